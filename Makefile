@@ -12,7 +12,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build demo test test-fast fmt fmt-check tidy lint doc unit manual deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
+.PHONY: help deps kernel build install wheel deb demo test test-fast fmt fmt-check tidy lint doc unit manual python deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,10 +27,19 @@ kernel: deps ## build the kernel for kernel nodes, once; a few minutes
 build: ## build target/release/netloom
 	$(CARGO) build --release --locked --bin netloom
 
+install: build ## install program, completions and manual pages below PREFIX (/usr/local), or below DESTDIR for packages
+	scripts/install-files $(NETLOOM) $(or $(PREFIX),/usr/local)
+
+wheel: ## a wheel of the Python package with the program inside, in target/wheels
+	scripts/wheel
+
+deb: build ## a package for Debian, in target/debian
+	scripts/deb $(NETLOOM) $(or $(CARGO_TARGET_DIR),target)/debian
+
 demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts across a bottleneck, judged
 	$(NETLOOM) run examples/dumbbell.yaml
 
-test: fmt-check tidy lint doc unit manual web-check deny ## check and test everything
+test: fmt-check tidy lint doc unit manual python web-check deny ## check and test everything
 	@echo "make test: everything passed"
 
 test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
@@ -70,6 +79,10 @@ web-check: ## are they what web/ gives, and does the page work in a browser?
 	scripts/install-deps
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-web
+
+python: ## form, types and tests of the Python package, in an environment of its own
+	$(CARGO) build --locked --bin netloom
+	scripts/python-tests
 
 deny: ## licences, sources and duplicates among the dependencies
 	"$$(scripts/install-cargo-deny)" deny --locked check licenses bans sources

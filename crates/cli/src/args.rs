@@ -44,6 +44,7 @@ pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
 pub(crate) use shape::{ShapeAddArgs, ShapeCommand, ShapeSetArgs};
 use std::ffi::OsString;
+use std::path::PathBuf;
 pub(crate) use sweep::SweepArgs;
 
 /// A network emulator: real programs over the network that you describe, judged after every run.
@@ -167,6 +168,12 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Write manual pages, made of the help of all commands, for packages
+    #[command(after_help = MAN_EXAMPLES)]
+    Man {
+        /// The folder, which must exist
+        folder: PathBuf,
+    },
     /// Print what the exit codes mean
     #[command(name = "exit-codes", after_help = crate::exit_codes::table())]
     ExitCodes,
@@ -206,6 +213,10 @@ pub(crate) enum Command {
         words: Vec<String>,
     },
 }
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  netloom man ~/.local/share/man/man1";
 
 const COMPLETION_EXAMPLES: &str = "\
 Examples:

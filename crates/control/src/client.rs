@@ -96,7 +96,7 @@ impl Client {
     /// # Errors
     /// [`RunError::Reported`] if its time goes on by itself, or another client advances it.
     pub fn advance(&mut self, by_ns: u64) -> Result<Now, RunError> {
-        self.time(&Request::Advance(Advance { by_ns }))
+        self.time(&Request::Advance(Advance { by_ns, until_exit: false }))
     }
 
     /// Holds the time of a lab in virtual time.

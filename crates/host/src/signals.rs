@@ -3,7 +3,7 @@
 use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Lets a write beyond the limit of file sizes (`ulimit -f`) fail with an error that can be reported, instead of killing the
 /// process without a message. Programs of nodes get the default back.
@@ -21,6 +21,18 @@ pub fn end_with(parent: i32) -> Result<(), String> {
         .map_err(|error| format!("ending with process {parent}: {error}"))?;
     // It may have ended before it was asked for.
     if nix::unistd::getppid().as_raw() == parent { Ok(()) } else { Err(format!("process {parent} has ended")) }
+}
+
+/// A descriptor of the process `pid`, which is ready to be read when that has ended.
+///
+/// # Errors
+/// What is wrong with the number, or what the kernel says: mostly, that there is no such process.
+pub fn watch_process(pid: i32) -> Result<OwnedFd, String> {
+    let failed = |why: &str| format!("watching process {pid}: {why}");
+    let number =
+        rustix::process::Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(|| failed("no process has this number"))?;
+    rustix::process::pidfd_open(number, rustix::process::PidfdFlags::empty())
+        .map_err(|errno| failed(&io::Error::from(errno).to_string()))
 }
 
 /// The signals that ask a program to end, blocked in this thread and in the threads and processes that it starts.

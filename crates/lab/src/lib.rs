@@ -133,6 +133,15 @@ pub fn parse_with_clock(text: &str, file: &str, clock: Clock) -> Result<Lab, Dia
     parse_as(text, file, Some(clock))
 }
 
+/// The lab file `text`, which need not be right beyond being YAML, as JSON, which is a lab file, too.
+///
+/// # Errors
+/// Why it is no YAML; errors name it `file`.
+pub fn to_json(text: &str, file: &str) -> Result<String, Diagnostics> {
+    let root = yaml::parse(text).map_err(|errors| Diagnostics::new(file, text, Severity::Error, errors))?;
+    Ok(yaml::json(&root))
+}
+
 fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
     diagnostics::allow_suggestions();
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);

@@ -5,11 +5,13 @@
 
 mod build;
 mod flow;
+mod json;
 mod value;
 
 pub use build::parse;
 pub(crate) use build::size;
 pub(crate) use flow::flow;
+pub(crate) use json::json;
 pub(crate) use value::{yaml_value, yaml_value_with_list};
 
 use crate::diagnostics::{Diagnostic, LONGEST_KEY, Span, Spanned, shortened};

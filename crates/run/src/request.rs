@@ -28,4 +28,6 @@ pub struct RunRequest {
     pub wall_limit: Option<Duration>,
     /// The kernel for kernel nodes, if not the one that would be found.
     pub kernel: Option<PathBuf>,
+    /// The process with which a lab that was brought up ends.
+    pub parent: Option<i32>,
 }

@@ -3,7 +3,7 @@
 use crate::child::{Ended, Found, Running, Start, run_of};
 use crate::record::{Outcome as RunOutcome, RunRecord};
 use crate::slots::Slots;
-use crate::{Checked, SweepError, SweepFolder};
+use crate::{Checked, Only, SweepError, SweepFolder};
 use netloom_host::processors;
 use netloom_host::signals::Signals;
 use netloom_lab::Sweep;
@@ -34,6 +34,8 @@ pub struct How<'a> {
     pub jobs: Option<usize>,
     /// Whether runs that failed are played again.
     pub retry: bool,
+    /// Which runs are played at all; none: all that have not ended.
+    pub only: Option<&'a Only>,
 }
 
 /// What is told of a sweep that goes on, and how far it is then.
@@ -147,8 +149,13 @@ impl<'a> Player<'a> {
         let total = sweep.points() * sweep.repetitions();
         let mut position = Position { total, ..Position::default() };
         let mut waiting = VecDeque::new();
+        let is_left = |number| how.only.is_some_and(|only| !only.contains(number));
         for number in 0..total {
             match folder.record(number)? {
+                Some(record) if record.outcome == RunOutcome::Failed && how.retry && is_left(number) => {
+                    position.ended += 1;
+                    position.failed += 1;
+                }
                 Some(record) if record.outcome == RunOutcome::Failed && how.retry => {
                     folder.forget(number)?;
                     waiting.push_back(number);
@@ -157,6 +164,7 @@ impl<'a> Player<'a> {
                     position.ended += 1;
                     position.failed += u64::from(record.outcome == RunOutcome::Failed);
                 }
+                None if is_left(number) => {}
                 None => waiting.push_back(number),
             }
         }

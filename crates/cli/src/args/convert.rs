@@ -18,6 +18,7 @@ use std::path::PathBuf;
   netloom convert lab.yaml --to graphml -o lab.graphml
   netloom convert lab.yaml --to containerlab -o lab.clab.yml
   netloom convert lab.yaml --to mininet -o lab.py
+  netloom convert lab.yaml --to json
   netloom convert lab.yaml --to dot | dot -Tsvg > lab.svg
 
 The lab file that is written says beside each value from which line of FILE it comes, and at its top what FILE says that a
@@ -28,7 +29,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) foreign: Foreign,
-    /// The format to write; default: yaml, a lab file
+    /// The format to write; default: yaml, a lab file; json is a lab file, too
     #[arg(long, value_name = "FORMAT", value_parser = target(), default_value = "yaml", hide_default_value = true)]
     pub(crate) to: To,
     /// Write to this file, which must not exist; default: standard output
@@ -40,6 +41,7 @@ pub(crate) struct ConvertArgs {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum To {
     LabFile,
+    Json,
     Other(Target),
 }
 
@@ -97,9 +99,12 @@ pub(super) fn lab_path() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 fn target() -> impl TypedValueParser<Value = To> {
-    let names = ["yaml"].into_iter().chain(Target::ALL.map(Target::name));
-    PossibleValuesParser::new(names)
-        .map(|name| Target::ALL.into_iter().find(|target| target.name() == name).map_or(To::LabFile, To::Other))
+    let names = ["yaml", "json"].into_iter().chain(Target::ALL.map(Target::name));
+    PossibleValuesParser::new(names).map(|name| match Target::ALL.into_iter().find(|target| target.name() == name) {
+        Some(target) => To::Other(target),
+        None if name == "json" => To::Json,
+        None => To::LabFile,
+    })
 }
 
 fn format() -> impl TypedValueParser<Value = Format> {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
   netloom up lab.yaml
   netloom up lab.yaml --name second
   netloom up lab.yaml --results /tmp/results
+  netloom up lab.yaml --json --parent $$
 
 `netloom up` starts the services that have no time; only `netloom run` plays the rest of the timeline and checks
 expectations. Results go to RESULTS/<lab>/<time>-<id>/; `netloom down` prints the verdict. With --clock virtual, the
@@ -25,6 +26,12 @@ pub(crate) struct UpArgs {
     /// The folder that holds the results of all labs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
+    /// The process with which the lab ends, for programs that bring labs up
+    #[arg(long, value_name = "PID")]
+    pub(crate) parent: Option<i32>,
+    /// Print where the lab's control socket and results are, as JSON on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -5,6 +5,7 @@ use super::convert::lab_path;
 use super::run::{SweepPart, clock, wall_limit};
 use clap::Args;
 use netloom_lab::Clock;
+use netloom_sweep::Only;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use std::time::Duration;
   netloom sweep lab.yaml -o results/queues
   netloom sweep lab.yaml -o results/queues --resume
   netloom sweep lab.yaml -o results/queues --retry
+  netloom sweep lab.yaml -o part --only 1,5-9
   netloom sweep lab.yaml --jobs 2 --json | jq '.points[].figures'
 
 Every run is a `netloom run` of its own; its results are in FOLDER/runs. Runs in virtual time share the processors, others
@@ -38,6 +40,9 @@ pub(crate) struct SweepArgs {
     /// Go on, and play the runs again that failed
     #[arg(long)]
     pub(crate) retry: bool,
+    /// Play only these runs of all, for example 7 or 1,5-9, or none: the others are left for --resume
+    #[arg(long, value_name = "RUNS", value_parser = only)]
+    pub(crate) only: Option<Only>,
     /// Print the points and play nothing
     #[arg(long, visible_alias = "dry-run")]
     pub(crate) list: bool,
@@ -72,4 +77,9 @@ pub(crate) struct SweepArgs {
     pub(crate) as_played: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) part: SweepPart,
+}
+
+/// Parses `--only`.
+fn only(text: &str) -> Result<Only, String> {
+    text.parse()
 }

@@ -17,7 +17,11 @@ pub(super) fn convert(args: &ConvertArgs) -> Outcome {
         return hand_out(args, &text);
     }
     let text = netloom_lab::read(&args.file).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
-    let Some(format) = args.foreign.from.or_else(|| Format::of(&args.file, &text)) else {
+    let format = args.foreign.from.or_else(|| Format::of(&args.file, &text));
+    if let (To::Json, None) = (args.to, format) {
+        return hand_out(args, &json(&text, &args.file)?);
+    }
+    let Some(format) = format else {
         let names = Format::ALL.map(Format::name).join(", ");
         let message = format!("{}: no known format: name it with --from, one of {names}", args.file.display());
         return Err(Failure::new(ExitCode::LabFile, message));
@@ -27,7 +31,14 @@ pub(super) fn convert(args: &ConvertArgs) -> Outcome {
     let lab = imported.parse(None).map_err(|found| lab_file::refused(&found))?;
     let notes: Vec<String> = imported.notes().chain(misplaced(args, &lab.plan)).collect();
     lab_file::tell_notes(&notes);
-    hand_out(args, imported.yaml())
+    match args.to {
+        To::Json => hand_out(args, &json(imported.yaml(), &args.file)?),
+        _ => hand_out(args, imported.yaml()),
+    }
+}
+
+fn json(text: &str, file: &Path) -> Result<String, Failure> {
+    netloom_lab::to_json(text, &file.to_string_lossy()).map_err(|found| lab_file::refused(&found))
 }
 
 /// That the lab file names other files, which are not found from where it is written to.

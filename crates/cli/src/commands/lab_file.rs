@@ -145,9 +145,22 @@ pub(super) fn request_with(
         plan.shards = shards;
     }
     let command_line = std::env::args().collect();
-    let kernel = overrides.kernel.clone();
+    let (kernel, parent) = (overrides.kernel.clone(), None);
     let (plan, lab_file, plots, page, wall_limit) = (plan.into(), path.to_owned(), true, true, None);
-    Ok(RunRequest { plan, lab_file, lab_text, warnings, results, command_line, plots, page, wall_limit, kernel })
+    let run = RunRequest {
+        plan,
+        lab_file,
+        lab_text,
+        warnings,
+        results,
+        command_line,
+        plots,
+        page,
+        wall_limit,
+        kernel,
+        parent,
+    };
+    Ok(run)
 }
 
 /// A precision from the command line.

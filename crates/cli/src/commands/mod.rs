@@ -44,6 +44,7 @@ use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -119,6 +120,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Kernel { command } => kernel::kernel(&command),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Completion { shell } => completion(shell),
+        Command::Man { folder } => man(&folder),
         Command::ExitCodes => print(&exit_codes::table()),
         Command::GuestInit { .. } => guest_init(),
         Command::VmAgent { root } => vm_agent(&root),
@@ -160,6 +162,13 @@ fn completion(shell: clap_complete::Shell) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "netloom", &mut script);
     print(String::from_utf8_lossy(&script).trim_end())
+}
+
+fn man(folder: &Path) -> Outcome {
+    let failed =
+        |error| Failure::new(ExitCode::Results, format!("writing manual pages to {}: {error}", folder.display()));
+    clap_mangen::generate_to(Cli::command(), folder).map_err(failed)?;
+    DONE
 }
 
 /// Writes a document to standard output piece by piece: that of a large lab has tens of megabytes.

@@ -67,6 +67,7 @@ fn add(args: &ShapeAddArgs) -> Outcome {
         page: true,
         wall_limit: None,
         kernel: None,
+        parent: None,
     };
     // The steps of a lab mean nothing here.
     let mut progress = Progress::new(true);

@@ -58,6 +58,7 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
         page: !args.no_report,
         wall_limit: None,
         kernel: None,
+        parent: None,
     };
     Ok(SimRequest { run, duration })
 }

@@ -111,6 +111,7 @@ fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder)
         options: &options,
         jobs: args.jobs.map(std::num::NonZeroUsize::get),
         retry: args.retry,
+        only: args.only.as_ref(),
     };
     let mut screen = watch::Screen::new(sweep, args.quiet || args.json);
     Ok(play(sweep, checked, folder, &how, &mut |event, position| screen.show(event, position))?)

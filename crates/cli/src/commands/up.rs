@@ -1,17 +1,32 @@
 //! `netloom up`
 
-use super::{DONE, Outcome, lab_file};
+use super::{DONE, Outcome, lab_file, print_json};
 use crate::args::UpArgs;
 use crate::progress::Progress;
 use crate::talk;
+use netloom_control::find;
+use netloom_host::runtime::control_socket;
 use netloom_lab::{Clock, Stack};
+use netloom_run::Event;
+use serde_json::json;
 
 pub(super) fn up(args: &UpArgs) -> Outcome {
-    let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
-    let mut progress = Progress::new(args.quiet);
-    netloom_run::up(&request, &mut |event| progress.show(event))?;
+    let mut request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
+    request.parent = args.parent;
+    let mut progress = Progress::new(args.quiet || args.json);
+    let mut results = None;
+    netloom_run::up(&request, &mut |event| {
+        if let Event::Results { folder } = event {
+            results = Some(folder.clone());
+        }
+        progress.show(event);
+    })?;
     drop(progress);
-    if !args.quiet {
+    if args.json {
+        let name = &request.plan.name;
+        let socket = control_socket(&find(name)?.path);
+        print_json(&json!({ "lab": name, "control_socket": socket, "results": results }))?;
+    } else if !args.quiet {
         let name = &request.plan.name;
         // Devices inside the engine run no programs.
         let node = request.plan.nodes.iter().find(|node| node.stack != Stack::Engine);

@@ -79,6 +79,9 @@ pub struct Hello {
 pub struct Advance {
     /// Its length.
     pub by_ns: u64,
+    /// Whether it ends at the instant at which the program of this connection has ended, if that is earlier.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_exit: bool,
 }
 
 /// A signal for a program.

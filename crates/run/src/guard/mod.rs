@@ -15,16 +15,15 @@ use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
-use netloom_host::signals::Signals;
+use netloom_host::signals::{Signals, watch_process};
 use netloom_host::uplink::WayOut;
 use netloom_host::wires::Kept;
 use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Plan, Stack};
 use netloom_results::{graph, page};
-use relay::Relay;
+use relay::{Relay, Watched};
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -36,16 +35,20 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 /// # Errors
 /// When the lab is refused before that; [`RunError::exit_code`] says why.
 pub fn run(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<Report, RunError> {
-    guard(request, Mode::Run, None, sink)
+    guard(request, Mode::Run, Watched::default(), sink)
 }
 
 /// Brings a lab up; a process of its own guards it until it is stopped. The calling process must have one thread only. What
 /// became of the lab is in its results then.
 ///
 /// # Errors
-/// When the lab cannot be set up; [`RunError::exit_code`] says why.
+/// When the lab cannot be set up, or the process with which it is to end has ended; [`RunError::exit_code`] says why.
 pub fn up(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
-    daemon::detach(sink, |watcher, told| came_up(&guard(request, Mode::Up, Some(watcher), told)?))
+    let parent = request.parent.map(watch_process).transpose().map_err(RunError::Machine)?;
+    daemon::detach(sink, |command, told| {
+        let watched = Watched { command: Some(command), parent };
+        came_up(&guard(request, Mode::Up, watched, told)?)
+    })
 }
 
 /// What the command that waits for a lab is told if the lab has ended before it was ready.
@@ -61,12 +64,7 @@ fn came_up(report: &Report) -> Result<(), RunError> {
 }
 
 /// Everything that can be refused is refused before anything is made; what is made is removed in reverse order.
-fn guard(
-    request: &RunRequest,
-    mode: Mode,
-    watcher: Option<OwnedFd>,
-    sink: &mut dyn FnMut(&Event),
-) -> Result<Report, RunError> {
+fn guard(request: &RunRequest, mode: Mode, watched: Watched, sink: &mut dyn FnMut(&Event)) -> Result<Report, RunError> {
     let (plan, images) = images::prepare(request, sink)?;
     let (plan, containers) = containers::find(plan, &request.lab_file)?;
     let request = &RunRequest { plan, ..request.clone() };
@@ -78,7 +76,7 @@ fn guard(
     // First: the processes that it forks are to hold nothing of the lab.
     let mut way_out = way_out::prepare(&request.plan, &request.lab_file)?;
     let mut runtime = Some(RuntimeDir::acquire(&request.plan.name).map_err(cannot_acquire)?);
-    let outcome = guarded((request, images, containers), mode, users, (watcher, way_out.as_mut()), sink, &mut runtime);
+    let outcome = guarded((request, images, containers), mode, users, (watched, way_out.as_mut()), sink, &mut runtime);
     let closed = way_out.map_or(Ok(()), WayOut::close);
     let removed = runtime.map_or(Ok(()), RuntimeDir::remove);
     let report = outcome?;
@@ -91,7 +89,7 @@ fn guarded(
     (request, images, containers): (&RunRequest, Images, Containers),
     mode: Mode,
     users: Option<Subordinate>,
-    (watcher, way_out): (Option<OwnedFd>, Option<&mut WayOut>),
+    (watched, way_out): (Watched, Option<&mut WayOut>),
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
 ) -> Result<Report, RunError> {
@@ -103,7 +101,7 @@ fn guarded(
     let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, (images, containers), mode, held)? };
     let (attendants, keepers) = job.containers.join(&job.plan, &job.lab_file)?;
     let outside = Outside { exposed, catch, wires, tunnels, way_out, attendants };
-    let outcome = live(request, &job, users, outside, watcher, sink, runtime);
+    let outcome = live(request, &job, users, outside, watched, sink, runtime);
     // They are back before the command ends.
     drop(keepers);
     kept.map_or(Ok(()), Kept::give_back).map_err(refused)?;
@@ -139,7 +137,7 @@ fn live(
     job: &Job,
     users: Option<Subordinate>,
     outside: Outside<'_>,
-    watcher: Option<OwnedFd>,
+    watched: Watched,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
 ) -> Result<Report, RunError> {
@@ -177,7 +175,7 @@ fn live(
     }
     sink(&Event::Results { folder: job.folder.path().to_owned() });
     let folder = job.control_socket.parent().unwrap_or(Path::new("/"));
-    Relay { process, channel, signals, watcher, sink, folder }.until_exit()
+    Relay { process, channel, signals, watched, sink, folder }.until_exit()
 }
 
 /// What others may know of the lab. Its cgroups are noted down before they are made.

@@ -19,11 +19,19 @@ pub(crate) struct Relay<'a> {
     pub(crate) process: LabProcess,
     pub(crate) channel: UnixStream,
     pub(crate) signals: Signals,
-    /// The command that waits for the lab to be up; if it goes away before that, the lab ends.
-    pub(crate) watcher: Option<OwnedFd>,
+    pub(crate) watched: Watched,
     pub(crate) sink: &'a mut dyn FnMut(&Event),
     /// The lab's runtime folder.
     pub(crate) folder: &'a Path,
+}
+
+/// The processes without which the lab ends.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    /// The command that waits for the lab to be up, until it is: a stream that hangs up with it.
+    pub(crate) command: Option<OwnedFd>,
+    /// The process that wants the lab for as long as it lives: a descriptor of it.
+    pub(crate) parent: Option<OwnedFd>,
 }
 
 /// What the lab said before it exited.
@@ -51,7 +59,7 @@ enum Asked {
 struct Seen {
     channel: bool,
     signals: bool,
-    watcher: bool,
+    watched: bool,
 }
 
 impl Relay<'_> {
@@ -60,7 +68,7 @@ impl Relay<'_> {
         let mut outcome = Outcome::default();
         loop {
             let seen = self.wait().map_err(|error| RunError::Died(format!("waiting for the lab: {error}")))?;
-            if seen.watcher {
+            if seen.watched {
                 self.interrupt(&mut outcome, false);
             }
             if let Some(signal) = if seen.signals { self.signals.next() } else { None } {
@@ -86,20 +94,21 @@ impl Relay<'_> {
 
     fn wait(&self) -> io::Result<Seen> {
         let mut fds = vec![readable(self.channel.as_fd()), readable(self.signals.as_fd())];
-        fds.extend(self.watcher.as_ref().map(|watcher| readable(watcher.as_fd())));
+        let watched = [self.watched.command.as_ref(), self.watched.parent.as_ref()];
+        fds.extend(watched.into_iter().flatten().map(|watched| readable(watched.as_fd())));
         match poll(&mut fds, PollTimeout::NONE) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(errno) => return Err(errno.into()),
         }
         let ready = |index: usize| fds.get(index).is_some_and(|fd| fd.any() == Some(true));
-        Ok(Seen { channel: ready(0), signals: ready(1), watcher: ready(2) })
+        Ok(Seen { channel: ready(0), signals: ready(1), watched: ready(2) || ready(3) })
     }
 
     /// Asks the lab to end. If the user `insists` by pressing Ctrl-C again, its programs are killed, and the third time
     /// the lab, of which the kernel then removes the rest. Other signals mean the same however often they come, since
     /// their sender may send them twice.
     fn interrupt(&mut self, outcome: &mut Outcome, insists: bool) {
-        self.watcher = None;
+        self.watched = Watched::default();
         // Whoever asks is told so, even while the lab is still being made.
         note_ending(self.folder);
         let (next, order) = match (outcome.asked, insists) {
@@ -140,7 +149,7 @@ impl Relay<'_> {
         match event {
             Event::Finished { report } => outcome.report = Some(report),
             Event::Failed { code, message } => outcome.failure = Some((code, message)),
-            Event::Ready => self.watcher = None,
+            Event::Ready => self.watched.command = None,
             _ => {}
         }
     }

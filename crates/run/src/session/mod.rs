@@ -475,6 +475,7 @@ impl<'a> Session<'a> {
         let served = self.programs.serve_node(&mut self.context, node);
         for (client, code) in self.programs.take_ended() {
             self.requests.has_ended(client, code);
+            self.requests.arrive_with(client, &self.context);
         }
         served
     }

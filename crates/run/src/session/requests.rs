@@ -111,10 +111,13 @@ impl Requests {
             Request::Info => Reply::Info(info(context, programs, self.now(context).paused)),
             Request::Topology => Reply::Topology(topology::topology(context, programs)),
             Request::Now => Reply::Now(self.now(context)),
-            Request::Advance(wanted) => match self.advance(id, wanted, context) {
-                Ok(()) => return Ok(Outcome::GoesOn),
-                Err(refused) => Reply::Refused(refused),
-            },
+            Request::Advance(wanted) => {
+                let runs = programs.processes.key_of(Purpose::Client(id)).is_some();
+                match self.advance(id, wanted, runs, context) {
+                    Ok(()) => return Ok(Outcome::GoesOn),
+                    Err(refused) => Reply::Refused(refused),
+                }
+            }
             Request::Pause => self.pause(true, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Stats => Reply::Stats(context.links.stats(&context.job.plan)?),
@@ -322,7 +325,7 @@ impl Place {
 
 /// What this lab offers its clients, as `hello` tells them.
 const CAPABILITIES: &[&str] =
-    &["capture", "clock", "console", "events", "exec", "set", "socket", "stats", "time", "topology"];
+    &["capture", "clock", "console", "events", "exec", "set", "socket", "stats", "time", "topology", "until_exit"];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 

@@ -22,6 +22,7 @@ fn request(lab: &str, results: &Path) -> SimRequest {
         page: true,
         wall_limit: None,
         kernel: None,
+        parent: None,
     };
     SimRequest { run, duration: Duration::from_secs(5) }
 }

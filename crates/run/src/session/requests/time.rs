@@ -18,9 +18,18 @@ const END: Instant = Instant::from_nanos(u64::MAX - 1);
 pub(super) struct Hold {
     is_paused: bool,
     /// Who lets time go on until when; then it is held.
-    advance: Option<(ClientId, Instant)>,
+    advance: Option<Step>,
     /// The clients whose time has come, and who are told so when they have been told of what happened until then.
     arrived: BTreeMap<ClientId, Now>,
+}
+
+/// A step of lab time that a client waits for.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    client: ClientId,
+    until: Instant,
+    /// Whether it ends with the program of the client's connection.
+    until_exit: bool,
 }
 
 impl Hold {
@@ -30,7 +39,7 @@ impl Hold {
 
     /// A client has gone: nobody waits for its time any more.
     pub(super) fn forget(&mut self, client: ClientId) {
-        self.advance = self.advance.take().filter(|(other, _)| *other != client);
+        self.advance = self.advance.take().filter(|step| step.client != client);
         self.arrived.remove(&client);
     }
 }
@@ -42,7 +51,7 @@ impl Requests {
             return None;
         }
         match self.hold.advance {
-            Some((_, until)) => Some(until),
+            Some(step) => Some(step.until),
             None => self.hold.is_paused.then(|| context.links.now()),
         }
     }
@@ -58,8 +67,14 @@ impl Requests {
         topology::now(context, paused)
     }
 
-    /// A client lets time go on by so much; it is answered when that is over.
-    pub(super) fn advance(&mut self, client: ClientId, wanted: Advance, context: &Context<'_>) -> Result<(), Refused> {
+    /// A client lets time go on by so much, or until its program has ended, if it still `runs`; it is answered when that is over.
+    pub(super) fn advance(
+        &mut self,
+        client: ClientId,
+        wanted: Advance,
+        runs: bool,
+        context: &Context<'_>,
+    ) -> Result<(), Refused> {
         can_be_held(context)?;
         if !is_playing(context) {
             let message = "the time of this lab goes on by itself until its services are ready, and when it ends";
@@ -68,8 +83,10 @@ impl Requests {
         if self.hold.advance.is_some() {
             return Err(refused(ExitCode::Usage, "another client advances the time of this lab just now"));
         }
-        let until = (context.links.now() + Duration::from_nanos(wanted.by_ns)).min(END);
-        (self.hold.is_paused, self.hold.advance) = (true, Some((client, until)));
+        let length = if wanted.until_exit && !runs { 0 } else { wanted.by_ns };
+        let until = (context.links.now() + Duration::from_nanos(length)).min(END);
+        let step = Step { client, until, until_exit: wanted.until_exit };
+        (self.hold.is_paused, self.hold.advance) = (true, Some(step));
         self.server.postpone(client);
         Ok(())
     }
@@ -82,9 +99,16 @@ impl Requests {
         Ok(self.now(context))
     }
 
+    /// A client's program has ended, and so may the step that the client waits for.
+    pub(crate) fn arrive_with(&mut self, client: ClientId, context: &Context<'_>) {
+        if self.hold.advance.is_some_and(|step| step.client == client && step.until_exit) {
+            self.arrive(context);
+        }
+    }
+
     /// Lab time is where a client wanted it, or goes no further.
     pub(crate) fn arrive(&mut self, context: &Context<'_>) {
-        let Some((client, _)) = self.hold.advance.take() else { return };
+        let Some(Step { client, .. }) = self.hold.advance.take() else { return };
         let now = self.now(context);
         self.hold.arrived.insert(client, now);
         self.look_for_output(client);

@@ -1,0 +1,97 @@
+"""Netloom: real programs over the network that you describe, judged after every run.
+
+    from netloom import Lab
+
+    lab = Lab()
+    a, b = lab.host("a"), lab.host("b")
+    lab.link(a, b, rate="10 Mbit/s", delay="20 ms")
+    with lab.up() as live:
+        print(live["a"].run("ping -c 3 b").stdout)
+
+The manual is in `docs/python.md` of the project.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from ._errors import (
+    CalledProcessError,
+    ClosedError,
+    LabError,
+    NetloomError,
+    NotAsDescribedWarning,
+    ProgramError,
+    RefusedError,
+    RunError,
+    TimeoutExpired,
+    VersionError,
+)
+from ._version import __version__
+from .lab import Lab, Link, Node
+
+if TYPE_CHECKING:
+    from . import models
+    from .live import Event, Live, LiveLink, LiveNode, Now, Output, attach
+    from .models import *  # noqa: F403
+    from .process import CompletedProcess, Popen
+    from .result import Result
+    from .sweeps import SweepResult, sweep
+
+#: Where the rest is, which is loaded when it is used: most programs need little of it.
+_ELSEWHERE = {
+    "Event": "live",
+    "Live": "live",
+    "LiveLink": "live",
+    "LiveNode": "live",
+    "Now": "live",
+    "Output": "live",
+    "attach": "live",
+    "CompletedProcess": "process",
+    "Popen": "process",
+    "Result": "result",
+    "SweepResult": "sweeps",
+    "sweep": "sweeps",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(f".{_ELSEWHERE[name]}", __name__), name)
+    if not name.startswith("_"):
+        models = importlib.import_module(".models", __name__)
+        if hasattr(models, name):
+            return getattr(models, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "CalledProcessError",
+    "ClosedError",
+    "CompletedProcess",
+    "Event",
+    "Lab",
+    "LabError",
+    "Link",
+    "Live",
+    "LiveLink",
+    "LiveNode",
+    "NetloomError",
+    "Node",
+    "NotAsDescribedWarning",
+    "Now",
+    "Output",
+    "Popen",
+    "ProgramError",
+    "RefusedError",
+    "Result",
+    "RunError",
+    "SweepResult",
+    "TimeoutExpired",
+    "VersionError",
+    "__version__",
+    "attach",
+    "models",
+    "sweep",
+]

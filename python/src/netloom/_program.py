@@ -1,0 +1,83 @@
+"""Finds and calls the program `netloom`, which the wheel brings along."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from ._errors import NetloomError, ProgramError
+
+#: Names another program than the one of this package.
+VARIABLE = "NETLOOM"
+
+
+def program() -> str:
+    """The path of the program: `$NETLOOM`, or the one that was installed with this package, or the one in `$PATH`.
+
+    Raises:
+        NetloomError: There is none, or `$NETLOOM` names none.
+    """
+    named = os.environ.get(VARIABLE)
+    return _find(named)
+
+
+@lru_cache(maxsize=4)
+def _find(named: str | None) -> str:
+    if named:
+        if not os.access(named, os.X_OK) or os.path.isdir(named):
+            raise NetloomError(f"${VARIABLE} names {named}, which is no program")
+        return os.path.abspath(named)
+    for folder in _folders():
+        path = os.path.join(folder, "netloom")
+        if os.path.isfile(path) and os.access(path, os.X_OK) and not _is_script(path):
+            return path
+    found = shutil.which("netloom")
+    if found:
+        return found
+    raise NetloomError(
+        f"the program netloom is not beside this Python ({', '.join(_folders())}) and not in $PATH: "
+        f"install the package again with `pip install --force-reinstall netloom`, or name the program in ${VARIABLE}"
+    )
+
+
+def _folders() -> list[str]:
+    folders = [
+        sysconfig.get_path("scripts"),
+        # `pip install --target FOLDER` puts it there.
+        str(Path(__file__).parent.parent / "bin"),
+        os.path.dirname(sys.executable),
+    ]
+    if hasattr(sysconfig, "get_preferred_scheme"):
+        folders.append(sysconfig.get_path("scripts", scheme=sysconfig.get_preferred_scheme("user")))
+    return list(dict.fromkeys(folders))
+
+
+def _is_script(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(2) == b"#!"
+
+
+def call(
+    arguments: Sequence[str], *, stdin: bytes | None = None, expect: tuple[int, ...] = (0,)
+) -> subprocess.CompletedProcess[bytes]:
+    """Calls the program and waits for its end.
+
+    Raises:
+        ProgramError: It ended with a code that is not expected; the message is what it said.
+    """
+    done = subprocess.run([program(), *arguments], input=stdin, capture_output=True, check=False)
+    if done.returncode not in expect:
+        raise ProgramError(said(done.stderr) or f"netloom ended with code {done.returncode}", done.returncode)
+    return done
+
+
+def said(stderr: bytes) -> str:
+    """What the program said, without the word that begins errors."""
+    text = stderr.decode(errors="replace").strip()
+    return text.removeprefix("error: ")

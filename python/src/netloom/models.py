@@ -1,0 +1,3489 @@
+"""Everything that has settings of its own in a lab: queues, delays, losses, sources of traffic.
+
+Written by `scripts/python-models` from `netloom schema`: change that, and run it again.
+"""
+
+# ruff: noqa: E501, D200, D212
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from ._settings import Model
+
+if TYPE_CHECKING:
+    from ._keys import DirectionKeys, NodeKeys
+    from ._settings import Limit, Name, Rate, Share, Size, Time
+
+__all__ = [
+    "Addresses",
+    "BarabasiAlbert",
+    "BitErrorLoss",
+    "Bounds",
+    "Chain",
+    "Chance",
+    "Change",
+    "CoDel",
+    "Configuration",
+    "ConstantDelay",
+    "Container",
+    "Convergence",
+    "CorrelatedLoss",
+    "Cpu",
+    "CrossConstant",
+    "CrossOnOff",
+    "CrossPcap",
+    "CrossPoisson",
+    "Cut",
+    "DeliveryTrace",
+    "Dhcp",
+    "Dilated",
+    "Dns",
+    "Down",
+    "Drawn",
+    "Drr",
+    "DualPi2",
+    "Dumbbell",
+    "EveryLoss",
+    "ExponentialDelay",
+    "FatTree",
+    "Fifo",
+    "File",
+    "Flap",
+    "FlapEntry",
+    "FlapTime",
+    "Forward",
+    "FqCodel",
+    "GammaDelay",
+    "GilbertElliottLoss",
+    "GilbertLoss",
+    "Grid",
+    "Heal",
+    "HistogramDelay",
+    "Internet",
+    "Iptables",
+    "Journal",
+    "Kill",
+    "LeafSpine",
+    "Log",
+    "MarkovLoss",
+    "Match",
+    "Measure",
+    "Mesh",
+    "Move",
+    "Multicast",
+    "Nat",
+    "NodeMeasure",
+    "NormalDelay",
+    "Overhead",
+    "PacketsLoss",
+    "Parameter",
+    "ParetoDelay",
+    "ParetoNormalDelay",
+    "ParkingLot",
+    "Partition",
+    "PatternLoss",
+    "Pause",
+    "Pie",
+    "Pipe",
+    "Priority",
+    "PriorityClass",
+    "QueueClass",
+    "Ramp",
+    "RampEntry",
+    "Ready",
+    "Reboot",
+    "Red",
+    "Reorder",
+    "ReplayLoss",
+    "Restart",
+    "Ring",
+    "Rule",
+    "SamplesDelay",
+    "Schedule",
+    "SetEntry",
+    "Settings",
+    "SpanningTree",
+    "Star",
+    "State",
+    "Step",
+    "Sweep",
+    "TableDelay",
+    "TokenBucket",
+    "Torus",
+    "TrafficConstant",
+    "TrafficOnOff",
+    "TrafficPcap",
+    "TrafficPoisson",
+    "TrafficWindow",
+    "Tree",
+    "UniformDelay",
+    "Up",
+    "VirtualMachine",
+    "Vlans",
+    "Waxman",
+    "Wf2q",
+]
+
+
+class Addresses(Model):
+    """Where automatic addresses come from."""
+
+    def __init__(
+        self,
+        *,
+        ipv4: Literal["none"] | str | None = None,
+        ipv6: Literal["none"] | str | None = None,
+        point_to_point: bool | None = None,
+    ) -> None:
+        """
+        Args:
+            ipv4: The prefix of IPv4 subnets, or none: no IPv4. Default: 10.0.0.0/8.
+            ipv6: The prefix of IPv6 subnets, or none: no IPv6. Default: fd00:6e6c::/32.
+            point_to_point: Whether links between two nodes have a /31 and a /127 instead of a /30 and a /64. Default:
+                false.
+        """
+        super().__init__()
+        self._put("ipv4", ipv4)
+        self._put("ipv6", ipv6)
+        self._put("point_to_point", point_to_point)
+
+
+class BitErrorLoss(Model):
+    """Loss of packets in which a bit is wrong."""
+
+    def __init__(
+        self,
+        *,
+        rate: float | str,
+    ) -> None:
+        """
+        Args:
+            rate: The share of bits that arrive wrong, above 0 and at most 1: 1e-9, 0.00001 or 1 in 300000.
+        """
+        super().__init__()
+        self._put("kind", "bit-error")
+        self._put("rate", rate)
+
+
+class Bounds(Model):
+    """How far a run may stray and still be as described."""
+
+    def __init__(
+        self,
+        *,
+        changes: bool | None = None,
+        delay: Share | None = None,
+        events: Time | None = None,
+        lateness: Time | None = None,
+        rate: Share | None = None,
+        starts: Time | None = None,
+        starvation: Share | None = None,
+    ) -> None:
+        """
+        Args:
+            changes: Whether programs may give interfaces of described links another queue, MTU or state. Default:
+                false.
+            delay: The mean delay of a pipe differs from the described one by at most this, or by `lateness` if that
+                is more. Default: 1 %.
+            events: Links are changed, cut and restored, windows of expectations begin and end, and the run ends at
+                most this much later than described. Default: 10 ms.
+            lateness: 99 % of a pipe's packets are delivered at most this much later than due. Default: 1 ms.
+            rate: The rate of a busy pipe differs from the described one by at most this. Default: 2 %.
+            starts: Programs with an `at` are started, and programs with a `for` are stopped, at most this much later
+                than described. Default: 100 ms.
+            starvation: Each kernel node, and an engine that serves kernel nodes, waits for a processor for at most
+                this share of wall time. Default: 10 %.
+        """
+        super().__init__()
+        self._put("changes", changes)
+        self._put("delay", delay)
+        self._put("events", events)
+        self._put("lateness", lateness)
+        self._put("rate", rate)
+        self._put("starts", starts)
+        self._put("starvation", starvation)
+
+
+class Chance(Model):
+    """A probability, with correlation between neighbours."""
+
+    def __init__(
+        self,
+        *,
+        probability: Share | Literal[0],
+        correlation: Share | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            probability: The probability with which it happens to a packet.
+            correlation: How alike neighbours are, from 0 % to below 100 %: the probability with which a packet uses
+                the random number of the one before. Default: 0.
+        """
+        super().__init__()
+        self._put("probability", probability)
+        self._put("correlation", correlation)
+
+
+class Change(Model):
+    """What can be changed while a lab runs."""
+
+    def __init__(
+        self,
+        *,
+        corrupt: Share | Literal[0] | Chance | None = None,
+        cross: Literal["none"] | Sequence[CrossConstant | CrossPoisson | CrossOnOff | CrossPcap] | None = None,
+        delay: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay | None = None,
+        dummynet: str | float | bool | None = None,
+        duplicate: Share | Literal[0] | Chance | None = None,
+        loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None = None,
+        netem: str | float | bool | None = None,
+        overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
+        queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | None = None,
+        reorder: Share | Literal[0] | Reorder | None = None,
+        schedule: Literal["none"] | Schedule | None = None,
+        state: Literal["none"] | State | None = None,
+        tbf: str | float | bool | None = None,
+    ) -> None:
+        """
+        Args:
+            corrupt: The probability with which one bit of a packet is flipped, alone or with a correlation. Default:
+                0.
+            cross: Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default:
+                none.
+            delay: Propagation delay of one direction, after the last bit is sent: a time, or a distribution. Default:
+                0.
+            dummynet: A string for `ipfw pipe … config`, instead of other keys; `netloom link --dummynet` shows what
+                it means.
+            duplicate: The probability with which a packet is duplicated, alone or with a correlation. Default: 0.
+            loss: The probability with which each packet is lost, independently of all others, or another model.
+                Default: 0.
+            netem: A string for `tc … netem`, instead of other keys; `netloom link --netem` shows what it means.
+            overhead: What a packet is charged on the link beyond its bytes from the IP header on: none, ethernet,
+                atm, or bytes and cells. Default: none.
+            queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
+                its `kind`. Default: 1000 packets.
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or
+                unlimited. Default: unlimited.
+            reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
+                with more. Default: 0.
+            schedule: Changes at known times: steps, here or in a CSV file. Default: none.
+            state: Flapping, and what a cut does to packets on the wire. Default: none.
+            tbf: A string for `tc … tbf`, instead of other keys; `netloom link --tbf` shows what it means.
+        """
+        super().__init__()
+        self._put("corrupt", corrupt)
+        self._put("cross", cross)
+        self._put("delay", delay)
+        self._put("dummynet", dummynet)
+        self._put("duplicate", duplicate)
+        self._put("loss", loss)
+        self._put("netem", netem)
+        self._put("overhead", overhead)
+        self._put("queue", queue)
+        self._put("rate", rate)
+        self._put("reorder", reorder)
+        self._put("schedule", schedule)
+        self._put("state", state)
+        self._put("tbf", tbf)
+
+
+class Dilated(Model):
+    """Lab time that is slower than wall time."""
+
+    def __init__(
+        self,
+        *,
+        dilation: float,
+    ) -> None:
+        """
+        Args:
+            dilation: How many seconds of wall time a second of lab time lasts: 1 to 10000, with up to six decimals.
+        """
+        super().__init__()
+        self._put("dilation", dilation)
+
+
+class Configuration(Model):
+    """The configuration of a router's daemons."""
+
+    def __init__(
+        self,
+        *,
+        text: str | float | bool,
+    ) -> None:
+        """
+        Args:
+            text: The configuration itself.
+        """
+        super().__init__()
+        self._put("text", text)
+
+
+class Container(Model):
+    """A container that runs already, of docker or podman."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        engine: Literal["docker", "podman"] | None = None,
+    ) -> None:
+        """
+        Args:
+            name: Its name, or the beginning of its identifier.
+            engine: Whose container it is. Default: whichever of docker and podman has it.
+        """
+        super().__init__()
+        self._put("name", name)
+        self._put("engine", engine)
+
+
+class Convergence(Model):
+    """What time zero waits for, and how long."""
+
+    def __init__(
+        self,
+        *,
+        converged: Time,
+    ) -> None:
+        """
+        Args:
+            converged: Time zero waits until every router has the routes that its daemons bring; after this time the
+                run fails.
+        """
+        super().__init__()
+        self._put("converged", converged)
+
+
+class CorrelatedLoss(Model):
+    """Loss with one probability and a correlation between neighbours."""
+
+    def __init__(
+        self,
+        *,
+        probability: Share | Literal[0],
+        correlation: Share | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            probability: The probability with which it happens to a packet.
+            correlation: How alike neighbours are, from 0 % to below 100 %: the probability with which a packet uses
+                the random number of the one before. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "correlated")
+        self._put("probability", probability)
+        self._put("correlation", correlation)
+
+
+class Cpu(Model):
+    """
+    How long a node's only processor is busy with a packet that it receives or sends, and with what programs ask of
+    its kernel; computing takes time only with `branch`.
+    """
+
+    def __init__(
+        self,
+        *,
+        branch: str | None = None,
+        byte: str | Literal[0] | None = None,
+        count: Literal["processor", "steps"] | None = None,
+        packet: Time | Literal[0] | None = None,
+        switch: Time | Literal[0] | None = None,
+        syscall: Time | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            branch: The cost of each conditional branch that a program executes, in whole picoseconds, at most 1 us;
+                it needs a processor that counts them, or `count: steps`. Default: computing takes no time.
+            byte: The cost of each byte of a packet from the IP header on, in whole picoseconds. Default: 0.
+            count: Who counts the branches of `branch`: the processor, or Netloom, which then stops programs after
+                each instruction; that takes about 10 us per instruction. Default: processor.
+            packet: The cost of a packet of any size; a super-packet counts as one. Default: 0.
+            switch: The cost of a switch from one program or thread to another, at most 1 ms. Default: 128 ns.
+            syscall: For each system call of a program, at most 1 ms; with 0, a program that waits in a loop of them
+                waits for ever. Default: 128 ns, and up to 5 us for a node that is busy for long without a pause.
+        """
+        super().__init__()
+        self._put("branch", branch)
+        self._put("byte", byte)
+        self._put("count", count)
+        self._put("packet", packet)
+        self._put("switch", switch)
+        self._put("syscall", syscall)
+
+
+class CrossConstant(Model):
+    """Cross traffic at a constant rate."""
+
+    def __init__(
+        self,
+        *,
+        rate: Rate,
+        size: Literal["imix"] | Size,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            rate: How much it sends on average, from the IP header on.
+            size: Length of its packets from the IP header on, 28 B to 65535 B; imix: 7 of 40, 4 of 576 and 1 of 1500
+                bytes in random order.
+            start: When it begins, after time zero or the change. Default: 0.
+            stop: When it ends, after time zero or the change. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "constant")
+        self._put("rate", rate)
+        self._put("size", size)
+        self._put("start", start)
+        self._put("stop", stop)
+
+
+class CrossOnOff(Model):
+    """Cross traffic in bursts of Pareto length; many such sources together are self-similar."""
+
+    def __init__(
+        self,
+        *,
+        off: Time,
+        on: Time,
+        rate: Rate,
+        size: Literal["imix"] | Size,
+        shape: float | None = None,
+        sources: int | None = None,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            off: The mean length of silence.
+            on: The mean length of bursts; rate is the rate during a burst.
+            rate: How much it sends on average, from the IP header on.
+            size: Length of its packets from the IP header on, 28 B to 65535 B; imix: 7 of 40, 4 of 576 and 1 of 1500
+                bytes in random order.
+            shape: The shape of both Pareto distributions, above 1. Default: 1.5.
+            sources: How many such sources, 1 to 1000; each is a flow of its own and has this rate. Default: 1.
+            start: When it begins, after time zero or the change. Default: 0.
+            stop: When it ends, after time zero or the change. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "on-off")
+        self._put("off", off)
+        self._put("on", on)
+        self._put("rate", rate)
+        self._put("size", size)
+        self._put("shape", shape)
+        self._put("sources", sources)
+        self._put("start", start)
+        self._put("stop", stop)
+
+
+class CrossPcap(Model):
+    """Cross traffic with the times and sizes of recorded packets."""
+
+    def __init__(
+        self,
+        *,
+        file: str,
+        repeat: bool | None = None,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            file: A capture file in the format of tcpdump (pcap) or Wireshark (pcapng); relative to the lab file.
+            repeat: Whether it begins again one mean gap after its last packet. Default: false.
+            start: When it begins, after time zero or the change. Default: 0.
+            stop: When it ends, after time zero or the change. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "pcap")
+        self._put("file", file)
+        self._put("repeat", repeat)
+        self._put("start", start)
+        self._put("stop", stop)
+
+
+class CrossPoisson(Model):
+    """Cross traffic whose packets come independently of one another."""
+
+    def __init__(
+        self,
+        *,
+        rate: Rate,
+        size: Literal["imix"] | Size,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            rate: How much it sends on average, from the IP header on.
+            size: Length of its packets from the IP header on, 28 B to 65535 B; imix: 7 of 40, 4 of 576 and 1 of 1500
+                bytes in random order.
+            start: When it begins, after time zero or the change. Default: 0.
+            stop: When it ends, after time zero or the change. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "poisson")
+        self._put("rate", rate)
+        self._put("size", size)
+        self._put("start", start)
+        self._put("stop", stop)
+
+
+class Cut(Model):
+    """How a link is cut."""
+
+    def __init__(
+        self,
+        *,
+        carrier: bool | None = None,
+        for_: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            carrier: Whether the interfaces at both ends lose their carrier, so that programs see the cut. Default:
+                false.
+            for_: For how long. Default: until `up`.
+        """
+        super().__init__()
+        self._put("carrier", carrier)
+        self._put("for", for_)
+
+
+class ConstantDelay(Model):
+    """A delay that is always the same."""
+
+    def __init__(
+        self,
+        *,
+        delay: Time | Literal[0],
+        order: Literal["kept", "free"] | None = None,
+    ) -> None:
+        """
+        Args:
+            delay: The delay.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+        """
+        super().__init__()
+        self._put("kind", "constant")
+        self._put("delay", delay)
+        self._put("order", order)
+
+
+class ExponentialDelay(Model):
+    """A constant delay and an exponentially distributed one."""
+
+    def __init__(
+        self,
+        *,
+        mean: Time | Literal[0],
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+        shift: Time | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            mean: The mean of the random part, above zero.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+            shift: The constant part. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "exponential")
+        self._put("mean", mean)
+        self._put("correlation", correlation)
+        self._put("order", order)
+        self._put("shift", shift)
+
+
+class GammaDelay(Model):
+    """A constant delay and one with a gamma distribution."""
+
+    def __init__(
+        self,
+        *,
+        scale: Time | Literal[0],
+        shape: float,
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+        shift: Time | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            scale: The scale, above zero: the mean of the random part is shape * scale.
+            shape: The shape, above 0.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+            shift: The constant part. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "gamma")
+        self._put("scale", scale)
+        self._put("shape", shape)
+        self._put("correlation", correlation)
+        self._put("order", order)
+        self._put("shift", shift)
+
+
+class HistogramDelay(Model):
+    """A delay that a histogram describes."""
+
+    def __init__(
+        self,
+        *,
+        file: str | float | bool,
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+    ) -> None:
+        """
+        Args:
+            file: The file, relative to the lab file.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+        """
+        super().__init__()
+        self._put("kind", "histogram")
+        self._put("file", file)
+        self._put("correlation", correlation)
+        self._put("order", order)
+
+
+class NormalDelay(Model):
+    """A normally distributed delay; below zero counts as zero."""
+
+    def __init__(
+        self,
+        *,
+        deviation: Time | Literal[0],
+        mean: Time | Literal[0],
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+    ) -> None:
+        """
+        Args:
+            deviation: The standard deviation.
+            mean: The mean.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+        """
+        super().__init__()
+        self._put("kind", "normal")
+        self._put("deviation", deviation)
+        self._put("mean", mean)
+        self._put("correlation", correlation)
+        self._put("order", order)
+
+
+class ParetoDelay(Model):
+    """A constant delay and one with a Pareto distribution."""
+
+    def __init__(
+        self,
+        *,
+        scale: Time | Literal[0],
+        shape: float,
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+        shift: Time | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            scale: The shortest of the random part, above zero.
+            shape: How fast long delays become rare, above 1.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+            shift: The constant part. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "pareto")
+        self._put("scale", scale)
+        self._put("shape", shape)
+        self._put("correlation", correlation)
+        self._put("order", order)
+        self._put("shift", shift)
+
+
+class ParetoNormalDelay(Model):
+    """A quarter of a normal and three quarters of a Pareto distribution, as in netem."""
+
+    def __init__(
+        self,
+        *,
+        deviation: Time | Literal[0],
+        mean: Time | Literal[0],
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+    ) -> None:
+        """
+        Args:
+            deviation: What netem calls jitter.
+            mean: The mean.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+        """
+        super().__init__()
+        self._put("kind", "pareto-normal")
+        self._put("deviation", deviation)
+        self._put("mean", mean)
+        self._put("correlation", correlation)
+        self._put("order", order)
+
+
+class SamplesDelay(Model):
+    """Measured delays."""
+
+    def __init__(
+        self,
+        *,
+        file: str | float | bool,
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+        replay: bool | None = None,
+    ) -> None:
+        """
+        Args:
+            file: The file, relative to the lab file.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+            replay: Whether the delays are played in the file's order, again and again. Default: false.
+        """
+        super().__init__()
+        self._put("kind", "samples")
+        self._put("file", file)
+        self._put("correlation", correlation)
+        self._put("order", order)
+        self._put("replay", replay)
+
+
+class TableDelay(Model):
+    """A delay that a table of netem describes."""
+
+    def __init__(
+        self,
+        *,
+        deviation: Time | Literal[0],
+        file: str | float | bool,
+        mean: Time | Literal[0],
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+    ) -> None:
+        """
+        Args:
+            deviation: What 8192 stands for in the table.
+            file: The file, relative to the lab file.
+            mean: The mean.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+        """
+        super().__init__()
+        self._put("kind", "table")
+        self._put("deviation", deviation)
+        self._put("file", file)
+        self._put("mean", mean)
+        self._put("correlation", correlation)
+        self._put("order", order)
+
+
+class UniformDelay(Model):
+    """A delay that is evenly distributed between two bounds."""
+
+    def __init__(
+        self,
+        *,
+        from_: Time | Literal[0],
+        to: Time | Literal[0],
+        correlation: Share | Literal[0] | None = None,
+        order: Literal["kept", "free"] | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: The shortest.
+            to: The longest.
+            correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+            order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
+                Default: kept.
+        """
+        super().__init__()
+        self._put("kind", "uniform")
+        self._put("from", from_)
+        self._put("to", to)
+        self._put("correlation", correlation)
+        self._put("order", order)
+
+
+class Dhcp(Model):
+    """A node's DHCP server, which answers questions for names, too."""
+
+    def __init__(
+        self,
+        *,
+        advertise: bool | None = None,
+        dns: str | None = None,
+        domain: str | None = None,
+        lease: Time | None = None,
+        links: Name | Sequence[Name] | None = None,
+        range: Sequence[str] | None = None,
+        reserve: bool | None = None,
+        router: str | None = None,
+    ) -> None:
+        """
+        Args:
+            advertise: Whether a router advertises itself and its prefix of IPv6, too, so that its clients get their
+                addresses and their default route of IPv6 from that (SLAAC, RFC 4862). Default: false.
+            dns: The name server that clients are told of: a node, an address, or none. Default: this node.
+            domain: The domain of the lab's names, in which those who ask look for names without a dot. Default: none.
+            lease: For how long an address is lent: 2 min or more. Default: 1 h.
+            links: The link, or those, that it serves. Default: those of its links where somebody asks.
+            range: The first and the last address for those who have none reserved. Default: none; without `reserve`
+                all addresses of the subnet that no other node has.
+            reserve: Whether each node of the lab that asks gets the address that the plan has for it. Default: true;
+                else it gets any of the range, and has no name in /etc/hosts.
+            router: The router that clients are told of: a node, an address, or none. Default: the routes that the
+                plan has for each.
+        """
+        super().__init__()
+        self._put("advertise", advertise)
+        self._put("dns", dns)
+        self._put("domain", domain)
+        self._put("lease", lease)
+        self._put("links", links)
+        self._put("range", range)
+        self._put("reserve", reserve)
+        self._put("router", router)
+
+
+class Dns(Model):
+    """A node's name server, which knows the names of the lab."""
+
+    def __init__(
+        self,
+        *,
+        domain: str | None = None,
+    ) -> None:
+        """
+        Args:
+            domain: The domain of the lab's names, in which those who ask look for names without a dot. Default: none.
+        """
+        super().__init__()
+        self._put("domain", domain)
+
+
+class Down(Model):
+    """Cuts a link: what arrives is dropped."""
+
+    def __init__(
+        self,
+        *,
+        down: Literal[True] | Time | Cut,
+        link: Name,
+        at: Time | Literal[0] | Drawn | None = None,
+        direction: Literal["forward", "backward"] | None = None,
+        every: Time | Drawn | None = None,
+        pipe: Name | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            down: For how long, or true: until `up`; a map to take the carrier away as well.
+            link: The link.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            direction: Only this direction. Default: both.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            pipe: Only the further pipe of this name. Default: all pipes of the link.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("down", down)
+        self._put("link", link)
+        self._put("at", at)
+        self._put("direction", direction)
+        self._put("every", every)
+        self._put("pipe", pipe)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Drawn(Model):
+    """A time that is drawn from the seed: one of uniform and mean."""
+
+    def __init__(
+        self,
+        *,
+        mean: Time | None = None,
+        uniform: Sequence[Time | Literal[0]] | None = None,
+    ) -> None:
+        """
+        Args:
+            mean: The mean of an exponential distribution.
+            uniform: The least and the longest; all between are equally likely.
+        """
+        super().__init__()
+        self._put("mean", mean)
+        self._put("uniform", uniform)
+
+
+class EveryLoss(Model):
+    """Loss of packets at regular distances."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        first: int | None = None,
+    ) -> None:
+        """
+        Args:
+            n: The distance between lost packets, in packets.
+            first: Which packet is the first to be lost, counted from 1. Default: n.
+        """
+        super().__init__()
+        self._put("kind", "every")
+        self._put("n", n)
+        self._put("first", first)
+
+
+class File(Model):
+    """A file or a folder of a node; an empty folder if neither `from` nor `text` is given."""
+
+    def __init__(
+        self,
+        *,
+        from_: str | None = None,
+        keep: bool | None = None,
+        mode: str | int | None = None,
+        owner: str | int | None = None,
+        text: str | float | bool | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: The file or folder of this machine of which it is a copy on write; a relative path starts at the
+                lab file's folder.
+            keep: Whether the contents of the folder are kept for the next run. Default: false.
+            mode: The permissions of the file, or of the folder itself, in octal. Default: those of the source, else
+                0644 and 0755.
+            owner: The owner of the file, or of the folder and all that is in it. Default: that of the source, else
+                root.
+            text: The contents of the file.
+        """
+        super().__init__()
+        self._put("from", from_)
+        self._put("keep", keep)
+        self._put("mode", mode)
+        self._put("owner", owner)
+        self._put("text", text)
+
+
+class Flap(Model):
+    """How long a link is up and down in turn."""
+
+    def __init__(
+        self,
+        *,
+        down: Time | FlapTime,
+        up: Time | FlapTime,
+        start: Time | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            down: How long it is down, in the same notation.
+            up: How long it is up, at least 1 ms; {mean: 10 s} for random times.
+            start: When it goes down first, after time zero or the change. Default: after the first time up.
+        """
+        super().__init__()
+        self._put("down", down)
+        self._put("up", up)
+        self._put("start", start)
+
+
+class FlapEntry(Model):
+    """Cuts links for a while."""
+
+    def __init__(
+        self,
+        *,
+        flap: Name | Sequence[Name],
+        for_: Time,
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            flap: The link, or a node with all of its links; or a list of them.
+            for_: How long.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("flap", flap)
+        self._put("for", for_)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class FlapTime(Model):
+    """Exponentially distributed times."""
+
+    def __init__(
+        self,
+        *,
+        mean: Time,
+    ) -> None:
+        """
+        Args:
+            mean: Their mean, at least 1 ms.
+        """
+        super().__init__()
+        self._put("mean", mean)
+
+
+class Forward(Model):
+    """A port of a router that leads to a node behind it."""
+
+    def __init__(
+        self,
+        *,
+        port: int,
+        to: str,
+        protocol: Literal["tcp", "udp"] | None = None,
+    ) -> None:
+        """
+        Args:
+            port: The port of the router.
+            to: The node, and its port if that is another.
+            protocol: The protocol. Default: tcp.
+        """
+        super().__init__()
+        self._put("port", port)
+        self._put("to", to)
+        self._put("protocol", protocol)
+
+
+class BarabasiAlbert(Model):
+    """Routers of which each new one prefers those with many neighbours (Barabási and Albert 1999)."""
+
+    def __init__(
+        self,
+        *,
+        m: int,
+        n: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            m: How many of those before it a new router is joined to, less than n.
+            n: How many routers, 2 at least.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "barabasi-albert")
+        self._put("m", m)
+        self._put("n", n)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Chain(Model):
+    """Routers in a row: r1 to rn."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_at: Literal["edge", "all"] | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            n: How many routers.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_at: Where hosts are: at both ends (edge), or at all routers. Default: edge.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "chain")
+        self._put("n", n)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_at", hosts_at)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Dumbbell(Model):
+    """Hosts left1 to leftn and right1 to rightn at both sides of a bottleneck from r1 to r2."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        host: NodeKeys | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            n: How many hosts there are at each side.
+            host: The settings of the hosts.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "dumbbell")
+        self._put("n", n)
+        self._put("host", host)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class FatTree(Model):
+    """A fat tree of k-port switches: core1, agg1-1, edge1-1 (pod and number) and so on."""
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            k: Ports of each switch, an even number.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "fat-tree")
+        self._put("k", k)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Grid(Model):
+    """Routers in rows and columns: r1-1, r1-2 and so on."""
+
+    def __init__(
+        self,
+        *,
+        columns: int,
+        rows: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            columns: How many columns.
+            rows: How many rows.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "grid")
+        self._put("columns", columns)
+        self._put("rows", rows)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Internet(Model):
+    """Autonomous systems of one router each, in tiers: core1, transit1, stub1 and so on."""
+
+    def __init__(
+        self,
+        *,
+        stubs: int,
+        tier1: int,
+        transit: int,
+        homes: int | None = None,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            stubs: How many that buy from them and carry nothing for others.
+            tier1: How many are at the top, all joined to one another.
+            transit: How many transit providers.
+            homes: From how many others a provider buys, and a stub at most. Default: 2.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "internet")
+        self._put("stubs", stubs)
+        self._put("tier1", tier1)
+        self._put("transit", transit)
+        self._put("homes", homes)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class LeafSpine(Model):
+    """Leaves, each joined to each spine: leaf1, spine1 and so on."""
+
+    def __init__(
+        self,
+        *,
+        leaves: int,
+        spines: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            leaves: How many leaves.
+            spines: How many spines.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "leaf-spine")
+        self._put("leaves", leaves)
+        self._put("spines", spines)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Mesh(Model):
+    """Routers r1 to rn, each joined to all others."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            n: How many routers, 2 at least.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "mesh")
+        self._put("n", n)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class ParkingLot(Model):
+    """Bottlenecks in a row: from src0 to dst0 over all of them, from src1 to dst1 over the first, and so on."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        host: NodeKeys | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            n: How many bottlenecks.
+            host: The settings of the hosts.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "parking-lot")
+        self._put("n", n)
+        self._put("host", host)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Ring(Model):
+    """Routers in a circle: r1 to rn."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            n: How many routers, 3 at least.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "ring")
+        self._put("n", n)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Star(Model):
+    """Hosts h1 to hn around a switch."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        host: NodeKeys | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            n: How many hosts.
+            host: The settings of the hosts.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "star")
+        self._put("n", n)
+        self._put("host", host)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Torus(Model):
+    """A grid whose rows and columns are rings."""
+
+    def __init__(
+        self,
+        *,
+        columns: int,
+        rows: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            columns: How many columns, 3 at least.
+            rows: How many rows, 3 at least.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "torus")
+        self._put("columns", columns)
+        self._put("rows", rows)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Tree(Model):
+    """Levels of switches, with hosts below the last."""
+
+    def __init__(
+        self,
+        *,
+        depth: int,
+        fanout: int,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            depth: How many levels of switches, 1 to 16.
+            fanout: How many switches are below each, and by default hosts below each of the last.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "tree")
+        self._put("depth", depth)
+        self._put("fanout", fanout)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Waxman(Model):
+    """Routers at random places of a square, near ones joined more likely, with delays by distance (Waxman 1988)."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        alpha: float | None = None,
+        beta: float | None = None,
+        degree: float | None = None,
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        seed: int | None = None,
+        span: Time | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            n: How many routers, 1 to 10000.
+            alpha: How far links reach, above 0 and at most 1. Default: 0.15.
+            beta: How many links there are, above 0 and at most 1. Default: as `degree` says.
+            degree: Instead of beta: how many neighbours a router has on the average. Default: 3.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            seed: The seed of random networks. Default: the lab's.
+            span: The delay from corner to corner of the square. Default: 20 ms.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "waxman")
+        self._put("n", n)
+        self._put("alpha", alpha)
+        self._put("beta", beta)
+        self._put("degree", degree)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("seed", seed)
+        self._put("span", span)
+        self._put("tiers", tiers)
+
+
+class GilbertElliottLoss(Model):
+    """Loss that depends on whether the link is good or bad."""
+
+    def __init__(
+        self,
+        *,
+        p: Share | Literal[0],
+        r: Share | Literal[0],
+        bad: Share | Literal[0] | None = None,
+        good: Share | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            p: The probability with which the bad state follows the good one, above 0 %.
+            r: The probability with which the good state follows the bad one, above 0 %.
+            bad: Loss in the bad state, which netem calls 1-h. Default: 100 %.
+            good: Loss in the good state, which netem calls 1-k. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "gilbert-elliott")
+        self._put("p", p)
+        self._put("r", r)
+        self._put("bad", bad)
+        self._put("good", good)
+
+
+class GilbertLoss(Model):
+    """Loss in bursts."""
+
+    def __init__(
+        self,
+        *,
+        burst: str,
+        share: Share | Literal[0],
+    ) -> None:
+        """
+        Args:
+            burst: How many packets in a row are lost, in the mean: 1 to 1000000 packets.
+            share: Which share of all packets is lost in the long run, above 0 % and below 100 %.
+        """
+        super().__init__()
+        self._put("kind", "gilbert")
+        self._put("burst", burst)
+        self._put("share", share)
+
+
+class Heal(Model):
+    """Restores all links that partitions have cut."""
+
+    def __init__(
+        self,
+        *,
+        heal: Literal[True],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            heal: Always true.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("heal", heal)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Iptables(Model):
+    """The rules of a node's firewall in the format of iptables-restore."""
+
+    def __init__(
+        self,
+        *,
+        ip6tables: str | None = None,
+        iptables: str | None = None,
+    ) -> None:
+        """
+        Args:
+            ip6tables: Those of IPv6: a path, or several lines.
+            iptables: Those of IPv4: a path, or several lines.
+        """
+        super().__init__()
+        self._put("ip6tables", ip6tables)
+        self._put("iptables", iptables)
+
+
+class Journal(Model):
+    """The journal: what happened to each packet of some links."""
+
+    def __init__(
+        self,
+        *,
+        limit: Size | None = None,
+        links: Literal["all"] | Sequence[Name] | None = None,
+        match: Match | None = None,
+    ) -> None:
+        """
+        Args:
+            limit: How large the file becomes at most, 1 MB and above; what has no room any more is counted. Default:
+                no limit.
+            links: The links, or directions of them. Default: all.
+            match: Only these packets. Default: all.
+        """
+        super().__init__()
+        self._put("limit", limit)
+        self._put("links", links)
+        self._put("match", match)
+
+
+class Kill(Model):
+    """Ends programs at once, by SIGKILL."""
+
+    def __init__(
+        self,
+        *,
+        kill: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            kill: The command, or the node with all that runs in it; or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: They start again so long after; of a node, its services. Default: they do not.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("kill", kill)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Log(Model):
+    """Marks an instant in the events and in all pictures."""
+
+    def __init__(
+        self,
+        *,
+        log: str,
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            log: What the mark says, on one line.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("log", log)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class MarkovLoss(Model):
+    """Loss in bursts, within which packets may pass, and of single packets between them."""
+
+    def __init__(
+        self,
+        *,
+        p13: Share | Literal[0],
+        p31: Share | Literal[0],
+        p14: Share | Literal[0] | None = None,
+        p23: Share | Literal[0] | None = None,
+        p32: Share | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            p13: A burst begins.
+            p31: A burst ends.
+            p14: Between bursts, a packet is lost alone. Default: 0.
+            p23: Within a burst, packets are lost again. Default: 100 %.
+            p32: Within a burst, packets pass. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "markov")
+        self._put("p13", p13)
+        self._put("p31", p31)
+        self._put("p14", p14)
+        self._put("p23", p23)
+        self._put("p32", p32)
+
+
+class Match(Model):
+    """A filter of packets: every key that is given must match, and of a list one entry."""
+
+    def __init__(
+        self,
+        *,
+        dscp: int | Sequence[int] | None = None,
+        from_: str | Sequence[str] | None = None,
+        from_port: int | str | Sequence[int | str] | None = None,
+        port: int | str | Sequence[int | str] | None = None,
+        protocol: Literal["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"] | int | Sequence[Literal["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"] | int] | None = None,
+        to: str | Sequence[str] | None = None,
+        to_port: int | str | Sequence[int | str] | None = None,
+    ) -> None:
+        """
+        Args:
+            dscp: Its differentiated services code point, 0 to 63, or several.
+            from_: Where it comes from: a node, which stands for all its addresses, an address or a prefix, or
+                several.
+            from_port: Its source port, in the same notation.
+            port: One of its ports: a port from 1 to 65535 or a range, or several.
+            protocol: The protocol above IP by name or by number, 0 to 255, or several.
+            to: Where it goes, in the same notation.
+            to_port: Its destination port, in the same notation.
+        """
+        super().__init__()
+        self._put("dscp", dscp)
+        self._put("from", from_)
+        self._put("from_port", from_port)
+        self._put("port", port)
+        self._put("protocol", protocol)
+        self._put("to", to)
+        self._put("to_port", to_port)
+
+
+class Measure(Model):
+    """What is measured inside nodes, and of links, while a run goes on."""
+
+    def __init__(
+        self,
+        *,
+        node: Time | None = None,
+        pipes: Time | None = None,
+        qlog: bool | None = None,
+        tcp: Time | None = None,
+        tls_keys: bool | None = None,
+    ) -> None:
+        """
+        Args:
+            node: How often processor time, memory and packets that the node itself dropped are sampled, 1 ms and
+                above; it goes to nodes.csv. Default: never.
+            pipes: How often all directions of links are sampled, 100 us to 10 s; it goes to samples.csv, which then
+                has quantiles of delays, too. Default: ten times a second, without delays.
+            qlog: Whether programs are told by QLOGDIR to write qlog files of their QUIC connections, which are
+                collected. Default: false.
+            tcp: How often the state of all TCP connections is sampled, 1 ms and above; it goes to tcp.csv. Default:
+                never.
+            tls_keys: Whether programs are told by SSLKEYLOGFILE to write down the keys of their TLS connections,
+                which are collected. Default: false.
+        """
+        super().__init__()
+        self._put("node", node)
+        self._put("pipes", pipes)
+        self._put("qlog", qlog)
+        self._put("tcp", tcp)
+        self._put("tls_keys", tls_keys)
+
+
+class Move(Model):
+    """Moves a node from one of its links to another."""
+
+    def __init__(
+        self,
+        *,
+        from_: Name,
+        move: Name,
+        to: Name,
+        at: Time | Literal[0] | Drawn | None = None,
+        carrier: bool | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: The link that it leaves, which is cut at its end.
+            move: The node. It has an end at each link that it visits, and is at one of them at a time.
+            to: The link that it gets to.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            carrier: Whether its interfaces lose and get their carrier, so that programs see the move. Default: false.
+        """
+        super().__init__()
+        self._put("from", from_)
+        self._put("move", move)
+        self._put("to", to)
+        self._put("at", at)
+        self._put("carrier", carrier)
+
+
+class Multicast(Model):
+    """A group, who sends to it, and who receives."""
+
+    def __init__(
+        self,
+        *,
+        from_: Name,
+        group: str,
+        to: Sequence[Name],
+    ) -> None:
+        """
+        Args:
+            from_: The host or router that sends to the group.
+            group: The address of the group: of IPv4 from 224.0.1.0 to 239.255.255.255, of IPv6 with a scope beyond
+                the link, as ff3e::1.
+            to: The hosts and routers that receive: a shortest path leads to each, along which transit routers pass
+                packets on.
+        """
+        super().__init__()
+        self._put("from", from_)
+        self._put("group", group)
+        self._put("to", to)
+
+
+class Nat(Model):
+    """How a router translates addresses of IPv4."""
+
+    def __init__(
+        self,
+        *,
+        outside: Name | Sequence[Name],
+        filtering: Literal["endpoint-independent", "address-dependent", "address-and-port-dependent"] | None = None,
+        forward: Sequence[Forward] | None = None,
+        mapping: Literal["endpoint-independent", "address-dependent", "address-and-port-dependent"] | None = None,
+    ) -> None:
+        """
+        Args:
+            outside: The link, or those, that lead outside: there the router's address takes the place of those behind
+                it.
+            filtering: Who may send to that port: anybody, an address that it has sent to, or an address and port.
+                Default: address-and-port-dependent.
+            forward: Ports of the router's addresses outside that lead to nodes behind it.
+            mapping: When a sender keeps its port outside (RFC 4787): to all destinations, or to one address and port
+                only. Default: endpoint-independent.
+        """
+        super().__init__()
+        self._put("kind", "full-cone")
+        self._put("outside", outside)
+        self._put("filtering", filtering)
+        self._put("forward", forward)
+        self._put("mapping", mapping)
+
+
+class NodeMeasure(Model):
+    """What is measured inside a node while a run goes on."""
+
+    def __init__(
+        self,
+        *,
+        node: Time | None = None,
+        qlog: bool | None = None,
+        tcp: Time | None = None,
+        tls_keys: bool | None = None,
+    ) -> None:
+        """
+        Args:
+            node: How often processor time, memory and packets that the node itself dropped are sampled, 1 ms and
+                above; it goes to nodes.csv. Default: never.
+            qlog: Whether programs are told by QLOGDIR to write qlog files of their QUIC connections, which are
+                collected. Default: false.
+            tcp: How often the state of all TCP connections is sampled, 1 ms and above; it goes to tcp.csv. Default:
+                never.
+            tls_keys: Whether programs are told by SSLKEYLOGFILE to write down the keys of their TLS connections,
+                which are collected. Default: false.
+        """
+        super().__init__()
+        self._put("node", node)
+        self._put("qlog", qlog)
+        self._put("tcp", tcp)
+        self._put("tls_keys", tls_keys)
+
+
+class Overhead(Model):
+    """What is charged beyond a packet's bytes from the IP header on: for a frame, or for all cells it is cut into."""
+
+    def __init__(
+        self,
+        *,
+        bytes: Size | None = None,
+        cell: Size | None = None,
+        minimum: Size | None = None,
+        payload: Size | None = None,
+    ) -> None:
+        """
+        Args:
+            bytes: What is added to each packet. Default: 0 B.
+            cell: The size of a cell. Default: there are no cells.
+            minimum: The least that a packet is charged. Default: 0 B.
+            payload: How much of a packet a cell carries.
+        """
+        super().__init__()
+        self._put("bytes", bytes)
+        self._put("cell", cell)
+        self._put("minimum", minimum)
+        self._put("payload", payload)
+
+
+class PacketsLoss(Model):
+    """Loss of the packets with certain numbers."""
+
+    def __init__(
+        self,
+        *,
+        lost: Sequence[int | str],
+        period: int | None = None,
+    ) -> None:
+        """
+        Args:
+            lost: The numbers of the lost packets, counted from 1, in rising order; 20..25 means all from 20 to 25.
+            period: The packet after which counting begins again. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "packets")
+        self._put("lost", lost)
+        self._put("period", period)
+
+
+class Parameter(Model):
+    """A parameter: its values, and what they replace."""
+
+    def __init__(
+        self,
+        *,
+        count: int | None = None,
+        csv: str | None = None,
+        from_: str | float | bool | None = None,
+        path: str | Sequence[str] | None = None,
+        paths: Mapping[str, str] | None = None,
+        scale: Literal["linear", "log"] | None = None,
+        step: str | float | bool | None = None,
+        to: str | float | bool | None = None,
+        values: Sequence[object] | None = None,
+        with_: Name | None = None,
+    ) -> None:
+        """
+        Args:
+            count: How many values a range has.
+            csv: A table whose columns are parameters, and whose rows are their values.
+            from_: The first value of a range, which has a `step` or a `count`.
+            path: What its values replace in this file, one place or several. Default: ${name} in any text.
+            paths: What columns of a table replace in this file. Default: ${column} in any text.
+            scale: How the values of a range with a `count` grow. Default: linear.
+            step: From one value of a range to the next.
+            to: The last value of a range.
+            values: Its values.
+            with_: The parameter beside whose values its own stand, one by one.
+        """
+        super().__init__()
+        self._put("count", count)
+        self._put("csv", csv)
+        self._put("from", from_)
+        self._put("path", path)
+        self._put("paths", paths)
+        self._put("scale", scale)
+        self._put("step", step)
+        self._put("to", to)
+        self._put("values", values)
+        self._put("with", with_)
+
+
+class Partition(Model):
+    """Cuts all links between nodes of different groups."""
+
+    def __init__(
+        self,
+        *,
+        partition: Sequence[Sequence[Name]],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            partition: The groups. All other nodes form one more group.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: For how long. Default: until `heal`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("partition", partition)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class PatternLoss(Model):
+    """Loss of the packets that a sequence marks."""
+
+    def __init__(
+        self,
+        *,
+        sequence: str | float | bool,
+        then: Literal["repeat", "pass"] | None = None,
+    ) -> None:
+        """
+        Args:
+            sequence: 0 for a packet that passes, 1 for one that is lost.
+            then: What happens after the end. repeat: it begins again; pass: nothing is lost any more. Default:
+                repeat.
+        """
+        super().__init__()
+        self._put("kind", "pattern")
+        self._put("sequence", sequence)
+        self._put("then", then)
+
+
+class Pause(Model):
+    """Holds programs, by SIGSTOP."""
+
+    def __init__(
+        self,
+        *,
+        pause: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            pause: The command, or the node with all that runs in it; or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: How long. Default: until they are stopped.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("pause", pause)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Pipe(Model):
+    """A pipe for some of the traffic of a direction. Keys that it does not have are as in that direction."""
+
+    def __init__(
+        self,
+        *,
+        match: Match,
+        corrupt: Share | Literal[0] | Chance | None = None,
+        cross: Literal["none"] | Sequence[CrossConstant | CrossPoisson | CrossOnOff | CrossPcap] | None = None,
+        delay: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay | None = None,
+        dummynet: str | float | bool | None = None,
+        duplicate: Share | Literal[0] | Chance | None = None,
+        loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None = None,
+        netem: str | float | bool | None = None,
+        overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
+        queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | None = None,
+        reorder: Share | Literal[0] | Reorder | None = None,
+        schedule: Literal["none"] | Schedule | None = None,
+        state: Literal["none"] | State | None = None,
+        tbf: str | float | bool | None = None,
+    ) -> None:
+        """
+        Args:
+            match: Which packets enter it.
+            corrupt: The probability with which one bit of a packet is flipped, alone or with a correlation. Default:
+                0.
+            cross: Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default:
+                none.
+            delay: Propagation delay of one direction, after the last bit is sent: a time, or a distribution. Default:
+                0.
+            dummynet: A string for `ipfw pipe … config`, instead of other keys; `netloom link --dummynet` shows what
+                it means.
+            duplicate: The probability with which a packet is duplicated, alone or with a correlation. Default: 0.
+            loss: The probability with which each packet is lost, independently of all others, or another model.
+                Default: 0.
+            netem: A string for `tc … netem`, instead of other keys; `netloom link --netem` shows what it means.
+            overhead: What a packet is charged on the link beyond its bytes from the IP header on: none, ethernet,
+                atm, or bytes and cells. Default: none.
+            queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
+                its `kind`. Default: 1000 packets.
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or
+                unlimited. Default: unlimited.
+            reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
+                with more. Default: 0.
+            schedule: Changes at known times: steps, here or in a CSV file. Default: none.
+            state: Flapping, and what a cut does to packets on the wire. Default: none.
+            tbf: A string for `tc … tbf`, instead of other keys; `netloom link --tbf` shows what it means.
+        """
+        super().__init__()
+        self._put("match", match)
+        self._put("corrupt", corrupt)
+        self._put("cross", cross)
+        self._put("delay", delay)
+        self._put("dummynet", dummynet)
+        self._put("duplicate", duplicate)
+        self._put("loss", loss)
+        self._put("netem", netem)
+        self._put("overhead", overhead)
+        self._put("queue", queue)
+        self._put("rate", rate)
+        self._put("reorder", reorder)
+        self._put("schedule", schedule)
+        self._put("state", state)
+        self._put("tbf", tbf)
+
+
+class QueueClass(Model):
+    """The packets that wait in one queue, and their share."""
+
+    def __init__(
+        self,
+        *,
+        limit: Limit | None = None,
+        match: Match | None = None,
+        weight: int | None = None,
+    ) -> None:
+        """
+        Args:
+            limit: How much may wait in this class: packets or bytes. Default: 1000 packets.
+            match: Which packets; the first class that matches takes them, and the one without `match` takes the rest.
+            weight: Its share, in proportion to the weights of the others, 1 to 10000. Default: 1.
+        """
+        super().__init__()
+        self._put("limit", limit)
+        self._put("match", match)
+        self._put("weight", weight)
+
+
+class CoDel(Model):
+    """Controlled delay (RFC 8289): drops at the head while packets have waited too long for too long."""
+
+    def __init__(
+        self,
+        *,
+        ecn: bool | None = None,
+        interval: Time | None = None,
+        limit: Limit | None = None,
+        mtu: Size | None = None,
+        target: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            ecn: Whether packets are marked, rather than dropped, if their sender understands it. Default: false.
+            interval: How long the delay must exceed the target before a drop: about the longest RTT, at least the
+                target. Default: 100 ms.
+            limit: How much may wait: packets, bytes or a time. Default: 1000 packets.
+            mtu: A queue of at most this size never drops: the largest packet, from the IP header on. Default: 1500 B.
+            target: The standing delay that is acceptable, above zero. Default: 5 ms.
+        """
+        super().__init__()
+        self._put("kind", "codel")
+        self._put("ecn", ecn)
+        self._put("interval", interval)
+        self._put("limit", limit)
+        self._put("mtu", mtu)
+        self._put("target", target)
+
+
+class Drr(Model):
+    """Deficit round robin: the queues take turns, each worth a quantum of bytes."""
+
+    def __init__(
+        self,
+        *,
+        classes: Mapping[str, QueueClass | object] | None = None,
+        flows: int | None = None,
+        limit: Limit | None = None,
+        quantum: Size | None = None,
+    ) -> None:
+        """
+        Args:
+            classes: Queues chosen by filters instead of a hash; exactly one has no `match` and takes the rest.
+            flows: Among how many queues a hash of addresses, protocol and ports divides, 1 to 65536. Default: 1024.
+            limit: How much may wait in the queue of each flow: packets or bytes. Default: 1000 packets.
+            quantum: How much, from the IP header on, a queue of weight 1 may send per turn; above zero. Default: 1500
+                B.
+        """
+        super().__init__()
+        self._put("kind", "drr")
+        self._put("classes", classes)
+        self._put("flows", flows)
+        self._put("limit", limit)
+        self._put("quantum", quantum)
+
+
+class DualPi2(Model):
+    """Two coupled queues for L4S and all other traffic (RFC 9332)."""
+
+    def __init__(
+        self,
+        *,
+        classic_share: Share | Literal[0] | None = None,
+        coupling: int | None = None,
+        limit: Limit | None = None,
+        min: Time | Literal[0] | None = None,
+        range: Time | Literal[0] | None = None,
+        rtt_max: Time | None = None,
+        target: Time | None = None,
+        update: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            classic_share: The share of the rate that the classic queue keeps while both have packets, below 100 %.
+                Default: 10 %.
+            coupling: How much more often the low-latency queue is marked than the square root of the classic
+                probability. Default: 2.
+            limit: How much may wait in both queues together: packets, bytes or a time. Default: 250 ms.
+            min: From this delay on packets of the low-latency queue are marked. Default: 800 us.
+            range: Above `min`, the span of delay over which marks rise from none to all; 0 is a step. Default: 400
+                us.
+            rtt_max: The longest round trip that is expected, above 0; the gains follow from it. Default: 100 ms.
+            target: The target of the queuing delay, above 0. Default: 15 ms.
+            update: The period at which the probability is updated, above 0. Default: 16 ms.
+        """
+        super().__init__()
+        self._put("kind", "dualpi2")
+        self._put("classic_share", classic_share)
+        self._put("coupling", coupling)
+        self._put("limit", limit)
+        self._put("min", min)
+        self._put("range", range)
+        self._put("rtt_max", rtt_max)
+        self._put("target", target)
+        self._put("update", update)
+
+
+class Fifo(Model):
+    """First in, first out."""
+
+    def __init__(
+        self,
+        *,
+        drop: Literal["tail", "head"] | None = None,
+        limit: Limit | None = None,
+    ) -> None:
+        """
+        Args:
+            drop: Which packet is dropped when it is full: tail, the one that arrives; head, the one that waits
+                longest. Default: tail.
+            limit: How much may wait: packets, bytes or a time. Default: 1000 packets.
+        """
+        super().__init__()
+        self._put("kind", "fifo")
+        self._put("drop", drop)
+        self._put("limit", limit)
+
+
+class FqCodel(Model):
+    """Flows that take turns, each under the control of CoDel (RFC 8290)."""
+
+    def __init__(
+        self,
+        *,
+        ecn: bool | None = None,
+        flows: int | None = None,
+        interval: Time | None = None,
+        limit: Limit | None = None,
+        memory: Size | None = None,
+        mtu: Size | None = None,
+        quantum: Size | None = None,
+        target: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            ecn: Whether packets are marked, rather than dropped, if their sender understands it. Default: true.
+            flows: Among how many queues a hash of addresses, protocol and ports divides, 1 to 65536. Default: 1024.
+            interval: How long the delay must exceed the target before a drop: about the longest RTT, at least the
+                target. Default: 100 ms.
+            limit: How many packets may wait in all; above zero. Default: 10240 packets.
+            memory: How many bytes, from the IP header on, may wait in all; above zero. Default: 32 MB.
+            mtu: A queue of at most this size never drops: the largest packet, from the IP header on. Default: 1500 B.
+            quantum: How much, from the IP header on, a flow may send per turn; above zero. Default: 1500 B.
+            target: The standing delay that is acceptable, above zero. Default: 5 ms.
+        """
+        super().__init__()
+        self._put("kind", "fq_codel")
+        self._put("ecn", ecn)
+        self._put("flows", flows)
+        self._put("interval", interval)
+        self._put("limit", limit)
+        self._put("memory", memory)
+        self._put("mtu", mtu)
+        self._put("quantum", quantum)
+        self._put("target", target)
+
+
+class Pie(Model):
+    """Proportional integral controller, enhanced (RFC 8033)."""
+
+    def __init__(
+        self,
+        *,
+        burst: Time | Literal[0] | None = None,
+        byte_mode: bool | None = None,
+        ecn: bool | None = None,
+        limit: Limit | None = None,
+        mean_packet: Size | None = None,
+        target: Time | None = None,
+        update: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            burst: For how long a burst passes without early drops after the queue was short. Default: 150 ms.
+            byte_mode: Whether a packet's probability is in proportion to its size. Default: false.
+            ecn: Whether packets are marked rather than dropped while the probability is below 10 %. Default: false.
+            limit: How much may wait: packets, bytes or a time. Default: 1000 packets.
+            mean_packet: Length of a typical packet, above 0. Default: 1000 B.
+            target: The target of the queuing delay, above 0. Default: 15 ms.
+            update: The period at which the probability is updated, above 0. Default: 15 ms.
+        """
+        super().__init__()
+        self._put("kind", "pie")
+        self._put("burst", burst)
+        self._put("byte_mode", byte_mode)
+        self._put("ecn", ecn)
+        self._put("limit", limit)
+        self._put("mean_packet", mean_packet)
+        self._put("target", target)
+        self._put("update", update)
+
+
+class Priority(Model):
+    """Strict priority: the first class with something to send, always."""
+
+    def __init__(
+        self,
+        *,
+        classes: Mapping[str, PriorityClass | object],
+    ) -> None:
+        """
+        Args:
+            classes: The classes, the most important first; the last has no `match` and takes the rest.
+        """
+        super().__init__()
+        self._put("kind", "priority")
+        self._put("classes", classes)
+
+
+class PriorityClass(Model):
+    """The packets that wait in one queue."""
+
+    def __init__(
+        self,
+        *,
+        limit: Limit | None = None,
+        match: Match | None = None,
+    ) -> None:
+        """
+        Args:
+            limit: How much may wait in this class: packets or bytes. Default: 1000 packets.
+            match: Which packets; the first class that matches takes them, and the one without `match` takes the rest.
+        """
+        super().__init__()
+        self._put("limit", limit)
+        self._put("match", match)
+
+
+class Red(Model):
+    """Random early detection (Floyd and Jacobson 1993)."""
+
+    def __init__(
+        self,
+        *,
+        byte_mode: bool | None = None,
+        ecn: bool | None = None,
+        gentle: bool | None = None,
+        limit: Limit | None = None,
+        max: Limit | None = None,
+        mean_packet: Size | None = None,
+        min: Limit | None = None,
+        probability: Share | None = None,
+        weight: Share | None = None,
+    ) -> None:
+        """
+        Args:
+            byte_mode: Whether a packet's probability is in proportion to its size. Default: false.
+            ecn: Whether packets below max are marked rather than dropped, if their sender understands. Default:
+                false.
+            gentle: Whether the probability rises on from max to twice max, up to 100 %. Default: false.
+            limit: How much may wait: packets, bytes or a time. Default: 1000 packets.
+            max: From this average length on all packets are dropped: above min, in its unit. Default: 15 packets.
+            mean_packet: Length of a typical packet, above 0. Default: 1000 B.
+            min: From this average length on some packets are dropped: packets or bytes. Default: 5 packets.
+            probability: With which probability packets are dropped just below max, above 0. Default: 2 %.
+            weight: The weight of each new sample in the average, above 0. Default: 0.2 %.
+        """
+        super().__init__()
+        self._put("kind", "red")
+        self._put("byte_mode", byte_mode)
+        self._put("ecn", ecn)
+        self._put("gentle", gentle)
+        self._put("limit", limit)
+        self._put("max", max)
+        self._put("mean_packet", mean_packet)
+        self._put("min", min)
+        self._put("probability", probability)
+        self._put("weight", weight)
+
+
+class Wf2q(Model):
+    """WF2Q+: each queue gets its share of the rate as if it had its own link, to within one packet."""
+
+    def __init__(
+        self,
+        *,
+        classes: Mapping[str, QueueClass | object] | None = None,
+        flows: int | None = None,
+        limit: Limit | None = None,
+    ) -> None:
+        """
+        Args:
+            classes: Queues chosen by filters instead of a hash; exactly one has no `match` and takes the rest.
+            flows: Among how many queues a hash of addresses, protocol and ports divides, 1 to 65536. Default: 1024.
+            limit: How much may wait in the queue of each flow: packets or bytes. Default: 1000 packets.
+        """
+        super().__init__()
+        self._put("kind", "wf2q")
+        self._put("classes", classes)
+        self._put("flows", flows)
+        self._put("limit", limit)
+
+
+class Ramp(Model):
+    """Settings that go from a first value to a last one, in equal steps."""
+
+    def __init__(
+        self,
+        *,
+        over: Time,
+        delay: Sequence[Time | Literal[0]] | None = None,
+        loss: Sequence[Share | Literal[0]] | None = None,
+        rate: Sequence[Rate] | None = None,
+        step: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            over: How long it takes from the first to the last.
+            delay: The first and the last delay, constant at each step.
+            loss: The first and the last share of packets that are lost.
+            rate: The first and the last rate.
+            step: The time of a step. Default: a hundredth, and 1 ms at least.
+        """
+        super().__init__()
+        self._put("over", over)
+        self._put("delay", delay)
+        self._put("loss", loss)
+        self._put("rate", rate)
+        self._put("step", step)
+
+
+class RampEntry(Model):
+    """Changes a link in steps from one value to another."""
+
+    def __init__(
+        self,
+        *,
+        link: Name,
+        ramp: Ramp,
+        at: Time | Literal[0] | Drawn | None = None,
+        direction: Literal["forward", "backward"] | None = None,
+        every: Time | Drawn | None = None,
+        pipe: Name | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            link: The link.
+            ramp: From which values to which, and in what time.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            direction: Only this direction. Default: both.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            pipe: The further pipe of this name. Default: the link's own pipe.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("link", link)
+        self._put("ramp", ramp)
+        self._put("at", at)
+        self._put("direction", direction)
+        self._put("every", every)
+        self._put("pipe", pipe)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class DeliveryTrace(Model):
+    """A number of bytes at each instant of a trace in the format of mahimahi."""
+
+    def __init__(
+        self,
+        *,
+        file: str,
+        bytes: Size | None = None,
+        header: Size | None = None,
+    ) -> None:
+        """
+        Args:
+            file: The trace: one time in milliseconds per line.
+            bytes: How many bytes are sent at each opportunity. Default: 1504 B.
+            header: What each packet is charged beside its bytes from the IP header on. Default: 4 B.
+        """
+        super().__init__()
+        self._put("kind", "delivery-trace")
+        self._put("file", file)
+        self._put("bytes", bytes)
+        self._put("header", header)
+
+
+class TokenBucket(Model):
+    """Bursts at once, and a rate over longer times."""
+
+    def __init__(
+        self,
+        *,
+        burst: Size,
+        rate: Rate,
+        peak: Rate | None = None,
+        peak_burst: Size | None = None,
+    ) -> None:
+        """
+        Args:
+            burst: The size of the bucket, at least the largest packet.
+            rate: How fast tokens flow into the bucket.
+            peak: The rate of a burst, above the rate of tokens. Default: unlimited.
+            peak_burst: The size of the peak rate's bucket, at least the largest packet. Default: 1500 B.
+        """
+        super().__init__()
+        self._put("kind", "token-bucket")
+        self._put("burst", burst)
+        self._put("rate", rate)
+        self._put("peak", peak)
+        self._put("peak_burst", peak_burst)
+
+
+class Ready(Model):
+    """When a service can be used: exactly one of tcp, file, command and pause."""
+
+    def __init__(
+        self,
+        *,
+        command: str | Sequence[str | float | bool] | None = None,
+        file: str | None = None,
+        pause: Time | None = None,
+        tcp: int | None = None,
+        timeout: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            command: A command that exits with 0 in the node.
+            file: A file that exists.
+            pause: A time that has passed.
+            tcp: A TCP port that listens in the node.
+            timeout: How long to wait; then the run fails. Default: 10 s.
+        """
+        super().__init__()
+        self._put("command", command)
+        self._put("file", file)
+        self._put("pause", pause)
+        self._put("tcp", tcp)
+        self._put("timeout", timeout)
+
+
+class Reboot(Model):
+    """Kills all programs of a node, cuts its links, and starts its services again."""
+
+    def __init__(
+        self,
+        *,
+        reboot: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            reboot: The node, or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: How long it is away. Default: 1 s.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("reboot", reboot)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Reorder(Model):
+    """Which packets overtake others."""
+
+    def __init__(
+        self,
+        *,
+        probability: Share | Literal[0],
+        by: Time | None = None,
+        correlation: Share | Literal[0] | None = None,
+        gap: int | None = None,
+    ) -> None:
+        """
+        Args:
+            probability: The probability with which it happens to a packet.
+            by: How much shorter the delay of such a packet is. Default: it has no delay.
+            correlation: How alike neighbours are, from 0 % to below 100 %: the probability with which a packet uses
+                the random number of the one before. Default: 0.
+            gap: The least distance between packets that overtake, in packets. Default: 1.
+        """
+        super().__init__()
+        self._put("probability", probability)
+        self._put("by", by)
+        self._put("correlation", correlation)
+        self._put("gap", gap)
+
+
+class ReplayLoss(Model):
+    """Loss as it was recorded in a file."""
+
+    def __init__(
+        self,
+        *,
+        file: str,
+        then: Literal["repeat", "pass"] | None = None,
+    ) -> None:
+        """
+        Args:
+            file: A text of 0 for a packet that passes and 1 for one that is lost; the rest of a line from # on is a
+                comment.
+            then: What happens after the end. repeat: it begins again; pass: nothing is lost any more. Default:
+                repeat.
+        """
+        super().__init__()
+        self._put("kind", "replay")
+        self._put("file", file)
+        self._put("then", then)
+
+
+class Restart(Model):
+    """Asks programs to end, and starts them again."""
+
+    def __init__(
+        self,
+        *,
+        restart: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            restart: The command, or the node with its services; or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: They start again so long after they were asked to end. Default: when they have ended.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("restart", restart)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Rule(Model):
+    """Which packets take which way, before the node's other routes are looked at."""
+
+    def __init__(
+        self,
+        *,
+        from_: str | None = None,
+        fwmark: int | None = None,
+        iif: Name | None = None,
+        link: Name | None = None,
+        table: int | None = None,
+        to: str | None = None,
+        via: str | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: The source of the packets: an address, or a prefix. Default: any.
+            fwmark: The mark that a firewall or a program (SO_MARK) has put on them, 1 to 4294967295. Default: any.
+            iif: The link by which they come to the node. Default: any, or its own programs.
+            link: Instead: the link by which they go, to the router there.
+            table: Instead: the number of a table that you fill, with `ip route add ... table 200` in `setup` for
+                example.
+            to: Their destination: an address, or a prefix. Default: any.
+            via: The address of the neighbour to which they go.
+        """
+        super().__init__()
+        self._put("from", from_)
+        self._put("fwmark", fwmark)
+        self._put("iif", iif)
+        self._put("link", link)
+        self._put("table", table)
+        self._put("to", to)
+        self._put("via", via)
+
+
+class Schedule(Model):
+    """Changes at known times, counted from the beginning of the run or from the change that brings the schedule."""
+
+    def __init__(
+        self,
+        *,
+        file: str | None = None,
+        interpolation: Literal["step", "linear"] | None = None,
+        repeat: bool | None = None,
+        steps: Sequence[Step] | None = None,
+    ) -> None:
+        """
+        Args:
+            file: A CSV file with the steps, instead of `steps`.
+            interpolation: step: each step holds until the next; linear: rate, delay and loss go straight to their
+                next value. Default: step.
+            repeat: Whether the schedule begins again at the time of its last step. Default: false.
+            steps: The steps, in order of time.
+        """
+        super().__init__()
+        self._put("file", file)
+        self._put("interpolation", interpolation)
+        self._put("repeat", repeat)
+        self._put("steps", steps)
+
+
+class SetEntry(Model):
+    """Changes a link."""
+
+    def __init__(
+        self,
+        *,
+        link: Name,
+        set: Change,
+        at: Time | Literal[0] | Drawn | None = None,
+        direction: Literal["forward", "backward"] | None = None,
+        every: Time | Drawn | None = None,
+        pipe: Name | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            link: The link.
+            set: What changes; all other settings stay.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            direction: Only this direction. Default: both.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            pipe: The further pipe of this name. Default: the link's own pipe.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("link", link)
+        self._put("set", set)
+        self._put("at", at)
+        self._put("direction", direction)
+        self._put("every", every)
+        self._put("pipe", pipe)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Settings(Model):
+    """Settings of links."""
+
+    def __init__(
+        self,
+        *,
+        addresses: Literal["automatic", "none"] | None = None,
+        area: int | str | None = None,
+        backward: DirectionKeys | None = None,
+        bypass: bool | Literal["auto"] | None = None,
+        coalesce: Time | Literal[0] | None = None,
+        corrupt: Share | Literal[0] | Chance | None = None,
+        cost: int | None = None,
+        cross: Literal["none"] | Sequence[CrossConstant | CrossPoisson | CrossOnOff | CrossPcap] | None = None,
+        delay: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay | None = None,
+        dummynet: str | float | bool | None = None,
+        duplicate: Share | Literal[0] | Chance | None = None,
+        forward: DirectionKeys | None = None,
+        loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None = None,
+        medium: Literal["shared"] | None = None,
+        mtu: int | None = None,
+        netem: str | float | bool | None = None,
+        overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
+        pipes: Mapping[str, Pipe] | None = None,
+        queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | None = None,
+        reorder: Share | Literal[0] | Reorder | None = None,
+        schedule: Literal["none"] | Schedule | None = None,
+        state: Literal["none"] | State | None = None,
+        tbf: str | float | bool | None = None,
+        vlans: int | Vlans | None = None,
+    ) -> None:
+        """
+        Args:
+            addresses: Whether its ends get addresses that the file does not give: automatic or none. Default: as the
+                lab's `addresses`.
+            area: The OSPF area of the link at routers with `ospf` or `ospf6`: a number, or written like 0.0.0.1.
+                Default: 0.
+            backward: What differs in the direction from the second end to the first.
+            bypass: Whether it is joined in the kernel, past the engine, which then measures nothing of it: true,
+                false, or auto, if nothing about it needs the engine. Default: as the lab's `bypass`.
+            coalesce: Packets due within this time of one another may be delivered together, as a network card's
+                interrupt moderation does it; 0 turns it off. Default: 20 us.
+            corrupt: The probability with which one bit of a packet is flipped, alone or with a correlation. Default:
+                0.
+            cost: The cost of the link for shortest-path routes, 1 to 65535. Default: 1.
+            cross: Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default:
+                none.
+            delay: Propagation delay of one direction, after the last bit is sent: a time, or a distribution. Default:
+                0.
+            dummynet: A string for `ipfw pipe … config`, instead of other keys; `netloom link --dummynet` shows what
+                it means.
+            duplicate: The probability with which a packet is duplicated, alone or with a correlation. Default: 0.
+            forward: What differs in the direction from the first end to the second.
+            loss: The probability with which each packet is lost, independently of all others, or another model.
+                Default: 0.
+            medium: One medium for all ends, two or more: what one sends waits for it, takes time on it, and is heard
+                by all others. Its settings are those of the medium; there are no directions. Default: a pipe for each
+                direction.
+            mtu: The largest IP packet in bytes, 68 to 65535; IPv6 needs 1280. Default: 1500.
+            netem: A string for `tc … netem`, instead of other keys; `netloom link --netem` shows what it means.
+            overhead: What a packet is charged on the link beyond its bytes from the IP header on: none, ethernet,
+                atm, or bytes and cells. Default: none.
+            pipes: Further pipes for some of the traffic, by name: the first whose `match` holds takes a packet.
+            queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
+                its `kind`. Default: 1000 packets.
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or
+                unlimited. Default: unlimited.
+            reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
+                with more. Default: 0.
+            schedule: Changes at known times: steps, here or in a CSV file. Default: none.
+            state: Flapping, and what a cut does to packets on the wire. Default: none.
+            tbf: A string for `tc … tbf`, instead of other keys; `netloom link --tbf` shows what it means.
+            vlans: The VLANs that it carries between switches, or between a switch and a node: a number, whose frames
+                have no tag here, or a trunk. Default: what is not tagged belongs to VLAN 1 at switches that have
+                VLANs.
+        """
+        super().__init__()
+        self._put("addresses", addresses)
+        self._put("area", area)
+        self._put("backward", backward)
+        self._put("bypass", bypass)
+        self._put("coalesce", coalesce)
+        self._put("corrupt", corrupt)
+        self._put("cost", cost)
+        self._put("cross", cross)
+        self._put("delay", delay)
+        self._put("dummynet", dummynet)
+        self._put("duplicate", duplicate)
+        self._put("forward", forward)
+        self._put("loss", loss)
+        self._put("medium", medium)
+        self._put("mtu", mtu)
+        self._put("netem", netem)
+        self._put("overhead", overhead)
+        self._put("pipes", pipes)
+        self._put("queue", queue)
+        self._put("rate", rate)
+        self._put("reorder", reorder)
+        self._put("schedule", schedule)
+        self._put("state", state)
+        self._put("tbf", tbf)
+        self._put("vlans", vlans)
+
+
+class State(Model):
+    """The flapping of a direction, and what a cut does."""
+
+    def __init__(
+        self,
+        *,
+        flap: Flap | None = None,
+        on_cut: Literal["delivered", "lost"] | None = None,
+    ) -> None:
+        """
+        Args:
+            flap: It goes down and up again and again. Default: never.
+            on_cut: What happens to packets that have left the transmitter when the link is cut. Default: delivered.
+        """
+        super().__init__()
+        self._put("flap", flap)
+        self._put("on_cut", on_cut)
+
+
+class Step(Model):
+    """What changes at an instant; what is not named stays as it is."""
+
+    def __init__(
+        self,
+        *,
+        at: Time | Literal[0],
+        delay: Time | Literal[0] | None = None,
+        loss: Share | Literal[0] | None = None,
+        queue: Limit | None = None,
+        rate: Rate | None = None,
+    ) -> None:
+        """
+        Args:
+            at: When, since the schedule began.
+            delay: The propagation delay.
+            loss: The probability with which each packet is lost.
+            queue: The limit of the queue.
+            rate: The rate.
+        """
+        super().__init__()
+        self._put("at", at)
+        self._put("delay", delay)
+        self._put("loss", loss)
+        self._put("queue", queue)
+        self._put("rate", rate)
+
+
+class SpanningTree(Model):
+    """A switch's part in a rapid spanning tree, as IEEE 802.1D-2004 has it."""
+
+    def __init__(
+        self,
+        *,
+        forward_delay: Time | None = None,
+        hello: Time | None = None,
+        max_age: Time | None = None,
+        priority: int | None = None,
+    ) -> None:
+        """
+        Args:
+            forward_delay: How long a port listens, and then learns, before it forwards where no neighbour answers.
+                Whole seconds, 4 s to 30 s. Default: 15 s.
+            hello: How often it says what it knows; a neighbour of which three are missing is gone. Whole seconds, 1 s
+                to 10 s. Default: 2 s.
+            max_age: For how long the root's word counts, of which each switch on the way takes a second: a tree is no
+                deeper. Whole seconds, 6 s to 40 s. Default: 20 s.
+            priority: The switch with the lowest one is the root of the tree; of equal ones, that whose first port has
+                the lowest hardware address. A multiple of 4096, 0 to 61440. Default: 32768.
+        """
+        super().__init__()
+        self._put("forward_delay", forward_delay)
+        self._put("hello", hello)
+        self._put("max_age", max_age)
+        self._put("priority", priority)
+
+
+class Sweep(Model):
+    """How the runs of a sweep are counted and packed."""
+
+    def __init__(
+        self,
+        *,
+        count: Literal["as-described", "all"] | None = None,
+        processors: Literal["all"] | int | None = None,
+    ) -> None:
+        """
+        Args:
+            count: Which runs the statistics have: those whose network was as described, or all that came to an end.
+                Default: as-described.
+            processors: The processors that a run takes. Default: 1 in virtual time, else all.
+        """
+        super().__init__()
+        self._put("count", count)
+        self._put("processors", processors)
+
+
+class TrafficConstant(Model):
+    """Packets at a constant rate."""
+
+    def __init__(
+        self,
+        *,
+        from_: Name,
+        rate: Rate,
+        size: Literal["imix"] | Size,
+        to: Name,
+        as_: Name | None = None,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: The node that sends.
+            rate: How much it sends on average, from the IP header on.
+            size: Length of its packets from the IP header on, 28 B to 65535 B; imix: 7 of 40, 4 of 576 and 1 of 1500
+                bytes in random order.
+            to: The node that receives.
+            as_: The source's name. Default: those of its nodes.
+            start: When it begins, after time zero or the change. Default: 0.
+            stop: When it ends, after time zero or the change. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "constant")
+        self._put("from", from_)
+        self._put("rate", rate)
+        self._put("size", size)
+        self._put("to", to)
+        self._put("as", as_)
+        self._put("start", start)
+        self._put("stop", stop)
+
+
+class TrafficOnOff(Model):
+    """Packets in bursts of Pareto length."""
+
+    def __init__(
+        self,
+        *,
+        from_: Name,
+        off: Time,
+        on: Time,
+        rate: Rate,
+        size: Literal["imix"] | Size,
+        to: Name,
+        as_: Name | None = None,
+        shape: float | None = None,
+        sources: int | None = None,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: The node that sends.
+            off: The mean length of silence.
+            on: The mean length of bursts; rate is the rate during a burst.
+            rate: How much it sends on average, from the IP header on.
+            size: Length of its packets from the IP header on, 28 B to 65535 B; imix: 7 of 40, 4 of 576 and 1 of 1500
+                bytes in random order.
+            to: The node that receives.
+            as_: The source's name. Default: those of its nodes.
+            shape: The shape of both Pareto distributions, above 1. Default: 1.5.
+            sources: How many such sources, 1 to 1000; each is a flow of its own and has this rate. Default: 1.
+            start: When it begins, after time zero or the change. Default: 0.
+            stop: When it ends, after time zero or the change. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "on-off")
+        self._put("from", from_)
+        self._put("off", off)
+        self._put("on", on)
+        self._put("rate", rate)
+        self._put("size", size)
+        self._put("to", to)
+        self._put("as", as_)
+        self._put("shape", shape)
+        self._put("sources", sources)
+        self._put("start", start)
+        self._put("stop", stop)
+
+
+class TrafficPcap(Model):
+    """Recorded packets."""
+
+    def __init__(
+        self,
+        *,
+        file: str,
+        from_: Name,
+        to: Name,
+        as_: Name | None = None,
+        repeat: bool | None = None,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            file: A capture file in the format of tcpdump (pcap) or Wireshark (pcapng); relative to the lab file.
+            from_: The node that sends.
+            to: The node that receives.
+            as_: The source's name. Default: those of its nodes.
+            repeat: Whether it begins again one mean gap after its last packet. Default: false.
+            start: When it begins, after time zero or the change. Default: 0.
+            stop: When it ends, after time zero or the change. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "pcap")
+        self._put("file", file)
+        self._put("from", from_)
+        self._put("to", to)
+        self._put("as", as_)
+        self._put("repeat", repeat)
+        self._put("start", start)
+        self._put("stop", stop)
+
+
+class TrafficPoisson(Model):
+    """Packets that come independently of one another."""
+
+    def __init__(
+        self,
+        *,
+        from_: Name,
+        rate: Rate,
+        size: Literal["imix"] | Size,
+        to: Name,
+        as_: Name | None = None,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: The node that sends.
+            rate: How much it sends on average, from the IP header on.
+            size: Length of its packets from the IP header on, 28 B to 65535 B; imix: 7 of 40, 4 of 576 and 1 of 1500
+                bytes in random order.
+            to: The node that receives.
+            as_: The source's name. Default: those of its nodes.
+            start: When it begins, after time zero or the change. Default: 0.
+            stop: When it ends, after time zero or the change. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "poisson")
+        self._put("from", from_)
+        self._put("rate", rate)
+        self._put("size", size)
+        self._put("to", to)
+        self._put("as", as_)
+        self._put("start", start)
+        self._put("stop", stop)
+
+
+class TrafficWindow(Model):
+    """A sender with a fixed window. It is not TCP: no slow start, no congestion control, no handshake."""
+
+    def __init__(
+        self,
+        *,
+        from_: Name,
+        to: Name,
+        window: Size,
+        acknowledge: int | None = None,
+        amount: Size | None = None,
+        as_: Name | None = None,
+        headers: Size | None = None,
+        segment: Size | None = None,
+        start: Time | Literal[0] | None = None,
+        stop: Time | None = None,
+        timeout: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: The node that sends.
+            to: The node that receives.
+            window: How much payload may be under way and not acknowledged.
+            acknowledge: Every how many packets in order are acknowledged, 1 to 100. Default: 1.
+            amount: How much payload is sent. Default: without end.
+            as_: The source's name. Default: those of its nodes.
+            headers: The headers of a packet, at least 28 B. Default: 40 B.
+            segment: The payload of a packet. Default: 1460 B.
+            start: When it begins, after time zero. Default: 0.
+            stop: When it ends, after time zero. Default: never.
+            timeout: How long after sending an unacknowledged packet is sent again. Default: 1 s.
+        """
+        super().__init__()
+        self._put("kind", "window")
+        self._put("from", from_)
+        self._put("to", to)
+        self._put("window", window)
+        self._put("acknowledge", acknowledge)
+        self._put("amount", amount)
+        self._put("as", as_)
+        self._put("headers", headers)
+        self._put("segment", segment)
+        self._put("start", start)
+        self._put("stop", stop)
+        self._put("timeout", timeout)
+
+
+class Up(Model):
+    """Restores a link that was cut."""
+
+    def __init__(
+        self,
+        *,
+        link: Name,
+        up: Literal[True],
+        at: Time | Literal[0] | Drawn | None = None,
+        direction: Literal["forward", "backward"] | None = None,
+        every: Time | Drawn | None = None,
+        pipe: Name | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            link: The link.
+            up: Always true.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            direction: Only this direction. Default: both.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            pipe: Only the further pipe of this name. Default: all pipes of the link.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("link", link)
+        self._put("up", up)
+        self._put("at", at)
+        self._put("direction", direction)
+        self._put("every", every)
+        self._put("pipe", pipe)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Vlans(Model):
+    """A trunk: a link that carries several VLANs, whose frames bear tags."""
+
+    def __init__(
+        self,
+        *,
+        trunk: Literal["all"] | Sequence[int],
+        native: int | Literal["none"] | None = None,
+    ) -> None:
+        """
+        Args:
+            trunk: The VLANs whose frames bear a tag here, or all that the lab file names.
+            native: The VLAN of frames without a tag, or none: they are dropped. Default: 1.
+        """
+        super().__init__()
+        self._put("trunk", trunk)
+        self._put("native", native)
+
+
+class VirtualMachine(Model):
+    """
+    A virtual machine, run by QEMU: a Linux kernel with its initial file system and, if it has one, a disk; or a disk
+    that boots by itself.
+    """
+
+    def __init__(
+        self,
+        *,
+        access: Literal["agent", "none"] | None = None,
+        append: str | float | bool | None = None,
+        boot_within: Time | None = None,
+        cpus: int | None = None,
+        disk: str | None = None,
+        firmware: Literal["bios", "uefi"] | None = None,
+        format: Literal["qcow2", "raw"] | None = None,
+        initrd: str | None = None,
+        kernel: str | None = None,
+        memory: Size | None = None,
+        passthrough: Sequence[str] | None = None,
+        ssh_key: str | None = None,
+    ) -> None:
+        """
+        Args:
+            access: How commands get into a system that boots from its disk: agent, which cloud-init or QEMU's guest
+                agent starts there; or none: any system with a virtio network device, which runs no commands. Default:
+                agent.
+            append: Further words of the kernel's command line. Default: none.
+            boot_within: How long it may take from its start until it serves the lab, in lab time. Default: 2 min.
+            cpus: Its processors, 1 to 64. Default: 1.
+            disk: The disk, which the machine sees as /dev/vda. It is never written: what the machine writes is in
+                this machine's memory, and gone when the lab ends. Default: none.
+            firmware: What looks for a system on a disk that boots by itself: bios as in a PC, or uefi. Default: bios.
+            format: How the disk's bytes lie in its file: qcow2, or raw, byte by byte. Default: qcow2.
+            initrd: The initial file system that the kernel boots with. Netloom adds its agent to a copy of it.
+            kernel: The Linux kernel that it boots, for this machine's processor; a relative path starts at the lab
+                file's folder. Default: what the disk boots by itself.
+            memory: Its memory, 64 MB to 1000 GB. Default: 512 MiB.
+            passthrough: Network cards of this machine that it gets whole, by their PCI addresses (VFIO); in real time
+                only. Default: none.
+            ssh_key: A file of public keys that may log in by SSH to a system with cloud-init. Default: none.
+        """
+        super().__init__()
+        self._put("access", access)
+        self._put("append", append)
+        self._put("boot_within", boot_within)
+        self._put("cpus", cpus)
+        self._put("disk", disk)
+        self._put("firmware", firmware)
+        self._put("format", format)
+        self._put("initrd", initrd)
+        self._put("kernel", kernel)
+        self._put("memory", memory)
+        self._put("passthrough", passthrough)
+        self._put("ssh_key", ssh_key)

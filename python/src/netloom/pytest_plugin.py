@@ -1,0 +1,250 @@
+"""The plugin for pytest: labs as fixtures, verdicts and logs of failed tests, and tests over many seeds.
+
+@pytest.mark.netloom("lab.yaml")
+def test_download(netloom):
+    assert netloom["client"].run("curl -s http://server/").returncode == 0
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from .lab import Lab
+    from .live import Live
+    from .result import Result
+
+_SEED = "netloom_seed"
+#: How much of a log a failed test shows.
+_TAIL = 15
+
+
+@dataclass
+class _Kept:
+    """What is shown of the labs of a test if it fails."""
+
+    labs: list[tuple[str, Path | None, Any]] = field(default_factory=list)
+
+
+_KEPT = pytest.StashKey[_Kept]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options."""
+    group = parser.getgroup("netloom", "network labs")
+    group.addoption(
+        "--netloom-seeds",
+        metavar="N",
+        type=_count,
+        default=None,
+        help="run each test with a lab N times, in virtual time with the seeds 1 to N, or with a range such as 50-80",
+    )
+    group.addoption(
+        "--netloom-results", metavar="DIR", default=None, help="where results go; default: a temporary folder of pytest"
+    )
+    group.addoption(
+        "--netloom-verdict",
+        choices=["fail", "warn", "ignore"],
+        default="fail",
+        help="what becomes of a test whose network was not as described; default: it fails",
+    )
+
+
+def _count(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if not match:
+        raise ValueError(f"{text!r}: write a number of seeds, or a range such as 50-80")
+    first, last = (int(match[1]), int(match[2])) if match[2] else (1, int(match[1]))
+    if last < first:
+        raise ValueError(f"{text!r}: no seeds are in it")
+    return first, last
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the marker known."""
+    config.addinivalue_line(
+        "markers",
+        "netloom(lab, scope='function', **options): the lab of a test: a lab file, or a function that returns a Lab. "
+        "With scope='module', the tests of a module share it. Options are those of Lab.up",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Repeats tests with labs over seeds."""
+    seeds = metafunc.config.getoption("--netloom-seeds")
+    if seeds and _SEED in metafunc.fixturenames:
+        first, last = seeds
+        numbers = range(first, last + 1)
+        metafunc.parametrize(
+            _SEED, numbers, ids=[f"seed{number}" for number in numbers], indirect=True, scope="function"
+        )
+
+
+@pytest.fixture
+def netloom_seed(request: pytest.FixtureRequest) -> int | None:
+    """The seed that this test is repeated with by `--netloom-seeds`, or none."""
+    return getattr(request, "param", None)
+
+
+class Labs:
+    """Brings labs up and runs them for a test, with a folder for their results and a seed."""
+
+    def __init__(self, request: pytest.FixtureRequest, seed: int | None, results: Path) -> None:
+        self._request = request
+        #: The seed that this test is repeated with.
+        self.seed = seed
+        #: The folder for results.
+        self.results = results
+        self._kept = request.node.stash.setdefault(_KEPT, _Kept())
+
+    def up(self, lab: Lab, **options: Any) -> Live:
+        """As `Lab.up`, with results where they belong, and a name of its own for the worker of pytest-xdist."""
+        self._complete(lab, options)
+        live = lab.up(**options)
+        self._kept.labs.append((live.name, live.results, live))
+        return live
+
+    def run(self, lab: Lab, **options: Any) -> Result:
+        """As `Lab.run`, in the same way."""
+        self._complete(lab, options)
+        result = lab.run(**options)
+        self._kept.labs.append((result.lab, result.folder, None))
+        return result
+
+    def _complete(self, lab: Lab, options: dict[str, Any]) -> None:
+        options.setdefault("results", self.results)
+        if self.seed is not None:
+            options["seed"] = self.seed
+            options["clock"] = "virtual"
+        if "name" not in options:
+            options["name"] = _name(lab.name or self._request.node.name)
+
+
+def _name(text: str) -> str:
+    """A name that no other process uses."""
+    base = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    _name.count += 1  # type: ignore[attr-defined]
+    tail = f"-{os.getpid()}-{_name.count}"  # type: ignore[attr-defined]
+    return base[: 32 - len(tail)].strip("-") + tail
+
+
+_name.count = 0  # type: ignore[attr-defined]
+
+
+def _folder(request: pytest.FixtureRequest) -> Path:
+    chosen = request.config.getoption("--netloom-results")
+    if chosen:
+        return Path(chosen)
+    factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
+    return factory.mktemp("netloom")
+
+
+@pytest.fixture
+def netloom_labs(request: pytest.FixtureRequest, netloom_seed: int | None) -> Labs:
+    """Brings up and runs labs that a test makes itself."""
+    return Labs(request, netloom_seed, _folder(request))
+
+
+@pytest.fixture
+def netloom(request: pytest.FixtureRequest, netloom_labs: Labs) -> Iterator[Live]:
+    """The lab of the marker `netloom`, up."""
+    marker = request.node.get_closest_marker("netloom")
+    if marker is None or not marker.args:
+        raise pytest.UsageError("the fixture `netloom` needs the marker: @pytest.mark.netloom('lab.yaml')")
+    options = dict(marker.kwargs)
+    if options.pop("scope", "function") == "module":
+        yield _shared(request, marker, options)
+        return
+    live = netloom_labs.up(_lab_of(request, marker.args[0]), **options)
+    try:
+        yield live
+    finally:
+        result = live.down()
+    _judge(request, result)
+
+
+def _shared(request: pytest.FixtureRequest, marker: pytest.Mark, options: dict[str, Any]) -> Live:
+    """The lab that the tests of a module share: the first brings it up, and it goes with the module."""
+    if request.config.getoption("--netloom-seeds"):
+        raise pytest.UsageError("--netloom-seeds needs a lab for each test: leave scope='module' out")
+    module = request.node.getparent(pytest.Module)
+    labs: dict[str, Live] = module.stash.setdefault(_SHARED, {})
+    key = str(marker.args[0])
+    if key not in labs:
+        lab = _lab_of(request, marker.args[0])
+        options.setdefault("results", _folder(request))
+        options.setdefault("name", _name(lab.name or module.name))
+        live = labs[key] = lab.up(**options)
+        module.addfinalizer(lambda: _judge(request, live.down()))
+    live = labs[key]
+    request.node.stash.setdefault(_KEPT, _Kept()).labs.append((live.name, live.results, live))
+    return live
+
+
+_SHARED: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
+
+
+def _lab_of(request: pytest.FixtureRequest, what: Any) -> Lab:
+    from .lab import Lab
+
+    if isinstance(what, Lab):
+        return what
+    if callable(what):
+        made = what()
+        if not isinstance(made, Lab):
+            raise pytest.UsageError(f"{what!r} returned {made!r}, and not a Lab")
+        return made
+    path = Path(what)
+    return Lab.load(path if path.is_absolute() else request.path.parent / path)
+
+
+def _judge(request: pytest.FixtureRequest, result: Result) -> None:
+    """Fails a test whose lab was not as it should be."""
+    how = request.config.getoption("--netloom-verdict")
+    if result.ok or how == "ignore":
+        return
+    if how == "warn":
+        request.node.warn(pytest.PytestWarning(f"lab {result.lab}: {result.summary}"))
+    else:
+        pytest.fail(f"lab {result.lab}: {result.summary}", pytrace=False)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """Adds what the labs of a failed test have to say."""
+    outcome = yield
+    report: pytest.TestReport = outcome.get_result()
+    kept = item.stash.get(_KEPT, None)
+    if not report.failed or kept is None:
+        return
+    seed = getattr(getattr(item, "callspec", None), "params", {}).get(_SEED)
+    if seed is not None:
+        report.sections.append(
+            ("netloom seed", f"This test failed with seed {seed}: repeat it with --netloom-seeds {seed}-{seed}")
+        )
+    for name, folder, live in kept.labs:
+        report.sections.append((f"lab {name}", _about(folder, live)))
+
+
+def _about(folder: Path | None, live: Any) -> str:
+    lines: list[str] = []
+    if folder is not None:
+        summary = folder / "summary.txt"
+        if summary.exists():
+            lines.append(summary.read_text(encoding="utf-8", errors="replace").strip())
+        elif live is not None:
+            lines.append("it is still up; its verdict comes when it is taken down")
+        for path in sorted((folder / "logs").glob("*")):
+            text = path.read_text(encoding="utf-8", errors="replace").splitlines()[-_TAIL:]
+            if text:
+                lines.append(f"--- {path.name}")
+                lines.extend(text)
+        lines.append(f"results: {folder.absolute().as_uri()}")
+    return "\n".join(lines)

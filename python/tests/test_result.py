@@ -1,0 +1,130 @@
+"""Results of runs: figures, logs, frames, pictures; and sweeps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import two_nodes
+
+import netloom
+from netloom import Lab, NetloomError, Result, RunError
+
+
+def described() -> Lab:
+    lab = two_nodes(rate="1 Mbit/s", delay="10 ms")
+    lab.set(clock="virtual")
+    lab["a"].command("ping -i 0.05 -c 40 b", as_="ping")
+    lab.links["l"].down("1 s", "200 ms")
+    lab.expect("ping.exit == 0")
+    lab.figure("drops", "l.forward.drops")
+    return lab
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Result]:
+    said: list[str] = []
+    yield described().run(results=tmp_path_factory.mktemp("results"), progress=said.append)
+    assert said, "progress was told"
+
+
+def test_a_run_is_judged(result: Result) -> None:
+    assert result.ok and result.as_described, result.summary
+    assert result.figures["drops"] and result.figures["drops"] >= 3
+    assert result.expectations[0]["met"]
+    assert "packets transmitted" in result.log("ping")
+    assert result.commands["ping"]["exit_code"] == 0
+    assert Result(result.folder).report["lab"] == result.lab
+    assert "as described" in result._repr_html_()
+    with pytest.raises(KeyError, match="no command is called `pong`: there are ping"):
+        result.log("pong")
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars"])
+def test_tables_are_frames(result: Result, engine: str) -> None:
+    pipes = result.pipes(engine)  # type: ignore[arg-type]
+    assert set(pipes["direction"]) == {"forward", "backward"} and type(pipes).__module__.startswith(engine)
+    assert len(result.samples(engine)) > 10  # type: ignore[arg-type]
+    assert len(result.events(engine)) > 3  # type: ignore[arg-type]
+    with pytest.raises(NetloomError, match=r"has no tcp.csv: ask for it with"):
+        result.tcp(engine)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="write 'pandas' or 'polars'"):
+        result.pipes("excel")  # type: ignore[arg-type]
+
+
+def test_a_million_rows_are_a_frame_within_a_second(tmp_path: Path) -> None:
+    import pyarrow
+
+    rows = 1_000_000
+    numbers = pyarrow.array(range(rows), pyarrow.int64())
+    words = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * rows, pyarrow.int8()), ["delivered"])
+    columns = {
+        "link": words,
+        "outcome": words,
+        "arrived_ns": numbers,
+        "sent_ns": numbers,
+        "due_ns": numbers,
+        "bytes": numbers,
+    }
+    table = pyarrow.table(columns)
+    options = pyarrow.ipc.IpcWriteOptions(compression="lz4")
+    with pyarrow.ipc.new_stream(str(tmp_path / "journal.arrows"), table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=65_536)
+    for engine in ("pandas", "polars"):
+        assert len(Result(tmp_path).journal(engine)) == rows  # type: ignore[arg-type]
+        began = time.process_time()
+        Result(tmp_path).journal(engine)  # type: ignore[arg-type]
+        assert time.process_time() - began < 1
+
+
+def test_pictures_are_drawn(result: Result, tmp_path: Path) -> None:
+    for figure in (
+        result.plot.throughput(),
+        result.plot.queue("l"),
+        result.plot.drops("l.forward"),
+        result.plot.delay(),
+    ):
+        figure.savefig(tmp_path / "picture.png")
+        assert (tmp_path / "picture.png").stat().st_size > 5_000
+    with pytest.raises(NetloomError, match="no pipe is called backbone: there are l"):
+        result.plot.queue("backbone")
+
+
+def test_what_is_not_met_is_an_error_if_it_is_to_be_checked() -> None:
+    lab = two_nodes()
+    lab.set(clock="virtual")
+    lab["a"].command("false", as_="no")
+    assert not lab.run().ok
+    with pytest.raises(RunError, match="false|no") as found:
+        lab.run(check=True)
+    assert found.value.result.commands["no"]["exit_code"] == 1
+    lab["a"].command("nonsense", as_="missing")
+    with pytest.raises(netloom.ProgramError, match="nonsense") as refused:
+        lab.run()
+    assert refused.value.code == 4
+
+
+def test_a_folder_without_results_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NetloomError, match="has no report.json: its run was cut off"):
+        _ = Result(tmp_path).ok
+    (tmp_path / "report.json").write_text("{")
+    with pytest.raises(NetloomError, match="is damaged"):
+        _ = Result(tmp_path).ok
+
+
+def test_a_sweep_is_tabulated() -> None:
+    lab = described()
+    found = netloom.sweep(
+        lab, vary={"delay": {"path": "links.l.delay", "values": ["1 ms", "30 ms"]}}, repeat=2, out="out"
+    )
+    assert (
+        found.complete and len(found.runs("pandas")) == 4 and set(found.points("polars")["delay"]) == {"1 ms", "30 ms"}
+    )
+    assert len(list(found.results())) == 4
+    assert "vary" not in lab.settings
+    with pytest.raises(netloom.LabError, match="(?s)links.l.dealy|dealy"):
+        netloom.sweep(lab, vary={"x": {"path": "links.l.dealy.z", "values": [1]}}, out="other")
+    with pytest.raises(ValueError, match="write 'ray'"):
+        netloom.sweep(lab, repeat=2, on="slurm", out="third")  # type: ignore[arg-type]
