@@ -12,6 +12,9 @@ from netloom import Lab
 
 pytest_plugins = ["pytester"]
 
+# Runs of pytest inside of tests have another home, and the same kernels of nodes.
+os.environ.setdefault("XDG_CACHE_HOME", str(Path("~/.cache").expanduser()))
+
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

@@ -22,19 +22,19 @@ def test_a_test_has_its_lab_and_shows_it(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         LAB
         + """
-@pytest.mark.netloom(lab)
+@pytest.mark.netloom(lab=lab)
 def test_good(netloom):
     assert netloom["a"].shell("hostname") == "a"
 
-@pytest.mark.netloom(lab)
+@pytest.mark.netloom(lab=lab)
 def test_bad(netloom):
     assert netloom["a"].shell("hostname") == "c"
 
-@pytest.mark.netloom(lab, scope="module")
+@pytest.mark.netloom(lab=lab, scope="module")
 def test_shared(netloom):
     test_shared.name = netloom.name
 
-@pytest.mark.netloom(lab, scope="module")
+@pytest.mark.netloom(lab=lab, scope="module")
 def test_shared_too(netloom):
     assert test_shared.name == netloom.name
 
@@ -53,7 +53,7 @@ def test_tests_run_beside_one_another(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         LAB
         + """
-@pytest.mark.netloom(lab)
+@pytest.mark.netloom(lab=lab)
 @pytest.mark.parametrize("number", range(4))
 def test_each(netloom, number):
     assert netloom["b"].shell("hostname") == "b"
@@ -66,7 +66,7 @@ def test_a_failing_seed_is_found_and_found_again(pytester: pytest.Pytester) -> N
     pytester.makepyfile(
         LAB
         + """
-@pytest.mark.netloom(lab)
+@pytest.mark.netloom(lab=lab)
 def test_one_ping_gets_through(netloom):
     assert netloom["a"].run("ping -c 1 -W 1 b").returncode == 0
 """

@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Makes the marker known."""
     config.addinivalue_line(
         "markers",
-        "netloom(lab, scope='function', **options): the lab of a test: a lab file, or a function that returns a Lab. "
+        "netloom(file, lab=..., scope='function', **options): the lab of a test: a lab file, or lab=FUNCTION that returns a Lab. "
         "With scope='module', the tests of a module share it. Options are those of Lab.up",
     )
 
@@ -156,13 +156,16 @@ def netloom_labs(request: pytest.FixtureRequest, netloom_seed: int | None) -> La
 def netloom(request: pytest.FixtureRequest, netloom_labs: Labs) -> Iterator[Live]:
     """The lab of the marker `netloom`, up."""
     marker = request.node.get_closest_marker("netloom")
-    if marker is None or not marker.args:
-        raise pytest.UsageError("the fixture `netloom` needs the marker: @pytest.mark.netloom('lab.yaml')")
-    options = dict(marker.kwargs)
+    options = dict(marker.kwargs) if marker else {}
+    what = marker.args[0] if marker and marker.args else options.pop("lab", None)
+    if what is None:
+        raise pytest.UsageError(
+            "the fixture `netloom` needs the marker: @pytest.mark.netloom('lab.yaml') or @pytest.mark.netloom(lab=function)"
+        )
     if options.pop("scope", "function") == "module":
-        yield _shared(request, marker, options)
+        yield _shared(request, what, options)
         return
-    live = netloom_labs.up(_lab_of(request, marker.args[0]), **options)
+    live = netloom_labs.up(_lab_of(request, what), **options)
     try:
         yield live
     finally:
@@ -170,15 +173,15 @@ def netloom(request: pytest.FixtureRequest, netloom_labs: Labs) -> Iterator[Live
     _judge(request, result)
 
 
-def _shared(request: pytest.FixtureRequest, marker: pytest.Mark, options: dict[str, Any]) -> Live:
+def _shared(request: pytest.FixtureRequest, what: Any, options: dict[str, Any]) -> Live:
     """The lab that the tests of a module share: the first brings it up, and it goes with the module."""
     if request.config.getoption("--netloom-seeds"):
         raise pytest.UsageError("--netloom-seeds needs a lab for each test: leave scope='module' out")
     module = request.node.getparent(pytest.Module)
     labs: dict[str, Live] = module.stash.setdefault(_SHARED, {})
-    key = str(marker.args[0])
+    key = repr(what)
     if key not in labs:
-        lab = _lab_of(request, marker.args[0])
+        lab = _lab_of(request, what)
         options.setdefault("results", _folder(request))
         options.setdefault("name", _name(lab.name or module.name))
         live = labs[key] = lab.up(**options)
