@@ -73,14 +73,16 @@ manual: ## do the manual and the examples agree with the program?
 	scripts/check-manual
 
 web: ## make the script and style of report.html from web/, to be committed; needs Node
+	scripts/install-deps web
 	scripts/make-web
 
 web-check: ## are they what web/ gives, and does the page work in a browser?
-	scripts/install-deps
+	scripts/install-deps web
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-web
 
 python: ## form, types and tests of the Python package, in an environment of its own
+	scripts/install-deps python
 	$(CARGO) build --locked --bin netloom
 	scripts/python-tests
 
