@@ -85,6 +85,8 @@ impl Distribution {
         // Without earlier values there is nothing to take away; of other values this would be another distribution.
         match before.histogram() {
             Some(earlier) if rest.subtract(&*earlier).is_err() => Self::default(),
+            // A histogram without values would have a quantile of 0.
+            _ if rest.is_empty() => Self::default(),
             _ => Self { few: Vec::new(), histogram: Some(rest), sum_ns },
         }
     }

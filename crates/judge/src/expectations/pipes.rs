@@ -64,6 +64,9 @@ impl Measurements<'_> {
     ) -> Result<f64, String> {
         let end = self.duration();
         let mut samples = self.watches.series(pipe).to_vec();
+        if samples.first().is_none_or(|first| !first.at.is_zero()) {
+            samples.insert(0, Sample::new(Duration::ZERO, &self.first[pipe].counters));
+        }
         if samples.last().is_none_or(|last| last.at < end) {
             samples.push(Sample::new(end, &self.ends[pipe].counters));
         }

@@ -48,7 +48,7 @@ pub(super) fn difference(one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
     }
     let freedom =
         both.powi(2) / (first.powi(2) / (one.count() - 1) as f64 + second.powi(2) / (other.count() - 1) as f64);
-    Some((apart, student((freedom as u64).max(1)) * both.sqrt()))
+    Some((apart, student(((freedom + 1e-9) as u64).max(1)) * both.sqrt()))
 }
 
 fn moments(values: &[f64]) -> Moments {
