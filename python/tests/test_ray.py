@@ -1,0 +1,81 @@
+"""Sweeps on Ray, with several nodes of Ray on this machine; `make python-ray` installs Ray and runs this."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from conftest import two_nodes
+
+import netloom
+from netloom import Lab
+
+if not os.environ.get("NETLOOM_TEST_RAY"):
+    pytest.skip("only with NETLOOM_TEST_RAY=1, which `make python-ray` sets: Ray has 80 MB", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    import ray
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.add_node(num_cpus=1)
+    ray.init(address=made.address, log_to_driver=False)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+def described() -> Lab:
+    lab = two_nodes(rate="1 Mbit/s", delay="10 ms", loss="10 %")
+    lab.set(clock="virtual")
+    lab["a"].command("ping -i 0.05 -c 20 b", as_="ping")
+    lab.figure("drops", "l.forward.drops")
+    return lab
+
+
+VARY = {"loss": {"path": "links.l.loss", "values": ["5 %", "20 %"]}}
+
+
+def test_a_sweep_on_ray_is_the_same_as_here(cluster: Any) -> None:
+    lab = described()
+    there = netloom.sweep(lab, vary=VARY, repeat=2, out="there", on="ray")
+    here = netloom.sweep(lab, vary=VARY, repeat=2, out="here")
+    assert there.complete and here.complete
+    assert [run["figures"] for run in _records(there)] == [run["figures"] for run in _records(here)]
+    assert len(list(there.results())) == 4 and all(result.report for result in there.results())
+
+
+def test_a_lost_worker_is_replaced(cluster: Any) -> None:
+    lab = described()
+    lab["a"].command("ping -i 0.01 -c 3000 b", as_="longer")
+    lost: list[int] = []
+
+    def lose() -> None:
+        deadline = time.monotonic() + 60
+        while not lost and time.monotonic() < deadline:
+            found = subprocess.run(["pgrep", "-f", "ray::_play_one"], capture_output=True, text=True, check=False)
+            for pid in found.stdout.split()[:1]:
+                time.sleep(0.5)
+                os.kill(int(pid), signal.SIGKILL)
+                lost.append(int(pid))
+            time.sleep(0.05)
+
+    loser = threading.Thread(target=lose)
+    loser.start()
+    found = netloom.sweep(lab, vary=VARY, repeat=2, out="lost", on="ray")
+    loser.join()
+    assert lost and found.complete and len(list(found.results())) == 4
+
+
+def _records(found: netloom.SweepResult) -> list[dict[str, Any]]:
+    import json
+
+    return [json.loads(path.read_text()) for path in sorted((found.folder / "runs").glob("*/run.json"))]
