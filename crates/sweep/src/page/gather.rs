@@ -177,7 +177,7 @@ impl SweepData {
         if self.parameters.is_empty() {
             self.parameters = record.parameters.keys().cloned().collect();
         }
-        let value = |name: &String| record.parameters.get(name).cloned().unwrap_or_default();
+        let value = |parameter: &String| record.parameters.get(parameter).cloned().unwrap_or_default();
         let values: Vec<String> = self.parameters.iter().map(value).collect();
         let counts =
             record.outcome == Outcome::AsDescribed || record.outcome == Outcome::NotAsDescribed && self.counts_all;
