@@ -83,7 +83,7 @@ impl Keeper<'_> {
         let line = Line::here();
         let need = self.order.processors;
         let waited = line.wait(need, &mut || self.is_told() || store.is_cancelled(number).is_some());
-        let Some((reservation, _shown)) = waited.map_err(QueueError::Machine)? else {
+        let Some((reservation, shown)) = waited.map_err(QueueError::Machine)? else {
             if self.is_told {
                 return Ok(());
             }
@@ -106,6 +106,8 @@ impl Keeper<'_> {
             Ok(child) => self.watch(child),
             Err(why) => Some(End::now(Some(ExitCode::Machine.number()), Some(why))),
         };
+        // In this order: whoever finds processors free finds nobody who has them.
+        drop(shown);
         drop(reservation);
         if let Some(end) = end {
             // Until it is written, nobody else may take the job.

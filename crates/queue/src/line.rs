@@ -3,7 +3,7 @@
 //! Each user has a folder of its own in `/tmp`, where the kernel lets nobody else remove it (sticky bit), and at most one ticket
 //! in it: a file that is locked for as long as somebody waits with it. Who came first is told by the instant at which the file
 //! system wrote the ticket down (`st_ctime`), which no user can set. Whoever has begun an experiment draws a new ticket for the
-//! next one, and so goes to the end of the line: users take turns.
+//! next one, and another when an experiment of theirs has ended, and so goes to the end of the line: users take turns.
 
 use netloom_host::processors::{Reservation, reserve};
 use nix::unistd::{Uid, User, geteuid};
@@ -93,10 +93,18 @@ impl Line {
     ) -> Result<Option<(Reservation, Option<Shown>)>, String> {
         let said = Said { processors: need };
         // Without a place in the line, whoever is quicker is first.
-        let ticket = self.draw(said);
+        let mut ticket = self.draw(said);
+        let mut own = self.own_running();
         let mut passed: BTreeSet<Rank> = BTreeSet::new();
         let mut idle: Option<(Rank, Instant)> = None;
         while !is_over() {
+            let running = self.own_running();
+            if !own.is_subset(&running) {
+                // Others waited while this user had the machine: they come first.
+                drop(ticket.take());
+                ticket = self.draw(said);
+            }
+            own = running;
             let before = ticket.as_ref().and_then(|own| self.first_before(own.rank, &passed));
             match before {
                 None => {
@@ -184,6 +192,14 @@ impl Line {
         }
         let path = folder.join(format!("running-{}", std::process::id()));
         publish(&path, said).map(|file| Shown { _file: file, path })
+    }
+
+    /// The experiments of this user that go on.
+    fn own_running(&self) -> BTreeSet<Rank> {
+        let folder = self.own_folder();
+        let entries = folder.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+        let running = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("running-"));
+        running.filter_map(|entry| Some(look(&entry.path(), geteuid().as_raw())?.0)).collect()
     }
 
     /// This user's folder, which is made if it is not there.
