@@ -25,7 +25,7 @@ pub(crate) struct JournalArgs {
     #[arg(short, long, value_name = "LINK[.DIRECTION]")]
     pub(crate) link: Vec<String>,
     /// Only these packets, for example 'from 10.0.1.1 tcp port 80'
-    #[arg(short, long = "match", value_name = "MATCH", value_parser = matching)]
+    #[arg(short = 'm', long = "match", value_name = "MATCH", value_parser = matching)]
     pub(crate) filter: Option<Match>,
     /// Only packets that came in within this span
     #[arg(short, long, value_name = "FROM..TO", value_parser = span)]
