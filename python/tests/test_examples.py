@@ -1,0 +1,25 @@
+"""The examples in Python, as a user would run them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+RAFT = Path(__file__).parents[2] / "examples/python/raft"
+
+
+def seeds(number: int, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", f"--netloom-seeds={number}"]
+    environment = {**os.environ, **more}
+    return subprocess.run(command, cwd=RAFT, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_mistake_in_raft_is_found_by_its_seeds() -> None:
+    right = seeds(6)
+    assert "6 passed" in right.stdout, right.stdout
+    wrong = seeds(24, RAFT_BUG="1")
+    found = re.findall(r"repeat it with --netloom-seeds (\d+)-\1", wrong.stdout)
+    assert found and "nodes have applied different commands" in wrong.stdout, wrong.stdout[-2000:]
