@@ -23,3 +23,9 @@ def test_a_mistake_in_raft_is_found_by_its_seeds() -> None:
     wrong = seeds(24, RAFT_BUG="1")
     found = re.findall(r"repeat it with --netloom-seeds (\d+)-\1", wrong.stdout)
     assert found and "nodes have applied different commands" in wrong.stdout, wrong.stdout[-2000:]
+
+
+def test_repeated_requests_get_through() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--netloom-seeds=3"]
+    done = subprocess.run(command, cwd=RAFT.parent / "http", capture_output=True, text=True, check=False)
+    assert "6 passed" in done.stdout, done.stdout[-3000:]
