@@ -21,11 +21,11 @@ struct Taken {
 
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let seconds = if settings.quick { 2 } else { 5 };
-    let lab = |name: &str, more: &str| {
+    let up = |name: &str, more: &str| {
         let links = "links:\n  line: {ends: [a, b], rate: 1 Gbit/s, delay: 10 ms, queue: 4000 packets}\n";
         Lab::up(settings, name, &format!("nodes: {{a: {ROOMY}, b: {ROOMY}}}\n{links}{more}"))
     };
-    let labs = [lab("noted", "journal: all\n")?, lab("unnoted", "")?];
+    let labs = [up("noted", "journal: all\n")?, up("unnoted", "")?];
     for lab in &labs {
         lab.shell("b", transfer::START_SERVER)?;
     }

@@ -222,7 +222,7 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
     queue(&bed, &["wait"], 0);
     let waited = finish(other(&["wait"]));
     assert_eq!(waited.0, Some(0), "{waited:?}");
-    let latest = |home: &Path, lab: &str| span(&home.join("results").join(lab).join("latest"));
+    let latest = |place: &Path, lab: &str| span(&place.join("results").join(lab).join("latest"));
     let work = bed.work();
     let mut spans = vec![
         ("one", latest(&work, "one")),

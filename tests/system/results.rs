@@ -28,8 +28,8 @@ fn a_run_without_plots_has_all_other_results() {
     assert!(bed.json("drawn", "report.json")["plots"].is_null());
     assert!(bed.latest("drawn").join("summary.txt").exists());
     assert!(bed.latest("drawn").join("report.html").exists());
-    let run = bed.netloom(&["run", "drawn.yaml", "--no-report"]);
-    assert!(!run.stdout.contains("report: "), "{run:#?}");
+    let plain = bed.netloom(&["run", "drawn.yaml", "--no-report"]);
+    assert!(!plain.stdout.contains("report: "), "{plain:#?}");
     assert!(!bed.latest("drawn").join("report.html").exists());
     assert!(bed.json("drawn", "report.json")["page"].is_null());
 }

@@ -105,7 +105,7 @@ impl Line {
                 ticket = self.draw(said);
             }
             own = running;
-            let before = ticket.as_ref().and_then(|own| self.first_before(own.rank, &passed));
+            let before = ticket.as_ref().and_then(|mine| self.first_before(mine.rank, &passed));
             match before {
                 None => {
                     let told = |error| format!("asking for the processors of this process: {error}");

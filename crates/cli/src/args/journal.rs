@@ -74,11 +74,11 @@ fn matching(text: &str) -> Result<Match, String> {
 fn span(text: &str) -> Result<RangeInclusive<i64>, String> {
     let wrong = |why: String| format!("{why}: write for example \"2 s..5 s\"");
     let (from, to) = text.split_once("..").ok_or_else(|| wrong("no `..`".into()))?;
-    let bound = |text: &str, open: i64| match text.trim() {
+    let bound = |bound: &str, open: i64| match bound.trim() {
         "" => Ok(open),
         "0" => Ok(0),
-        text => {
-            let span: Duration = text.parse().map_err(|error| wrong(format!("{error}")))?;
+        given => {
+            let span: Duration = given.parse().map_err(|error| wrong(format!("{error}")))?;
             i64::try_from(span.as_nanos()).map_err(|_| wrong(format!("{span} is too long")))
         }
     };

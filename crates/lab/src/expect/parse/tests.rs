@@ -25,8 +25,8 @@ fn with_names<T>(read: impl FnOnce(&Names<'_>) -> T) -> T {
     let points = Points { groups: groups.into(), here };
     let mut names =
         Names { commands: &commands, links: &links, pipes: &pipes, nodes: &nodes, figures: &[], points: &points };
-    let figure = |name: &str, text: &str, names: &Names<'_>| {
-        let (term, unit) = parse_figure(text, names).expect("it is right");
+    let figure = |name: &str, text: &str, known: &Names<'_>| {
+        let (term, unit) = parse_figure(text, known).expect("it is right");
         Figure { name: name.into(), line: 1, text: text.into(), term, unit }
     };
     let figures = [
@@ -251,17 +251,17 @@ fn expectations_of_many_runs() {
         (Function::Mean, "transfer.goodput", None, true)
     );
     assert_eq!(term.functions, []);
-    let (term, _) = of_runs("mean(p99(backbone.forward.delay)) < 30 ms during 1 s..2 s over runs");
-    assert_eq!(term.over.unwrap().inner, "p99(backbone.forward.delay) during 1 s..2 s");
-    assert_eq!(term.functions, [Function::Percentile(99.0)]);
-    let (term, test) = of_runs("median(printed | cc=bbr) > 1.2 * median(printed|cc = cubic, rate=10Mbit/s)");
-    let over = term.over.unwrap();
-    assert_eq!((over.figure.as_deref(), over.is_here), (Some("printed"), true));
-    assert_eq!(term.dimension, Dimension::Rate);
+    let (nested, _) = of_runs("mean(p99(backbone.forward.delay)) < 30 ms during 1 s..2 s over runs");
+    assert_eq!(nested.over.unwrap().inner, "p99(backbone.forward.delay) during 1 s..2 s");
+    assert_eq!(nested.functions, [Function::Percentile(99.0)]);
+    let (compared, test) = of_runs("median(printed | cc=bbr) > 1.2 * median(printed|cc = cubic, rate=10Mbit/s)");
+    let here = compared.over.unwrap();
+    assert_eq!((here.figure.as_deref(), here.is_here), (Some("printed"), true));
+    assert_eq!(compared.dimension, Dimension::Rate);
     let other = test.terms().next().unwrap().over.clone().unwrap();
     assert_eq!((other.conditions[1].value.as_str(), other.is_here), ("10 Mbit/s", false));
-    let (term, _) = of_runs("max(late) < 1 ms over runs");
-    assert_eq!(term.over.unwrap().figure.as_deref(), Some("late"));
+    let (worst, _) = of_runs("max(late) < 1 ms over runs");
+    assert_eq!(worst.over.unwrap().figure.as_deref(), Some("late"));
     for text in
         ["mean(a.b) > 1 over runs", "mean(x | y=z) > 1", "all runs as you like", "a.b > 3 over runs during 1 s..2 s"]
     {
@@ -303,10 +303,16 @@ fn mistakes_are_shown_where_they_are() {
     }
 }
 
-/// A text and what is said of it.
+/// Each text is wrong, and this is what is said of it.
+fn assert_said(cases: &[(&str, &str)]) {
+    for (text, message) in cases {
+        assert_eq!(read(text).err().map(|error| error.message).as_deref(), Some(*message), "{text}");
+    }
+}
+
 #[test]
-fn wrong_functions_and_conditions_say_what_would_be_right() {
-    let cases = [
+fn wrong_functions_say_what_would_be_right() {
+    assert_said(&[
         (
             "avg(backbone.delay) < 5 ms",
             "there is no function `avg`: known are mean, median, min, max, p1 to p99.9, sum, count, stddev, jain",
@@ -357,6 +363,12 @@ fn wrong_functions_and_conditions_say_what_would_be_right() {
             "jain(flows.goodput) > 0.9 over runs",
             "`flows.goodput` has a value for each flow: say what becomes of them, for example min(flows.goodput) or jain(flows.goodput)",
         ),
+    ]);
+}
+
+#[test]
+fn wrong_conditions_and_terms_say_what_would_be_right() {
+    assert_said(&[
         ("median(printed | c=bbr) > 1 Mbit/s", "there is no parameter `c`: `vary` has cc, rate, delay"),
         ("median(printed | cc=reno) > 1 Mbit/s", "`cc` never is `reno`: its values are bbr, cubic"),
         ("median(printed | rate=1 Mbit/s, delay=5 ms) > 1 Mbit/s", "no point of this sweep has these values together"),
@@ -386,10 +398,7 @@ fn wrong_functions_and_conditions_say_what_would_be_right() {
         ("p99(backbone.delay < 5 ms", "`< 5 ms` does not belong here: write `p99(backbone.delay)`"),
         ("p99(backbone.delay", "the bracket is not closed: write `p99(backbone.delay)`"),
         ("mean(mean(mean(mean(mean(backbone.delay))))) < 1 ms", "these are too many functions in one another"),
-    ];
-    for (text, message) in cases {
-        assert_eq!(read(text).err().map(|error| error.message).as_deref(), Some(message), "{text}");
-    }
+    ]);
 }
 
 /// What expectations look like.

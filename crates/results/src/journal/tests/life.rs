@@ -87,12 +87,12 @@ fn played(
     let thread = std::thread::spawn(move || thread.run(Source::Batches(batches)));
     span.begin(ms(zero));
     let mut pool = Pool::default();
-    let mut advance = |fabric: &mut Fabric, until: u64| {
+    let mut advance = |played: &mut Fabric, until: u64| {
         let mut out = Vec::new();
-        while let Some(wake) = fabric.next_wake().filter(|wake| *wake <= ms(until)) {
-            fabric.advance(wake, |delivery| out.push(delivery));
+        while let Some(wake) = played.next_wake().filter(|wake| *wake <= ms(until)) {
+            played.advance(wake, |delivery| out.push(delivery));
         }
-        scribe.take(fabric, ms(until));
+        scribe.take(played, ms(until));
     };
     play(&mut fabric, &mut pool, &mut advance);
     end_span.end(ms(end));
@@ -240,10 +240,10 @@ fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
     fabric.take_notes(|pipe| scribe.wants(pipe));
     let mut pool = Pool::default();
     let count = RING as u64;
-    let mut send = |fabric: &mut Fabric, at: u64| {
-        fabric.inject(ms(at), PortId(0), packet(&mut pool, 1, 100)).unwrap();
-        fabric.advance(ms(at), |_| ());
-        scribe.take(fabric, ms(at) + netloom_units::Duration::from_micros(7));
+    let mut send = |played: &mut Fabric, at: u64| {
+        played.inject(ms(at), PortId(0), packet(&mut pool, 1, 100)).unwrap();
+        played.advance(ms(at), |_| ());
+        scribe.take(played, ms(at) + netloom_units::Duration::from_micros(7));
     };
     (0..count).for_each(|at| send(&mut fabric, at));
     assert!(lost.load(Ordering::Relaxed) > 0);
