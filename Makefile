@@ -83,6 +83,7 @@ web-check: ## are they what web/ gives, and does the page work in a browser?
 
 python: ## form, types and tests of the Python package, in an environment of its own
 	scripts/install-deps python
+	scripts/install-deps services
 	$(CARGO) build --locked --bin netloom
 	scripts/python-tests
 

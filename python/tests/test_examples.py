@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 RAFT = Path(__file__).parents[2] / "examples/python/raft"
 
 
@@ -29,3 +31,10 @@ def test_repeated_requests_get_through() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--netloom-seeds=3"]
     done = subprocess.run(command, cwd=RAFT.parent / "http", capture_output=True, text=True, check=False)
     assert "6 passed" in done.stdout, done.stdout[-3000:]
+
+
+@pytest.mark.parametrize("name", ["quic", "redis"])
+def test_examples_pass(name: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=RAFT.parent / name, capture_output=True, text=True, check=False)
+    assert "2 passed" in done.stdout, done.stdout[-3000:]
