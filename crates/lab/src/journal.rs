@@ -19,7 +19,7 @@ const ALL: Kind = Kind::Word(&["all"]);
 pub(crate) const KEY: Key = Key::new(
     "journal",
     Kind::OneOf(&[ALL, PIPES, Kind::Section(&SECTION)]),
-    "[backbone, access.forward]",
+    "[backbone.forward]",
     "Links of which journal.arrows in the results tells what happened to each packet: all, or a list of links and directions, \
      or a map that says more.",
 );
@@ -34,7 +34,7 @@ pub(crate) const SECTION: Section = Section {
         Key::new(
             "links",
             Kind::OneOf(&[ALL, PIPES]),
-            "[backbone, access.forward]",
+            "[backbone.forward]",
             "The links, or directions of them. Default: all.",
         ),
         Key::new("match", Kind::Section(&filter::SECTION), "{protocol: tcp}", "Only these packets. Default: all."),
@@ -86,7 +86,7 @@ fn pipes(node: &Node, errors: &mut Errors) -> Option<Option<Named>> {
 }
 
 fn wrong(node: &Node) -> Diagnostic {
-    node.expected("all, or a list of links, for example [backbone, access.forward]")
+    node.expected("all, or a list of links, for example [backbone.forward]")
 }
 
 fn pipe(node: &Node) -> Result<(Spanned<String>, Option<Direction>), Diagnostic> {

@@ -176,7 +176,7 @@ pub(crate) fn show(number: f64, dimension: Dimension) -> String {
     if matches!(dimension, Dimension::Number | Dimension::Json | Dimension::Packets) {
         // What is below one may be small, and has four significant digits; what is above needs no more than three decimals.
         let zeros = if scaled.abs() < 1.0 { -scaled.abs().log10().ceil() } else { -1.0 };
-        let decimals = if zeros.is_finite() { zeros.clamp(-1.0, 300.0) as usize + 4 } else { 0 };
+        let decimals = if zeros.is_finite() { (zeros.clamp(-1.0, 300.0) + 4.0) as usize } else { 0 };
         let text = if scaled.fract() == 0.0 { scaled.to_string() } else { trimmed(scaled, decimals) };
         return format!("{text}{unit}");
     }
