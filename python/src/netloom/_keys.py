@@ -308,40 +308,13 @@ class LinkKeys(TypedDict, total=False):
     """The cost of the link for shortest-path routes, 1 to 65535. Default: 1."""
     cross: Literal["none"] | Sequence[CrossConstant | CrossPoisson | CrossOnOff | CrossPcap] | None
     """Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default: none."""
-    delay: (
-        Time
-        | Literal[0]
-        | ConstantDelay
-        | UniformDelay
-        | NormalDelay
-        | ExponentialDelay
-        | ParetoDelay
-        | ParetoNormalDelay
-        | GammaDelay
-        | TableDelay
-        | HistogramDelay
-        | SamplesDelay
-        | None
-    )
+    delay: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay | None
     """Propagation delay of one direction, after the last bit is sent: a time, or a distribution. Default: 0."""
     dummynet: str | float | bool | None
     """A string for `ipfw pipe … config`, instead of other keys; `netloom link --dummynet` shows what it means."""
     duplicate: Share | Literal[0] | Chance | None
     """The probability with which a packet is duplicated, alone or with a correlation. Default: 0."""
-    loss: (
-        Share
-        | Literal[0]
-        | CorrelatedLoss
-        | BitErrorLoss
-        | GilbertLoss
-        | GilbertElliottLoss
-        | MarkovLoss
-        | EveryLoss
-        | PacketsLoss
-        | PatternLoss
-        | ReplayLoss
-        | None
-    )
+    loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None
     """The probability with which each packet is lost, independently of all others, or another model. Default: 0."""
     medium: Literal["shared"] | None
     """
@@ -394,40 +367,13 @@ class DirectionKeys(TypedDict, total=False):
     """The probability with which one bit of a packet is flipped, alone or with a correlation. Default: 0."""
     cross: Literal["none"] | Sequence[CrossConstant | CrossPoisson | CrossOnOff | CrossPcap] | None
     """Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default: none."""
-    delay: (
-        Time
-        | Literal[0]
-        | ConstantDelay
-        | UniformDelay
-        | NormalDelay
-        | ExponentialDelay
-        | ParetoDelay
-        | ParetoNormalDelay
-        | GammaDelay
-        | TableDelay
-        | HistogramDelay
-        | SamplesDelay
-        | None
-    )
+    delay: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay | None
     """Propagation delay of one direction, after the last bit is sent: a time, or a distribution. Default: 0."""
     dummynet: str | float | bool | None
     """A string for `ipfw pipe … config`, instead of other keys; `netloom link --dummynet` shows what it means."""
     duplicate: Share | Literal[0] | Chance | None
     """The probability with which a packet is duplicated, alone or with a correlation. Default: 0."""
-    loss: (
-        Share
-        | Literal[0]
-        | CorrelatedLoss
-        | BitErrorLoss
-        | GilbertLoss
-        | GilbertElliottLoss
-        | MarkovLoss
-        | EveryLoss
-        | PacketsLoss
-        | PatternLoss
-        | ReplayLoss
-        | None
-    )
+    loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None
     """The probability with which each packet is lost, independently of all others, or another model. Default: 0."""
     netem: str | float | bool | None
     """A string for `tc … netem`, instead of other keys; `netloom link --netem` shows what it means."""
@@ -581,40 +527,7 @@ class LabKeys(TypedDict, total=False):
     """
     duration: Time | None
     """When the run ends at the latest, after time zero. Default: when all commands have ended."""
-    generate: (
-        Chain
-        | Star
-        | Ring
-        | Tree
-        | Grid
-        | Torus
-        | Mesh
-        | Dumbbell
-        | ParkingLot
-        | FatTree
-        | LeafSpine
-        | Waxman
-        | BarabasiAlbert
-        | Internet
-        | Mapping[
-            str,
-            Chain
-            | Star
-            | Ring
-            | Tree
-            | Grid
-            | Torus
-            | Mesh
-            | Dumbbell
-            | ParkingLot
-            | FatTree
-            | LeafSpine
-            | Waxman
-            | BarabasiAlbert
-            | Internet,
-        ]
-        | None
-    )
+    generate: Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Mapping[str, Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet] | None
     """A network of a well-known shape, or several by name: their nodes and links are added to those of the file."""
     inherit: Sequence[str] | None
     """Environment variables of the command that starts the lab, which all programs get. Default: none."""

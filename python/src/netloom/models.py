@@ -234,33 +234,10 @@ class Change(Model):
         *,
         corrupt: Share | Literal[0] | Chance | None = None,
         cross: Literal["none"] | Sequence[CrossConstant | CrossPoisson | CrossOnOff | CrossPcap] | None = None,
-        delay: Time
-        | Literal[0]
-        | ConstantDelay
-        | UniformDelay
-        | NormalDelay
-        | ExponentialDelay
-        | ParetoDelay
-        | ParetoNormalDelay
-        | GammaDelay
-        | TableDelay
-        | HistogramDelay
-        | SamplesDelay
-        | None = None,
+        delay: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay | None = None,
         dummynet: str | float | bool | None = None,
         duplicate: Share | Literal[0] | Chance | None = None,
-        loss: Share
-        | Literal[0]
-        | CorrelatedLoss
-        | BitErrorLoss
-        | GilbertLoss
-        | GilbertElliottLoss
-        | MarkovLoss
-        | EveryLoss
-        | PacketsLoss
-        | PatternLoss
-        | ReplayLoss
-        | None = None,
+        loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None = None,
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
@@ -1917,12 +1894,7 @@ class Match(Model):
         from_: str | Sequence[str] | None = None,
         from_port: int | str | Sequence[int | str] | None = None,
         port: int | str | Sequence[int | str] | None = None,
-        protocol: Literal["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"]
-        | int
-        | Sequence[
-            Literal["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"] | int
-        ]
-        | None = None,
+        protocol: Literal["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"] | int | Sequence[Literal["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"] | int] | None = None,
         to: str | Sequence[str] | None = None,
         to_port: int | str | Sequence[int | str] | None = None,
     ) -> None:
@@ -2272,33 +2244,10 @@ class Pipe(Model):
         match: Match,
         corrupt: Share | Literal[0] | Chance | None = None,
         cross: Literal["none"] | Sequence[CrossConstant | CrossPoisson | CrossOnOff | CrossPcap] | None = None,
-        delay: Time
-        | Literal[0]
-        | ConstantDelay
-        | UniformDelay
-        | NormalDelay
-        | ExponentialDelay
-        | ParetoDelay
-        | ParetoNormalDelay
-        | GammaDelay
-        | TableDelay
-        | HistogramDelay
-        | SamplesDelay
-        | None = None,
+        delay: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay | None = None,
         dummynet: str | float | bool | None = None,
         duplicate: Share | Literal[0] | Chance | None = None,
-        loss: Share
-        | Literal[0]
-        | CorrelatedLoss
-        | BitErrorLoss
-        | GilbertLoss
-        | GilbertElliottLoss
-        | MarkovLoss
-        | EveryLoss
-        | PacketsLoss
-        | PatternLoss
-        | ReplayLoss
-        | None = None,
+        loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None = None,
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
@@ -3037,34 +2986,11 @@ class Settings(Model):
         corrupt: Share | Literal[0] | Chance | None = None,
         cost: int | None = None,
         cross: Literal["none"] | Sequence[CrossConstant | CrossPoisson | CrossOnOff | CrossPcap] | None = None,
-        delay: Time
-        | Literal[0]
-        | ConstantDelay
-        | UniformDelay
-        | NormalDelay
-        | ExponentialDelay
-        | ParetoDelay
-        | ParetoNormalDelay
-        | GammaDelay
-        | TableDelay
-        | HistogramDelay
-        | SamplesDelay
-        | None = None,
+        delay: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay | None = None,
         dummynet: str | float | bool | None = None,
         duplicate: Share | Literal[0] | Chance | None = None,
         forward: DirectionKeys | None = None,
-        loss: Share
-        | Literal[0]
-        | CorrelatedLoss
-        | BitErrorLoss
-        | GilbertLoss
-        | GilbertElliottLoss
-        | MarkovLoss
-        | EveryLoss
-        | PacketsLoss
-        | PatternLoss
-        | ReplayLoss
-        | None = None,
+        loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None = None,
         medium: Literal["shared"] | None = None,
         mtu: int | None = None,
         netem: str | float | bool | None = None,
