@@ -33,6 +33,11 @@ export interface Connection {
   retransmissions: (number | null)[];
 }
 
+export interface Journal {
+  records: number; delays: (PipeKey & { packets: number; measured_ns: number[] })[];
+  flows: { name: string; pipe: string; packets: number; bytes: number; t: number[]; sequence: number[]; again: [number, number][]; dropped: [number, number][] }[];
+}
+
 export interface Log { name: string; node: string; outputs: { stream: string; file: string; bytes: number; head: string; tail: string }[] }
 
 export interface Finding { subject: string; text: string; slowing?: number | null }
@@ -59,7 +64,7 @@ export interface Report {
 export interface Run {
   kind: "run" | "sim"; lab: string; name: string; place: string; report: Report | null; provenance: Record<string, unknown> | null; summary: string; map: string | null;
   end: number; pipes: PipeRow[]; pipes_left_out: number; series: Series[]; described: Described[]; marks: Mark[]; marks_left_out: number;
-  tcp: Connection[]; delays: Delays[] | null; logs: Log[]; logs_left_out: number; files: { name: string; bytes: number }[]; notes: string[];
+  tcp: Connection[]; delays: Delays[] | null; journal?: Journal | null; logs: Log[]; logs_left_out: number; files: { name: string; bytes: number }[]; notes: string[];
 }
 
 export interface Comparison { kind: "comparison"; runs: Run[] }

@@ -3,12 +3,36 @@ import { PAPER, SCREEN, chart, line, text, type Key, type Palette } from "../com
 import { choice, h, refill, section, type Child } from "../components/dom";
 import { saves, type Sheet } from "../components/download";
 import { digits, span, whole } from "../components/format";
-import { pipeName, type Delays, type Run } from "./data";
+import { before } from "../components/plot";
+import { pipeName, samePipe, type Delays as Told, type Run } from "./data";
 import { runLabel } from "./time";
 
-export function delaySection(runs: Run[]): HTMLElement | null {
+/** Of each pipe that packets of known delays went through; a journal knows those of every pipe, and exactly. */
+function known(run: Run): Delays[] {
+  const all = [...(run.delays ?? [])];
+  for (const exact of run.journal?.delays ?? []) {
+    const place = all.findIndex((one) => samePipe(one, exact));
+    const described = all[place]?.described_ns ?? null;
+    const better: Delays = {
+      ks: null, drawn_packets: null, note: "no distribution is described", ...all[place], ...exact, described_ns: described, exact: true,
+    };
+    if (described) better.ks = distance(exact.measured_ns, described);
+    if (place < 0) all.push(better);
+    else all[place] = better;
+  }
+  return all.filter((one) => one.measured_ns.length > 1);
+}
+
+/** The largest difference of two distribution functions, given by as many quantiles each. */
+export function distance(one: number[], other: number[]): number {
+  const share = (values: number[], ns: number): number => (before(values, ns) + 1) / values.length;
+  return [...one, ...other].reduce((most, ns) => Math.max(most, Math.abs(share(one, ns) - share(other, ns))), 0);
+}
+
+export function delaySection(given: Run[]): HTMLElement | null {
+  const runs = given.map((run) => ({ ...run, delays: known(run) }));
   const names: string[] = [];
-  for (const delays of runs.flatMap((run) => run.delays ?? [])) if (!names.includes(pipeName(delays))) names.push(pipeName(delays));
+  for (const delays of runs.flatMap((run) => run.delays)) if (!names.includes(pipeName(delays))) names.push(pipeName(delays));
   // Those with a distribution to compare with come first, then what carried most.
   const rank = (name: string): number => Math.max(...runs.flatMap((run) => run.delays ?? []).filter((one) => pipeName(one) === name).map((one) => (one.ks === null ? 0 : 1e15) + one.packets));
   names.sort((one, other) => rank(other) - rank(one));
@@ -23,6 +47,8 @@ export function delaySection(runs: Run[]): HTMLElement | null {
   return section("delays", "Distribution of delays",
     h("p", { class: "controls" }, choice("link", names.map((value) => ({ value, text: value })), first, show)), place);
 }
+
+type Delays = Told & { exact?: boolean };
 
 const PARTS = (values: number[]): (readonly [number, number])[] => values.map((ns, part) => [ns, part / (values.length - 1)] as const);
 
@@ -72,8 +98,9 @@ function verdict(delays: Delays): Child {
   if (ks === null) return `There is nothing to compare with: ${delays.note ?? "no distribution is described"}. Median ${span(middle(delays.measured_ns))}.`;
   // Smirnov's limit for two samples, at 5 %.
   const limit = drawn ? 1.358 * Math.sqrt((packets + drawn) / (packets * drawn)) : null;
+  const from = delays.exact ? " The measured one is that of the journal." : "";
   const known = limit === null ? "" : ks <= Math.max(limit, 0.01)
     ? `, within what chance and a resolution of 1 % explain (${digits(Math.max(limit, 0.01), 2)})`
     : `, more than chance explains (${digits(limit, 2)}): packets that are late or keep their order behind others have longer delays than are drawn`;
-  return [h("strong", {}, `K-S distance ${digits(ks, 3)}`), `: the largest difference of the two curves${known}. The described one is of ${whole(drawn ?? 0)} packets that were drawn for this.`];
+  return [h("strong", {}, `K-S distance ${digits(ks, 3)}`), `: the largest difference of the two curves${known}. The described one is of ${whole(drawn ?? 0)} packets that were drawn for this.${from}`];
 }

@@ -1,6 +1,6 @@
 // TCP connections over time: congestion window, round-trip time, goodput and the time-sequence diagram.
 import type { TimeAxis } from "../components/axis";
-import { fresh, h, refill } from "../components/dom";
+import { choice, fresh, h, refill } from "../components/dom";
 import { bytes, rate, span, whole } from "../components/format";
 import { TimePlot, sample, type Line } from "../components/plot";
 import type { Connection, Run } from "./data";
@@ -9,6 +9,26 @@ import { runLabel } from "./time";
 const MOST_SHOWN = 6;
 
 interface Curve { connection: Connection; label: string; total: number }
+
+/** The time-sequence diagrams of a journal: every packet with data, where it enters its first link. */
+export function journalPlots(run: Run, axis: TimeAxis): HTMLElement | null {
+  const flows = run.journal?.flows ?? [];
+  const [first] = flows;
+  if (!first) return null;
+  const plot = new TimePlot(axis, { title: "Time-sequence of packets", about: "from the journal: packets with data where they enter their first link", unit: "B", format: bytes, lines: [], fromZero: false, height: 300 });
+  const show = (name: string): void => {
+    const flow = flows.find((one) => one.name === name) ?? first;
+    const points = (label: string, all: [number, number][], style: number): Line[] =>
+      (all.length > 0 ? [{ label: `${label}, ${whole(all.length)}`, t: all.map(([at]) => at), y: all.map(([, byte]) => byte), style, kind: "points" }] : []);
+    plot.update([
+      { label: `${whole(flow.packets)} packets at ${flow.pipe}`, t: flow.t, y: flow.sequence, style: 0 },
+      ...points("sent again", flow.again, 3), ...points("dropped", flow.dropped, 1),
+    ]);
+  };
+  show(first.name);
+  return h("div", { id: "journal" }, h("h3", {}, "Packets of a flow"),
+    h("p", { class: "controls" }, choice("flow", flows.map((flow) => ({ value: flow.name, text: `${flow.name} (${bytes(flow.bytes)})` })), first.name, show)), plot.element);
+}
 
 export function tcpPlots(runs: Run[], axis: TimeAxis): HTMLElement {
   const curves = runs.flatMap((run, place) => run.tcp.map((connection): Curve => ({

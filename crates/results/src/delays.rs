@@ -20,7 +20,7 @@ pub struct PipeDelays {
     pipe: Option<String>,
     /// Packets whose delays were measured.
     packets: u64,
-    /// The delays that 0, 0.5, 1 … 100 % of them do not exceed; the first is the least.
+    /// The delays that 0, 0.5, 1 … 100 % of them do not exceed; the first is the least. Empty if they were not measured.
     measured_ns: Vec<u64>,
     /// The same of the distribution that is described; none if it is constant or was changed.
     described_ns: Option<Vec<u64>>,
@@ -45,7 +45,7 @@ pub enum Reference {
 
 impl PipeDelays {
     /// Of the pipe at `place` of the link called `link`, through which `packets` went; `quantile` of 0 to 1 says which delay that share
-    /// of them did not exceed. None if none went through.
+    /// of them did not exceed. None if there is neither that nor a distribution.
     pub fn new(
         link: &str,
         place: &PipePlace,
@@ -53,7 +53,11 @@ impl PipeDelays {
         quantile: impl Fn(f64) -> Option<Duration>,
         reference: Reference,
     ) -> Option<Self> {
-        quantile(0.5)?;
+        let is_measured = quantile(0.5).is_some();
+        // What leads to a transit device is measured by nobody but a journal.
+        if !is_measured && !matches!(reference, Reference::Drawn(_)) {
+            return None;
+        }
         let at = |part: usize, parts: usize| quantile(part as f64 / parts as f64).map_or(0, Duration::as_nanos);
         let measured: Vec<u64> = (1..=FINE).map(|part| at(part, FINE)).collect();
         let (drawn, note) = match reference {
@@ -66,8 +70,8 @@ impl PipeDelays {
             direction: place.direction.to_string(),
             pipe: place.pipe.clone(),
             packets,
-            measured_ns: (0..=PARTS).map(|part| at(part, PARTS)).collect(),
-            ks: drawn.as_ref().map(|drawn| distance(&measured, drawn)),
+            measured_ns: if is_measured { (0..=PARTS).map(|part| at(part, PARTS)).collect() } else { Vec::new() },
+            ks: drawn.as_ref().filter(|_| is_measured).map(|drawn| distance(&measured, drawn)),
             drawn_packets: drawn.as_ref().map(Vec::len),
             described_ns: drawn.map(|drawn| quantiles(&drawn)),
             note,

@@ -6,6 +6,7 @@
 
 mod columns;
 mod files;
+mod journal;
 mod logs;
 mod pipes;
 mod shell;
@@ -61,6 +62,7 @@ pub struct RunData {
     marks_left_out: usize,
     tcp: Vec<tcp::Connection>,
     delays: Value,
+    journal: Option<journal::FromJournal>,
     logs: Vec<logs::Log>,
     logs_left_out: usize,
     files: Vec<files::Entry>,
@@ -157,6 +159,7 @@ impl RunData {
         let (marks, marks_left_out) = marks(&log);
         let tcp = notes.of("tcp.csv", tcp::gather(folder, log.end));
         let delays = notes.document(folder, crate::delays::FILE);
+        let journal = journal::gather(folder, &mut notes.0);
         let (logs, logs_left_out) = logs::gather(folder, &report["commands"]);
         Ok(Self {
             kind: if folder.join("sources.json").exists() { "sim" } else { "run" },
@@ -176,6 +179,7 @@ impl RunData {
             marks_left_out,
             tcp,
             delays,
+            journal,
             logs,
             logs_left_out,
             files: files::gather(folder),
