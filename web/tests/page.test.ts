@@ -195,13 +195,18 @@ test("a minute with ten links is below 5 MB, and drawn at once", async () => {
   pages["long"] = join(folder, "report.html");
   const size = statSync(pages["long"]).size;
   assert.ok(size < 5e6, `${size} bytes`);
-  const { page } = await open("long");
+  const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
+  page.setDefaultTimeout(120_000);
+  // What is counted begins here.
   const client = await page.context().newCDPSession(page);
   await client.send("Performance.enable");
+  await page.goto(`file://${pages["long"]}`);
+  await page.waitForSelector("main h2");
+  await page.locator(".plot canvas").first().waitFor();
   const { metrics } = await client.send("Performance.getMetrics");
   const seconds = metrics.find(({ name }) => name === "TaskDuration")?.value ?? Infinity;
   console.log(`a minute with ten links: ${(size / 1e6).toFixed(2)} MB, drawn after ${seconds.toFixed(2)} s of work`);
   // A second on a machine that has nothing else to do; a busy one takes longer.
-  assert.ok(seconds < 5, `${seconds} s`);
+  assert.ok(seconds > 0 && seconds < 8, `${seconds} s`);
   await page.close();
 });
