@@ -60,7 +60,6 @@ function badge([x, y]: [number, number], use: LinkUse, choose: () => void): SVGE
     choose();
   };
   return s("g", { class: "m-badge", tabindex: 0, role: "button", "aria-label": `${words}: ${use.words}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, onclick: choose, onkeydown: press },
-    s("title", {}, use.words),
     s("rect", { x: -half, y: -8, width: half * 2, height: 16, rx: 8 }),
     s("text", { y: 3.6 }, words));
 }

@@ -58,7 +58,9 @@ async function open(name: string, width = 1200, theme: "light" | "dark" = "light
 /** All plots are drawn once they have been in sight. */
 async function scrollThrough(page: Page): Promise<void> {
   for (const plot of await page.locator(".plot").all()) {
-    if (await plot.isVisible()) await plot.scrollIntoViewIfNeeded();
+    if (!(await plot.isVisible())) continue;
+    await plot.scrollIntoViewIfNeeded();
+    await plot.locator("canvas").first().waitFor();
   }
 }
 
@@ -202,6 +204,8 @@ test("a minute with ten links is below 5 MB, and drawn at once", async () => {
   await client.send("Performance.enable");
   await page.goto(`file://${pages["long"]}`);
   await page.waitForSelector("main h2");
+  await page.locator("#time").scrollIntoViewIfNeeded();
+  await page.locator(".plot").first().scrollIntoViewIfNeeded();
   await page.locator(".plot canvas").first().waitFor();
   const { metrics } = await client.send("Performance.getMetrics");
   const seconds = metrics.find(({ name }) => name === "TaskDuration")?.value ?? Infinity;
