@@ -39,7 +39,7 @@ deb: build ## a package for Debian, in target/debian
 demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts across a bottleneck, judged
 	$(NETLOOM) run examples/dumbbell.yaml
 
-test: fmt-check tidy lint doc unit manual python web-check deny ## check and test everything
+test: fmt-check tidy deny lint doc unit manual python web-check ## check and test everything
 	@echo "make test: everything passed"
 
 test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
