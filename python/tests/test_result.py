@@ -79,6 +79,45 @@ def test_a_million_rows_are_a_frame_within_a_second(tmp_path: Path) -> None:
         assert time.process_time() - began < 1
 
 
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Result]:
+    lab = described()
+    lab.set(journal="all")
+    yield lab.run(results=tmp_path_factory.mktemp("journal"))
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars"])
+def test_the_journal_of_a_run_is_a_frame(journal: Result, engine: str) -> None:
+    packets = journal.journal(engine)  # type: ignore[arg-type]
+    assert type(packets).__module__.startswith(engine)
+    # Echo requests and replies of IPv6; nothing else of the lab has their size.
+    echoes = packets["size_bytes"] == 104
+    pings = packets[echoes] if engine == "pandas" else packets.filter(echoes)
+    # 40 requests; those of 200 ms are dropped by the cut, and all others are answered.
+    requests = pings["direction"] == "forward"
+    dropped = pings["outcome"] == "dropped"
+    assert int(requests.sum()) == 40
+    assert int((requests & dropped).sum()) == journal.figures["drops"]
+    assert len(pings) - 40 == 40 - int((requests & dropped).sum())
+    assert set(pings["cause"].drop_nulls() if engine == "polars" else pings["cause"].dropna()) == {"down"}
+    # 104 bytes at 1 Mbit/s, and 10 ms: exact to the nanosecond.
+    whole = pings["due_ns"] - pings["started_ns"]
+    assert set((whole.drop_nulls() if engine == "polars" else whole.dropna()).to_list()) == {10_832_000}
+
+
+def test_the_manuals_ways_to_read_a_journal(journal: Result) -> None:
+    import polars
+    import pyarrow.ipc
+
+    path = str(Path(journal.folder) / "journal.arrows")
+    by_polars = polars.read_ipc_stream(path)
+    by_pandas = pyarrow.ipc.open_stream(path).read_pandas()
+    assert len(by_polars) == len(by_pandas) == journal.report["journal"]["packets"]
+    waited = by_pandas[by_pandas.link == "l"].eval("started_ns - arrived_ns")
+    assert waited.min() == 0
+    assert by_polars["arrived_ns"].to_list() == by_pandas["arrived_ns"].to_list()
+
+
 def test_pictures_are_drawn(result: Result, tmp_path: Path) -> None:
     for figure in (
         result.plot.throughput(),

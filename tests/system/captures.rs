@@ -156,3 +156,68 @@ fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     bed.netloom(&["down", "watched"]).expect_code(0);
     bed.assert_nothing_is_left("watched");
 }
+
+/// A router with two links, of which one drops: all its ports in a file, a filter, the last megabyte, and what became of packets.
+const PORTS: &str = "
+name: ports
+duration: 2 s
+nodes: {client: {}, r1: {kind: router}, server: {}}
+links:
+  access: {ends: [client, r1]}
+  uplink: {ends: [r1, server], rate: 10 Mbit/s, delay: 5 ms, queue: 20 packets}
+capture:
+  - {node: r1}
+  - {node: r1, link: uplink, at: sent, filter: udp port 5201 or icmp}
+  - {link: access, ring: 1 MB}
+  - {link: access, file: whole.pcapng}
+timeline:
+  - {on: server, run: iperf3 -s, service: true, ready: {tcp: 5201}}
+  - {on: client, run: iperf3 -u -b 20M -l 1000 -c server -t 1.5, as: flood, may_fail: true}
+";
+
+#[test]
+fn ports_filters_rings_and_comments() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("lab.yaml", PORTS);
+        bed.netloom(&["run", "lab.yaml", "-q"]);
+        let folder = bed.latest("ports").join("captures");
+        let mut names: Vec<String> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["access.pcapng", "r1-uplink.pcapng", "r1.pcapng", "whole.pcapng"]);
+        // What comes from the client passes both ports of the router, as long as no link drops it.
+        let count = |name: &str, filter: &str| tcpdump(&folder.join(name), &[filter]).len();
+        assert!(count("r1.pcapng", "udp port 5201") > 1_500);
+        let all = count("r1-uplink.pcapng", "");
+        assert!(all > 800 && all == count("r1-uplink.pcapng", "udp port 5201"), "{all}");
+        assert_eq!(count("r1-uplink.pcapng", "tcp"), 0);
+        // The last of the access link, packet for packet: with the sequence numbers of TCP as they are, not from where a file begins.
+        let size = folder.join("access.pcapng").metadata().unwrap().len();
+        assert!((700_000..=1_000_000).contains(&size), "{size}");
+        let [last, whole] = ["access.pcapng", "whole.pcapng"].map(|name| tcpdump(&folder.join(name), &["-S"]));
+        assert!(whole.len() > last.len() && whole.ends_with(&last), "{} {}", whole.len(), last.len());
+        // Packets that the full queue dropped say so, but for a few of the control connection, which the filter leaves out.
+        let pipes = bed.json("ports", "pipes.json");
+        let uplink =
+            pipes.as_array().unwrap().iter().find(|row| row["link"] == "uplink" && row["direction"] == "forward");
+        let dropped = uplink.unwrap()["dropped_queue_packets"].as_u64().unwrap() as usize;
+        let bytes = std::fs::read(folder.join("r1-uplink.pcapng")).unwrap();
+        let text = b"dropped: the queue was full";
+        let said = bytes.windows(text.len()).filter(|window| window == text).count();
+        assert!(dropped > 100 && said <= dropped && said * 100 > dropped * 95, "{said} of {dropped}");
+        bed.assert_nothing_is_left("ports");
+    }
+}
+
+#[test]
+fn a_filter_that_is_none_is_refused_when_the_file_is_checked() {
+    let bed = Bed::new(User::Own);
+    bed.write("lab.yaml", &PORTS.replace("udp port 5201 or icmp", "udp prt 5201"));
+    for command in ["check", "run"] {
+        let refused = bed.netloom(&[command, "lab.yaml"]).expect_code(3);
+        assert!(refused.stderr.contains("lab.yaml:10: capture.filter: \"udp prt 5201\""), "{}", refused.stderr);
+    }
+}

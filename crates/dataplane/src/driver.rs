@@ -244,10 +244,12 @@ impl Driver {
             Command::AddTap(id, tap) => {
                 self.edge.taps.push((id, tap));
                 self.edge.fabric.watch_routers(true);
+                self.edge.watch_fates();
             }
             Command::RemoveTap(id) => {
                 self.edge.taps.retain(|(other, _)| *other != id);
                 self.edge.fabric.watch_routers(!self.edge.taps.is_empty());
+                self.edge.watch_fates();
             }
             Command::SetScribe(scribe) => self.edge.set_scribe(scribe, self.clock.now()),
             Command::Counters(reply) => {

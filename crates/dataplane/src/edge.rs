@@ -114,9 +114,18 @@ impl Edge {
         }
     }
 
+    /// Has the fabric write down what is dropped and marked, if a tap wants to know.
+    pub(crate) fn watch_fates(&mut self) {
+        let is_wanted = self.taps.iter().any(|(_, tap)| tap.wants_fates());
+        self.fabric.take_fates(is_wanted);
+    }
+
     /// Takes the buffers back of what was dropped, and of what taps no longer need.
     pub(crate) fn settle(&mut self) {
         let Self { fabric, taps, handover, .. } = self;
+        if !taps.is_empty() {
+            fabric.fates().for_each(|fate| taps.iter_mut().for_each(|(_, tap)| tap.fate(&fate)));
+        }
         fabric.recycle(&mut handover.pool);
         taps.iter_mut().for_each(|(_, tap)| tap.settle(&mut handover.pool));
     }

@@ -1,6 +1,7 @@
 //! The taps of a thread, and taps that several threads share.
 
 use netloom_fabric::{Delivery, PortId, Tap, TapId, Way};
+use netloom_link::Fate;
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,6 +36,14 @@ impl Tap for Turn {
 
     fn watches_routers(&self) -> bool {
         self.take().watches_routers()
+    }
+
+    fn wants_fates(&self) -> bool {
+        self.take().wants_fates()
+    }
+
+    fn fate(&mut self, fate: &Fate) {
+        self.take().fate(fate);
     }
 
     fn enters(&mut self, port: PortId, at: Instant, packet: &Packet) {

@@ -10,7 +10,7 @@ use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Delivery, PipeId, PipeSpec, Place, PortId};
 use alloc::{sync::Arc, vec::Vec};
-use netloom_link::{Departure, DropLog, Note, Pipe, PipeChange, PipeCounters};
+use netloom_link::{Departure, DropLog, Fate, Note, Pipe, PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
@@ -183,6 +183,21 @@ impl Fabric {
         drop_log.notes().map(|note| match places.as_ref().map(|places| places[note.pipe as usize]) {
             Some(Place::Own(pipe) | Place::Inlet(pipe)) => Note { pipe: pipe.0, ..note },
             None => note,
+        })
+    }
+
+    /// From now on it is written down which packets are dropped or marked, or not any more.
+    pub fn take_fates(&mut self, wanted: bool) {
+        self.drop_log.take_fates(wanted);
+    }
+
+    /// What was dropped or marked since this was asked last; pipes are numbered as those of [`Fabric::notes`].
+    pub fn fates(&mut self) -> impl Iterator<Item = Fate> + '_ {
+        let Self { drop_log, places, .. } = self;
+        drop_log.fates().filter_map(|fate| match places.as_ref().map(|places| places[fate.pipe as usize]) {
+            None => Some(fate),
+            Some(Place::Own(pipe)) => Some(Fate { pipe: pipe.0, ..fate }),
+            Some(Place::Inlet(_)) => None,
         })
     }
 

@@ -1,6 +1,7 @@
 //! Where packets are shown as they pass between nodes and fabric.
 
 use crate::{Delivery, PortId};
+use netloom_link::Fate;
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 
@@ -35,6 +36,14 @@ pub trait Tap {
     fn minds_order(&self) -> bool {
         true
     }
+
+    /// Whether it wants to know which packets are dropped or marked inside pipes.
+    fn wants_fates(&self) -> bool {
+        false
+    }
+
+    /// A packet was dropped or marked in a pipe, after it was shown as it entered.
+    fn fate(&mut self, _fate: &Fate) {}
 
     /// A packet enters the fabric. The segments of a train arrive together, since a kernel sends them together.
     fn enters(&mut self, port: PortId, at: Instant, packet: &Packet) {

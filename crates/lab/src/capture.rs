@@ -1,12 +1,12 @@
-//! `capture`: links whose packets are written to files.
+//! `capture`: links and ports whose packets are written to files.
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::keys::{Key, Kind, LINK_NAME, NODE_NAME, Quantity, Section};
 use crate::models::filter;
-use crate::names::{file_name, link_name};
-use crate::plan::{CapturePlan, Direction};
+use crate::names::{file_name, link_name, name_of};
+use crate::plan::{CapturePlan, Direction, FilterExpression};
 use crate::scalar::{quantity, word};
 use crate::yaml::{Content, Node};
 use netloom_link::Filter;
@@ -16,19 +16,29 @@ pub(crate) const KEY: Key = Key::new(
     "capture",
     Kind::List { items: &Kind::OneOf(&[Kind::Text(LINK_NAME), Kind::Section(&SECTION)]), least: 0, most: None },
     "[backbone, {link: backbone, snaplen: 128 B, file: heads.pcapng}]",
-    "Links whose packets are captured in `captures/` of the results: a link's name, or a map of what to capture.",
+    "Links and ports whose packets are captured in `captures/` of the results: a link's name, or a map of what to capture.",
 );
 
 /// The whole Ethernet header is the least that says what a packet is.
 const LEAST_SNAPLEN: Bytes = Bytes::new(14);
 /// What capture programs take for "all".
 const MOST_SNAPLEN: Bytes = Bytes::new(256 * 1_024);
+/// A ring consists of files that have room for some packets each.
+const LEAST_RING: Bytes = Bytes::new(1_000_000);
+/// No expression that people write is as long.
+const LONGEST_FILTER: usize = 4_096;
 
 pub(crate) const SECTION: Section = Section {
     name: "capture",
-    doc: "A capture of a link's packets.",
+    doc: "A capture of the packets of a link, or at the ports of a node; `link`, `node` or both are needed.",
     groups: &[&[
-        Key::new("link", Kind::Text(LINK_NAME), "backbone", "The link.").required(),
+        Key::new("link", Kind::Text(LINK_NAME), "backbone", "The link. Default: all links of the node."),
+        Key::new(
+            "node",
+            Kind::Text(NODE_NAME),
+            "r1",
+            "Only at ports of this node, of whatever kind. Default: at all ends of the link.",
+        ),
         Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both."),
         Key::new(
             "at",
@@ -45,22 +55,38 @@ pub(crate) const SECTION: Section = Section {
         ),
         Key::new("match", Kind::Section(&filter::SECTION), "{protocol: tcp}", "Only these packets. Default: all."),
         Key::new(
+            "filter",
+            Kind::Text("\\S"),
+            "tcp port 80 and len > 100",
+            "Only packets that this expression wants, which tcpdump translates (pcap-filter(7)). Default: all.",
+        ),
+        Key::new(
+            "ring",
+            Kind::Quantity(Quantity::Size),
+            "100 MB",
+            "Only the last packets are kept, as many as have room in so much: 1 MB and above. Default: all.",
+        ),
+        Key::new(
             "file",
             Kind::Text("^[a-zA-Z0-9_-][a-zA-Z0-9_. -]*\\.pcapng$"),
             "tcp.pcapng",
-            "The file's name in the folder `captures`. Default: the link's name and `.pcapng`.",
+            "The file's name in the folder `captures`. Default: the names of node and link, and `.pcapng`.",
         ),
     ]],
 };
 
 /// A capture as it is written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CaptureSpec {
-    pub(crate) link: Spanned<String>,
+    /// One of both at least.
+    pub(crate) link: Option<Spanned<String>>,
+    pub(crate) node: Option<Spanned<String>>,
     pub(crate) direction: Option<Direction>,
     pub(crate) at: Option<Spanned<String>>,
     pub(crate) snaplen: Option<Bytes>,
     pub(crate) filter: Option<Filter>,
+    pub(crate) expression: Option<FilterExpression>,
+    pub(crate) ring: Option<Bytes>,
     pub(crate) file: Option<Spanned<String>>,
 }
 
@@ -68,25 +94,48 @@ pub(crate) struct CaptureSpec {
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<CaptureSpec> {
     if matches!(node.content, Content::Text { .. }) {
         let link = keep(link_name(node), errors)?;
-        return Some(CaptureSpec { link, direction: None, at: None, snaplen: None, filter: None, file: None });
+        return Some(CaptureSpec { link: Some(link), ..CaptureSpec::default() });
     }
     let before = errors.len();
     let fields = Fields::open(node, &SECTION, errors)?;
     let words = [("forward", Direction::Forward), ("backward", Direction::Backward)];
     let link = fields.read("link", link_name, errors);
+    let of_node = fields.read("node", name_of("a node"), errors);
     let direction = fields.read("direction", |value| word(value, &words), errors);
     let at = fields.read("at", point_name, errors);
     let snaplen = fields.read("snaplen", snaplen, errors);
     let filter = fields.get("match").and_then(|value| filter::decode(value, errors));
     let file = fields.read("file", capture_file, errors);
+    let expression = fields.read("filter", expression, errors);
+    let ring = fields.read("ring", ring, errors);
+    if errors.len() == before && link.is_none() && of_node.is_none() {
+        errors.push(node.error("of which packets? write `link` for a link, `node` for all ports of a node, or both"));
+    }
     // A file whose name cannot be read would be taken for the default one, and that for another capture's.
-    let whole = CaptureSpec { link: link?, direction, at, snaplen, filter, file };
+    let whole = CaptureSpec { link, node: of_node, direction, at, snaplen, filter, expression, ring, file };
     (errors.len() == before).then_some(whole)
 }
 
 fn point_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let name = node.text().ok_or_else(|| node.expected("sent, delivered, or a node at an end of the link"))?;
     Ok(node.spanned(name.to_owned()))
+}
+
+fn expression(node: &Node) -> Result<FilterExpression, Diagnostic> {
+    let text = node.text().filter(|text| !text.trim().is_empty());
+    let text = text.ok_or_else(|| node.expected("an expression of pcap-filter(7), as `tcp port 80`"))?;
+    if text.len() > LONGEST_FILTER {
+        return Err(node.error(format!("an expression has at most {LONGEST_FILTER} bytes")));
+    }
+    Ok(FilterExpression { text: text.to_owned(), line: node.span.line })
+}
+
+fn ring(node: &Node) -> Result<Bytes, Diagnostic> {
+    let size: Bytes = quantity(node)?;
+    if size < LEAST_RING {
+        return Err(node.error(format!("a ring of {size} keeps next to nothing: write {LEAST_RING} or more")));
+    }
+    Ok(size)
 }
 
 fn snaplen(node: &Node) -> Result<Bytes, Diagnostic> {
@@ -109,13 +158,15 @@ fn capture_file(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 /// Of every capture's file.
 pub(crate) const EXTENSION: &str = ".pcapng";
 
-/// What is said of a capture beside its link and file, as a lab file has it. `ends`: the nodes at the ends of its link.
+/// What is said of a capture beside its place and file, as a lab file has it. `ends`: the nodes at the ends of its link.
 pub(crate) fn write(capture: &CapturePlan, ends: &[&str]) -> String {
     let parts = [
         capture.direction.map(|direction| format!("direction: {direction}")),
         capture.at.map(|point| format!("at: {}", point.name(ends))),
         capture.snaplen.map(|size| format!("snaplen: {size}")),
         capture.filter.as_ref().map(|filter| format!("match: {}", filter::write(filter))),
+        capture.expression.as_ref().map(|expression| format!("filter: {}", expression.text)),
+        capture.ring.map(|size| format!("ring: {size}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -56,11 +56,11 @@ pub use names::check_name;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, ContainerEngine, ContainerPlan, Cpus, Daemon,
     Direction, DiskFormat, Disturbance, DiversionPlan, End, EndPlan, Event, ExposePlan, ExternalMode, ExternalPlan,
-    FileContents, FilePlan, GroupPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan, LinkPart, LinkPlan,
-    NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan, PipePlan, Plan, Precision, Ready, ReadyWhen, RoutePlan,
-    RulePlan, RunCommand, SamplePlan, Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan, Treatment,
-    TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan,
-    VolumePlan, Whose, WindowConfig,
+    FileContents, FilePlan, FilterExpression, GroupPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan, LinkPart,
+    LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan, PipePlan, Plan, Precision, Ready, ReadyWhen,
+    RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TrafficPlan,
+    Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware,
+    VmPlan, VolumePlan, Whose, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

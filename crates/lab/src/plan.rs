@@ -32,7 +32,7 @@ mod vm;
 mod ways;
 
 pub use bypass::Bypass;
-pub use capture::{CapturePlan, CapturePoint};
+pub use capture::{CapturePlan, CapturePoint, FilterExpression};
 pub use clock::{Clock, Stack};
 pub use container::{ContainerEngine, ContainerPlan};
 pub use daemons::Daemon;

@@ -84,7 +84,8 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     openflow::check(&spec, &node_index, &mut found.errors);
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
-    let (capture, journal) = recorded(&mut spec.capture, &mut spec.journal, &link_index, &spec.links, found);
+    let (capture, journal) =
+        recorded(&mut spec.capture, &mut spec.journal, (&link_index, &node_index), &spec.links, found);
     let timeline = timeline::resolve(
         timeline,
         &Places {
@@ -371,12 +372,12 @@ fn inherited(shared: &[String], own: Vec<String>) -> Vec<String> {
 fn recorded(
     capture: &mut Vec<CaptureSpec>,
     journal: &mut Option<JournalSpec>,
-    index: &Index<'_>,
+    (of_links, of_nodes): (&Index<'_>, &Index<'_>),
     links: &[LinkSpec],
     found: &mut Findings,
 ) -> (Vec<CapturePlan>, Option<JournalPlan>) {
-    let capture = capture::resolve(std::mem::take(capture), index, links, &mut found.errors);
-    (capture, journal::resolve(journal.take(), index, links, &mut found.errors))
+    let capture = capture::resolve(std::mem::take(capture), (of_links, of_nodes), links, &mut found.errors);
+    (capture, journal::resolve(journal.take(), of_links, links, &mut found.errors))
 }
 
 /// The place of a name that another part of the file refers to; an unknown one is noted.

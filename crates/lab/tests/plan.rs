@@ -487,8 +487,8 @@ capture:
     let (whole, some) = (&plan.capture[0], &plan.capture[1]);
     let points: Vec<_> = plan.capture.iter().map(|capture| capture.at).collect();
     assert_eq!(points, [None, None, Some(CapturePoint::Sent), Some(CapturePoint::End(1))]);
-    assert_eq!((whole.link, whole.direction, whole.snaplen, whole.file.as_str()), (1, None, None, "far.pcapng"));
-    assert_eq!((some.link, some.direction), (0, Some(Direction::Backward)));
+    assert_eq!((whole.link, whole.direction, whole.snaplen, whole.file.as_str()), (Some(1), None, None, "far.pcapng"));
+    assert_eq!((some.link, some.direction), (Some(0), Some(Direction::Backward)));
     assert_eq!((some.snaplen, some.file.as_str()), (Some(Bytes::new(128)), "acks.pcapng"));
     assert_eq!(some.filter.as_ref().and_then(|filter| filter.protocol.clone()), Some(vec![6]));
     let shown = "Captures

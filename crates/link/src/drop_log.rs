@@ -1,7 +1,7 @@
 //! Where pipes put what their driver is to see.
 
 use crate::Cause;
-use crate::note::{Event, Note};
+use crate::note::{Event, Fate, Note, Outcome, Segments};
 use crate::transits::{Delays, Transits};
 use alloc::boxed::Box;
 use alloc::vec::{IntoIter, Vec};
@@ -29,6 +29,8 @@ pub struct DropLog {
     /// By the number of a pipe: whether notes of it are wanted. Empty while nobody wants any.
     wanted: Vec<bool>,
     /// None while nobody wants to know.
+    fates: Option<Vec<Fate>>,
+    /// The same.
     transits: Option<Box<Transits>>,
     pipe: u32,
     /// Whether notes of this pipe are wanted.
@@ -46,6 +48,20 @@ impl DropLog {
         self.notes.clear();
         self.is_wanted = false;
         self.wanted = wanted;
+    }
+
+    /// From now on it is written down which packets are dropped or marked, or not any more.
+    pub fn take_fates(&mut self, wanted: bool) {
+        match (wanted, &self.fates) {
+            (true, None) => self.fates = Some(Vec::new()),
+            (false, Some(_)) => self.fates = None,
+            _ => {}
+        }
+    }
+
+    /// What was dropped or marked since this was asked last, in the order of each pipe.
+    pub fn fates(&mut self) -> impl Iterator<Item = Fate> + '_ {
+        self.fates.iter_mut().flat_map(|fates| fates.drain(..))
     }
 
     /// From now on it is measured how long packets take through pipes, or not any more. What is inside when it begins is left out.
@@ -84,6 +100,16 @@ impl DropLog {
     pub(crate) fn note(&mut self, at: Instant, packet: &Packet, what: impl FnOnce() -> Event) {
         if self.is_wanted && !packet.is_phantom() {
             self.notes.push(what().noted(self.pipe, at, packet));
+        }
+    }
+
+    /// A packet is dropped or marked.
+    #[inline]
+    pub(crate) fn seal(&mut self, at: Instant, packet: &Packet, outcome: Outcome) {
+        if let Some(fates) = &mut self.fates
+            && !packet.is_phantom()
+        {
+            fates.push(Fate { pipe: self.pipe, at, whose: Segments::of(packet), outcome });
         }
     }
 

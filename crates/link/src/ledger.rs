@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::drop_log::{DropLog, Dropped};
-use crate::note::Event;
+use crate::note::{Event, Outcome};
 use crate::{PipeCounters, Tally};
 use netloom_packet::Packet;
 use netloom_units::Instant;
@@ -53,6 +53,7 @@ impl Ledger<'_> {
         }
         .add(&packet);
         self.drop_log.note(self.now, &packet, || Event::dropped(&packet, cause));
+        self.drop_log.seal(self.now, &packet, Outcome::Dropped(cause));
         self.drop_log.forget(&packet);
         self.drop_log.push(Dropped { packet, at: self.now, cause });
     }
@@ -89,6 +90,7 @@ impl Ledger<'_> {
         if capable && !packet.is_phantom() {
             self.counters.marked.add(packet);
             self.drop_log.note(self.now, packet, || Event::Marked);
+            self.drop_log.seal(self.now, packet, Outcome::Marked);
         }
         capable
     }

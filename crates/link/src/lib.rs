@@ -81,7 +81,7 @@ pub use hash::FlowHash;
 pub use loss::{
     EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
 };
-pub use note::{Content, Event, Note, Segments};
+pub use note::{Content, Event, Fate, Note, Outcome, Segments};
 pub use overhead::OverheadConfig;
 pub use pipe::{Pipe, PipeSample};
 pub use queue::{

@@ -58,6 +58,28 @@ pub enum Event {
     },
 }
 
+/// What became of a packet, or of segments of a train, that does not show at the pipe's end alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fate {
+    /// The pipe, as of a [`Note`].
+    pub pipe: u32,
+    /// When.
+    pub at: Instant,
+    /// Which packet.
+    pub whose: Segments,
+    /// What.
+    pub outcome: Outcome,
+}
+
+/// See [`Fate`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was marked as having experienced congestion.
+    Marked,
+    /// It was dropped.
+    Dropped(Cause),
+}
+
 /// What a packet's headers say, and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
@@ -74,7 +96,7 @@ pub struct Content {
 }
 
 impl Segments {
-    fn of(packet: &Packet) -> Self {
+    pub(crate) fn of(packet: &Packet) -> Self {
         let (frame, first) = packet.place();
         Self { frame, first, count: u16::try_from(packet.segments()).expect("a frame counts them so") }
     }

@@ -27,13 +27,20 @@ type Segment = (u64, u16);
 #[derive(Debug, Default)]
 struct Transit {
     /// By frames: what waits or is being sent.
-    inside: BTreeMap<u64, Vec<Stay>>,
+    inside: BTreeMap<u64, Stays>,
     /// What travels or has arrived, until it is counted.
     sent: BinaryHeap<Reverse<Arrival>>,
     /// Of that, what was lost on its way.
     lost: BTreeSet<Segment>,
     /// What has arrived and was counted beforehand.
     counted: Weighed,
+}
+
+/// The segments of a frame that are inside: mostly they came in at one instant, which takes no list.
+#[derive(Debug)]
+struct Stays {
+    first: Stay,
+    others: Vec<Stay>,
 }
 
 /// Segments that came in at one instant.
@@ -58,7 +65,11 @@ impl Transits {
     pub(crate) fn enter(&mut self, pipe: u32, now: Instant, packet: &Packet) {
         let (frame, first) = packet.place();
         let stay = Stay { first, count: count_of(packet), entered: now };
-        self.of(pipe).inside.entry(frame).or_default().push(stay);
+        let inside = &mut self.of(pipe).inside;
+        match inside.get_mut(&frame) {
+            Some(stays) => stays.others.push(stay),
+            None => drop(inside.insert(frame, Stays { first: stay, others: Vec::new() })),
+        }
     }
 
     /// It has been sent to its end, and arrives at `due`.
@@ -111,16 +122,15 @@ impl Transit {
         let Some(mut stays) = self.inside.remove(&frame) else { return 0 };
         let (end, mut known) = (first + count_of(packet), 0);
         while first < end {
-            let Some(place) = stays.iter().position(|stay| (stay.first..stay.first + stay.count).contains(&first))
-            else {
-                first += 1;
-                continue;
-            };
-            let left = cut(&mut stays, place, first, end);
-            (first, known) = (first + left.count, known + left.count);
-            each(self, (frame, left.first), left);
+            match stays.cut(first, end) {
+                Some(left) => {
+                    (first, known) = (first + left.count, known + left.count);
+                    each(self, (frame, left.first), left);
+                }
+                None => first += 1,
+            }
         }
-        if !stays.is_empty() {
+        if stays.settle() {
             self.inside.insert(frame, stays);
         }
         known
@@ -145,19 +155,33 @@ impl Transit {
     }
 }
 
-/// Takes what lies between `first` and `end` out of the stay at this place, which has the first of them.
-fn cut(stays: &mut Vec<Stay>, place: usize, first: u16, end: u16) -> Stay {
-    let Stay { first: begin, count, entered } = stays[place];
-    let taken = Stay { first, count: end.min(begin + count) - first, entered };
-    let behind = Stay { first: first + taken.count, count: begin + count - first - taken.count, entered };
-    stays[place].count = first - begin;
-    match (stays[place].count, behind.count) {
-        (0, 0) => drop(stays.swap_remove(place)),
-        (0, _) => stays[place] = behind,
-        (_, 0) => {}
-        _ => stays.push(behind),
+impl Stays {
+    /// Takes what came in together with the segment `first`, from that one to `end`; none if it is not here.
+    fn cut(&mut self, first: u16, end: u16) -> Option<Stay> {
+        let mut all = core::iter::once(&mut self.first).chain(&mut self.others);
+        let stay = all.find(|stay| (stay.first..stay.first + stay.count).contains(&first))?;
+        let Stay { first: begin, count, entered } = *stay;
+        let taken = Stay { first, count: end.min(begin + count) - first, entered };
+        let behind = Stay { first: first + taken.count, count: begin + count - first - taken.count, entered };
+        stay.count = first - begin;
+        if stay.count == 0 {
+            *stay = behind;
+        } else if behind.count > 0 {
+            self.others.push(behind);
+        }
+        Some(taken)
     }
-    taken
+
+    /// Forgets what is empty; whether anything is left.
+    fn settle(&mut self) -> bool {
+        self.others.retain(|stay| stay.count > 0);
+        if self.first.count == 0
+            && let Some(other) = self.others.pop()
+        {
+            self.first = other;
+        }
+        self.first.count > 0
+    }
 }
 
 fn count_of(packet: &Packet) -> u16 {

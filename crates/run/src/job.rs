@@ -9,6 +9,7 @@ use netloom_host::firewall::Firewall;
 use netloom_judge::examination::Examination;
 use netloom_lab::Plan;
 use netloom_results::Folder;
+use netloom_results::capture::FilterProgram;
 use netloom_vm::Qemu;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -42,6 +43,8 @@ pub(crate) struct Job {
     pub(crate) warnings: Vec<String>,
     /// Where results and logs go.
     pub(crate) folder: Folder,
+    /// What the expressions of captures were translated to.
+    pub(crate) filters: Vec<Option<FilterProgram>>,
     /// Whether plots are drawn at the end.
     pub(crate) plots: bool,
     /// Whether a page shows the run at the end.

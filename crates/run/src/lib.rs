@@ -9,6 +9,7 @@
 mod accounts;
 mod assemble;
 mod bridges;
+mod capture_filters;
 mod commands;
 mod containers;
 mod delays;
@@ -46,6 +47,7 @@ mod virtual_time;
 mod vms;
 mod way_out;
 
+pub use capture_filters::{FilterProblem, filter_problems};
 pub use containers::container_problems;
 pub use diversion::{SshSession, ssh_session};
 pub use exposed::ways_into;

@@ -21,7 +21,7 @@ impl Recording {
     /// Starts what the plan wants: before any node sends, so that nothing is inside of which the journal has not heard.
     pub(crate) fn start(job: &Job, links: &mut Links) -> Result<Self, RunError> {
         let pace = if job.plan.clock == Clock::Virtual { Pace::Virtual } else { Pace::Real };
-        let captures = match Captures::start(&job.plan, &job.folder, pace)? {
+        let captures = match Captures::start(&job.plan, &job.filters, &job.folder, pace)? {
             Some((captures, tap)) => Some((captures, links.add_tap(tap)?)),
             None => None,
         };

@@ -5,8 +5,8 @@ use crate::args::{Foreign, Overrides, PrecisionArg};
 use crate::talk;
 use netloom_import::{Format, Imported};
 use netloom_judge::ExitCode;
-use netloom_lab::{Clock, Diagnostics, Lab, Precision};
-use netloom_run::RunRequest;
+use netloom_lab::{Clock, Diagnostics, Lab, Plan, Precision};
+use netloom_run::{FilterProblem, RunRequest};
 use netloom_units::Seed;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,18 @@ pub(super) fn load(path: &Path, foreign: &Foreign, clock: Option<Clock>) -> Resu
         talk::say(&loaded.lab.warnings.render_styled());
     }
     Ok(loaded)
+}
+
+/// Refuses expressions of captures that are none, and warns of those that cannot be read on this machine.
+pub(super) fn check_filters(plan: &Plan, path: &Path) -> Result<(), Failure> {
+    let mut wrong = Vec::new();
+    for problem in netloom_run::filter_problems(plan, path) {
+        match problem {
+            FilterProblem::Wrong(why) => wrong.push(why),
+            FilterProblem::Unknown(why) => talk::warning(&why),
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Failure::new(ExitCode::LabFile, wrong.join("\n"))) }
 }
 
 /// Prints what a file of another tool says and the lab does not have.

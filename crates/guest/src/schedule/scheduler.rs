@@ -223,6 +223,7 @@ impl<M: Machine> Scheduler<M> {
 
     fn watch_routers(&mut self) {
         self.fabric.watch_routers(self.taps.iter().any(|(_, tap)| tap.watches_routers()));
+        self.fabric.take_fates(self.taps.iter().any(|(_, tap)| tap.wants_fates()));
     }
 
     /// What each transit router has counted, in their order.

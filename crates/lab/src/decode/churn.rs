@@ -1,13 +1,12 @@
 //! Entries of the timeline that let programs, nodes and links go and come.
 
-use super::repeats::when;
+use super::repeats::{length, when};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::keys::{FLAP_ENTRY, REBOOT, Section};
 use crate::names::name_of;
 use crate::plan::Disturbance;
-use crate::scalar::positive_duration;
 use crate::spec::{ActionSpec, When};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
@@ -22,24 +21,24 @@ pub(super) fn disturb(
     errors: &mut Errors,
 ) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, section, errors)?;
-    let when = when(&fields, errors);
-    let duration = fields.read("for", positive_duration, errors);
+    let mut when = when(&fields, errors);
+    let duration = length(&fields, "for", &mut when.lasts, errors);
     let whose = names(fields.get(how.name())?, name_of("a command or a node"), errors);
     Some((when, ActionSpec::Disturb { how, whose, duration }))
 }
 
 pub(super) fn reboot(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &REBOOT, errors)?;
-    let when = when(&fields, errors);
-    let duration = fields.read("for", positive_duration, errors).unwrap_or(REBOOT_TIME);
+    let mut when = when(&fields, errors);
+    let duration = length(&fields, "for", &mut when.lasts, errors).unwrap_or(REBOOT_TIME);
     let nodes = names(fields.get("reboot")?, name_of("a node"), errors);
     Some((when, ActionSpec::Reboot { nodes, duration }))
 }
 
 pub(super) fn flap(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &FLAP_ENTRY, errors)?;
-    let when = when(&fields, errors);
-    let duration = fields.read("for", positive_duration, errors);
+    let mut when = when(&fields, errors);
+    let duration = length(&fields, "for", &mut when.lasts, errors);
     let what = names(fields.get("flap")?, name_of("a link or a node"), errors);
     Some((when, ActionSpec::Flap { what, duration: duration? }))
 }

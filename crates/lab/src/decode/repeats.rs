@@ -18,7 +18,24 @@ pub(super) fn when(fields: &Fields<'_>, errors: &mut Errors) -> When {
 
 /// When an entry happens that cannot happen again.
 pub(super) fn once(fields: &Fields<'_>, errors: &mut Errors) -> When {
-    When { at: fields.get("at").and_then(|value| span(value, duration_or_zero, errors)), again: None }
+    When { at: fields.get("at").and_then(|value| span(value, duration_or_zero, errors)), ..When::default() }
+}
+
+/// The time of this key; if it is drawn, that goes to `drawn`, and what is here stands for it.
+pub(super) fn length(
+    fields: &Fields<'_>,
+    key: &str,
+    drawn: &mut Option<SpanSpec>,
+    errors: &mut Errors,
+) -> Option<Duration> {
+    let span = fields.get(key).and_then(|value| span(value, positive_duration, errors))?;
+    let stands_for = match span {
+        SpanSpec::Fixed(time) => return Some(time),
+        SpanSpec::Uniform(_, most) => most,
+        SpanSpec::Exponential(mean) => mean,
+    };
+    *drawn = Some(span);
+    Some(stands_for)
 }
 
 fn again(fields: &Fields<'_>, errors: &mut Errors) -> Option<AgainSpec> {

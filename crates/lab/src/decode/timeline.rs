@@ -1,6 +1,6 @@
 //! The timeline.
 
-use super::repeats::{once, places, when};
+use super::repeats::{length, once, places, when};
 use super::variables::settings;
 use super::{churn, list, ramp};
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
@@ -13,7 +13,7 @@ use crate::models::{ChangeError, changes};
 use crate::names::{command_name, file_name, name_of, user_name, variable_name};
 use crate::plan::{Direction, Disturbance, Ready, ReadyWhen};
 use crate::scalar::{command, duration, filled, flag, integer, positive_duration, word};
-use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec, When, WrittenSpec};
+use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec, SpanSpec, When, WrittenSpec};
 use crate::yaml::{self, Content, Node};
 use netloom_link::PipeChange;
 use netloom_units::Duration;
@@ -99,10 +99,11 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
     }
     let name = fields.read("as", command_name, errors);
     let save = fields.read("save", file_name, errors);
-    let stop_after = fields.read("for", positive_duration, errors);
+    let mut when = when(&fields, errors);
+    let stop_after = length(&fields, "for", &mut when.lasts, errors);
     let stop = fields.read("stop", positive_duration, errors);
     let after = fields.get("after").map_or_else(Vec::new, |value| names(value, errors));
-    let delay = fields.read("delay", positive_duration, errors);
+    let delay = length(&fields, "delay", &mut when.waits, errors);
     if let (Some(place), true) = (fields.get("delay"), after.is_empty()) {
         errors.push(
             place.error("this counts from the end of others, or from when they are ready: add `after`, or write `at`"),
@@ -112,7 +113,6 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
     let user = fields.read("user", user_name, errors);
     let folder = fields.read("folder", |value| filled(value).map(PathBuf::from), errors);
     let may_fail = fields.read("may_fail", flag, errors).unwrap_or(false);
-    let when = when(&fields, errors);
     let command = fields.read("run", command, errors);
     *on = fields.get("on").map_or_else(Vec::new, |value| places(value, errors));
     let (service, once) = service.unwrap_or((ready_node.is_some(), false));
@@ -203,8 +203,8 @@ fn log(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
 
 fn down(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &DOWN, errors)?;
-    let when = when(&fields, errors);
-    let cut = fields.get("down").and_then(|value| cut(value, errors));
+    let mut when = when(&fields, errors);
+    let cut = fields.get("down").and_then(|value| cut(value, &mut when.lasts, errors));
     let part = part(&fields, errors);
     let (duration, carrier) = cut?;
     Some((when, ActionSpec::Down { part: part?, duration, carrier }))
@@ -234,14 +234,23 @@ pub fn parse_cut(value: &str) -> Result<Cut, ChangeError> {
     let parsed = if value.trim().is_empty() { Ok(Node::empty()) } else { yaml::parse(value) };
     let node = parsed.map_err(|errors| wrong(errors.first().map_or("it is not YAML", Diagnostic::message)))?;
     let mut errors = Errors::default();
-    match (cut(&node, &mut errors), errors.into_entries().first()) {
+    let mut drawn = None;
+    let found = cut(&node, &mut drawn, &mut errors);
+    if drawn.is_some() {
+        return Err(wrong("nothing is drawn by hand: write how long"));
+    }
+    match (found, errors.into_entries().first()) {
         (Some((duration, carrier)), None) => Ok(Cut { duration, carrier: carrier.is_some() }),
         (_, error) => Err(wrong(error.map_or("it is no cut", Diagnostic::message))),
     }
 }
 
-/// For how long a link is cut, if not until `up`; and where it says that its carrier goes, too.
-fn cut(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, Option<Spanned<()>>)> {
+/// For how long a link is cut, if not until `up`; and where it says that its carrier goes, too. If the time is drawn, that goes to `drawn`.
+fn cut(
+    node: &Node,
+    drawn: &mut Option<SpanSpec>,
+    errors: &mut Errors,
+) -> Option<(Option<Duration>, Option<Spanned<()>>)> {
     if node.plain() == Some("true") {
         return Some((None, None));
     }
@@ -251,7 +260,7 @@ fn cut(node: &Node, errors: &mut Errors) -> Option<(Option<Duration>, Option<Spa
     let fields = Fields::open(node, &CUT, errors)?;
     let place = fields.get("carrier");
     let carrier = place.map_or(Some(false), |value| keep(flag(value), errors));
-    let duration = fields.get("for").map_or(Some(None), |value| keep(positive_duration(value), errors).map(Some));
+    let duration = fields.get("for").map_or(Some(None), |_| length(&fields, "for", drawn, errors).map(Some));
     Some((duration?, place.filter(|_| carrier == Some(true)).map(|place| place.spanned(()))))
 }
 
@@ -286,8 +295,8 @@ fn up(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
 
 fn partition(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &PARTITION, errors)?;
-    let when = when(&fields, errors);
-    let duration = fields.read("for", positive_duration, errors);
+    let mut when = when(&fields, errors);
+    let duration = length(&fields, "for", &mut when.lasts, errors);
     let place = fields.get("partition")?;
     let read = |group: &Node| match &group.content {
         Content::List(names) => names.iter().map(name_of("a node")).collect(),

@@ -9,11 +9,14 @@ use serde_json::{Value, json};
 impl Plan {
     pub(super) fn capture(&self, capture: &CapturePlan) -> Value {
         json!({
-            "link": self.links[capture.link].name,
+            "link": capture.link.map(|link| self.links[link].name.as_str()),
+            "node": capture.node.map(|node| self.nodes[node].name.as_str()),
             "direction": capture.direction.map(|direction| direction.to_string()),
-            "at": capture.at.map(|point| point.name(&self.ends_of(capture.link))),
+            "at": capture.at.map(|point| point.name(&capture.link.map(|link| self.ends_of(link)).unwrap_or_default())),
             "snaplen_bytes": capture.snaplen.map(Bytes::get),
             "match": capture.filter.as_ref().map(|filter| yaml_value(&models::filter::write(filter))),
+            "filter": capture.expression.as_ref().map(|expression| expression.text.as_str()),
+            "ring_bytes": capture.ring.map(Bytes::get),
             "file": format!("captures/{}", capture.file),
         })
     }

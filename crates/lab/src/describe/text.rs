@@ -138,8 +138,11 @@ impl Plan {
 
     fn capture_rows(&self) -> Vec<Vec<String>> {
         let row = |capture: &CapturePlan| {
-            let what = capture::write(capture, &self.ends_of(capture.link));
-            vec![self.links[capture.link].name.clone(), format!("captures/{}", capture.file), what]
+            let ends = capture.link.map(|link| self.ends_of(link)).unwrap_or_default();
+            let link = capture.link.map(|link| self.links[link].name.as_str());
+            let node = capture.node.map(|node| self.nodes[node].name.as_str());
+            let place = [node, link].into_iter().flatten().collect::<Vec<_>>().join(", ");
+            vec![place, format!("captures/{}", capture.file), capture::write(capture, &ends)]
         };
         self.capture.iter().map(row).collect()
     }

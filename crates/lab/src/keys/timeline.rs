@@ -12,6 +12,7 @@ pub(super) const COMMAND: Kind =
 const NODES: Kind = Kind::Text(NODES_NAME);
 const INSTANT: Kind = Kind::OneOf(&[DURATION, Kind::Zero, Kind::Section(&DRAWN)]);
 const AT_KEY: Key = Key::new("at", INSTANT, "1 s", "When, after time zero; a map to draw it. Default: at time zero.");
+const LENGTH: Kind = Kind::OneOf(&[DURATION, Kind::Section(&DRAWN)]);
 const EVERY_KEY: Key = Key::new(
     "every",
     Kind::OneOf(&[DURATION, Kind::Section(&DRAWN)]),
@@ -91,7 +92,7 @@ pub(crate) const RUN: Section = Section {
             "The command, or several, after which it starts: when that has ended successfully, or, if it is a service, when \
              it is ready. With `at` not before that time, either.",
         ),
-        Key::new("delay", DURATION, "500 ms", "How long it waits after what it starts `after`. Default: not at all."),
+        Key::new("delay", LENGTH, "500 ms", "How long it waits after what it starts `after`. Default: not at all."),
         Key::new("ready", Kind::Section(&READY), "{tcp: 5201}", "When it is ready to be used; makes it a service."),
         Key::new(
             "service",
@@ -106,7 +107,7 @@ pub(crate) const RUN: Section = Section {
             "iperf.json",
             "A file in the results folder that gets a copy of its standard output.",
         ),
-        Key::new("for", DURATION, "5 s", "It is stopped after this time; that is not a failure."),
+        Key::new("for", LENGTH, "5 s", "It is stopped after this time; that is not a failure."),
         Key::new(
             "stop",
             DURATION,
@@ -229,7 +230,7 @@ pub(crate) const KILL: Section = Section {
             .required(),
         Key::new(
             "for",
-            DURATION,
+            LENGTH,
             "2 s",
             "They start again so long after; of a node, its services. Default: they do not.",
         ),
@@ -247,7 +248,7 @@ pub(crate) const PAUSE: Section = Section {
         UNTIL_KEY,
         Key::new("pause", NAMES, "client", "The command, or the node with all that runs in it; or a list of them.")
             .required(),
-        Key::new("for", DURATION, "2 s", "How long. Default: until they are stopped."),
+        Key::new("for", LENGTH, "2 s", "How long. Default: until they are stopped."),
     ]],
 };
 
@@ -264,7 +265,7 @@ pub(crate) const RESTART: Section = Section {
             .required(),
         Key::new(
             "for",
-            DURATION,
+            LENGTH,
             "2 s",
             "They start again so long after they were asked to end. Default: when they have ended.",
         ),
@@ -281,7 +282,7 @@ pub(crate) const REBOOT: Section = Section {
         TIMES_KEY,
         UNTIL_KEY,
         Key::new("reboot", NODE_LIST, "client", "The node, or a list of them.").required(),
-        Key::new("for", DURATION, "3 s", "How long it is away. Default: 1 s."),
+        Key::new("for", LENGTH, "3 s", "How long it is away. Default: 1 s."),
     ]],
 };
 
@@ -296,7 +297,7 @@ pub(crate) const FLAP_ENTRY: Section = Section {
         UNTIL_KEY,
         Key::new("flap", LINKS_OR_NODES, "backbone", "The link, or a node with all of its links; or a list of them.")
             .required(),
-        Key::new("for", DURATION, "200 ms", "How long.").required(),
+        Key::new("for", LENGTH, "200 ms", "How long.").required(),
     ]],
 };
 
@@ -333,7 +334,7 @@ pub(crate) const CUT: Section = Section {
             "true",
             "Whether the interfaces at both ends lose their carrier, so that programs see the cut. Default: false.",
         ),
-        Key::new("for", DURATION, "500 ms", "For how long. Default: until `up`."),
+        Key::new("for", LENGTH, "500 ms", "For how long. Default: until `up`."),
     ]],
 };
 
@@ -369,7 +370,7 @@ pub(crate) const PARTITION: Section = Section {
             "The groups. All other nodes form one more group.",
         )
         .required(),
-        Key::new("for", DURATION, "2 s", "For how long. Default: until `heal`."),
+        Key::new("for", LENGTH, "2 s", "For how long. Default: until `heal`."),
     ]],
 };
 

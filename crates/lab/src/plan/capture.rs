@@ -1,15 +1,17 @@
 //! What is captured.
 
-use super::Direction;
+use super::{Direction, EndPlan, Plan};
 use crate::diagnostics::one_of;
 use netloom_link::Filter;
 use netloom_units::Bytes;
 
-/// Packets of a link that are written to a file.
+/// Packets that are written to a file: those of a link, those at all ports of a node, or those at one end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePlan {
-    /// The link's place in the plan.
-    pub link: usize,
+    /// The link's place in the plan; none: all links of the node.
+    pub link: Option<usize>,
+    /// Only at ports of the node at this place; none: at all ends of the link.
+    pub node: Option<usize>,
     /// Only packets that go this way; none: both.
     pub direction: Option<Direction>,
     /// Only where packets pass this point; none: where they enter and where they leave.
@@ -18,8 +20,31 @@ pub struct CapturePlan {
     pub snaplen: Option<Bytes>,
     /// Only these packets; none: all.
     pub filter: Option<Filter>,
+    /// Only what this expression of pcap-filter(7) wants; none: all.
+    pub expression: Option<FilterExpression>,
+    /// Only the last packets are kept, as many as have room in so much; none: all.
+    pub ring: Option<Bytes>,
     /// The file's name in the folder `captures` of the results.
     pub file: String,
+}
+
+/// An expression of pcap-filter(7), as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterExpression {
+    /// The expression.
+    pub text: String,
+    /// The line of the lab file that it is in.
+    pub line: usize,
+}
+
+impl CapturePlan {
+    /// The ends at which packets are captured, in the order of the plan.
+    pub fn ends<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = &'a EndPlan> {
+        let is_meant = |end: &&EndPlan| {
+            self.link.is_none_or(|link| end.end.link() == link) && self.node.is_none_or(|node| end.node == node)
+        };
+        plan.ends().filter(is_meant)
+    }
 }
 
 /// Where packets of a link are captured, if not at both ends.

@@ -110,7 +110,7 @@ fn on_timeline(plan: &Plan, number: usize) -> Option<String> {
 }
 
 fn on_captures(plan: &Plan, number: usize) -> Option<String> {
-    let is_wanted = plan.capture.iter().any(|capture| capture.link == number);
+    let is_wanted = plan.capture.iter().any(|capture| capture.ends(plan).any(|end| end.end.link() == number));
     is_wanted.then(|| "`capture` wants its packets, which no engine sees in the kernel".into())
 }
 

@@ -3,36 +3,75 @@
 use super::names::Index;
 use super::place;
 use crate::capture::{CaptureSpec, EXTENSION};
-use crate::diagnostics::Span;
+use crate::diagnostics::{Span, one_of};
 use crate::errors::Errors;
 use crate::plan::{CapturePlan, CapturePoint};
 use crate::spec::LinkSpec;
 use std::collections::BTreeMap;
 
-/// The captures; those of links that do not exist are noted and left out.
+/// The captures; those of links and nodes that do not exist are noted and left out.
 pub(super) fn resolve(
     specs: Vec<CaptureSpec>,
-    index: &Index<'_>,
+    (of_links, of_nodes): (&Index<'_>, &Index<'_>),
     links: &[LinkSpec],
     errors: &mut Errors,
 ) -> Vec<CapturePlan> {
     let mut files: BTreeMap<String, Span> = BTreeMap::new();
     let mut captures = Vec::new();
     for spec in specs {
-        let Some(link) = place(index, &spec.link, errors) else { continue };
-        let default = format!("{}{EXTENSION}", spec.link.value);
-        let named = spec.file.as_ref().unwrap_or(&spec.link);
+        let places = [(&spec.link, of_links), (&spec.node, of_nodes)]
+            .map(|(name, index)| name.as_ref().map(|name| place(index, name, errors)));
+        // What is named and not there was noted.
+        let [link, node] = places;
+        let (Some(link), Some(node)) = (found(link), found(node)) else { continue };
+        let names = [&spec.node, &spec.link].into_iter().flatten().collect::<Vec<_>>();
+        let default = names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>().join("-") + EXTENSION;
+        let Some(named) = spec.file.as_ref().or(names.first().copied()) else { continue };
         let file = spec.file.as_ref().map_or(default, |file| file.value.clone());
         if let Some(first) = files.insert(file.clone(), named.span) {
             let message = format!("two captures go to \"{file}\": give one of them another name with `file`");
             errors.push(named.error(message).and(first, "first here"));
         }
-        errors.extend(links[link].without_direction(spec.direction, &spec.link));
-        let ends: Vec<&str> = links[link].ends.iter().map(|end| end.node.value.as_str()).collect();
+        check_place(&spec, link, links, errors);
+        let ends: Vec<&str> = match link {
+            Some(link) if node.is_none() => links[link].ends.iter().map(|end| end.node.value.as_str()).collect(),
+            _ => Vec::new(),
+        };
         let at = spec.at.as_ref().map(|at| CapturePoint::of(&at.value, &ends).map_err(|wrong| at.error(wrong)));
         let at = at.and_then(|point| point.map_err(|error| errors.push(error)).ok());
-        let CaptureSpec { direction, snaplen, filter, .. } = spec;
-        captures.push(CapturePlan { link, direction, at, snaplen, filter, file });
+        let CaptureSpec { direction, snaplen, filter, expression, ring, .. } = spec;
+        captures.push(CapturePlan { link, node, direction, at, snaplen, filter, expression, ring, file });
     }
     captures
+}
+
+/// None if it was named and is not there.
+fn found(place: Option<Option<usize>>) -> Option<Option<usize>> {
+    place.map_or(Some(None), |place| place.map(Some))
+}
+
+/// Whether a node is at the link, and whether a direction is one of a link.
+fn check_place(spec: &CaptureSpec, link: Option<usize>, links: &[LinkSpec], errors: &mut Errors) {
+    match (link, &spec.link, &spec.node) {
+        (Some(link), Some(name), node) => {
+            errors.extend(links[link].without_direction(spec.direction, name));
+            let has = |other: &str| links[link].ends.iter().any(|end| end.node.value == other);
+            if let Some(node) = node.as_ref().filter(|node| !has(&node.value)) {
+                let ends: Vec<&str> = links[link].ends.iter().map(|end| end.node.value.as_str()).collect();
+                errors.push(node.error(format!(
+                    "`{}` is not at `{}`: write {}",
+                    node.value,
+                    name.value,
+                    one_of(&ends)
+                )));
+            }
+        }
+        (_, _, Some(node)) if spec.direction.is_some() => {
+            errors.push(node.error(
+                "a direction is that of a link: write `link`, too, or `at: sent` for what the node sends and `at: delivered` \
+                 for what it gets",
+            ));
+        }
+        _ => {}
+    }
 }

@@ -57,8 +57,10 @@ impl Expansion<'_> {
             }
             return;
         };
+        let lengths = self.lengths(&when, &action, instants.len());
         let ActionSpec::Run(run) = action else {
-            for at in instants {
+            for (at, length) in instants.into_iter().zip(lengths) {
+                let action = lasting(&action, length);
                 entries.push(EntrySpec { line, at, action: action.clone() });
                 entries.extend(then.iter().map(|(later, change)| EntrySpec {
                     line,
@@ -73,7 +75,7 @@ impl Expansion<'_> {
             return errors.push(again.every.error(message));
         }
         for node in nodes {
-            for (number, at) in instants.iter().enumerate() {
+            for (number, (at, length)) in instants.iter().zip(&lengths).enumerate() {
                 let place = is_list.then_some(node.value.as_str());
                 let one = member(&run, &node, place, is_repeated.then_some(number + 1), errors);
                 if let (Some(given), Some(own)) = (&run.name, &one.name)
@@ -81,7 +83,8 @@ impl Expansion<'_> {
                 {
                     self.members.entry(given.value.clone()).or_default().push(own.value.clone());
                 }
-                entries.push(EntrySpec { line, at: *at, action: ActionSpec::Run(Box::new(one)) });
+                let own = lasting(&ActionSpec::Run(Box::new(one)), *length);
+                entries.push(EntrySpec { line, at: *at, action: own });
             }
         }
     }
@@ -90,7 +93,7 @@ impl Expansion<'_> {
     fn instants(&mut self, when: &When, action: &ActionSpec, places: usize) -> Option<Vec<Option<Duration>>> {
         let is_drawn = |span: &SpanSpec| !matches!(span, SpanSpec::Fixed(_));
         let mut spans = when.at.iter().chain(when.again.as_ref().map(|again| &again.every.value));
-        let mut random = if spans.any(is_drawn) { Some(self.random(action)) } else { None };
+        let mut random = if spans.any(is_drawn) { Some(self.random(&subject(action))) } else { None };
         let first = when.at.map(|span| drawn(span, random.as_mut()));
         let Some(AgainSpec { every, times, until }) = &when.again else {
             self.made += if places > 1 { places as u64 } else { 0 };
@@ -110,12 +113,25 @@ impl Expansion<'_> {
         Some(instants)
     }
 
+    /// How long each of so many times lasts and waits, as far as that is drawn. It is drawn apart from instants, which stay what they are
+    /// if a time comes to an entry.
+    fn lengths(&mut self, when: &When, action: &ActionSpec, count: usize) -> Vec<Lengths> {
+        let mut random_for = |span: Option<SpanSpec>, what: &str| {
+            span.map(|span| (span, self.random(&format!("{} {what}", subject(action)))))
+        };
+        let mut lasts = random_for(when.lasts, "lasts");
+        let mut waits = random_for(when.waits, "waits");
+        let draw = |from: &mut Option<(SpanSpec, Spans)>| {
+            from.as_mut().map(|(span, random)| drawn(*span, Some(random)).max(Duration::from_nanos(1)))
+        };
+        (0..count).map(|_| Lengths { lasts: draw(&mut lasts), waits: draw(&mut waits) }).collect()
+    }
+
     /// What an entry draws from.
-    fn random(&mut self, action: &ActionSpec) -> Spans {
-        let what = subject(action);
-        let number = self.drawn.entry(what.clone()).or_default();
+    fn random(&mut self, what: &str) -> Spans {
+        let number = self.drawn.entry(what.to_owned()).or_default();
         *number += 1;
-        Spans::new(self.seed.derive("timeline").derive(&what).derive(&number.to_string()))
+        Spans::new(self.seed.derive("timeline").derive(what).derive(&number.to_string()))
     }
 
     /// The nodes that are meant, each once. Patterns leave out what runs no programs.
@@ -153,6 +169,33 @@ fn drawn(span: SpanSpec, random: Option<&mut Spans>) -> Duration {
         (SpanSpec::Exponential(mean), Some(random)) => random.exponential(mean.as_nanos() as f64),
         (SpanSpec::Fixed(span) | SpanSpec::Uniform(span, _) | SpanSpec::Exponential(span), _) => span,
     }
+}
+
+/// Times that were drawn for one event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lengths {
+    lasts: Option<Duration>,
+    waits: Option<Duration>,
+}
+
+/// The same with the times that were drawn for it.
+fn lasting(action: &ActionSpec, Lengths { lasts, waits }: Lengths) -> ActionSpec {
+    let mut action = action.clone();
+    match (&mut action, lasts) {
+        (ActionSpec::Run(run), _) => {
+            run.stop_after = lasts.or(run.stop_after);
+            run.delay = waits.unwrap_or(run.delay);
+        }
+        (
+            ActionSpec::Down { duration, .. }
+            | ActionSpec::Disturb { duration, .. }
+            | ActionSpec::Partition { duration, .. },
+            Some(_),
+        ) => *duration = lasts,
+        (ActionSpec::Reboot { duration, .. } | ActionSpec::Flap { duration, .. }, Some(time)) => *duration = time,
+        _ => {}
+    }
+    action
 }
 
 /// The same change of a link with other values.
@@ -253,6 +296,39 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_drawn_for_each_event_from_the_seed() {
+        let plan = |seed: u64, more: &str| {
+            let text = format!(
+                "seed: {seed}\nnodes: [a, b]\nlinks: {{l: {{ends: [a, b]}}}}\ntimeline:\n\
+                 - {{on: [a, b], run: x, as: x, at: 1 s, every: 5 s, times: 3, for: {{uniform: [1 s, 2 s]}}}}\n\
+                 - {{link: l, down: {{for: {{mean: 1 s}}}}, at: {{uniform: [1 s, 9 s]}}}}\n\
+                 - {{on: a, run: y, after: x, delay: {{uniform: [3 s, 4 s]}}}}\n\
+                 - {{flap: l, for: {{mean: 10 ms}}, at: 20 s}}\n{more}"
+            );
+            crate::parse(&text, "t.yaml").unwrap().plan
+        };
+        let times = |whole: &crate::Plan| {
+            let of = |event: &crate::Event| match &event.action {
+                crate::Action::Run(run) => run.stop_after.or(Some(run.delay)).map(Duration::as_nanos),
+                crate::Action::Down { duration, .. } => duration.map(Duration::as_nanos),
+                _ => None,
+            };
+            whole.timeline.iter().filter_map(of).collect::<Vec<u64>>()
+        };
+        let first = times(&plan(1, ""));
+        let runs = &first[..6];
+        assert!(runs.iter().all(|ns| (1_000_000_000..=2_000_000_000).contains(ns)), "{first:?}");
+        // The three times differ, and both nodes have the same.
+        assert!(runs[0] != runs[1] && runs[1] != runs[2] && runs[..3] == runs[3..], "{first:?}");
+        assert!(first.iter().any(|ns| (3_000_000_000..=4_000_000_000).contains(ns)), "{first:?}");
+        assert_eq!(first, times(&plan(1, "")));
+        assert_ne!(first, times(&plan(2, "")));
+        // What comes to the file changes nothing of it.
+        let more = times(&plan(1, "- {at: 2 s, link: l, down: 1 ms}\n"));
+        assert!(first.iter().all(|time| more.contains(time)), "{first:?} {more:?}");
+    }
 
     #[test]
     fn patterns_stand_for_any_letters() {

@@ -22,6 +22,10 @@ pub(crate) struct WrittenSpec {
 pub(crate) struct When {
     pub(crate) at: Option<SpanSpec>,
     pub(crate) again: Option<AgainSpec>,
+    /// How long what happens lasts, if that is drawn each time.
+    pub(crate) lasts: Option<SpanSpec>,
+    /// How long a command waits after others, if that is drawn each time.
+    pub(crate) waits: Option<SpanSpec>,
 }
 
 /// A span of time, which may be drawn.

@@ -1,7 +1,7 @@
 //! A capture that a client watches while the lab runs.
 
 use super::writer::Shared;
-use super::{DriverTap, Pace, begin};
+use super::{DriverTap, LIVE_HOLD, Pace, begin};
 use netloom_lab::{CapturePlan, Plan};
 use netloom_units::Instant;
 use std::fs::File;
@@ -23,7 +23,7 @@ impl LiveCapture {
     /// Starts to write what passes from now on to `out`; times count from `zero`. The tap is for the driver.
     pub fn start(plan: &Plan, capture: &CapturePlan, out: OwnedFd, zero: Instant) -> io::Result<(Self, DriverTap)> {
         let out = BufWriter::with_capacity(BUFFER, File::from(out));
-        let (shared, _, tap) = begin(plan, std::slice::from_ref(capture), vec![out], Pace::Real)?;
+        let (shared, _, tap) = begin(plan, std::slice::from_ref(capture), vec![(out, None)], (Pace::Real, LIVE_HOLD))?;
         shared.begin(zero);
         Ok((Self { shared }, tap))
     }

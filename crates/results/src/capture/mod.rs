@@ -4,29 +4,35 @@
 //! (`writer`), and between both a channel. In real time the tap never waits: what does not fit into the channel is
 //! counted. In virtual time it waits, and nothing is lost.
 
+mod bpf;
+mod fates;
 mod live;
 mod order;
 mod pcapng;
+mod ring;
 mod tap;
 #[cfg(test)]
 mod tests;
 mod writer;
 
+pub use bpf::{FilterProgram, NoProgram};
 pub use live::LiveCapture;
 
 use crate::Folder;
 use netloom_fabric::{Tap, Way};
 use netloom_judge::RunError;
 use netloom_lab::{CapturePlan, CapturePoint, EndPlan, Plan};
+use netloom_units::Duration;
 use netloom_units::Instant;
 use pcapng::{Interface, Pcapng};
-use std::io::{self, BufWriter, Write};
+use ring::{Out, Ring};
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
-use tap::{Recorder, Rule};
+use tap::{Followers, Recorder, Rule};
 use writer::{Shared, Target, Writer};
 
 /// The folder of the results.
@@ -37,6 +43,9 @@ const FULL_BATCHES: usize = 64;
 /// Lists of packets that wait for the driver to take their buffers back.
 const SPENT: usize = 1_024;
 const FILE_BUFFER: usize = 256 * 1_024;
+/// How long a packet waits for earlier ones, and for what becomes of it, in lab time: in files, and before somebody's eyes.
+const HOLD: Duration = Duration::from_secs(1);
+const LIVE_HOLD: Duration = Duration::from_millis(100);
 
 /// How the driver's time passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,21 +64,33 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// Starts what the plan wants to be captured, if it wants anything; the tap is for the driver.
-    pub fn start(plan: &Plan, folder: &Folder, pace: Pace) -> Result<Option<(Self, DriverTap)>, RunError> {
+    /// Starts what the plan wants to be captured, if it wants anything; the tap is for the driver. `filters`: of each capture, what its
+    /// expression was translated to.
+    pub fn start(
+        plan: &Plan,
+        filters: &[Option<FilterProgram>],
+        folder: &Folder,
+        pace: Pace,
+    ) -> Result<Option<(Self, DriverTap)>, RunError> {
         if plan.capture.is_empty() {
             return Ok(None);
         }
         folder.make_folder(FOLDER)?;
-        let mut outs = Vec::new();
+        let mut outs: Vec<(Box<dyn Out + Send>, Option<FilterProgram>)> = Vec::new();
         let mut paths = Vec::new();
-        for capture in &plan.capture {
+        for (place, capture) in plan.capture.iter().enumerate() {
             let name = format!("{FOLDER}/{}", capture.file);
-            outs.push(BufWriter::with_capacity(FILE_BUFFER, folder.file(&name)?));
-            paths.push(folder.path().join(&name));
+            let path = folder.path().join(&name);
+            let out: Box<dyn Out + Send> = match capture.ring {
+                Some(size) => Box::new(Ring::create(&path, size.get()).map_err(RunError::results(&path))?),
+                None => Box::new(BufWriter::with_capacity(FILE_BUFFER, folder.file(&name)?)),
+            };
+            outs.push((out, filters.get(place).cloned().flatten()));
+            paths.push(path);
         }
         let first = paths[0].clone();
-        let (shared, writer, tap) = begin(plan, &plan.capture, outs, pace).map_err(RunError::results(&first))?;
+        let (shared, writer, tap) =
+            begin(plan, &plan.capture, outs, (pace, HOLD)).map_err(RunError::results(&first))?;
         Ok(Some((Self { paths, shared, writer }, tap)))
     }
 
@@ -100,43 +121,60 @@ impl Captures {
 type DriverTap = Box<dyn Tap + Send>;
 type Started = (Arc<Shared>, JoinHandle<Vec<Option<io::Error>>>, DriverTap);
 
-/// Starts the thread that writes these captures, each to its own place.
-fn begin<W>(plan: &Plan, captures: &[CapturePlan], outs: Vec<W>, pace: Pace) -> io::Result<Started>
+/// Starts the thread that writes these captures, each to its own place, and of it what its program wants.
+fn begin<W>(
+    plan: &Plan,
+    captures: &[CapturePlan],
+    outs: Vec<(W, Option<FilterProgram>)>,
+    (pace, hold): (Pace, Duration),
+) -> io::Result<Started>
 where
-    W: Write + Send + 'static,
+    W: Out + Send + 'static,
 {
     let shared = Arc::new(Shared::new());
     let mut targets = Vec::new();
-    for (capture, out) in captures.iter().zip(outs) {
+    for (capture, (out, filter)) in captures.iter().zip(outs) {
         let snaplen = capture.snaplen.map(|size| u32::try_from(size.get()).unwrap_or(u32::MAX));
-        let file = Pcapng::begin(out, &comment(plan, capture), &interfaces(plan, capture.link), snaplen)?;
-        targets.push(Target { file, failed: None });
+        let file = Pcapng::begin(out, &comment(plan, capture), &interfaces(plan, capture), snaplen)?;
+        targets.push(Target { file, filter, failed: None });
     }
     let room = if pace == Pace::Real { BATCHES } else { FULL_BATCHES };
     let ((batch_sender, batches), (spent_sender, spent)) = (sync_channel(room), sync_channel(SPENT));
-    let writer = Writer::new(pace, Arc::clone(&shared), batches, spent_sender, targets);
+    let writer = Writer::new((pace, hold), Arc::clone(&shared), batches, spent_sender, targets);
     let thread = std::thread::Builder::new().name("netloom-capture".into()).spawn(move || writer.run())?;
-    let tap = Recorder::new(rules(plan, captures), macs(plan), pace, Arc::clone(&shared), batch_sender, spent);
+    let wanted = (rules(plan, captures), followers(plan, captures));
+    let tap = Recorder::new(wanted, macs(plan), pace, Arc::clone(&shared), batch_sender, spent);
     Ok((shared, thread, Box::new(tap)))
 }
 
 /// The comment on the file as a whole. It follows from the lab alone.
 fn comment(plan: &Plan, capture: &CapturePlan) -> String {
-    let link = &plan.links[capture.link].name;
+    let node = capture.node.map(|node| format!(", node {}", plan.nodes[node].name)).unwrap_or_default();
+    let link = capture.link.map(|link| format!(", link {}", plan.links[link].name)).unwrap_or_default();
     format!(
-        "lab {}, link {link}: times are lab time since time zero; packets that leave show when they were due",
+        "lab {}{node}{link}: times are lab time since time zero; packets that leave show when they were due",
         plan.name
     )
 }
 
-/// The ends of a link.
-fn interfaces(plan: &Plan, link: usize) -> Vec<Interface> {
+/// The ends at which a capture is.
+fn interfaces(plan: &Plan, capture: &CapturePlan) -> Vec<Interface> {
     let end = |end: &EndPlan| {
         let node = &plan.nodes[end.node];
         let interface = &node.interfaces[end.interface];
         Interface { name: format!("{}:{}", node.name, interface.name), mac: interface.mac }
     };
-    plan.links[link].ends.iter().map(end).collect()
+    capture.ends(plan).map(end).collect()
+}
+
+/// By pipe: the captures of packets that enter or leave it.
+fn followers(plan: &Plan, captures: &[CapturePlan]) -> Vec<Followers> {
+    let of_link = |link: usize| {
+        let is_of = |capture: &CapturePlan| capture.ends(plan).any(|end| end.end.link() == link);
+        captures.iter().enumerate().filter(|(_, capture)| is_of(capture)).map(|(number, _)| number).collect()
+    };
+    let number = |link: usize| u32::try_from(link).expect("fewer than 2^32 links");
+    plan.pipes().map(|pipe| Followers { link: number(pipe.link), captures: of_link(pipe.link) }).collect()
 }
 
 /// The hardware addresses at each port and at the other end of its link.
@@ -157,9 +195,11 @@ fn rules(plan: &Plan, captures: &[CapturePlan]) -> Vec<Vec<Rule>> {
             Some(CapturePoint::Delivered) => (Some(Way::ToNode), None),
             Some(CapturePoint::End(end)) => (None, Some(end)),
         };
-        for (end, interface) in plan.links[capture.link].ends.iter().zip(0..) {
+        for (end, interface) in capture.ends(plan).zip(0..) {
             let CapturePlan { direction, filter, .. } = capture.clone();
-            let rule = Rule { capture: number, interface, direction, way, filter };
+            let (is_first, link) =
+                (end.end.place() == 0, u32::try_from(end.end.link()).expect("fewer than 2^32 links"));
+            let rule = Rule { capture: number, interface, is_first, link, direction, way, filter };
             if only_end.is_none_or(|only| only == end.end.place()) {
                 rules[end.end.index()].push(rule);
             }

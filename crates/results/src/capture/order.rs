@@ -4,14 +4,13 @@
 //! ago, and the first segments of a train were due before its last. So packets wait here until none that is earlier can
 //! come any more.
 
+use super::fates::{Fates, Known, Told};
 use super::pcapng::Bound;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How long a packet waits for earlier ones, in lab time.
-const HOLD: Duration = Duration::from_millis(100);
 /// More than this does not wait.
 const MOST_HELD: usize = 32 << 20;
 
@@ -20,6 +19,7 @@ const MOST_HELD: usize = 32 << 20;
 pub(super) struct Shown {
     pub(super) capture: usize,
     pub(super) interface: u32,
+    pub(super) link: u32,
     pub(super) bound: Bound,
     pub(super) first: Instant,
     pub(super) last: Instant,
@@ -36,9 +36,12 @@ pub(super) struct Segment {
     number: u64,
     pub(super) capture: usize,
     pub(super) interface: u32,
+    link: u32,
     pub(super) bound: Bound,
     pub(super) packet: Packet,
     pub(super) ethernet: Option<[u8; 12]>,
+    /// What became of it in its link, as far as that is known.
+    pub(super) told: Option<Told>,
     /// Whether the others of its train have gone before.
     pub(super) is_last: bool,
 }
@@ -70,8 +73,11 @@ impl Ord for Segment {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Order {
+    /// How long packets wait, in lab time.
+    hold: Duration,
+    fates: Fates,
     held: BinaryHeap<Reverse<Segment>>,
     held_bytes: usize,
     newest: Instant,
@@ -79,9 +85,19 @@ pub(super) struct Order {
 }
 
 impl Order {
+    pub(super) fn new(hold: Duration) -> Self {
+        let (held, fates) = (BinaryHeap::new(), Fates::default());
+        Self { hold, fates, held, held_bytes: 0, newest: Instant::ZERO, shown: 0 }
+    }
+
+    /// Takes in what became of packets.
+    pub(super) fn note(&mut self, known: &Known) {
+        self.fates.note(known);
+    }
+
     /// Takes a packet or train, segment by segment.
     pub(super) fn push(&mut self, shown: Shown) {
-        let Shown { capture, interface, bound, first, last, mut packet, ethernet } = shown;
+        let Shown { capture, interface, link, bound, first, last, mut packet, ethernet } = shown;
         self.newest = self.newest.max(last);
         self.held_bytes += packet.bytes().len();
         let instants = instants(&packet, first, last);
@@ -91,6 +107,7 @@ impl Order {
                 Some(front) => front,
                 None => packet.duplicate(),
             };
+            self.fates.show((capture, link), bound, &segment);
             let number = self.shown;
             self.shown += 1;
             self.held.push(Reverse(Segment {
@@ -98,9 +115,11 @@ impl Order {
                 number,
                 capture,
                 interface,
+                link,
                 bound,
                 packet: segment,
                 ethernet,
+                told: None,
                 is_last,
             }));
         }
@@ -109,13 +128,14 @@ impl Order {
     /// The next segment before which no other will come.
     pub(super) fn pop(&mut self) -> Option<Segment> {
         let Reverse(next) = self.held.peek()?;
-        let is_ripe = self.newest.since(next.at) >= HOLD || self.held_bytes > MOST_HELD;
+        let is_ripe = self.newest.since(next.at) >= self.hold || self.held_bytes > MOST_HELD;
         if is_ripe { self.pop_any() } else { None }
     }
 
     /// The next segment, whatever may come.
     pub(super) fn pop_any(&mut self) -> Option<Segment> {
-        let Reverse(segment) = self.held.pop()?;
+        let Reverse(mut segment) = self.held.pop()?;
+        segment.told = self.fates.let_go((segment.capture, segment.link), segment.bound, &segment.packet);
         if segment.is_last {
             self.held_bytes -= segment.packet.bytes().len();
         }

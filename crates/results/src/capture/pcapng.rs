@@ -2,7 +2,8 @@
 //!
 //! Written here and not by a crate: these are three kinds of blocks, and every byte of them must follow from the lab.
 
-use std::io::{self, Write};
+use super::ring::Out;
+use std::io;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -30,7 +31,7 @@ pub(super) struct Interface {
 }
 
 /// Which way a packet went, as its interface sees it; the value is that of the flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Bound {
     In = 0b01,
     Out = 0b10,
@@ -38,7 +39,9 @@ pub(super) enum Bound {
 
 /// The options of a packet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stamp {
+pub(super) struct Stamp<'a> {
+    /// What there is to say of it.
+    pub(super) comment: Option<&'a str>,
     pub(super) interface: u32,
     pub(super) at_ns: u64,
     pub(super) bound: Bound,
@@ -49,40 +52,47 @@ pub(super) struct Pcapng<W> {
     out: W,
     /// The body of the block that is being made.
     body: Vec<u8>,
+    /// A block as it is written.
+    block: Vec<u8>,
+    /// What stands before the packets.
+    head: Vec<u8>,
     snaplen: u32,
 }
 
-impl<W: Write> Pcapng<W> {
+impl<W: Out> Pcapng<W> {
     /// Writes what comes before the packets. Of each, `snaplen` bytes are kept; none: all.
     pub(super) fn begin(out: W, comment: &str, interfaces: &[Interface], snaplen: Option<u32>) -> io::Result<Self> {
-        let mut this = Self { out, body: Vec::new(), snaplen: snaplen.unwrap_or(WHOLE) };
-        this.section(comment)?;
-        interfaces.iter().try_for_each(|interface| this.interface(interface))?;
+        let (body, block, head) = (Vec::new(), Vec::new(), Vec::new());
+        let mut this = Self { out, body, block, head, snaplen: snaplen.unwrap_or(WHOLE) };
+        this.section(comment);
+        interfaces.iter().for_each(|interface| this.interface(interface));
+        this.head = std::mem::take(&mut this.block);
+        this.out.write_all(&this.head)?;
         Ok(this)
     }
 
-    fn section(&mut self, comment: &str) -> io::Result<()> {
+    fn section(&mut self, comment: &str) {
         self.body.extend(BYTE_ORDER.to_le_bytes());
         // Version 1.0, and a length that is not known before the end.
         self.body.extend([1, 0, 0, 0]);
         self.body.extend(u64::MAX.to_le_bytes());
         self.option(COMMENT, comment.as_bytes());
         self.option(SECTION_APPLICATION, concat!("netloom ", env!("CARGO_PKG_VERSION")).as_bytes());
-        self.finish(SECTION_HEADER)
+        self.finish(SECTION_HEADER);
     }
 
-    fn interface(&mut self, interface: &Interface) -> io::Result<()> {
+    fn interface(&mut self, interface: &Interface) {
         self.body.extend(LINKTYPE_ETHERNET.to_le_bytes());
         self.body.extend([0, 0]);
         self.body.extend(self.snaplen.to_le_bytes());
         self.option(INTERFACE_NAME, interface.name.as_bytes());
         self.option(INTERFACE_MAC, &interface.mac);
         self.option(INTERFACE_RESOLUTION, &[NANOSECONDS]);
-        self.finish(INTERFACE_DESCRIPTION)
+        self.finish(INTERFACE_DESCRIPTION);
     }
 
     /// Writes a packet, of which as much is kept as was said in the beginning.
-    pub(super) fn packet(&mut self, stamp: Stamp, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn packet(&mut self, stamp: Stamp<'_>, bytes: &[u8]) -> io::Result<()> {
         let kept = &bytes[..bytes.len().min(self.snaplen as usize)];
         self.body.extend(stamp.interface.to_le_bytes());
         // The upper half of the time comes first, whatever the byte order.
@@ -92,7 +102,16 @@ impl<W: Write> Pcapng<W> {
         self.body.extend(length(bytes).to_le_bytes());
         self.padded(kept);
         self.option(PACKET_FLAGS, &(stamp.bound as u32).to_le_bytes());
-        self.finish(ENHANCED_PACKET)
+        stamp.comment.into_iter().for_each(|comment| self.option(COMMENT, comment.as_bytes()));
+        self.block.clear();
+        self.finish(ENHANCED_PACKET);
+        self.out.make_room(self.block.len() as u64, &self.head)?;
+        self.out.write_all(&self.block)
+    }
+
+    /// All is written.
+    pub(super) fn close(&mut self) -> io::Result<()> {
+        self.out.close(&self.head)
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
@@ -111,15 +130,14 @@ impl<W: Write> Pcapng<W> {
     }
 
     /// The end of the options, and the block around all.
-    fn finish(&mut self, kind: u32) -> io::Result<()> {
+    fn finish(&mut self, kind: u32) {
         self.body.extend([0; 4]);
         let total = length(&self.body) + 12;
-        self.out.write_all(&kind.to_le_bytes())?;
-        self.out.write_all(&total.to_le_bytes())?;
-        self.out.write_all(&self.body)?;
-        self.out.write_all(&total.to_le_bytes())?;
+        self.block.extend(kind.to_le_bytes());
+        self.block.extend(total.to_le_bytes());
+        self.block.extend_from_slice(&self.body);
+        self.block.extend(total.to_le_bytes());
         self.body.clear();
-        Ok(())
     }
 }
 
@@ -134,6 +152,7 @@ fn length(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::BufWriter;
 
     /// Every block of a file: its kind and its body.
     fn blocks(mut file: &[u8]) -> Vec<(u32, Vec<u8>)> {
@@ -153,12 +172,15 @@ mod tests {
     fn blocks_are_as_the_format_wants_them() {
         let interface = Interface { name: "client:eth0".into(), mac: [2, 0, 0, 0, 0, 1] };
         let mut file = Vec::new();
-        let mut capture = Pcapng::begin(&mut file, "a lab", &[interface], Some(16)).unwrap();
-        let stamp = Stamp { interface: 0, at_ns: 0x1_0000_0002, bound: Bound::Out };
+        let mut capture = Pcapng::begin(BufWriter::new(&mut file), "a lab", &[interface], Some(16)).unwrap();
+        let stamp = Stamp { interface: 0, at_ns: 0x1_0000_0002, bound: Bound::Out, comment: None };
         capture.packet(stamp, &[7; 61]).unwrap();
+        capture.packet(Stamp { comment: Some("lost"), ..stamp }, &[7; 3]).unwrap();
+        capture.close().unwrap();
+        drop(capture);
         let blocks = blocks(&file);
         let kinds: Vec<u32> = blocks.iter().map(|(kind, _)| *kind).collect();
-        assert_eq!(kinds, [SECTION_HEADER, INTERFACE_DESCRIPTION, ENHANCED_PACKET]);
+        assert_eq!(kinds, [SECTION_HEADER, INTERFACE_DESCRIPTION, ENHANCED_PACKET, ENHANCED_PACKET]);
         let expected: Vec<u8> = [
             &[1, 0, 0, 0, 16, 0, 0, 0][..],
             &[2, 0, 11, 0],
@@ -171,5 +193,6 @@ mod tests {
         let head = [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 16, 0, 0, 0, 61, 0, 0, 0];
         let whole: Vec<u8> = [&head[..], &[7; 16], &[2, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0]].concat();
         assert_eq!(blocks[2].1, whole);
+        assert!(blocks[3].1.ends_with(&[2, 0, 4, 0, 2, 0, 0, 0, 1, 0, 4, 0, b'l', b'o', b's', b't', 0, 0, 0, 0]));
     }
 }

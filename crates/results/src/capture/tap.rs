@@ -1,12 +1,13 @@
 //! What the driver calls: chooses packets, and passes them on to the writer without waiting for it.
 
 use super::Pace;
+use super::fates::Known;
 use super::order::Shown;
 use super::pcapng::Bound;
 use super::writer::{Batch, Shared};
 use netloom_fabric::{PortId, Tap, Way};
 use netloom_lab::Direction;
-use netloom_link::Filter;
+use netloom_link::{Fate, Filter};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use std::sync::Arc;
@@ -26,8 +27,12 @@ const OVERHEAD: usize = 256;
 pub(super) struct Rule {
     /// The capture's number.
     pub(super) capture: usize,
-    /// The port's number in it: the end of the link.
+    /// The port's number in it.
     pub(super) interface: u32,
+    /// Whether it is the first end of its link,
+    pub(super) is_first: bool,
+    /// and which link that is.
+    pub(super) link: u32,
     /// Only packets of this direction; none: both.
     pub(super) direction: Option<Direction>,
     /// Only what goes from the node into the link, or to it; none: both.
@@ -38,7 +43,7 @@ pub(super) struct Rule {
 impl Rule {
     /// At the first end, what comes from the node goes forward; at the second end, what goes to the node.
     fn wants(&self, way: Way, packet: &Packet) -> bool {
-        let forward = (self.interface == 0) == (way == Way::FromNode);
+        let forward = self.is_first == (way == Way::FromNode);
         let direction = if forward { Direction::Forward } else { Direction::Backward };
         self.direction.is_none_or(|only| only == direction)
             && self.way.is_none_or(|only| only == way)
@@ -46,10 +51,21 @@ impl Rule {
     }
 }
 
+/// Who wants to know what becomes of packets in a pipe.
+#[derive(Clone, Debug)]
+pub(super) struct Followers {
+    /// The pipe's link.
+    pub(super) link: u32,
+    /// The captures.
+    pub(super) captures: Vec<usize>,
+}
+
 /// See the module.
 pub(super) struct Recorder {
     /// By the port's number.
     pub(super) rules: Vec<Vec<Rule>>,
+    /// By pipe.
+    followers: Vec<Followers>,
     /// The hardware addresses at each port and at the other end of its link.
     macs: Vec<[[u8; 6]; 2]>,
     pub(super) pace: Pace,
@@ -64,19 +80,19 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(
-        rules: Vec<Vec<Rule>>,
+        (rules, followers): (Vec<Vec<Rule>>, Vec<Followers>),
         macs: Vec<[[u8; 6]; 2]>,
         pace: Pace,
         shared: Arc<Shared>,
         writer: SyncSender<Batch>,
         spent: Receiver<Vec<Packet>>,
     ) -> Self {
-        Self { rules, macs, pace, shared, writer, spent, batch: Batch::default(), left_out: Vec::new() }
+        Self { rules, followers, macs, pace, shared, writer, spent, batch: Batch::default(), left_out: Vec::new() }
     }
 
     fn hand_over(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        if batch.packets.is_empty() {
+        if batch.packets.is_empty() && batch.fates.is_empty() {
             return;
         }
         let (bytes, segments) = (batch.bytes, batch.segments());
@@ -109,13 +125,14 @@ impl Tap for Recorder {
     fn packet(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet) {
         let Some(rules) = self.rules.get(port.0 as usize) else { return };
         let bound = if way == Way::FromNode { Bound::Out } else { Bound::In };
-        for Rule { capture, interface, .. } in rules.iter().filter(|rule| rule.wants(way, packet)) {
+        for Rule { capture, interface, link, .. } in rules.iter().filter(|rule| rule.wants(way, packet)) {
             let ethernet = if packet.hops() == 0 { None } else { Some(ethernet(self.macs[port.0 as usize], way)) };
             let packet = packet.duplicate();
             self.batch.bytes += packet.bytes().len() + OVERHEAD;
             self.batch.packets.push(Shown {
                 capture: *capture,
                 interface: *interface,
+                link: *link,
                 bound,
                 first,
                 last,
@@ -126,6 +143,16 @@ impl Tap for Recorder {
         if self.batch.packets.len() >= BATCH || self.batch.bytes >= BATCH_BYTES {
             self.hand_over();
         }
+    }
+
+    fn wants_fates(&self) -> bool {
+        true
+    }
+
+    fn fate(&mut self, fate: &Fate) {
+        let Some(Followers { link, captures }) = self.followers.get(fate.pipe as usize) else { return };
+        let of_capture = |capture: &usize| Known { capture: *capture, link: *link, fate: *fate };
+        self.batch.fates.extend(captures.iter().map(of_capture));
     }
 
     fn settle(&mut self, pool: &mut Pool) {

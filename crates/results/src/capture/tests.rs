@@ -1,6 +1,8 @@
 use super::*;
 use netloom_fabric::{PortId, Way};
+use netloom_link::{Cause, Fate, Outcome, Segments};
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
+use std::io::Write;
 use std::sync::{Mutex, MutexGuard};
 
 /// A place to write to that the test can look at, and hold closed.
@@ -84,7 +86,8 @@ fn rows(file: &[u8]) -> Vec<Row> {
 /// Lets `show` call the tap of these captures, and returns what is in the first one's file.
 fn captured(capture: &str, show: impl Fn(&mut dyn Tap, &mut Pool, &Shared)) -> Vec<u8> {
     let (plan, slate) = (plan(capture), Slate::default());
-    let (shared, thread, mut tap) = begin(&plan, &plan.capture, vec![slate.clone()], Pace::Virtual).unwrap();
+    let (shared, thread, mut tap) =
+        begin(&plan, &plan.capture, vec![(BufWriter::new(slate.clone()), None)], (Pace::Virtual, LIVE_HOLD)).unwrap();
     show(&mut *tap, &mut Pool::default(), &shared);
     drop(tap);
     assert!(thread.join().unwrap().iter().all(Option::is_none));
@@ -176,6 +179,108 @@ fn a_point_is_where_a_packet_enters_or_leaves_or_an_end() {
     assert_eq!(seen("l").len(), 4);
 }
 
+/// What is said of packets, each with its interface.
+fn comments(file: &[u8]) -> Vec<(u32, String)> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let half = |at: usize| usize::from(u16::from_le_bytes(file[at..at + 2].try_into().unwrap()));
+    let (mut at, mut all) = (0, Vec::new());
+    while at < file.len() {
+        if word(at) == 6 {
+            // Behind the flags, which take eight bytes.
+            let option = at + 28 + (word(at + 20) as usize).next_multiple_of(4) + 8;
+            if half(option) == 1 {
+                let text = &file[option + 4..option + 4 + half(option + 2)];
+                all.push((word(at + 8), String::from_utf8(text.to_vec()).unwrap()));
+            }
+        }
+        at += word(at + 4) as usize;
+    }
+    all
+}
+
+#[test]
+fn records_say_what_became_of_their_packets() {
+    let file = captured("l", |tap, pool, shared| {
+        shared.begin(Instant::ZERO);
+        let fate = |packet: &Packet, at, outcome| {
+            let (frame, first) = packet.place();
+            let count = u16::try_from(packet.segments()).unwrap();
+            Fate { pipe: 0, at, whose: Segments { frame, first, count }, outcome }
+        };
+        assert!(tap.wants_fates());
+        let (dropped, marked, late) = (packet(pool, 1, 10), packet(pool, 2, 10), packet(pool, 3, 10));
+        for (at, shown) in [(100, &dropped), (200, &marked), (300, &late)] {
+            tap.packet(PortId(0), Way::FromNode, us(at), us(at), shown);
+        }
+        tap.fate(&fate(&dropped, us(100), Outcome::Dropped(Cause::Full)));
+        tap.fate(&fate(&marked, us(250), Outcome::Marked));
+        tap.packet(PortId(1), Way::ToNode, us(400), us(400), &marked);
+        // The second half of a train is dropped later, and the frame of a packet that has left is used again.
+        let mut whole = train(pool);
+        tap.packet(PortId(0), Way::FromNode, us(500), us(500), &whole);
+        whole.split_front(1).unwrap();
+        tap.fate(&fate(&whole, us(5_500), Outcome::Dropped(Cause::Early)));
+        tap.packet(PortId(0), Way::FromNode, us(600), us(600), &marked);
+        tap.packet(PortId(1), Way::ToNode, us(700), us(700), &marked);
+    });
+    let expected = [
+        (0, "dropped: the queue was full"),
+        (0, "marked 50 us later: congestion experienced"),
+        (1, "marked: congestion experienced"),
+        (0, "dropped 5 ms later: by the queue's discipline, though there was room"),
+        (0, "dropped 5 ms later: by the queue's discipline, though there was room"),
+    ];
+    assert_eq!(comments(&file), expected.map(|(interface, text)| (interface, text.to_owned())));
+}
+
+/// The link's name, the node's, or both: the ports that are meant.
+#[test]
+fn all_ports_of_a_node_are_captured() {
+    let text = "nodes: [a, s, b]\nlinks: {one: {ends: [a, s]}, two: {ends: [s, b]}}\ncapture:\n- {node: s}\n\
+                - {node: s, link: two}\n- {node: s, at: sent}\n- {node: b, link: two, direction: forward}\n";
+    let text = text.replace("- {node: s, at: sent}", "- {node: s, at: sent, file: sent.pcapng}");
+    let plan = netloom_lab::parse(&text, "test.yaml").unwrap().plan;
+    let files: Vec<&str> = plan.capture.iter().map(|capture| capture.file.as_str()).collect();
+    assert_eq!(files, ["s.pcapng", "s-two.pcapng", "sent.pcapng", "b-two.pcapng"]);
+    let slates: Vec<Slate> = files.iter().map(|_| Slate::default()).collect();
+    let outs = slates.iter().map(|slate| (BufWriter::new(slate.clone()), None)).collect();
+    let (shared, thread, mut tap) = begin(&plan, &plan.capture, outs, (Pace::Virtual, HOLD)).unwrap();
+    shared.begin(Instant::ZERO);
+    let mut pool = Pool::default();
+    // From a to b, and back.
+    let steps = [(0, Way::FromNode), (1, Way::ToNode), (2, Way::FromNode), (3, Way::ToNode)];
+    let back = [(3, Way::FromNode), (2, Way::ToNode), (1, Way::FromNode), (0, Way::ToNode)];
+    for (at, (port, way)) in (1..).map(us).zip(steps.into_iter().chain(back)) {
+        let shown = packet(&mut pool, 7, 100);
+        tap.packet(PortId(port), way, at, at, &shown);
+    }
+    drop(tap);
+    thread.join().unwrap();
+    let seen = |slate: &Slate| rows(&slate.held()).iter().map(|row| (row.0, row.1 / 1_000)).collect::<Vec<_>>();
+    assert_eq!(seen(&slates[0]), [(0, 2), (1, 3), (1, 6), (0, 7)]);
+    assert_eq!(seen(&slates[1]), [(0, 3), (0, 6)]);
+    assert_eq!(seen(&slates[2]), [(1, 3), (0, 7)]);
+    assert_eq!(seen(&slates[3]), [(0, 4)]);
+}
+
+#[test]
+fn a_program_chooses_among_the_bytes_that_are_written() {
+    // Loads the lower byte of the source port, and wants 7.
+    let program = FilterProgram::parse("4\n48 0 0 35\n21 0 1 7\n6 0 0 1\n6 0 0 0\n").unwrap();
+    let (plan, slate) = (plan("l"), Slate::default());
+    let outs = vec![(BufWriter::new(slate.clone()), Some(program))];
+    let (shared, thread, mut tap) = begin(&plan, &plan.capture, outs, (Pace::Virtual, HOLD)).unwrap();
+    shared.begin(Instant::ZERO);
+    for (at, port) in [(1, 7), (2, 8), (3, 7)] {
+        let shown = packet(&mut Pool::default(), port, 10);
+        tap.packet(PortId(0), Way::FromNode, us(at), us(at), &shown);
+    }
+    drop(tap);
+    thread.join().unwrap();
+    let times: Vec<u64> = rows(&slate.held()).iter().map(|row| row.1 / 1_000).collect();
+    assert_eq!(times, [1, 3]);
+}
+
 #[test]
 fn the_same_packets_make_the_same_bytes() {
     let many = |tap: &mut dyn Tap, pool: &mut Pool, shared: &Shared| {
@@ -199,7 +304,8 @@ fn the_same_packets_make_the_same_bytes() {
 #[test]
 fn a_writer_that_stands_still_costs_packets_and_no_time() {
     let (plan, slate) = (plan("l"), Slate::default());
-    let (shared, thread, mut tap) = begin(&plan, &plan.capture, vec![slate.clone()], Pace::Real).unwrap();
+    let (shared, thread, mut tap) =
+        begin(&plan, &plan.capture, vec![(BufWriter::new(slate.clone()), None)], (Pace::Real, LIVE_HOLD)).unwrap();
     let mut pool = Pool::default();
     shared.begin(Instant::ZERO);
     let closed = slate.held();
@@ -233,7 +339,13 @@ fn a_disk_that_is_full_is_told() {
         }
     }
     let plan = plan("l");
-    let (shared, thread, mut tap) = begin(&plan, &plan.capture, vec![Full(2_000)], Pace::Virtual).unwrap();
+    let (shared, thread, mut tap) = begin(
+        &plan,
+        &plan.capture,
+        vec![(BufWriter::with_capacity(100, Full(2_000)), None)],
+        (Pace::Virtual, LIVE_HOLD),
+    )
+    .unwrap();
     shared.begin(Instant::ZERO);
     for index in 0..1_000 {
         let shown = packet(&mut Pool::default(), 1, 1_000);

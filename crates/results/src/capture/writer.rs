@@ -1,18 +1,21 @@
 //! The thread that writes captures.
 
 use super::Pace;
+use super::bpf::FilterProgram;
+use super::fates::Known;
 use super::order::{Order, Segment, Shown};
 use super::pcapng::{Pcapng, Stamp};
+use super::ring::Out;
 use netloom_packet::Packet;
-use netloom_units::Instant;
-use std::io::{self, Write};
+use netloom_units::{Duration, Instant};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
-use std::time::Duration;
+use std::time::Duration as RealDuration;
 
 /// A writer that sleeps in its channel would have to be woken by the engine, which costs the engine microseconds.
-const NAP: Duration = Duration::from_millis(5);
+const NAP: RealDuration = RealDuration::from_millis(5);
 /// When nothing came for so many naps, what there is is written.
 const IDLE_NAPS: u32 = 40;
 /// Time zero has not come.
@@ -22,6 +25,8 @@ const UNKNOWN: u64 = u64::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) packets: Vec<Shown>,
+    /// What became of these, and of others before them.
+    pub(super) fates: Vec<Known>,
     pub(super) bytes: usize,
 }
 
@@ -77,6 +82,8 @@ impl Shared {
 /// A capture that is being written.
 pub(super) struct Target<W> {
     pub(super) file: Pcapng<W>,
+    /// What wants only some of its packets.
+    pub(super) filter: Option<FilterProgram>,
     /// Why it cannot be written any more.
     pub(super) failed: Option<io::Error>,
 }
@@ -93,15 +100,15 @@ pub(super) struct Writer<W> {
     bytes: Vec<u8>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Out> Writer<W> {
     pub(super) fn new(
-        pace: Pace,
+        (pace, hold): (Pace, Duration),
         shared: Arc<Shared>,
         batches: Receiver<Batch>,
         spent: SyncSender<Vec<Packet>>,
         targets: Vec<Target<W>>,
     ) -> Self {
-        Self { pace, shared, batches, spent, targets, order: Order::default(), bytes: Vec::new() }
+        Self { pace, shared, batches, spent, targets, order: Order::new(hold), bytes: Vec::new() }
     }
 
     /// Writes until the tap is gone: for each capture, why it could not be written, if that is so.
@@ -109,10 +116,11 @@ impl<W: Write> Writer<W> {
         while let Some(batch) = self.next() {
             self.shared.waiting.fetch_sub(batch.bytes, Ordering::Relaxed);
             batch.packets.into_iter().for_each(|shown| self.order.push(shown));
+            batch.fates.iter().for_each(|known| self.order.note(known));
             self.write(Order::pop);
         }
         self.write(Order::pop_any);
-        self.flush();
+        self.close();
         self.targets.into_iter().map(|target| target.failed).collect()
     }
 
@@ -149,18 +157,29 @@ impl<W: Write> Writer<W> {
 
     fn write_one(&mut self, segment: &Segment) {
         let Self { shared, targets, bytes, .. } = self;
-        let Target { file, failed } = &mut targets[segment.capture];
+        let Target { file, filter, failed } = &mut targets[segment.capture];
         let (Some(at_ns), None) = (shared.lab_time(segment.at), &failed) else { return };
         segment.packet.complete(bytes);
         if let Some(addresses) = &segment.ethernet {
             bytes[..addresses.len()].copy_from_slice(addresses);
         }
+        if filter.as_ref().is_some_and(|filter| !filter.wants(bytes)) {
+            return;
+        }
         let Segment { interface, bound, .. } = *segment;
-        *failed = file.packet(Stamp { interface, at_ns, bound }, bytes).err();
+        let comment = segment.told.as_ref().map(|told| told.text(segment.at));
+        *failed = file.packet(Stamp { interface, at_ns, bound, comment: comment.as_deref() }, bytes).err();
+    }
+
+    fn close(&mut self) {
+        for Target { file, failed, .. } in &mut self.targets {
+            let closed = file.close();
+            *failed = failed.take().or(closed.err());
+        }
     }
 
     fn flush(&mut self) {
-        for Target { file, failed } in &mut self.targets {
+        for Target { file, failed, .. } in &mut self.targets {
             if failed.is_none() {
                 *failed = file.flush().err();
             }

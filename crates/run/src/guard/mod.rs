@@ -10,7 +10,9 @@ use crate::containers::{self, Containers};
 use crate::images::{self, Images};
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
-use crate::{Event, RunRequest, diversion, exposed, external, kernels, preflight, refusal, tunnel, vms, way_out};
+use crate::{
+    Event, RunRequest, capture_filters, diversion, exposed, external, kernels, preflight, refusal, tunnel, vms, way_out,
+};
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
@@ -222,6 +224,7 @@ fn prepare(
     let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
     let counter = kernels::counter_of(&request.plan, kernel.as_ref())?;
     let qemu = vms::find(&request.plan, &request.lab_file)?;
+    let filters = capture_filters::compile(&request.plan, &request.lab_file)?;
     let mut origins = images.origins(&request.plan);
     origins.extend(containers.origins(&request.plan));
     let folder = results_folder(request, mode.name(), request.plan.clock, kernel.clone(), (qemu.as_ref(), origins))?;
@@ -236,6 +239,7 @@ fn prepare(
         lab_file: absolute(&request.lab_file),
         warnings: request.warnings.clone(),
         folder,
+        filters,
         plots: request.plots,
         page: request.page,
         hosts_file,

@@ -73,7 +73,7 @@ impl Show<'_> {
 impl<M: Machine> Scheduler<M> {
     /// Shows what was put off.
     pub(super) fn show_all(&mut self) {
-        let Self { taps, shown, pool, .. } = self;
+        let Self { taps, shown, pool, fabric, .. } = self;
         shown.sort_by_key(|shown| shown.key);
         for Shown { key: (at, ..), what } in shown.drain(..) {
             let minding = taps.iter_mut().filter(|(_, tap)| tap.minds_order());
@@ -88,6 +88,7 @@ impl<M: Machine> Scheduler<M> {
                 }
             }
         }
+        fabric.fates().for_each(|fate| taps.iter_mut().for_each(|(_, tap)| tap.fate(&fate)));
         taps.iter_mut().for_each(|(_, tap)| tap.settle(pool));
     }
 

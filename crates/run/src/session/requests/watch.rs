@@ -56,7 +56,18 @@ impl Requests {
         let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, &ends)).transpose();
         let at = at.map_err(|wrong| (ExitCode::Usage, wrong))?;
         let snaplen = wanted.snaplen_bytes.map(Bytes::new);
-        Ok((CapturePlan { link, direction, at, snaplen, filter: None, file: String::new() }, out))
+        let capture = CapturePlan {
+            link: Some(link),
+            node: None,
+            direction,
+            at,
+            snaplen,
+            filter: None,
+            expression: None,
+            ring: None,
+            file: String::new(),
+        };
+        Ok((capture, out))
     }
 
     /// A client has gone, and what it watched needs not go on.
