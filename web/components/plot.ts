@@ -54,6 +54,9 @@ export function valueAt(line: Line, at: number): number | null {
   return line.y[wanted] ?? null;
 }
 
+/** In pixels, of the part with the curves and its axes. */
+const HEIGHT = 190;
+
 export class TimePlot implements Member {
   readonly element: HTMLElement;
   private readonly host: HTMLElement;
@@ -69,6 +72,8 @@ export class TimePlot implements Member {
       class: "plot", tabindex: 0, role: "group", "aria-roledescription": "plot over time", "aria-label": `${options.title}: ${HELP}`,
       onkeydown: (event: KeyboardEvent) => this.press(event),
     });
+    // Its room is there before it is drawn: nothing moves under the reader.
+    this.host.style.minHeight = `${this.height()}px`;
     this.legend = h("ul", { class: "legend" });
     this.summary = h("p", { class: "away" });
     const tools = saves(options.title, () => this.svg(), () => this.sheet());
@@ -135,6 +140,10 @@ export class TimePlot implements Member {
     });
   }
 
+  private height(): number {
+    return this.options.height ?? HEIGHT;
+  }
+
   private draw(): void {
     this.shown = true;
     if (this.plot || this.host.clientWidth === 0 || this.options.lines.length === 0) return;
@@ -147,7 +156,7 @@ export class TimePlot implements Member {
     const ink = (name: string) => () => colour(name);
     const options: uPlot.Options = {
       width: this.host.clientWidth,
-      height: this.options.height ?? 190,
+      height: this.height(),
       legend: { show: false },
       cursor: {
         y: false,

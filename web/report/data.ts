@@ -33,6 +33,8 @@ export interface Connection {
   retransmissions: (number | null)[];
 }
 
+export interface NodeUse { node: string; has_kernel: boolean; t: number[]; processor_ns: number[]; memory_bytes: number[]; dropped_packets: number[] }
+
 export interface Journal {
   records: number; delays: (PipeKey & { packets: number; measured_ns: number[] })[];
   flows: { name: string; pipe: string; packets: number; bytes: number; t: number[]; sequence: number[]; again: [number, number][]; dropped: [number, number][] }[];
@@ -64,7 +66,7 @@ export interface Report {
 export interface Run {
   kind: "run" | "sim"; lab: string; name: string; place: string; report: Report | null; provenance: Record<string, unknown> | null; summary: string; map: string | null;
   end: number; pipes: PipeRow[]; pipes_left_out: number; series: Series[]; described: Described[]; marks: Mark[]; marks_left_out: number;
-  tcp: Connection[]; delays: Delays[] | null; journal?: Journal | null; logs: Log[]; logs_left_out: number; files: { name: string; bytes: number }[]; notes: string[];
+  tcp: Connection[]; nodes: NodeUse[]; nodes_left_out: number; delays: Delays[] | null; journal?: Journal | null; logs: Log[]; logs_left_out: number; files: { name: string; bytes: number }[]; notes: string[];
 }
 
 export interface Comparison { kind: "comparison"; runs: Run[] }

@@ -104,12 +104,14 @@ export function goodput(connection: Pick<Connection, "t" | "bytes_acked">): { t:
     const now = connection.bytes_acked[place] ?? null;
     const isLast = place === all.length - 1;
     if (now === null || at <= from || (at - from < width && !isLast)) return;
+    const bits = Math.max(now - acked, 0) * 8 / (at - from);
+    // A step reaches back to the point before it, which has to be there.
     if (t.length === 0) {
       t.push(from);
-      y.push(null);
+      y.push(bits);
     }
     t.push(at);
-    y.push(Math.max(now - acked, 0) * 8 / (at - from));
+    y.push(bits);
     [from, acked] = [at, now];
   });
   return { t, y };

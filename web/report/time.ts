@@ -4,6 +4,7 @@ import { button, fresh, h, refill, section, type Child } from "../components/dom
 import { digits, rate, span, whole } from "../components/format";
 import { TimePlot, before, sample, type Line } from "../components/plot";
 import { drops, pipeName, samePipe, use, type PipeKey, type Run, type Series } from "./data";
+import { nodePlots } from "./nodes";
 import { journalPlots, tcpPlots } from "./tcp";
 
 /** What the map calls when a link is chosen. */
@@ -42,7 +43,8 @@ export function timeSection(runs: Run[], chosen: Chosen): HTMLElement | null {
     runs.length === 1 ? markList(first, axis) : runList(runs),
     runs.some((run) => run.series.length > 0) ? [picker, plots.map((plot) => plot.element)] : null,
     hasTcp ? tcpPlots(runs, axis) : null,
-    runs.length === 1 ? journalPlots(first, axis) : null);
+    runs.length === 1 ? journalPlots(first, axis) : null,
+    nodePlots(runs, axis));
 }
 
 function steps({ series, label, style }: Curve, y: (number | null)[]): Line {

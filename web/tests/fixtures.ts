@@ -23,10 +23,24 @@ export function netloom(...words: string[]): string {
   return execFileSync(NETLOOM, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-export interface Shape { name?: string; links?: string[]; seconds?: number; tcp?: number; described?: boolean; error?: string; hostile?: boolean }
+export interface Shape { name?: string; links?: string[]; seconds?: number; tcp?: number; nodes?: number; described?: boolean; error?: string; hostile?: boolean }
+
+/** A lab that is played: TCP over a queue that becomes full, and all that can be measured of it. */
+export const JOURNALLED = `name: journalled
+# What is tested is the page, however busy the machine is.
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+nodes: [client, server]
+links:
+  access: {ends: [client, server], rate: 10 Mbit/s, delay: 10 ms, queue: 5 packets}
+measure: {pipes: 20 ms, tcp: 10 ms, node: 100 ms}
+journal: all
+timeline:
+  - {on: server, run: iperf3 -s, service: true, ready: {tcp: 5201}}
+  - {on: client, run: iperf3 -c server -t 1, as: transfer}
+`;
 
 /** A run with these links, each between two nodes of its own. */
-export function run(folder: string, { name = "lab", links = ["backbone", "access"], seconds = 10, tcp = 0, described = true, error, hostile = false }: Shape = {}): string {
+export function run(folder: string, { name = "lab", links = ["backbone", "access"], seconds = 10, tcp = 0, nodes = 0, described = true, error, hostile = false }: Shape = {}): string {
   const word = hostile ? HOSTILE : "word";
   const row = (link: string, direction: string): object => ({
     link, direction, pipe: null, from: `${link}-a`, to: `${link}-b`, joined_in_kernel: false, rate_bits_per_second: 10_000_000, achieved_bits_per_second: 9_990_000,
@@ -59,6 +73,7 @@ export function run(folder: string, { name = "lab", links = ["backbone", "access
   samples(folder, links, seconds);
   write(folder, "delays.json", links.map((link) => ({ link, direction: "forward", pipe: null, packets: 8900, measured_ns: rising(2e7, 1.1), described_ns: rising(2e7, 1), ks: 0.031, drawn_packets: 20_000 })));
   if (tcp > 0) connections(folder, tcp, seconds, hostile);
+  if (nodes > 0) uses(folder, nodes, seconds, hostile);
   return folder;
 }
 
@@ -88,6 +103,17 @@ function connections(folder: string, count: number, seconds: number, hostile: bo
     }
   }
   write(folder, "tcp.csv", rows.join("\n") + "\n");
+}
+
+function uses(folder: string, count: number, seconds: number, hostile: boolean): void {
+  const rows = ["time_s,node,user_ns,system_ns,processes,threads,process_memory_bytes,interface_dropped_packets,used_memory_bytes,softnet_dropped_packets,softnet_squeezed"];
+  for (let number = 0; number < count; number += 1) {
+    for (let tenth = 0; tenth <= seconds * 10; tenth += 1) {
+      const own = number % 2 === 0 ? ",," : `${5e7 + tenth * 1e5},${Math.floor(tenth / 20)},0`;
+      rows.push(`${(tenth / 10).toFixed(6)},${hostile ? "<img src=x onerror=window.pwned=1>" : `n${number}`},${tenth * (number + 1) * 1e7},${tenth * 5e6},4,5,${1e7 + tenth * 1e4},${Math.floor(tenth / 30)},${own}`);
+    }
+  }
+  write(folder, "nodes.csv", rows.join("\n") + "\n");
 }
 
 /** A sweep of two parameters with `repetitions` runs at each of six points; every seventh run is left out. */

@@ -1,11 +1,11 @@
 // The pages in a browser: what they show, how they are used, and what they must never do.
 import assert from "node:assert/strict";
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { chromium, type Browser, type Page } from "playwright-core";
-import { netloom, run, scratch, sweep } from "./fixtures";
+import { JOURNALLED, netloom, run, scratch, sweep, write } from "./fixtures";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDTHS = [400, 1200, 2000];
@@ -21,10 +21,14 @@ before(async () => {
     netloom("report", folder);
     return join(folder, "report.html");
   };
-  pages["run"] = lone(run(make("run"), { tcp: 3 }));
+  pages["run"] = lone(run(make("run"), { tcp: 3, nodes: 3 }));
   pages["not as described"] = lone(run(make("bad"), { described: false }));
   pages["failed"] = lone(run(make("failed"), { error: "the service iperf-server was not ready within 30 s" }));
-  pages["hostile run"] = lone(run(make("hostile"), { name: "x", links: [`a<img src=x onerror=window.pwned=1>`, "b</script><script>window.pwned=1</script>"], tcp: 1, hostile: true }));
+  pages["hostile run"] = lone(run(make("hostile"), { name: "x", links: [`a<img src=x onerror=window.pwned=1>`, "b</script><script>window.pwned=1</script>"], tcp: 1, nodes: 1, hostile: true }));
+  write(place.path, "journalled.yaml", JOURNALLED);
+  netloom("run", make("journalled.yaml"), "--quiet", "--results", make("runs"));
+  const [journalled] = readdirSync(make("runs/journalled")).filter((name) => name !== "latest");
+  pages["journal"] = make(`runs/journalled/${journalled}/report.html`);
   pages["sweep"] = lone(sweep(make("sweep")));
   pages["hostile sweep"] = lone(sweep(make("hostile-sweep"), { hostile: true }));
   netloom("report", run(make("one")), run(make("two"), { described: false, tcp: 1 }), "-o", make("runs.html"));
@@ -68,7 +72,7 @@ const ranges = (page: Page): Promise<string[]> =>
   page.$$eval(".plot", (all) => all.filter((plot) => plot.querySelector("canvas")).map((plot) => `${(plot as HTMLElement).dataset["from"]} to ${(plot as HTMLElement).dataset["to"]}`));
 
 describe("every page", () => {
-  for (const name of ["run", "not as described", "failed", "hostile run", "sweep", "hostile sweep", "comparison of runs", "comparison of sweeps"]) {
+  for (const name of ["run", "not as described", "failed", "hostile run", "journal", "sweep", "hostile sweep", "comparison of runs", "comparison of sweeps"]) {
     test(`${name}: no fault, no way to the side, accessible, in both themes at all widths`, async () => {
       for (const theme of THEMES) {
         const { page, faults } = await open(name, 400, theme);
@@ -111,6 +115,21 @@ test("a stretch that is drawn in one plot is in sight in all", async () => {
   assert.deepEqual([...new Set(await ranges(page))], ["0 to 10"]);
   assert.deepEqual(faults, []);
   await page.close();
+});
+
+test("a journal's packets, one-way delays and what nodes use are drawn", async () => {
+  const { page, faults } = await open("journal");
+  await scrollThrough(page);
+  const titles = await page.locator(".plot").evaluateAll((all) => all.map((plot) => plot.getAttribute("aria-label") ?? plot.textContent ?? ""));
+  assert.ok(titles.some((title) => title.includes("One-way delay")) && titles.some((title) => title.includes("Time-sequence of packets")), titles.join(" | "));
+  assert.ok((await page.locator("#journal option").count()) >= 1);
+  assert.match((await page.locator("#journal").textContent()) ?? "", /dropped, \d+/);
+  assert.deepEqual(faults, []);
+  await page.close();
+  const { page: other } = await open("run");
+  await scrollThrough(other);
+  assert.equal(await other.locator("#nodes .plot canvas").count(), 3, "processor, memory, drops");
+  await other.close();
 });
 
 test("keys zoom, move, and read values", async () => {

@@ -15,6 +15,7 @@ mod dimension;
 mod function;
 mod judge;
 mod metric;
+mod node;
 mod parse;
 mod runs;
 mod tcp;
@@ -26,6 +27,7 @@ pub use dimension::Dimension;
 pub use function::Function;
 pub use judge::{Judgement, Settled};
 pub use metric::{CommandMetric, JsonPath, JsonStep, PipeMetric};
+pub use node::{NodeColumn, NodeMetric};
 pub(crate) use parse::{ExpectError, Names, Parsed, Wrong, is_over_runs, parse, parse_figure};
 pub(crate) use runs::{Groups, Points};
 pub use runs::{OverRuns, RunsTerm, RunsTest};
@@ -94,6 +96,13 @@ pub enum Subject {
         /// What of it.
         metric: PipeMetric,
     },
+    /// A node that was sampled.
+    Node {
+        /// The node's place in the plan.
+        node: usize,
+        /// What of it.
+        metric: NodeMetric,
+    },
     /// TCP connections that were sampled inside nodes.
     Tcp {
         /// Which of them.
@@ -111,6 +120,7 @@ impl Subject {
         match self {
             Self::Command { metric, .. } => metric.dimension(),
             Self::Link { metric, .. } => metric.dimension(),
+            Self::Node { metric, .. } => metric.dimension(),
             Self::Tcp { metric, .. } => metric.dimension(),
         }
     }

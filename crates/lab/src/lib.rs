@@ -45,8 +45,8 @@ pub use describe::{change as describe_change, mac as mac_text, settings_of};
 pub use diagnostics::{Diagnostic, Diagnostics, Span};
 pub use expect::{
     CommandMetric, Condition, Dimension, Expectation, Figure, FigureUnit, Function, JsonPath, JsonStep, Judgement,
-    Measured, Over, OverRuns, PipeMetric, RunsTerm, RunsTest, Settled, Subject, TcpMetric, TcpPart, Term, Test, Wanted,
-    Window,
+    Measured, NodeColumn, NodeMetric, Over, OverRuns, PipeMetric, RunsTerm, RunsTest, Settled, Subject, TcpMetric,
+    TcpPart, Term, Test, Wanted, Window,
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};

@@ -27,6 +27,7 @@ pub mod plots;
 mod provenance;
 mod regular;
 pub mod render;
+mod rows;
 mod sampler;
 mod shelf;
 mod tables;

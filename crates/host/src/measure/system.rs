@@ -67,6 +67,12 @@ pub struct SystemSample {
 }
 
 impl SystemSample {
+    /// The value of a column; none of what there is not.
+    pub fn value(&self, column: &str) -> Option<u64> {
+        let place = COLUMNS.iter().position(|known| *known == column)?;
+        self.values[place]
+    }
+
     /// Adds the values of the columns, with commas between them; what does not exist is an empty field.
     pub fn write(&self, to: &mut String) {
         for (place, value) in self.values.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Whether a run shows what is expected of it: finds what each expectation is about, and has it judged.
 
 mod look;
+mod nodes;
 mod pipes;
 mod tcp;
 mod watches;
@@ -11,6 +12,7 @@ pub use look::Look;
 use netloom_dataplane::Snapshot;
 use netloom_lab::{CommandMetric, Expectation, Figure, FigureUnit, Judgement, Measured, Plan, Subject, Term};
 use netloom_units::Duration;
+pub use nodes::NodeWatch;
 use std::collections::BTreeMap;
 pub use tcp::{TcpSeen, TcpWatch};
 pub use watches::Watches;
@@ -35,6 +37,8 @@ pub struct Measurements<'a> {
     pub watches: &'a Watches,
     /// What was sampled of TCP connections.
     pub tcp: &'a TcpWatch,
+    /// What was sampled of nodes.
+    pub nodes: &'a NodeWatch,
 }
 
 /// The instants after time zero at which everything has to be measured.
@@ -143,6 +147,9 @@ impl Measurements<'_> {
         };
         match &term.subject {
             Subject::Command { event, metric } => vec![(None, in_unit((self.of_command)(*event, metric).into()))],
+            Subject::Node { node, metric } => {
+                vec![(None, in_unit(self.nodes.value(*node, *metric, term, self.duration()).into()))]
+            }
             Subject::Tcp { part, each, metric } => {
                 vec![(None, in_unit(self.tcp.value(*part, *each, *metric, term, self.duration())))]
             }

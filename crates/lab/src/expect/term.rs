@@ -144,6 +144,7 @@ impl Subject {
         match self {
             Self::Command { .. } => Spread::One,
             Self::Link { metric, .. } => metric.spread(),
+            Self::Node { metric, .. } => metric.spread(),
             Self::Tcp { metric, .. } => metric.spread(),
         }
     }

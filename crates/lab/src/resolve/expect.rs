@@ -84,6 +84,12 @@ impl Reader<'_> {
     fn figure(&mut self, name: &str, text: &Spanned<String>, names: &Names<'_>) -> Option<Figure> {
         let (term, unit) = self.known(expect::parse_figure(&text.value, names), text)?;
         self.check(&term, text);
+        if name.starts_with(OverRuns::FIGURE) {
+            let own = OverRuns::FIGURE;
+            self.errors.push(text.error(format!(
+                "figure `{name}`: names that begin with `{own}` are those of what is expected over runs: choose another"
+            )));
+        }
         Some(Figure { name: name.to_owned(), line: text.span.line, text: text.value.trim().to_owned(), term, unit })
     }
 

@@ -4,7 +4,8 @@ use super::columns;
 use crate::journal::{Fate, JOURNAL, JournalPipe, JournalReader, Record};
 use netloom_packet::Flow;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -20,8 +21,10 @@ const MOST_POINTS: usize = 3_000;
 /// Into how many equal parts a distribution is cut.
 const PARTS: usize = 200;
 const TCP: u8 = 6;
-/// Packets of this size and above carry data; acknowledgements with all their options are smaller.
-const LEAST_DATA: u32 = 100;
+/// Packets above this size carry data: an acknowledgement has at most the headers of IPv6 and TCP with all options, 40 + 60 bytes.
+const MOST_OF_HEADERS: u32 = 100;
+/// Records are in the order of their ends. So many are put into that of their arrivals, which is exact as long as no pipe has more inside.
+const MOST_SORTED: usize = 65_536;
 
 /// All of that.
 #[derive(Debug, Default, Serialize)]
@@ -117,7 +120,7 @@ pub(super) fn gather(folder: &Path, notes: &mut Vec<String>) -> Option<FromJourn
     };
     let pipes = reader.pipes().to_vec();
     let mut delays: BTreeMap<u32, Thinned<u64>> = BTreeMap::new();
-    let mut flows: BTreeMap<(SocketAddr, SocketAddr), Track> = BTreeMap::new();
+    let mut sequences = Sequences::default();
     let mut records = 0;
     for record in reader {
         let record = match record {
@@ -129,15 +132,14 @@ pub(super) fn gather(folder: &Path, notes: &mut Vec<String>) -> Option<FromJourn
         };
         records += 1;
         add_delay(&mut delays, &record);
-        add_sequence(&mut flows, &record);
+        sequences.add(&record);
         if records == MOST_RECORDS {
             notes.push(format!("of {JOURNAL}, the page has the first {MOST_RECORDS} packets"));
             break;
         }
     }
-    let mut chosen: Vec<((SocketAddr, SocketAddr), Track)> =
-        flows.into_iter().filter(|(_, track)| track.bytes > 0).collect();
-    chosen.sort_by_key(|(_, track)| std::cmp::Reverse(track.bytes));
+    let mut chosen: Vec<(Ends, Track)> = sequences.finish().into_iter().filter(|(_, track)| track.bytes > 0).collect();
+    chosen.sort_by_key(|(_, track)| Reverse(track.bytes));
     chosen.truncate(MOST_SHOWN);
     let name = |pipe: u32| pipes.get(pipe as usize).cloned();
     let of_pipe = |(pipe, values): (u32, Thinned<u64>)| distribution(name(pipe)?, values);
@@ -164,43 +166,102 @@ fn distribution(pipe: JournalPipe, values: Thinned<u64>) -> Option<Delays> {
     Some(Delays { pipe, packets: values.seen, measured_ns })
 }
 
-fn add_sequence(flows: &mut BTreeMap<(SocketAddr, SocketAddr), Track>, record: &Record) {
-    let (Some(flow), Some(sequence)) = (record.flow, record.sequence) else { return };
-    if flow.protocol != TCP || record.size_bytes < LEAST_DATA {
-        return;
-    }
-    let key = ends(&flow);
-    if flows.len() >= MOST_FLOWS && !flows.contains_key(&key) {
-        return;
-    }
-    let track = flows.entry(key).or_insert_with(|| Track {
-        pipe: record.pipe,
-        first: sequence,
-        end: 0,
-        packets: 0,
-        bytes: 0,
-        points: Thinned::new(MOST_POINTS),
-        again: Thinned::new(MOST_POINTS / 4),
-        dropped: Thinned::new(MOST_POINTS / 4),
-    });
-    let at = unwrapped(track.first, track.end, sequence);
-    if let Fate::Dropped { at_ns, .. } = record.fate {
-        track.dropped.add((at_ns, at));
-    }
-    // Further on, the same packets come again.
-    if record.pipe != track.pipe {
-        return;
-    }
-    track.packets += 1;
-    track.bytes += u64::from(record.size_bytes);
-    track.points.add((record.arrived_ns, at));
-    if at < track.end {
-        track.again.add((record.arrived_ns, at));
-    }
-    track.end = track.end.max(at + 1);
+/// Where a flow comes from and goes to.
+type Ends = (SocketAddr, SocketAddr);
+
+/// A packet with data, in the order of arrivals.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Arrival {
+    at_ns: i64,
+    /// Its place among the records.
+    number: u64,
+    pipe: u32,
+    ends: Ends,
+    sequence: u32,
+    size_bytes: u32,
+    dropped_ns: Option<i64>,
 }
 
-fn ends(flow: &Flow) -> (SocketAddr, SocketAddr) {
+/// Flows of TCP while they are read.
+#[derive(Default)]
+struct Sequences {
+    /// What may still be behind packets that are to come.
+    waiting: BinaryHeap<Reverse<Arrival>>,
+    count: u64,
+    flows: BTreeMap<Ends, Track>,
+}
+
+impl Sequences {
+    fn add(&mut self, record: &Record) {
+        let (Some(flow), Some(sequence)) = (record.flow, record.sequence) else { return };
+        if flow.protocol != TCP || record.size_bytes <= MOST_OF_HEADERS {
+            return;
+        }
+        let dropped_ns = if let Fate::Dropped { at_ns, .. } = record.fate { Some(at_ns) } else { None };
+        self.count += 1;
+        self.waiting.push(Reverse(Arrival {
+            at_ns: record.arrived_ns,
+            number: self.count,
+            pipe: record.pipe,
+            ends: ends(&flow),
+            sequence,
+            size_bytes: record.size_bytes,
+            dropped_ns,
+        }));
+        if self.waiting.len() > MOST_SORTED
+            && let Some(Reverse(first)) = self.waiting.pop()
+        {
+            self.take(&first);
+        }
+    }
+
+    fn finish(mut self) -> BTreeMap<Ends, Track> {
+        while let Some(Reverse(next)) = self.waiting.pop() {
+            self.take(&next);
+        }
+        self.flows
+    }
+
+    fn take(&mut self, packet: &Arrival) {
+        if self.flows.len() >= MOST_FLOWS && !self.flows.contains_key(&packet.ends) {
+            return;
+        }
+        let track = self.flows.entry(packet.ends).or_insert_with(|| Track::of(packet));
+        let at = unwrapped(track.first, track.end, packet.sequence);
+        if let Some(at_ns) = packet.dropped_ns {
+            track.dropped.add((at_ns, at));
+        }
+        // Further on, the same packets come again.
+        if packet.pipe != track.pipe {
+            return;
+        }
+        track.packets += 1;
+        track.bytes += u64::from(packet.size_bytes);
+        track.points.add((packet.at_ns, at));
+        if at < track.end {
+            track.again.add((packet.at_ns, at));
+        }
+        track.end = track.end.max(at + 1);
+    }
+}
+
+impl Track {
+    /// A flow whose first packet is this.
+    fn of(packet: &Arrival) -> Self {
+        Self {
+            pipe: packet.pipe,
+            first: packet.sequence,
+            end: 0,
+            packets: 0,
+            bytes: 0,
+            points: Thinned::new(MOST_POINTS),
+            again: Thinned::new(MOST_POINTS / 4),
+            dropped: Thinned::new(MOST_POINTS / 4),
+        }
+    }
+}
+
+fn ends(flow: &Flow) -> Ends {
     (SocketAddr::new(flow.source, flow.source_port), SocketAddr::new(flow.destination, flow.destination_port))
 }
 
@@ -210,7 +271,7 @@ fn unwrapped(first: u32, end: u64, sequence: u32) -> u64 {
     end.saturating_add_signed(i64::from(here))
 }
 
-fn shown((from, to): (SocketAddr, SocketAddr), pipe: Option<JournalPipe>, track: Track) -> Sequence {
+fn shown((from, to): Ends, pipe: Option<JournalPipe>, track: Track) -> Sequence {
     let seconds = |ns: i64| columns::seconds(ns as f64 / 1e9);
     // Records are in the order in which packets left their pipes.
     let sorted = |mut points: Vec<(i64, u64)>| {
@@ -289,16 +350,24 @@ mod tests {
         writer
             .push(&record(1, 22_000_000, 2_448, Fate::Dropped { at_ns: 22_000_000, cause: netloom_link::Cause::Full }))
             .unwrap();
+        // What is dropped at once is noted before what waits: it is no retransmission, nor are those before it.
+        writer
+            .push(&record(0, 60_000_000, 5_344, Fate::Dropped { at_ns: 60_000_000, cause: netloom_link::Cause::Full }))
+            .unwrap();
+        writer.push(&record(0, 50_000_000, 3_896, delivered(71_000_000))).unwrap();
         writer.push(&record(0, 90_000_000, 2_448, delivered(111_000_000))).unwrap();
         writer.finish().unwrap();
         let mut notes = Vec::new();
         let found = gather(root.path(), &mut notes).unwrap();
-        assert_eq!((found.records, found.flows.len(), notes.len()), (5, 1, 0));
+        assert_eq!((found.records, found.flows.len(), notes.len()), (7, 1, 0));
         let flow = &found.flows[0];
-        assert_eq!((flow.packets, flow.pipe.as_str()), (3, "a forward"));
-        assert_eq!(flow.sequence, [0.0, 1_448.0, 1_448.0]);
-        assert_eq!((flow.again.as_slice(), flow.dropped.as_slice()), (&[(0.09, 1_448)][..], &[(0.022, 1_448)][..]));
-        assert_eq!((found.delays.len(), found.delays[0].packets, found.delays[0].measured_ns[100]), (2, 3, 20_000_000));
+        assert_eq!((flow.packets, flow.pipe.as_str()), (5, "a forward"));
+        assert_eq!(flow.sequence, [0.0, 1_448.0, 2_896.0, 4_344.0, 1_448.0]);
+        assert_eq!(
+            (flow.again.as_slice(), flow.dropped.as_slice()),
+            (&[(0.09, 1_448)][..], &[(0.022, 1_448), (0.06, 4_344)][..])
+        );
+        assert_eq!((found.delays.len(), found.delays[0].packets, found.delays[0].measured_ns[100]), (2, 4, 20_000_000));
         // A journal that was cut off gives what is before that.
         let whole = std::fs::read(root.path().join(JOURNAL)).unwrap();
         std::fs::write(root.path().join(JOURNAL), &whole[..whole.len() / 2]).unwrap();

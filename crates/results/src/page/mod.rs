@@ -8,6 +8,7 @@ mod columns;
 mod files;
 mod journal;
 mod logs;
+mod nodes;
 mod pipes;
 mod shell;
 mod tcp;
@@ -61,6 +62,8 @@ pub struct RunData {
     marks: Vec<Mark>,
     marks_left_out: usize,
     tcp: Vec<tcp::Connection>,
+    nodes: Vec<nodes::Node>,
+    nodes_left_out: usize,
     delays: Value,
     journal: Option<journal::FromJournal>,
     logs: Vec<logs::Log>,
@@ -158,6 +161,7 @@ impl RunData {
         let end = log.end.or(duration).unwrap_or(seen).max(seen);
         let (marks, marks_left_out) = marks(&log);
         let tcp = notes.of("tcp.csv", tcp::gather(folder, log.end));
+        let (nodes, nodes_left_out) = notes.of("nodes.csv", nodes::gather(folder, log.end));
         let delays = notes.document(folder, crate::delays::FILE);
         let journal = journal::gather(folder, &mut notes.0);
         let (logs, logs_left_out) = logs::gather(folder, &report["commands"]);
@@ -178,6 +182,8 @@ impl RunData {
             marks,
             marks_left_out,
             tcp,
+            nodes,
+            nodes_left_out,
             delays,
             journal,
             logs,

@@ -157,7 +157,8 @@ impl Session<'_> {
             ends: &marks(last),
             windows: &self.windows,
             watches: &self.watches,
-            tcp: &self.measuring.watch,
+            tcp: &self.measuring.watch.tcp,
+            nodes: &self.measuring.watch.nodes,
         };
         (expectations::judge(&measurements), expectations::figures(&measurements))
     }

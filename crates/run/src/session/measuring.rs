@@ -5,9 +5,9 @@ use super::programs::Programs;
 use crate::job::{Job, Mode};
 use crate::refusal;
 use netloom_host::measure::{Finding, MeasureConfig, SampleStream, columns, system_columns};
-use netloom_judge::expectations::{TcpSeen, TcpWatch};
+use netloom_judge::expectations::{NodeWatch, TcpSeen, TcpWatch};
 use netloom_judge::{NodeSampleReport, RunError, TcpReport};
-use netloom_lab::{Clock, Subject, TcpPart, Term};
+use netloom_lab::{Clock, Plan, Subject, TcpPart, Term};
 use netloom_results::{NodeTable, TcpTable};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -19,7 +19,14 @@ use std::io::{BufReader, Seek};
 pub(super) struct Measuring {
     files: Vec<Option<File>>,
     /// What expectations and figures want of the samples.
-    pub(super) watch: TcpWatch,
+    pub(super) watch: Watch,
+}
+
+/// What expectations and figures want of the samples.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    pub(super) tcp: TcpWatch,
+    pub(super) nodes: NodeWatch,
 }
 
 /// What is to be measured inside the node at this place. A lab that is up may stay for days, and nothing is.
@@ -34,6 +41,12 @@ pub(crate) fn of_node(job: &Job, place: usize) -> Option<MeasureConfig> {
         reads_clock: job.plan.clock != Clock::Virtual,
         owners: job.plan.terms().any(is_of_command),
     })
+}
+
+impl Watch {
+    fn of(plan: &Plan) -> Self {
+        Self { tcp: TcpWatch::of(plan), nodes: NodeWatch::of(plan) }
+    }
 }
 
 impl Measuring {
@@ -51,7 +64,7 @@ impl Measuring {
             node.begin_measure(&config, theirs).map_err(refusal::of_node)?;
             files.push(Some(file));
         }
-        Ok(Self { files, watch: TcpWatch::of(&context.job.plan) })
+        Ok(Self { files, watch: Watch::of(&context.job.plan) })
     }
 
     /// Ends it, and writes what was measured since `zero`. None of what was not to be.
@@ -146,7 +159,7 @@ fn copy(
     node: &Place<'_>,
     clock: Reading,
     zero: Instant,
-    (tables, watch): (&mut Tables, &mut TcpWatch),
+    (tables, watch): (&mut Tables, &mut Watch),
 ) -> Result<(), RunError> {
     let wrong = |error| RunError::Machine(format!("reading what was measured in node {}: {error}", node.name));
     file.rewind().map_err(wrong)?;
@@ -159,21 +172,23 @@ fn copy(
                 let elapsed = clock.since(zero, sample.time_ns);
                 let at = elapsed.unwrap_or_default();
                 let seen = TcpSeen { at, node: node.place, connection: sample.number };
-                watch.add(seen, |column| sample.value(column));
+                watch.tcp.add(seen, |column| sample.value(column));
                 if let Some(elapsed) = elapsed {
                     sample.write(&mut values);
                     tcp.add(elapsed, node.name, sample.number, &values)?;
                 }
             }
             (Finding::System(sample), _, Some(nodes)) => {
-                if let Some(elapsed) = clock.since(zero, sample.time_ns) {
+                let elapsed = clock.since(zero, sample.time_ns);
+                watch.nodes.add(elapsed.unwrap_or_default(), node.place, |column| sample.value(column));
+                if let Some(elapsed) = elapsed {
                     sample.write(&mut values);
                     nodes.add(elapsed, node.name, &values)?;
                 }
             }
             (Finding::Owner { number, process }, ..) => {
                 if let Some(event) = node.owners.get(&(node.place, process)) {
-                    watch.is_of(node.place, number, *event);
+                    watch.tcp.is_of(node.place, number, *event);
                 }
             }
             (Finding::LeftOut(rows), Some(tcp), _) => tcp.left_out(rows),

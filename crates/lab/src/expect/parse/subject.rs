@@ -2,7 +2,7 @@
 
 use super::{ExpectError, Names, Wrong};
 use crate::diagnostics::{nearest, one_of};
-use crate::expect::{CommandMetric, Function, JsonPath, PipeMetric, Subject, TcpMetric, TcpPart, Term};
+use crate::expect::{CommandMetric, Function, JsonPath, NodeMetric, PipeMetric, Subject, TcpMetric, TcpPart, Term};
 use crate::plan::Direction;
 
 /// What a name means.
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, names: &Names<'_>) -> Result<Found, ExpectError> 
         return of_metric(link_subject(name, link, &names.pipes[link], rest));
     }
     if let Some(node) = names.nodes.iter().position(|(node, _)| node == name) {
-        return of_metric(tcp(&format!("node `{name}`"), TcpPart::Node(node), rest));
+        return of_metric(node_subject(name, node, rest));
     }
     if let Some(figure) = figure {
         return in_figure(figure, name, rest).map_err(wrong);
@@ -151,9 +151,21 @@ fn command(name: &str, event: usize, rest: &str) -> Result<(Subject, Vec<Functio
     }
 }
 
-fn tcp(subject: &str, part: TcpPart, rest: &str) -> Result<(Subject, Vec<Function>), String> {
+/// What a node uses, or what its connections do.
+fn node_subject(name: &str, node: usize, rest: &str) -> Result<(Subject, Vec<Function>), String> {
+    let subject = format!("node `{name}`");
     let (each, metric) = of_each(rest);
-    tcp_metric(subject, part, each, metric)
+    if each {
+        return tcp_metric(&subject, TcpPart::Node(node), each, metric);
+    }
+    let (metric_name, functions) = functions(rest);
+    if let Some(metric) = NodeMetric::named(metric_name) {
+        return Ok((Subject::Node { node, metric }, functions));
+    }
+    tcp_metric(&subject, TcpPart::Node(node), each, metric).map_err(|_| {
+        let known: Vec<&str> = TcpMetric::names().chain(NodeMetric::names()).collect();
+        unknown_metric(&subject, metric_name, &known)
+    })
 }
 
 /// Whether each flow is meant, as in `flows.goodput`; and the metric.
@@ -183,7 +195,11 @@ fn unknown_metric(subject: &str, metric: &str, known: &[&str]) -> String {
 
 /// That everything is measured which is looked at.
 pub(super) fn check_measured(subject: &Subject, names: &Names<'_>) -> Result<(), String> {
-    let Subject::Tcp { part, metric, .. } = subject else { return Ok(()) };
+    let (part, metric) = match subject {
+        Subject::Tcp { part, metric, .. } => (part, metric),
+        Subject::Node { node, metric } => return check_node(*node, *metric, names),
+        Subject::Command { .. } | Subject::Link { .. } => return Ok(()),
+    };
     let is_sampled = |node: usize| names.nodes.get(node).is_none_or(|(_, measure)| measure.tcp.is_some());
     let node = match part {
         TcpPart::All if names.nodes.is_empty() || names.nodes.iter().any(|(_, measure)| measure.tcp.is_some()) => {
@@ -201,6 +217,15 @@ pub(super) fn check_measured(subject: &Subject, names: &Names<'_>) -> Result<(),
     Err(format!(
         "`{metric}` is of TCP connections, which are not sampled: write `measure: {{tcp: 10 ms}}` in this file{place}"
     ))
+}
+
+fn check_node(node: usize, metric: NodeMetric, names: &Names<'_>) -> Result<(), String> {
+    match names.nodes.get(node) {
+        Some((name, measure)) if measure.node.is_none() => Err(format!(
+            "`{metric}` is of nodes, which are not sampled: write `measure: {{node: 100 ms}}` in this file, or in node `{name}`"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// How a term is called without functions.

@@ -1,11 +1,9 @@
 //! `tcp.csv`, read line by line.
 
-use crate::regular;
+use crate::rows;
 use netloom_judge::RunError;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Points that a curve has at most; more could not be told apart.
 const MOST_POINTS: f64 = 900.0;
@@ -101,14 +99,7 @@ impl Curve {
 }
 
 /// The rows of the file, one by one.
-struct Rows {
-    reader: BufReader<File>,
-    path: PathBuf,
-    /// Where each of [`COLUMNS`] stands.
-    columns: [usize; COLUMNS.len()],
-    line: String,
-    number: usize,
-}
+struct Rows(rows::Rows<{ COLUMNS.len() }>);
 
 struct Row {
     time: f64,
@@ -121,54 +112,33 @@ struct Row {
 
 impl Rows {
     fn open(path: &Path) -> Result<Self, RunError> {
-        let file = regular::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
-        let reader = BufReader::with_capacity(1 << 16, file);
-        let mut rows =
-            Self { reader, path: path.to_owned(), columns: [0; COLUMNS.len()], line: String::new(), number: 0 };
-        rows.read_line()?;
-        let names: Vec<&str> = rows.line.trim_end().split(',').collect();
-        for (place, name) in rows.columns.iter_mut().zip(COLUMNS) {
-            let found = names.iter().position(|known| *known == name);
-            *place = found.ok_or_else(|| unreadable(path, &format!("line 1: there is no column `{name}`")))?;
-        }
-        Ok(rows)
-    }
-
-    /// False at the end of the file. A run that is killed leaves half a line at most, which is left out.
-    fn read_line(&mut self) -> Result<bool, RunError> {
-        self.number += 1;
-        let read = regular::read_line(&mut self.reader, &mut self.line);
-        read.map_err(|error| unreadable(&self.path, &format!("line {}: {error}", self.number)))?;
-        Ok(self.line.ends_with('\n'))
+        rows::Rows::open(path, COLUMNS, "TCP connections").map(Self)
     }
 
     fn next(&mut self) -> Result<Option<Row>, RunError> {
-        if !self.read_line()? {
-            return Ok(None);
+        let Some(values) = self.0.next()? else { return Ok(None) };
+        match Row::read(values) {
+            Some(row) => Ok(Some(row)),
+            None => Err(self.0.wrong()),
         }
-        let fields: Vec<&str> = self.line.trim_end().split(',').collect();
-        let wrong = || unreadable(&self.path, &format!("line {}: this is not a row of TCP connections", self.number));
-        let values = self.columns.map(|place| fields.get(place).copied());
-        if values.contains(&None) {
-            return Err(wrong());
-        }
-        let [time, node, connection, local, remote, congestion, figures @ ..] = values.map(Option::unwrap_or_default);
-        let time: f64 = time.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)?;
-        let connection = connection.parse().map_err(|_| wrong())?;
+    }
+}
+
+impl Row {
+    /// None if it is no such row.
+    fn read([time, node, connection, local, remote, congestion, figures @ ..]: [&str; COLUMNS.len()]) -> Option<Self> {
+        let time = rows::time(time)?;
+        let connection = connection.parse().ok()?;
         let figures = figures.map(|text| text.parse::<u64>().ok());
         let total = figures[5].unwrap_or_default();
         let [window, threshold, rtt, least_rtt, rate, sent, acked, received, retransmissions] =
             figures.map(|value| value.map(|value| value as f64));
-        Ok(Some(Row {
+        Some(Self {
             time,
             name: Name { node: node.to_owned(), connection },
             words: [local, remote, congestion].map(str::to_owned),
             point: Point { time, window, threshold, rtt, least_rtt, rate, sent, acked, received, retransmissions },
             sent: total,
-        }))
+        })
     }
-}
-
-fn unreadable(path: &Path, why: &str) -> RunError {
-    RunError::Lab(format!("{}: {why}", path.display()))
 }
