@@ -12,7 +12,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb demo test test-fast fmt fmt-check tidy lint doc unit manual python python-ray deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
+.PHONY: help deps kernel build install wheel deb demo test test-fast fmt fmt-check tidy lint doc unit manual python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,11 @@ python: ## form, types and tests of the Python package, in an environment of its
 python-ray: ## the tests of sweeps on Ray, with several of its nodes on this machine; not part of `make test`: Ray has 80 MB
 	$(CARGO) build --locked --bin netloom
 	scripts/python-tests --ray
+
+mininet: ## the tests of Mininet 2.3 itself, with Netloom in its place; not part of `make test`: half an hour, and some fail (docs/mininet.md)
+	scripts/install-deps services papers
+	$(CARGO) build --locked --bin netloom
+	scripts/mininet-tests
 
 deny: ## licences, sources and duplicates among the dependencies
 	"$$(scripts/install-cargo-deny)" deny --locked check licenses bans sources

@@ -96,6 +96,29 @@ pub(crate) enum Command {
     Link(LinkArgs),
     /// Understand the command lines of mahimahi's mm-delay, mm-loss and mm-link
     Mm(MmArgs),
+    /// Run a Python script that was written for Mininet, unchanged and without root
+    #[command(after_help = MININET_EXAMPLES, disable_help_flag = true)]
+    Mininet {
+        #[arg(
+            help = "The script and its arguments, or -m and a module of Python",
+            value_name = "SCRIPT",
+            required = true,
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        words: Vec<OsString>,
+    },
+    /// Understand the command line of Mininet's mn
+    #[command(after_help = MN_EXAMPLES, disable_help_flag = true)]
+    Mn {
+        #[arg(
+            help = "The options of mn; --help shows them",
+            value_name = "OPTION",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        words: Vec<OsString>,
+    },
     /// Bring a lab up and leave it running
     Up(UpArgs),
     /// List the labs that are up
@@ -213,6 +236,17 @@ pub(crate) enum Command {
         words: Vec<String>,
     },
 }
+
+const MININET_EXAMPLES: &str = "\
+Examples:
+  netloom mininet experiment.py --bw 10
+  netloom mininet -m mininet.examples.linuxrouter";
+
+const MN_EXAMPLES: &str = "\
+Examples:
+  netloom mn --topo single,3 --test pingall
+  netloom mn --link tc,bw=10,delay=10ms
+  netloom mn --custom topology.py --topo mytopo --controller remote";
 
 const MAN_EXAMPLES: &str = "\
 Examples:

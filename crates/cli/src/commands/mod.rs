@@ -18,6 +18,7 @@ mod lab_file;
 mod link;
 mod link_shell;
 mod logs;
+mod mininet;
 mod mm;
 mod mm_link;
 mod packets;
@@ -96,6 +97,8 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Graph(args) => graph::graph(&args),
         Command::Link(args) => link::link(&args),
         Command::Mm(args) => mm::mm(args.command),
+        Command::Mininet { words } => mininet::mininet(None, &words),
+        Command::Mn { words } => mininet::mininet(Some("mn"), &words),
         Command::Up(args) => up::up(&args),
         Command::Ps(args) => ps::ps(&args),
         Command::Exec(args) => exec::exec(args),
