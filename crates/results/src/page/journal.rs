@@ -97,6 +97,9 @@ struct Track {
     first: u32,
     /// Behind the furthest byte so far, since the first packet.
     end: u64,
+    /// The same before the instant of the last packet: the segments of a super-packet arrive at once, in no order.
+    earlier_end: u64,
+    last_ns: i64,
     packets: u64,
     bytes: u64,
     points: Thinned<(i64, u64)>,
@@ -238,7 +241,10 @@ impl Sequences {
         track.packets += 1;
         track.bytes += u64::from(packet.size_bytes);
         track.points.add((packet.at_ns, at));
-        if at < track.end {
+        if packet.at_ns > track.last_ns {
+            (track.earlier_end, track.last_ns) = (track.end, packet.at_ns);
+        }
+        if at < track.earlier_end {
             track.again.add((packet.at_ns, at));
         }
         track.end = track.end.max(at + 1);
@@ -252,6 +258,8 @@ impl Track {
             pipe: packet.pipe,
             first: packet.sequence,
             end: 0,
+            earlier_end: 0,
+            last_ns: packet.at_ns,
             packets: 0,
             bytes: 0,
             points: Thinned::new(MOST_POINTS),
@@ -354,7 +362,7 @@ mod tests {
         writer
             .push(&record(0, 60_000_000, 5_344, Fate::Dropped { at_ns: 60_000_000, cause: netloom_link::Cause::Full }))
             .unwrap();
-        writer.push(&record(0, 50_000_000, 3_896, delivered(71_000_000))).unwrap();
+        writer.push(&record(0, 60_000_000, 3_896, delivered(71_000_000))).unwrap();
         writer.push(&record(0, 90_000_000, 2_448, delivered(111_000_000))).unwrap();
         writer.finish().unwrap();
         let mut notes = Vec::new();
