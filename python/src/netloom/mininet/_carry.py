@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..process import DEVNULL, PIPE, Popen
 from ._clear import Unsupported
 
 if TYPE_CHECKING:
@@ -37,15 +38,21 @@ class State:
     folder: str | None = None
 
 
-def take(node: Node, live: Live) -> State:
+def ask(node: Node, live: Live) -> Popen:
+    """Begins to ask a node what it is like."""
+    return live.node(node.lab_node).popen(
+        ["/bin/sh", "-c", _SECTIONS], stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, cwd="/"
+    )
+
+
+def take(node: Node, asked: Popen) -> State:
     """What a node is like.
 
     Raises:
         Unsupported: Programs run in it, which would be lost.
     """
-    if node.lab_kind() != "host":
-        return State()
-    text = str(live.node(node.lab_node).run(["/bin/sh", "-c", _SECTIONS]).stdout)
+    text = str(asked.communicate()[0])
+    asked.close()
     parts = dict(zip(re.findall(r"^@(\w+)$", text, re.MULTILINE), re.split(r"^@\w+\n", text, flags=re.MULTILINE)[1:]))
     programs = _programs(parts.get("programs", ""))
     if programs:

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from ._shell import Shell
     from .link import Intf
 
-#: A lab brings the loopback up.
-LOOPBACK_IS_UP = True
-
 #: Commands that set something up and say nothing if they succeed.
 _SILENT = re.compile(
     r"""(

@@ -37,6 +37,10 @@ _count = 0
 _names_of_nodes = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,30}")
 
 
+#: Where an error about a lab file shows the place.
+_IN_FILE = re.compile(r"^ *--> .*\n(?: *\d* *\|.*\n?)*", re.MULTILINE)
+
+
 class Fabric:
     """Nodes and links that belong together, and the lab that is made of them."""
 
@@ -104,7 +108,11 @@ class Fabric:
     def lab_name(self, node: Node) -> str:
         """What a node is called in the lab, whose names are stricter."""
         if node.name not in self._names:
-            name = node.name if _names_of_nodes.fullmatch(node.name) else "n-" + re.sub(r"\W|_", "-", node.name)[:20]
+            name = (
+                node.name
+                if _names_of_nodes.fullmatch(node.name)
+                else "n-" + re.sub(r"[^A-Za-z0-9]", "-", node.name)[:20]
+            )
             taken, number = set(self._names.values()), 2
             base = name
             while name in taken:
@@ -135,7 +143,11 @@ class Fabric:
             # A lab file is stricter with addresses than Mininet; then `ip` sets them.
             for node, found in taken.items():
                 node.give_back_addresses(found)
-            self.live = self._describe({}).up(results=self._results())
+            try:
+                self.live = self._describe({}).up(results=self._results())
+            except LabError as error:
+                # Its places are those of a file that nobody has written.
+                raise Unsupported(f"netloom: {_IN_FILE.sub('', str(error)).strip()}") from None
         self.dirty = False
         debug(f"*** netloom: lab {self.live.name} is up after {time.monotonic() - began:.3f} s\n")
         if self.has_flows:
@@ -233,10 +245,9 @@ class Fabric:
         live = self.live
         if live is None:
             return {}
-        kept: dict[str, _carry.State] = {}
-        for node in self.machines():
-            if node.is_attached:
-                kept[node.name] = _carry.take(node, live)
+        used = [node for node in self.machines() if node.is_attached and node.is_used and node.lab_kind() == "host"]
+        asked = [(node, _carry.ask(node, live)) for node in used]
+        kept = {node.name: _carry.take(node, process) for node, process in asked}
         self._end()
         return kept
 

@@ -54,6 +54,9 @@ class Node(Addressed):
         self._shell: Shell | None = None
         self._folder: str | None = None
         self.is_attached = False
+        #: Whether programs have run in it since its lab was made, and the addresses that the lab has given it.
+        self.is_used = False
+        self.lab_addresses: dict[str, str] = {}
         self._stopped = False
         self.checkSetup()
         if self.privateDirs:
@@ -92,8 +95,7 @@ class Node(Addressed):
             assert self.fabric is not None and self.fabric.live is not None
             _carry.give(self, self.fabric.live, state)
             self._folder = state.folder
-        elif _early.LOOPBACK_IS_UP:
-            self._folder = None
+            self.is_used = True
 
     def detached(self) -> None:
         """Its lab ends."""
@@ -108,8 +110,9 @@ class Node(Addressed):
         return self._shell.run("pwd").strip() or None
 
     def take_addresses(self) -> dict[str, str]:
-        """First addresses of interfaces among what is to be done, which the lab can set itself."""
-        found: dict[str, str] = {}
+        """First addresses of interfaces among what is to be done, which the lab can set itself, and those that it has set."""
+        names = {intf.name for intf in self.intfList()}
+        found = {} if self.is_used else {name: each for name, each in self.lab_addresses.items() if name in names}
         left: list[tuple[str, str]] = []
         for number, (kind, text) in enumerate(self.pending):
             match = _ADDRESS.fullmatch(text) if kind == "ip" else None
@@ -121,10 +124,12 @@ class Node(Addressed):
             else:
                 left.append((kind, text))
         self.pending = left
+        self.lab_addresses, self.is_used = dict(found), bool(left)
         return found
 
     def give_back_addresses(self, found: dict[str, str]) -> None:
         """The lab does not set them."""
+        self.lab_addresses, self.is_used = {}, True
         self.pending = [
             ("ip", f"addr replace {address} brd + dev {name}") for name, address in found.items()
         ] + self.pending
@@ -168,6 +173,7 @@ class Node(Addressed):
         if not home.is_current:
             self.pending.append(("ip", arguments))
             return ""
+        self.is_used = True
         if self.waiting or self._shell is None:
             done = home.ensure().node(self.lab_node).run(["ip", *arguments.split()], cwd="/")
             return str(done.stdout) + str(done.stderr)
@@ -195,6 +201,7 @@ class Node(Addressed):
         return self._shell
 
     def _open_shell(self) -> None:
+        self.is_used = True
         if self.runs_in_lab:
             live = self._home().live
             self._shell = Shell(self.name, live, self.lab_node, self._folder)
@@ -267,7 +274,9 @@ class Node(Addressed):
         for each in self.privateDirs:
             if isinstance(each, tuple):
                 source = str(each[1]) % self.__dict__
-                found.append(f"mkdir -p {source} {each[0]} && mount --bind {source} {each[0]}")
+                found.append(
+                    f"for d in {source} {each[0]}; do [ -e $d ] || mkdir -p $d; done && mount --bind {source} {each[0]}"
+                )
             else:
                 found.append(f"mkdir -p {each} && mount -n -t tmpfs tmpfs {each}")
         return found
@@ -385,6 +394,7 @@ class Node(Addressed):
             argv = ["/bin/sh", "-c", " ".join(argv)] if shell else argv
         if self.runs_in_lab:
             live = self._home().ensure()
+            self.is_used = True
             if self._mounts():
                 self._shell_now()
             variables = options.pop("env", None) or os.environ

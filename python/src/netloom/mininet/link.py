@@ -133,7 +133,8 @@ class Intf(Explained):
         return self.updateIP(), self.updateMAC()
 
     def _shown(self) -> str:
-        if not self.node.runs_in_lab:
+        home = self.node.fabric
+        if not self.node.runs_in_lab or home is None or not home.is_current:
             return f"inet {self.ip} ether {self.mac}" if self.ip else f"ether {self.mac}"
         return self.node.cmd(f"ip addr show dev {self.name}")
 
@@ -149,7 +150,8 @@ class Intf(Explained):
         """Whether it is up; brings it up if asked to."""
         if setUp:
             self.ifconfig("up")
-        if not self.node.runs_in_lab:
+        home = self.node.fabric
+        if not self.node.runs_in_lab or home is None or not home.is_current:
             return self._is_up
         shown = self.node.ip_command(f"link show dev {self.name}")
         return self._is_up if not shown else bool(re.search(r"<[^>]*\bUP\b", shown))
@@ -305,13 +307,24 @@ class Link(Explained):
         intfName2 = intfName2 or self.intfName(node2, second["port"])
         self.number = 0
         self.exists = True
-        self.intf1: Any = None
-        self.intf2: Any = None
+        # Commands that the interfaces give while they are made find both ends.
+        self.intf1: Any = _Planned(intfName1, node1, addr1)
+        self.intf2: Any = _Planned(intfName2, node2, addr2)
         self.fabric = _together(node1, node2)
-        self.intf1 = (cls1 or intf)(name=intfName1, node=node1, link=self, mac=addr1, **first)
-        self.intf2 = (cls2 or intf)(name=intfName2, node=node2, link=self, mac=addr2, **second)
         self.fabric.links.append(self)
         self.fabric.touch()
+        first["mac"], second["mac"] = self.intf1.mac, self.intf2.mac
+        try:
+            self.intf1 = (cls1 or intf)(name=intfName1, node=node1, link=self, **first)
+            self.intf2 = (cls2 or intf)(name=intfName2, node=node2, link=self, **second)
+        except BaseException:
+            # Half a link is none.
+            self.fabric.links.remove(self)
+            for node, chosen in ((node1, first), (node2, second)):
+                made = node.intfs.get(chosen["port"])
+                if made is not None and made.link is self:
+                    node.delIntf(made)
+            raise
         for end in (self.intf1, self.intf2):
             if end.node.lab_kind() == "machine":
                 # It is there at once, for programs of this machine.
@@ -361,7 +374,8 @@ class Link(Explained):
     def changed(self, intf: Intf) -> None:
         """An interface sends in another way now."""
         home = self.fabric
-        if not home.is_current or self.intf2 is None:
+        if not home.is_current or isinstance(self.intf2, _Planned):
+            home.touch()
             return
         from ..links import _text  # pyright: ignore[reportPrivateUsage]
 
@@ -409,6 +423,23 @@ class Link(Explained):
 
     def __str__(self) -> str:
         return f"{self.intf1}<->{self.intf2}"
+
+
+class _Planned:
+    """An interface that is about to be made."""
+
+    def __init__(self, name: str, node: Any, mac: str | None) -> None:
+        self.name = name
+        self.node = node
+        self.mac = mac or _next_mac()
+        self.ip: str | None = None
+        self.prefixLen: int | None = None
+        self.wire = ""
+        self._is_up = True
+
+    def lab_keys(self) -> dict[str, Any]:
+        """It has none yet."""
+        return {}
 
 
 class OVSIntf(Intf):

@@ -64,6 +64,24 @@ class MininetLogger(logging.Logger):
         """Says what a script is run for."""
         self.say(OUTPUT, msg, *args)
 
+    def debug(self, msg: object, *args: object, **kwargs: Any) -> None:
+        """Says what only its author wants to know."""
+        self.say(logging.DEBUG, msg, *args)
+
+    def info(self, msg: object, *args: object, **kwargs: Any) -> None:
+        """Says what goes on."""
+        self.say(logging.INFO, msg, *args)
+
+    def warning(self, msg: object, *args: object, **kwargs: Any) -> None:
+        """Says what may be wrong."""
+        self.say(logging.WARNING, msg, *args)
+
+    warn = warning
+
+    def error(self, msg: object, *args: object, **kwargs: Any) -> None:
+        """Says what is wrong."""
+        self.say(logging.ERROR, msg, *args)
+
     def say(self, level: int, *words: object) -> None:
         """Says words, with spaces between them."""
         if self.isEnabledFor(level):

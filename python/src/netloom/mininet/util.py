@@ -460,7 +460,7 @@ def waitListening(client: Any = None, server: Any = "127.0.0.1", port: int = 80,
     address = server.IP() if is_node else str(server)
     if is_node and client is None:
         address = "127.0.0.1" if _listens_at_loopback(server, port) else address
-    probe = f"timeout 1 bash -c 'exec 3<>/dev/tcp/{address}/{port} && echo A >&3' 2>/dev/null && echo listens"
+    probe = f"timeout 1 bash -c 'exec 3<>/dev/tcp/{address}/{port}' 2>/dev/null && echo listens"
     end = None if timeout is None else time.monotonic() + timeout
     while True:
         found = where.cmd(probe) if where is not None else errRun(probe, shell=True)[0]
