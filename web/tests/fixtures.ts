@@ -20,7 +20,7 @@ export function write(folder: string, name: string, content: unknown): void {
 
 /** Calls netloom, and answers with what it printed. */
 export function netloom(...words: string[]): string {
-  return execFileSync(NETLOOM, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  return execFileSync(NETLOOM, words, { encoding: "utf8", maxBuffer: 256 << 20, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 export interface Shape { name?: string; links?: string[]; seconds?: number; tcp?: number; nodes?: number; described?: boolean; error?: string; hostile?: boolean }

@@ -1,0 +1,221 @@
+// The parts of the page that need no browser: changes by spans, what may stand where, merging, packets.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Keys, Tree } from "../ui/api";
+import { contextAt, keysAt } from "../ui/edit/context";
+import { merge } from "../ui/edit/merge";
+import { apply, freeName, push, remove, rename, set, valueAt, type Change, type Path } from "../ui/edit/spans";
+import { flowsOf, History } from "../ui/lab";
+import { arrange, graphOf, toward } from "../ui/map/model";
+import { chain } from "../ui/replay/follow";
+import { decode, instantsOf, next } from "../ui/replay/packets";
+import { progress } from "../ui/replay/stage";
+import { long } from "./journal";
+
+/** The tree of a small part of YAML, enough for these texts: block maps, flow maps and lists, plain words. */
+function treeOf(text: string): Tree {
+  let at = 0;
+  const skip = (): void => { while (/[ \t]/.test(text[at] ?? "")) at += 1; };
+  const blank = (): void => {
+    for (;;) {
+      const line = /^[ \t]*(#[^\n]*)?\n/.exec(text.slice(at));
+      if (!line) return;
+      at += line[0].length;
+    }
+  };
+  const flow = (): Tree => {
+    const from = at;
+    const open = text[at];
+    if (open !== "{" && open !== "[") {
+      while (at < text.length && !/[,}\]\n]/.test(text[at] ?? "") && !(text[at] === ":" && /\s/.test(text[at + 1] ?? "")) && !(text[at] === " " && text[at + 1] === "#")) at += 1;
+      const word = text.slice(from, at).trimEnd();
+      return { from, to: from + word.length, text: word, plain: true };
+    }
+    at += 1;
+    const [map, list]: [NonNullable<Tree["map"]>, Tree[]] = [[], []];
+    for (skip(); text[at] !== "}" && text[at] !== "]"; skip()) {
+      const item = flow();
+      skip();
+      if (text[at] === ":") {
+        at += 1;
+        skip();
+        map.push({ name: item.text ?? "", from: item.from, to: item.to, value: flow() });
+      } else list.push(item);
+      skip();
+      if (text[at] === ",") at += 1;
+    }
+    at += 1;
+    return open === "{" ? { from, to: at, map } : { from, to: at, list };
+  };
+  const block = (indent: number): Tree => {
+    const [map, list]: [NonNullable<Tree["map"]>, Tree[]] = [[], []];
+    blank();
+    const first = at + indent;
+    let end = first;
+    for (;;) {
+      blank();
+      const spaces = /^ */.exec(text.slice(at))?.[0].length ?? 0;
+      if (at >= text.length || spaces !== indent) break;
+      at += spaces;
+      if (text.startsWith("- ", at)) {
+        at += 2;
+        list.push(flow());
+      } else {
+        const from = at;
+        const name = /^[^:\n]+/.exec(text.slice(at))?.[0] ?? "";
+        at += name.length + 1;
+        skip();
+        let value: Tree;
+        if (text[at] === "\n" || at >= text.length) {
+          const after = at;
+          at += 1;
+          blank();
+          const deeper = /^ */.exec(text.slice(at))?.[0].length ?? 0;
+          if (deeper > indent) value = block(deeper);
+          else value = { from: after, to: after, empty: true };
+        } else value = flow();
+        map.push({ name, from, to: from + name.length, value });
+      }
+      end = at;
+      const line = text.indexOf("\n", Math.max(at - 1, 0));
+      if (text[at - 1] !== "\n") at = line < 0 ? text.length : line + 1;
+    }
+    return list.length > 0 ? { from: first, to: end, list } : { from: first, to: end, map };
+  };
+  return block(0);
+}
+
+const FILE = `# A lab.
+name: two   # its name
+nodes:
+  a: {}     # the first
+  b: {kind: router}
+  # between
+  c:
+links:
+  l1: {ends: [a, b], rate: 10 Mbit/s}  # slow
+  l2:
+    ends: [b, c]
+    delay: 5 ms
+timeline:
+  - {on: a, run: ping b, as: a}
+`;
+
+describe("changes by spans", () => {
+  const tree = treeOf(FILE);
+  const made = (change: Change | null): string => {
+    assert.ok(change);
+    return apply(FILE, [change]);
+  };
+  const cases: [string, Path, string, string, string][] = [
+    ["a value in braces", ["links", "l1", "rate"], "1 Gbit/s", "rate: 10 Mbit/s}", "rate: 1 Gbit/s}"],
+    ["a key in braces", ["links", "l1", "delay"], "2 ms", "10 Mbit/s}  # slow", "10 Mbit/s, delay: 2 ms}  # slow"],
+    ["a key in empty braces", ["nodes", "a", "kind"], "router", "a: {}     #", "a: {kind: router}     #"],
+    ["a key of nothing", ["nodes", "c", "kind"], "switch", "  c:\n", "  c: {kind: switch}\n"],
+    ["a value on a line", ["links", "l2", "delay"], "7 ms", "delay: 5 ms", "delay: 7 ms"],
+    ["a key on a line", ["links", "l2", "loss"], "1 %", "    delay: 5 ms\n", "    delay: 5 ms\n    loss: 1 %\n"],
+    ["a node", ["nodes", "d"], "{}", "  c:\nlinks", "  c:\n  d: {}\nlinks"],
+    ["a top key", ["layout"], "{a: [0, 1]}", "as: a}\n", "as: a}\nlayout: {a: [0, 1]}\n"],
+  ];
+  for (const [name, path, value, before, after] of cases) {
+    test(`${name} changes nothing else`, () => {
+      assert.ok(FILE.includes(before), before);
+      assert.equal(made(set(FILE, tree, path, value)), FILE.replace(before, after));
+    });
+  }
+  test("what is removed takes its line or its comma along", () => {
+    assert.equal(made(remove(FILE, tree, ["nodes", "b"])), FILE.replace("  b: {kind: router}\n", ""));
+    assert.equal(made(remove(FILE, tree, ["links", "l1", "rate"])), FILE.replace(", rate: 10 Mbit/s", ""));
+    assert.equal(made(remove(FILE, tree, ["links", "l2"])), FILE.replace("  l2:\n    ends: [b, c]\n    delay: 5 ms\n", ""));
+  });
+  test("a name is changed where it is a name, and not in a command", () => {
+    const text = apply(FILE, rename(FILE, tree, "nodes", "a", "z"));
+    assert.equal(text, FILE.replace("  a: {}", "  z: {}").replace("[a, b]", "[z, b]").replace("on: a,", "on: z,"));
+  });
+  test("lists grow", () => {
+    const list = valueAt(tree, ["links", "l1", "ends"]);
+    assert.ok(list);
+    assert.equal(made(push(FILE, list, "c")), FILE.replace("[a, b]", "[a, b, c]"));
+    assert.equal(freeName(["h1", "h3"], "h"), "h2");
+  });
+});
+
+test("three texts become one, and nothing is lost", () => {
+  const base = "a\nb\nc\nd\ne";
+  assert.deepEqual(merge(base, "A\nb\nc\nd\ne", "a\nb\nc\nd\nE"), { text: "A\nb\nc\nd\nE", conflict: false });
+  assert.deepEqual(merge(base, base, "x"), { text: "x", conflict: false });
+  assert.deepEqual(merge(base, "x", base), { text: "x", conflict: false });
+  const both = merge(base, "a\nmine\nc\nd\ne", "a\ntheirs\nc\nd\ne");
+  assert.ok(both.conflict && both.text.includes("mine") && both.text.includes("theirs"), both.text);
+});
+
+describe("what may stand where", () => {
+  const word = { words: ["host", "router"] };
+  const keys: Keys = { top: "lab", sections: {
+    lab: { doc: "", keys: [{ name: "nodes", doc: "", example: "", required: true, kind: { map: { names: "", values: { optional: "node" } } } }, { name: "timeline", doc: "", example: "", required: false, kind: { list: { items: { one_of: [{ section: "run" }] } } } }] },
+    node: { doc: "", keys: [{ name: "kind", doc: "", example: "", required: false, kind: word }, { name: "cpu", doc: "", example: "", required: false, kind: { section: "cpu" } }] },
+    cpu: { doc: "", keys: [{ name: "byte", doc: "", example: "", required: false, kind: {} }] }, run: { doc: "", keys: [{ name: "on", doc: "", example: "", required: true, kind: {} }] },
+  } };
+  const at = (text: string): { key: string | null; names: string } => {
+    const found = contextAt(text, text.length);
+    return { key: found.key, names: keysAt(keys, found.path).map(({ name }) => name).join(" ") };
+  };
+  for (const [text, key, names] of [
+    ["no", null, "nodes timeline"], ["nodes:\n  a:\n    ki", null, "kind cpu"], ["nodes:\n  a: {ki", null, "kind cpu"], ["nodes:\n  a: {kind: ro", "kind", "kind cpu"], ["nodes: {a: {cpu: {by", null, "byte"],
+    ["nodes:\n  a: {kind: host, cp", null, "kind cpu"], ["nodes:\n  a: {}\ntimeline:\n  - {o", null, "on"], ["timeline:\n  - o", null, "on"], ["timeline:\n  - at: 1 s\n    o", null, "on"], ["x: y # no", "#", "nodes timeline"],
+  ] as const) test(JSON.stringify(text), () => assert.deepEqual(at(text), { key, names }));
+});
+
+describe("packets", () => {
+  const kept = long(5000);
+  const url = new URL("http://x/?from_ns=1000000&to_ns=2000000");
+  const bytes = kept.packets(url);
+  const buffer = new Uint8Array(bytes).buffer;
+  const packets = decode(buffer);
+  test("are read as they were sent", () => {
+    assert.ok(packets.n > 900 && packets.n < 1100, String(packets.n));
+    assert.equal((packets.arrived[20] ?? NaN) - (packets.arrived[0] ?? NaN), 20_000);
+    const k = packets.fate.indexOf(0);
+    assert.equal(progress(packets, k, (packets.started[k] ?? 0) + 4000), 0.5);
+    assert.equal(progress(packets, k, (packets.started[k] ?? 0) - 1), null);
+  });
+  test("an answer that is cut off or of another kind is refused", () => {
+    assert.throws(() => decode(buffer.slice(0, 1000)), /promised/);
+    assert.throws(() => decode(new ArrayBuffer(8)), /did not send/);
+    assert.throws(() => decode(new ArrayBuffer(100)), /did not send/);
+  });
+  test("instants are gone through in both directions", () => {
+    const instants = instantsOf(packets, 1_000_000, 2_000_000);
+    const first = next(instants, 1_500_000, false);
+    assert.ok(first !== null && first > 1_500_000 && first <= 1_501_000, String(first));
+    assert.equal(next(instants, first, true), 1_500_000);
+    assert.equal(next(instants, 3e9, false), null);
+  });
+  test("a packet alone is a way of one pipe", () => assert.equal(chain(packets, packets.number[5] ?? 0).length, 1));
+});
+
+test("samples become figures, and their memory is bounded", () => {
+  const pipe = { link: "l", direction: "forward", pipe: null, from: "a", to: "b", joined_in_kernel: false, rate_bits_per_second: 1e6, delay_ns: 0, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: 0, departed_bytes: 0, queued_packets: 3, queued_bytes: 0, dropped_queue_packets: 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 };
+  const [flow] = flowsOf({ at_ns: 0, pipes: [pipe] }, { at_ns: 5e8, pipes: [{ ...pipe, departed_bytes: 31_250, dropped_queue_packets: 5 }] });
+  assert.deepEqual([flow?.bits, flow?.use, flow?.drops, flow?.queue], [5e5, 0.5, 10, 3]);
+  assert.equal(flowsOf({ at_ns: 0, pipes: [{ ...pipe, departed_bytes: 9 }] }, { at_ns: 1e9, pipes: [pipe] })[0]?.bits, 0, "counters of another lab of the name");
+  assert.ok(flow);
+  const history = new History(1);
+  for (let k = 0; k < 10_000; k += 1) history.add(k, [{ ...flow, bits: k }]);
+  const { t, y } = history.of(0, "bits");
+  assert.deepEqual([t.length, t[0], y[y.length - 1]], [2400, 7600, 9999]);
+  assert.ok(new History(20_000).length * 20_000 * 3 <= 4e6);
+});
+
+test("a map has a place for everything, and keys lead to neighbours", () => {
+  const nodes = Array.from({ length: 9 }, (_, place) => ({ name: `n${place}`, kind: "host" }));
+  const scene = arrange(nodes, nodes.slice(1).map((node) => ({ name: `l${node.name}`, ends: ["n0", node.name] })));
+  assert.ok(scene.nodes.every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)));
+  assert.deepEqual(arrange(nodes, scene.links).nodes.map(({ x }) => x), scene.nodes.map(({ x }) => x), "the same network has the same places");
+  const graph = graphOf({ nodes: [{ name: "a", kind: "host", x: 0, y: 0 }, { name: "b", kind: "host", x: 1, y: 0 }, { name: "c", kind: "host", x: 0, y: 1 }], links: [{ name: "x", ends: ["a", "b"] }, { name: "y", ends: ["b", "a"] }, { name: "bus", ends: ["a", "b", "c"] }, { name: "lost", ends: ["a", "nobody"] }] });
+  assert.equal(toward(graph, 0, 1, 0), 1);
+  assert.equal(toward(graph, 0, 0, 1), 2);
+  assert.equal(toward(graph, 0, -1, 0), 0);
+  assert.notEqual(graph.lines[1]?.bend, 0, "two links between the same nodes are apart");
+  assert.equal(graph.byLink.get("bus")?.length, 3);
+});

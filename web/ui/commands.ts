@@ -1,0 +1,116 @@
+// What can be done now, by name and by keys: the command palette and the keys themselves.
+import { announce } from "../components/download";
+import { createMemo, createSignal, each, el, listen, onCleanup, press } from "./view";
+
+export interface Command {
+  name: string;
+  /** As `event.key` has it, with `Mod+` before it for Control or the command key. */
+  keys?: string;
+  about?: string;
+  act: () => void;
+}
+
+type Source = () => Command[];
+const [sources, setSources] = createSignal<Source[]>([]);
+const [open, setOpen] = createSignal(false);
+
+/** Offers commands as long as the view that calls this is there. */
+export function offer(source: Source): void {
+  setSources((all) => [...all, source]);
+  onCleanup(() => setSources((all) => all.filter((one) => one !== source)));
+}
+
+export const openPalette = (): void => void setOpen(true);
+
+const all = (): Command[] => sources().slice().reverse().flatMap((source) => source());
+
+/** Keys that stand for text belong to whoever takes text. */
+function takesText(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest(".xterm, .cm-editor, dialog") !== null);
+}
+
+export function startKeys(): void {
+  listen("keydown", (event) => {
+    const mod = event.ctrlKey || event.metaKey;
+    const key = `${mod ? "Mod+" : ""}${event.shiftKey && event.key.length > 1 ? "Shift+" : ""}${mod ? event.key.toLowerCase() : event.key}`;
+    if (key === "Mod+k" && !(event.target instanceof HTMLElement && event.target.closest(".xterm"))) {
+      event.preventDefault();
+      setOpen((is) => !is);
+      return;
+    }
+    if (event.defaultPrevented || open() || event.altKey || (!mod && takesText(event.target))) return;
+    const command = all().find((one) => one.keys === key);
+    if (!command) return;
+    event.preventDefault();
+    command.act();
+  });
+}
+
+/** How well a name has the letters in this order; null: it has not. */
+export function rank(name: string, wanted: string): number | null {
+  const text = name.toLowerCase();
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  let sum = 0;
+  for (const word of words) {
+    const at = text.indexOf(word);
+    if (at < 0) return null;
+    sum += at === 0 || text[at - 1] === " " ? at * 0.01 : 1 + at * 0.01;
+  }
+  return sum;
+}
+
+const MOST = 60;
+
+/** The list of all commands, narrowed by what is typed. */
+export function palette(): HTMLElement {
+  const [wanted, setWanted] = createSignal("");
+  const [at, setAt] = createSignal(0);
+  const found = createMemo(() => {
+    if (!open()) return [];
+    const ranked = all().map((command) => ({ command, rank: rank(command.name, wanted()) })).filter((one): one is { command: Command; rank: number } => one.rank !== null);
+    return (wanted().trim() ? ranked.sort((a, b) => a.rank - b.rank) : ranked).slice(0, MOST).map(({ command }) => command);
+  });
+  const run = (command: Command | undefined): void => {
+    if (!command) return;
+    close();
+    command.act();
+  };
+  const close = (): void => {
+    setOpen(false);
+    dialog.close();
+  };
+  const input = el("input", {
+    type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-autocomplete": "list", "aria-label": "what to do", autocomplete: "off", spellcheck: "false",
+    placeholder: "What to do?", "aria-activedescendant": () => (found().length > 0 ? `palette-${at()}` : null),
+    oninput: () => { setWanted(input.value); setAt(0); announce(`${found().length} commands`); },
+    onkeydown: (event: KeyboardEvent) => {
+      const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
+      if (step !== undefined) {
+        event.preventDefault();
+        setAt((now) => Math.min(Math.max(now + step, 0), Math.max(found().length - 1, 0)));
+        list.children[at()]?.scrollIntoView({ block: "nearest" });
+      } else if (event.key === "Enter") {
+        event.preventDefault();
+        run(found()[at()]);
+      }
+    },
+  });
+  const list = el("ul", { id: "palette-list", role: "listbox", "aria-label": "commands" }, each(found, (command, place) =>
+    el("li", { role: "option", id: () => `palette-${place()}`, "aria-selected": () => String(place() === at()), onclick: () => run(command), onmousemove: () => setAt(place()) },
+      el("span", {}, command.name), command.about ? el("small", {}, command.about) : null, command.keys ? el("kbd", {}, shown(command.keys)) : null)));
+  const dialog = el("dialog", { class: "palette", "aria-label": "commands", onclose: () => setOpen(false), onclick: (event: MouseEvent) => { if (event.target === dialog) close(); } },
+    input, list, () => (found().length === 0 ? el("p", { class: "none" }, "nothing is called so") : null));
+  createMemo(() => {
+    if (open() && !dialog.open) {
+      input.value = "";
+      setWanted("");
+      setAt(0);
+      queueMicrotask(() => dialog.isConnected && !dialog.open && dialog.showModal());
+    } else if (!open() && dialog.open) dialog.close();
+  });
+  return dialog;
+}
+
+const shown = (keys: string): string => keys.replace("Mod+", navigator.platform.startsWith("Mac") ? "⌘ " : "Ctrl ").replace(/\b[a-z]$/, (letter) => letter.toUpperCase());
+
+export const paletteButton = (): HTMLButtonElement => press([el("span", { class: "wide" }, "Commands "), el("kbd", {}, shown("Mod+k"))], openPalette, { class: "plain", "aria-keyshortcuts": "Control+K", title: "all commands" });

@@ -1,0 +1,144 @@
+// A client of the control protocol over a WebSocket: one JSON object is one message. See docs/protocol.md.
+import { createSignal, type Accessor } from "./view";
+
+export interface PipeStats {
+  link: string; direction: string; pipe: string | null; from: string; to: string; joined_in_kernel: boolean; rate_bits_per_second: number | null; delay_ns: number; up: boolean;
+  arrived_packets: number; arrived_bytes: number; departed_packets: number; departed_bytes: number; queued_packets: number; queued_bytes: number;
+  dropped_queue_packets: number; dropped_loss_packets: number; dropped_early_packets: number; dropped_down_packets: number; marked_packets: number;
+}
+export interface Stats { at_ns: number; since_zero_ns?: number | null; pipes: PipeStats[]; lost?: number }
+export interface TopologyPipe { direction: string; pipe: string | null; up: boolean; settings: Record<string, unknown> }
+export interface TopologyLink { name: string; ends: { node: string; interface: string }[]; mtu_bytes: number; joined_in_kernel: boolean; pipes: TopologyPipe[] }
+export interface TopologyNode { name: string; kind: string; stack: string; interfaces: { name: string; link: string; mac: string; mtu_bytes: number; addresses: string[] }[] }
+export interface Service { name: string; node: string; state: string; exit_code: number | null }
+export interface Topology { nodes: TopologyNode[]; links: TopologyLink[]; services: Service[] }
+export interface Now { at_ns: number; since_zero_ns: number | null; clock: string; paused: boolean; dilation: number | null; stalled: string | null }
+export interface Happened { at_ns: number; since_zero_ns: number | null; what: string; details: Record<string, unknown> }
+export interface Output { command: string; node: string; stream: string; lines: string[]; partial: boolean }
+export interface Info { name: string; mode: string; file: string; folder: string; nodes: { name: string; kind: string; addresses: string[] }[]; longest_stop_ns: number }
+type Message = Record<string, unknown> & { id?: number; reply?: string; event?: string; message?: string };
+
+export type State = "connecting" | "open" | "ended";
+/** Between two attempts to connect, in ms. */
+const AGAIN = [250, 500, 1000, 2000, 5000];
+
+export class Refused extends Error {
+  constructor(message: string, readonly key: string | null) {
+    super(message);
+  }
+}
+
+interface Subscription { request: Record<string, unknown>; hear: (event: never) => void; events: string }
+
+export class Control {
+  readonly state: Accessor<State>;
+  /** Why it is not open. */
+  readonly why: Accessor<string>;
+  private readonly setState: (state: State) => void;
+  private readonly setWhy: (why: string) => void;
+  private socket: WebSocket | null = null;
+  private readonly waiting = new Map<number, { done: (message: Message) => void; failed: (error: Error) => void }>();
+  private readonly subscriptions = new Map<number, Subscription>();
+  private last = 0;
+  private attempts = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private closed = false;
+
+  /** Connects, and again when the connection is lost, as long as `exists` says that there is such a lab. */
+  constructor(private readonly url: string, private readonly exists: () => Promise<boolean>) {
+    const [state, setState] = createSignal<State>("connecting");
+    const [why, setWhy] = createSignal("");
+    [this.state, this.setState, this.why, this.setWhy] = [state, setState, why, setWhy];
+    this.connect();
+  }
+
+  private connect(): void {
+    if (this.closed) return;
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.onopen = () => {
+      this.attempts = 0;
+      this.send({ request: "hello", version: 1 }).catch((error: Error) => this.setWhy(error.message));
+      for (const [id, one] of this.subscriptions) this.write({ id, ...one.request });
+      this.setWhy("");
+      this.setState("open");
+    };
+    socket.onmessage = (event) => {
+      if (typeof event.data === "string") this.hear(event.data);
+    };
+    socket.onclose = (event) => {
+      this.waiting.forEach(({ failed }) => failed(new Error(event.reason || "the connection to the lab was lost")));
+      this.waiting.clear();
+      if (this.closed) return;
+      this.setWhy(event.reason);
+      void this.lost();
+    };
+  }
+
+  private async lost(): Promise<void> {
+    this.setState("connecting");
+    const is = await this.exists().catch(() => true);
+    if (this.closed) return;
+    if (!is) {
+      this.closed = true;
+      this.setState("ended");
+      return;
+    }
+    this.timer = setTimeout(() => this.connect(), AGAIN[Math.min(this.attempts, AGAIN.length - 1)]);
+    this.attempts += 1;
+  }
+
+  private hear(text: string): void {
+    const message = JSON.parse(text) as Message;
+    const id = typeof message.id === "number" ? message.id : -1;
+    if (message.event !== undefined) {
+      this.subscriptions.get(id)?.hear(message as never);
+      return;
+    }
+    const waiting = this.waiting.get(id);
+    this.waiting.delete(id);
+    if (message.reply === "refused") waiting?.failed(new Refused(message.message ?? "refused", (message["key"] as string) ?? null));
+    else waiting?.done(message);
+  }
+
+  private write(message: Record<string, unknown>): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  /** Asks, and waits for the reply. */
+  send<T>(request: Record<string, unknown>): Promise<T> {
+    this.last += 1;
+    const id = this.last;
+    return new Promise<T>((done, failed) => {
+      if (this.socket?.readyState !== WebSocket.OPEN) {
+        failed(new Error("the page is not connected to the lab"));
+        return;
+      }
+      this.waiting.set(id, { done: done as (message: Message) => void, failed });
+      this.write({ id, ...request });
+    });
+  }
+
+  /** Hears events, after a connection that was lost, too. A connection has one subscription to each kind: the last one holds. */
+  subscribe<T>(events: string, keys: Record<string, unknown>, hear: (event: T) => void): void {
+    this.unsubscribe(events);
+    this.last += 1;
+    const one = { request: { request: "subscribe", events, ...keys }, hear: hear as (event: never) => void, events };
+    this.subscriptions.set(this.last, one);
+    this.write({ id: this.last, ...one.request });
+  }
+
+  unsubscribe(events: string): void {
+    for (const [id, one] of this.subscriptions) {
+      if (one.events !== events) continue;
+      this.subscriptions.delete(id);
+      this.write({ request: "unsubscribe", events });
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    this.socket?.close();
+  }
+}

@@ -1,0 +1,249 @@
+// A lab file: its map and its text side by side, each change in one at once in the other.
+import { save } from "../../components/download";
+import { api, Refusal, type Checked, type Problem } from "../api";
+import { offer, type Command } from "../commands";
+import { keys } from "../forms";
+import { MapCanvas } from "../map/canvas";
+import { graphOf } from "../map/model";
+import { mapSvg } from "../map/export";
+import { address, go } from "../route";
+import { attempt, tell } from "../tell";
+import { createEffect, createMemo, createSignal, el, keyed, listen, on, onCleanup, press, untrack, type View } from "../view";
+import { disk, jobs, labs, may } from "../world";
+import { mapButtons } from "../watch/page";
+import { reportView } from "../watch/verdict";
+import { actions, type Actions } from "./actions";
+import { exporter, generator, importer } from "./dialogs";
+import { merge } from "./merge";
+import { partForm } from "./part";
+import { makeSource, type Source } from "./source";
+
+/** How long after the last letter the text is checked, in ms. */
+const CHECK_MS = 200;
+
+export function editPage(path: string): View {
+  const [loaded, setLoaded] = createSignal<{ text: string; etag: string } | null>(null);
+  const [why, setWhy] = createSignal("");
+  api.read(path).then(setLoaded, (error: Error) => setWhy(error.message));
+  return () => {
+    const known = loaded();
+    if (!known) return el("div", { class: "page" }, why() ? el("p", { class: "error" }, why()) : el("p", { class: "loading", role: "status" }, "reading the file…"));
+    return untrack(() => editor(path, known));
+  };
+}
+
+function editor(path: string, loaded: { text: string; etag: string }): View {
+  const crlf = loaded.text.includes("\r\n");
+  const plain = (text: string): string => text.replace(/\r\n?/g, "\n");
+  let base = plain(loaded.text);
+  let etag = loaded.etag;
+  const [dirty, setDirty] = createSignal(false);
+  const [checked, setChecked] = createSignal<Checked | null>(null);
+  const [chosen, setChosen] = createSignal<{ nodes: string[]; links: string[] }>({ nodes: [], links: [] });
+  const [job, setJob] = createSignal<number | null>(null);
+  const [fresh, setFresh] = createSignal("");
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let asking: AbortController | null = null;
+  const source: Source = makeSource(base, !may("edit"), keys, () => {
+    setDirty(source.text() !== base);
+    clearTimeout(timer);
+    timer = setTimeout(check, CHECK_MS);
+  });
+  const check = (): void => {
+    asking?.abort();
+    const abort = new AbortController();
+    asking = abort;
+    const text = source.text();
+    api.check(path, text, abort.signal).then((found) => {
+      if (text !== source.text()) return;
+      setFresh(text);
+      setChecked(found);
+      source.show(found);
+    }, (error: Error) => { if (!abort.signal.aborted) tell(error.message, true); });
+  };
+  check();
+  const act: Actions = actions({ source, checked, fresh, chosen, select: (nodes, links) => map.choose(nodes, links) });
+  const wrong = createMemo(() => new Set((checked()?.errors ?? []).flatMap(({ key }) => /^(?:nodes|links)\.([^.[]+)/.exec(key ?? "")?.[1] ?? [])));
+  const map: MapCanvas = new MapCanvas({
+    label: `map of ${path}`,
+    choose: ({ nodes, links }, open) => {
+      setChosen({ nodes: [...nodes], links: [...links] });
+      if (joining()) joinNext([...nodes]);
+      else if (open) {
+        const name = [...nodes, ...links][0];
+        const span = name === undefined ? undefined : checked()?.scene?.names?.[name];
+        if (span) source.goTo(span.from, span.to);
+      }
+    },
+    words: ({ node, link }) => {
+      const error = checked()?.errors.find(({ key }) => key?.startsWith(node !== undefined ? `nodes.${node}` : `links.${link}`));
+      const words = node !== undefined ? `${map.graph.spots[map.graph.byNode.get(node) ?? -1]?.kind ?? "node"} ${node}` : `link ${link}: ${checked()?.scene?.links.find(({ name }) => name === link)?.words?.join("; ") ?? ""}`;
+      return error ? `${words} – ${error.message}` : words;
+    },
+    ...(may("edit") ? { move: (moved: Map<string, [number, number]>) => act.place(moved) } : {}),
+    over: (_map, pen, c): boolean => {
+      pen.strokeStyle = c.bad;
+      pen.lineWidth = 2.5;
+      for (const spot of map.graph.spots) if (wrong().has(spot.name)) {
+        const [x, y] = map.place(spot);
+        pen.beginPath();
+        pen.arc(x, y, map.nodeSize + 8, 0, 2 * Math.PI);
+        pen.stroke();
+      }
+      for (const line of map.graph.lines) if (wrong().has(line.name)) {
+        const [x, y] = map.on(line, 0.5);
+        pen.beginPath();
+        pen.arc(x, y, 9, 0, 2 * Math.PI);
+        pen.stroke();
+      }
+      return false;
+    },
+    key: (event) => {
+      if ((event.key === "Delete" || event.key === "Backspace") && may("edit")) act.removeChosen();
+      else if (event.key === "Escape" && joining()) setJoining(null);
+      else return false;
+      return true;
+    },
+  });
+  const [joining, setJoining] = createSignal<string | null>(null);
+  const join = (): void => {
+    const { nodes } = chosen();
+    if (nodes.length === 2 && nodes[0] !== undefined && nodes[1] !== undefined) act.join(nodes[0], nodes[1]);
+    else {
+      setJoining(nodes.length === 1 ? nodes[0] ?? "" : "");
+      tell("choose the nodes that the link joins, one after the other; Escape ends it");
+    }
+  };
+  const joinNext = (nodes: string[]): void => {
+    const from = joining();
+    const next = nodes.find((name) => name !== from);
+    if (next === undefined) return;
+    if (!from) setJoining(next);
+    else {
+      setJoining(null);
+      act.join(from, next);
+    }
+  };
+  createEffect(() => {
+    const scene = checked()?.scene;
+    if (scene) map.show(graphOf(scene));
+  });
+  createEffect(on(wrong, () => map.draw()));
+  // Labels of links say what they are set to.
+  createEffect(() => {
+    checked();
+    map.look(map.graph.links.map((name) => ({ grade: 2, dropping: false, down: false, label: (checked()?.scene?.links.find((link) => link.name === name)?.words?.[0] ?? "").split(", ").slice(0, 2).join(", "), queue: [0, 0], flow: [0, 0] })));
+  });
+  const take = (theirs: string, tag: string): void => {
+    const { text, conflict } = merge(base, source.text(), theirs);
+    [base, etag] = [theirs, tag];
+    source.replace(text);
+    setDirty(text !== base);
+    tell(conflict ? "The file was changed here and on disk at the same place: both are in the text, between marks." : "The file was changed on disk: both changes are in the text.", conflict);
+    check();
+  };
+  createEffect(on(disk, (event) => {
+    if (!event || event.path !== path || event.etag === etag || saving) return;
+    if (event.etag === null) {
+      tell("The file was removed from disk; the text is still here.", true);
+      return;
+    }
+    attempt(async () => {
+      const now = await api.read(path);
+      if (now.etag !== etag) take(plain(now.text), now.etag);
+    });
+  }));
+  let saving = false;
+  const write = async (): Promise<void> => {
+    const text = source.text();
+    saving = true;
+    try {
+      etag = await api.write(path, crlf ? text.replaceAll("\n", "\r\n") : text, etag);
+      base = text;
+      setDirty(source.text() !== base);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 412) throw error;
+      const theirs = error.body["text"];
+      if (typeof theirs === "string") take(plain(theirs), String(error.body["etag"]));
+      throw new Error("somebody else has written the file meanwhile: look at the text, and save again");
+    } finally {
+      saving = false;
+    }
+  };
+  const start = (command: "up" | "run" | "sim"): void => attempt(async () => {
+    if (dirty()) await write();
+    setJob((await api.start({ command, path })).id);
+  });
+  listen("beforeunload", (event) => { if (dirty()) event.preventDefault(); });
+  onCleanup(() => {
+    clearTimeout(timer);
+    asking?.abort();
+    source.destroy();
+    map.destroy();
+  });
+  const edit = may("edit");
+  offer((): Command[] => [
+    ...(edit ? [
+      { name: "Save the file", keys: "Mod+s", act: () => attempt(write, "saved") },
+      { name: "Bring the lab up", act: () => start("up") }, { name: "Run the lab", act: () => start("run") }, { name: "Simulate the links", act: () => start("sim") },
+      { name: "Undo", keys: "Mod+z", act: source.undo }, { name: "Redo", keys: "Mod+y", act: source.redo },
+      ...(["host", "router", "switch", "hub", "transit"] as const).map((kind, place) => ({ name: `Add a ${kind}`, keys: ["n", "r", "s", "", ""][place] ?? "", act: () => act.addNode(kind, map.under(240, 160)) })),
+      { name: "Join nodes by a link", keys: "j", act: join },
+      { name: "Copy what is chosen", keys: "c", act: act.copy }, { name: "Paste", keys: "v", act: act.paste },
+      { name: "Remove what is chosen", keys: "Delete", act: act.removeChosen },
+      { name: "Align chosen nodes in a row", act: () => act.align("row") }, { name: "Align chosen nodes in a column", act: () => act.align("column") }, { name: "Put chosen nodes around a circle", act: () => act.align("circle") },
+      { name: "Keep all places in the file", act: () => act.place(new Map(map.graph.spots.filter(({ name }) => name).map((spot) => [spot.name, [spot.x, spot.y]]))) },
+      { name: "Forget all places of the file", act: act.forget },
+      { name: "Generate a network…", act: () => generator(source.text().trim() === "" ? source.replace : null) }, { name: "Import a file of another tool…", act: importer },
+    ] : []),
+    { name: "Export for another tool…", act: () => exporter(path, source.text()) },
+    { name: "Save the map as SVG", act: () => save("lab.svg", "image/svg+xml", mapSvg(map, [], `map of ${path}`)) },
+    { name: "Go to the map", keys: "m", act: () => map.element.focus() }, { name: "Go to the text", keys: "e", act: () => source.view.focus() },
+    ...(checked()?.scene?.nodes ?? []).slice(0, 300).map(({ name }) => ({ name: `Show node ${name}`, act: () => map.choose([name], []) })),
+    ...(checked()?.scene?.links ?? []).slice(0, 300).map(({ name }) => ({ name: `Show link ${name}`, act: () => map.choose([], [name]) })),
+  ]);
+  const lab = createMemo(() => labs().find((row) => row.path === path));
+  return el("div", { class: "lab edit" },
+    el("div", { class: "labbar" },
+      el("h1", {}, path), () => (dirty() ? el("span", { class: "badge caution" }, "not saved") : null),
+      () => verdict(checked()),
+      el("span", { class: "grow" }),
+      edit ? el("span", { class: "controls" }, press("Save", () => attempt(write, "saved"), { disabled: () => !dirty() }), press("Up", () => start("up"), { title: "bring the lab up and watch it" }), press("Run", () => start("run"), { class: "first" }), press("Simulate", () => start("sim"))) : null,
+      () => (lab() ? el("a", { href: address("lab", lab()?.name ?? "") }, "watch it") : null)),
+    el("div", { class: "editmain" },
+      el("div", { class: "mapside" }, map.element, mapButtons(map),
+        edit ? el("div", { class: "maptools", role: "group", "aria-label": "add" },
+          (["host", "router", "switch"] as const).map((kind) => press(`+ ${kind}`, () => act.addNode(kind, map.under(240, 160)))), press(() => (joining() === null ? "Join" : "Joining…"), join)) : null,
+        el("div", { class: "partbox" }, keyed(createMemo(() => JSON.stringify(chosen())), () => partForm({ chosen, checked, fresh, act, edit })))),
+      el("div", { class: "textside" }, source.view.dom, () => problems(checked()?.errors ?? [], source), () => running(job(), setJob))));
+}
+
+function verdict(checked: Checked | null): View {
+  if (!checked) return null;
+  const count = checked.errors.length;
+  return count === 0 ? el("span", { class: "badge good" }, "right") : el("span", { class: "badge bad" }, count === 1 ? "1 error" : `${count} errors`);
+}
+
+function problems(errors: readonly Problem[], source: Source): View {
+  if (errors.length === 0) return null;
+  return el("ol", { class: "problems", "aria-label": "errors" }, errors.slice(0, 100).map((error) => el("li", {}, press(error.line > 0 ? `line ${error.line}` : "file", () => source.goTo(error.from ?? 0, error.to), { class: "plain" }), " ", error.message)));
+}
+
+/** What a run says as it goes on. */
+function running(id: number | null, set: (id: number | null) => void): View {
+  const job = id === null ? undefined : jobs()[id];
+  if (!job) return null;
+  const box = el("pre", { class: "joblog", tabindex: 0, role: "log", "aria-label": "what the command says" }, (job.lines ?? []).slice(-200).join("\n"));
+  queueMicrotask(() => { box.scrollTop = box.scrollHeight; });
+  if (job.state === "over" && job.command === "up" && job.exit_code === 0 && job.lab) {
+    set(null);
+    go("lab", job.lab);
+    return null;
+  }
+  return el("section", { class: "job", "aria-label": "the run" },
+    el("div", { class: "controls" }, el("strong", {}, `${job.command} ${job.lab ?? ""}`), el("span", { class: `badge ${job.state === "over" ? (job.exit_code === 0 ? "good" : "bad") : "caution"}` }, job.state === "over" ? `over, exit code ${job.exit_code}` : "going on"),
+      job.lab && job.state !== "over" && job.command !== "sim" ? el("a", { href: address("lab", job.lab) }, "watch it") : null,
+      job.results ? el("a", { href: address("replay", job.results) }, "results") : null,
+      job.state !== "over" ? press("End", () => attempt(() => api.endJob(job.id))) : press("Close", () => set(null))),
+    box, job.report ? el("div", { class: "panel" }, reportView(job.report)) : null);
+}

@@ -1,0 +1,62 @@
+// Forms made from the table of keys that the server gives: no key is written here. Values are texts as a lab file has them.
+import { fresh } from "../components/dom";
+import { api, type Key, type Keys, type Kind } from "./api";
+import { createSignal, el, type View } from "./view";
+
+const [table, setTable] = createSignal<Keys | null>(null);
+let asked = false;
+
+/** The table of keys, asked for once. */
+export function keys(): Keys | null {
+  if (!asked) {
+    asked = true;
+    api.keys().then(setTable, () => { asked = false; });
+  }
+  return table();
+}
+
+export const section = (name: string): Key[] => keys()?.sections[name]?.keys ?? [];
+
+/** An example as a lab file has it, on one line. */
+export function flow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
+  if (typeof value === "object" && value !== null) return `{${Object.entries(value).map(([name, one]) => `${name}: ${flow(one)}`).join(", ")}}`;
+  if (typeof value === "string") return /^[\w./%+-]+(?: [\w./%+-]+)*$/.test(value) && !/^(true|false|null|~|-?[\d.]+(e[+-]?\d+)?)$/i.test(value) ? value : JSON.stringify(value);
+  return String(value);
+}
+
+/** Words that a key takes, if it takes a few. */
+export function wordsOf(kind: Kind): string[] {
+  if (kind.words) return kind.words;
+  if (kind.flag) return ["true", "false"];
+  return (kind.one_of ?? []).flatMap(wordsOf);
+}
+
+/** What a kind wants, in words for the reader. */
+export function kindWords(kind: Kind): string {
+  if (kind.quantity) return `${kind.quantity}${kind.units ? ` in ${kind.units.slice(0, 6).join(", ")}` : ""}`;
+  if (kind.words) return kind.words.join(", ");
+  if (kind.integer) return `a whole number${kind.integer.least !== undefined ? ` from ${kind.integer.least}` : ""}${kind.integer.most !== undefined && kind.integer.most < 1e15 ? ` to ${kind.integer.most}` : ""}`;
+  if (kind.number) return "a number";
+  if (kind.flag) return "true or false";
+  if (kind.section ?? kind.optional) return `{${kind.section ?? kind.optional}: …}`;
+  if (kind.list) return `a list of ${kindWords(kind.list.items)}`;
+  if (kind.map) return "names with values";
+  if (kind.one_of) return [...new Set(kind.one_of.map(kindWords))].join(", or ");
+  return "text";
+}
+
+export interface Field { key: Key; value: string; placeholder: string; change: (value: string) => void; disabled?: boolean }
+
+/** One key with its name, its value, and what it means. */
+export function field({ key, value, placeholder, change, disabled = false }: Field): View {
+  const id = fresh("field");
+  const words = wordsOf(key.kind).slice(0, 40);
+  const list = words.length > 0 ? el("datalist", { id: `${id}-words` }, words.map((word) => el("option", { value: word }))) : null;
+  const input = el("input", {
+    id, type: "text", value, placeholder, spellcheck: "false", autocomplete: "off", disabled, list: list ? `${id}-words` : null, "aria-describedby": `${id}-doc`, required: key.required,
+    onchange: () => change(input.value.trim()),
+    onkeydown: (event: KeyboardEvent) => { if (event.key === "Escape") { input.value = value; event.stopPropagation(); } },
+  });
+  return el("div", { class: "field" }, el("label", { for: id }, key.name), input, list, el("p", { id: `${id}-doc`, class: "doc" }, key.doc));
+}

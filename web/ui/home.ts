@@ -1,0 +1,75 @@
+// The front page: labs that are up, lab files, results.
+import { bytes } from "../components/format";
+import { api, type FileRow, type LabRow, type ResultRow } from "./api";
+import { address, go } from "./route";
+import { attempt } from "./tell";
+import { createEffect, createSignal, each, el, press, when, type View } from "./view";
+import { files, labs, may, results, state } from "./world";
+
+/** Results that are listed at first. */
+const FIRST = 12;
+
+export function home(): View {
+  const [list, setList] = createSignal<FileRow[]>([]);
+  const [all, setAll] = createSignal(false);
+  createEffect(() => {
+    files();
+    if (state()?.folder) api.files().then((found) => setList(found.files), () => undefined);
+  });
+  const shown = (): ResultRow[] => (all() ? results() : results().slice(0, FIRST));
+  return el("div", { class: "page home" },
+    el("h1", {}, "Labs, files and results"),
+    el("section", { "aria-labelledby": "labs-heading" }, el("h2", { id: "labs-heading" }, "Labs that are up"),
+      () => (labs().length === 0 ? el("p", { class: "none" }, "No lab is up. Open a lab file below and bring it up.") : null),
+      el("ul", { class: "cards" }, each(labs, labCard))),
+    el("section", { "aria-labelledby": "files-heading" }, el("h2", { id: "files-heading" }, "Lab files"),
+      () => (state() && !state()?.folder ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.") : null),
+      when(() => may("edit") && state()?.folder, () => press("New lab…", fresh)),
+      el("ul", { class: "rows" }, each(list, (file) => el("li", {}, el("a", { href: address("edit", file.path) }, file.path), el("small", {}, file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`))))),
+    el("section", { "aria-labelledby": "results-heading" }, el("h2", { id: "results-heading" }, "Results"),
+      () => (results().length === 0 ? el("p", { class: "none" }, "No run has left results here.") : null),
+      el("ul", { class: "rows" }, each(shown, resultRow)),
+      () => (results().length > FIRST && !all() ? press(`show all ${results().length}`, () => setAll(true)) : null)),
+    el("section", { "aria-labelledby": "learn-heading" }, el("h2", { id: "learn-heading" }, "Learn"),
+      el("p", {}, el("a", { href: address("lessons") }, "Three lessons"), ": a bottleneck and its queue, a ring that heals, CUBIC against BBR.")));
+}
+
+function labCard(lab: LabRow): View {
+  const count = Array.isArray(lab.nodes) ? lab.nodes.length : Number(lab.nodes ?? 0);
+  return el("li", { class: "card" },
+    el("a", { class: "name", href: address("lab", lab.name) }, lab.name),
+    el("span", { class: "badge good" }, lab.state ?? lab.mode ?? "up"),
+    el("small", {}, `${count} nodes, ${lab.clock ?? "real"} time`),
+    lab.path ? el("a", { href: address("edit", lab.path) }, "its file") : null);
+}
+
+function resultRow(row: ResultRow): View {
+  const verdict = row.as_described === true ? ["good", "as described"] : row.as_described === false ? ["bad", "NOT as described"] : ["", row.state];
+  return el("li", {},
+    el("a", { href: address("replay", row.id) }, row.lab), el("small", {}, row.name),
+    el("span", { class: `badge ${verdict[0]}` }, verdict[1]),
+    row.has_journal ? el("span", { class: "badge" }, "journal") : null,
+    el("small", {}, bytes(row.size_bytes)));
+}
+
+const EMPTY = `name: my-lab
+nodes:
+  client: {}
+  server: {}
+links:
+  access: {ends: [client, server], rate: 10 Mbit/s, delay: 10 ms, queue: 50 packets}
+timeline:
+  - {on: client, run: ping -c 5 -i 0.2 server, as: reach}
+expect:
+  - reach.exit == 0
+`;
+
+function fresh(): void {
+  const name = prompt("Name of the new file", "my-lab.yaml")?.trim();
+  if (!name) return;
+  const path = /\.ya?ml$/.test(name) ? name : `${name}.yaml`;
+  attempt(async () => {
+    await api.write(path, EMPTY.replace("my-lab", path.replace(/^.*\//, "").replace(/\.ya?ml$/, "").toLowerCase().replace(/[^a-z0-9-]+/g, "-")), null);
+    go("edit", path);
+  });
+}

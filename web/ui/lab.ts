@@ -1,0 +1,185 @@
+// A lab that is up, as the page knows it: its network, what its pipes carry now and did lately, and what happened. Memory is bounded.
+import { Control, type Happened, type Info, type Now, type Output, type PipeStats, type Stats, type Topology } from "./control";
+import { batch, createSignal, type Accessor } from "./view";
+
+/** Samples of all pipes together that are kept. */
+const MOST_VALUES = 1_500_000;
+/** Samples of a pipe, at most: ten minutes at four per second. */
+const MOST_SAMPLES = 2_400;
+export const MOST_EVENTS = 2_000;
+export const MOST_LINES = 5_000;
+export const SERIES = ["bits", "queue", "drops"] as const;
+export type Series = (typeof SERIES)[number];
+
+/** What a pipe carries, between the last two samples. */
+export interface Flow { bits: number; packets: number; drops: number; queue: number; use: number | null; up: boolean; total: PipeStats }
+
+/** A ring of samples: instants, and three values of each pipe. */
+export class History {
+  readonly length: number;
+  private readonly t: Float64Array;
+  private readonly values: Float32Array;
+  private next = 0;
+  count = 0;
+
+  constructor(readonly pipes: number) {
+    this.length = Math.max(60, Math.min(MOST_SAMPLES, Math.floor(MOST_VALUES / Math.max(1, pipes * SERIES.length))));
+    this.t = new Float64Array(this.length);
+    this.values = new Float32Array(this.length * pipes * SERIES.length);
+  }
+
+  add(seconds: number, flows: readonly Flow[]): void {
+    this.t[this.next] = seconds;
+    const at = this.next * this.pipes * SERIES.length;
+    flows.forEach((flow, pipe) => {
+      this.values[at + pipe * 3] = flow.bits;
+      this.values[at + pipe * 3 + 1] = flow.queue;
+      this.values[at + pipe * 3 + 2] = flow.drops;
+    });
+    this.next = (this.next + 1) % this.length;
+    this.count = Math.min(this.count + 1, this.length);
+  }
+
+  /** Instants in seconds and values, the oldest first. */
+  of(pipe: number, series: Series): { t: number[]; y: number[] } {
+    const [t, y] = [new Array<number>(this.count), new Array<number>(this.count)];
+    const first = (this.next - this.count + this.length) % this.length;
+    const offset = pipe * 3 + SERIES.indexOf(series);
+    for (let k = 0; k < this.count; k += 1) {
+      const place = (first + k) % this.length;
+      t[k] = this.t[place] ?? 0;
+      y[k] = this.values[place * this.pipes * 3 + offset] ?? 0;
+    }
+    return { t, y };
+  }
+}
+
+export const dropsOf = (pipe: PipeStats): number => pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_early_packets + pipe.dropped_down_packets;
+
+/** What happened between two samples. Counters that went back belong to another lab of the name. */
+export function flowsOf(before: Stats | null, now: Stats): Flow[] {
+  const seconds = before ? (now.at_ns - before.at_ns) / 1e9 : 0;
+  return now.pipes.map((pipe, place) => {
+    const was = before?.pipes[place];
+    const grown = (key: "departed_bytes" | "departed_packets"): number => (was && seconds > 0 ? Math.max(0, pipe[key] - was[key]) / seconds : 0);
+    const bits = grown("departed_bytes") * 8;
+    const drops = was && seconds > 0 ? Math.max(0, dropsOf(pipe) - dropsOf(was)) / seconds : 0;
+    return { bits, packets: grown("departed_packets"), drops, queue: pipe.queued_packets, use: pipe.rate_bits_per_second ? bits / pipe.rate_bits_per_second : null, up: pipe.up, total: pipe };
+  });
+}
+
+export interface LogLine { command: string; node: string; stream: string; text: string }
+
+export class Lab {
+  readonly control: Control;
+  readonly topology: Accessor<Topology | null>;
+  readonly info: Accessor<Info | null>;
+  readonly now: Accessor<Now | null>;
+  readonly flows: Accessor<Flow[]>;
+  readonly events: Accessor<Happened[]>;
+  /** Samples that were left out, because this page was slow. */
+  readonly lost: Accessor<number>;
+  /** Lines of logs that are kept, and a number that grows with them. */
+  readonly lines: LogLine[] = [];
+  readonly written: Accessor<number>;
+  history = new History(0);
+  private readonly set;
+  private before: Stats | null = null;
+  private kept: Happened[] = [];
+  private pending = false;
+  private count = 0;
+
+  constructor(readonly name: string, url: string, exists: () => Promise<boolean>) {
+    const [topology, setTopology] = createSignal<Topology | null>(null);
+    const [info, setInfo] = createSignal<Info | null>(null);
+    const [now, setNow] = createSignal<Now | null>(null);
+    const [flows, setFlows] = createSignal<Flow[]>([]);
+    const [events, setEvents] = createSignal<Happened[]>([]);
+    const [lost, setLost] = createSignal(0);
+    const [written, setWritten] = createSignal(0);
+    this.set = { setTopology, setInfo, setNow, setFlows, setEvents, setLost, setWritten };
+    Object.assign(this, { topology, info, now, flows, events, lost, written });
+    [this.topology, this.info, this.now, this.flows, this.events, this.lost, this.written] = [topology, info, now, flows, events, lost, written];
+    this.control = new Control(url, exists);
+  }
+
+  /** Asks for all there is to know, and for what comes. */
+  async begin(): Promise<void> {
+    const [topology, info, now] = await Promise.all([this.control.send<Topology>({ request: "topology" }), this.control.send<Info>({ request: "info" }), this.control.send<Now>({ request: "now" })]);
+    batch(() => {
+      this.set.setTopology(topology);
+      this.set.setInfo(info);
+      this.set.setNow(now);
+    });
+    this.before = null;
+    const pipes = topology.links.reduce((sum, link) => sum + link.pipes.length, 0);
+    if (this.history.pipes !== pipes || this.history.count === 0) this.history = new History(pipes);
+    const every = Math.max(250e6, pipes * 200e3);
+    this.kept = [];
+    this.control.subscribe<Happened>("lab", { from_start: true }, (event) => this.happened(event));
+    this.control.subscribe<Stats>("stats", { every_ns: every }, (sample) => this.sample(sample));
+  }
+
+  private sample(sample: Stats): void {
+    if (this.before && sample.at_ns <= this.before.at_ns) return;
+    const flows = flowsOf(this.before, sample);
+    if (this.before) this.history.add((sample.since_zero_ns ?? sample.at_ns) / 1e9, flows);
+    this.before = sample;
+    batch(() => {
+      this.set.setFlows(flows);
+      if (sample.lost) this.set.setLost((lost) => lost + (sample.lost ?? 0));
+      this.set.setNow((now) => (now ? { ...now, at_ns: sample.at_ns, since_zero_ns: sample.since_zero_ns ?? now.since_zero_ns } : now));
+    });
+  }
+
+  private happened(event: Happened): void {
+    this.kept.push(event);
+    if (this.kept.length > MOST_EVENTS * 2) this.kept = this.kept.slice(-MOST_EVENTS);
+    // Many come at once when a page is opened late: they are shown together.
+    if (!this.pending) {
+      this.pending = true;
+      setTimeout(() => {
+        this.pending = false;
+        this.set.setEvents(this.kept.slice(-MOST_EVENTS));
+        if (this.kept.some(({ what }) => what.startsWith("link"))) this.refresh();
+      }, 60);
+    }
+  }
+
+  private refreshing: ReturnType<typeof setTimeout> | undefined;
+
+  /** Reads the settings in force again, once for many changes. */
+  refresh(): void {
+    clearTimeout(this.refreshing);
+    this.refreshing = setTimeout(() => {
+      this.control.send<Topology>({ request: "topology" }).then((topology) => this.set.setTopology(topology), () => undefined);
+    }, 120);
+  }
+
+  /** Begins to read logs: they are asked for when they are looked at. */
+  follow(): void {
+    if (this.count > 0) return;
+    this.count = 1;
+    this.control.subscribe<Output>("output", { from_start: true }, (output) => {
+      for (const text of output.lines) this.lines.push({ command: output.command, node: output.node, stream: output.stream, text: text.length > 4000 ? `${text.slice(0, 4000)}…` : text });
+      if (this.lines.length > MOST_LINES * 2) this.lines.splice(0, this.lines.length - MOST_LINES);
+      this.set.setWritten((number) => number + 1);
+    });
+  }
+
+  /** Changes a link, and reads what is in force then. */
+  async change(link: string, changes: [string, string][], direction?: string): Promise<void> {
+    await this.control.send({ request: "set", link, changes, ...(direction ? { direction } : {}) });
+    this.refresh();
+  }
+
+  async time(request: "pause" | "resume" | "advance", by_ns?: number): Promise<void> {
+    const now = await this.control.send<Now>(by_ns === undefined ? { request } : { request, by_ns });
+    this.set.setNow(now);
+  }
+
+  close(): void {
+    clearTimeout(this.refreshing);
+    this.control.close();
+  }
+}

@@ -1,0 +1,170 @@
+// What one link does and is set to, and what can be done to it.
+import { rate, share, span, whole } from "../../components/format";
+import { api, captureUrl } from "../api";
+import type { TopologyLink } from "../control";
+import { field, flow, section } from "../forms";
+import type { Flow, Lab } from "../lab";
+import { attempt, tell } from "../tell";
+import { createEffect, createMemo, createSignal, el, onCleanup, press, type Accessor, type View } from "../view";
+import { may } from "../world";
+
+type Way = "both" | "forward" | "backward";
+
+export function linkPanel(lab: Lab, name: string, open: (node: string) => void): View {
+  const link = createMemo(() => lab.topology()?.links.find((one) => one.name === name) ?? null);
+  const own: Accessor<Flow[]> = createMemo(() => lab.flows().filter(({ total }) => total.link === name));
+  return [
+    el("h2", {}, "Link ", el("span", { class: "what" }, name)),
+    () => {
+      const known = link();
+      return known ? el("p", { class: "under" }, known.ends.map(({ node }, place) => [place > 0 ? " – " : "", press(node, () => open(node), { class: "plain" })])) : el("p", { class: "none" }, "the lab has no such link any more");
+    },
+    () => (link()?.joined_in_kernel ? el("p", { class: "note" }, "This link is joined in the kernel (bypass): nothing of it is measured, and it cannot be changed.") : null),
+    figures(own),
+    plots(lab, name),
+    () => (may("use") && link() && !link()?.joined_in_kernel ? settings(lab, link, name) : null),
+    () => (may("use") ? captures(lab, name, () => link()) : null),
+  ];
+}
+
+function figures(own: Accessor<Flow[]>): View {
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "counters" }, el("table", { class: "figures" },
+    el("caption", { class: "away" }, "counters of the link's pipes"),
+    el("thead", {}, el("tr", {}, ["", "carries", "use", "waits", "drops/s", "dropped"].map((head) => (head ? el("th", { scope: "col", class: "number" }, head) : el("td", {}))))),
+    el("tbody", {}, () => own().map((flow) => el("tr", {},
+      el("th", { scope: "row" }, flow.total.pipe ?? flow.total.direction, flow.up ? null : el("span", { class: "badge bad" }, "down")),
+      [rate(flow.bits, 3), flow.use === null ? "–" : share(flow.use), whole(flow.queue), flow.drops >= 10 ? whole(flow.drops) : flow.drops.toFixed(1), causes(flow)].map((value) => el("td", { class: "number" }, value)))))));
+}
+
+function causes({ total }: Flow): string {
+  const parts = ([["queue", total.dropped_queue_packets], ["loss", total.dropped_loss_packets], ["early", total.dropped_early_packets], ["down", total.dropped_down_packets]] as const).filter(([, count]) => count > 0);
+  return parts.length === 0 ? "0" : parts.map(([cause, count]) => `${whole(count)} ${cause}`).join(", ");
+}
+
+/** Curves, loaded and drawn when they are looked at. */
+function plots(lab: Lab, name: string): View {
+  const host = el("div", { class: "plots" });
+  let gone = false;
+  let made: { update: () => void; destroy: () => void }[] = [];
+  onCleanup(() => { gone = true; made.forEach((plot) => plot.destroy()); });
+  import("./live").then(({ LivePlot }) => {
+    if (gone) return;
+    const places = lab.flows().map((flow, place) => ({ flow, place })).filter(({ flow }) => flow.total.link === name && flow.total.pipe === null);
+    const lines = (series: "bits" | "queue" | "drops") => places.map(({ flow, place }, style) => ({ label: flow.total.direction, style, data: () => lab.history.of(place, series) }));
+    const whole = (value: number): string => String(Math.round(value));
+    const all = [new LivePlot("Throughput", lines("bits"), (value) => rate(value, 3)), new LivePlot("Packets in the queue", lines("queue"), whole), new LivePlot("Drops per second", lines("drops"), whole)];
+    made = all;
+    host.replaceChildren(...all.map(({ element }) => element));
+  }, () => tell("the plots could not be loaded", true));
+  createEffect(() => {
+    lab.flows();
+    made.forEach((plot) => plot.update());
+  });
+  return host;
+}
+
+/** Keys that have a slider: from, to, and how a place on it becomes a value. */
+const SLIDERS: Record<string, { text: (part: number) => string; part: (text: string) => number }> = {
+  rate: { text: (part) => digits(10 ** (4 + part * 6), [[1e9, "Gbit/s"], [1e6, "Mbit/s"], [1e3, "kbit/s"]]), part: (text) => (Math.log10(Math.max(scaled(text, { "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9 }), 1)) - 4) / 6 },
+  delay: { text: (part) => (part <= 0 ? "0 ms" : digits(10 ** (5 + part * 4), [[1e6, "ms"], [1e3, "us"]])), part: (text) => { const ns = scaled(text, { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9 }); return ns <= 0 ? 0 : (Math.log10(ns) - 5) / 4; } },
+  loss: { text: (part) => `${(part ** 3 * 50).toFixed(part < 0.3 ? 2 : 1).replace(/\.?0+$/, "") || "0"} %`, part: (text) => Math.cbrt(scaled(text, { "%": 1 }) / 50) },
+};
+
+const digits = (value: number, units: [number, string][]): string => {
+  const [size, unit] = units.find(([factor]) => value >= factor * 0.9995) ?? (units[units.length - 1] as [number, string]);
+  return `${Number((value / size).toPrecision(2))} ${unit}`;
+};
+
+function scaled(text: string, units: Record<string, number>): number {
+  const found = /^\s*([\d.]+)\s*(\S+)?\s*$/.exec(text);
+  return found ? Number(found[1]) * (units[found[2] ?? ""] ?? 1) : NaN;
+}
+
+/** A slider sends what it shows while it is moved, one change at a time. */
+const SLIDE_MS = 40;
+
+function settings(lab: Lab, link: Accessor<TopologyLink | null>, name: string): View {
+  const [way, setWay] = createSignal<Way>("both");
+  const [all, setAll] = createSignal(false);
+  const shared = (): boolean => link()?.pipes.some(({ direction }) => direction === "shared") ?? false;
+  const own = (wanted: Way) => link()?.pipes.filter(({ direction, pipe }) => pipe === null && (direction === wanted || direction === "shared" || wanted === "both")) ?? [];
+  const value = (key: string): string => {
+    const values = [...new Set(own(way()).map(({ settings }) => (settings[key] === undefined ? "" : flow(settings[key]).replace(/^"|"$/g, ""))))];
+    return values.length === 1 ? values[0] ?? "" : "";
+  };
+  const differs = (key: string): boolean => new Set(own(way()).map(({ settings }) => JSON.stringify(settings[key]))).size > 1;
+  const send = (changes: [string, string][]): Promise<void> => lab.change(name, changes, way() === "both" || shared() ? undefined : way());
+  const up = (): boolean => own(way()).every((pipe) => pipe.up);
+  const usual = ["rate", "delay", "loss", "queue"];
+  const shown = (): string[] => (all() ? section("direction").map((key) => key.name).filter((key) => !["pipes", "netem", "tbf", "dummynet", "state"].includes(key)) : usual);
+  return el("section", { class: "settings", "aria-labelledby": "settings-heading" },
+    el("h3", { id: "settings-heading" }, "Settings"),
+    el("div", { class: "controls" },
+      () => (shared() ? null : el("fieldset", { class: "segmented" }, el("legend", { class: "away" }, "direction"), (["both", "forward", "backward"] as const).map((one) =>
+        el("label", {}, el("input", { type: "radio", name: `way-${name}`, value: one, checked: () => way() === one, onchange: () => setWay(one) }), el("span", {}, one))))),
+      press(() => (up() ? "Cut" : "Heal"), () => attempt(() => send([["state", up() ? "down" : "up"]]))),
+      press("Cut for 1 s", () => attempt(() => send([["down", "1 s"]])), { hidden: () => !up() })),
+    () => shown().map((key) => setting(key, value(key), differs(key), send)),
+    press(() => (all() ? "Fewer settings" : "All settings"), () => setAll(!all()), { class: "plain" }));
+}
+
+function setting(name: string, value: string, differs: boolean, send: (changes: [string, string][]) => Promise<void>): View {
+  const key = section("direction").find((one) => one.name === name) ?? { name, doc: "", example: "", required: false, kind: {} };
+  const change = (text: string): void => {
+    if (text !== "" && text !== value) attempt(() => send([[name, text]]));
+  };
+  const made = field({ key, value, placeholder: differs ? "directions differ" : `not set, e.g. ${flow(key.example)}`, change });
+  const slider = SLIDERS[name];
+  if (!slider) return made;
+  const part = slider.part(value);
+  const range = el("input", { type: "range", min: 0, max: 1, step: 0.01, value: Number.isFinite(part) ? Math.min(Math.max(part, 0), 1) : 0, "aria-label": `${name} by a slider`, "aria-valuetext": value || "not set", class: "slider" });
+  let busy = false;
+  let waiting: string | null = null;
+  const next = (text: string): void => {
+    if (busy) {
+      waiting = text;
+      return;
+    }
+    busy = true;
+    attempt(async () => {
+      try {
+        await send([[name, text]]);
+        await new Promise((done) => setTimeout(done, SLIDE_MS));
+      } finally {
+        busy = false;
+        const last = waiting;
+        waiting = null;
+        if (last !== null && last !== text) next(last);
+      }
+    });
+  };
+  range.addEventListener("input", () => {
+    const text = slider.text(Number(range.value));
+    range.setAttribute("aria-valuetext", text);
+    const box = range.parentElement?.querySelector<HTMLInputElement>("input[type=text]");
+    if (box) box.value = text;
+    next(text);
+  });
+  return el("div", { class: "slid" }, made, range);
+}
+
+function captures(lab: Lab, name: string, link: () => TopologyLink | null): View {
+  const [command, setCommand] = createSignal("");
+  const [way, setWay] = createSignal("");
+  const query = (): string => (way() ? `?direction=${way()}` : "");
+  const copy = (): void => attempt(async () => {
+    const text = await api.captureCommand(lab.name, name, query());
+    setCommand(text);
+    await navigator.clipboard?.writeText(text).catch(() => undefined);
+  }, "the command is copied: run it in a terminal of this machine");
+  return el("section", { "aria-labelledby": "capture-heading" }, el("h3", { id: "capture-heading" }, "Packets"),
+    el("div", { class: "controls" },
+      () => (link()?.pipes.some(({ direction }) => direction === "forward") ? el("span", { class: "choice" }, el("label", { for: `capture-${name}` }, "capture"),
+        el("select", { id: `capture-${name}`, onchange: (event: Event) => setWay((event.target as HTMLSelectElement).value) }, [["", "both directions"], ["forward", "forward"], ["backward", "backward"]].map(([value, text]) => el("option", { value: value ?? "" }, text)))) : null),
+      el("a", { class: "asbutton", download: true, href: () => captureUrl(lab.name, name, `${query()}${query() ? "&" : "?"}seconds=10`) }, "Download 10 s"),
+      el("a", { class: "asbutton", download: true, href: () => captureUrl(lab.name, name, query()) }, "Download until stopped"),
+      press("Copy command for Wireshark", copy)),
+    () => (command() ? el("pre", {}, command()) : null));
+}
+
+export const delayWords = (ns: number): string => span(ns);

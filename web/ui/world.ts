@@ -1,0 +1,76 @@
+// What is true now on the server, kept up to date by its events.
+import { api, socketUrl, type Job, type LabRow, type ResultRow, type ServerState } from "./api";
+import { createSignal } from "./view";
+
+const [state, setState] = createSignal<ServerState | null>(null);
+const [labs, setLabs] = createSignal<LabRow[]>([]);
+const [results, setResults] = createSignal<ResultRow[]>([]);
+const [jobs, setJobs] = createSignal<Record<number, Job>>({});
+const [files, setFiles] = createSignal(0);
+const [disk, setDisk] = createSignal<{ path: string; etag: string | null; number: number } | null>(null);
+const [reached, setReached] = createSignal(true);
+const [lasting, setLasting] = createSignal("");
+export { labs, results, jobs, files, disk, reached, state, lasting };
+
+export const may = (what: "use" | "edit"): boolean => {
+  const role = state()?.role;
+  return role === "edit" || (what === "use" && role === "use");
+};
+
+/** Lines of a job that are kept. */
+const MOST_LINES = 2_000;
+let wait = 500;
+let number = 0;
+
+export async function startWorld(): Promise<ServerState> {
+  const known = await api.state();
+  setState(known);
+  listen();
+  return known;
+}
+
+function listen(): void {
+  const socket = new WebSocket(socketUrl("events"));
+  socket.onopen = () => {
+    wait = 500;
+    setReached(true);
+    setLasting("");
+    readResults();
+  };
+  socket.onmessage = (event) => hear(JSON.parse(String(event.data)) as Record<string, unknown>);
+  socket.onclose = () => {
+    setReached(false);
+    setTimeout(listen, wait);
+    wait = Math.min(wait * 2, 10_000);
+  };
+}
+
+let reading: ReturnType<typeof setTimeout> | undefined;
+function readResults(): void {
+  clearTimeout(reading);
+  reading = setTimeout(() => { api.results().then(setResults, () => undefined); }, 100);
+}
+
+function hear(event: Record<string, unknown>): void {
+  switch (event["event"]) {
+    case "labs": setLabs(event["labs"] as LabRow[]); break;
+    case "results": readResults(); break;
+    case "files": setFiles((count) => count + 1); break;
+    case "file":
+      number += 1;
+      setDisk({ path: String(event["path"]), etag: (event["etag"] as string | null) ?? null, number });
+      break;
+    case "job": {
+      const job = event["job"] as Job;
+      setJobs((all) => {
+        const before = all[job.id]?.lines ?? [];
+        const first = Number(event["first"] ?? 0);
+        const lines = [...before.slice(0, first === 0 ? 0 : undefined), ...((event["lines"] as string[] | undefined) ?? [])].slice(-MOST_LINES);
+        return { ...all, [job.id]: { ...job, lines } };
+      });
+      break;
+    }
+    case "bye": setLasting(String(event["message"] ?? "the server has ended")); break;
+    default:
+  }
+}
