@@ -63,7 +63,10 @@ print('cwd', h1.cmd('cd /tmp; x=5; pwd').strip(), h1.cmd('echo $x').strip())
 h2.cmd('sleep 100 &')
 assert h2.lastPid and h2.cmd('kill %%1; echo killed').strip().endswith('killed')
 h1.sendCmd('ping', h2.IP())
-h1.monitor(); h1.sendInt()
+said = ''
+while 'icmp_seq=1' not in said:
+    said += h1.monitor()
+h1.sendInt()
 assert 'packets transmitted' in h1.waitOutput()
 process = h1.popen('sh -c "echo out; echo err >&2; exit 3"')
 out, err = process.communicate()

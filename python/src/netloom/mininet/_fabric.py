@@ -45,6 +45,7 @@ class Fabric:
     """Nodes and links that belong together, and the lab that is made of them."""
 
     def __init__(self) -> None:
+        self._process = os.getpid()
         self.nodes: dict[str, Node] = {}
         self.links: list[Link] = []
         #: Interfaces of this machine that belong to nodes, without a link.
@@ -276,7 +277,9 @@ class Fabric:
         return result
 
     def abandon(self) -> None:
-        """Ends what is left when the script ends without having stopped its network."""
+        """Ends what is left when the script ends without having stopped its network; not in a fork of it."""
+        if os.getpid() != self._process:
+            return
         with contextlib.suppress(NetloomError, OSError):
             self._end()
 
