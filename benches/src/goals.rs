@@ -3,13 +3,14 @@
 use crate::case::{Case, case};
 use crate::{
     accuracy, capacity, chains, diverted, exactness, external, images, journal, many, peers, random, routing, scale,
-    shells, streams, switches, tunnel, vms,
+    shells, streams, switches, tunnel, vms, watched,
 };
 
-pub(crate) const CASES: [Case; 25] = [
+pub(crate) const CASES: [Case; 26] = [
     case("streams", "TCP through one link, with and without limits", 140, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 70, exactness::packets),
     case("journal", "A journal of every packet at 1 Gbit/s, beside none", 45, journal::run),
+    case("watched", "A lab that three pages in a browser watch, beside nobody", 45, watched::run),
     case("exactness", "How far the delay of each packet is off", 80, exactness::delays),
     case("shape", "Traffic of the machine itself through pipes, beside none", 120, diverted::run),
     case("shells", "Commands behind links, and inside one another", 60, shells::run),

@@ -46,6 +46,7 @@ mod tunnel;
 mod vms;
 mod wait;
 mod wake;
+mod watched;
 
 use args::Asked;
 use case::Case;

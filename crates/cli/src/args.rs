@@ -21,6 +21,7 @@ mod results;
 mod run;
 mod shape;
 mod sweep;
+mod ui;
 
 pub(crate) use bundle::BundleArgs;
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
@@ -46,6 +47,7 @@ pub(crate) use shape::{ShapeAddArgs, ShapeCommand, ShapeSetArgs};
 use std::ffi::OsString;
 use std::path::PathBuf;
 pub(crate) use sweep::SweepArgs;
+pub(crate) use ui::UiArgs;
 
 /// A network emulator: real programs over the network that you describe, judged after every run.
 #[derive(Debug, Parser)]
@@ -66,6 +68,7 @@ Examples:
   netloom sim examples/sim-bottleneck.yaml  simulate its links in virtual time, without root
   netloom doctor                          measure this machine's capacity for labs
   netloom up examples/star.yaml           bring a lab up and work with it
+  netloom ui examples/star.yaml           the same and more in a browser
   netloom help exit-codes                 print what the exit codes mean";
 
 /// What to do.
@@ -121,6 +124,8 @@ pub(crate) enum Command {
     },
     /// Bring a lab up and leave it running
     Up(UpArgs),
+    /// Serve a page for the browser: draw labs, run them, watch them, replay them
+    Ui(UiArgs),
     /// List the labs that are up
     #[command(after_help = "Examples:\n  netloom ps\n  netloom ps --json | jq -r '.[].name'")]
     Ps(PsArgs),

@@ -186,6 +186,11 @@ impl Client {
         Ok(None)
     }
 
+    /// The connection itself and what was read of its next line, for those who wait for it in their own way.
+    pub fn into_stream(self) -> (UnixStream, Vec<u8>) {
+        (self.stream, self.lines.into_rest())
+    }
+
     fn time(&mut self, request: &Request) -> Result<Now, RunError> {
         match self.ask(request, &[])? {
             Reply::Now(now) => Ok(now),

@@ -13,6 +13,7 @@ mod labs;
 mod protocol;
 mod running;
 mod server;
+mod shell;
 mod terminal;
 mod watch;
 
@@ -24,8 +25,9 @@ pub use protocol::{
     Advance, Capture, End, Event, Exec, ExposedPort, Family, Greeting, Happened, Hello, Id, Interface, LabInfo,
     LabStats, Link, Message, Node, NodeInfo, Now, OpenConsole, OpenSocket, Output, Pipe, PipeStats, Refused, Reply,
     Request, Sample, ServiceInfo, ServiceState, Set, SignalProgram, SocketType, Stream, Subscribe, Topic, Topology,
-    Unsubscribe, greet, schema,
+    Unsubscribe, VERSION, greet, schema,
 };
 pub use running::{find, holds, only_lab, running_labs};
 pub use server::{Awaited, ClientId, Incoming, Server};
+pub use shell::{personal_environment, shell};
 pub use watch::capture;

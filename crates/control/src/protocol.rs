@@ -27,6 +27,8 @@ pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, S
 pub(crate) const MAJOR: u32 = 1;
 /// Grows with everything that is added: keys of replies, requests, events. A client ignores what it does not know.
 pub(crate) const MINOR: u32 = 5;
+/// The version, its major number first.
+pub const VERSION: (u32, u32) = (MAJOR, MINOR);
 
 /// The answer to a client that says which version it speaks: who the lab is, or that the two do not understand each other.
 pub fn greet(hello: &Hello, lab: &str, capabilities: &[&str]) -> Result<Greeting, Refused> {

@@ -14,6 +14,11 @@ impl Lines {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// All that was not taken.
+    pub fn into_rest(self) -> Vec<u8> {
+        self.buffer
+    }
+
     /// How much waits for its end of line.
     pub fn pending(&self) -> usize {
         self.buffer.len()

@@ -35,6 +35,7 @@ mod sets;
 mod shape;
 mod spec;
 mod sweep;
+mod table;
 mod traffic;
 mod vary;
 mod wires;
@@ -66,6 +67,7 @@ pub use programs::Program;
 pub use schema::schema;
 pub use shape::{Match, Owner, Owners, SHAPE_LINK, Shape, parse_match, write_match};
 pub use sweep::{Played, Run, Sweep};
+pub use table::key_table;
 pub use traffic::parse_traffic;
 pub use vary::{Processors, SweepSettings};
 

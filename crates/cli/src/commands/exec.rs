@@ -13,7 +13,7 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
     let stdio = if stdin().is_terminal() && stdout().is_terminal() { Stdio::Terminal } else { Stdio::Passed };
     let mut env = terminal_environment();
     if args.user.is_none() {
-        env.extend(personal_environment());
+        env.extend(netloom_control::personal_environment());
     }
     for pair in &args.env {
         env.push(split_pair(pair)?);
@@ -28,12 +28,6 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
 pub(super) fn terminal_environment() -> Vec<(String, String)> {
     let known = ["TERM", "COLORTERM", "NO_COLOR", "LANG", "LC_ALL"].into_iter();
     known.filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?))).collect()
-}
-
-/// The variables that describe the user at this terminal: their home, shell and path to programs.
-pub(super) fn personal_environment() -> impl Iterator<Item = (String, String)> {
-    let known = ["HOME", "LOGNAME", "PATH", "SHELL", "USER"].into_iter();
-    known.filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?)))
 }
 
 /// The current folder, or the one that the user names, as the control protocol has it.

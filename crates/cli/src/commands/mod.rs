@@ -35,6 +35,7 @@ mod sim;
 mod stats;
 mod sweep;
 mod time;
+mod ui;
 mod up;
 
 use crate::args::{Cli, Command};
@@ -100,6 +101,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Mininet { words } => mininet::mininet(None, &words),
         Command::Mn { words } => mininet::mininet(Some("mn"), &words),
         Command::Up(args) => up::up(&args),
+        Command::Ui(args) => ui::ui(&args),
         Command::Ps(args) => ps::ps(&args),
         Command::Exec(args) => exec::exec(args),
         Command::Shell(args) => shell::shell(&args),

@@ -8,7 +8,7 @@ mod symbols;
 
 use crate::Folder;
 use netloom_judge::RunError;
-use netloom_lab::Plan;
+use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan};
 use std::fmt::Write;
 
 /// Labs with more nodes are drawn when that is asked for, and not by every run: it would take longer than to make the lab.
@@ -41,6 +41,32 @@ pub fn layout_text(plan: &Plan) -> String {
         let _ = writeln!(text, "  {}: [{x:.2}, {y:.2}]", node.name);
     }
     text
+}
+
+/// Where the nodes of a lab are, in their order: to the right, and down, in lengths of a link.
+pub fn places(plan: &Plan) -> Vec<[f64; 2]> {
+    scene::places(plan)
+}
+
+/// Where nodes are of which only names and pairs that are joined are known.
+///
+/// # Panics
+/// If a pair names a node that is none.
+pub fn places_of(names: &[&str], links: &[(usize, usize)]) -> Vec<[f64; 2]> {
+    layout::Network { names, links, fixed: &vec![None; names.len()] }.places()
+}
+
+/// What a node is on a map, as a word for programs.
+pub fn kind(node: &NodePlan) -> &'static str {
+    match node.kind {
+        NodeKind::Switch if node.is_lan => "lan",
+        kind => kind.name(),
+    }
+}
+
+/// What the pipes of a link do, in short: a line, or one for each direction if they differ.
+pub fn words(link: &LinkPlan) -> Vec<String> {
+    scene::words(link)
 }
 
 #[cfg(test)]

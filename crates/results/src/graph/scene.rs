@@ -82,15 +82,27 @@ const BETWEEN: f64 = 4.0;
 /// How often symbols that cover one another are moved apart.
 const ROUNDS: usize = 200;
 
+/// Where the nodes of a lab are, in lengths of a link, without a picture of them.
+pub(super) fn places(plan: &Plan) -> Vec<Point> {
+    let (vertices, joins) = drawn(plan);
+    let mut places = settled(plan, &vertices, &joins);
+    places.truncate(plan.nodes.len());
+    places
+}
+
+fn settled(plan: &Plan, vertices: &[Vertex], joins: &[Join]) -> Vec<Point> {
+    let names: Vec<&str> = vertices.iter().map(|vertex| vertex.name.as_str()).collect();
+    let links: Vec<(usize, usize)> = joins.iter().map(|(ends, _)| *ends).collect();
+    let mut fixed: Vec<Option<Point>> = plan.nodes.iter().map(|node| node.position).collect();
+    fixed.resize(names.len(), None);
+    Network { names: &names, links: &links, fixed: &fixed }.places()
+}
+
 impl Scene {
     /// The picture of a lab.
     pub(super) fn of(plan: &Plan) -> Self {
         let (vertices, joins) = drawn(plan);
-        let names: Vec<&str> = vertices.iter().map(|vertex| vertex.name.as_str()).collect();
-        let links: Vec<(usize, usize)> = joins.iter().map(|(ends, _)| *ends).collect();
-        let mut fixed: Vec<Option<Point>> = plan.nodes.iter().map(|node| node.position).collect();
-        fixed.resize(names.len(), None);
-        let places = Network { names: &names, links: &links, fixed: &fixed }.places();
+        let places = settled(plan, &vertices, &joins);
         let radius = match plan.nodes.len() {
             0..=ALL_NAMED => 13.0,
             101..=400 => 10.0,
@@ -333,7 +345,7 @@ fn rate(link: &LinkPlan) -> Option<u64> {
 }
 
 /// What is written beside a link: a line for each direction, if they differ.
-fn words(link: &LinkPlan) -> Vec<String> {
+pub(super) fn words(link: &LinkPlan) -> Vec<String> {
     let [forward, backward] = link.pipes.each_ref().map(settings);
     if forward == backward {
         return Some(forward.join(", ")).filter(|text| !text.is_empty()).into_iter().collect();

@@ -15,6 +15,7 @@ mod record;
 mod rows;
 mod scribe;
 mod select;
+mod spool;
 mod start;
 mod summary;
 #[cfg(test)]
@@ -28,6 +29,9 @@ pub use read::{JournalError, JournalReader};
 pub use record::{Fate, JournalPipe, Record, cause_name};
 pub use rows::{csv_heading, csv_row, json_row};
 pub use select::{Happened, Selection, Selector};
+pub use spool::{
+    BlockSummary, Columns, FlowTraffic, Found, MOST_PACKETS, NEVER, NO_FLOW, Overview, Span, Spool, SpoolState,
+};
 pub use start::Journal;
 pub use summary::{PipeSummary, Spread, Summary};
 

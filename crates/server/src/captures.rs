@@ -1,0 +1,186 @@
+//! Packets of a link, as a download that grows.
+
+use crate::answer::{Answer, Refusal, apart, reply};
+use crate::app::App;
+use crate::query::pairs;
+use crate::token::Role;
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, COOKIE, HOST};
+use axum::http::{HeaderMap, HeaderValue, Response};
+use axum::response::IntoResponse;
+use futures_util::stream;
+use netloom_control::{Capture, Client};
+use netloom_judge::RunError;
+use serde_json::json;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+use tokio::time::{Instant, timeout_at};
+
+/// What is read at once.
+const PIECE: usize = 64 << 10;
+/// No download is meant to be longer: a day.
+const LONGEST_SECONDS: f64 = 86_400.0;
+
+/// What a page asks for.
+#[derive(Debug)]
+struct Wanted {
+    capture: Capture,
+    seconds: Option<f64>,
+}
+
+fn wanted(link: String, query: &str) -> Result<Wanted, Refusal> {
+    let mut wanted =
+        Wanted { capture: Capture { link, direction: None, at: None, snaplen_bytes: None }, seconds: None };
+    for (key, value) in pairs(query)? {
+        let wrong = |what: &str| Refusal::bad(format!("`{key}` is {what}")).with("key", key.as_str());
+        match key.as_str() {
+            "direction" => wanted.capture.direction = Some(value),
+            "at" => wanted.capture.at = Some(value),
+            "snaplen_bytes" => {
+                wanted.capture.snaplen_bytes = Some(value.parse().map_err(|_| wrong("a number of bytes"))?);
+            }
+            "seconds" => {
+                let seconds = value.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_SECONDS);
+                wanted.seconds = Some(seconds.ok_or_else(|| wrong("a number of seconds, at most a day"))?);
+            }
+            _ => return Err(Refusal::bad(format!("a capture has no `{key}`")).with("key", key)),
+        }
+    }
+    Ok(wanted)
+}
+
+/// `GET /api/labs/LAB/captures/LINK`
+pub(crate) async fn capture(
+    State(app): State<Arc<App>>,
+    Path((lab, link)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> Answer {
+    let Wanted { capture, seconds } = wanted(link.clone(), query.as_deref().unwrap_or_default())?;
+    let name = format!("{}-{}.pcapng", plain(&lab), plain(&link));
+    let (client, packets) = apart(move || begin(&lab, capture)).await??;
+    let packets = Receiver::from_owned_fd(packets)
+        .map_err(|error| Refusal::failed(format!("reading packets from the lab: {error}")))?;
+    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+    let body = Body::from_stream(stream::unfold(
+        (packets, client, app.ending.clone()),
+        move |(mut packets, client, mut ending)| async move {
+            let mut piece = vec![0; PIECE];
+            let read = async {
+                tokio::select! {
+                    read = packets.read(&mut piece) => read.unwrap_or(0),
+                    _ = ending.wait_for(|is_ending| *is_ending) => 0,
+                }
+            };
+            let length = match end {
+                Some(end) => timeout_at(end, read).await.unwrap_or(0),
+                None => read.await,
+            };
+            piece.truncate(length);
+            (length > 0).then_some((Ok::<_, std::io::Error>(piece), (packets, client, ending)))
+        },
+    ));
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-pcapng"));
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+        headers.insert(CONTENT_DISPOSITION, value);
+    }
+    Ok(response.into_response())
+}
+
+/// Asks the lab for packets; they come through the pipe until the connection is closed.
+fn begin(lab: &str, capture: Capture) -> Result<(Client, std::os::fd::OwnedFd), RunError> {
+    let (ours, theirs) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)
+        .map_err(|errno| RunError::Machine(format!("open a pipe: {errno}")))?;
+    let mut client = Client::connect(lab)?;
+    client.capture(capture, theirs.as_fd())?;
+    Ok((client, ours))
+}
+
+/// What a name of a file may have.
+fn plain(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_')).collect()
+}
+
+/// `GET /api/labs/LAB/captures/LINK/command`
+pub(crate) async fn command(
+    State(app): State<Arc<App>>,
+    Extension(role): Extension<Role>,
+    Path((lab, link)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Answer {
+    let asked = wanted(link.clone(), query.as_deref().unwrap_or_default())?;
+    if !app.names.is_shared {
+        return reply(&json!({ "command": local(&lab, &link, &asked.capture) }));
+    }
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    // The page that asks has this token already, in its cookie; which is of use here alone.
+    let token = app.tokens.iter().find(|(own, _)| *own == role).map(|(_, token)| token).unwrap_or_default();
+    debug_assert!(headers.contains_key(COOKIE) || headers.contains_key(AUTHORIZATION), "who asks is known");
+    let query = query.filter(|query| !query.is_empty()).map_or_else(String::new, |query| format!("?{query}"));
+    let address =
+        format!("{}://{host}/api/labs/{}/captures/{}{query}", app.names.scheme, encoded(&lab), encoded(&link));
+    let command = format!("curl -sNk -H 'Authorization: Bearer {token}' {} | wireshark -k -i -", quoted(&address));
+    reply(&json!({ "command": command }))
+}
+
+/// The command of somebody who sits at this machine.
+fn local(lab: &str, link: &str, capture: &Capture) -> String {
+    let place = capture.direction.as_ref().map_or_else(|| link.to_owned(), |direction| format!("{link}.{direction}"));
+    let mut command = format!("netloom capture {} {}", quoted(lab), quoted(&place));
+    if let Some(at) = &capture.at {
+        command.push_str(&format!(" --at {}", quoted(at)));
+    }
+    if let Some(bytes) = capture.snaplen_bytes {
+        command.push_str(&format!(" --snaplen {bytes}"));
+    }
+    command + " | wireshark -k -i -"
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/' | ':');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// As a part of a path.
+fn encoded(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    name.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_what_was_asked_for_and_nothing_else() {
+        let asked = wanted("l1".into(), "direction=forward&at=sent&snaplen_bytes=96").unwrap();
+        assert_eq!(
+            local("star", "l1", &asked.capture),
+            "netloom capture star l1.forward --at sent --snaplen 96 | wireshark -k -i -"
+        );
+        let hostile = wanted("l1".into(), "at=x%27;reboot;%27").unwrap();
+        assert_eq!(
+            local("s", "l", &hostile.capture),
+            r"netloom capture s l --at 'x'\'';reboot;'\''' | wireshark -k -i -"
+        );
+        for wrong in ["seconds=0", "seconds=NaN", "seconds=1e9", "snaplen_bytes=-1", "file=x"] {
+            assert!(wanted("l1".into(), wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(encoded("a b/c"), "a%20b%2Fc");
+        assert_eq!(plain("../a\"b"), "ab");
+    }
+}

@@ -1,0 +1,108 @@
+//! What TLS shows to browsers on the network: a certificate that the user has, or one that is made for this time.
+
+use rcgen::{CertificateParams, KeyPair};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use std::sync::Arc;
+use std::{fmt, fs};
+
+/// A certificate and its key.
+pub struct Certificate {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Certificate").field("fingerprint", &self.fingerprint()).finish_non_exhaustive()
+    }
+}
+
+/// Files of certificates and keys are small.
+const LONGEST: u64 = 1 << 20;
+
+impl Certificate {
+    /// The certificates and the key in these PEM files.
+    ///
+    /// # Errors
+    /// What cannot be read, in words.
+    pub fn read(certificate: &Path, key: &Path) -> Result<Self, String> {
+        let text = pem(certificate)?;
+        let chain = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
+        let chain = chain.map_err(|error| format!("{}: {error}", certificate.display()))?;
+        if chain.is_empty() {
+            return Err(format!("{} has no certificate (-----BEGIN CERTIFICATE-----)", certificate.display()));
+        }
+        let key = PrivateKeyDer::from_pem_slice(&pem(key)?).map_err(|error| format!("{}: {error}", key.display()))?;
+        Ok(Self { chain, key })
+    }
+
+    /// One for these names and addresses, signed by itself, whose key nobody else has ever had.
+    ///
+    /// # Errors
+    /// Names that cannot stand in a certificate.
+    pub fn make(names: &[String]) -> Result<Self, String> {
+        let failed = |error: rcgen::Error| format!("making a certificate for {}: {error}", names.join(", "));
+        let key = KeyPair::generate().map_err(failed)?;
+        let mut params = CertificateParams::new(names).map_err(failed)?;
+        params.distinguished_name.push(rcgen::DnType::CommonName, "netloom ui");
+        let certificate = params.self_signed(&key).map_err(failed)?;
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+        Ok(Self { chain: vec![certificate.der().clone()], key })
+    }
+
+    /// The SHA-256 of the certificate, as browsers show it.
+    pub fn fingerprint(&self) -> String {
+        let digest = self.chain.first().map(Sha256::digest).unwrap_or_default();
+        let pairs: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
+        pairs.join(":")
+    }
+
+    /// What a listener needs.
+    pub(crate) fn into_config(self) -> Result<Arc<ServerConfig>, String> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = config.map_err(|error| error.to_string())?.with_no_client_auth();
+        let mut config = config
+            .with_single_cert(self.chain, self.key)
+            .map_err(|error| format!("the certificate and its key: {error}"))?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+fn pem(path: &Path) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("reading {}: {error}", path.display());
+    let about = fs::metadata(path).map_err(failed)?;
+    if !about.is_file() || about.len() > LONGEST {
+        return Err(format!("{} is no PEM file of a certificate or key", path.display()));
+    }
+    fs::read(path).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_is_made_can_be_used_and_is_told_by_its_digest() {
+        let made = Certificate::make(&["classroom.example".into(), "192.0.2.1".into()]).unwrap();
+        let fingerprint = made.fingerprint();
+        assert_eq!(fingerprint.split(':').count(), 32);
+        made.into_config().unwrap();
+        assert_ne!(Certificate::make(&["localhost".into()]).unwrap().fingerprint(), fingerprint);
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_refused_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let empty = folder.path().join("empty.pem");
+        fs::write(&empty, "nothing").unwrap();
+        assert!(Certificate::read(&empty, &empty).unwrap_err().contains("has no certificate"));
+        assert!(Certificate::read(Path::new("/nowhere"), &empty).unwrap_err().contains("/nowhere"));
+        assert!(Certificate::read(Path::new("/dev/zero"), &empty).unwrap_err().contains("no PEM file"));
+    }
+}

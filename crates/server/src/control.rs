@@ -1,0 +1,179 @@
+//! The control socket of a lab, over a WebSocket: the same lines in both directions.
+//!
+//! Lines of the page are read as JSON and written anew, so that what is judged here is what the lab gets: a line of its own could hide in one that is
+//! only passed on.
+
+use crate::answer::{Answer, Refusal, apart};
+use crate::app::App;
+use crate::socket::{Close, Gone, Inbox, Outbox, Said, converse};
+use crate::token::Role;
+use axum::Extension;
+use axum::extract::{Path, State, WebSocketUpgrade};
+use netloom_control::find;
+use netloom_host::runtime::{control_socket, is_ending};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+/// No answer of a lab is longer: the counters of 10,000 links are a tenth of it.
+const LONGEST_LINE: u64 = 64 << 20;
+/// A stopped lab accepts no connection.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// `GET /api/labs/LAB/control`
+pub(crate) async fn control(
+    State(app): State<Arc<App>>,
+    Extension(role): Extension<Role>,
+    Path(lab): Path<String>,
+    upgrade: WebSocketUpgrade,
+) -> Answer {
+    converse(&app, upgrade, move |outbox, inbox| async move {
+        match connect(lab).await {
+            Ok(stream) => relay(stream, role, &outbox, inbox).await,
+            Err(refusal) => refusal.into(),
+        }
+    })
+}
+
+async fn connect(lab: String) -> Result<UnixStream, Refusal> {
+    let found = lab.clone();
+    let folder: PathBuf = apart(move || find(&found)).await??.path;
+    let starting = |why: &str| Refusal::new(axum::http::StatusCode::CONFLICT, format!("lab `{lab}` {why}"));
+    match tokio::time::timeout(PATIENCE, UnixStream::connect(control_socket(&folder))).await {
+        Ok(Ok(stream)) => Ok(stream),
+        Ok(Err(_)) if is_ending(&folder) => Err(starting("is ending")),
+        Ok(Err(_)) => Err(starting("is still starting: try again")),
+        Err(_) => Err(starting("does not answer: try again")),
+    }
+}
+
+async fn relay(stream: UnixStream, role: Role, outbox: &Outbox, inbox: Inbox) -> Close {
+    let (from_lab, to_lab) = stream.into_split();
+    tokio::select! {
+        close = bring(from_lab, outbox) => close,
+        close = take(inbox, to_lab, role, outbox) => close,
+    }
+}
+
+/// What the lab says, line by line, no faster than the page takes it.
+async fn bring(from_lab: OwnedReadHalf, outbox: &Outbox) -> Close {
+    let mut lines = BufReader::new(from_lab);
+    loop {
+        let mut line = Vec::new();
+        match (&mut lines).take(LONGEST_LINE).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return Close::done("the lab has ended"),
+            Ok(_) if line.last() == Some(&b'\n') => {
+                line.pop();
+            }
+            Ok(_) => return Close::done("the lab has ended in the middle of a line"),
+        }
+        let Ok(text) = String::from_utf8(line) else {
+            return Close::new(1011, "the lab said something that is not text");
+        };
+        if outbox.text(text).await.is_err() {
+            return Close::done("");
+        }
+    }
+}
+
+/// What the page says, as far as it may.
+async fn take(mut inbox: Inbox, mut to_lab: OwnedWriteHalf, role: Role, outbox: &Outbox) -> Close {
+    while let Some(said) = inbox.next().await {
+        let sent = match judge(&said, role) {
+            Ok(mut line) => {
+                line.push('\n');
+                match to_lab.write_all(line.as_bytes()).await {
+                    Ok(()) => Ok(()),
+                    // The lab ends; what it still says comes before the end.
+                    Err(_) => return std::future::pending().await,
+                }
+            }
+            Err(refused) => outbox.json(&refused).await,
+        };
+        if let Err(Gone) = sent {
+            break;
+        }
+    }
+    Close::done("")
+}
+
+/// The line for the lab, or a reply that refuses it.
+fn judge(said: &Said, role: Role) -> Result<String, Value> {
+    let Said::Text(text) = said else { return Err(refused(&Value::Null, "a request is text, not bytes")) };
+    let request: Value = serde_json::from_str(text)
+        .map_err(|error| refused(&Value::Null, &format!("this is not a JSON object on one line: {error}")))?;
+    let word = request["request"].as_str().unwrap_or_default().to_owned();
+    let least = match word.as_str() {
+        "hello" | "info" | "topology" | "now" | "stats" | "subscribe" | "unsubscribe" => Role::Look,
+        "set" | "signal" | "advance" | "pause" | "resume" => Role::Use,
+        "exec" | "socket" | "console" => {
+            return Err(refused(
+                &request["id"],
+                &format!("`{word}` needs file descriptors, which a page has not: open a terminal"),
+            ));
+        }
+        "capture" => {
+            return Err(refused(
+                &request["id"],
+                "`capture` needs a file descriptor, which a page has not: open /api/labs/LAB/captures/LINK",
+            ));
+        }
+        // `down`, and what is not known here: the lab says what is wrong with it.
+        _ => Role::Edit,
+    };
+    if role < least {
+        return Err(refused(
+            &request["id"],
+            &format!("`{word}` needs the role `{}`, and this page has the role `{}`", least.name(), role.name()),
+        ));
+    }
+    Ok(request.to_string())
+}
+
+fn refused(id: &Value, message: &str) -> Value {
+    let mut reply = json!({ "reply": "refused", "code": netloom_judge::ExitCode::Usage.number(), "message": message });
+    if !id.is_null() {
+        reply["id"] = id.clone();
+    }
+    reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(text: &str, role: Role) -> Result<String, Value> {
+        judge(&Said::Text(text.into()), role)
+    }
+
+    #[test]
+    fn each_role_may_ask_its_own_and_no_more() {
+        for (word, least) in [("info", Role::Look), ("set", Role::Use), ("advance", Role::Use), ("down", Role::Edit)] {
+            for role in Role::ALL {
+                let text = format!(r#"{{"request":"{word}","id":7}}"#);
+                match judged(&text, role) {
+                    Ok(line) => assert!(role >= least && line.contains(word), "{word} {role:?}"),
+                    Err(reply) => {
+                        assert!(role < least && reply["id"] == 7 && reply["reply"] == "refused", "{word} {role:?}")
+                    }
+                }
+            }
+        }
+        assert!(judged(r#"{"request":"exec"}"#, Role::Edit).is_err());
+    }
+
+    #[test]
+    fn no_request_hides_behind_another() {
+        assert!(judged("{\"request\":\"info\"}\n{\"request\":\"down\"}", Role::Look).is_err());
+        let line = judged("{\"request\":\n\"info\"}", Role::Look).unwrap();
+        assert!(!line.contains('\n'), "{line}");
+        // Of a key that is given twice, the lab gets what was judged.
+        assert!(judged(r#"{"request":"info","request":"down"}"#, Role::Look).is_err());
+        assert_eq!(judged(r#"{"request":"down","request":"info"}"#, Role::Look).unwrap(), r#"{"request":"info"}"#);
+        assert!(judge(&Said::Bytes(axum::body::Bytes::new()), Role::Edit).is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! The page itself, as `make web` has made it of `web/ui`: it is a part of the program.
+
+use crate::answer::{Answer, Refusal};
+use crate::ranges::kind;
+use axum::body::Body;
+use axum::extract::Path;
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use flate2::read::GzDecoder;
+use std::io::Read;
+
+/// The files of the page: name, packed content, and what tells it from another.
+static FILES: &[(&str, &[u8], &str)] = include!(concat!(env!("OUT_DIR"), "/bundle.rs"));
+
+/// Scripts, styles and the rest come from here alone; a page of another site cannot show this one in a frame. Results are shown in frames, which have origins of
+/// their own.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+                      font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-src 'self'; media-src 'self' blob:; \
+                      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// `GET /`, and every path that is the page's own affair.
+pub(crate) async fn page(headers: HeaderMap) -> Answer {
+    answer("index.html", &headers)
+}
+
+/// `GET /assets/NAME`
+pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Answer {
+    answer(&format!("assets/{name}"), &headers)
+}
+
+fn answer(name: &str, headers: &HeaderMap) -> Answer {
+    let found = FILES.iter().find(|(own, ..)| *own == name);
+    let (_, packed, digest) =
+        found.ok_or_else(|| Refusal::missing(format!("the page has no part {}", name.escape_debug())))?;
+    let etag = format!("\"{digest}\"");
+    let text =
+        |name: &axum::http::HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mut response = Response::new(Body::empty());
+    if text(&IF_NONE_MATCH).split(',').any(|known| known.trim().trim_start_matches("W/") == etag) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    } else if text(&ACCEPT_ENCODING).split(',').any(|way| way.trim().split(';').next() == Some("gzip")) {
+        *response.body_mut() = Body::from(*packed);
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    } else {
+        let mut plain = Vec::new();
+        GzDecoder::new(*packed)
+            .read_to_end(&mut plain)
+            .map_err(|error| Refusal::failed(format!("unpacking the page: {error}")))?;
+        *response.body_mut() = Body::from(plain);
+    }
+    let is_page = name == "index.html";
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind(name)));
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    // The names of parts contain a hash of their content.
+    headers.insert(
+        CACHE_CONTROL,
+        HeaderValue::from_static(if is_page { "no-cache" } else { "private, max-age=31536000, immutable" }),
+    );
+    if let Ok(value) = HeaderValue::from_str(&etag) {
+        headers.insert(ETAG, value);
+    }
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_there_and_each_part_can_be_unpacked() {
+        assert!(FILES.iter().any(|(name, ..)| *name == "index.html"));
+        for (name, packed, digest) in FILES {
+            let mut plain = Vec::new();
+            GzDecoder::new(*packed).read_to_end(&mut plain).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(digest.len(), 32, "{name}");
+            assert!(*name == "index.html" || name.starts_with("assets/"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The life of a server: it listens, says where, and ends when it is told to.
+
+use crate::app::{App, MOST_READERS, MOST_SOCKETS, MOST_TERMINALS};
+use crate::folder::Folder;
+use crate::jobs::Jobs;
+use crate::journals::Journals;
+use crate::listen::listen;
+use crate::looks::look_on;
+use crate::names::Names;
+use crate::options::{Opened, Options};
+use crate::route::router;
+use crate::shelf::Shelf;
+use crate::token::{Role, Tokens};
+use crate::world::World;
+use netloom_judge::{ExitCode, RunError};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
+
+/// Threads that serve connections, and threads that may wait for files and labs.
+const WORKERS: usize = 2;
+const MOST_WAITING: usize = 64;
+/// How long pages have to hear that the server ends.
+const HEARD_WITHIN: Duration = Duration::from_millis(300);
+/// How long commands that go on may take to end; a lab may take longer, and then goes on by itself to end.
+const ENDED_WITHIN: Duration = Duration::from_secs(30);
+
+/// What is served, and where.
+#[derive(Debug)]
+pub struct Served {
+    /// The addresses to open, each with its role; the first is for whoever has started the server.
+    pub addresses: Vec<(Role, String)>,
+}
+
+/// Serves until it is interrupted, and calls `ready` when it listens.
+///
+/// # Errors
+/// When it cannot listen, or the folder cannot be read.
+pub fn serve(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunError> {
+    let runtime =
+        Builder::new_multi_thread().worker_threads(WORKERS).max_blocking_threads(MOST_WAITING).enable_all().build();
+    let runtime: Runtime = runtime.map_err(|error| RunError::Machine(format!("starting threads: {error}")))?;
+    let served = runtime.block_on(run(options, ready));
+    // What still waits for a file or a lab is not waited for.
+    runtime.shutdown_background();
+    served
+}
+
+async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunError> {
+    let Options { opened, folder, results, port, share, keep, program } = options;
+    let address = share.as_ref().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |share| share.address);
+    let place = SocketAddr::new(address, port);
+    let refused = |error: io::Error| RunError::Machine(format!("listening at {place}: {error}"));
+    // Signals are taken from before anybody can ask for anything.
+    let mut signals = Signals::take().map_err(|error| RunError::Machine(format!("taking signals: {error}")))?;
+    let listener = TcpListener::bind(place).await.map_err(refused)?;
+    let port = listener.local_addr().map_err(refused)?.port();
+    let is_shared = share.is_some();
+    let roles: &[Role] = if is_shared { &[Role::Edit, Role::Use, Role::Look] } else { &[Role::Edit] };
+    let tokens = Tokens::new(roles).map_err(|error| RunError::Machine(format!("taking random numbers: {error}")))?;
+    let (names, tls) = match share {
+        Some(share) => {
+            let config = share
+                .certificate
+                .into_config()
+                .map_err(|message| RunError::Reported { code: ExitCode::Usage, message })?;
+            (share.names, Some(TlsAcceptor::from(config)))
+        }
+        None => (Vec::new(), None),
+    };
+    let names = Names { scheme: if tls.is_some() { "https" } else { "http" }, port, is_shared, names };
+    let folder = folder.map(|path| {
+        Folder::open(&path).map_err(|error| RunError::Machine(format!("opening {}: {error}", path.display())))
+    });
+    let given = match &opened {
+        Some(Opened::Results(folder)) => Some(folder.as_path()),
+        _ => None,
+    };
+    let shelf = Shelf::new(&results, given);
+    let (end, ending) = watch::channel(false);
+    let served = Served { addresses: addresses(&names, &tokens, address) };
+    let app = Arc::new(App {
+        names,
+        tokens,
+        opened,
+        folder: folder.transpose()?.map(Arc::new),
+        shelf,
+        journals: Journals::default(),
+        jobs: Arc::new(Jobs::new(program, keep)),
+        world: World::new(),
+        sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
+        terminals: Arc::new(Semaphore::new(MOST_TERMINALS)),
+        readers: Arc::new(Semaphore::new(MOST_READERS)),
+        ending: ending.clone(),
+    });
+    tokio::spawn(look_on(Arc::clone(&app)));
+    tokio::spawn(listen(listener, tls, router(Arc::clone(&app)), ending));
+    ready(&served);
+    signals.next().await;
+    let _ = end.send(true);
+    tokio::select! {
+        () = finish(&app) => {}
+        // Whoever asks twice does not wait. What was brought up ends with this process all the same.
+        () = signals.next() => {}
+    }
+    Ok(())
+}
+
+/// Ends what this server has begun, if it is not kept.
+async fn finish(app: &Arc<App>) {
+    tokio::time::sleep(HEARD_WITHIN).await;
+    if app.jobs.keep {
+        return;
+    }
+    app.jobs.stop_all();
+    let down = app.jobs.brought_up().into_iter().map(|(lab, results)| {
+        let app = Arc::clone(app);
+        tokio::task::spawn_blocking(move || {
+            // Another lab may have this name by now.
+            let there = netloom_control::find(&lab).ok().and_then(|lab| lab.state).and_then(|state| state.results);
+            if there.and_then(|there| app.shelf.id(&there)) == Some(results) {
+                let _ = netloom_control::take_down(&lab);
+            }
+        })
+    });
+    let down: Vec<_> = down.collect();
+    let all = async {
+        for one in down {
+            let _ = one.await;
+        }
+        while app.jobs.is_any_going_on() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let _ = tokio::time::timeout(ENDED_WITHIN, all).await;
+}
+
+/// Where to open the page.
+fn addresses(names: &Names, tokens: &Tokens, address: IpAddr) -> Vec<(Role, String)> {
+    let name = match names.names.first() {
+        Some(name) => name.clone(),
+        None if address.is_unspecified() => "localhost".to_owned(),
+        None => match address {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        },
+    };
+    tokens
+        .iter()
+        .map(|(role, token)| (role, format!("{}://{name}:{}/?token={token}", names.scheme, names.port)))
+        .collect()
+}
+
+/// What ends a server.
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    fn take() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! WebSockets with a bound in each direction: what a page does not take waits where it came from.
+
+use crate::app::App;
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
+use axum::http::StatusCode;
+use axum::response::Response;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use serde_json::Value;
+use std::future::{Future, pending};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+use crate::answer::{Answer, Refusal};
+
+/// Messages that wait for a page, beside what the kernel holds.
+const WAITING: usize = 2;
+/// The longest message of a page: as long as a request to a lab may be.
+const LONGEST_MESSAGE: usize = 4 << 20;
+/// How often a page is asked whether it is there, and how long it may say nothing.
+const PING_EVERY: Duration = Duration::from_secs(20);
+const SILENT_FOR: Duration = Duration::from_secs(60);
+/// Within which a page takes the last words.
+const CLOSED_WITHIN: Duration = Duration::from_secs(2);
+
+/// Why a connection is closed.
+#[derive(Debug)]
+pub(crate) struct Close {
+    pub(crate) code: u16,
+    pub(crate) reason: String,
+}
+
+impl Close {
+    pub(crate) fn new(code: u16, reason: impl Into<String>) -> Self {
+        Self { code, reason: reason.into() }
+    }
+
+    /// It is over, as it should be.
+    pub(crate) fn done(reason: &str) -> Self {
+        Self::new(1000, reason)
+    }
+}
+
+impl From<Refusal> for Close {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal.close_code(), refusal.message())
+    }
+}
+
+/// Where messages for the page go. Sending waits until the page has taken what came before.
+#[derive(Clone)]
+pub(crate) struct Outbox(mpsc::Sender<Message>);
+
+/// The page has gone.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+impl Outbox {
+    pub(crate) async fn text(&self, text: String) -> Result<(), Gone> {
+        self.0.send(Message::Text(text.into())).await.map_err(|_| Gone)
+    }
+
+    pub(crate) async fn json(&self, value: &Value) -> Result<(), Gone> {
+        self.text(value.to_string()).await
+    }
+
+    pub(crate) async fn bytes(&self, bytes: Vec<u8>) -> Result<(), Gone> {
+        self.0.send(Message::Binary(bytes.into())).await.map_err(|_| Gone)
+    }
+}
+
+/// What the page says.
+pub(crate) struct Inbox {
+    stream: SplitStream<WebSocket>,
+    heard: Arc<Mutex<Instant>>,
+}
+
+/// A message of the page.
+#[derive(Debug)]
+pub(crate) enum Said {
+    Text(String),
+    Bytes(Bytes),
+}
+
+impl Inbox {
+    /// The next message; none when the page has gone.
+    pub(crate) async fn next(&mut self) -> Option<Said> {
+        loop {
+            let message = self.stream.next().await?.ok()?;
+            *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            match message {
+                Message::Text(text) => return Some(Said::Text(text.as_str().to_owned())),
+                Message::Binary(bytes) => return Some(Said::Bytes(bytes)),
+                Message::Ping(_) | Message::Pong(_) => {}
+                Message::Close(_) => return None,
+            }
+        }
+    }
+
+    /// Takes what the page says and does nothing with it, until the page has gone.
+    pub(crate) async fn ignore(&mut self) {
+        while self.next().await.is_some() {}
+    }
+}
+
+/// Makes a WebSocket of a request, on which `talk` speaks until it says why it ends.
+pub(crate) fn converse<F, T>(app: &Arc<App>, upgrade: WebSocketUpgrade, talk: F) -> Answer
+where
+    F: FnOnce(Outbox, Inbox) -> T + Send + 'static,
+    T: Future<Output = Close> + Send + 'static,
+{
+    let permit = Arc::clone(&app.sockets).try_acquire_owned();
+    let full = "too many pages are open on this server: close some";
+    let permit = permit.map_err(|_| Refusal::new(StatusCode::TOO_MANY_REQUESTS, full))?;
+    let mut ending = app.ending.clone();
+    let upgrade = upgrade.max_message_size(LONGEST_MESSAGE).max_frame_size(LONGEST_MESSAGE);
+    let response: Response = upgrade.on_upgrade(async move |socket| {
+        let _permit = permit;
+        let (sink, stream) = socket.split();
+        let (sender, waiting) = mpsc::channel(WAITING);
+        let heard = Arc::new(Mutex::new(Instant::now()));
+        let inbox = Inbox { stream, heard: Arc::clone(&heard) };
+        let speak = async {
+            let close = tokio::select! {
+                close = talk(Outbox(sender.clone()), inbox) => close,
+                _ = ending.wait_for(|is_ending| *is_ending) => Close::new(1001, "the server ends"),
+            };
+            let frame = CloseFrame { code: close.code, reason: shortened(&close.reason).into() };
+            let _ = sender.send(Message::Close(Some(frame))).await;
+            // The last words are on their way when the writer ends.
+            tokio::time::sleep(CLOSED_WITHIN).await;
+        };
+        tokio::select! {
+            () = write(sink, waiting, heard) => {}
+            () = speak => {}
+        }
+    });
+    Ok(response)
+}
+
+/// Sends what there is, and asks now and then whether the page is still there, until the last word.
+async fn write(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut waiting: mpsc::Receiver<Message>,
+    heard: Arc<Mutex<Instant>>,
+) {
+    let mut pings = tokio::time::interval(PING_EVERY);
+    loop {
+        let message = tokio::select! {
+            message = waiting.recv() => message,
+            _ = pings.tick() => Some(Message::Ping(Bytes::new())),
+        };
+        let Some(message) = message else { return pending().await };
+        if heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > SILENT_FOR {
+            return;
+        }
+        let is_last = matches!(message, Message::Close(_));
+        match tokio::time::timeout(SILENT_FOR, sink.send(message)).await {
+            Ok(Ok(())) if !is_last => {}
+            _ => return,
+        }
+    }
+}
+
+/// A reason has 123 bytes at most.
+fn shortened(reason: &str) -> String {
+    const LONGEST: usize = 123;
+    let mut end = reason.len().min(LONGEST);
+    while !reason.is_char_boundary(end) {
+        end -= 1;
+    }
+    reason[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_cut_between_letters() {
+        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened(&"é".repeat(100)), "é".repeat(61));
+    }
+}
