@@ -49,6 +49,11 @@ def predicted(command: str) -> str | None:
     return said
 
 
+def changes_shell(command: str) -> bool:
+    """Whether a command does something to the shell itself."""
+    return bool(re.search(r"(^|;|&&|\n)\s*(cd|export|ulimit|set|umask|hostname)\b", command))
+
+
 def is_complaint(command: str, said: str) -> bool:
     """Whether a command that was to be silent has said something."""
     return said.strip() != (predicted(command) or "").strip()

@@ -228,10 +228,9 @@ class Fabric:
             elif node.pending:
                 shells.append(node)
         for node, process in running:
-            out, err = process.communicate()
+            said = str(process.communicate()[0])
             process.close()
-            if process.returncode:
-                node.complain(out + err)
+            node.configured(said)
         for node in shells:
             node.configure_in_shell()
         for link in self.links:

@@ -13,7 +13,7 @@ from . import _carry, _early
 from ._addressed import Addressed
 from ._clear import refuse
 from ._fabric import Fabric
-from ._shell import PROMPT, Shell
+from ._shell import PROMPT, Shell, search_path
 from .log import debug, error, info, warn
 from .util import decode
 
@@ -50,6 +50,7 @@ class Node(Addressed):
         self.readbuf = ""
         #: What is to be done when there is a lab: arguments of `ip`, and commands of the shell.
         self.pending: list[tuple[str, str]] = []
+        self._expected = ""
         self.fabric: Fabric | None = None
         self._shell: Shell | None = None
         self._folder: str | None = None
@@ -135,22 +136,31 @@ class Node(Addressed):
         ] + self.pending
 
     def configure_quickly(self) -> Popen | None:
-        """Starts what is to be done, if that is for `ip` alone."""
-        if not self.pending or any(kind != "ip" for kind, _ in self.pending):
+        """Starts what is to be done, if that needs no shell that stays: nothing changes the shell itself, or a folder of the node's own."""
+        commands = [text for kind, text in self.pending if kind == "cmd"]
+        if not self.pending or (commands and (self.privateDirs or any(map(_early.changes_shell, commands)))):
             return None
-        from ..process import PIPE
+        from ..process import PIPE, STDOUT
 
         live = self._home().ensure()
-        script = "".join(f"{text}\n" for _, text in self.pending)
+        argv = ["bash", "-s"] if commands else ["ip", "-force", "-batch", "-"]
+        prefix = "ip " if commands else ""
+        script = "".join(f"{prefix if kind == 'ip' else ''}{text}\n" for kind, text in self.pending)
+        self._expected = "".join(_early.predicted(text) or "" for text in commands)
         self.pending = []
         process = live.node(self.lab_node).popen(
-            ["ip", "-force", "-batch", "-"], stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd="/"
+            argv, stdin=PIPE, stdout=PIPE, stderr=STDOUT, env={**os.environ, "PATH": search_path()}
         )
         assert process.stdin is not None
         process.stdin.write(script)
         process.stdin.close()
         process.stdin = None
         return process
+
+    def configured(self, said: str) -> None:
+        """What was started by `configure_quickly` has ended."""
+        if said.split() != self._expected.split():
+            self.complain(said)
 
     def configure_in_shell(self) -> None:
         """Does what is to be done, one after the other."""

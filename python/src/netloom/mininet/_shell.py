@@ -42,7 +42,7 @@ class Shell:
         os.set_inheritable(self.master, False)
         try:
             _without_echo(slave)
-            env = {**os.environ, "PATH": _path(), "PS1": _PS1, "PS2": "", "HISTFILE": "", "TERM": "dumb"}
+            env = {**os.environ, "PATH": search_path(), "PS1": _PS1, "PS2": "", "HISTFILE": "", "TERM": "dumb"}
             argv = [*_ARGV, f"mininet:{name}"]
             if live is not None and node is not None:
                 self._connection = live.connect()
@@ -161,7 +161,7 @@ class _Decoder:
         return self._decoder.decode(data)
 
 
-def _path() -> str:
+def search_path() -> str:
     """Where programs are: those of administrators, too, which an ordinary user's path often lacks."""
     own = os.environ.get("PATH", os.defpath).split(":")
     return ":".join([*own, *(each for each in ("/usr/local/sbin", "/usr/sbin", "/sbin") if each not in own)])
