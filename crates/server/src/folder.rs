@@ -208,11 +208,10 @@ fn format_of(name: &str) -> Option<&'static str> {
     FORMATS.iter().find(|(own, _)| *own == ending).map(|(_, format)| *format)
 }
 
-/// What tells one text from another, with the quotes that a header has.
+/// What tells one text from another.
 pub(crate) fn etag(text: &str) -> String {
     let digest = Sha256::digest(text);
-    let digits: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{digits}\"")
+    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A path that stays inside; the kernel sees to what links make of it.

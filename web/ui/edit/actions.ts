@@ -5,6 +5,8 @@ import type { Source } from "./source";
 import { apply, entryAt, freeName, push, remove, rename, set, valueAt, type Change, type Path } from "./spans";
 
 export interface Actions {
+  /** The text has been checked: does what waited for that. */
+  checked: () => void;
   addNode: (kind: string, at: [number, number]) => void;
   join: (a: string, b: string) => void;
   removeChosen: () => void;
@@ -34,11 +36,12 @@ interface Copied { nodes: { name: string; text: string | null; at: [number, numb
 export function actions({ source, checked, fresh, chosen, select }: Given): Actions {
   let copied: Copied | null = null;
   const tree = (): Tree | null => checked()?.tree ?? null;
-  /** Changes are worked out on what was checked; while the text is ahead of that, they would land elsewhere. */
-  const ready = (): boolean => {
-    if (tree() && fresh() === source.text()) return true;
-    tell(tree() ? "the text is still being read: try again in a moment" : "the text is no YAML at the moment: repair it first", true);
-    return false;
+  const waiting: (() => void)[] = [];
+  /** Changes are worked out on what was checked; while the text is ahead of that, they would land elsewhere, and wait. */
+  const soon = <A extends unknown[]>(act: (...given: A) => void) => (...given: A): void => {
+    if (fresh() !== source.text()) waiting.push(() => soon(act)(...given));
+    else if (tree()) act(...given);
+    else tell("the text is no YAML at the moment: repair it first", true);
   };
   /** Several changes that build on one another become one: the text is read anew in between by what they add. */
   const commit = (changes: (Change | null)[]): void => {
@@ -63,20 +66,18 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
     return [...wanted].map(([name, at]) => set(fresh(), tree(), ["layout", name], pair(at)));
   };
   return {
-    addNode: (kind, at) => {
-      if (!ready()) return;
+    checked: () => waiting.shift()?.(),
+    addNode: soon((kind: string, at: [number, number]) => {
       const name = freeName(nodeNames(), { host: "h", router: "r", switch: "s", hub: "hub", transit: "t" }[kind] ?? "n");
       commit([newNode(name, kind === "host" ? "{}" : `{kind: ${kind}}`), ...places(new Map([[name, at]]))]);
       select([name], []);
-    },
-    join: (a, b) => {
-      if (!ready()) return;
+    }),
+    join: soon((a: string, b: string) => {
       const name = freeName(linkNames(), "l");
       commit([set(fresh(), tree(), ["links", name], `{ends: [${a}, ${b}]}`)]);
       select([], [name]);
-    },
-    removeChosen: () => {
-      if (!ready()) return;
+    }),
+    removeChosen: soon(() => {
       const { nodes, links } = chosen();
       const gone = new Set(nodes);
       const all = new Set([...links, ...(checked()?.scene?.links ?? []).filter(({ ends }) => ends.some((end) => gone.has(end))).map(({ name }) => name)]);
@@ -85,22 +86,21 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
       for (const name of all) made.push(remove(fresh(), tree(), ["links", name]));
       commit(made);
       select([], []);
-    },
-    rename: (kind, from, to) => {
-      if (!ready() || from === to) return;
+    }),
+    rename: soon((kind: "nodes" | "links", from: string, to: string) => {
+      if (from === to) return;
       if (!/^[a-zA-Z][a-zA-Z0-9_-]{0,30}$/.test(to)) tell("a name is a letter and up to 30 letters, digits and -", true);
       else if ((kind === "nodes" ? nodeNames() : linkNames()).includes(to)) tell(`there is a ${kind.slice(0, -1)} ${to} already`, true);
       else {
         commit(rename(fresh(), tree(), kind, from, to));
         select(kind === "nodes" ? [to] : [], kind === "links" ? [to] : []);
       }
-    },
-    set: (path, value) => { if (ready()) commit([value.includes("\n") ? null : set(fresh(), tree(), path, value)]); },
-    unset: (path) => { if (ready()) commit([remove(fresh(), tree(), path)]); },
-    place: (wanted) => { if (wanted.size > 0 && ready()) commit(places(wanted)); },
-    forget: () => { if (ready() && entryAt(tree(), ["layout"])) commit([remove(fresh(), tree(), ["layout"])]); },
-    align: (how) => {
-      if (!ready()) return;
+    }),
+    set: soon((path: Path, value: string) => commit([value.includes("\n") ? null : set(fresh(), tree(), path, value)])),
+    unset: soon((path: Path) => commit([remove(fresh(), tree(), path)])),
+    place: soon((wanted: Map<string, [number, number]>) => { if (wanted.size > 0) commit(places(wanted)); }),
+    forget: soon(() => { if (entryAt(tree(), ["layout"])) commit([remove(fresh(), tree(), ["layout"])]); }),
+    align: soon((how: "row" | "column" | "circle") => {
       const known = new Map((checked()?.scene?.nodes ?? []).map((node) => [node.name, node]));
       const nodes = chosen().nodes.map((name) => known.get(name)).filter((node) => node !== undefined);
       if (nodes.length < 2) return tell("choose two nodes or more", true);
@@ -111,7 +111,7 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
       const made = how === "row" ? nodes.map((node) => [node.name, [node.x, y]] as const) : how === "column" ? nodes.map((node) => [node.name, [x, node.y]] as const)
         : around.map((node, place) => { const turn = (place / nodes.length) * 2 * Math.PI - Math.PI; return [node.name, [x + Math.cos(turn) * size, y + Math.sin(turn) * size]] as const; });
       commit(places(new Map(made.map(([name, at]) => [name, [at[0] ?? 0, at[1] ?? 0]]))));
-    },
+    }),
     copy: () => {
       const { nodes } = chosen();
       const inside = new Set(nodes);
@@ -122,8 +122,8 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
       };
       tell(`copied ${copied.nodes.length} nodes and ${copied.links.length} links`);
     },
-    paste: () => {
-      if (!copied || !ready()) return;
+    paste: soon(() => {
+      if (!copied) return;
       const names = new Map<string, string>();
       const taken = new Set(nodeNames());
       for (const { name } of copied.nodes) {
@@ -141,7 +141,7 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
       made.push(...places(new Map(copied.nodes.map(({ name, at }) => [names.get(name) ?? name, [at[0] + 0.4, at[1] + 0.4]]))));
       commit(made);
       select([...names.values()], []);
-    },
+    }),
   };
 }
 

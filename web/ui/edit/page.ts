@@ -17,6 +17,7 @@ import { exporter, generator, importer } from "./dialogs";
 import { merge } from "./merge";
 import { partForm } from "./part";
 import { makeSource, type Source } from "./source";
+import { entryAt } from "./spans";
 
 /** How long after the last letter the text is checked, in ms. */
 const CHECK_MS = 200;
@@ -59,6 +60,7 @@ function editor(path: string, loaded: { text: string; etag: string }): View {
       setFresh(text);
       setChecked(found);
       source.show(found);
+      act.checked();
     }, (error: Error) => { if (!abort.signal.aborted) tell(error.message, true); });
   };
   check();
@@ -71,7 +73,7 @@ function editor(path: string, loaded: { text: string; etag: string }): View {
       if (joining()) joinNext([...nodes]);
       else if (open) {
         const name = [...nodes, ...links][0];
-        const span = name === undefined ? undefined : checked()?.scene?.names?.[name];
+        const span = name === undefined ? undefined : entryAt(checked()?.tree ?? null, [nodes.size > 0 ? "nodes" : "links", name]);
         if (span) source.goTo(span.from, span.to);
       }
     },

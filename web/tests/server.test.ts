@@ -1,0 +1,169 @@
+// The whole: the program `netloom ui` with the page in it, labs that are really up, terminals in their nodes, runs that leave results.
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { NETLOOM, scratch } from "./fixtures";
+
+const place = scratch();
+const environment = { ...process.env, XDG_RUNTIME_DIR: join(place.path, "run") };
+let browser: Browser;
+let server: ChildProcess;
+let address = "";
+
+const LAB = `# The first lab.
+name: first
+nodes:
+  client: {}   # asks
+  server: {}
+links:
+  access: {ends: [client, server], rate: 10 Mbit/s, delay: 5 ms, queue: 20 packets}
+layout:
+  client: [0, 0]
+  server: [1, 0]
+traffic:
+  - {kind: window, from: client, to: server, window: 64 kB, amount: 100 kB}
+journal: all
+`;
+
+before(async () => {
+  for (const folder of ["run", "labs"]) mkdirSync(join(place.path, folder));
+  writeFileSync(join(place.path, "labs/first.yaml"), LAB);
+  server = spawn(NETLOOM, ["ui"], { cwd: join(place.path, "labs"), env: environment, stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  address = await new Promise<string>((done, failed) => {
+    server.stdout?.on("data", (text: Buffer) => {
+      said += String(text);
+      const found = /https?:\/\/\S+token=\S+/.exec(said);
+      if (found) done(found[0]);
+    });
+    server.on("exit", () => failed(new Error(`netloom ui has ended: ${said}`)));
+  });
+  browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-features=LocalNetworkAccessChecks"] });
+});
+
+after(async () => {
+  await browser?.close();
+  const ended = new Promise((done) => server.on("exit", done));
+  server.kill("SIGINT");
+  await ended;
+  place.done();
+});
+
+async function open(hash = ""): Promise<{ page: Page; faults: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", acceptDownloads: true });
+  page.setDefaultTimeout(15_000);
+  const faults: string[] = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("dialog", (dialog) => void dialog.accept());
+  const bundle = process.env["PAGE"];
+  if (bundle) {
+    await page.route((url) => !url.pathname.startsWith("/api/") && !url.search.includes("token="), async (route) => {
+      const path = new URL(route.request().url()).pathname;
+      await route.fulfill({ path: join(bundle, path === "/" ? "index.html" : path) });
+    });
+  }
+  await page.goto(address);
+  if (hash || bundle) await page.goto(`${new URL(address).origin}/${hash}`);
+  if (bundle) await page.reload();
+  return { page, faults };
+}
+
+const text = (): string => readFileSync(join(place.path, "labs/first.yaml"), "utf8");
+
+test("a file is edited on its map, and only what was meant changes", async () => {
+  const { page, faults } = await open();
+  await page.getByRole("link", { name: "first.yaml" }).click();
+  await page.locator(".badge", { hasText: "right" }).waitFor();
+  await page.getByRole("button", { name: "+ router" }).click();
+  await page.locator(".part input").first().waitFor();
+  const name = page.locator(".part input").first();
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>(".part input")?.value === "r1");
+  await name.fill("middle");
+  await name.press("Enter");
+  await page.locator(".cm-content", { hasText: "middle: {kind: router}" }).waitFor();
+  await page.locator(".part[aria-label='node middle']").waitFor();
+  // Join it to the server, by keys.
+  await page.locator(".mapcanvas").focus();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("show node server");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>(".part input")?.value === "l1");
+  await page.getByLabel("rate", { exact: true }).fill("2 Mbit/s");
+  await page.keyboard.press("Enter");
+  await page.locator(".cm-content", { hasText: "2 Mbit/s" }).waitFor();
+  await page.keyboard.press("Control+s");
+  await page.locator(".toast", { hasText: "saved" }).waitFor();
+  const written = text();
+  assert.ok(written.startsWith(LAB.slice(0, LAB.indexOf("  server: {}\n"))), written);
+  assert.match(written, / {2}middle: \{kind: router\}\n/);
+  assert.match(written, / {2}l1: \{ends: \[middle, server\], rate: 2 Mbit\/s\}\n/);
+  assert.match(written, / {2}middle: \[-?[\d.]+, -?[\d.]+\]\n/);
+  // Everything is undone, one by one, to the letter.
+  await page.locator(".cm-content").focus();
+  for (let tries = 0; tries < 12; tries += 1) await page.keyboard.press("Control+z");
+  await page.keyboard.press("Control+s");
+  await page.waitForFunction(() => document.querySelectorAll(".toast").length > 0);
+  for (let tries = 0; text() !== LAB && tries < 40; tries += 1) await page.waitForTimeout(100);
+  assert.equal(text(), LAB);
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test("a lab is brought up, used at a terminal that is flooded, changed, and taken down with its verdict", async () => {
+  const { page, faults } = await open("#/edit/first.yaml");
+  await page.getByRole("button", { name: "Up" }).click();
+  await page.locator(".lab[data-lab=first] .badge", { hasText: "up" }).waitFor();
+  await page.locator(".mapcanvas[data-nodes='2']").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("terminal on client");
+  await page.keyboard.press("Enter");
+  await page.locator(".terminal .xterm-rows").waitFor();
+  await page.locator(".terminal[data-bytes]").waitFor();
+  await page.keyboard.type("hostname; echo $((40 + 2))\n");
+  await page.waitForFunction(() => /42/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  // A program that writes as fast as it can: the page stays alive, and Ctrl-C gets through.
+  await page.keyboard.type("yes 0123456789012345678901234567890123456789\n");
+  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]) > 2_000_000);
+  await page.keyboard.press("Control+c");
+  await page.keyboard.type("\necho the end $((1 + 1))\n");
+  await page.waitForFunction(() => /the end 2/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  await page.keyboard.press("F6");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("show link access");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("delay", { exact: true }).fill("20 ms");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Cut", exact: true }).click();
+  await page.locator(".panel .badge.bad", { hasText: "down" }).first().waitFor();
+  await page.getByRole("button", { name: "Heal", exact: true }).click();
+  await page.locator(".panel .badge.bad", { hasText: "down" }).first().waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Copy command for Wireshark" }).click();
+  await page.locator("pre", { hasText: "netloom capture first access" }).waitFor();
+  await page.getByRole("button", { name: "Take down" }).click();
+  await page.locator(".panel .verdict, .panel .error").first().waitFor();
+  await page.getByText("This lab has ended").waitFor();
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test("a simulation from the page is replayed packet by packet", async () => {
+  const { page, faults } = await open("#/edit/first.yaml");
+  await page.getByRole("button", { name: "Simulate" }).click();
+  await page.getByRole("link", { name: "results" }).click();
+  await page.locator(".strip-time").waitFor();
+  await page.locator(".strip-time").focus();
+  const at = async (): Promise<number> => Number(await page.locator(".mapcanvas").getAttribute("data-at"));
+  await page.locator(".mapcanvas[data-at]").waitFor();
+  const before = await at();
+  await page.keyboard.press(".");
+  await page.keyboard.press(".");
+  await page.waitForFunction((was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was, before);
+  assert.ok((await page.locator(".flows li").count()) > 0);
+  assert.deepEqual(faults, []);
+  await page.close();
+});
