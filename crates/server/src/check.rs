@@ -125,6 +125,7 @@ fn described(plan: &Plan) -> Value {
         "links": links.collect::<Vec<_>>(),
         "events": plan.timeline.len(),
         "expect": plan.expect.iter().map(|one| json!({ "line": one.line, "text": one.text })).collect::<Vec<_>>(),
+        "bounds": { "events_ns": plan.bounds.events.as_nanos() },
         "journal": plan.journal.is_some(),
     })
 }

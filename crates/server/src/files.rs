@@ -26,7 +26,7 @@ pub(crate) async fn read(State(app): State<Arc<App>>, Path(path): Path<String>) 
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    if let Ok(value) = HeaderValue::from_str(&format!("\"{}\"", text.etag)) {
+    if let Ok(value) = HeaderValue::from_str(&text.etag) {
         headers.insert(ETAG, value);
     }
     Ok(response)
@@ -60,5 +60,6 @@ fn base(headers: &HeaderMap) -> Result<Base, Refusal> {
             "say on what the text is based: If-Match with the ETag that was read, or If-None-Match: * for a new file";
         return Err(Refusal::new(StatusCode::PRECONDITION_REQUIRED, message));
     };
-    Ok(Base::On(tag.trim_start_matches("W/").trim_matches('"').to_owned()))
+    let digits = tag.trim_start_matches("W/").trim_matches('"');
+    Ok(Base::On(format!("\"{digits}\"")))
 }

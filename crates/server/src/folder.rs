@@ -208,10 +208,11 @@ fn format_of(name: &str) -> Option<&'static str> {
     FORMATS.iter().find(|(own, _)| *own == ending).map(|(_, format)| *format)
 }
 
-/// What tells one text from another.
+/// What tells one text from another, with the quotes that a header has.
 pub(crate) fn etag(text: &str) -> String {
     let digest = Sha256::digest(text);
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("\"{digits}\"")
 }
 
 /// A path that stays inside; the kernel sees to what links make of it.

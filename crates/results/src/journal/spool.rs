@@ -50,6 +50,7 @@ pub enum SpoolState {
     /// The journal is damaged behind what is there, or the rows have no room.
     Damaged,
     /// There is more than is read in.
+    #[serde(rename = "too long")]
     TooLong,
 }
 
