@@ -252,6 +252,36 @@ net.stop()
     assert done.stdout.split("\n")[:-1] == ["engine 0.0", "2", "flows 0.0", "True", "secure 100.0", "flood 0.0"]
 
 
+@pytest.mark.skipif(
+    not shutil.which("ovs-vswitchd", path=os.environ["PATH"] + ":/usr/sbin"), reason="Open vSwitch is not installed"
+)
+def test_a_controller_of_this_machine_is_reached() -> None:
+    done = script("""
+import socket, threading
+from mininet.net import Mininet
+from mininet.node import RemoteController
+from mininet.topo import LinearTopo
+from netloom.mininet._learning import Learner
+
+server = socket.create_server(('127.0.0.1', 0))
+switches = []
+def serve():
+    while True:
+        connection = server.accept()[0]
+        switches.append(connection)
+        threading.Thread(target=Learner(connection).run, daemon=True).start()
+threading.Thread(target=serve, daemon=True).start()
+port = server.getsockname()[1]
+net = Mininet(LinearTopo(2), controller=lambda name: RemoteController(name, ip='127.0.0.1', port=port), waitConnected=True)
+net.start()
+print('lost', net.pingAll())
+# One more has only looked whether somebody listens.
+print('connections', len(switches) >= 3, net['s2'].cmd('ovs-vsctl get-controller s2').strip() == 'tcp:127.0.0.1:%d' % port)
+net.stop()
+""")
+    assert "lost 0.0" in done.stdout and "connections True True" in done.stdout
+
+
 def test_nothing_is_left_behind_when_a_script_is_killed() -> None:
     Path("script.py").write_text("""
 import os, sys

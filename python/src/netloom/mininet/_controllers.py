@@ -78,7 +78,6 @@ class Controller(Node):
             self.cmd(f"cd {self.cdir}")
         arguments = self.cargs % self.port if "%" in self.cargs else self.cargs
         self.cmd(f"{self.command} {arguments} 1>{log} 2>{log} &")
-        self._program = self.lastPid
 
     def stop(self, *args: Any, **kwargs: Any) -> None:
         """Ends its program."""

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from . import _openvswitch
-from ._clear import Unsupported, refuse
+from ._clear import Unsupported
 from ._node import Node
 from ._openvswitch import SWITCHES
 
@@ -159,10 +159,6 @@ class _Bridge(Switch):
         """Removes a port of Open vSwitch."""
         self.vsctl_like("ovs-vsctl", "del-port", self, intf)
 
-    def ifconfig_in_engine(self) -> bool:
-        """Whether its interfaces are ends of pipes only."""
-        return self.lab_kind() == "switch"
-
     @classmethod
     def batchStartup(cls, switches: list[Any], run: Any = None) -> list[Any]:
         """All of them start with the lab."""
@@ -217,9 +213,9 @@ class OVSSwitch(_Bridge):
         """Whether it has found a controller."""
         if self.lab_kind() != "flows" or not self.controllers:
             return True
-        return "is_connected: true" in self.cmd(
-            f"ovs-vsctl --columns=is_connected find controller; ovs-vsctl show | sed -n '/Bridge {self}$/,/Bridge/p'"
-        )
+        shown = self.cmd("ovs-vsctl show")
+        own = re.search(rf'Bridge "?{re.escape(self.name)}"?\r?\n(.*?)(?=\n    Bridge|\Z)', shown, re.DOTALL)
+        return own is not None and "is_connected: true" in own[1]
 
     def controllerUUIDs(self, update: bool = False) -> list[str]:
         """What Open vSwitch calls its controllers."""
@@ -284,5 +280,5 @@ bridge_type = _Bridge
 
 __all__ = [
     "IVSSwitch", "KernelSwitch", "LinuxBridge", "OVSBridge", "OVSKernelSwitch", "OVSLegacyKernelSwitch", "OVSSwitch", "Switch",
-    "UserSwitch", "bridge_type", "refuse",
+    "UserSwitch", "bridge_type",
 ]  # fmt: skip

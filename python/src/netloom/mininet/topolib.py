@@ -45,7 +45,6 @@ class TorusTopo(Topo):
         """
         if x < 3 or y < 3:
             raise Exception("Please use 3x3 or greater for compatibility with OVS and other switches")
-        hosts: dict[tuple[int, int], str] = {}
         switches: dict[tuple[int, int], str] = {}
         number = 1
         for i in range(x):
@@ -56,8 +55,7 @@ class TorusTopo(Topo):
                 number += 1
                 for k in range(n):
                     name = f"h{place}" if n == 1 else f"h{place}x{k + 1}"
-                    hosts[i, j] = self.addHost(name)
-                    self.addLink(hosts[i, j], switches[i, j])
+                    self.addLink(self.addHost(name), switches[i, j])
         for i in range(x):
             for j in range(y):
                 self.addLink(switches[i, j], switches[i, (j + 1) % y])
