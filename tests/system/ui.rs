@@ -42,9 +42,9 @@ fn the_token_becomes_a_cookie() {
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
     // Who follows a link on another site is led on by a page, since a redirect would lose a strict cookie.
     let path = format!("//evil.example/?token={}", server.token);
-    let answer = server.send("GET", &path, &[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")], b"");
-    assert_eq!(answer.status, 200);
-    assert!(answer.text().contains("url=/evil.example/\""), "{}", answer.text());
+    let led = server.send("GET", &path, &[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")], b"");
+    assert_eq!(led.status, 200);
+    assert!(led.text().contains("url=/evil.example/\""), "{}", led.text());
     let page = server.ask("GET", "/some/moment", b"");
     assert_eq!(page.status, 200);
     let policy = page.header("content-security-policy").unwrap();

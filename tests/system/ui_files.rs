@@ -60,14 +60,14 @@ fn no_file_outside_the_folder_is_read_or_written() {
     ] {
         let answer = server.ask("GET", &format!("/api/files/{path}"), b"");
         assert!([403, 404].contains(&answer.status) && !answer.text().contains("root:"), "{path}: {answer:?}");
-        let answer = put(&server, &format!("/api/files/{path}"), ("If-None-Match", "*"), "x");
-        assert!([403, 404].contains(&answer.status), "{path}: {answer:?}");
-        let answer = server.ask(
+        let written = put(&server, &format!("/api/files/{path}"), ("If-None-Match", "*"), "x");
+        assert!([403, 404].contains(&written.status), "{path}: {written:?}");
+        let checked = server.ask(
             "POST",
             "/api/check",
             json!({ "path": path.replace("%2e", ".").replace("%2f", "/").replace("%00", "\0") }).to_string().as_bytes(),
         );
-        assert!([403, 404].contains(&answer.status), "{path}: {answer:?}");
+        assert!([403, 404].contains(&checked.status), "{path}: {checked:?}");
     }
     assert_eq!(fs::read_to_string(bed.path().join("secret.yaml")).unwrap(), "secret");
 }

@@ -100,12 +100,12 @@ fn files_come_in_parts_and_markup_in_an_origin_of_its_own() {
     let asked = server.send("GET", "/api/labs", &[("Cookie", &cookie), ("Origin", "null")], b"");
     assert_eq!(asked.status, 403);
     symlink("/etc/passwd", folder.join("secret")).unwrap();
-    for path in ["secret", "..%2f..%2f..%2flab.yaml", "../../lab.yaml", "%2fetc%2fpasswd", "plots", "none"] {
-        let answer = server.ask("GET", &format!("/api/results/{id}/files/{path}"), b"");
-        assert!([403, 404].contains(&answer.status), "{path}: {answer:?}");
+    for outside in ["secret", "..%2f..%2f..%2flab.yaml", "../../lab.yaml", "%2fetc%2fpasswd", "plots", "none"] {
+        let answer = server.ask("GET", &format!("/api/results/{id}/files/{outside}"), b"");
+        assert!([403, 404].contains(&answer.status), "{outside}: {answer:?}");
     }
-    for id in ["lab:latest", "..:lab", "lab:..", "lab:", ":", "lab", "given", "lab:%2e%2e", "lab%2f..:x", "%00:x"] {
-        assert_eq!(server.ask("GET", &format!("/api/results/{id}"), b"").status, 404, "{id}");
+    for other in ["lab:latest", "..:lab", "lab:..", "lab:", ":", "lab", "given", "lab:%2e%2e", "lab%2f..:x", "%00:x"] {
+        assert_eq!(server.ask("GET", &format!("/api/results/{other}"), b"").status, 404, "{other}");
     }
 }
 
@@ -147,8 +147,8 @@ fn a_damaged_results_folder_is_shown_as_far_as_it_is_sound() {
 
 #[test]
 fn a_results_folder_is_served_alone() {
-    let (bed, server) = simulated();
-    drop(server);
+    let (bed, first) = simulated();
+    drop(first);
     let folder = bed.latest("lab");
     let server = Server::start(&bed, &[folder.to_str().unwrap()]);
     let state = server.get("/api/state");
@@ -161,8 +161,8 @@ fn a_results_folder_is_served_alone() {
     let elsewhere = bed.work().join("elsewhere");
     fs::rename(folder.canonicalize().unwrap(), &elsewhere).unwrap();
     drop(server);
-    let server = Server::start(&bed, &["elsewhere", "--results", "results"]);
-    assert_eq!(server.get("/api/state")["opened"]["id"], "given");
-    assert_eq!(server.get("/api/results/given")["data"]["lab"], "lab");
-    assert_eq!(server.get("/api/results")["results"][0]["id"], "given");
+    let moved = Server::start(&bed, &["elsewhere", "--results", "results"]);
+    assert_eq!(moved.get("/api/state")["opened"]["id"], "given");
+    assert_eq!(moved.get("/api/results/given")["data"]["lab"], "lab");
+    assert_eq!(moved.get("/api/results")["results"][0]["id"], "given");
 }

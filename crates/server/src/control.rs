@@ -158,7 +158,7 @@ mod tests {
                 match judged(&text, role) {
                     Ok(line) => assert!(role >= least && line.contains(word), "{word} {role:?}"),
                     Err(reply) => {
-                        assert!(role < least && reply["id"] == 7 && reply["reply"] == "refused", "{word} {role:?}")
+                        assert!(role < least && reply["id"] == 7 && reply["reply"] == "refused", "{word} {role:?}");
                     }
                 }
             }

@@ -72,7 +72,7 @@ impl Told {
         for (path, _) in old.iter().filter(|(path, _)| !new.contains_key(*path)) {
             outbox.json(&json!({ "event": "file", "path": path, "etag": null })).await?;
         }
-        for (path, _) in new.iter().filter(|(path, file)| old.get(*path).is_some_and(|before| before != *file)) {
+        for (path, _) in new.iter().filter(|(path, file)| old.get(*path).is_some_and(|known| known != *file)) {
             let etag = etag(folder, path).await;
             outbox.json(&json!({ "event": "file", "path": path, "etag": etag })).await?;
         }

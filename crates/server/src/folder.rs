@@ -250,8 +250,8 @@ fn changed(path: &str, there: Option<Text>) -> Refusal {
 
 /// Puts a file in the place of another in one step: a reader finds one or the other, and a crash leaves one of them.
 fn replace(folder: &OwnedFd, name: &Path, text: &str) -> io::Result<()> {
-    let here = |name: &Path, flags, mode| {
-        openat2(folder, name, flags, mode, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
+    let here = |file: &Path, flags, mode| {
+        openat2(folder, file, flags, mode, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
     };
     let mode = match here(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(there) => Mode::from_raw_mode(fstat(&there)?.st_mode & 0o777),

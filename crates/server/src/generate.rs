@@ -99,8 +99,8 @@ pub(crate) async fn export(State(app): State<Arc<App>>, body: Bytes) -> Answer {
     let _turn = app.turn().await?;
     let written = apart(move || {
         let lab = netloom_lab::parse(&text, &path.to_string_lossy()).map_err(|found| wrong(&text, &found))?;
-        let (text, notes) = target.write(&lab.plan);
-        Ok::<_, Refusal>(json!({ "text": text, "notes": notes }))
+        let (written, notes) = target.write(&lab.plan);
+        Ok::<_, Refusal>(json!({ "text": written, "notes": notes }))
     });
     reply(&written.await??)
 }

@@ -243,8 +243,8 @@ mod tests {
         for number in 0..2 * MOST_LINES {
             jobs.change(id, |job| job.say(number.to_string()));
         }
-        let news = jobs.news(&mut heard);
-        assert_eq!((news[0]["lines"].as_array().unwrap().len(), &news[0]["first"]), (MOST_LINES, &json!(502)));
+        let later = jobs.news(&mut heard);
+        assert_eq!((later[0]["lines"].as_array().unwrap().len(), &later[0]["first"]), (MOST_LINES, &json!(502)));
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn answer(name: &str, headers: &HeaderMap) -> Answer {
         found.ok_or_else(|| Refusal::missing(format!("the page has no part {}", name.escape_debug())))?;
     let etag = format!("\"{digest}\"");
     let text =
-        |name: &axum::http::HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        |header: &axum::http::HeaderName| headers.get(header).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut response = Response::new(Body::empty());
     if text(&IF_NONE_MATCH).split(',').any(|known| known.trim().trim_start_matches("W/") == etag) {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -51,19 +51,19 @@ fn answer(name: &str, headers: &HeaderMap) -> Answer {
         *response.body_mut() = Body::from(plain);
     }
     let is_page = name == "index.html";
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind(name)));
-    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    let said = response.headers_mut();
+    said.insert(CONTENT_TYPE, HeaderValue::from_static(kind(name)));
+    said.insert(VARY, HeaderValue::from_static("accept-encoding"));
     // The names of parts contain a hash of their content.
-    headers.insert(
+    said.insert(
         CACHE_CONTROL,
         HeaderValue::from_static(if is_page { "no-cache" } else { "private, max-age=31536000, immutable" }),
     );
     if let Ok(value) = HeaderValue::from_str(&etag) {
-        headers.insert(ETAG, value);
+        said.insert(ETAG, value);
     }
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    said.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    said.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     Ok(response)
 }
 

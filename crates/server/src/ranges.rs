@@ -31,16 +31,15 @@ pub(crate) fn answer(file: File, name: &str, headers: &HeaderMap) -> Answer {
     };
     let range = part.clone().unwrap_or(0..length);
     let mut response = Response::new(body(file, range.clone()));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind(name)));
-    headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(APART));
-    headers.insert(CONTENT_LENGTH, (range.end - range.start).into());
+    let said = response.headers_mut();
+    said.insert(CONTENT_TYPE, HeaderValue::from_static(kind(name)));
+    said.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    said.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    said.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(APART));
+    said.insert(CONTENT_LENGTH, (range.end - range.start).into());
     if part.is_some() {
         let text = format!("bytes {}-{}/{length}", range.start, range.end - 1);
-        headers
-            .insert(CONTENT_RANGE, HeaderValue::from_str(&text).map_err(|error| Refusal::failed(error.to_string()))?);
+        said.insert(CONTENT_RANGE, HeaderValue::from_str(&text).map_err(|error| Refusal::failed(error.to_string()))?);
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
     }
     Ok(response)

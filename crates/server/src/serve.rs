@@ -53,9 +53,9 @@ pub fn serve(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunErr
 }
 
 async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunError> {
-    let Options { opened, folder, results, port, share, keep, program } = options;
+    let Options { opened, folder: home, results, port: wanted, share, keep, program } = options;
     let address = share.as_ref().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |share| share.address);
-    let place = SocketAddr::new(address, port);
+    let place = SocketAddr::new(address, wanted);
     let refused = |error: io::Error| RunError::Machine(format!("listening at {place}: {error}"));
     // Signals are taken from before anybody can ask for anything.
     let mut signals = Signals::take().map_err(|error| RunError::Machine(format!("taking signals: {error}")))?;
@@ -75,11 +75,11 @@ async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunErr
         None => (Vec::new(), None),
     };
     let names = Names { scheme: if tls.is_some() { "https" } else { "http" }, port, is_shared, names };
-    let folder = folder.map(|path| {
+    let folder = home.map(|path| {
         Folder::open(&path).map_err(|error| RunError::Machine(format!("opening {}: {error}", path.display())))
     });
     let given = match &opened {
-        Some(Opened::Results(folder)) => Some(folder.as_path()),
+        Some(Opened::Results(given)) => Some(given.as_path()),
         _ => None,
     };
     let shelf = Shelf::new(&results, given);

@@ -64,7 +64,7 @@ impl Shelf {
         }
         let path = self.root.join(lab).join(run);
         // Links lead elsewhere, `latest` among them.
-        let is_folder = |path: &FilePath| fs::symlink_metadata(path).is_ok_and(|about| about.is_dir());
+        let is_folder = |place: &FilePath| fs::symlink_metadata(place).is_ok_and(|about| about.is_dir());
         if is_folder(&self.root.join(lab)) && is_folder(&path) { Ok(path) } else { Err(missing()) }
     }
 

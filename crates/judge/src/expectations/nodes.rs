@@ -115,7 +115,7 @@ impl View<'_> {
     /// By how much what only grows grew. What the node had at time zero was before.
     fn grown(&self, metric: NodeMetric, from: u64, to: u64) -> Result<u64, String> {
         let at = |time: u64| {
-            let row = self.samples.times.partition_point(|own| *own <= time).checked_sub(1).unwrap_or(0);
+            let row = self.samples.times.partition_point(|own| *own <= time).saturating_sub(1);
             columns(metric).into_iter().try_fold(0, |sum, column| Some(sum + self.number(row, column)?))
         };
         let none = || match metric {

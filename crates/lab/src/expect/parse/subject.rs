@@ -159,8 +159,8 @@ fn node_subject(name: &str, node: usize, rest: &str) -> Result<(Subject, Vec<Fun
         return tcp_metric(&subject, TcpPart::Node(node), each, metric);
     }
     let (metric_name, functions) = functions(rest);
-    if let Some(metric) = NodeMetric::named(metric_name) {
-        return Ok((Subject::Node { node, metric }, functions));
+    if let Some(own) = NodeMetric::named(metric_name) {
+        return Ok((Subject::Node { node, metric: own }, functions));
     }
     tcp_metric(&subject, TcpPart::Node(node), each, metric).map_err(|_| {
         let known: Vec<&str> = TcpMetric::names().chain(NodeMetric::names()).collect();

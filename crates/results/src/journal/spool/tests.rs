@@ -117,8 +117,8 @@ fn a_journal_that_was_cut_off_or_damaged_is_there_up_to_that() {
     assert_eq!(cut.overview(9).packets, 16_384);
     let length = file.as_file().metadata().unwrap().len();
     file.as_file().write_all_at(&[0xaa; 64], length / 2).unwrap();
-    let (damaged, reader) = Spool::begin(file.path()).unwrap();
-    damaged.fill(reader);
+    let (damaged, rest) = Spool::begin(file.path()).unwrap();
+    damaged.fill(rest);
     assert_eq!(damaged.state(), SpoolState::Damaged);
     assert!(damaged.overview(9).problem.unwrap().contains("damaged"));
     assert!(damaged.find(&span(0, i64::MAX)).unwrap().found < 16_385);
