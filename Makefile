@@ -72,11 +72,11 @@ manual: ## do the manual and the examples agree with the program?
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-manual
 
-web: ## make the script and style of report.html from web/, to be committed; needs Node
+web: ## make the script of report.html and the page of netloom ui from web/, to be committed; needs Node
 	scripts/install-deps web
 	scripts/make-web
 
-web-check: ## are they what web/ gives, and does the page work in a browser?
+web-check: ## are they what web/ gives, and do both work in a browser?
 	scripts/install-deps web
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-web

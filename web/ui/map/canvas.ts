@@ -92,7 +92,7 @@ export class MapCanvas {
     if (spots.length === 0 || this.width === 0) return;
     const of = (key: "x" | "y"): [number, number] => spots.reduce(([least, most], spot) => [Math.min(least, spot[key]), Math.max(most, spot[key])], [Infinity, -Infinity]);
     const [[left, right], [top, bottom]] = [of("x"), of("y")];
-    this.scale = Math.max(2, Math.min((this.width - 110) / Math.max(right - left, 0.01), (this.height - 100) / Math.max(bottom - top, 0.01), 250));
+    this.scale = Math.max(2, Math.min((this.width - 110) / Math.max(right - left, 0.01), (this.height - 100) / Math.max(bottom - top, 0.01), Math.max(250, Math.min(this.width, this.height) * 0.35)));
     this.x = this.width / 2 - ((left + right) / 2) * this.scale;
     this.y = this.height / 2 - ((top + bottom) / 2) * this.scale;
     this.fitted = true;
