@@ -6,7 +6,7 @@ import os
 import runpy
 import sys
 
-from . import _hook
+from . import _hook, _scratch
 
 _USAGE = """\
 usage: netloom mininet SCRIPT [ARGUMENTS]      run a Python script that was written for Mininet
@@ -22,6 +22,7 @@ def main(arguments: list[str]) -> int:
         return 0 if arguments else 2
     _hook.install()
     _hook.for_children()
+    _scratch.end_in_order()
     if arguments[0] == "mn":
         from .mn import main as mn
 

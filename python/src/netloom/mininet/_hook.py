@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import importlib
 import importlib.machinery
 import importlib.util
@@ -10,11 +9,12 @@ import os
 import shlex
 import shutil
 import sys
-import tempfile
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+from . import _scratch
 
 _REAL = "netloom.mininet"
 _EXAMPLES = "mininet.examples."
@@ -97,9 +97,7 @@ def for_children() -> None:
     """Sees to it that Pythons which the script starts know `mininet` as well, and that there is a program `mn`."""
     if os.environ.get("NETLOOM_MININET_PATH"):
         return
-    folder = tempfile.mkdtemp(prefix="netloom-mininet-")
-    owner = os.getpid()
-    atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))
+    folder = _scratch.folder()
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     os.mkdir(os.path.join(folder, "bin"))
     os.mkdir(os.path.join(folder, "mininet"))

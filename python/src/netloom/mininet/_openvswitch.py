@@ -12,10 +12,10 @@ import re
 import shlex
 import shutil
 import socket
-import tempfile
 import threading
 from typing import TYPE_CHECKING, Any
 
+from . import _scratch
 from ._learning import Learner
 from .log import warn
 
@@ -61,7 +61,7 @@ class OpenVSwitch:
 
     def __init__(self, live: Live, node: str) -> None:
         self._node = live.node(node)
-        self._folder = tempfile.mkdtemp(prefix="nlovs-")
+        self._folder = _scratch.folder()
         self._ways: dict[str, Way] = {}
         self._before = os.environ.get("OVS_RUNDIR")
         #: Where it is: programs of this machine find it there, too.

@@ -94,7 +94,7 @@ class Shell:
         """Types a command."""
         self.greet()
         if len(command) > _LONGEST:
-            with tempfile.NamedTemporaryFile("w", prefix="netloom-mininet-", suffix=".sh", delete=False) as file:
+            with tempfile.NamedTemporaryFile("w", prefix="nlmn-", suffix=".sh", delete=False) as file:
                 file.write(command + "\n")
             os.chmod(file.name, 0o644)
             self._files.append(file.name)
