@@ -4,7 +4,7 @@
 //! up, reads and writes lab files, and reads results folders. It knows neither namespaces nor packets, and no lab waits for it. What is said to
 //! the page is in the manual, `docs/ui-protocol.md`.
 //!
-//! Everything that a browser sends may come from a stranger: see [`access`]. Everything that waits has a bound.
+//! Everything that a browser sends may come from a stranger: see `access`. Everything that waits has a bound.
 
 #![forbid(unsafe_code)]
 
