@@ -15,7 +15,7 @@ try {
   });
   const tests = files.map((name) => join(out, name.replace(/\.ts$/, ".mjs")));
   let failed = 0;
-  for (const test of tests) failed += spawnSync(process.execPath, ["--test", test], { stdio: "inherit" }).status === 0 ? 0 : 1;
+  for (const test of tests) failed += spawnSync(process.execPath, ["--test", test], { stdio: "inherit", timeout: 300_000 }).status === 0 ? 0 : 1;
   process.exitCode = failed > 0 ? 1 : 0;
 } finally {
   rmSync(out, { recursive: true, force: true });

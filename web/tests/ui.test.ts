@@ -157,11 +157,10 @@ describe("a lab that is watched", () => {
     const { page } = await open("#/lab/watched");
     await ready(page);
     await page.locator(".side tbody button", { hasText: "access" }).click();
-    await page.getByRole("slider", { name: "delay by a slider" }).focus();
-    await page.keyboard.press("End");
+    await page.getByRole("slider", { name: "delay by a slider" }).fill("1");
     const slow = (): boolean => (JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as { pipes: { link: string; delay_ns: number }[] }).pipes.some(({ link, delay_ns }) => link === "access" && delay_ns === 1e9);
     for (let tries = 0; !slow(); tries += 1) {
-      assert.ok(tries < 40);
+      assert.ok(tries < 100);
       await page.waitForTimeout(50);
     }
     await page.getByRole("textbox", { name: "delay" }).fill("1 ms");
@@ -309,10 +308,10 @@ test("a map of 200 nodes and 500 links moves, one of 2,000 nodes, too; the page'
     const lines = Array.from({ length: links }, (_, number) => ({ name: `l${number}`, ends: [number % nodes, (number + [1, wide, wide + 1][number % 3]!) % nodes].map((node) => ({ node: `n${node}`, interface: "" })), mtu_bytes: 1500, joined_in_kernel: false, pipes: [{ direction: "forward", pipe: null, up: true, settings: {} }, { direction: "backward", pipe: null, up: true, settings: {} }] }));
     const scene = { nodes: spots.map(({ name, kind }, number) => ({ name, kind, x: number % wide, y: Math.floor(number / wide) })), links: lines.map(({ name, ends }) => ({ name, ends: ends.map(({ node }) => node) })) };
     const given = double({ labs: { labs: [{ ...row, name: "large", path: "large.yaml" }] }, "POST check": { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene } });
+    // A page that is closed does not say so.
+    let timer: NodeJS.Timeout | undefined;
     given.sockets["/control"] = (socket) => {
       let at = 0;
-      let timer: NodeJS.Timeout | undefined;
-      socket.onClose(() => clearInterval(timer));
       socket.onMessage((message) => {
         const { id, request, events } = JSON.parse(String(message)) as { id: number; request: string; events?: string };
         const said: Record<string, object> = { topology: { reply: "topology", nodes: spots, links: lines, exposed: [], services: [] }, info: { reply: "info", name: "large" }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false } };
@@ -332,6 +331,7 @@ test("a map of 200 nodes and 500 links moves, one of 2,000 nodes, too; the page'
     await page.waitForTimeout(3000);
     const rate = ((await frames()) - before) / ((Date.now() - began) / 1000);
     console.log(`${nodes} nodes and ${links} links, all live: ${rate.toFixed(0)} frames per second, drawn by software on a busy machine`);
+    clearInterval(timer);
     assert.ok(rate >= least, `${rate}`);
     assert.deepEqual(faults, []);
     await page.close();
