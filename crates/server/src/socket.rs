@@ -73,7 +73,8 @@ impl Outbox {
 
 /// What the page says.
 pub(crate) struct Inbox {
-    stream: SplitStream<WebSocket>,
+    /// Shared with what reads on when the last word was said.
+    stream: Arc<tokio::sync::Mutex<SplitStream<WebSocket>>>,
     heard: Arc<Mutex<Instant>>,
 }
 
@@ -88,7 +89,7 @@ impl Inbox {
     /// The next message; none when the page has gone.
     pub(crate) async fn next(&mut self) -> Option<Said> {
         loop {
-            let message = self.stream.next().await?.ok()?;
+            let message = self.stream.lock().await.next().await?.ok()?;
             *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
             match message {
                 Message::Text(text) => return Some(Said::Text(text.as_str().to_owned())),
@@ -121,7 +122,8 @@ where
         let (sink, stream) = socket.split();
         let (sender, waiting) = mpsc::channel(WAITING);
         let heard = Arc::new(Mutex::new(Instant::now()));
-        let inbox = Inbox { stream, heard: Arc::clone(&heard) };
+        let stream = Arc::new(tokio::sync::Mutex::new(stream));
+        let inbox = Inbox { stream: Arc::clone(&stream), heard: Arc::clone(&heard) };
         let speak = async {
             let close = tokio::select! {
                 close = talk(Outbox(sender.clone()), inbox) => close,
@@ -136,6 +138,9 @@ where
             () = write(sink, waiting, heard) => {}
             () = speak => {}
         }
+        // What the page still says is read: else the kernel would tell it of a broken connection, and it might lose the last words.
+        let rest = async { while stream.lock().await.next().await.is_some_and(|message| message.is_ok()) {} };
+        let _ = tokio::time::timeout(CLOSED_WITHIN, rest).await;
     });
     Ok(response)
 }
