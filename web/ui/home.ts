@@ -44,7 +44,7 @@ function labCard(lab: LabRow): View {
 }
 
 function resultRow(row: ResultRow): View {
-  const verdict = row.as_described === true ? ["good", "as described"] : row.as_described === false ? ["bad", "NOT as described"] : ["", row.state];
+  const verdict = row.as_described === true ? ["good", "as described"] : row.as_described === false ? ["bad", "NOT as described"] : ["", row.state.replace("_", " ")];
   return el("li", {},
     el("a", { href: address("replay", row.id) }, row.lab), el("small", {}, row.name),
     el("span", { class: `badge ${verdict[0]}` }, verdict[1]),
