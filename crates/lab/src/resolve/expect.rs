@@ -84,7 +84,8 @@ impl Reader<'_> {
     fn figure(&mut self, name: &str, text: &Spanned<String>, names: &Names<'_>) -> Option<Figure> {
         let (term, unit) = self.known(expect::parse_figure(&text.value, names), text)?;
         self.check(&term, text);
-        if name.starts_with(OverRuns::FIGURE) {
+        // The lab files of a sweep's runs have these; nothing varies in them.
+        if name.starts_with(OverRuns::FIGURE) && !self.spec.points.groups.is_empty() {
             let own = OverRuns::FIGURE;
             self.errors.push(text.error(format!(
                 "figure `{name}`: names that begin with `{own}` are those of what is expected over runs: choose another"
