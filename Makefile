@@ -67,7 +67,7 @@ unit: ## all tests of all crates, with the totals; those that need namespaces in
 	scripts/install-deps services papers
 	scripts/run-tests
 
-# The tests, too: without them, libraries would have fewer features and be built again.
+# The tests, too, here and below: without them, libraries would have fewer features and be built again.
 manual: ## do the manual and the examples agree with the program?
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-manual
@@ -84,7 +84,7 @@ web-check: ## are they what web/ gives, and do both work in a browser?
 python: ## form, types and tests of the Python package, in an environment of its own
 	scripts/install-deps python
 	scripts/install-deps services
-	$(CARGO) build --locked --bin netloom
+	$(CARGO) build --workspace --bins --tests --locked
 	scripts/python-tests
 
 python-ray: ## the tests of sweeps on Ray, with several of its nodes on this machine; not part of `make test`: Ray has 80 MB

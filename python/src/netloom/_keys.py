@@ -419,7 +419,7 @@ class CommandKeys(TypedDict, total=False):
     """Its name, for expectations and logs. Default: the program's."""
     at: Time | Literal[0] | Drawn | None
     """When it starts, after time zero; a map to draw it. Default: a service before time zero, others at it."""
-    delay: Time | None
+    delay: Time | Drawn | None
     """How long it waits after what it starts `after`. Default: not at all."""
     env: Mapping[str, str | float | bool] | None
     """Its environment variables, beside the node's."""
@@ -430,7 +430,7 @@ class CommandKeys(TypedDict, total=False):
     The folder that it starts in; a relative one counts from the folder that Netloom is started in, which is the
     default.
     """
-    for_: Time | None
+    for_: Time | Drawn | None
     """It is stopped after this time; that is not a failure."""
     may_fail: bool | None
     """Whether the run is good even if it fails. Default: false."""
@@ -483,7 +483,7 @@ class EndKeys(TypedDict, total=False):
 
 
 class CaptureKeys(TypedDict, total=False):
-    """A capture of a link's packets."""
+    """A capture of the packets of a link, or at the ports of a node; `link`, `node` or both are needed."""
 
     at: Literal["sent", "delivered"] | Name | None
     """
@@ -493,9 +493,15 @@ class CaptureKeys(TypedDict, total=False):
     direction: Literal["forward", "backward"] | None
     """Only this direction. Default: both."""
     file: str | None
-    """The file's name in the folder `captures`. Default: the link's name and `.pcapng`."""
+    """The file's name in the folder `captures`. Default: the names of node and link, and `.pcapng`."""
+    filter: str | None
+    """Only packets that this expression wants, which tcpdump translates (pcap-filter(7)). Default: all."""
     match: Match | None
     """Only these packets. Default: all."""
+    node: Name | None
+    """Only at ports of this node, of whatever kind. Default: at all ends of the link."""
+    ring: Size | None
+    """Only the last packets are kept, as many as have room in so much: 1 MB and above. Default: all."""
     snaplen: Size | None
     """How much of each packet is kept, from the Ethernet header on: 14 B to 256 KiB. Default: all."""
 

@@ -542,7 +542,7 @@ class Cut(Model):
         self,
         *,
         carrier: bool | None = None,
-        for_: Time | None = None,
+        for_: Time | Drawn | None = None,
     ) -> None:
         """
         Args:
@@ -1019,7 +1019,7 @@ class FlapEntry(Model):
         self,
         *,
         flap: Name | Sequence[Name],
-        for_: Time,
+        for_: Time | Drawn,
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         times: int | None = None,
@@ -1803,7 +1803,7 @@ class Kill(Model):
         kill: Name | Sequence[Name],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
-        for_: Time | None = None,
+        for_: Time | Drawn | None = None,
         times: int | None = None,
         until: Time | None = None,
     ) -> None:
@@ -2159,7 +2159,7 @@ class Partition(Model):
         partition: Sequence[Sequence[Name]],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
-        for_: Time | None = None,
+        for_: Time | Drawn | None = None,
         times: int | None = None,
         until: Time | None = None,
     ) -> None:
@@ -2212,7 +2212,7 @@ class Pause(Model):
         pause: Name | Sequence[Name],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
-        for_: Time | None = None,
+        for_: Time | Drawn | None = None,
         times: int | None = None,
         until: Time | None = None,
     ) -> None:
@@ -2770,7 +2770,7 @@ class Reboot(Model):
         reboot: Name | Sequence[Name],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
-        for_: Time | None = None,
+        for_: Time | Drawn | None = None,
         times: int | None = None,
         until: Time | None = None,
     ) -> None:
@@ -2850,7 +2850,7 @@ class Restart(Model):
         restart: Name | Sequence[Name],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
-        for_: Time | None = None,
+        for_: Time | Drawn | None = None,
         times: int | None = None,
         until: Time | None = None,
     ) -> None:
