@@ -196,9 +196,7 @@ impl<'a> Player<'a> {
         while let Some(number) = self.waiting.front().copied() {
             let run = run_of(self.sweep, number);
             let need = self.checked.needs.get(usize::try_from(run.point).unwrap_or(usize::MAX)).copied().unwrap_or(0);
-            let Some(mut share) = self.slots.take(need) else { return Ok(()) };
-            // The scheduler of the kernel spreads runs that nothing disturbs better.
-            share.is_part &= self.checked.clocks.any_real;
+            let Some(share) = self.slots.take(need) else { return Ok(()) };
             self.waiting.pop_front();
             let played = self.sweep.run(run, &self.folder.name_of(number))?;
             let How { program, lab_file, options, .. } = *self.how;
