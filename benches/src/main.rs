@@ -41,6 +41,7 @@ mod settings;
 mod shells;
 mod streams;
 mod switches;
+mod taken;
 mod transfer;
 mod tunnel;
 mod vms;

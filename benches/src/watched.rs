@@ -1,10 +1,11 @@
 //! What pages cost that watch a lab: the same lab with three of them and with none, in turns.
 
 use crate::lab::Lab;
-use crate::processes::{engine_seconds, usage};
+use crate::processes::usage;
 use crate::row::{Goal, Row};
 use crate::settings::Settings;
-use crate::streams::{ROOMY, gbit};
+use crate::streams::ROOMY;
+use crate::taken::{Taken, against};
 use crate::transfer;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,14 +21,6 @@ const UNWATCHED: &str = "watched by nobody";
 /// What a page that shows plots asks for.
 const SUBSCRIBE: &str = r#"{"request":"subscribe","events":"stats","every_ns":100000000}"#;
 
-/// What a transfer took.
-struct Taken {
-    gbit: f64,
-    /// Processor time per packet, in microseconds: of the engine's threads, and of all of netloom but the server.
-    engine_us: f64,
-    all_us: f64,
-}
-
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let seconds = if settings.quick { 2 } else { 5 };
     let idle: String = (1..LINKS).map(|number| format!("  idle{number}: {{ends: [a, b], rate: 1 Gbit/s}}\n")).collect();
@@ -36,16 +29,13 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     lab.shell("b", transfer::START_SERVER)?;
     let (mut watched, mut unwatched, mut server_share) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..settings.rounds(3) {
-        unwatched.push(transferred(&lab, seconds)?);
+        unwatched.push(Taken::by(&lab, seconds)?);
         let pages = Pages::open(settings, &lab)?;
         let before = pages.server_seconds();
-        watched.push(transferred(&lab, seconds)?);
+        watched.push(Taken::by(&lab, seconds)?);
         server_share.push((pages.server_seconds() - before) * 100.0 / f64::from(seconds));
     }
-    let row = |what: &str, unit, of: fn(&Taken) -> f64| {
-        let samples = |taken: &[Taken]| taken.iter().map(of).collect::<Vec<_>>();
-        Row::number(what, unit, samples(&watched)).map(|row| row.against(UNWATCHED, samples(&unwatched)))
-    };
+    let row = |what: &str, unit, of| against((what, unit), of, &watched, (UNWATCHED, &unwatched));
     Ok(vec![
         row("one stream, 1 Gbit/s, three pages watch", "Gbit/s", |taken| taken.gbit)?.goal(Goal::AtLeast(OF_GOODPUT)),
         row("the engine's thread per packet, three pages watch", "us", |taken| taken.engine_us)?,
@@ -53,17 +43,6 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
         Row::number("the server of the pages", "% of a processor", server_share)?
             .remark("counters of ten links, ten times a second, to each page"),
     ])
-}
-
-fn transferred(lab: &Lab, seconds: u32) -> Result<Taken, String> {
-    const PACKET_BITS: f64 = 1_448.0 * 8.0;
-    let root = lab.pid()?;
-    let all = || usage(root).values().filter(|usage| usage.is_netloom).map(|usage| usage.seconds).sum::<f64>();
-    let before = (engine_seconds(root), all());
-    let json = lab.shell("a", &transfer::tcp("b", seconds))?;
-    let (engine, all) = (engine_seconds(root) - before.0, all() - before.1);
-    let packets = transfer::bytes(&json)? * 8.0 / PACKET_BITS;
-    Ok(Taken { gbit: gbit(&json)?, engine_us: engine * 1e6 / packets, all_us: all * 1e6 / packets })
 }
 
 /// Pages that watch, without a browser: what they are sent is read and forgotten.

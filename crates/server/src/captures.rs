@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Refusal, apart, reply};
 use crate::app::App;
-use crate::query::pairs;
+use crate::query::{encoded, pairs};
 use crate::token::Role;
 use axum::Extension;
 use axum::body::Body;
@@ -151,14 +151,6 @@ fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
-}
-
-/// As a part of a path.
-fn encoded(name: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    name.bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }
 
 #[cfg(test)]

@@ -226,7 +226,7 @@ impl<'a> Player<'a> {
         let number = ended.number;
         let running = self.running.remove(&number).expect("only what runs can end");
         let found = running.found(ended, self.sweep, self.folder, self.stopping);
-        self.slots.give_back(running.share);
+        self.slots.give_back(&running.share);
         match found {
             Found::Nothing => {
                 // A user may have ended this run alone.

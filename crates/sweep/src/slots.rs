@@ -1,15 +1,16 @@
 //! The processors that are free.
 
+use std::cmp::Reverse;
+
 /// Who may still start.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    /// Those that no run has.
-    free: Vec<usize>,
-    all: usize,
+    /// All processors, and how many runs each has.
+    loads: Vec<(usize, usize)>,
     running: usize,
     /// How many runs there may be at once.
     most: usize,
-    /// Whether runs take processors: a number of runs that was asked for may be more than there are.
+    /// Whether runs have processors to themselves: a number of runs that was asked for may be more than there are.
     counts: bool,
 }
 
@@ -25,34 +26,45 @@ impl Slots {
     /// All these processors are free. With `jobs`, so many runs go on at most; if they are `patient`, because their time
     /// waits for them, they may also be more than there are processors.
     pub(crate) fn new(processors: Vec<usize>, jobs: Option<usize>, patient: bool) -> Self {
-        let all = processors.len().max(1);
         let counts = !(patient && jobs.is_some());
-        Self { free: processors, all, running: 0, most: jobs.unwrap_or(usize::MAX), counts }
+        let loads = processors.into_iter().map(|processor| (processor, 0)).collect();
+        Self { loads, running: 0, most: jobs.unwrap_or(usize::MAX), counts }
     }
 
-    /// Processors for a run that takes so many, 0 being all; none if they are not free.
+    /// Processors for a run that takes so many, 0 being all: those that have the fewest runs. None if they are not free.
+    ///
+    /// A run in virtual time stays on its processor, too: it gives each kernel of its nodes one, and only one of them computes at a
+    /// time, so that two runs would meet on the same while another is idle.
     pub(crate) fn take(&mut self, need: u32) -> Option<Share> {
         if self.running >= self.most {
             return None;
         }
-        if !self.counts {
-            self.running += 1;
-            return Some(Share { processors: Vec::new(), is_part: false });
-        }
-        let need = if need == 0 { self.all } else { (need as usize).min(self.all) };
+        let all = self.loads.len();
+        let need = if need == 0 { all } else { (need as usize).min(all) };
+        let free = self.loads.iter().filter(|(_, load)| *load == 0).count();
         // A machine that tells no processors has one.
-        let left = self.free.len().checked_sub(need).or((self.running == 0).then_some(0))?;
+        if self.counts && self.running > 0 && (all == 0 || free < need) {
+            return None;
+        }
         self.running += 1;
-        let processors = self.free.split_off(left);
-        let is_part = processors.len() < self.all;
-        Some(Share { processors, is_part })
+        self.loads.sort_unstable_by_key(|(processor, load)| (*load, Reverse(*processor)));
+        let chosen = self.loads[..need].iter_mut();
+        let mut processors: Vec<usize> = chosen
+            .map(|(processor, load)| {
+                *load += 1;
+                *processor
+            })
+            .collect();
+        processors.sort_unstable();
+        Some(Share { is_part: processors.len() < all, processors })
     }
 
     /// A run has ended.
-    pub(crate) fn give_back(&mut self, share: Share) {
+    pub(crate) fn give_back(&mut self, share: &Share) {
         self.running -= 1;
-        self.free.extend(share.processors);
-        self.free.sort_unstable();
+        for (_, load) in self.loads.iter_mut().filter(|(processor, _)| share.processors.contains(processor)) {
+            *load -= 1;
+        }
     }
 }
 
@@ -69,8 +81,8 @@ mod tests {
         let second = slots.take(2).unwrap();
         assert_eq!(second.processors, [0, 2]);
         assert!(slots.take(1).is_none());
-        slots.give_back(first);
-        slots.give_back(second);
+        slots.give_back(&first);
+        slots.give_back(&second);
         let all = slots.take(0).unwrap();
         assert_eq!(all, Share { processors: vec![0, 2, 3], is_part: false });
     }
@@ -91,6 +103,17 @@ mod tests {
         assert_eq!(at_once(3, true), 3);
         assert_eq!(at_once(3, false), 2, "nothing is shared in real time");
         assert_eq!(at_once(1, false), 1);
+    }
+
+    #[test]
+    fn more_runs_than_processors_are_shared_out_evenly() {
+        let mut slots = Slots::new(vec![0, 1], Some(4), true);
+        let shares: Vec<Share> = (0..4).filter_map(|_| slots.take(1)).collect();
+        let place = |share: &Share| share.processors.clone();
+        assert_eq!(shares.iter().map(place).collect::<Vec<_>>(), [[1], [0], [1], [0]]);
+        assert!(shares.iter().all(|share| share.is_part));
+        slots.give_back(&shares[1]);
+        assert_eq!(slots.take(1).unwrap().processors, [0]);
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! `samples.csv`, read line by line: that of a large lab has a hundred megabytes.
 
-use crate::regular;
+use crate::rows::{self, Lines};
 use netloom_judge::RunError;
 use netloom_units::Duration;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Link, direction, and the name of a further pipe or nothing.
 pub(crate) type Key = (String, String, String);
@@ -174,61 +172,35 @@ fn merged(spans: Vec<Span>, width: f64) -> Vec<Span> {
 
 /// The rows of the file, one by one.
 struct Rows {
-    reader: BufReader<File>,
-    path: PathBuf,
+    lines: Lines,
     /// Where each of [`KEYS`] and [`COLUMNS`] stands.
     keys: [usize; 4],
     columns: [Option<usize>; FIGURES],
-    line: String,
-    number: usize,
     time: f64,
     place: Key,
 }
 
 impl Rows {
     fn open(path: &Path) -> Result<Self, RunError> {
-        let file = regular::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
-        let mut rows = Self {
-            reader: BufReader::with_capacity(1 << 16, file),
-            path: path.to_owned(),
-            keys: [0; 4],
-            columns: [None; FIGURES],
-            line: String::new(),
-            number: 0,
-            time: 0.0,
-            place: Key::default(),
-        };
-        rows.read_line()?;
-        let names: Vec<&str> = rows.line.trim_end().split(',').collect();
-        let find = |name: &str| names.iter().position(|known| *known == name);
-        for (place, name) in rows.keys.iter_mut().zip(KEYS) {
-            *place = find(name).ok_or_else(|| unreadable(path, &format!("line 1: there is no column `{name}`")))?;
+        let lines = Lines::open(path, "samples")?;
+        let mut keys = [0; 4];
+        for (place, name) in keys.iter_mut().zip(KEYS) {
+            *place = lines.column(name)?;
         }
         // Files of older versions lack some.
-        rows.columns = COLUMNS.map(find);
-        Ok(rows)
-    }
-
-    /// False at the end of the file. A run that is killed leaves half a line at most, which is left out.
-    fn read_line(&mut self) -> Result<bool, RunError> {
-        self.number += 1;
-        let read = regular::read_line(&mut self.reader, &mut self.line);
-        read.map_err(|error| unreadable(&self.path, &format!("line {}: {error}", self.number)))?;
-        Ok(self.line.ends_with('\n'))
+        let columns = COLUMNS.map(|name| lines.find(name));
+        Ok(Self { lines, keys, columns, time: 0.0, place: Key::default() })
     }
 
     fn next(&mut self) -> Result<Option<(&Key, [u64; FIGURES])>, RunError> {
-        if !self.read_line()? {
+        if !self.lines.read()? {
             return Ok(None);
         }
-        let fields: Vec<&str> = self.line.trim_end().split(',').collect();
-        let wrong = || unreadable(&self.path, &format!("line {}: this is not a row of samples", self.number));
+        let fields = self.lines.fields();
+        let wrong = || self.lines.wrong();
         let field = |place: usize| fields.get(place).copied().ok_or_else(wrong);
         let [time, link, direction, pipe] = self.keys;
-        let time: f64 = field(time)?.parse().map_err(|_| wrong())?;
-        if !time.is_finite() || time < 0.0 {
-            return Err(wrong());
-        }
+        let time = rows::time(field(time)?).ok_or_else(wrong)?;
         let place = (field(link)?.to_owned(), field(direction)?.to_owned(), field(pipe)?.to_owned());
         let mut numbers = [0; FIGURES];
         for (index, (number, column)) in numbers.iter_mut().zip(self.columns).enumerate() {
@@ -241,8 +213,4 @@ impl Rows {
         self.place = place;
         Ok(Some((&self.place, numbers)))
     }
-}
-
-fn unreadable(path: &Path, why: &str) -> RunError {
-    RunError::Lab(format!("{}: {why}", path.display()))
 }
