@@ -35,7 +35,10 @@ impl System {
     }
 
     pub(super) fn sample(&mut self, time_ns: u64, written: &mut Vec<u8>) -> Result<(), KernelError> {
-        let figures = self.look()?;
+        let mut figures = self.look()?;
+        if let Some(latest) = &self.latest {
+            keep_growing(&mut figures, latest);
+        }
         if self.latest.as_ref() == Some(&figures) {
             return Ok(());
         }
@@ -93,6 +96,12 @@ impl System {
         }
         Ok(sum)
     }
+}
+
+/// A process that ends between the looks at ended programs and at its own file is in neither, for once: what a node has used never shrinks.
+fn keep_growing(figures: &mut Figures, latest: &Figures) {
+    figures.user_ns = figures.user_ns.max(latest.user_ns);
+    figures.system_ns = figures.system_ns.max(latest.system_ns);
 }
 
 /// What sysconf(3) says, or what is usual.
@@ -166,6 +175,14 @@ fn softnet_sums(text: &str) -> (Option<u64>, Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_ends_while_it_is_looked_for_takes_nothing_away() {
+        let latest = Figures { user_ns: 70, system_ns: 30, processes: 2, ..Figures::default() };
+        let mut figures = Figures { user_ns: 20, system_ns: 40, processes: 1, ..Figures::default() };
+        keep_growing(&mut figures, &latest);
+        assert_eq!(figures, Figures { user_ns: 70, system_ns: 40, processes: 1, ..Figures::default() });
+    }
 
     #[test]
     fn files_of_proc_are_read() {
