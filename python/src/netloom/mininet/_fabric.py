@@ -19,7 +19,7 @@ from .._errors import LabError, NetloomError
 from ..lab import Lab
 from ..live import Live
 from ..models import Bounds
-from . import _carry
+from . import _carry, _tc
 from ._clear import Unsupported
 from ._openvswitch import SWITCHES, OpenVSwitch, is_installed, missing
 from .log import debug
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Where results go; `results` in the current folder if nothing is said.
 RESULTS = "NETLOOM_MININET_RESULTS"
+#: Whose network stack hosts have: this machine's `namespace`, or a `kernel` of their own.
+STACK = "NETLOOM_MININET_STACK"
 _fabrics: weakref.WeakSet[Fabric] = weakref.WeakSet()
 _count = 0
 _names_of_nodes = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,30}")
@@ -157,6 +159,7 @@ class Fabric:
         for node in self.machines():
             node.attached(kept.get(node.name))
         self._configure()
+        _tc.note(_fabrics)
         return self.live
 
     # Open vSwitch
@@ -269,6 +272,7 @@ class Fabric:
             self._openvswitch = None
         if live is None:
             return None
+        _tc.note(_fabrics)
         result = None
         with contextlib.suppress(NetloomError):
             result = live.down()
@@ -313,7 +317,8 @@ class Fabric:
             kind = node.lab_kind()
             if kind in ("machine", "aside", "flows"):
                 continue
-            lab.node(self.lab_name(node), None if kind == "host" else kind, **node.lab_keys())
+            own: dict[str, Any] = {**stack_keys(), **node.lab_keys()} if kind == "host" else node.lab_keys()
+            lab.node(self.lab_name(node), None if kind == "host" else kind, **own)
         if self.has_flows:
             lab.host(self.flows_node)
         for number, link in enumerate(self.links):
@@ -358,6 +363,18 @@ class Fabric:
 
     def _wire(self, intf: Intf) -> str:
         return f"wire-{intf.node.name}-{intf.node.ports.get(intf, 0)}"
+
+
+def stack_keys() -> dict[str, str]:
+    """The keys of hosts that follow from the environment.
+
+    Raises:
+        Unsupported: It names a stack that there is not.
+    """
+    wanted = os.environ.get(STACK, "namespace")
+    if wanted not in ("namespace", "kernel"):
+        raise Unsupported(f"netloom: ${STACK} is `namespace` or `kernel`, not `{wanted}`")
+    return {} if wanted == "namespace" else {"stack": wanted}
 
 
 @atexit.register

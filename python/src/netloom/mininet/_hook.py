@@ -14,7 +14,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from . import _scratch
+from . import _scratch, _tc
+from ._shell import search_path
 
 _REAL = "netloom.mininet"
 _EXAMPLES = "mininet.examples."
@@ -111,6 +112,10 @@ def for_children() -> None:
             "sys.modules['mininet'] = importlib.import_module('netloom.mininet')\n"
         )
     _program(folder, "mn", f'exec {shlex.quote(sys.executable)} -m netloom.mininet mn "$@"', package)
+    tc = shutil.which("tc", path=search_path())
+    if tc is not None:
+        ports = shlex.quote(os.path.join(folder, _tc.PORTS))
+        _program(folder, "tc", _tc.SCRIPT.format(ports=ports, python=shlex.quote(sys.executable), tc=tc), package)
     if shutil.which("python") is None:
         _program(folder, "python", f'exec {shlex.quote(sys.executable)} "$@"', package)
     os.environ["NETLOOM_MININET_PATH"] = folder

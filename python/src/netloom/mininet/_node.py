@@ -9,15 +9,16 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from .. import _program
-from . import _carry, _early
+from . import _carry, _early, _frr
 from ._addressed import Addressed
 from ._clear import refuse
-from ._fabric import Fabric
+from ._fabric import Fabric, stack_keys
 from ._shell import PROMPT, Shell, search_path
 from .log import debug, error, info, warn
 from .util import decode
 
 if TYPE_CHECKING:
+    from ..live import Live
     from ..process import Popen
     from .link import Intf
 
@@ -59,6 +60,8 @@ class Node(Addressed):
         self.is_used = False
         self.lab_addresses: dict[str, str] = {}
         self._stopped = False
+        #: The lab in which it has what programs want beside this machine's files.
+        self._prepared: Live | None = None
         self.checkSetup()
         if self.privateDirs:
             self.mountPrivateDirs()
@@ -214,7 +217,7 @@ class Node(Addressed):
         self.is_used = True
         if self.runs_in_lab:
             live = self._home().live
-            self._shell = Shell(self.name, live, self.lab_node, self._folder)
+            self._shell = Shell(self.name, live, self.lab_node, self._folder, has_kernel=bool(stack_keys()))
         else:
             self._shell = Shell(self.name, None, None, self._folder)
         number = self._shell.fileno()
@@ -326,6 +329,7 @@ class Node(Addressed):
         assert not self.waiting, f"{self.name} still runs `{self.lastCmd}`: wait for it with waitOutput()"
         command = _text_of(args)
         shell = self.shell
+        self._prepare(command)
         # Nothing that is empty gives a prompt.
         command = command if re.search(r"\S", command) else ":"
         self.lastCmd = command
@@ -333,6 +337,13 @@ class Node(Addressed):
         shell.buffer = ""
         shell.send(command)
         self.waiting = True
+
+    def _prepare(self, command: str) -> None:
+        """Gives it what a program wants that Mininet's hosts would have of this machine."""
+        live = self._home().live if self.runs_in_lab else None
+        if live is not None and live is not self._prepared and _frr.wants_group(command):
+            self._prepared = live
+            self.complain_if(_frr.give_group(live, self.lab_node))
 
     def sendInt(self, intr: str = "\x03") -> None:
         """Types Ctrl-C."""
@@ -407,6 +418,7 @@ class Node(Addressed):
             self.is_used = True
             if self._mounts():
                 self._shell_now()
+            self._prepare(" ".join(argv))
             variables = options.pop("env", None) or os.environ
             given = [f"--env={key}={value}" for key, value in variables.items() if "\n" not in value]
             argv = [_program.program(), "exec", *given, live.name, self.lab_node, "--", *argv]

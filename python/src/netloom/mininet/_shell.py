@@ -32,7 +32,9 @@ _ARGV = ["bash", "--norc", "--noediting", "-is"]
 class Shell:
     """A bash, and what it has written that nobody has read yet."""
 
-    def __init__(self, name: str, live: Live | None, node: str | None, cwd: str | None = None) -> None:
+    def __init__(
+        self, name: str, live: Live | None, node: str | None, cwd: str | None = None, has_kernel: bool = False
+    ) -> None:
         self.name = name
         self._connection: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -63,7 +65,8 @@ class Shell:
             os.close(slave)
         self.buffer = ""
         self._decode = _Decoder()
-        self.write("set +m\n")
+        # A kernel of its own has terminals of its own.
+        self.write("set +m; stty -echo\n" if has_kernel else "set +m\n")
         self._greeted = False
 
     def greet(self) -> None:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from ._clear import Unsupported
+from ._clear import Unsupported, meant
 from ._controllers import DefaultController, wait_until
 from ._fabric import Fabric
 from ._measured import Measured
@@ -437,6 +437,14 @@ class Mininet(Measured):
     def init(cls) -> None:
         """Nothing is to be prepared on this machine."""
         cls.inited = True
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Containernet":
+        from ._containers import Containernet
+
+        return Containernet
+    raise AttributeError(f"mininet.net has no `{name}`{meant(name, [*globals(), 'Containernet'])}")
 
 
 class MininetWithControlNet(Mininet):

@@ -124,6 +124,10 @@ def __getattr__(name: str) -> Any:
         from .nodelib import NAT
 
         return NAT
+    if name == "Docker":
+        from ._containers import Docker
+
+        return Docker
     raise AttributeError(f"mininet.node has no `{name}`{meant(name, globals())}")
 
 

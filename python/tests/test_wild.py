@@ -1,0 +1,124 @@
+"""Scripts in the style of those that people publish, as they would run with Mininet: `tests/wild`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from netloom.mininet import _frr, _tc
+
+_WILD = Path(__file__).parent / "wild"
+
+
+def run(name: str, *arguments: str, **variables: str) -> str:
+    """What a script says in its last line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "netloom.mininet", str(_WILD / name), *arguments], capture_output=True, text=True, timeout=120,
+        env={**os.environ, **variables}, check=False,
+    )  # fmt: skip
+    said = re.search(r"^RESULT (.*)$", done.stdout, re.MULTILINE)
+    assert done.returncode == 0 and said, done.stdout + done.stderr
+    return said[1]
+
+
+def test_bufferbloat_is_seen_by_tc_of_this_machine() -> None:
+    said = run("bufferbloat.py", "--maxq", "100", "--time", "4")
+    numbers = re.fullmatch(r"fetches \d+ mean [\d.]+ s, rtt max (\d+) ms, queue max (\d+)", said)
+    # A hundred packets of 1,500 bytes at 1.5 Mbit/s are 800 ms.
+    assert numbers and int(numbers[1]) > 400 and 60 <= int(numbers[2]) <= 100, said
+
+
+def test_multipath_tcp_uses_both_paths() -> None:
+    said = run("mptcp.py")
+    # Each path has 10 Mbit/s.
+    assert 11.0 < float(said.split()[0]) <= 20.0, said
+
+
+def test_marking_keeps_the_queue_of_dctcp_short_in_kernels_that_have_it() -> None:
+    said = run("dctcp.py", "dctcp", NETLOOM_MININET_STACK="kernel")
+    numbers = re.fullmatch(r"\[(\d+), (\d+), (\d+)\] jain ([\d.]+) queue mean ([\d.]+) max \d+", said)
+    assert numbers and float(numbers[4]) > 0.5, said
+    # A limit of 200 packets, of which loss-based control fills most.
+    assert float(numbers[5]) < 100, said
+
+
+def test_routing_daemons_of_frr_run_as_root_of_their_hosts() -> None:
+    said = run("frr.py")
+    assert said.startswith("lost 0.0 10.3.0.0/24") and "proto ospf" in said, said
+
+
+def test_containers_have_the_files_of_their_images(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    for program in ("bash", "ls", "ip", "ping"):
+        _copy(Path(shutil.which(program) or f"/usr/bin/{program}"), root)
+    (root / "bin").symlink_to("usr/bin")
+    (root / "only-here").mkdir()
+    said = run("containers.py", f"rootfs:{root}")
+    assert said.startswith("0.0 ") and "'only-here'" in said and said.endswith("['green', '/zones/UTC']"), said
+
+
+def _copy(program: Path, root: Path) -> None:
+    wanted = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True).stdout
+    for source in re.findall(r"(/\S+) \(0x", wanted):
+        target = root / source.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+    target = root / "usr/bin" / program.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(program, target)
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("import mininet.net; mininet.net.Kontainernet", "did you mean `Containernet`?"),
+        ("from mininet.net import Containernet; Containernet().addDocker('d1')", "dimage='debian:12'"),
+        ("from mininet.net import Containernet; Containernet().addDocker('d1', dimage='x', dockerfile='y')", "build the image before"),
+        ("import mininet.net; from mininet.topo import SingleSwitchTopo as T; mininet.net.Mininet(T(2)).start()", "not `vm`"),
+    ],
+)  # fmt: skip
+def test_what_cannot_work_says_why(line: str, said: str) -> None:
+    Path("script.py").write_text(line + "\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "netloom.mininet", "script.py"], capture_output=True, text=True, timeout=60,
+        env={**os.environ, "NETLOOM_MININET_STACK": "vm"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and said in done.stderr, done.stderr
+
+
+# Parts, without a lab
+
+
+def test_a_pipe_is_shown_as_tc_shows_a_qdisc() -> None:
+    dropped = {
+        f"dropped_{why}_packets": number for why, number in (("queue", 3), ("early", 0), ("down", 0), ("loss", 1))
+    }
+    row = {
+        "delay_ns": 2_500_000,
+        "departed_bytes": 900,
+        "departed_packets": 6,
+        "queued_bytes": 3000,
+        "queued_packets": 2,
+        **dropped,
+    }
+    said = _tc.shown(row, "20 packets", True)
+    assert "netem 10: parent 5:1 limit 20 delay 2.5ms\n" in said
+    assert re.findall(r"backlog\s[^\s]+\s([\d]+)p", said) == ["2", "2"]
+    assert said.count("Sent 900 bytes 6 pkt (dropped 4, overlimits 0 requeues 0)") == 2
+    assert "backlog" not in _tc.shown(row, None, False)
+
+
+def test_frr_s_group_is_wanted_by_its_daemons_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Group:
+        gr_mem = ("frr",)
+
+    monkeypatch.setattr(_frr.grp, "getgrnam", lambda _name: Group)
+    assert _frr.wants_group("/usr/lib/frr/zebra -d -u root") and not _frr.wants_group("ping 10.0.0.1")
+    Group.gr_mem = ("frr", "root")
+    assert not _frr.wants_group("zebra")
