@@ -18,6 +18,7 @@
 /* Paths that no file has: what the kernel connects to under these names is the deputy. */
 #define TIME_PATH "/netloom/time"
 #define DEVICE_PATH "/netloom/device/"
+#define SAMPLES_PATH "/netloom/samples"
 
 /* linux/um_timetravel.h */
 enum { OP_ACK, OP_START, OP_REQUEST, OP_WAIT, OP_GET, OP_UPDATE, OP_RUN, OP_FREE_UNTIL, OP_GET_TOD, OP_BROADCAST };
@@ -37,6 +38,7 @@ static struct {
 	struct deck *deck;
 	struct bell *bell;
 	uint64_t now;
+	uint64_t told;              /* what the kernel's clock shows */
 	uint64_t until;             /* instants before this one may be played */
 	uint64_t next_wake;
 	int more;                   /* the scheduler holds further frames back */
@@ -115,6 +117,11 @@ void deputy_sent(struct deck_frame *frame)
 	frame->at = deputy.now;
 	if (deputy.alone && deputy.until > deputy.now + 1)
 		deputy.until = deputy.now + 1;
+	deputy_put(frame);
+}
+
+void deputy_put(const struct deck_frame *frame)
+{
 	deputy.deck->from_kernel.used += deck_frame_room(frame->length);
 }
 
@@ -196,6 +203,8 @@ static void let_run(void)
 			end_window();
 			continue;
 		}
+		if (next > deputy.now)
+			samples_take(deputy.deck, deputy.told, next);
 		deputy.now = next;
 		/* An interrupt makes the kernel run at this instant; a frame for a device that is off does not. */
 		deliver();
@@ -204,6 +213,7 @@ static void let_run(void)
 	}
 	deputy.waits = 0;
 	deputy.next_wake = NEVER;
+	deputy.told = deputy.now;
 	answer(OP_RUN, ++seq, deputy.now);
 }
 
@@ -296,7 +306,7 @@ __attribute__((constructor)) static void begin(void)
 	deputy.bell = bell;
 	deputy.deck = deck;
 	deputy.control = (int)numbers[0];
-	deputy.now = deputy.deck->start;
+	deputy.now = deputy.told = deputy.deck->start;
 }
 
 /* ---- What the kernel calls ---- */
@@ -312,6 +322,10 @@ EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
 		}
 		if (!strncmp(path, DEVICE_PATH, strlen(DEVICE_PATH)))
 			return (int)result(device_connect(fd, (unsigned)strtoul(path + strlen(DEVICE_PATH), NULL, 10)));
+		if (!strcmp(path, SAMPLES_PATH)) {
+			samples_connect(fd);
+			return 0;
+		}
 	}
 	return (int)syscall(SYS_connect, fd, address, length);
 }
@@ -333,6 +347,8 @@ EXPORT ssize_t write(int fd, const void *buffer, size_t length)
 {
 	if (deputy.control >= 0 && fd == deputy.time)
 		return result(time_message(buffer, length));
+	if (deputy.control >= 0 && samples_owns(fd))
+		return result(samples_tell(buffer, length));
 	return syscall(SYS_write, fd, buffer, length);
 }
 

@@ -21,7 +21,7 @@
 #include <sys/epoll.h>
 
 /* Of the layout below; the scheduler's side has the same number. */
-#define DECK_VERSION 2
+#define DECK_VERSION 3
 
 /* No next wake: the kernel waits for frames only. */
 #define NEVER UINT64_MAX
@@ -34,8 +34,16 @@ struct deck_frame {
 	uint64_t at;        /* nanoseconds of virtual time */
 	uint32_t length;    /* bytes of the frame, without virtio header */
 	uint16_t device;
-	uint16_t reserved;
+	uint16_t kind;      /* of a frame of SAMPLES_DEVICE: enum sample */
 	uint8_t virtio[16]; /* the virtio-net header, 12 bytes of it */
+};
+
+/* What samples consist of comes as frames of this device. */
+#define SAMPLES_DEVICE 0xffff
+enum sample {
+	SAMPLE_BEGINS = 0,     /* a sample is taken at this instant; empty */
+	SAMPLE_CONNECTION = 1, /* a connection: inet_diag_msg and attributes (linux/inet_diag.h) */
+	SAMPLE_OWNER = 2,      /* a socket's inode, and the session of a process that has it open: 32 bits each */
 };
 
 struct deck_lane {
@@ -85,7 +93,11 @@ struct deck {
 	uint32_t reserved;
 	struct turn turn;   /* what the scheduler said last */
 	struct answer answer; /* what the deputy said last */
-	uint64_t more_reserved[6];
+	uint64_t sample_at; /* when the next sample of TCP connections is due, nanoseconds of virtual time */
+	uint64_t sample_step; /* how long after it the one after it is; 0: there are none */
+	uint32_t sample_owners; /* whether SAMPLE_OWNER is wanted */
+	uint32_t even_more_reserved;
+	uint64_t more_reserved[3];
 	struct deck_lane to_kernel;
 	struct deck_lane from_kernel;
 };
@@ -100,6 +112,7 @@ struct bell {
 /* The scheduler's side counts bytes; a test compares its numbers with all of these. */
 _Static_assert(sizeof(struct deck_frame) == 32, "header of a frame");
 _Static_assert(offsetof(struct deck, turn) == 40 && offsetof(struct deck, answer) == 56, "turns");
+_Static_assert(offsetof(struct deck, sample_at) == 80 && offsetof(struct deck, sample_owners) == 96, "samples");
 _Static_assert(offsetof(struct deck, to_kernel) == 128, "header of a deck");
 _Static_assert(offsetof(struct bell, asleep) == 64, "a cache line between the words of a bell");
 
@@ -119,8 +132,10 @@ bool deputy_poll(struct pollfd *fds, nfds_t count, int *ready);
 /* Room for a frame that the kernel sends now; waits for the scheduler when the deck is full. */
 struct deck_frame *deputy_room(uint32_t length);
 
-/* The frame in the room that was given last is complete. */
+/* The frame in the room that was given last is complete; the kernel has sent it, now. */
 void deputy_sent(struct deck_frame *frame);
+/* The same of one that the kernel has not sent. */
+void deputy_put(const struct deck_frame *frame);
 
 /* Ends the run: the kernel did what is not understood. */
 _Noreturn void deputy_broken(uint64_t what);
@@ -144,6 +159,15 @@ enum delivery { DELIVERED, NO_ROOM, NO_DEVICE };
 enum delivery device_deliver(unsigned place, const struct deck_frame *frame, const uint8_t *bytes);
 /* Raises the interrupts that deliveries and sending have caused; returns how many. */
 unsigned device_interrupt(void);
+
+/* Samples of TCP connections, see samples.c. */
+
+/* A descriptor becomes the one on which the kernel tells its function; whether this is it; the kernel tells it. */
+void samples_connect(int fd);
+bool samples_owns(int fd);
+long samples_tell(const void *bytes, size_t length);
+/* Takes the samples that are due before `next`; the kernel's clock shows `now`, and nothing happens in it in between. */
+void samples_take(struct deck *deck, uint64_t now, uint64_t next);
 
 /* Interrupts, see interrupt.c. */
 

@@ -17,6 +17,7 @@ pub use watchdog::Watchdog;
 
 use crate::schedule::{Machine, MachineError, NextWake, Passage};
 use deck::Deck;
+use netloom_host::measure::TcpLog;
 use netloom_packet::Pool;
 use netloom_units::Instant;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -83,6 +84,8 @@ pub struct Deputy {
     first_turn: Option<(u32, Instant)>,
     /// Whether it has switched itself off.
     is_off: bool,
+    /// Where samples of its TCP connections go.
+    samples: Option<TcpLog>,
 }
 
 /// What a deputy says.
@@ -113,6 +116,7 @@ impl Deputy {
             has_begun: false,
             first_turn: None,
             is_off: false,
+            samples: None,
         };
         Ok((this, DeputyEnds { socket: theirs.into(), memory }))
     }
@@ -141,6 +145,19 @@ impl Deputy {
     /// Frames that came while the interface was down, so that the kernel did not receive them.
     pub fn unheard(&self) -> u64 {
         self.deck.unheard()
+    }
+
+    /// From the instant `from` on, the kernel hands over the state of its TCP connections every `step`, and, if wanted, whose they are. It costs
+    /// no lab time and wakes nobody in the kernel. A kernel that cannot has no connections.
+    pub fn sample_tcp(&mut self, from: Instant, step: netloom_units::Duration, owners: bool, log: TcpLog) {
+        self.deck.sample(from.as_nanos(), step.as_nanos(), owners);
+        self.samples = Some(log);
+    }
+
+    /// Ends that.
+    pub fn end_samples(&mut self) -> Option<TcpLog> {
+        self.deck.sample(0, 0, false);
+        self.samples.take()
     }
 
     fn say(&mut self, kind: u32, until: u64) {
@@ -198,7 +215,7 @@ impl Machine for Deputy {
         }
         match kind {
             answer::DONE => {
-                self.deck.take(sent, pool)?;
+                self.deck.take(sent, pool, &mut self.samples)?;
                 let next_wake = if next_wake == NEVER {
                     NextWake::Never
                 } else {
@@ -206,7 +223,7 @@ impl Machine for Deputy {
                 };
                 return Ok(Some(next_wake));
             }
-            answer::FULL => self.deck.take(sent, pool)?,
+            answer::FULL => self.deck.take(sent, pool, &mut self.samples)?,
             answer::EMPTY => {
                 self.deck.clear();
                 self.deck.fill(&mut self.waiting, pool);

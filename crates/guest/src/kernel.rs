@@ -150,6 +150,12 @@ impl Kernel {
             .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|text| text == b"netloom.branch"))
     }
 
+    /// Whether it hands over the state of its TCP connections itself, in virtual time: whether it knows where to.
+    pub fn takes_samples(&self) -> bool {
+        std::fs::read(&self.path)
+            .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|text| text == b"/netloom/samples"))
+    }
+
     fn with(path: PathBuf, facts: Facts, config_hash: Option<String>) -> Self {
         let Facts { version, time_travel, seccomp, hz, modules_needed, day } = facts;
         let own_build = config_hash.is_some();

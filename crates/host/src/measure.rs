@@ -4,6 +4,8 @@
 //! [stream](SampleStream) of entries, in which a connection, or a node, whose figures are what they were at the sample before has none. Memory is
 //! bounded: what has been written down is handed on, and of too many connections or rows the rest is left out and counted.
 
+mod connections;
+mod log;
 mod owners;
 mod sampler;
 mod stream;
@@ -12,6 +14,7 @@ mod tcp;
 
 use serde::{Deserialize, Serialize};
 
+pub use log::TcpLog;
 pub(crate) use sampler::Sampler;
 pub use stream::{Finding, SampleStream};
 pub use system::{SystemSample, system_columns};

@@ -65,6 +65,8 @@ pub(crate) struct Job {
     pub(crate) qemu: Option<Qemu>,
     /// How the processor counts what programs compute; none if no node asks for it.
     pub(crate) counter: Option<Counter>,
+    /// Whether kernels take samples of their TCP connections themselves.
+    pub(crate) kernel_samples: bool,
     /// Where nodes find memory for files of their own; mounted if one needs it.
     pub(crate) memory: PathBuf,
     /// Where archives of what nodes keep for the next run are.

@@ -282,6 +282,12 @@ pub(crate) fn kernel_of(plan: &Plan, given: Option<&Path>) -> Result<Option<Kern
     kernel::find(need, given).map(Some).map_err(|error| RunError::Machine(error.to_string()))
 }
 
+/// Whether the kernel takes samples of TCP connections itself, in virtual time and where a node wants them.
+pub(crate) fn takes_samples(plan: &Plan, kernel: Option<&Kernel>) -> bool {
+    let is_wanted = plan.clock == Clock::Virtual && plan.nodes.iter().any(|node| node.measure.tcp.is_some());
+    is_wanted && kernel.is_some_and(Kernel::takes_samples)
+}
+
 /// How the processor counts what the nodes of a plan compute, if one of them wants to know; with the kernel that was
 /// chosen for them.
 pub(crate) fn counter_of(plan: &Plan, kernel: Option<&Kernel>) -> Result<Option<Counter>, RunError> {

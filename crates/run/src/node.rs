@@ -124,6 +124,11 @@ pub(crate) trait LabNode: Debug {
         Ok(None)
     }
 
+    /// The session in which a program of it was started, by which its kernel knows it, if the kernel is its own.
+    fn session_of(&self, _process: ProcessId) -> Option<u32> {
+        None
+    }
+
     /// What a kernel of its own has used of its processor, in wall time.
     fn processor_use(&self) -> Option<ProcessorUse> {
         None

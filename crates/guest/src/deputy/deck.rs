@@ -3,6 +3,7 @@
 use super::Answer;
 use super::memory::{self, Memory};
 use crate::schedule::{Device, MachineError, Passage};
+use netloom_host::measure::TcpLog;
 use netloom_packet::{LARGE_FRAME, MAX_HEAD, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::Instant;
 use std::collections::VecDeque;
@@ -11,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Of the layout; the deputy's side has the same number.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Room for frames in either direction, in bytes.
 const ROOM: usize = 4 << 20;
 /// Bytes before the lanes: version, number of devices, start, epoch, and what follows.
@@ -22,6 +23,10 @@ const UNHEARD: usize = 24;
 const WHOSE: usize = 32;
 const TURN: usize = 40;
 const ANSWER: usize = 56;
+/// When a sample of TCP connections is due, how often, and whether it is asked who has them.
+const SAMPLE_AT: usize = 80;
+const SAMPLE_STEP: usize = 88;
+const SAMPLE_OWNERS: usize = 96;
 const DEPUTYS: u32 = 0;
 const SCHEDULERS: u32 = 1;
 /// Bytes of a lane before its frames: how many are used, reserve.
@@ -29,8 +34,13 @@ const LANE_HEADER: usize = 8;
 const TO_KERNEL: usize = HEADER;
 const FROM_KERNEL: usize = TO_KERNEL + LANE_HEADER + ROOM;
 const SIZE: usize = FROM_KERNEL + LANE_HEADER + ROOM;
-/// Bytes before each frame: instant, length, device, reserve, virtio header.
+/// Bytes before each frame: instant, length, device, kind of a part of a sample, virtio header.
 const FRAME_HEADER: usize = 32;
+/// The device of what samples consist of, and its kinds.
+const SAMPLES_DEVICE: u16 = u16::MAX;
+const SAMPLE_BEGINS: u16 = 0;
+const SAMPLE_CONNECTION: u16 = 1;
+const SAMPLE_OWNER: u16 = 2;
 
 /// See the module.
 #[derive(Debug)]
@@ -66,6 +76,13 @@ impl Deck {
         let whose = self.memory.word(WHOSE);
         whose.store(DEPUTYS, Ordering::Release);
         memory::wake(whose);
+    }
+
+    /// From this instant on a sample of TCP connections is due every `step_ns`; 0: none any more.
+    pub(super) fn sample(&mut self, from_ns: u64, step_ns: u64, owners: bool) {
+        self.memory.write(SAMPLE_AT, &from_ns.to_ne_bytes());
+        self.memory.write(SAMPLE_OWNERS, &u32::from(owners).to_ne_bytes());
+        self.memory.write(SAMPLE_STEP, &step_ns.to_ne_bytes());
     }
 
     /// How many frames the kernel's devices had no room for, since it began.
@@ -111,8 +128,13 @@ impl Deck {
         self.used(TO_KERNEL).store(u32::try_from(used).expect("a deck is small"), Ordering::Release);
     }
 
-    /// Takes all frames that the kernel has sent.
-    pub(super) fn take(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    /// Takes all frames that the kernel has sent, and its samples.
+    pub(super) fn take(
+        &mut self,
+        sent: &mut Vec<Passage>,
+        pool: &mut Pool,
+        samples: &mut Option<TcpLog>,
+    ) -> Result<(), MachineError> {
         let used = self.used(FROM_KERNEL).swap(0, Ordering::AcqRel) as usize;
         if used > ROOM {
             return Err(MachineError::Protocol(format!("{used} bytes of frames in a deck of {ROOM}")));
@@ -125,18 +147,40 @@ impl Deck {
             if length > LARGE_FRAME || next + room(length) > used {
                 return Err(MachineError::Protocol(format!("a frame of {length} bytes that does not fit its deck")));
             }
+            let [device, kind] = [12, 14].map(|at| u16::from_ne_bytes([header[at], header[at + 1]]));
+            let at = u64::from_ne_bytes(header[..8].try_into().expect("eight bytes"));
+            if device == SAMPLES_DEVICE {
+                if let Some(log) = samples {
+                    let mut bytes = vec![0; length];
+                    self.memory.copy_out(place + FRAME_HEADER, &mut bytes);
+                    sampled(log, at, kind, &bytes);
+                }
+                next += room(length);
+                continue;
+            }
             let virtio: [u8; VIRTIO_HEADER_LEN] =
                 header[16..16 + VIRTIO_HEADER_LEN].try_into().expect("a virtio header");
             let packet = pool.fill_with(length, |buffer| {
                 self.memory.copy_out(place + FRAME_HEADER, &mut buffer[..length]);
                 Some((length, VirtioHeader::parse(&virtio)))
             });
-            let at = Instant::from_nanos(u64::from_ne_bytes(header[..8].try_into().expect("eight bytes")));
-            let device = Device(u16::from_ne_bytes([header[12], header[13]]));
+            let (at, device) = (Instant::from_nanos(at), Device(device));
             sent.extend(packet.map(|packet| Passage { at, device, packet }));
             next += room(length);
         }
         Ok(())
+    }
+}
+
+/// A part of a sample. What is none is left out.
+fn sampled(log: &mut TcpLog, at_ns: u64, kind: u16, bytes: &[u8]) {
+    match (kind, bytes) {
+        (SAMPLE_BEGINS, _) => log.begin(at_ns),
+        (SAMPLE_CONNECTION, message) => log.connection(message),
+        (SAMPLE_OWNER, &[a, b, c, d, e, f, g, h]) => {
+            log.owner(u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
+        }
+        _ => {}
     }
 }
 

@@ -50,6 +50,8 @@ pub struct KernelNode {
     /// Runs while a program has a terminal.
     pub(super) look: Option<TimerFd>,
     notes: Vec<String>,
+    /// The sessions of programs.
+    sessions: BTreeMap<ProcessId, u32>,
     /// Where samples go that are taken inside, if they are wanted.
     pub(super) samples: Option<io::Result<File>>,
     pub(super) is_up: bool,
@@ -122,6 +124,7 @@ impl KernelNode {
             bell,
             look: None,
             notes: Vec::new(),
+            sessions: BTreeMap::new(),
             samples: None,
             is_up: false,
             over: None,
@@ -273,7 +276,8 @@ impl KernelNode {
         let reply = self.reply().map_err(SpawnError::Node)?;
         let node = self.name.clone();
         match (reply, cwd) {
-            (Reply::Started(process), _) => {
+            (Reply::Started { process, session }, _) => {
+                self.sessions.insert(process, session);
                 self.join(process, joined).map_err(|error| SpawnError::Node(self.failure(&error)))?;
                 Ok(process)
             }
@@ -282,6 +286,11 @@ impl KernelNode {
             (Reply::NoUser, _) => Err(SpawnError::NoUser { node, user: user.unwrap_or_default() }),
             (other, _) => Err(SpawnError::Node(self.unexpected(other))),
         }
+    }
+
+    /// The session in which a program was started, as the node's kernel numbers them.
+    pub fn session_of(&self, process: ProcessId) -> Option<u32> {
+        self.sessions.get(&process).copied()
     }
 
     /// Tells the node to end its programs: SIGTERM to all, `grace` of lab time to obey, then SIGKILL.

@@ -3,6 +3,7 @@
  * network device, and, in a thread, the scheduler on the other side of the deck. It is compiled with sanitizers.
  *
  *   harness frames          frames in both directions arrive as they were sent
+ *   harness samples         are taken at their instants between two at which something happens
  *   harness arithmetic      conversions of time at the ends of their ranges
  *   harness noise SEED N    N kernels that do whatever comes; each ends by itself or as broken, and touches nothing else
  */
@@ -346,6 +347,8 @@ static void frames(void)
 	CHECK(taken_frames == 200 && taken_bytes == 200 * 60000 && !unlike);
 }
 
+#include "samples.h"
+
 static uint64_t random_state;
 
 static uint64_t draw(uint64_t below)
@@ -479,6 +482,8 @@ int main(int count, char **arguments)
 	prepare();
 	if (!strcmp(arguments[1], "frames"))
 		return frames(), 0;
+	if (!strcmp(arguments[1], "samples"))
+		return samples(), 0;
 	CHECK(count == 4);
 	many_noises(strtoull(arguments[2], NULL, 10), strtoull(arguments[3], NULL, 10));
 	return 0;

@@ -14,6 +14,9 @@ int main(void)
 	FIELD(whose);
 	FIELD(turn);
 	FIELD(answer);
+	FIELD(sample_at);
+	FIELD(sample_step);
+	FIELD(sample_owners);
 	FIELD(to_kernel);
 	FIELD(from_kernel);
 	printf("size %zu\nlane_header %zu\nframe_header %zu\nroom %u\nrung %zu\nasleep %zu\nversion_number %u\n",

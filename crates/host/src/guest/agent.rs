@@ -274,7 +274,7 @@ impl Agent {
                 let process = self.programs.add(pid);
                 self.inputs.extend(input.map(|input| (process, input)));
                 self.outputs.extend(outputs.into_iter().map(|(stream, output)| ((process, stream), output)));
-                Reply::Started(process)
+                Reply::Started { process, session: pid.as_raw().unsigned_abs() }
             }
             Err(crate::node::protocol::Reply::NoProgram) => Reply::NoProgram,
             Err(crate::node::protocol::Reply::NoFolder) => Reply::NoFolder,

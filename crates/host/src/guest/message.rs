@@ -215,7 +215,12 @@ pub enum Reply {
     /// It is done.
     Done,
     /// The program runs.
-    Started(ProcessId),
+    Started {
+        /// Its number.
+        process: ProcessId,
+        /// Its session, as the node's kernel numbers them.
+        session: u32,
+    },
     /// There is no such program.
     NoProgram,
     /// There is no such working directory.

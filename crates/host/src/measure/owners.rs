@@ -13,7 +13,7 @@ pub(super) const ATTEMPTS: u8 = 3;
 const MOST_FILES: usize = 4_096;
 
 /// The programs that have sockets with these inodes. Sessions are those of programs that run.
-pub(super) fn owners(inodes: &[u32], sessions: &BTreeMap<Pid, ProcessId>) -> BTreeMap<u32, ProcessId> {
+pub(super) fn owners(inodes: &[u32], sessions: &BTreeMap<Pid, ProcessId>) -> BTreeMap<u32, u64> {
     let mut found = BTreeMap::new();
     // Processes begin and end while this reads; those that have ended have no connection any more.
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -24,7 +24,7 @@ pub(super) fn owners(inodes: &[u32], sessions: &BTreeMap<Pid, ProcessId>) -> BTr
             let inode = fs::read_link(file.path()).ok().and_then(|target| inode_of(&target.to_string_lossy()));
             if let Some(inode) = inode.filter(|inode| inodes.contains(inode)) {
                 // What a child has inherited is its parent's, too, and both are of one program.
-                found.entry(inode).or_insert(*owner);
+                found.entry(inode).or_insert(owner.get());
             }
         }
         if found.len() == inodes.len() {
@@ -58,7 +58,7 @@ mod tests {
         let inode = inode_of(&link.to_string_lossy()).unwrap();
         let session = nix::unistd::getsid(None).unwrap();
         let sessions = BTreeMap::from([(session, ProcessId(7))]);
-        assert_eq!(owners(&[inode], &sessions), BTreeMap::from([(inode, ProcessId(7))]));
+        assert_eq!(owners(&[inode], &sessions), BTreeMap::from([(inode, 7)]));
         assert_eq!(owners(&[inode], &BTreeMap::new()), BTreeMap::new());
     }
 

@@ -1,6 +1,5 @@
 //! Who takes the samples: a part of a node's first process.
 
-mod connections;
 mod system;
 mod ticker;
 
@@ -9,26 +8,57 @@ use std::os::fd::BorrowedFd;
 
 use nix::unistd::Pid;
 
-use super::{MeasureConfig, Measured};
+use super::connections::Connections;
+use super::{MeasureConfig, Measured, owners};
 use crate::error::KernelError;
+use crate::netlink::TcpDiag;
 use crate::node::ProcessId;
-use connections::Connections;
 use system::System;
 use ticker::{Ticker, now_ns};
 
-/// Samples of a kind end when there are so many rows in a node; those of connections take half a gigabyte as text.
-const MOST_ROWS: u64 = 2_000_000;
 /// When so many bytes have been written down they are handed on.
-const CHUNK: usize = 30 << 10;
+pub(super) const CHUNK: usize = 30 << 10;
+
+/// The connections of the current network namespace.
+#[derive(Debug)]
+struct OwnConnections {
+    diag: TcpDiag,
+    connections: Connections,
+    /// Whether it is told which program has a connection.
+    owners: bool,
+}
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Sampler {
-    connections: Option<(Ticker, Connections)>,
+    connections: Option<(Ticker, OwnConnections)>,
     system: Option<(Ticker, System)>,
     written: Vec<u8>,
     /// What ended samples before their time, in words.
     failures: Vec<String>,
+}
+
+impl OwnConnections {
+    fn begin(owners: bool) -> Result<Self, KernelError> {
+        Ok(Self { diag: TcpDiag::open()?, connections: Connections::default(), owners })
+    }
+
+    /// Takes a sample, and notes which of the programs of these sessions have connections of which that is not known.
+    fn sample(
+        &mut self,
+        time_ns: u64,
+        sessions: &BTreeMap<Pid, ProcessId>,
+        written: &mut Vec<u8>,
+    ) -> Result<(), KernelError> {
+        self.connections.begin(time_ns);
+        self.diag.connections(|message| self.connections.see(message, written))?;
+        self.connections.end(written);
+        let unknown = if self.owners { self.connections.without_owner() } else { Vec::new() };
+        if !unknown.is_empty() {
+            self.connections.tell_owners(&owners::owners(&unknown, sessions), written);
+        }
+        Ok(())
+    }
 }
 
 impl Sampler {
@@ -39,14 +69,14 @@ impl Sampler {
     pub(crate) fn begin(config: MeasureConfig, own_kernel: bool) -> Result<Self, KernelError> {
         let MeasureConfig { tcp_ns, node_ns, reads_clock, owners } = config;
         let ticker = |step_ns| Ticker::begin(step_ns, reads_clock);
-        let connections = tcp_ns.map(|step_ns| Ok((ticker(step_ns)?, Connections::begin(owners)?))).transpose()?;
+        let connections = tcp_ns.map(|step_ns| Ok((ticker(step_ns)?, OwnConnections::begin(owners)?))).transpose()?;
         let system = node_ns.map(|step_ns| Ok((ticker(step_ns)?, System::begin(own_kernel)))).transpose()?;
         Ok(Self { connections, system, written: Vec::new(), failures: Vec::new() })
     }
 
     /// One is readable when a sample is due; none when there are no more.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let connections = self.connections.as_ref().filter(|(_, connections)| connections.has_room());
+        let connections = self.connections.as_ref().filter(|(_, own)| own.connections.has_room());
         let system = self.system.as_ref().filter(|(_, system)| system.has_room());
         let tickers = connections.map(|(ticker, _)| ticker).into_iter().chain(system.map(|(ticker, _)| ticker));
         tickers.map(Ticker::fd)
@@ -64,8 +94,8 @@ impl Sampler {
     }
 
     fn sample_connections(&mut self, time_ns: u64, sessions: &BTreeMap<Pid, ProcessId>) {
-        let Some((_, connections)) = &mut self.connections else { return };
-        if let Err(error) = connections.sample(time_ns, sessions, &mut self.written) {
+        let Some((_, own)) = &mut self.connections else { return };
+        if let Err(error) = own.sample(time_ns, sessions, &mut self.written) {
             self.failures.push(format!("TCP connections are not sampled any more: {error}"));
             self.connections = None;
         }
@@ -128,8 +158,8 @@ mod tests {
         while let Some(found) = stream.read().unwrap() {
             let sample = match found {
                 Finding::Sample(sample) => sample,
-                Finding::Owner { number, process } => {
-                    owners.push((number, process));
+                Finding::Owner { number, owner } => {
+                    owners.push((number, owner));
                     continue;
                 }
                 _ => continue,

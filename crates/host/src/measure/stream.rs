@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 use std::net::{IpAddr, SocketAddr};
 
-use crate::node::ProcessId;
-
 use super::system::{FIGURES, Figures, SystemSample};
 use super::tcp::{Connection, FIGURES_OF_ROW, Row, TcpSample, figures_of};
 
@@ -24,7 +22,7 @@ const FULL: u8 = 5;
 const SYSTEM: u8 = 6;
 /// The same of these samples.
 const SYSTEM_FULL: u8 = 7;
-/// Which program a connection is of: its number, and that of the program.
+/// Whose a connection is: its number, and that of the program or session.
 const OWNER: u8 = 8;
 
 pub(super) fn push_connection(to: &mut Vec<u8>, number: u64, connection: &Connection) {
@@ -78,10 +76,10 @@ pub(super) fn push_system_full(to: &mut Vec<u8>) {
     to.push(SYSTEM_FULL);
 }
 
-pub(super) fn push_owner(to: &mut Vec<u8>, number: u64, owner: ProcessId) {
+pub(super) fn push_owner(to: &mut Vec<u8>, number: u64, owner: u64) {
     to.push(OWNER);
     push(to, number);
-    push(to, owner.get());
+    push(to, owner);
 }
 
 fn push(to: &mut Vec<u8>, mut number: u64) {
@@ -110,12 +108,12 @@ pub enum Finding<'a> {
     System(SystemSample),
     /// Samples of that end here.
     SystemFull,
-    /// This connection is of this program, by the number with which that was started.
+    /// Whose a connection is.
     Owner {
         /// The connection's number.
         number: u64,
-        /// The program's.
-        process: u64,
+        /// The number with which its program was started; in a [log](super::TcpLog) the session of its program.
+        owner: u64,
     },
 }
 
@@ -152,7 +150,7 @@ impl<R: BufRead> SampleStream<R> {
             Entry::Full => Finding::Full,
             Entry::System(values) => Finding::System(SystemSample { time_ns: self.time_ns, values }),
             Entry::SystemFull => Finding::SystemFull,
-            Entry::Owner(number, process) => Finding::Owner { number, process },
+            Entry::Owner(number, owner) => Finding::Owner { number, owner },
         }))
     }
 
@@ -268,7 +266,7 @@ mod tests {
         push_time(&mut bytes, 1 << 40);
         push_connection(&mut bytes, 3, &connection);
         push_row(&mut bytes, 3, &packed(&row));
-        push_owner(&mut bytes, 3, ProcessId(300));
+        push_owner(&mut bytes, 3, 300);
         push_left_out(&mut bytes, 200);
         push_full(&mut bytes);
         push_system(&mut bytes, &figures());
@@ -283,7 +281,7 @@ mod tests {
         let mut read = SampleStream::new(&bytes[..]);
         let sample = TcpSample { time_ns: 1 << 40, number: 3, connection: &connection, row: &row };
         assert_eq!(read.read().unwrap(), Some(Finding::Sample(sample)));
-        assert_eq!(read.read().unwrap(), Some(Finding::Owner { number: 3, process: 300 }));
+        assert_eq!(read.read().unwrap(), Some(Finding::Owner { number: 3, owner: 300 }));
         assert_eq!(read.read().unwrap(), Some(Finding::LeftOut(200)));
         assert_eq!(read.read().unwrap(), Some(Finding::Full));
         let Some(Finding::System(system)) = read.read().unwrap() else { panic!("no sample of the node") };

@@ -223,6 +223,7 @@ fn prepare(
 ) -> Result<Job, RunError> {
     let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
     let counter = kernels::counter_of(&request.plan, kernel.as_ref())?;
+    let kernel_samples = kernels::takes_samples(&request.plan, kernel.as_ref());
     let qemu = vms::find(&request.plan, &request.lab_file)?;
     let filters = capture_filters::compile(&request.plan, &request.lab_file)?;
     let mut origins = images.origins(&request.plan);
@@ -252,6 +253,7 @@ fn prepare(
         kernel,
         qemu,
         counter,
+        kernel_samples,
         cpu_group: cpu_group(&request.plan),
         examination: netloom_doctor::of_this_machine(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),

@@ -95,6 +95,10 @@ impl LabNode for KernelNode {
         Self::end_measure(self).map(Some)
     }
 
+    fn session_of(&self, process: ProcessId) -> Option<u32> {
+        Self::session_of(self, process)
+    }
+
     fn console(&self) -> Option<io::Result<OwnedFd>> {
         KernelNode::console(self)
     }

@@ -2,9 +2,11 @@
 
 use super::context::Context;
 use super::programs::Programs;
+use crate::driver::Driver;
 use crate::job::{Job, Mode};
 use crate::refusal;
-use netloom_host::measure::{Finding, MeasureConfig, SampleStream, columns, system_columns};
+use crate::virtual_time::TcpSampling;
+use netloom_host::measure::{Finding, MeasureConfig, SampleStream, TcpLog, columns, system_columns};
 use netloom_judge::expectations::{NodeWatch, TcpSeen, TcpWatch};
 use netloom_judge::{NodeSampleReport, RunError, TcpReport};
 use netloom_lab::{Clock, Plan, Subject, TcpPart, Term};
@@ -14,12 +16,21 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Seek};
 
-/// The files into which nodes write their samples, which have no names; none of a node in which nothing is measured.
+/// The files into which nodes write their samples, which have no names.
 #[derive(Debug, Default)]
 pub(super) struct Measuring {
-    files: Vec<Option<File>>,
+    files: Vec<Files>,
     /// What expectations and figures want of the samples.
     pub(super) watch: Watch,
+}
+
+/// Those of a node; none where nothing is measured.
+#[derive(Debug, Default)]
+struct Files {
+    /// What its first process measures.
+    agent: Option<File>,
+    /// What its kernel hands over without it.
+    kernel: Option<File>,
 }
 
 /// What expectations and figures want of the samples.
@@ -29,18 +40,24 @@ pub(super) struct Watch {
     pub(super) nodes: NodeWatch,
 }
 
-/// What is to be measured inside the node at this place. A lab that is up may stay for days, and nothing is.
+/// What the first process of the node at this place is to measure. A lab that is up may stay for days, and nothing is.
 pub(crate) fn of_node(job: &Job, place: usize) -> Option<MeasureConfig> {
     let measure = &job.plan.nodes[place].measure;
     let [tcp_ns, node_ns] = [measure.tcp, measure.node].map(|step| step.map(Duration::as_nanos));
+    let tcp_ns = tcp_ns.filter(|_| !job.kernel_samples);
     let is_wanted = job.mode == Mode::Run && (tcp_ns.is_some() || node_ns.is_some());
-    let is_of_command = |term: &Term| matches!(term.subject, Subject::Tcp { part: TcpPart::Command(_), .. });
-    is_wanted.then(|| MeasureConfig {
-        tcp_ns,
-        node_ns,
-        reads_clock: job.plan.clock != Clock::Virtual,
-        owners: job.plan.terms().any(is_of_command),
-    })
+    let reads_clock = job.plan.clock != Clock::Virtual;
+    is_wanted.then(|| MeasureConfig { tcp_ns, node_ns, reads_clock, owners: wants_owners(&job.plan) })
+}
+
+/// How often its kernel is to hand over the state of its connections, which shifts nothing in virtual time.
+fn by_kernel(job: &Job, place: usize) -> Option<Duration> {
+    job.plan.nodes[place].measure.tcp.filter(|_| job.kernel_samples && job.mode == Mode::Run)
+}
+
+/// Whether it matters which program has a connection.
+fn wants_owners(plan: &Plan) -> bool {
+    plan.terms().any(|term: &Term| matches!(term.subject, Subject::Tcp { part: TcpPart::Command(_), .. }))
 }
 
 impl Watch {
@@ -54,15 +71,24 @@ impl Measuring {
     pub(super) fn begin(context: &Context<'_>, programs: &mut Programs) -> Result<Self, RunError> {
         let folder = context.job.folder.path();
         let mut files = Vec::new();
+        let create = || -> std::io::Result<(File, File)> {
+            let file = tempfile::tempfile_in(folder)?;
+            Ok((file.try_clone()?, file))
+        };
         for (place, node) in programs.nodes.iter_mut().enumerate() {
-            let Some(config) = of_node(context.job, place) else {
-                files.push(None);
-                continue;
-            };
-            let file = tempfile::tempfile_in(folder).map_err(RunError::results(folder))?;
-            let theirs = file.try_clone().map_err(RunError::results(folder))?;
-            node.begin_measure(&config, theirs).map_err(refusal::of_node)?;
-            files.push(Some(file));
+            let mut own = Files::default();
+            if let Some(config) = of_node(context.job, place) {
+                let (ours, theirs) = create().map_err(RunError::results(folder))?;
+                node.begin_measure(&config, theirs).map_err(refusal::of_node)?;
+                own.agent = Some(ours);
+            }
+            if let (Some(step), Driver::Virtual(time)) = (by_kernel(context.job, place), context.links.driver()) {
+                let (ours, theirs) = create().map_err(RunError::results(folder))?;
+                let owners = wants_owners(&context.job.plan);
+                time.sample_tcp(node.name(), TcpSampling { step, owners, log: TcpLog::new(theirs) });
+                own.kernel = Some(ours);
+            }
+            files.push(own);
         }
         Ok(Self { files, watch: Watch::of(&context.job.plan) })
     }
@@ -75,9 +101,19 @@ impl Measuring {
         zero: Instant,
     ) -> Result<(Option<TcpReport>, Option<NodeSampleReport>), RunError> {
         let mut tables = Tables::create(context.job)?;
-        for (place, file) in self.files.iter_mut().enumerate() {
-            let Some(file) = file.take() else { continue };
+        for (place, files) in self.files.iter_mut().enumerate() {
             let name = context.job.plan.nodes[place].name.clone();
+            if let (Some(file), Driver::Virtual(time)) = (files.kernel.take(), context.links.driver()) {
+                if let Some(failure) = time.end_samples(&name) {
+                    context.notes.push(format!("node {name}: {failure}"));
+                }
+                let node = Place { place, name: &name, owners: &programs.sessions };
+                // These have the lab's own time.
+                let now = context.links.now();
+                let clock = Reading { clock_ns: now.as_nanos(), at: now };
+                copy(file, &node, clock, zero, (&mut tables, &mut self.watch))?;
+            }
+            let Some(file) = files.agent.take() else { continue };
             let ended = if programs.gone.contains(&place) {
                 Err("what was measured in it is lost with it".to_owned())
             } else {
@@ -104,7 +140,8 @@ struct Tables {
 impl Tables {
     fn create(job: &Job) -> Result<Self, RunError> {
         let configs: Vec<MeasureConfig> = (0..job.plan.nodes.len()).filter_map(|place| of_node(job, place)).collect();
-        let has_tcp = configs.iter().any(|config| config.tcp_ns.is_some());
+        let of_kernels = (0..job.plan.nodes.len()).any(|place| by_kernel(job, place).is_some());
+        let has_tcp = of_kernels || configs.iter().any(|config| config.tcp_ns.is_some());
         let has_nodes = configs.iter().any(|config| config.node_ns.is_some());
         Ok(Self {
             tcp: has_tcp.then(|| TcpTable::create(&job.folder, &columns())).transpose()?,
@@ -125,9 +162,10 @@ struct Reading {
 }
 
 impl Reading {
-    /// How long after `zero` the clock showed that; none if it was before.
+    /// How long after `zero` the clock showed that; none if it was before, or if it does not show that yet, as when a run ends while some of
+    /// its kernels are ahead.
     fn since(&self, zero: Instant, time_ns: u64) -> Option<Duration> {
-        let before_end = Duration::from_nanos(self.clock_ns.saturating_sub(time_ns));
+        let before_end = Duration::from_nanos(self.clock_ns.checked_sub(time_ns)?);
         let since_zero = self.at.since(zero);
         (before_end <= since_zero).then(|| since_zero - before_end)
     }
@@ -146,7 +184,7 @@ fn end_in(context: &mut Context<'_>, programs: &mut Programs, place: usize) -> R
     Ok(Reading { clock_ns: measured.clock_ns, at })
 }
 
-/// A node, and the entries of the timeline that have started its processes.
+/// A node, and the entries of the timeline that have started its programs, by what samples call these.
 struct Place<'a> {
     place: usize,
     name: &'a str,
@@ -186,8 +224,8 @@ fn copy(
                     nodes.add(elapsed, node.name, &values)?;
                 }
             }
-            (Finding::Owner { number, process }, ..) => {
-                if let Some(event) = node.owners.get(&(node.place, process)) {
+            (Finding::Owner { number, owner }, ..) => {
+                if let Some(event) = node.owners.get(&(node.place, owner)) {
                     watch.tcp.is_of(node.place, number, *event);
                 }
             }

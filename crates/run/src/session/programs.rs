@@ -49,6 +49,8 @@ pub(super) struct Programs {
     pub(super) processes: Processes,
     /// The entries of the timeline that have started processes: by node, and the process's number in it.
     pub(super) owners: BTreeMap<(usize, u64), usize>,
+    /// The same by the session that a node's own kernel knows.
+    pub(super) sessions: BTreeMap<(usize, u64), usize>,
     /// The clients whose programs have ended and who have not heard of it, with the exit codes.
     ended_for: Vec<(ClientId, i32)>,
     /// What nodes pack at the end; none before.
@@ -91,6 +93,7 @@ impl Programs {
             waiting: Vec::new(),
             processes: Processes::default(),
             owners: BTreeMap::new(),
+            sessions: BTreeMap::new(),
             ended_for: Vec::new(),
             packs: None,
             hosts,
@@ -295,7 +298,10 @@ impl Programs {
         let described = &self.commands[number].described;
         let (name, lasting, grace) = (described.name.clone(), described.stop_after, described.stop);
         self.processes.add(key, Purpose::Command(number), now, lasting, grace);
-        self.owners.insert((key.node, key.process.get()), self.commands[number].event);
+        let event = self.commands[number].event;
+        self.owners.insert((key.node, key.process.get()), event);
+        let session = self.nodes[key.node].session_of(key.process);
+        self.sessions.extend(session.map(|session| ((key.node, session.into()), event)));
         let running = &mut self.commands[number];
         running.started.get_or_insert((now, lateness));
         if running.described.service {

@@ -5,6 +5,7 @@ mod counter;
 mod faults;
 mod looks;
 mod room;
+mod samples;
 mod tracing;
 mod tsc;
 mod tunnels;
@@ -197,7 +198,11 @@ const TURNS: [Edits; 2] = [
 fn all() -> impl Iterator<Item = &'static Edits> {
     let room = room::INTERRUPTS.iter().chain([&room::COMMAND_LINE, &tracing::FORMATS, &tracing::CHECKS]);
     let time = std::iter::once(&CLOCK).chain(&COSTS).chain(&looks::LOOKS).chain(&TURNS).chain(&counter::COUNTER);
-    time.chain(&asked::ASKED).chain([&faults::AHEAD]).chain(&tsc::TSC).chain(room).chain(&tunnels::FIRST)
+    time.chain(&asked::ASKED)
+        .chain([&faults::AHEAD, &samples::SAMPLES])
+        .chain(&tsc::TSC)
+        .chain(room)
+        .chain(&tunnels::FIRST)
 }
 
 /// Makes all changes. Returns, as warnings, what a source is like that has no place for some of them.

@@ -56,7 +56,7 @@ fn said() -> Vec<String> {
     let messages = [
         FromGuest::Up,
         FromGuest::Reply(Reply::Prepared { notes: vec!["no IPv6".to_owned()] }),
-        FromGuest::Reply(Reply::Started(process)),
+        FromGuest::Reply(Reply::Started { process, session: 43 }),
         FromGuest::Reply(Reply::Yes(true)),
         FromGuest::Reply(Reply::Refused(KernelError::new("make a route", 17))),
         FromGuest::OutputEnds { process, stream: Stream::Error },

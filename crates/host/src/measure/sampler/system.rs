@@ -5,8 +5,8 @@ use std::fs;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-use super::MOST_ROWS;
 use crate::error::{Attempted, KernelError};
+use crate::measure::connections::MOST_ROWS;
 use crate::measure::stream;
 use crate::measure::system::Figures;
 use crate::node::inspect;

@@ -1,0 +1,45 @@
+/* A part of harness.c: a kernel whose connections are sampled. */
+static unsigned sampled;
+
+static void connections(unsigned long long ahead, int owners, void (*put)(unsigned, const void *, unsigned))
+{
+	uint64_t words[2] = { now + ahead, (uint64_t)owners };
+
+	put(SAMPLE_CONNECTION, words, sizeof words);
+	sampled++;
+}
+
+/* Samples every 3 us from 10 us on, while the kernel wakes at 15 and 25 us. */
+static void samples(void)
+{
+	void (*function)(unsigned long long, int, void (*)(unsigned, const void *, unsigned)) = connections;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	const struct deck_lane *lane = &deck->from_kernel;
+	uint64_t due = 10000;
+	uint32_t at = 0;
+
+	boot();
+	connect_to(fd, "/netloom/samples");
+	CHECK(write(fd, &function, sizeof function) == sizeof function);
+	deck->sample_at = due;
+	deck->sample_step = 3000;
+	deck->sample_owners = 1;
+	start_scheduler();
+	wait_to_run(15000);
+	CHECK(now == 15000 && sampled == 2);
+	wait_to_run(25000);
+	/* The one that is due at an instant shows what happened at it. */
+	CHECK(now == 25000 && sampled == 5);
+	for (; at < lane->used; due += 3000) {
+		const struct deck_frame *begin = (const struct deck_frame *)(lane->frames + at), *frame = begin + 1;
+		uint64_t words[2];
+
+		CHECK(begin->at == due && begin->device == SAMPLES_DEVICE && begin->kind == SAMPLE_BEGINS && !begin->length);
+		CHECK(frame->at == due && frame->device == SAMPLES_DEVICE && frame->kind == SAMPLE_CONNECTION);
+		CHECK(frame->length == sizeof words);
+		memcpy(words, frame + 1, sizeof words);
+		CHECK(words[0] == due && words[1] == 1);
+		at += (uint32_t)sizeof *begin + deck_frame_room(frame->length);
+	}
+	CHECK(due == 25000);
+}
