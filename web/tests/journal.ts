@@ -10,25 +10,25 @@ export function journalOf(folder: string): Kept {
   return kept(netloom("journal", folder, "--format", "json").trim().split("\n").filter(Boolean).map((line) => JSON.parse(line) as Row));
 }
 
-/** A journal of so many packets over one link, one every `every` ns; its rows are made when they are asked for. */
-export function long(count: number, every = 1000, link = "bottleneck"): Kept {
+/** A journal of so many packets over these links in turn, one every `every` ns; its rows are made when they are asked for. Each is on its way for `way` ns. */
+export function long(count: number, every = 1000, links: readonly string[] = ["bottleneck"], way = 7000): Kept {
   const row = (place: number): Row => {
     const at = place * every;
     const drop = place % 97 === 0;
-    return { link, direction: "forward", pipe: null, outcome: drop ? "dropped" : "delivered", cause: drop ? "queue" : null, arrived_ns: at, started_ns: drop ? null : at + 2000, sent_ns: drop ? null : at + 3000, due_ns: drop ? null : at + 10_000, delivered_ns: drop ? null : at + 10_000, dropped_ns: drop ? at : null, marked_ns: null, size_bytes: 1500, protocol: 6, source: "10.0.0.1", destination: "10.0.0.2", source_port: 40_000, destination_port: 80 + (place % 3), sequence: place * 1448 };
+    return { link: links[place % links.length] ?? "", direction: "forward", pipe: null, outcome: drop ? "dropped" : "delivered", cause: drop ? "queue" : null, arrived_ns: at, started_ns: drop ? null : at + 2000, sent_ns: drop ? null : at + 3000, due_ns: drop ? null : at + 3000 + way, delivered_ns: drop ? null : at + 3000 + way, dropped_ns: drop ? at : null, marked_ns: null, size_bytes: 1500, protocol: 6, source: "10.0.0.1", destination: "10.0.0.2", source_port: 40_000, destination_port: 80 + (place % 3), sequence: place * 1448 };
   };
-  const end = (count - 1) * every + 10_000;
-  const blocks = Array.from({ length: Math.ceil(count / 4096) }, (_, block) => ({ from_ns: block * 4096 * every, to_ns: Math.min(((block + 1) * 4096 - 1) * every + 10_000, end), packets: Math.min(4096, count - block * 4096), dropped: 42, marked: 0 }));
+  const end = (count - 1) * every + 3000 + way;
+  const blocks = Array.from({ length: Math.ceil(count / 4096) }, (_, block) => ({ from_ns: block * 4096 * every, to_ns: Math.min(((block + 1) * 4096 - 1) * every + 3000 + way, end), packets: Math.min(4096, count - block * 4096), dropped: 42, marked: 0 }));
   const flows = [0, 1, 2].map((flow) => ({ flow, protocol: 6, source: "10.0.0.1", source_port: 40_000, destination: "10.0.0.2", destination_port: 80 + flow, packets: Math.floor(count / 3), bytes: count * 500 }));
-  const journal = { lab: "lab", state: "complete", packets: count, problem: null, from_ns: 0, to_ns: end, pipes: [{ link, direction: "forward", pipe: null }], flows, flows_left_out: 0, blocks };
+  const journal = { lab: "lab", state: "complete", packets: count, problem: null, from_ns: 0, to_ns: end, pipes: links.map((link) => ({ link, direction: "forward", pipe: null })), flows, flows_left_out: 0, blocks };
   return { journal, packets: (url) => {
     const [from, to, limit] = [Number(url.searchParams.get("from_ns")), Number(url.searchParams.get("to_ns")), Number(url.searchParams.get("limit") ?? 20_000)];
-    const [first, last] = [Math.max(0, Math.ceil((from - 10_000) / every)), Math.min(count - 1, Math.floor(to / every))];
+    const [first, last] = [Math.max(0, Math.ceil((from - 3000 - way) / every)), Math.min(count - 1, Math.floor(to / every))];
     const step = Math.max(1, Math.ceil((last - first + 1) / limit));
     const all = [];
     for (let place = first; place <= last; place += step) {
       const made = row(place);
-      all.push({ row: made, pipe: 0, flow: place % 3, ended: made.delivered_ns ?? made.dropped_ns ?? NaN, place });
+      all.push({ row: made, pipe: place % links.length, flow: place % 3, ended: made.delivered_ns ?? made.dropped_ns ?? NaN, place });
     }
     return encode(all, last - first + 1);
   } };

@@ -6,7 +6,8 @@ import { contextAt, keysAt } from "../ui/edit/context";
 import { merge } from "../ui/edit/merge";
 import { apply, freeName, push, remove, rename, set, valueAt, type Change, type Path } from "../ui/edit/spans";
 import { flowsOf, History } from "../ui/lab";
-import { arrange, graphOf, toward } from "../ui/map/model";
+import { along, apart, arrange, graphOf, toward } from "../ui/map/model";
+import { Near } from "../ui/map/near";
 import { chain } from "../ui/replay/follow";
 import { decode, instantsOf, next } from "../ui/replay/packets";
 import { progress } from "../ui/replay/stage";
@@ -218,4 +219,31 @@ test("a map has a place for everything, and keys lead to neighbours", () => {
   assert.equal(toward(graph, 0, -1, 0), 0);
   assert.notEqual(graph.lines[1]?.bend, 0, "two links between the same nodes are apart");
   assert.equal(graph.byLink.get("bus")?.length, 3);
+});
+
+test("what is near a point is found as by asking everything", () => {
+  // A known generator: the same map in every run.
+  let seed = 7;
+  const random = (): number => { seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648; return seed / 2_147_483_648; };
+  const nodes = Array.from({ length: 150 }, (_, number) => ({ name: `n${number}`, kind: "host", x: random() * 20, y: random() * 12 }));
+  const links = Array.from({ length: 300 }, (_, number) => ({ name: `l${number}`, ends: [Math.floor(random() * 150), Math.floor(random() * (number % 5 ? 150 : 3))].map((node) => `n${node}`) }));
+  // Some join the same nodes, and are bent.
+  links.push(...links.slice(0, 20).map(({ name, ends }) => ({ name: `${name}-again`, ends })));
+  const graph = graphOf({ nodes, links });
+  const near = new Near(graph);
+  for (let tries = 0; tries < 500; tries += 1) {
+    const [x, y, reach] = [random() * 24 - 2, random() * 16 - 2, { node: 0.2 + random() * 0.3, line: 0.1 }];
+    const closest = graph.spots.filter((spot) => Math.hypot(spot.x - x, spot.y - y) < reach.node).sort((one, other) => Math.hypot(one.x - x, one.y - y) - Math.hypot(other.x - x, other.y - y))[0];
+    const far = graph.lines.map((line) => {
+      const [a, b] = [graph.spots[line.a]!, graph.spots[line.b]!];
+      const at = (part: number): [number, number] => along(a.x, a.y, b.x, b.y, line.bend, part);
+      return Math.min(...Array.from({ length: 8 }, (_, step) => apart(x, y, at(step / 8), at((step + 1) / 8))));
+    });
+    const least = Math.min(...far);
+    const found = near.find(x, y, reach);
+    if (closest) assert.equal(found.node, closest.name);
+    else if (least < reach.line ** 2) assert.ok(found.link !== undefined && far[graph.lines.findIndex(({ name }) => name === found.link)]! <= least + 1e-9);
+    else assert.deepEqual(found, {});
+  }
+  assert.deepEqual(new Near(graphOf({ nodes: [], links: [] })).find(0, 0, { node: 1, line: 1 }), {});
 });

@@ -1,17 +1,14 @@
 // The whole: the program `netloom ui` with the page in it, labs that are really up, terminals in their nodes, runs that leave results.
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium, type Browser, type Page } from "playwright-core";
-import { NETLOOM, scratch } from "./fixtures";
+import type { Browser } from "playwright-core";
+import { launch, place as made, serve, visit, type Seen, type Served } from "./real";
 
-const place = scratch();
-const environment = { ...process.env, XDG_RUNTIME_DIR: join(place.path, "run") };
+let place: ReturnType<typeof made>;
 let browser: Browser;
-let server: ChildProcess;
-let address = "";
+let server: Served;
 
 const LAB = `# The first lab.
 name: first
@@ -29,48 +26,18 @@ journal: all
 `;
 
 before(async () => {
-  for (const folder of ["run", "labs"]) mkdirSync(join(place.path, folder));
-  writeFileSync(join(place.path, "labs/first.yaml"), LAB);
-  server = spawn(NETLOOM, ["ui"], { cwd: join(place.path, "labs"), env: environment, stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
-  address = await new Promise<string>((done, failed) => {
-    server.stdout?.on("data", (text: Buffer) => {
-      said += String(text);
-      const found = /https?:\/\/\S+token=\S+/.exec(said);
-      if (found) done(found[0]);
-    });
-    server.on("exit", () => failed(new Error(`netloom ui has ended: ${said}`)));
-  });
-  browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-features=LocalNetworkAccessChecks"] });
+  place = made({ "first.yaml": LAB });
+  server = await serve(place);
+  browser = await launch();
 });
 
 after(async () => {
   await browser?.close();
-  const ended = new Promise((done) => server.on("exit", done));
-  server.kill("SIGINT");
-  await ended;
+  await server?.end();
   place.done();
 });
 
-async function open(hash = ""): Promise<{ page: Page; faults: string[] }> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", acceptDownloads: true });
-  page.setDefaultTimeout(15_000);
-  const faults: string[] = [];
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("dialog", (dialog) => void dialog.accept());
-  const bundle = process.env["PAGE"];
-  if (bundle) {
-    await page.route((url) => !url.pathname.startsWith("/api/") && !url.search.includes("token="), async (route) => {
-      const path = new URL(route.request().url()).pathname;
-      await route.fulfill({ path: join(bundle, path === "/" ? "index.html" : path) });
-    });
-  }
-  await page.goto(address);
-  if (hash || bundle) await page.goto(`${new URL(address).origin}/${hash}`);
-  if (bundle) await page.reload();
-  return { page, faults };
-}
+const open = (hash = ""): Promise<Seen> => visit(browser, server.addresses[0] ?? "", hash);
 
 const text = (): string => readFileSync(join(place.path, "labs/first.yaml"), "utf8");
 

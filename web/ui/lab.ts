@@ -6,6 +6,8 @@ import { batch, createSignal, type Accessor } from "./view";
 const MOST_VALUES = 1_500_000;
 /** Samples of a pipe, at most: ten minutes at four per second. */
 const MOST_SAMPLES = 2_400;
+/** Between two figures in lists, in ms. */
+const FIGURES_MS = 480;
 export const MOST_EVENTS = 2_000;
 export const MOST_LINES = 5_000;
 export const SERIES = ["bits", "queue", "drops"] as const;
@@ -76,6 +78,8 @@ export class Lab {
   readonly info: Accessor<Info | null>;
   readonly now: Accessor<Now | null>;
   readonly flows: Accessor<Flow[]>;
+  /** The same for those who read figures: twice a second, since more cannot be read, and texts are drawn slowly. */
+  readonly figures: Accessor<Flow[]>;
   readonly events: Accessor<Happened[]>;
   /** Samples that were left out, because this page was slow. */
   readonly lost: Accessor<number>;
@@ -85,6 +89,8 @@ export class Lab {
   history = new History(0);
   private readonly set;
   private before: Stats | null = null;
+  private latest: Flow[] = [];
+  private figuresDue: ReturnType<typeof setTimeout> | undefined;
   private kept: Happened[] = [];
   private pending = false;
   private count = 0;
@@ -94,12 +100,12 @@ export class Lab {
     const [info, setInfo] = createSignal<Info | null>(null);
     const [now, setNow] = createSignal<Now | null>(null);
     const [flows, setFlows] = createSignal<Flow[]>([]);
+    const [figures, setFigures] = createSignal<Flow[]>([]);
     const [events, setEvents] = createSignal<Happened[]>([]);
     const [lost, setLost] = createSignal(0);
     const [written, setWritten] = createSignal(0);
-    this.set = { setTopology, setInfo, setNow, setFlows, setEvents, setLost, setWritten };
-    Object.assign(this, { topology, info, now, flows, events, lost, written });
-    [this.topology, this.info, this.now, this.flows, this.events, this.lost, this.written] = [topology, info, now, flows, events, lost, written];
+    this.set = { setTopology, setInfo, setNow, setFlows, setFigures, setEvents, setLost, setWritten };
+    [this.topology, this.info, this.now, this.flows, this.figures, this.events, this.lost, this.written] = [topology, info, now, flows, figures, events, lost, written];
     this.control = new Control(url, exists);
   }
 
@@ -127,9 +133,21 @@ export class Lab {
     this.before = sample;
     batch(() => {
       this.set.setFlows(flows);
+      this.latest = flows;
+      if (!this.figuresDue) this.showFigures();
       if (sample.lost) this.set.setLost((lost) => lost + (sample.lost ?? 0));
-      this.set.setNow((now) => (now ? { ...now, at_ns: sample.at_ns, since_zero_ns: sample.since_zero_ns ?? now.since_zero_ns } : now));
+      this.set.setNow((known) => (known ? { ...known, at_ns: sample.at_ns, since_zero_ns: sample.since_zero_ns ?? known.since_zero_ns } : known));
     });
+  }
+
+  private showFigures(): void {
+    const { latest } = this;
+    this.set.setFigures(latest);
+    // The last sample before a pause is shown, too.
+    this.figuresDue = setTimeout(() => {
+      this.figuresDue = undefined;
+      if (this.latest !== latest) this.showFigures();
+    }, FIGURES_MS);
   }
 
   private happened(event: Happened): void {
@@ -180,6 +198,7 @@ export class Lab {
 
   close(): void {
     clearTimeout(this.refreshing);
+    clearTimeout(this.figuresDue);
     this.control.close();
   }
 }

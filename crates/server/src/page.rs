@@ -50,15 +50,11 @@ fn answer(name: &str, headers: &HeaderMap) -> Answer {
             .map_err(|error| Refusal::failed(format!("unpacking the page: {error}")))?;
         *response.body_mut() = Body::from(plain);
     }
-    let is_page = name == "index.html";
     let said = response.headers_mut();
     said.insert(CONTENT_TYPE, HeaderValue::from_static(kind(name)));
     said.insert(VARY, HeaderValue::from_static("accept-encoding"));
-    // The names of parts contain a hash of their content.
-    said.insert(
-        CACHE_CONTROL,
-        HeaderValue::from_static(if is_page { "no-cache" } else { "private, max-age=31536000, immutable" }),
-    );
+    // Names stay from version to version: a browser may keep a part, and asks whether it is still the same.
+    said.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     if let Ok(value) = HeaderValue::from_str(&etag) {
         said.insert(ETAG, value);
     }
@@ -80,5 +76,17 @@ mod tests {
             assert_eq!(digest.len(), 32, "{name}");
             assert!(*name == "index.html" || name.starts_with("assets/"), "{name}");
         }
+    }
+
+    #[test]
+    fn a_part_that_a_browser_has_is_not_sent_again() {
+        let first = answer("index.html", &HeaderMap::new()).expect("the page is there");
+        let said = |header: axum::http::HeaderName| first.headers().get(header).expect("the header is there").clone();
+        assert_eq!(said(CACHE_CONTROL), "private, no-cache");
+        let mut headers = HeaderMap::new();
+        headers.insert(IF_NONE_MATCH, said(ETAG));
+        assert_eq!(answer("index.html", &headers).expect("the page is there").status(), StatusCode::NOT_MODIFIED);
+        headers.insert(IF_NONE_MATCH, HeaderValue::from_static("\"another\""));
+        assert_eq!(answer("index.html", &headers).expect("the page is there").status(), StatusCode::OK);
     }
 }

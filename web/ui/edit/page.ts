@@ -83,7 +83,7 @@ function editor(path: string, loaded: { text: string; etag: string }): View {
       return error ? `${words} – ${error.message}` : words;
     },
     ...(may("edit") ? { move: (moved: Map<string, [number, number]>) => act.place(moved) } : {}),
-    over: (_map, pen, c): boolean => {
+    over: (_map, pen, c): null => {
       pen.strokeStyle = c.bad;
       pen.lineWidth = 2.5;
       for (const spot of map.graph.spots) if (wrong().has(spot.name)) {
@@ -98,7 +98,7 @@ function editor(path: string, loaded: { text: string; etag: string }): View {
         pen.arc(x, y, 9, 0, 2 * Math.PI);
         pen.stroke();
       }
-      return false;
+      return null;
     },
     key: (event) => {
       if ((event.key === "Delete" || event.key === "Backspace") && may("edit")) act.removeChosen();

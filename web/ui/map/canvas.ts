@@ -2,8 +2,11 @@
 import { h } from "../../components/dom";
 import { announce } from "../../components/download";
 import { onTheme } from "../../components/theme";
-import { colours, drawBadge, Sprites, type Colours } from "./glyphs";
-import { along, apart, control, toward, within, type Graph, type Line, type Look } from "./model";
+import { Camera } from "./camera";
+import { colours, Sprites, type Colours } from "./glyphs";
+import { toward, within, type Graph, type Line, type Look } from "./model";
+import { Near } from "./near";
+import { paintStill } from "./still";
 
 export interface Chosen { nodes: Set<string>; links: Set<string> }
 export interface MapOptions {
@@ -13,32 +16,33 @@ export interface MapOptions {
   words: (what: { node?: string; link?: string }) => string;
   /** A node was moved to another place. */
   move?: (moved: Map<string, [number, number]>) => void;
-  /** Draws what moves, above lines and below nodes; true: there is more to come. */
-  over?: (map: MapCanvas, pen: CanvasRenderingContext2D, colours: Colours) => boolean;
+  /** Draws what moves, above all that does not. After how many ms it wants to go on, or null. */
+  over?: (map: MapCanvas, pen: CanvasRenderingContext2D, colours: Colours) => number | null;
   /** A press in the middle of nothing, or of what `over` drew; true: it was meant. */
   hit?: (x: number, y: number) => boolean;
   key?: (event: KeyboardEvent) => boolean;
 }
 
 const KEYS = "arrows go from node to node, Tab through the links of a node, Enter opens, space chooses, plus and minus enlarge, 0 shows all, L begins a lasso";
-const PLAIN: Look = { grade: 0, dropping: false, down: false, label: "", queue: [0, 0], flow: [0, 0] };
 
 export class MapCanvas {
   readonly element: HTMLElement;
   readonly chosen: Chosen = { nodes: new Set(), links: new Set() };
-  graph: Graph = { spots: [], lines: [], byNode: new Map(), byLink: new Map(), links: [] };
-  scale = 80;
+  private readonly camera = new Camera();
   private readonly canvas = h("canvas", { "aria-hidden": "true" });
+  /** What does not move; frames copy it. */
+  private readonly still = h("canvas");
   private readonly tip = h("div", { class: "maptip", role: "presentation", hidden: true });
-  private readonly pen = this.canvas.getContext("2d") as CanvasRenderingContext2D;
+  private readonly pen = this.canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
+  private readonly stillPen = this.still.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
   private c: Colours = colours();
   private sprites = new Sprites(this.c, 1);
-  private looks: Look[] = [];
-  private x = 0;
-  private y = 0;
-  private width = 0;
-  private height = 0;
+  private looks: readonly Look[] = [];
+  private near: Near | null = null;
   private asked = 0;
+  private waiting: ReturnType<typeof setTimeout> | undefined;
+  /** Whether something has changed that does not move by itself. */
+  private stale = true;
   private fitted = false;
   private at = 0;
   private atLine = -1;
@@ -62,51 +66,61 @@ export class MapCanvas {
   destroy(): void {
     this.resize.disconnect();
     cancelAnimationFrame(this.asked);
+    clearTimeout(this.waiting);
     this.forget();
   }
+
+  get graph(): Graph {
+    return this.camera.graph;
+  }
+
+  get scale(): number {
+    return this.camera.scale;
+  }
+
+  get nodeSize(): number {
+    return this.camera.nodeSize;
+  }
+
+  /** A number that is another whenever places on the canvas are. */
+  version = 0;
 
   show(graph: Graph): void {
     const names = (of: Graph): string => of.spots.map(({ name }) => name).join("\n");
     const other = names(graph) !== names(this.graph);
-    this.graph = graph;
-    this.looks = graph.links.map(() => PLAIN);
+    this.camera.graph = graph;
+    this.looks = [];
     this.at = Math.min(this.at, Math.max(0, graph.spots.length - 1));
     for (const name of this.chosen.nodes) if (!graph.byNode.has(name)) this.chosen.nodes.delete(name);
     for (const name of this.chosen.links) if (!graph.byLink.has(name)) this.chosen.links.delete(name);
     if (other && !this.moved) this.fitted = false;
     if (!this.fitted) this.fit();
-    this.draw();
+    this.renew(true);
   }
 
   /** How each link looks, in the order of the graph's links. */
-  look(looks: Look[]): void {
+  look(looks: readonly Look[]): void {
+    const before = this.looks;
     this.looks = looks;
-    this.draw();
+    const same = before.length === looks.length && looks.every((look, place) => alike(look, before[place]));
+    if (same) this.draw();
+    else this.renew();
   }
 
   private moved = false;
 
   /** Shows all of it. */
   fit(): void {
-    const { spots } = this.graph;
-    if (spots.length === 0 || this.width === 0) return;
-    const of = (key: "x" | "y"): [number, number] => spots.reduce(([least, most], spot) => [Math.min(least, spot[key]), Math.max(most, spot[key])], [Infinity, -Infinity]);
-    const [[left, right], [top, bottom]] = [of("x"), of("y")];
-    this.scale = Math.max(2, Math.min((this.width - 110) / Math.max(right - left, 0.01), (this.height - 100) / Math.max(bottom - top, 0.01), Math.max(250, Math.min(this.width, this.height) * 0.35)));
-    this.x = this.width / 2 - ((left + right) / 2) * this.scale;
-    this.y = this.height / 2 - ((top + bottom) / 2) * this.scale;
+    if (!this.camera.fit()) return;
     this.fitted = true;
     this.moved = false;
-    this.draw();
+    this.renew(true);
   }
 
-  zoom(factor: number, x = this.width / 2, y = this.height / 2): void {
-    const scale = Math.min(Math.max(this.scale * factor, 2), 600);
-    this.x = x - ((x - this.x) / this.scale) * scale;
-    this.y = y - ((y - this.y) / this.scale) * scale;
-    this.scale = scale;
+  zoom(factor: number, x = this.camera.width / 2, y = this.camera.height / 2): void {
+    this.camera.zoom(factor, x, y);
     this.moved = true;
-    this.draw();
+    this.renew(true);
   }
 
   choose(nodes: Iterable<string>, links: Iterable<string>, open = false): void {
@@ -117,7 +131,7 @@ export class MapCanvas {
     const [first] = this.chosen.nodes;
     const place = first === undefined ? undefined : this.graph.byNode.get(first);
     if (place !== undefined) this.at = place;
-    this.draw();
+    this.renew();
     this.options.choose(this.chosen, open);
   }
 
@@ -128,30 +142,20 @@ export class MapCanvas {
   }
 
   place(spot: { x: number; y: number }): [number, number] {
-    return [spot.x * this.scale + this.x, spot.y * this.scale + this.y];
+    return this.camera.place(spot);
   }
 
   /** The place on the map of a point on the canvas. */
   under(x: number, y: number): [number, number] {
-    return [(x - this.x) / this.scale, (y - this.y) / this.scale];
+    return this.camera.under(x, y);
   }
 
   /** Where on a line something is; `aside` pixels to the right of the way from `a` to `b`. */
   on(line: Line, part: number, aside = 0): [number, number] {
-    const [a, b] = [this.graph.spots[line.a], this.graph.spots[line.b]];
-    if (!a || !b) return [0, 0];
-    const [[ax, ay], [bx, by]] = [this.place(a), this.place(b)];
-    const [px, py] = along(ax, ay, bx, by, line.bend, part);
-    if (aside === 0) return [px, py];
-    const length = Math.hypot(bx - ax, by - ay) || 1;
-    return [px - ((by - ay) / length) * aside, py + ((bx - ax) / length) * aside];
+    return this.camera.on(line, part, aside);
   }
 
-  get nodeSize(): number {
-    return Math.round(Math.max(3, Math.min(13, this.scale * 0.19)));
-  }
-
-  /** Draws soon, once. */
+  /** Draws soon, once: what moves has moved. */
   draw(): void {
     if (this.asked) return;
     this.asked = requestAnimationFrame(() => {
@@ -160,163 +164,84 @@ export class MapCanvas {
     });
   }
 
+  /** Draws soon, and paints anew what does not move by itself; `places`: it is at other places, too. */
+  private renew(places = false): void {
+    this.stale = true;
+    if (places) {
+      this.version += 1;
+      this.near = null;
+    }
+    this.draw();
+  }
+
   private recolour(): void {
     this.c = colours();
-    this.sprites = new Sprites(this.c, window.devicePixelRatio || 1);
-    this.draw();
+    this.sprites = new Sprites(this.c, this.camera.ratio);
+    this.renew();
   }
 
   private measure(): void {
     const box = this.element.getBoundingClientRect();
-    const ratio = window.devicePixelRatio || 1;
     if (box.width === 0) return;
-    [this.width, this.height] = [box.width, box.height];
-    this.canvas.width = Math.round(box.width * ratio);
-    this.canvas.height = Math.round(box.height * ratio);
-    this.sprites = new Sprites(this.c, ratio);
+    const ratio = window.devicePixelRatio || 1;
+    if (ratio !== this.camera.ratio) this.sprites = new Sprites(this.c, ratio);
+    [this.camera.width, this.camera.height, this.camera.ratio] = [box.width, box.height, ratio];
+    for (const canvas of [this.canvas, this.still]) [canvas.width, canvas.height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
     if (!this.moved) this.fitted = false;
     if (!this.fitted) this.fit();
-    this.draw();
+    // Now, not in the next frame: a canvas with a new size is empty.
+    this.stale = true;
+    this.version += 1;
+    this.paint();
   }
 
   private paint(): void {
-    const { pen, c, graph } = this;
-    const ratio = window.devicePixelRatio || 1;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.fillStyle = c.paper;
-    pen.fillRect(0, 0, this.width, this.height);
-    this.paintLines();
-    const more = this.options.over?.(this, pen, c) ?? false;
-    this.paintNodes(ratio);
-    this.paintLabels(ratio);
-    if (this.lasso.length > 1) {
-      pen.beginPath();
-      this.lasso.forEach(([x, y], place) => (place ? pen.lineTo(x, y) : pen.moveTo(x, y)));
-      pen.closePath();
-      pen.strokeStyle = c.link;
-      pen.lineWidth = 1.5;
-      pen.setLineDash([5, 4]);
-      pen.stroke();
-      pen.setLineDash([]);
+    const { pen, camera } = this;
+    if (camera.width === 0) return;
+    if (this.stale) {
+      this.stale = false;
+      const keys = this.focused ? { spot: this.atLine < 0 ? this.at : -1, line: this.atLine } : { spot: -1, line: -1 };
+      paintStill(this.stillPen, camera, this.looks, { ...this.chosen, ...keys }, this.c, this.sprites);
     }
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.drawImage(this.still, 0, 0);
+    pen.setTransform(camera.ratio, 0, 0, camera.ratio, 0, 0);
+    const again = this.options.over?.(this, pen, this.c) ?? null;
+    if (this.lasso.length > 1) this.paintLasso();
     this.frames += 1;
-    this.element.dataset["frames"] = String(this.frames);
-    this.element.dataset["nodes"] = String(graph.spots.length);
-    if (more) this.draw();
+    clearTimeout(this.waiting);
+    if (again === 0) this.draw();
+    else if (again !== null) this.waiting = setTimeout(() => this.draw(), again);
+    this.tell();
   }
 
-  /** Lines that look the same in one stroke. */
-  private paintLines(): void {
-    const { pen, c, graph } = this;
-    const groups = new Map<string, { look: Look; lines: Line[] }>();
-    const chosen: Line[] = [];
-    for (const line of graph.lines) {
-      const look = this.looks[line.link] ?? PLAIN;
-      const key = `${look.down ? "d" : look.grade}${look.dropping ? "x" : ""}`;
-      const group = groups.get(key);
-      if (group) group.lines.push(line);
-      else groups.set(key, { look, lines: [line] });
-      if (this.chosen.links.has(line.name) || (this.focused && this.atLine >= 0 && graph.lines[this.atLine] === line)) chosen.push(line);
-    }
-    pen.lineCap = "round";
-    if (chosen.length > 0) {
-      pen.strokeStyle = c.link;
-      pen.globalAlpha = 0.28;
-      pen.lineWidth = 12;
-      this.trace(chosen);
-      pen.globalAlpha = 1;
-    }
-    for (const { look, lines } of groups.values()) {
-      pen.strokeStyle = look.down ? c.bad : c.use[look.grade] ?? c.soft;
-      pen.lineWidth = (look.down ? 1.8 : 1.8 + look.grade * 0.8) * (this.scale < 20 ? 0.6 : 1);
-      pen.setLineDash(look.down ? [2, 6] : look.dropping ? [9, 5] : []);
-      this.trace(lines);
-    }
+  private told = -Infinity;
+
+  /** Says in the page what is drawn, for those who look from outside; seldom, since an attribute costs more than a frame. */
+  private tell(): void {
+    const nodes = String(this.graph.spots.length);
+    const now = performance.now();
+    if (this.element.dataset["nodes"] === nodes && now - this.told < 250) return;
+    this.told = now;
+    this.element.dataset["nodes"] = nodes;
+    this.element.dataset["frames"] = String(this.frames);
+  }
+
+  private paintLasso(): void {
+    const { pen } = this;
+    pen.beginPath();
+    this.lasso.forEach(([x, y], place) => (place ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+    pen.closePath();
+    pen.strokeStyle = this.c.link;
+    pen.lineWidth = 1.5;
+    pen.setLineDash([5, 4]);
+    pen.stroke();
     pen.setLineDash([]);
   }
 
-  private trace(lines: Line[]): void {
-    const { pen, graph } = this;
-    pen.beginPath();
-    for (const line of lines) {
-      const [a, b] = [graph.spots[line.a], graph.spots[line.b]];
-      if (!a || !b) continue;
-      const [[ax, ay], [bx, by]] = [this.place(a), this.place(b)];
-      pen.moveTo(ax, ay);
-      if (line.bend === 0) pen.lineTo(bx, by);
-      else pen.quadraticCurveTo(...control(ax, ay, bx, by, line.bend), bx, by);
-    }
-    pen.stroke();
-  }
-
-  private paintNodes(ratio: number): void {
-    const { pen, c, graph } = this;
-    const size = this.nodeSize;
-    graph.spots.forEach((spot, place) => {
-      const [x, y] = this.place(spot);
-      if (x < -40 || y < -40 || x > this.width + 40 || y > this.height + 40) return;
-      const isChosen = this.chosen.nodes.has(spot.name);
-      if (isChosen || (this.focused && place === this.at && this.atLine < 0)) {
-        pen.beginPath();
-        pen.arc(x, y, size + 6, 0, 2 * Math.PI);
-        pen.globalAlpha = isChosen ? 0.3 : 0.12;
-        pen.fillStyle = c.link;
-        pen.fill();
-        pen.globalAlpha = 1;
-        pen.lineWidth = 2;
-        pen.strokeStyle = c.link;
-        pen.stroke();
-      }
-      const sprite = this.sprites.node(spot.kind, size);
-      pen.drawImage(sprite, x - sprite.width / ratio / 2, y - sprite.height / ratio / 2, sprite.width / ratio, sprite.height / ratio);
-    });
-  }
-
-  /** Names where there is room, and what is said of links. */
-  private paintLabels(ratio: number): void {
-    const { pen, graph } = this;
-    const size = this.nodeSize;
-    const room = this.scale > 34;
-    graph.spots.forEach((spot, place) => {
-      if (spot.name === "" || (!room && !this.chosen.nodes.has(spot.name) && !(this.focused && place === this.at))) return;
-      const [x, y] = this.place(spot);
-      if (x < -60 || y < -40 || x > this.width + 60 || y > this.height + 40) return;
-      const sprite = this.sprites.text(spot.name, this.chosen.nodes.has(spot.name));
-      pen.drawImage(sprite, x - sprite.width / ratio / 2, y + size + 1, sprite.width / ratio, sprite.height / ratio);
-    });
-    if (this.scale < 60 || graph.lines.length > 400) return;
-    for (const [name, places] of graph.byLink) {
-      const line = graph.lines[places[0] ?? -1];
-      if (!line) continue;
-      const look = this.looks[line.link] ?? PLAIN;
-      const words = look.down ? "✕ down" : look.label;
-      if (!words) continue;
-      const [x, y] = this.on(line, places.length > 1 ? 0.9 : 0.5);
-      drawBadge(this.pen, this.c, words, x, y, this.chosen.links.has(name), look.down);
-    }
-  }
-
   private find(x: number, y: number): { node?: string; link?: string } {
-    const size = Math.max(this.nodeSize + 4, 8);
-    let [node, least] = ["", size * size];
-    for (const spot of this.graph.spots) {
-      if (spot.name === "") continue;
-      const [px, py] = this.place(spot);
-      const square = (px - x) ** 2 + (py - y) ** 2;
-      if (square < least) [node, least] = [spot.name, square];
-    }
-    if (node) return { node };
-    let [link, near] = ["", 64];
-    for (const line of this.graph.lines) {
-      const [a, b] = [this.graph.spots[line.a], this.graph.spots[line.b]];
-      if (!a || !b) continue;
-      const steps = line.bend === 0 ? 1 : 8;
-      for (let step = 0; step < steps; step += 1) {
-        const square = apart(x, y, this.on(line, step / steps), this.on(line, (step + 1) / steps));
-        if (square < near) [link, near] = [line.name, square];
-      }
-    }
-    return link ? { link } : {};
+    this.near ??= new Near(this.graph);
+    return this.near.find(...this.camera.under(x, y), { node: Math.max(this.nodeSize + 4, 8) / this.scale, line: 8 / this.scale });
   }
 
   private listen(): void {
@@ -342,7 +267,7 @@ export class MapCanvas {
         const spot = this.graph.spots[this.graph.byNode.get(name) ?? -1];
         if (spot) nodes.set(name, [spot.x, spot.y]);
       }
-      from = { x, y, found, more: event.shiftKey || event.ctrlKey || event.metaKey, far: false, mapX: this.x, mapY: this.y, nodes };
+      from = { x, y, found, more: event.shiftKey || event.ctrlKey || event.metaKey, far: false, mapX: this.camera.x, mapY: this.camera.y, nodes };
     });
     this.canvas.addEventListener("pointermove", (event) => {
       const [x, y] = at(event);
@@ -361,10 +286,10 @@ export class MapCanvas {
         if (!from.far) return;
         if (from.nodes.size > 0) this.carry(from.nodes, (x - from.x) / this.scale, (y - from.y) / this.scale);
         else {
-          [this.x, this.y] = [from.mapX + x - from.x, from.mapY + y - from.y];
+          [this.camera.x, this.camera.y] = [from.mapX + x - from.x, from.mapY + y - from.y];
           this.moved = true;
         }
-        this.draw();
+        this.renew(true);
       } else if (event.pointerType === "mouse") this.hover(x, y);
     });
     const end = (event: PointerEvent): void => {
@@ -389,8 +314,8 @@ export class MapCanvas {
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0016)), ...at(event));
     }, { passive: false });
-    this.element.addEventListener("focus", () => { this.focused = this.element.matches(":focus-visible"); this.draw(); });
-    this.element.addEventListener("blur", () => { this.focused = false; this.draw(); });
+    this.element.addEventListener("focus", () => { this.focused = this.element.matches(":focus-visible"); this.renew(); });
+    this.element.addEventListener("blur", () => { this.focused = false; this.renew(); });
     this.element.addEventListener("keydown", (event) => this.press(event));
   }
 
@@ -427,7 +352,7 @@ export class MapCanvas {
     this.tip.hidden = !is;
     if (!is) return;
     this.tip.textContent = this.options.words(found);
-    this.tip.style.transform = `translate(${Math.min(x + 14, this.width - 230)}px, ${Math.min(y + 14, this.height - 60)}px)`;
+    this.tip.style.transform = `translate(${Math.min(x + 14, this.camera.width - 230)}px, ${Math.min(y + 14, this.camera.height - 60)}px)`;
   }
 
   private press(event: KeyboardEvent): void {
@@ -438,7 +363,7 @@ export class MapCanvas {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const go = (dx: number, dy: number) => (): void => {
       this.atLine = -1;
-      if (event.shiftKey) [this.x, this.y, this.moved] = [this.x - dx * 60, this.y - dy * 60, true];
+      if (event.shiftKey) [this.camera.x, this.camera.y, this.moved] = [this.camera.x - dx * 60, this.camera.y - dy * 60, true];
       else this.at = toward(this.graph, this.at, dx, dy);
       this.say();
     };
@@ -459,7 +384,7 @@ export class MapCanvas {
     event.preventDefault();
     this.focused = true;
     act();
-    this.draw();
+    this.renew(true);
   }
 
   /** Tab goes through the links of the node, and out of the map behind the last one. */
@@ -490,3 +415,6 @@ export class MapCanvas {
     announce(this.options.words(line ? { link: line.name } : { node: spot?.name ?? "" }));
   }
 }
+
+const alike = (one: Look, other: Look | undefined): boolean => other !== undefined && one.grade === other.grade && one.dropping === other.dropping && one.down === other.down && one.label === other.label
+  && one.queue[0] === other.queue[0] && one.queue[1] === other.queue[1];

@@ -143,10 +143,24 @@ function measure(font: string, text: string): number {
   return ruler.measureText(text).width;
 }
 
+const BADGE = '600 10.5px system-ui, "Liberation Sans", Arial, sans-serif';
+const WIDTHS = new Map<string, number>();
+
+/** Measuring is slow, and the words of links are often the same. */
+export function widthOfBadge(pen: CanvasRenderingContext2D, words: string): number {
+  const known = WIDTHS.get(words);
+  if (known !== undefined) return known;
+  if (WIDTHS.size > 4_000) WIDTHS.clear();
+  pen.font = BADGE;
+  const width = pen.measureText(words).width + 12;
+  WIDTHS.set(words, width);
+  return width;
+}
+
 /** Words on a link, in a frame. */
 export function drawBadge(pen: CanvasRenderingContext2D, c: Colours, words: string, x: number, y: number, strong: boolean, bad: boolean): void {
-  pen.font = '600 10.5px system-ui, "Liberation Sans", Arial, sans-serif';
-  const half = pen.measureText(words).width / 2 + 6;
+  const half = widthOfBadge(pen, words) / 2;
+  pen.font = BADGE;
   pen.beginPath();
   pen.roundRect(x - half, y - 8.5, half * 2, 17, 8.5);
   pen.fillStyle = c.paper;

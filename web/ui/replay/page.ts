@@ -78,13 +78,13 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     label: `map of ${run.lab}`,
     choose: () => undefined,
     words: ({ node, link }) => (node !== undefined ? `node ${node}` : `link ${link ?? ""}: ${scene.links.find(({ name }) => name === link)?.words?.join("; ") ?? ""}`),
-    over: (_map, pen, c): boolean => {
+    over: (_map, pen, c): null => {
       const { stretch } = reader;
-      if (!stretch) return false;
+      if (!stretch) return null;
       shown = drawScene(map, { at: at(), trail: trail(), packets: stretch.packets, chosen, followed: new Set(hops().map(({ number }) => number)) }, ways, pen, c);
       map.element.dataset["at"] = String(at());
       map.element.dataset["shown"] = String(shown.length);
-      return false;
+      return null;
     },
     hit: (x, y) => {
       const k = nearest(shown, x, y);
@@ -239,7 +239,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
         curves ? el("details", {}, el("summary", {}, "TCP connections"), curves) : null))),
     el("div", { class: "player" },
       el("div", { class: "controls", role: "group", "aria-label": "replay" },
-        press(() => (playing() ? "⏸ Pause" : "▶ Play"), () => setPlaying(!playing()), { class: "first" }),
+        press(() => (playing() ? "‖ Pause" : "▶ Play"), () => setPlaying(!playing()), { class: "first" }),
         press("◂ packet", () => step(true), { "aria-label": "to the packet before" }), press("packet ▸", () => step(false), { "aria-label": "to the next packet" }),
         el("span", { class: "choice" }, el("label", { for: "speed" }, "speed"), el("input", { id: "speed", type: "range", min: 0, max: SPEEDS.length - 1, step: 1, value: () => SPEEDS.indexOf(speed()), "aria-valuetext": () => speedWords(speed()), oninput: (event: Event) => setSpeed(SPEEDS[Number((event.target as HTMLInputElement).value)] ?? 1) }), el("output", {}, () => speedWords(speed()))),
         el("span", { class: "grow" }),

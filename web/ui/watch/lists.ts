@@ -1,21 +1,24 @@
 // Everything of a lab as lists: what the map shows, for those who read; what happened; what programs write.
 import { digits, rate, share } from "../../components/format";
+import { grade } from "../../components/map";
 import type { Happened } from "../control";
 import type { Lab } from "../lab";
 import { createEffect, createMemo, createSignal, each, el, press, type View } from "../view";
-import { lookOf } from "./looks";
 
 const MOST_ROWS = 200;
+/** Links that are listed at first: each row is written anew with every sample. */
+const FIRST_LINKS = 50;
 
 /** A list to search in; the busiest links first if nothing is looked for. */
 export function overview(lab: Lab, openNode: (name: string) => void, openLink: (name: string) => void): View {
   const [wanted, setWanted] = createSignal("");
+  const [most, setMost] = createSignal(FIRST_LINKS);
   const has = (name: string): boolean => name.toLowerCase().includes(wanted().toLowerCase());
   const nodes = createMemo(() => lab.topology()?.nodes.filter(({ name }) => has(name)) ?? []);
   const links = createMemo(() => {
     const byLink = new Map<string, { use: number; drops: number; bits: number; down: boolean }>();
     for (const link of lab.topology()?.links ?? []) if (has(link.name) || link.ends.some(({ node }) => has(node))) byLink.set(link.name, { use: -1, drops: 0, bits: 0, down: false });
-    for (const flow of lab.flows()) {
+    for (const flow of lab.figures()) {
       const known = byLink.get(flow.total.link);
       if (!known || flow.total.pipe !== null) continue;
       known.use = Math.max(known.use, flow.use ?? -1);
@@ -25,7 +28,7 @@ export function overview(lab: Lab, openNode: (name: string) => void, openLink: (
     }
     return byLink;
   });
-  const order = createMemo(() => [...links().entries()].sort(([, a], [, b]) => b.use - a.use || b.bits - a.bits).slice(0, MOST_ROWS).map(([name]) => name).join("\n"));
+  const order = createMemo(() => [...links().entries()].sort(([, a], [, b]) => b.use - a.use || b.bits - a.bits).slice(0, most()).map(([name]) => name).join("\n"));
   const names = createMemo(() => (order() ? order().split("\n") : []));
   const input = el("input", { type: "search", class: "search", "aria-label": "search nodes and links", placeholder: "search nodes and links", oninput: () => setWanted(input.value) });
   const cell = (name: string, of: (link: { use: number; drops: number; bits: number; down: boolean }) => View) => (): View => { const link = links().get(name); return link ? of(link) : ""; };
@@ -37,17 +40,18 @@ export function overview(lab: Lab, openNode: (name: string) => void, openLink: (
       el("tbody", {}, each(names, (name) => el("tr", {},
         el("th", { scope: "row" }, press(name, () => openLink(name), { class: "plain" }), cell(name, ({ down }) => (down ? el("span", { class: "badge bad" }, "down") : null))),
         el("td", { class: "number" }, cell(name, ({ bits }) => rate(bits, 3))),
-        el("td", { class: "number" }, cell(name, ({ use }) => (use < 0 ? "–" : [share(use), meter(use)]))),
+        el("td", { class: "number" }, cell(name, ({ use }) => (use < 0 ? "–" : share(use))), meter(() => links().get(name)?.use ?? -1)),
         el("td", { class: "number" }, cell(name, ({ drops }) => (drops === 0 ? "0" : `▼ ${digits(drops, 2)}`)))))))),
+    () => (links().size > most() ? press(`show more of ${links().size}`, () => setMost(most() + MOST_ROWS)) : null),
     el("h3", {}, () => `${nodes().length} nodes`),
     el("ul", { class: "names" }, each(() => nodes().slice(0, MOST_ROWS), (node) => el("li", {}, press(node.name, () => openNode(node.name), { class: "plain" }), el("small", {}, node.kind)))),
     () => (nodes().length > MOST_ROWS ? el("p", { class: "none" }, `and ${nodes().length - MOST_ROWS} more: search for them`) : null),
   ];
 }
 
-function meter(use: number): View {
-  const { grade } = lookOf([{ use, bits: 0, packets: 0, drops: 0, queue: 0, up: true, total: {} as never }], "use");
-  return el("span", { class: "meter", "aria-hidden": "true" }, el("span", { style: `width:${Math.min(100, use * 100).toFixed(0)}%;background:var(--u${grade})` }));
+function meter(use: () => number): View {
+  const style = createMemo(() => `width:${Math.min(100, Math.max(use(), 0) * 100).toFixed(0)}%;background:var(--u${grade(use())})`);
+  return el("span", { class: "meter", "aria-hidden": "true", hidden: () => use() < 0 }, el("span", { style }));
 }
 
 export const instant = (event: Happened): string => (event.since_zero_ns === null ? "before 0" : `${(event.since_zero_ns / 1e9).toFixed(3)} s`);

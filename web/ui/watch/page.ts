@@ -15,7 +15,7 @@ import { Dock } from "./dock";
 import { linkPanel } from "./link";
 import { eventsList, logsList, overview } from "./lists";
 import { linkWords, looksOf, MODES, type Mode } from "./looks";
-import { drawMoving } from "./moving";
+import { Moving } from "./moving";
 import { nodePanel, runsPrograms } from "./node";
 import { reportView, verdictSoFar } from "./verdict";
 
@@ -48,6 +48,7 @@ export function labPage(name: string): View {
   const [report, setReport] = createSignal<Report | null>(null);
   const [moving, setMoving] = createSignal(true);
   let looks: Look[] = [];
+  const dots = new Moving();
   const map: MapCanvas = new MapCanvas({
     label: `map of lab ${name}`,
     choose: ({ nodes, links }, open) => {
@@ -63,7 +64,7 @@ export function labPage(name: string): View {
       const of = lab.topology()?.nodes.find((one) => one.name === node);
       return of ? `${of.kind} ${of.name}${of.interfaces.length > 0 ? `, ${of.interfaces.flatMap(({ addresses }) => addresses).slice(0, 3).join(", ")}` : ""}` : "";
     },
-    over: (_map, pen, c): boolean => moving() && drawMoving(map, looks, pen, c, performance.now()),
+    over: (_map, pen, c): number | null => (moving() ? dots.draw(map, looks, pen, c.series[1] ?? c.ink, performance.now()) : null),
   });
   onCleanup(() => map.destroy());
   createEffect(on(lab.control.state, (state) => {
@@ -82,6 +83,7 @@ export function labPage(name: string): View {
     const topology = lab.topology();
     if (!topology) return;
     looks = looksOf(map.graph, topology, lab.flows(), mode());
+    dots.renew();
     map.look(looks);
   };
   createEffect(redraw);
@@ -190,7 +192,7 @@ function clock(lab: Lab, advance: (by: number) => void): View {
     el("output", { class: "time", "aria-label": "lab time", "aria-live": "off" }, text),
     () => (kind() === "virtual" ? [el("span", { class: "badge" }, paused() ? "paused, virtual time" : "virtual time"),
       may("use") ? el("span", { class: "controls", role: "group", "aria-label": "time" },
-        press(() => (paused() ? "▶ go on" : "⏸ pause"), () => attempt(() => lab.time(paused() ? "resume" : "pause"))),
+        press(() => (paused() ? "▶ go on" : "‖ pause"), () => attempt(() => lab.time(paused() ? "resume" : "pause"))),
         ([["+1 ms", 1e6], ["+100 ms", 1e8], ["+1 s", 1e9]] as const).map(([name, by]) => press(name, () => advance(by), { "aria-label": `advance by ${name.slice(1)}` }))) : null]
       : kind() === "dilated" ? el("span", { class: "badge" }, () => `time runs ${digits(lab.now()?.dilation ?? 1)} times slower`) : null),
     () => (lab.now()?.stalled ? el("span", { class: "badge caution" }, `time stands still: ${lab.now()?.stalled}`) : null));

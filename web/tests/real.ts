@@ -1,0 +1,89 @@
+// The program itself: `netloom ui` in a folder of lab files, and pages of it in a browser. With PAGE, the page is taken from that folder and not from the program, so that it can be
+// tried without building Netloom anew.
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import assert from "node:assert/strict";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { NETLOOM, scratch } from "./fixtures";
+
+const require = createRequire(import.meta.url);
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-features=LocalNetworkAccessChecks"] });
+
+/** A server that is up: the addresses that it has printed, by role; without --share all are of the role edit. */
+export interface Served { process: ChildProcess; addresses: string[]; said: () => string; end: (signal?: NodeJS.Signals) => Promise<void> }
+
+/** A place with a folder `labs`, and runtime folders of its own. */
+export function place(files: Record<string, string>): { path: string; environment: NodeJS.ProcessEnv; call: (...words: string[]) => string; done: () => void } {
+  const made = scratch();
+  for (const folder of ["run", "labs"]) mkdirSync(join(made.path, folder));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(made.path, "labs", name), text);
+  const environment = { ...process.env, XDG_RUNTIME_DIR: join(made.path, "run") };
+  return {
+    path: made.path, environment,
+    call: (...words) => execFileSync(NETLOOM, words, { encoding: "utf8", env: environment, cwd: join(made.path, "labs"), stdio: ["ignore", "pipe", "pipe"], maxBuffer: 64 << 20 }),
+    done: () => {
+      // What a test has left up.
+      for (const lab of existsSync(join(made.path, "run/netloom")) ? spawnSync("ls", [join(made.path, "run/netloom")], { encoding: "utf8" }).stdout.split("\n").filter(Boolean) : []) spawnSync(NETLOOM, ["down", lab], { env: environment, stdio: "ignore" });
+      made.done();
+    },
+  };
+}
+
+export async function serve(where: { path: string; environment: NodeJS.ProcessEnv }, words: string[] = [], count = 1): Promise<Served> {
+  const process_ = spawn(NETLOOM, ["ui", ...words], { cwd: join(where.path, "labs"), env: where.environment, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const addresses = await new Promise<string[]>((done, failed) => {
+    const hear = (text: Buffer): void => {
+      said += String(text);
+      const found = said.match(/https?:\/\/\S+token=[0-9a-f]+(?=\s)/g) ?? [];
+      if (found.length >= count) done(found);
+    };
+    process_.stdout?.on("data", hear);
+    process_.stderr?.on("data", hear);
+    process_.on("exit", () => failed(new Error(`netloom ui has ended: ${said}`)));
+  });
+  const ended = new Promise<void>((done) => process_.on("exit", () => done()));
+  return { process: process_, addresses, said: () => said, end: async (signal = "SIGINT") => { process_.kill(signal); await ended; } };
+}
+
+export interface Seen { page: Page; faults: string[] }
+export interface Wish { width?: number; height?: number; theme?: "light" | "dark"; motion?: "reduce" | "no-preference"; /** Faults that are expected. */ allow?: RegExp }
+
+/** Opens an address of a server in a browser of its own, as another person would. */
+export async function visit(browser: Browser, address: string, hash = "", { width = 1280, height = 800, theme = "light", motion = "reduce", allow }: Wish = {}): Promise<Seen> {
+  const page = await browser.newPage({ viewport: { width, height }, reducedMotion: motion, colorScheme: theme, acceptDownloads: true, ignoreHTTPSErrors: true });
+  page.setDefaultTimeout(20_000);
+  const faults: string[] = [];
+  const fault = (text: string): void => { if (!allow?.test(text)) faults.push(text); };
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && fault(message.text()));
+  page.on("pageerror", (error) => fault(String(error)));
+  page.on("dialog", (dialog) => void dialog.accept(dialog.type() === "prompt" ? dialog.defaultValue() : undefined));
+  await page.goto(address);
+  const bundle = process.env["PAGE"];
+  if (bundle) {
+    await page.route((url) => url.pathname === "/" || url.pathname.startsWith("/assets/"), async (route) => {
+      const file = join(bundle, new URL(route.request().url()).pathname.replace(/\/$/, "/index.html"));
+      await (existsSync(file) ? route.fulfill({ path: file }) : route.continue());
+    });
+  }
+  await page.goto(`${new URL(address).origin}/${hash}`);
+  if (bundle) await page.reload();
+  return { page, faults };
+}
+
+/** Nothing that axe finds. */
+export async function accessible(page: Page, what: string): Promise<void> {
+  const found = await page.evaluate(`${AXE}; axe.run(document, { resultTypes: ["violations"] }).then((done) => done.violations.map((one) => one.id + ": " + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(" | ")))`);
+  assert.deepEqual(found, [], what);
+}
+
+/** Nothing is wider than the window. */
+export async function fits(page: Page, what: string): Promise<void> {
+  const [is, may] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth] as const);
+  assert.ok(is <= may, `${what}: ${is} pixels wide in a window of ${may}`);
+}
