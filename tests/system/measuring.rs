@@ -127,6 +127,25 @@ fn in_virtual_time_samples_shift_nothing() {
     check(&bed, "cubic");
 }
 
+/// Three connections over a link that holds more than the kernel has for TCP.
+#[test]
+fn that_tcp_ran_short_of_memory_is_told() {
+    let bed = Bed::with_kernel(User::Own);
+    let lab = "
+name: short
+clock: virtual
+duration: 3 s
+nodes: {client: {sysctl: {net.ipv4.tcp_mem: 50 100 400}}, server: {}}
+links: {wire: {ends: [client, server], rate: 100 Mbit/s, delay: 100 ms}}
+timeline:
+  - {on: server, run: iperf3 -s, service: true, ready: {tcp: 5201}}
+  - {on: client, run: iperf3 -c server -P 3, may_fail: true}
+";
+    bed.write("lab.yaml", lab);
+    let said = bed.netloom(&["run", "lab.yaml"]).expect_code(0).stdout;
+    assert!(said.contains("node client: TCP ran short of memory") && !said.contains("node server: TCP"), "{said}");
+}
+
 /// curl writes down the keys of a connection, and a script stands for a program that writes qlog files.
 #[test]
 fn keys_and_qlog_files_are_collected() {

@@ -4,6 +4,7 @@
 //! MTU on the interface of a described link, or takes that down, the link is no longer as described.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ const MOST: usize = 16;
 /// Disciplines without a queue; they only carry filters.
 const WITHOUT_QUEUE: [&str; 2] = ["ingress", "clsact"];
 
-/// Something that a node's programs did to its network.
+/// Something that happened to a node's network, mostly by its programs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NetworkChange {
     /// What it is about.
@@ -34,6 +35,8 @@ pub enum Effect {
     Link,
     /// The interface at this place of the node's list had an address from a server, and has none any more.
     Lease(usize),
+    /// The node's kernel was short of memory for its connections, whoever is to blame.
+    Memory,
     /// The node alone.
     Node,
 }
@@ -49,6 +52,8 @@ pub(crate) struct Watch {
     lost: BTreeMap<(usize, bool), IpAddr>,
     /// Whether there were more.
     more: bool,
+    /// How often TCP had been short of memory at the beginning.
+    pressures: u64,
 }
 
 impl Watch {
@@ -58,12 +63,13 @@ impl Watch {
         let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);
         let links = Netlink::open()?.links()?;
         let known = links.iter().map(|link| (link.index, place(&link.name))).collect();
-        Ok(Self { events, known, changes: BTreeSet::new(), lost: BTreeMap::new(), more: false })
+        let pressures = memory_pressures(&counters());
+        Ok(Self { events, known, changes: BTreeSet::new(), lost: BTreeMap::new(), more: false, pressures })
     }
 
     /// Everything that was changed so far, even if it was changed back.
     pub(crate) fn changes(&mut self, config: &NodeConfig) -> Result<Vec<NetworkChange>, KernelError> {
-        let Self { events, known, changes, lost, more } = self;
+        let Self { events, known, changes, lost, more, pressures } = self;
         events.take(|seen| {
             let lent = lease(config, known, &seen).and_then(|lease| note_lease(lost, lease));
             let Some(change) = lent.or_else(|| judge(config, known, &seen)) else { return };
@@ -78,8 +84,32 @@ impl Watch {
             what: format!("{} lost its address {address} and got no other", config.interfaces[*place].name),
         });
         let rest = NetworkChange { effect: Effect::Node, what: "and more".into() };
-        Ok(changes.iter().cloned().chain(more.then_some(rest)).chain(gone).collect())
+        let pressure = pressure(memory_pressures(&counters()).saturating_sub(*pressures));
+        Ok(changes.iter().cloned().chain(more.then_some(rest)).chain(gone).chain(pressure).collect())
     }
+}
+
+/// The counters of this network namespace; empty where the kernel has none.
+fn counters() -> String {
+    fs::read_to_string("/proc/thread-self/net/netstat").unwrap_or_default()
+}
+
+/// How often TCP has run short of memory: a line has names, the next one numbers (net/ipv4/proc.c).
+fn memory_pressures(netstat: &str) -> u64 {
+    let mut lines = netstat.lines().filter_map(|line| line.strip_prefix("TcpExt: ")).map(str::split_ascii_whitespace);
+    let (Some(names), Some(numbers)) = (lines.next(), lines.next()) else { return 0 };
+    let found = names.zip(numbers).find(|(name, _)| *name == "TCPMemoryPressures");
+    found.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
+}
+
+/// No program did that, but nothing else tells why connections carry less than their links.
+fn pressure(times: u64) -> Option<NetworkChange> {
+    let often = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    let what = format!(
+        "TCP ran short of memory {often}, so that its connections may have carried less than the links would: \
+         net.ipv4.tcp_mem bounds the memory of all of them, and is set by the node's memory or a sysctl"
+    );
+    (times > 0).then_some(NetworkChange { effect: Effect::Memory, what })
 }
 
 /// An address from a server that came or went.
@@ -213,6 +243,19 @@ mod tests {
         assert_eq!(alters(&link(9, 1_500, true)), Some(false));
         assert_eq!(alters(&link(9, 1_500, false)), None);
         assert_eq!(alters(&link(1, 65_536, true)), None);
+    }
+
+    #[test]
+    fn that_tcp_ran_short_of_memory_is_told() {
+        let netstat = "TcpExt: SyncookiesSent TCPMemoryPressures X\nTcpExt: 7 3 1\nIpExt: InNoRoutes\nIpExt: 0\n";
+        assert_eq!((memory_pressures(netstat), memory_pressures("TcpExt: A\n"), memory_pressures("")), (3, 0, 0));
+        let said = pressure(3).unwrap();
+        assert!(
+            said.what.starts_with("TCP ran short of memory 3 times, ") && said.effect == Effect::Memory,
+            "{said:?}"
+        );
+        assert!(pressure(1).unwrap().what.contains(" once, "));
+        assert_eq!(pressure(0), None);
     }
 
     #[test]

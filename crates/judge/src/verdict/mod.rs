@@ -142,6 +142,8 @@ pub struct NodeEvidence {
     pub changes: Vec<NetworkChange>,
     /// The addresses that its DHCP clients, or advertisements of routers, had given it, and that it had no more at the end.
     pub lost_leases: Vec<String>,
+    /// What its kernel was short of, in words.
+    pub shortages: Vec<String>,
     /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
     /// kernel of their own.
     pub processor: Option<ProcessorShare>,
@@ -195,6 +197,9 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let dilation = slowing.and_then(|slowing| smallest_dilation(evidence.clock, slowing));
     let mut notes = evidence.notes.clone();
     notes.extend(evidence.nodes.iter().filter_map(|node| other_changes(allowed, node)));
+    for node in &evidence.nodes {
+        notes.extend(node.shortages.iter().map(|what| format!("node {}: {what}", node.name)));
+    }
     if evidence.engine.serves_kernels && evidence.engine.waited_ns.contains(&None) {
         notes
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());

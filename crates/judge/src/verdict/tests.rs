@@ -226,6 +226,14 @@ fn a_share_that_cannot_be_enforced_is_found_and_slowing_would_not_help() {
 }
 
 /// A node whose programs did this to its network; whether it concerns a link is told by the first of each pair.
+#[test]
+fn what_a_kernel_was_short_of_is_a_note() {
+    let node =
+        NodeEvidence { name: "a".into(), shortages: vec!["TCP ran short of memory once".into()], ..Default::default() };
+    let judged = judge(&ALLOWED, &Evidence { nodes: vec![node], ..Evidence::default() });
+    assert!(judged.notes.contains(&"node a: TCP ran short of memory once".to_owned()), "{:?}", judged.notes);
+}
+
 fn changed(changes: &[(bool, &str)]) -> Evidence {
     let change = |(alters_link, what): &(bool, &str)| NetworkChange { alters_link: *alters_link, what: (*what).into() };
     let changes = changes.iter().map(change).collect();

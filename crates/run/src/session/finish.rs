@@ -257,12 +257,15 @@ impl Session<'_> {
             let changes = node.network_changes().map_err(|error| RunError::Died(error.to_string()))?;
             let is_lost = |change: &NetworkChange| matches!(change.effect, Effect::Lease(at) if !is_cut(index, at));
             let (lost, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_lost);
+            let (short, others): (Vec<_>, Vec<_>) =
+                others.into_iter().partition(|change| change.effect == Effect::Memory);
             let change =
                 |NetworkChange { effect, what }| verdict::NetworkChange { alters_link: effect == Effect::Link, what };
             Ok(NodeEvidence {
                 name: node.name().to_owned(),
                 changes: others.into_iter().map(change).collect(),
                 lost_leases: lost.into_iter().map(|lease| lease.what).collect(),
+                shortages: short.into_iter().map(|shortage| shortage.what).collect(),
                 dropped,
                 unenforced_share: unenforced.get(&index).cloned(),
                 processor: processors[index],
