@@ -166,7 +166,7 @@ unsigned device_interrupt(void);
 void samples_connect(int fd);
 bool samples_owns(int fd);
 long samples_tell(const void *bytes, size_t length);
-/* Takes the samples that are due before `next`; the kernel's clock shows `now`, and nothing happens in it in between. */
+/* Takes the samples that are due until `next`; the kernel's clock shows `now`, and nothing happens in it in between. */
 void samples_take(struct deck *deck, uint64_t now, uint64_t next);
 
 /* Interrupts, see interrupt.c. */

@@ -1,8 +1,8 @@
 /*
  * Samples of TCP connections in virtual time, without a process of the node that takes them: the kernel tells a function that hands
- * over the state of all connections while no time passes (crates/guest/kernel/samples). It is called between two instants at
- * which something happens, for each instant between them at which a sample is due: nothing changes there. What it hands over
- * goes to the scheduler among the frames, as frames of no device.
+ * over the state of all connections while no time passes (crates/guest/kernel/samples). It is called between two instants at which
+ * something happens, for each instant since the first, and for the second, at which a sample is due: nothing has changed there yet.
+ * What it hands over goes to the scheduler among the frames, as frames of no device.
  */
 #include "shim.h"
 #include "deputy.h"
@@ -45,7 +45,7 @@ static void put(unsigned int kind, const void *bytes, unsigned int length)
 
 void samples_take(struct deck *deck, uint64_t now, uint64_t next)
 {
-	while (deck->sample_step && deck->sample_at < next) {
+	while (deck->sample_step && deck->sample_at <= next) {
 		sampled = deck->sample_at > now ? deck->sample_at : now;
 		put(SAMPLE_BEGINS, NULL, 0);
 		if (connections)
