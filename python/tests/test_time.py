@@ -53,9 +53,9 @@ def test_steps_are_exact(live: netloom.Live) -> None:
 
 def test_functions_and_files_work_there_too(live: netloom.Live, tmp_path: Path) -> None:
     assert live["b"].python(here) == "b"
-    live["a"].write_text("/root/inside", "text")
-    assert live["a"].read_text("/root/inside") == "text"
-    live["a"].get("/root/inside", tmp_path / "outside")
+    live["a"].write_text("/tmp/inside", "text")
+    assert live["a"].read_text("/tmp/inside") == "text"
+    live["a"].get("/tmp/inside", tmp_path / "outside")
     assert (tmp_path / "outside").read_text() == "text"
 
 

@@ -7,9 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 import zipfile
 from pathlib import Path
+
+import pytest
 
 from netloom._program import program
 
@@ -27,17 +30,23 @@ print(live.result.lab)
 """
 
 
-def test_a_wheel_does_the_main_job_elsewhere(tmp_path: Path) -> None:
-    binary = tmp_path / "netloom"
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    binary = out / "netloom"
     shutil.copy(program(), binary)
     # Of a debug build, most is for debuggers.
     subprocess.run(["strip", "--strip-all", str(binary)], check=True)
-    out = tmp_path / "wheels"
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
     subprocess.run(
         command, cwd=ROOT, env={**os.environ, "NETLOOM_BINARY": str(binary)}, check=True, capture_output=True
     )
     [wheel] = out.glob("*.whl")
+    return wheel
+
+
+def test_a_wheel_does_the_main_job_elsewhere(wheel: Path, tmp_path: Path) -> None:
+    binary = wheel.parent / "netloom"
     needed = max(int(minor) for minor in re.findall(rb"GLIBC_2\.(\d+)", binary.read_bytes()))
     assert f"-py3-none-manylinux_2_{max(needed, 17)}_{os.uname().machine}.whl" in wheel.name
     with zipfile.ZipFile(wheel) as archive:
@@ -64,3 +73,27 @@ def test_a_wheel_does_the_main_job_elsewhere(tmp_path: Path) -> None:
     assert version.stdout.startswith("netloom ")
     again = subprocess.run([python, "-m", "netloom", "--version"], env=bare, capture_output=True, text=True, check=True)
     assert again.stdout == version.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="all tests run as an ordinary user")
+def test_an_ordinary_user_does_it_too(wheel: Path) -> None:
+    # Folders of tests are root's alone.
+    with tempfile.TemporaryDirectory(prefix="netloom-wheel-") as base:
+        os.chmod(base, 0o777)
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(base)
+        [own] = Path(base).glob("*.data/scripts/netloom")
+        own.chmod(0o755)
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        env = {"HOME": base, "TMPDIR": base, "PATH": os.environ["PATH"], "PYTHONPATH": base, "NETLOOM": str(own)}
+        said: list[str] = []
+        # That of the tests may be in root's home.
+        for python in (sys.executable, "/usr/bin/python3"):
+            done = subprocess.run(
+                [*nobody, python, "-W", "ignore", "-c", JOB % (os.getpid() + 1)],
+                cwd=base, env=env, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            said.append(done.stdout + done.stderr)
+            if "1 received" in done.stdout:
+                return
+        raise AssertionError("\n".join(said))

@@ -51,8 +51,41 @@ impl Distribution {
 
     /// The value that the fraction `q` (0 to 1) of all values does not exceed; none without values.
     pub fn quantile(&self, q: f64) -> Option<Duration> {
-        let histogram = self.histogram()?;
+        let Some(histogram) = &self.histogram else {
+            let wanted = ((q * self.count() as f64).ceil() as u64).max(1);
+            return up_to(&self.sorted(), wanted);
+        };
         Some(Duration::from_nanos(histogram.value_at_quantile(q).min(histogram.max())))
+    }
+
+    /// The values that 0, 1, 2 … `parts` of `parts` equal parts of all values do not exceed, the first of which is the least; none without
+    /// values. One pass over all of them, however many parts there are.
+    ///
+    /// # Panics
+    /// Without parts.
+    pub fn cut(&self, parts: usize) -> Vec<Duration> {
+        assert!(parts > 0, "a distribution is cut into parts");
+        let (Some(least), Some(most)) = (self.min(), self.max()) else { return Vec::new() };
+        let seen: Vec<(u64, u64)> = match &self.histogram {
+            Some(histogram) => {
+                let step = |step: hdrhistogram::iterators::IterationValue<u64>| {
+                    (step.value_iterated_to(), step.count_since_last_iteration())
+                };
+                histogram.iter_recorded().map(step).collect()
+            }
+            None => self.sorted(),
+        };
+        let (count, parts) = (u128::from(self.count()), parts as u128);
+        let (mut place, mut passed) = (0, 0_u128);
+        let value = |part: u128| {
+            let wanted = (part * count).div_ceil(parts).max(1);
+            while place < seen.len() && passed + u128::from(seen[place].1) < wanted {
+                passed += u128::from(seen[place].1);
+                place += 1;
+            }
+            seen.get(place).map_or(most, |(value, _)| Duration::from_nanos(*value)).min(most)
+        };
+        std::iter::once(least).chain((1..=parts).map(value)).collect()
     }
 
     /// The mean; none without values.
@@ -63,7 +96,11 @@ impl Distribution {
 
     /// The smallest value, within 1 %; none without values.
     pub fn min(&self) -> Option<Duration> {
-        self.histogram().map(|histogram| Duration::from_nanos(histogram.min()))
+        let least = match &self.histogram {
+            Some(histogram) => histogram.min(),
+            None => self.few.iter().map(|(value, _)| *value).min()?,
+        };
+        Some(Duration::from_nanos(least))
     }
 
     /// The standard deviation, within 1 %; none without values.
@@ -93,7 +130,18 @@ impl Distribution {
 
     /// The largest value, within 1 %; none without values.
     pub fn max(&self) -> Option<Duration> {
-        self.histogram().map(|histogram| Duration::from_nanos(histogram.max()))
+        let most = match &self.histogram {
+            Some(histogram) => histogram.max(),
+            None => self.few.iter().map(|(value, _)| *value).max()?,
+        };
+        Some(Duration::from_nanos(most))
+    }
+
+    /// The few values, from the least on, and how often each was seen.
+    fn sorted(&self) -> Vec<(u64, u64)> {
+        let mut sorted: Vec<(u64, u64)> = self.few.iter().map(|(value, times)| (*value, u64::from(*times))).collect();
+        sorted.sort_unstable();
+        sorted
     }
 
     fn histogram(&self) -> Option<Cow<'_, Histogram<u64>>> {
@@ -102,6 +150,17 @@ impl Distribution {
             None => (!self.few.is_empty()).then(|| Cow::Owned(histogram_of(&self.few))),
         }
     }
+}
+
+/// The value of the `wanted`th of these, which are sorted, each with how often it is there.
+fn up_to(sorted: &[(u64, u64)], wanted: u64) -> Option<Duration> {
+    let mut passed = 0;
+    let reached = |(_, times): &&(u64, u64)| {
+        passed += times;
+        passed >= wanted
+    };
+    let found = sorted.iter().find(reached).or(sorted.last())?;
+    Some(Duration::from_nanos(found.0))
 }
 
 fn histogram_of(values: &[(u64, u32)]) -> Histogram<u64> {
@@ -161,6 +220,26 @@ mod tests {
             assert!(near(part.quantile(0.01)) && near(part.max()) && near(part.min()) && near(part.mean()), "{part:?}");
             assert_eq!(all.since(&all).quantile(0.5), None);
         }
+    }
+
+    /// Cut into parts, it says the same as asked for each part by itself.
+    #[test]
+    fn parts_are_quantiles() {
+        for count in [1, 2, 31, 34, 600, 5_000] {
+            let distribution = spread(count);
+            for parts in [1, 3, 200] {
+                let cut = distribution.cut(parts);
+                assert_eq!(cut.len(), parts + 1);
+                assert_eq!((cut.first().copied(), cut.last().copied()), (distribution.min(), distribution.max()));
+                for (part, value) in cut.iter().enumerate().skip(1) {
+                    let single = distribution.quantile(part as f64 / parts as f64).expect("there are values");
+                    // A share that floating-point numbers round up may be the next value.
+                    let apart = value.as_nanos().abs_diff(single.as_nanos());
+                    assert!(apart <= 1_000 + single.as_nanos() / 50, "{count}, {part} of {parts}: {value}, {single}");
+                }
+            }
+        }
+        assert_eq!(Distribution::default().cut(4), Vec::new());
     }
 
     #[test]

@@ -317,13 +317,19 @@ impl Engine {
         EngineError::Died(ended.filter_map(Worker::join).next())
     }
 
-    fn end(&mut self) {
+    /// Tells the engine to end, and does not wait for it: the kernel takes its time to close sockets for packets. Nothing can be asked of it
+    /// any more.
+    pub fn begin_end(&mut self) {
         for worker in &mut self.workers {
             if worker.is_joinable() {
                 let (reply, _) = channel();
                 worker.send(Command::Stop(reply));
             }
         }
+    }
+
+    fn end(&mut self) {
+        self.begin_end();
         self.workers.iter_mut().for_each(|worker| drop(worker.join()));
     }
 }

@@ -22,7 +22,7 @@ pub(crate) mod watch;
 
 pub use crate::files::{Contents, FileConfig, FilesConfig, ImageConfig, VolumeConfig};
 pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
-pub use handle::{Node, NodeError, NodeEvent, Spawn, SpawnError};
+pub use handle::{Account, Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use joined::{Attendant, Container, ContainerError, Keeper, PODMANS_ENTRANCE};
 pub use protocol::{CpuWait, ProcessId};
 pub use socket::{SocketConfig, SocketFamily, SocketKind};

@@ -44,22 +44,22 @@ pub enum Reference {
 }
 
 impl PipeDelays {
-    /// Of the pipe at `place` of the link called `link`, through which `packets` went; `quantile` of 0 to 1 says which delay that share
-    /// of them did not exceed. None if there is neither that nor a distribution.
+    /// Of the pipe at `place` of the link called `link`, through which `packets` went; `cut` into so many parts says which delays 0, 1, 2 …
+    /// of these parts of them did not exceed, and nothing if they were not measured. None if there is neither that nor a distribution.
     pub fn new(
         link: &str,
         place: &PipePlace,
         packets: u64,
-        quantile: impl Fn(f64) -> Option<Duration>,
+        cut: impl Fn(usize) -> Vec<Duration>,
         reference: Reference,
     ) -> Option<Self> {
-        let is_measured = quantile(0.5).is_some();
+        let cut = |parts: usize| -> Vec<u64> { cut(parts).into_iter().map(Duration::as_nanos).collect() };
+        let measured = cut(PARTS);
+        let is_measured = !measured.is_empty();
         // What leads to a transit device is measured by nobody but a journal.
         if !is_measured && !matches!(reference, Reference::Drawn(_)) {
             return None;
         }
-        let at = |part: usize, parts: usize| quantile(part as f64 / parts as f64).map_or(0, Duration::as_nanos);
-        let measured: Vec<u64> = (1..=FINE).map(|part| at(part, FINE)).collect();
         let (drawn, note) = match reference {
             Reference::Drawn(drawn) if !drawn.is_empty() => (Some(sorted(drawn)), None),
             Reference::Drawn(_) => (None, Some("nothing could be drawn")),
@@ -70,8 +70,8 @@ impl PipeDelays {
             direction: place.direction.to_string(),
             pipe: place.pipe.clone(),
             packets,
-            measured_ns: if is_measured { (0..=PARTS).map(|part| at(part, PARTS)).collect() } else { Vec::new() },
-            ks: drawn.as_ref().filter(|_| is_measured).map(|drawn| distance(&measured, drawn)),
+            measured_ns: measured,
+            ks: drawn.as_ref().filter(|_| is_measured).map(|drawn| distance(&cut(FINE)[1..], drawn)),
             drawn_packets: drawn.as_ref().map(Vec::len),
             described_ns: drawn.map(|drawn| quantiles(&drawn)),
             note,
@@ -128,8 +128,9 @@ mod tests {
 
     fn of(reference: Reference) -> Option<PipeDelays> {
         let place = PipePlace { link: 0, direction: Direction::Forward, pipe: None };
-        let quantile = |q: f64| Some(Duration::from_micros(10_000 + (q * 20_000.0) as u64));
-        PipeDelays::new("l", &place, 5_000, quantile, reference)
+        let cut =
+            |parts: usize| (0..=parts).map(move |part| Duration::from_micros(10_000 + (20_000 * part / parts) as u64));
+        PipeDelays::new("l", &place, 5_000, |parts| cut(parts).collect(), reference)
     }
 
     #[test]
@@ -148,6 +149,6 @@ mod tests {
         let row = of(Reference::None("it is constant")).unwrap();
         assert_eq!((row.ks, row.described_ns, row.note), (None, None, Some("it is constant")));
         let place = PipePlace { link: 0, direction: Direction::Forward, pipe: None };
-        assert_eq!(PipeDelays::new("l", &place, 0, |_| None, Reference::None("")), None);
+        assert_eq!(PipeDelays::new("l", &place, 0, |_| Vec::new(), Reference::None("")), None);
     }
 }

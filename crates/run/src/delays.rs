@@ -25,7 +25,7 @@ pub(crate) fn write_measured(
     let rows = states.iter().zip(&last.pipes).filter_map(|(state, report)| {
         let (delay, place) = (&report.delay, &state.place);
         let reference = reference(&state.config, state.delay_changed, report.counters.departed.packets, &mut room);
-        PipeDelays::new(&plan.links[place.link].name, place, delay.count(), |q| delay.quantile(q), reference)
+        PipeDelays::new(&plan.links[place.link].name, place, delay.count(), |parts| delay.cut(parts), reference)
     });
     write(folder, &rows.collect::<Vec<_>>())
 }
@@ -37,7 +37,7 @@ pub(crate) fn write_simulated(folder: &Folder, plan: &Plan, pipes: &[PipeOutcome
         let (delays, place) = (&pipe.meter.delays, PipePlace::of(&planned));
         let is_changed = planned.config.delay != pipe.config.delay || planned.config.reorder != pipe.config.reorder;
         let reference = reference(&pipe.config, is_changed, pipe.counters.departed.packets, &mut room);
-        PipeDelays::new(planned.link_name, &place, delays.count(), |q| delays.quantile(q), reference)
+        PipeDelays::new(planned.link_name, &place, delays.count(), |parts| delays.cut(parts), reference)
     });
     write(folder, &rows.collect::<Vec<_>>())
 }

@@ -288,6 +288,13 @@ impl Links {
         self.driver.snapshot()
     }
 
+    /// Nothing more is asked of what moves the packets: it ends beside whatever is done next.
+    pub(crate) fn begin_end(&mut self) {
+        if let Driver::Engine(engine) = &mut self.driver {
+            engine.begin_end();
+        }
+    }
+
     /// What each port had lost outside the models when `last` was taken, the worst first.
     pub(crate) fn port_losses(&mut self, last: &Snapshot) -> Result<Vec<PortLoss>, RunError> {
         if matches!(self.driver, Driver::Virtual(_)) {

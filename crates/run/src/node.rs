@@ -12,7 +12,7 @@ use ipnet::IpNet;
 use netloom_guest::node::{ProcessorUse, Spawning};
 use netloom_host::measure::{MeasureConfig, Measured};
 use netloom_host::netlink::{Home, InterfaceCounters};
-use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
+use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use netloom_units::Instant;
 use std::fmt::Debug;
 use std::fs::File;
@@ -111,8 +111,15 @@ pub(crate) trait LabNode: Debug {
 
     fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError>;
 
-    /// What its programs did to its network since it was configured.
-    fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError>;
+    /// Asks for what is known of its network at the end, and does not wait for it.
+    fn begin_account(&mut self) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// The answer to [`LabNode::begin_account`]. Nothing else may be asked in between.
+    fn finish_account(&mut self) -> Result<Account, NodeError> {
+        Ok(Account::default())
+    }
 
     /// Begins to measure inside; samples go to this file.
     fn begin_measure(&mut self, _config: &MeasureConfig, _file: File) -> Result<(), NodeError> {
@@ -133,6 +140,9 @@ pub(crate) trait LabNode: Debug {
     fn processor_use(&self) -> Option<ProcessorUse> {
         None
     }
+
+    /// Nothing more is asked of it: its end may begin.
+    fn begin_end(&mut self) {}
 
     fn next_event(&mut self) -> Option<NodeEvent>;
 

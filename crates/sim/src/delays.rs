@@ -47,6 +47,11 @@ impl Delays {
         Some(Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX)))
     }
 
+    /// The values that 0, 1, 2 … `parts` of `parts` equal parts of all values do not exceed; none without values.
+    pub fn cut(&self, parts: usize) -> Vec<Duration> {
+        (0..=parts).filter_map(|part| self.quantile(part as f64 / parts as f64)).collect()
+    }
+
     /// The value that the fraction `q` (0 to 1) of all values does not exceed; none without values.
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let value = Duration::from_nanos(self.histogram.as_ref()?.value_at_quantile(q));

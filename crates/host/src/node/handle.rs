@@ -1,10 +1,12 @@
 //! The lab process's side of a node.
 
+mod account;
 mod errors;
 mod measure;
 mod routes;
 mod signals;
 
+pub use account::Account;
 pub use errors::{NodeError, SpawnError};
 
 use std::borrow::Borrow;
@@ -27,14 +29,13 @@ use super::fresh::Fresh;
 use super::joined::Attendant;
 use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
 use super::socket::SocketConfig;
-use super::watch::NetworkChange;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::fds::try_receive_with_fds;
 use crate::files::{self, HOSTS};
 use crate::memory;
 use crate::mount::clone_tree;
-use crate::netlink::{Home, InterfaceCounters};
+use crate::netlink::Home;
 
 /// A node of the running lab. Dropping it ends the node and everything in it.
 #[derive(Debug)]
@@ -296,18 +297,6 @@ impl Node {
         self.expect_answer()
     }
 
-    /// The counters of every interface of the node but its loopback, by name.
-    ///
-    /// # Errors
-    /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
-        self.ask(&Request::Interfaces, &[])?;
-        match self.reply()? {
-            Reply::Interfaces(interfaces) => Ok(interfaces),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
     /// Which of the interfaces that the node was configured with can send. Of a veth pair between two nodes, the end that was brought up first
     /// can only when the kernel has noticed that the other end is up, too, which it does in the background: until then
     /// it silently drops what is sent.
@@ -338,18 +327,6 @@ impl Node {
     /// The kernel's refusal, or [`NodeError::Gone`].
     pub fn finish_settle(&mut self) -> Result<bool, NodeError> {
         self.expect_answer()
-    }
-
-    /// What the node's programs did to its network since it was settled.
-    ///
-    /// # Errors
-    /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
-        self.ask(&Request::Changes, &[])?;
-        match self.reply()? {
-            Reply::Changes(changes) => Ok(changes),
-            other => Err(self.unexpected(other)),
-        }
     }
 
     /// How long the node's processes used and waited for CPUs so far.
@@ -391,6 +368,14 @@ impl Node {
         match self.answer()? {
             (Reply::Socket, fds) if fds.len() == 1 => Ok(fds.into_iter().next().expect("there is one")),
             (other, _) => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Ends the node, and does not wait for it: the kernel ends whatever runs in it when its init goes. The agent of a container
+    /// notices by its sockets. Nothing can be asked of it any more; it is gone when this value is dropped.
+    pub fn begin_end(&mut self) {
+        if let First::Init(pid) = self.first {
+            let _ = kill(pid, Signal::SIGKILL);
         }
     }
 
@@ -477,10 +462,9 @@ impl AsFd for Node {
 }
 
 impl Drop for Node {
-    /// The kernel ends whatever runs in the node when its init goes. The agent of a container notices by its sockets.
     fn drop(&mut self) {
+        self.begin_end();
         if let First::Init(pid) = self.first {
-            let _ = kill(pid, Signal::SIGKILL);
             reap(pid);
         }
     }

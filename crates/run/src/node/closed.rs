@@ -3,7 +3,7 @@
 use super::{Begun, LabNode};
 use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -63,10 +63,6 @@ impl LabNode for Closed {
     }
 
     fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
-        Ok(Vec::new())
-    }
-
-    fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
         Ok(Vec::new())
     }
 

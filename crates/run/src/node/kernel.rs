@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::measure::{MeasureConfig, Measured};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use netloom_units::Instant;
 use std::fs::File;
 use std::io;
@@ -81,8 +81,8 @@ impl LabNode for KernelNode {
         Self::interface_counters(self)
     }
 
-    fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
-        Self::network_changes(self)
+    fn finish_account(&mut self) -> Result<Account, NodeError> {
+        Ok(Account { counters: Self::interface_counters(self)?, changes: Self::network_changes(self)? })
     }
 
     fn begin_measure(&mut self, _config: &MeasureConfig, file: File) -> Result<(), NodeError> {

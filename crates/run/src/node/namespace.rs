@@ -4,7 +4,7 @@ use super::{Begun, LabNode};
 use ipnet::IpNet;
 use netloom_host::measure::{MeasureConfig, Measured};
 use netloom_host::netlink::{Home, InterfaceCounters};
-use netloom_host::node::{NetworkChange, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
+use netloom_host::node::{Account, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use netloom_units::Instant;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -91,8 +91,12 @@ impl LabNode for Node {
         Self::interface_counters(self)
     }
 
-    fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
-        Self::network_changes(self)
+    fn begin_account(&mut self) -> Result<(), NodeError> {
+        Self::begin_account(self)
+    }
+
+    fn finish_account(&mut self) -> Result<Account, NodeError> {
+        Self::finish_account(self)
     }
 
     fn begin_measure(&mut self, config: &MeasureConfig, file: File) -> Result<(), NodeError> {
@@ -101,6 +105,10 @@ impl LabNode for Node {
 
     fn end_measure(&mut self) -> Result<Option<(Measured, Option<Instant>)>, NodeError> {
         Self::end_measure(self).map(|measured| Some((measured, None)))
+    }
+
+    fn begin_end(&mut self) {
+        Self::begin_end(self);
     }
 
     fn next_event(&mut self) -> Option<NodeEvent> {

@@ -2,7 +2,7 @@
 
 use super::{Begun, LabNode};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{NetworkChange, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,10 +64,6 @@ impl LabNode for Transit {
     }
 
     fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
-        Ok(Vec::new())
-    }
-
-    fn network_changes(&mut self) -> Result<Vec<NetworkChange>, NodeError> {
         Ok(Vec::new())
     }
 

@@ -13,7 +13,7 @@ use crate::job::{Job, Mode};
 use crate::{delays, external, tunnel};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
-use netloom_host::node::{Effect, NetworkChange};
+use netloom_host::node::{Account, Effect, NetworkChange, NodeError};
 use netloom_judge::expectations::{self, Measurements};
 use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
 use netloom_judge::quantity::{counted, span};
@@ -51,6 +51,9 @@ impl Session<'_> {
         let journal = self.finish_journal();
         let mut report = self.report(&why, played)?;
         report.journal = journal.as_ref().ok().cloned().flatten();
+        // Everything is measured: nodes and engine end while it is written.
+        self.programs.nodes.iter_mut().for_each(|node| node.begin_end());
+        self.context.links.begin_end();
         self.context.job.folder.write_tables(&report)?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
         let Job { folder, plan, plots, page, .. } = &self.context.job;
@@ -248,13 +251,16 @@ impl Session<'_> {
                 |link| pipes.iter().any(|pipe| pipe.place.is_of(link, None) && pipe.place.pipe.is_none() && !pipe.up);
             links.any(is_down)
         };
-        let alive = self.programs.nodes.iter_mut().enumerate().filter(|(index, _)| !self.programs.gone.contains(index));
-        let each = alive.map(|(index, node)| {
-            let counters = node.interface_counters().map_err(|error| RunError::Died(error.to_string()))?;
+        let Programs { nodes, gone, .. } = &mut self.programs;
+        let mut alive: Vec<_> = nodes.iter_mut().enumerate().filter(|(index, _)| !gone.contains(index)).collect();
+        let died = |error: NodeError| RunError::Died(error.to_string());
+        // All of them are asked before the first is waited for: they look side by side.
+        alive.iter_mut().try_for_each(|(_, node)| node.begin_account()).map_err(died)?;
+        let each = alive.into_iter().map(|(index, node)| {
+            let Account { counters, changes } = node.finish_account().map_err(died)?;
             // What an interface received and dropped is mostly of protocols that no program uses; what it could not
             // send is lost to the models.
             let dropped = dropped_by(&counters, |_| true).saturating_sub(carriers.excused(index, &counters));
-            let changes = node.network_changes().map_err(|error| RunError::Died(error.to_string()))?;
             let is_lost = |change: &NetworkChange| matches!(change.effect, Effect::Lease(at) if !is_cut(index, at));
             let (lost, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_lost);
             let (short, others): (Vec<_>, Vec<_>) =
