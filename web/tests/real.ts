@@ -1,9 +1,8 @@
 // The program itself: `netloom ui` in a folder of lab files, and pages of it in a browser. With PAGE, the page is taken from that folder and not from the program, so that it can be
 // tried without building Netloom anew.
 import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import { chromium, type Browser, type Page } from "playwright-core";
@@ -56,23 +55,24 @@ export interface Wish { width?: number; height?: number; theme?: "light" | "dark
 
 /** Opens an address of a server in a browser of its own, as another person would. */
 export async function visit(browser: Browser, address: string, hash = "", { width = 1280, height = 800, theme = "light", motion = "reduce", allow }: Wish = {}): Promise<Seen> {
-  const page = await browser.newPage({ viewport: { width, height }, reducedMotion: motion, colorScheme: theme, acceptDownloads: true, ignoreHTTPSErrors: true });
+  const context = await browser.newContext({ viewport: { width, height }, reducedMotion: motion, colorScheme: theme, acceptDownloads: true, ignoreHTTPSErrors: true });
+  const page = await context.newPage();
+  page.on("close", () => void context.close());
   page.setDefaultTimeout(20_000);
   const faults: string[] = [];
   const fault = (text: string): void => { if (!allow?.test(text)) faults.push(text); };
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && fault(message.text()));
-  page.on("pageerror", (error) => fault(String(error)));
+  page.on("pageerror", (error) => fault(error.stack ?? String(error)));
   page.on("dialog", (dialog) => void dialog.accept(dialog.type() === "prompt" ? dialog.defaultValue() : undefined));
-  await page.goto(address);
   const bundle = process.env["PAGE"];
   if (bundle) {
-    await page.route((url) => url.pathname === "/" || url.pathname.startsWith("/assets/"), async (route) => {
+    await page.route((url) => !url.search.includes("token=") && (url.pathname === "/" || url.pathname.startsWith("/assets/")), async (route) => {
       const file = join(bundle, new URL(route.request().url()).pathname.replace(/\/$/, "/index.html"));
       await (existsSync(file) ? route.fulfill({ path: file }) : route.continue());
     });
   }
+  await page.goto(address);
   await page.goto(`${new URL(address).origin}/${hash}`);
-  if (bundle) await page.reload();
   return { page, faults };
 }
 

@@ -152,3 +152,60 @@ test("a page that watches ten links", async () => {
     assert.ok(motion === "reduce" ? measured.frames <= 8 : measured.frames >= 5, `${measured.frames}`);
   }
 });
+
+test("a page that is left open over a night needs no more memory in the morning", async () => {
+  const wire = large(3, 2, 250);
+  let say: ((kind: string, count: number) => void) | null = null;
+  const ids = new Map<string, number>();
+  const at = new Map<string, number>();
+  const plain = wire.sockets["/control"];
+  wire.sockets["/control"] = (socket) => {
+    // The double's own samples come by the clock: here they come as fast as they are taken.
+    plain?.({ ...socket, onMessage: (hear) => socket.onMessage((text) => {
+      const { id, request, events } = JSON.parse(text) as { id: number; request: string; events?: string };
+      if (events !== undefined && request === "subscribe") ids.set(events, id);
+      hear(events === "stats" ? JSON.stringify({ id, request: "hello" }) : text);
+    }) });
+    say = (kind, count) => {
+      for (let number = 0; number < count; number += 1) {
+        const now = (at.get(kind) ?? 0) + 1;
+        at.set(kind, now);
+        const id = ids.get(kind);
+        const ns = now * 250e6;
+        if (kind === "stats") socket.send(JSON.stringify({ id, event: "stats", at_ns: ns, since_zero_ns: ns, lost: 0, pipes: ["l0", "l1"].flatMap((link) => ["forward", "backward"].map((direction) => ({ link, direction, pipe: null, from: "n0", to: "n1", joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 1e6, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: now, departed_bytes: now * (1000 + (now % 7)), queued_packets: now % 9, queued_bytes: 0, dropped_queue_packets: now, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 }))) }));
+        else if (kind === "lab") socket.send(JSON.stringify({ id, event: "lab", at_ns: ns, since_zero_ns: ns, what: "log", details: { text: `something has happened for the time number ${now}` } }));
+        else socket.send(JSON.stringify({ id, event: "output", command: "pings", node: "n0", stream: "stdout", lines: Array.from({ length: 10 }, (_, line) => `64 bytes from 10.0.0.1: line ${now * 10 + line} time=1.23 ms`), partial: false }));
+      }
+    };
+  };
+  const { address, done } = await serve(bundle, wire);
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+  await page.goto(`${address}/#/lab/large`);
+  await page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
+  await page.getByRole("tab", { name: "Logs" }).click();
+  const client = await page.context().newCDPSession(page);
+  await client.send("Performance.enable");
+  const memory = async (): Promise<{ heap: number; elements: number }> => {
+    await client.send("HeapProfiler.collectGarbage");
+    const metrics = (await client.send("Performance.getMetrics")).metrics;
+    const of = (key: string): number => metrics.find(({ name }) => name === key)?.value ?? NaN;
+    return { heap: of("JSHeapUsedSize"), elements: of("Nodes") };
+  };
+  // 20 minutes, which fill all that is kept, and 40 more.
+  const pass = async (samples: number): Promise<{ heap: number; elements: number }> => {
+    say?.("stats", samples);
+    say?.("lab", samples);
+    say?.("output", Math.ceil(samples / 2));
+    const last = `line ${(at.get("output") ?? 0) * 10 + 9} `;
+    await page.waitForFunction((text) => document.querySelector(".log")?.textContent?.includes(text), last, { timeout: 60_000 });
+    for (const tab of ["Events", "Overview", "Verdict", "Logs"]) await page.getByRole("tab", { name: tab }).click();
+    await page.waitForTimeout(800);
+    return memory();
+  };
+  const evening = await pass(5_000);
+  const morning = await pass(9_000);
+  console.log(`a page left open: ${(evening.heap / 1e6).toFixed(1)} MB after 20 minutes of samples, ${(morning.heap / 1e6).toFixed(1)} MB after 60; ${evening.elements} and ${morning.elements} nodes`);
+  await page.close();
+  done();
+  assert.ok(morning.heap < evening.heap + 4e6 && morning.elements < evening.elements + 1000, JSON.stringify([evening, morning]));
+});

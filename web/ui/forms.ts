@@ -1,7 +1,7 @@
 // Forms made from the table of keys that the server gives: no key is written here. Values are texts as a lab file has them.
 import { fresh } from "../components/dom";
 import { api, type Key, type Keys, type Kind } from "./api";
-import { createSignal, el, type View } from "./view";
+import { createRenderEffect, createSignal, el, type View } from "./view";
 
 const [table, setTable] = createSignal<Keys | null>(null);
 let asked = false;
@@ -46,17 +46,24 @@ export function kindWords(kind: Kind): string {
   return "text";
 }
 
-export interface Field { key: Key; value: string; placeholder: string; change: (value: string) => void; disabled?: boolean }
+export interface Field { key: Key; /** A function is followed; what is being typed stays. */ value: string | (() => string); placeholder: string | (() => string); change: (value: string) => void; disabled?: boolean }
 
 /** One key with its name, its value, and what it means. */
 export function field({ key, value, placeholder, change, disabled = false }: Field): View {
   const id = fresh("field");
   const words = wordsOf(key.kind).slice(0, 40);
   const list = words.length > 0 ? el("datalist", { id: `${id}-words` }, words.map((word) => el("option", { value: word }))) : null;
+  const now = typeof value === "function" ? value : () => value;
   const input = el("input", {
-    id, type: "text", value, placeholder, spellcheck: "false", autocomplete: "off", disabled, list: list ? `${id}-words` : null, "aria-describedby": `${id}-doc`, required: key.required,
+    id, type: "text", placeholder, spellcheck: "false", autocomplete: "off", disabled, list: list ? `${id}-words` : null, "aria-describedby": `${id}-doc`, required: key.required,
     onchange: () => change(input.value.trim()),
-    onkeydown: (event: KeyboardEvent) => { if (event.key === "Escape") { input.value = value; event.stopPropagation(); } },
+    onkeydown: (event: KeyboardEvent) => { if (event.key === "Escape") { input.value = now(); event.stopPropagation(); } },
+  });
+  let shown: string | null = null;
+  createRenderEffect(() => {
+    const next = now();
+    if (shown === null || input.value === shown || document.activeElement !== input) input.value = next;
+    shown = next;
   });
   return el("div", { class: "field" }, el("label", { for: id }, key.name), input, list, el("p", { id: `${id}-doc`, class: "doc" }, key.doc));
 }

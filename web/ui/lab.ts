@@ -8,6 +8,8 @@ const MOST_VALUES = 1_500_000;
 const MOST_SAMPLES = 2_400;
 /** Between two figures in lists, in ms. */
 const FIGURES_MS = 480;
+/** Between two looks at what programs wrote, in ms. */
+const WRITTEN_MS = 100;
 export const MOST_EVENTS = 2_000;
 export const MOST_LINES = 5_000;
 export const SERIES = ["bits", "queue", "drops"] as const;
@@ -90,6 +92,7 @@ export class Lab {
   private readonly set;
   private before: Stats | null = null;
   private latest: Flow[] = [];
+  private writtenDue: ReturnType<typeof setTimeout> | undefined;
   private figuresDue: ReturnType<typeof setTimeout> | undefined;
   private kept: Happened[] = [];
   private pending = false;
@@ -181,7 +184,11 @@ export class Lab {
     this.control.subscribe<Output>("output", { from_start: true }, (output) => {
       for (const text of output.lines) this.lines.push({ command: output.command, node: output.node, stream: output.stream, text: text.length > 4000 ? `${text.slice(0, 4000)}…` : text });
       if (this.lines.length > MOST_LINES * 2) this.lines.splice(0, this.lines.length - MOST_LINES);
-      this.set.setWritten((number) => number + 1);
+      // Programs write faster than anybody reads: what came in a while is shown together.
+      this.writtenDue ??= setTimeout(() => {
+        this.writtenDue = undefined;
+        this.set.setWritten((number) => number + 1);
+      }, WRITTEN_MS);
     });
   }
 
@@ -199,6 +206,7 @@ export class Lab {
   close(): void {
     clearTimeout(this.refreshing);
     clearTimeout(this.figuresDue);
+    clearTimeout(this.writtenDue);
     this.control.close();
   }
 }

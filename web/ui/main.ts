@@ -7,8 +7,8 @@ import { palette, paletteButton, offer, startKeys } from "./commands";
 import { home } from "./home";
 import { address, go, route } from "./route";
 import { notesView, tell } from "./tell";
-import { createMemo, createRoot, createSignal, el, keyed, place, type View } from "./view";
-import { labs, lasting, reached, startWorld, state } from "./world";
+import { createMemo, createRoot, createSignal, el, keyed, place, press, type View } from "./view";
+import { labs, lasting, other, reached, startWorld, state } from "./world";
 
 function begin(opened: Opened | null): void {
   if (location.hash.length > 2 || !opened) return;
@@ -56,6 +56,7 @@ function frame(): HTMLElement {
       el("div", { class: "crumb", id: "crumb" }),
       el("div", { class: "ends" }, () => (state()?.role === "edit" ? null : el("span", { class: "badge" }, `role: ${state()?.role ?? "…"}`)), paletteButton(), theme)),
     () => (reached() && !lasting() ? null : el("p", { class: "note strip", role: "alert" }, lasting() || "The connection to netloom ui was lost. This page tries to connect again…")),
+    () => (other() ? el("p", { class: "note strip", role: "alert" }, "The server is of another version of Netloom than this page. ", press("Load it anew", () => location.reload())) : null),
     el("main", { id: "main", tabindex: -1 }, page()),
     palette(), notesView());
 }

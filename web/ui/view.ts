@@ -3,7 +3,7 @@
 import { createMemo, createRenderEffect, mapArray, onCleanup, untrack, type Accessor } from "solid-js";
 import { h, type Attributes } from "../components/dom";
 
-export { batch, createEffect, createMemo, createRoot, createSignal, on, onCleanup, untrack, type Accessor } from "solid-js";
+export { batch, createEffect, createMemo, createRenderEffect, createRoot, createSignal, on, onCleanup, untrack, type Accessor } from "solid-js";
 
 export type View = Node | string | number | boolean | null | undefined | View[] | (() => View);
 type Value = string | number | boolean | null | undefined | ((event: never) => void) | (() => string | number | boolean | null | undefined);

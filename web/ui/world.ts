@@ -1,5 +1,5 @@
 // What is true now on the server, kept up to date by its events.
-import { api, socketUrl, type Job, type LabRow, type ResultRow, type ServerState } from "./api";
+import { api, Refusal, socketUrl, type Job, type LabRow, type ResultRow, type ServerState } from "./api";
 import { createSignal } from "./view";
 
 const [state, setState] = createSignal<ServerState | null>(null);
@@ -10,7 +10,9 @@ const [files, setFiles] = createSignal(0);
 const [disk, setDisk] = createSignal<{ path: string; etag: string | null; number: number } | null>(null);
 const [reached, setReached] = createSignal(true);
 const [lasting, setLasting] = createSignal("");
-export { labs, results, jobs, files, disk, reached, state, lasting };
+/** Whether the server is of another version than this page is: parts of it that were not loaded yet may not fit. */
+const [other, setOther] = createSignal(false);
+export { labs, results, jobs, files, disk, reached, state, lasting, other };
 
 export const may = (what: "use" | "edit"): boolean => {
   const role = state()?.role;
@@ -36,13 +38,26 @@ function listen(): void {
     setReached(true);
     setLasting("");
     readResults();
+    setFiles((count) => count + 1);
+    again();
   };
   socket.onmessage = (event) => hear(JSON.parse(String(event.data)) as Record<string, unknown>);
   socket.onclose = () => {
     setReached(false);
+    again();
     setTimeout(listen, wait);
     wait = Math.min(wait * 2, 10_000);
   };
+}
+
+/** Asks who the server is: it may have been started anew meanwhile, by another version or with another token. */
+function again(): void {
+  api.state().then((known) => {
+    setOther(state() !== null && state()?.version !== known.version);
+    if (!other()) setState(known);
+  }, (error: unknown) => {
+    if (error instanceof Refusal && error.status === 401) setLasting("netloom ui was started anew and has another token. Open the address that it has printed in this browser: this page goes on by itself then.");
+  });
 }
 
 let reading: ReturnType<typeof setTimeout> | undefined;

@@ -42,7 +42,9 @@ export function generator(into: ((text: string) => void) | null): void {
         inputs.clear();
         fields.replaceChildren(...(kind?.keys ?? []).filter(({ name }) => name !== "kind").map((key) => {
           const own = fresh("key");
-          const input = el("input", { id: own, type: "text", placeholder: `e.g. ${flow(key.example)}`, required: key.required, value: key.required ? flow(key.example) : "" });
+          // Words of the command line: they are texts already.
+          const example = typeof key.example === "string" ? key.example : flow(key.example);
+          const input = el("input", { id: own, type: "text", placeholder: `e.g. ${example}`, required: key.required, value: key.required ? example : "" });
           inputs.set(key.name, input);
           return el("div", { class: "field" }, el("label", { for: own }, key.name), input, el("p", { class: "doc" }, key.doc));
         }));

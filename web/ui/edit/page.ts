@@ -9,7 +9,7 @@ import { mapSvg } from "../map/export";
 import { address, go } from "../route";
 import { attempt, tell } from "../tell";
 import { createEffect, createMemo, createSignal, el, keyed, listen, on, onCleanup, press, untrack, type View } from "../view";
-import { disk, jobs, labs, may } from "../world";
+import { disk, jobs, labs, may, reached } from "../world";
 import { mapButtons } from "../watch/page";
 import { reportView } from "../watch/verdict";
 import { actions, type Actions } from "./actions";
@@ -150,11 +150,14 @@ function editor(path: string, loaded: { text: string; etag: string }): View {
       tell("The file was removed from disk; the text is still here.", true);
       return;
     }
-    attempt(async () => {
-      const now = await api.read(path);
-      if (now.etag !== etag) take(plain(now.text), now.etag);
-    });
+    attempt(look);
   }));
+  const look = async (): Promise<void> => {
+    const now = await api.read(path);
+    if (now.etag !== etag && !saving) take(plain(now.text), now.etag);
+  };
+  // What happened while the server was away, nobody has told.
+  createEffect(on(reached, (is, was) => { if (is && was === false) attempt(look); }));
   let saving = false;
   const write = async (): Promise<void> => {
     const text = source.text();

@@ -286,7 +286,7 @@ function flows(journal: () => Journal): View {
     return el("span", { class: `flow shape${style.shape}`, style: `background:var(--s${style.colour})`, "aria-hidden": "true" });
   };
   const end = (address: string | null, port: number | null): string => (address === null ? "?" : `${address}${port === null ? "" : ` ${port}`}`);
-  return el("section", { "aria-labelledby": "flows-heading" }, el("h3", { id: "flows-heading" }, "Flows"),
+  return el("section", { "aria-labelledby": "flows-heading" }, el("h2", { id: "flows-heading" }, "Flows"),
     el("ul", { class: "flows" }, each(shown, (flow) => el("li", {}, shape(flow.flow), el("span", {}, `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port)} → ${end(flow.destination, flow.destination_port)}`), el("small", {}, `${whole(flow.packets)} packets`)))),
     () => (journal().flows_left_out + Math.max(journal().flows.length - 40, 0) > 0 ? el("p", { class: "none" }, `and ${whole(journal().flows_left_out + Math.max(journal().flows.length - 40, 0))} smaller ones`) : null),
     el("p", { class: "about" }, `colour and shape tell flows apart; without one: `, shape(NO_FLOW)));

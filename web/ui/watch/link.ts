@@ -5,7 +5,7 @@ import type { TopologyLink } from "../control";
 import { field, flow, section } from "../forms";
 import type { Flow, Lab } from "../lab";
 import { attempt, tell } from "../tell";
-import { createEffect, createMemo, createSignal, el, onCleanup, press, type Accessor, type View } from "../view";
+import { createEffect, createMemo, createRenderEffect, createSignal, each, el, onCleanup, press, type Accessor, type View } from "../view";
 import { may } from "../world";
 
 type Way = "both" | "forward" | "backward";
@@ -97,6 +97,8 @@ function settings(lab: Lab, link: Accessor<TopologyLink | null>, name: string): 
   const up = (): boolean => own(way()).every((pipe) => pipe.up);
   const usual = ["rate", "delay", "loss", "queue"];
   const shown = (): string[] => (all() ? section("direction").map((key) => key.name).filter((key) => !["pipes", "netem", "tbf", "dummynet", "state"].includes(key)) : usual);
+  const list = createMemo(() => (section("direction").length === 0 ? "" : shown().join("\n")));
+  const names = createMemo(() => list().split("\n").filter(Boolean));
   return el("section", { class: "settings", "aria-labelledby": "settings-heading" },
     el("h3", { id: "settings-heading" }, "Settings"),
     el("div", { class: "controls" },
@@ -104,20 +106,26 @@ function settings(lab: Lab, link: Accessor<TopologyLink | null>, name: string): 
         el("label", {}, el("input", { type: "radio", name: `way-${name}`, value: one, checked: () => way() === one, onchange: () => setWay(one) }), el("span", {}, one))))),
       press(() => (up() ? "Cut" : "Heal"), () => attempt(() => send([["state", up() ? "down" : "up"]]))),
       press("Cut for 1 s", () => attempt(() => send([["down", "1 s"]])), { hidden: () => !up() })),
-    () => shown().map((key) => setting(key, value(key), differs(key), send)),
+    // A field stays while values change: somebody may be typing into it.
+    each(names, (key) => setting(key, () => value(key), () => differs(key), send)),
     press(() => (all() ? "Fewer settings" : "All settings"), () => setAll(!all()), { class: "plain" }));
 }
 
-function setting(name: string, value: string, differs: boolean, send: (changes: [string, string][]) => Promise<void>): View {
+function setting(name: string, value: () => string, differs: () => boolean, send: (changes: [string, string][]) => Promise<void>): View {
   const key = section("direction").find((one) => one.name === name) ?? { name, doc: "", example: "", required: false, kind: {} };
   const change = (text: string): void => {
-    if (text !== "" && text !== value) attempt(() => send([[name, text]]));
+    if (text !== "" && text !== value()) attempt(() => send([[name, text]]));
   };
-  const made = field({ key, value, placeholder: differs ? "directions differ" : `not set, e.g. ${flow(key.example)}`, change });
+  const made = field({ key, value, placeholder: () => (differs() ? "directions differ" : `not set, e.g. ${flow(key.example)}`), change });
   const slider = SLIDERS[name];
   if (!slider) return made;
-  const part = slider.part(value);
-  const range = el("input", { type: "range", min: 0, max: 1, step: 0.01, value: Number.isFinite(part) ? Math.min(Math.max(part, 0), 1) : 0, "aria-label": `${name} by a slider`, "aria-valuetext": value || "not set", class: "slider" });
+  const range = el("input", { type: "range", min: 0, max: 1, step: 0.01, "aria-label": `${name} by a slider`, class: "slider" });
+  createRenderEffect(() => {
+    const part = slider.part(value());
+    range.setAttribute("aria-valuetext", value() || "not set");
+    // Who holds it decides where it is.
+    if (document.activeElement !== range) range.value = String(Number.isFinite(part) ? Math.min(Math.max(part, 0), 1) : 0);
+  });
   let busy = false;
   let waiting: string | null = null;
   const next = (text: string): void => {

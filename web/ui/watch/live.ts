@@ -62,9 +62,15 @@ export class LivePlot {
     const axis = { font: FONT, stroke: ink("--soft"), grid: { stroke: ink("--grid"), width: 1 }, ticks: { show: false } };
     return new uPlot({
       width: this.host.clientWidth, height: 120, legend: { show: false }, cursor: { show: false }, scales: { x: { time: false }, y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
-      axes: [{ ...axis, size: 22, space: 60, values: (_plot, all) => all.map((value) => `${digits(value, 6)} s`) }, { ...axis, size: 74, space: 28, values: (_plot, all) => all.map(this.format) }],
+      axes: [{ ...axis, size: 22, space: 60, values: (_plot, all) => all.map((value) => `${digits(value, 6)} s`) }, { ...axis, size: 74, space: 28, values: (_plot, all) => this.marks(all) }],
       series: [{}, ...this.lines.map((line): uPlot.Series => ({ stroke: ink(`--s${line.style}`), width: 1.6, dash: [...dash(line.style)], points: { show: false } }))],
     }, data, this.host);
+  }
+
+  /** What stands at an axis: of marks that would read the same, those that are so. */
+  private marks(all: number[]): string[] {
+    const texts = all.map(this.format);
+    return texts.map((text, place) => (!Number.isInteger(all[place]) && texts.filter((one) => one === text).length > 1 ? "" : text));
   }
 
   destroy(): void {
