@@ -86,7 +86,7 @@ fn ask(socket: &UnixDatagram, interface: &str, request: &mut [u32]) -> io::Resul
     let mut packed: libc::ifreq = unsafe { std::mem::zeroed() };
     // The last byte of the name stays zero.
     for (place, byte) in packed.ifr_name.iter_mut().zip(interface.bytes()).take(libc::IFNAMSIZ - 1) {
-        *place = byte.cast_signed();
+        *place = libc::c_char::from_ne_bytes([byte]);
     }
     packed.ifr_ifru.ifru_data = request.as_mut_ptr().cast();
     // SAFETY: `ifru_data` points to a request that lives through the call, with room for the answer that its own fields
