@@ -25,6 +25,9 @@ export function flow(value: unknown): string {
   return String(value);
 }
 
+/** An example as it is typed into a field; a text is one already. */
+export const exampleOf = (key: { example: unknown }): string => (typeof key.example === "string" ? key.example : flow(key.example));
+
 /** Words that a key takes, if it takes a few. */
 export function wordsOf(kind: Kind): string[] {
   if (kind.words) return kind.words;

@@ -2,7 +2,7 @@
 import { fresh } from "../../components/dom";
 import { fileName, save } from "../../components/download";
 import { api } from "../api";
-import { flow } from "../forms";
+import { exampleOf } from "../forms";
 import { go } from "../route";
 import { attempt, tell } from "../tell";
 import { createRoot, el, press, type View } from "../view";
@@ -42,9 +42,7 @@ export function generator(into: ((text: string) => void) | null): void {
         inputs.clear();
         fields.replaceChildren(...(kind?.keys ?? []).filter(({ name }) => name !== "kind").map((key) => {
           const own = fresh("key");
-          // Words of the command line: they are texts already.
-          const example = typeof key.example === "string" ? key.example : flow(key.example);
-          const input = el("input", { id: own, type: "text", placeholder: `e.g. ${example}`, required: key.required, value: key.required ? example : "" });
+          const input = el("input", { id: own, type: "text", placeholder: `e.g. ${exampleOf(key)}`, required: key.required, value: key.required ? exampleOf(key) : "" });
           inputs.set(key.name, input);
           return el("div", { class: "field" }, el("label", { for: own }, key.name), input, el("p", { class: "doc" }, key.doc));
         }));

@@ -1,7 +1,7 @@
 // A form for the node or link that is chosen, made from the table of keys; each field is a span of the text.
 import { fresh as freshId } from "../../components/dom";
 import type { Checked, Key } from "../api";
-import { field, flow, section } from "../forms";
+import { exampleOf, field, section } from "../forms";
 import { createMemo, createSignal, el, press, type View } from "../view";
 import type { Actions } from "./actions";
 import { valueAt } from "./spans";
@@ -40,7 +40,7 @@ export function partForm({ chosen, checked, fresh, act, edit }: Given): View {
     () => shown().map((key) => {
       const now = value(key.name);
       if (now.includes("\n")) return el("div", { class: "field" }, el("label", {}, key.name), el("span", { class: "none" }, "several lines: change them in the text"));
-      return field({ key, value: now, placeholder: `e.g. ${flow(key.example)}`.slice(0, 60), disabled: !edit, change: (text) => (text === "" ? act.unset([kind, name, key.name]) : act.set([kind, name, key.name], text)) });
+      return field({ key, value: now, placeholder: `e.g. ${exampleOf(key)}`.slice(0, 60), disabled: !edit, change: (text) => (text === "" ? act.unset([kind, name, key.name]) : act.set([kind, name, key.name], text)) });
     }),
     press(() => (all() ? "Fewer keys" : "All keys"), () => setAll(!all()), { class: "plain" }),
     edit ? press("Remove", act.removeChosen, { class: "danger" }) : null);

@@ -2,7 +2,7 @@
 import { rate, share, span, whole } from "../../components/format";
 import { api, captureUrl } from "../api";
 import type { TopologyLink } from "../control";
-import { field, flow, section } from "../forms";
+import { exampleOf, field, flow, section } from "../forms";
 import type { Flow, Lab } from "../lab";
 import { attempt, tell } from "../tell";
 import { createEffect, createMemo, createRenderEffect, createSignal, each, el, onCleanup, press, type Accessor, type View } from "../view";
@@ -116,7 +116,7 @@ function setting(name: string, value: () => string, differs: () => boolean, send
   const change = (text: string): void => {
     if (text !== "" && text !== value()) attempt(() => send([[name, text]]));
   };
-  const made = field({ key, value, placeholder: () => (differs() ? "directions differ" : `not set, e.g. ${flow(key.example)}`), change });
+  const made = field({ key, value, placeholder: () => (differs() ? "directions differ" : `not set, e.g. ${exampleOf(key)}`), change });
   const slider = SLIDERS[name];
   if (!slider) return made;
   const range = el("input", { type: "range", min: 0, max: 1, step: 0.01, "aria-label": `${name} by a slider`, class: "slider" });
