@@ -35,6 +35,8 @@ export function place(files: Record<string, string>): { path: string; environmen
 
 export async function serve(where: { path: string; environment: NodeJS.ProcessEnv }, words: string[] = [], count = 1): Promise<Served> {
   const process_ = spawn(NETLOOM, ["ui", ...words], { cwd: join(where.path, "labs"), env: where.environment, stdio: ["ignore", "pipe", "pipe"] });
+  // Of a test that fails before it ends it.
+  process.once("exit", () => process_.kill("SIGKILL"));
   let said = "";
   const addresses = await new Promise<string[]>((done, failed) => {
     const hear = (text: Buffer): void => {
