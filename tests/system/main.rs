@@ -35,6 +35,7 @@ mod joined;
 mod journals;
 mod kernels;
 mod kills;
+mod lessons;
 mod link_shell;
 mod logs;
 mod measuring;

@@ -19,7 +19,7 @@ export function showRun(run: Run): HTMLElement {
     time,
     delaySection([run]),
     sourceSection(run),
-    expectationSection(run),
+    expectationSection(run), exerciseSection(run),
     commandSection(run),
     logSection(run),
     environmentSection(run),
@@ -193,6 +193,17 @@ function expectationSection(run: Run): HTMLElement | null {
     { name: "measured", show: (row) => row.explanation, value: (row) => row.explanation },
     { name: "line", numeric: true, show: (row) => row.line, value: (row) => row.line },
   ], rows));
+}
+
+function exerciseSection(run: Run): HTMLElement | null {
+  const exercise = run.report?.exercise;
+  if (!exercise) return null;
+  const state = (met: number | null): string => (met === null ? "to do" : `met at ${span(met)}`);
+  return section("exercise", exercise.title, table("tasks of the exercise", [
+    { name: "task", show: (row) => row.title, value: (row) => row.title },
+    { name: "state", show: (row) => badge(row.met_ns === null ? "caution" : "good", state(row.met_ns)), value: (row) => state(row.met_ns) },
+    { name: "checks", show: (row) => row.checks.flatMap((check) => [h("code", {}, check.text), h("br"), h("small", {}, check.explanation), h("br")]), value: (row) => row.checks.map((check) => check.text).join("; ") },
+  ], exercise.tasks));
 }
 
 function commandSection(run: Run): HTMLElement | null {

@@ -1,4 +1,6 @@
 // What the page asks its server, as docs/ui-protocol.md has it.
+import type { Exercise } from "./control";
+
 export interface Opened { kind: "file" | "lab" | "results"; path?: string | null; name?: string; id?: string }
 export interface ServerState { version: string; role: "look" | "use" | "edit"; shared: boolean; opened: Opened | null; folder: string | null; results_folder: string | null }
 export interface LabRow { name: string; mode?: string; answers?: boolean; state?: string; file?: string; clock?: string; nodes?: unknown; path: string | null; results: string | null; job: number | null }
@@ -13,8 +15,9 @@ export interface Job { id: number; command: string; path: string; lab: string | 
 export interface Report {
   lab?: string; error?: string | null; exit_code?: number; interrupted?: boolean; duration_ns?: number;
   verdict?: { as_described: boolean; findings: { subject: string; text: string }[]; causes: string[]; notes: string[] } | null;
-  expectations?: { text: string; line: number; met: boolean; explanation: string }[]; warnings?: string[];
+  expectations?: { text: string; line: number; met: boolean; explanation: string }[]; warnings?: string[]; exercise?: Exercise | null;
 }
+export interface Lesson { id: string; lab: string; file: string; text: string; exercise: Exercise }
 export interface ResultRow { id: string; lab: string; name: string; began_utc: string | null; clock: string | null; state: string; exit_code: number | null; as_described: boolean | null; size_bytes: number; latest: boolean; has_journal: boolean }
 export interface FileRow { path: string; size_bytes: number; modified_ns: number; format: string }
 export interface Kind {
@@ -72,6 +75,7 @@ export const api = {
     return ((await (await ask(`files/${path(file)}`, { method: "PUT", headers, body: text })).json()) as { etag: string }).etag;
   },
   check: (file: string, text: string | null, signal?: AbortSignal): Promise<Checked> => post("check", text === null ? { path: file } : { path: file, text }, signal),
+  lessons: async (): Promise<Lesson[]> => (await get<{ lessons: Lesson[] }>("lessons")).lessons,
   keys: (): Promise<Keys> => get("keys"),
   formats: (): Promise<{ formats: { name: string; title: string }[]; targets: { name: string }[] }> => get("formats"),
   convert: (name: string, text: string): Promise<{ format: string; text: string; notes: string[] }> => post("convert", { name, text }),

@@ -1,21 +1,7 @@
 // A client of the control protocol over a WebSocket: one JSON object is one message. See docs/protocol.md.
 import { createSignal, type Accessor } from "./view";
 
-export interface PipeStats {
-  link: string; direction: string; pipe: string | null; from: string; to: string; joined_in_kernel: boolean; rate_bits_per_second: number | null; delay_ns: number; up: boolean;
-  arrived_packets: number; arrived_bytes: number; departed_packets: number; departed_bytes: number; queued_packets: number; queued_bytes: number;
-  dropped_queue_packets: number; dropped_loss_packets: number; dropped_early_packets: number; dropped_down_packets: number; marked_packets: number;
-}
-export interface Stats { at_ns: number; since_zero_ns?: number | null; pipes: PipeStats[]; lost?: number }
-export interface TopologyPipe { direction: string; pipe: string | null; up: boolean; settings: Record<string, unknown> }
-export interface TopologyLink { name: string; ends: { node: string; interface: string }[]; mtu_bytes: number; joined_in_kernel: boolean; pipes: TopologyPipe[] }
-export interface TopologyNode { name: string; kind: string; stack: string; interfaces: { name: string; link: string; mac: string; mtu_bytes: number; addresses: string[] }[] }
-export interface Service { name: string; node: string; state: string; exit_code: number | null }
-export interface Topology { nodes: TopologyNode[]; links: TopologyLink[]; services: Service[] }
-export interface Now { at_ns: number; since_zero_ns: number | null; clock: string; paused: boolean; dilation: number | null; stalled: string | null }
-export interface Happened { at_ns: number; since_zero_ns: number | null; what: string; details: Record<string, unknown> }
-export interface Output { command: string; node: string; stream: string; lines: string[]; partial: boolean }
-export interface Info { name: string; mode: string; file: string; folder: string; nodes: { name: string; kind: string; addresses: string[] }[]; longest_stop_ns: number }
+export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PipeStats, Sample as Stats, TaskRow as Task, Topology } from "./protocol";
 type Message = Record<string, unknown> & { id?: number; reply?: string; event?: string; message?: string };
 
 export type State = "connecting" | "open" | "ended";

@@ -1,5 +1,5 @@
 // A lab that is up, as the page knows it: its network, what its pipes carry now and did lately, and what happened. Memory is bounded.
-import { Control, type Happened, type Info, type Now, type Output, type PipeStats, type Stats, type Topology } from "./control";
+import { Control, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type Stats, type Topology } from "./control";
 import { batch, createSignal, type Accessor } from "./view";
 
 /** Samples of all pipes together that are kept. */
@@ -83,6 +83,8 @@ export class Lab {
   /** The same for those who read figures: twice a second, since more cannot be read, and texts are drawn slowly. */
   readonly figures: Accessor<Flow[]>;
   readonly events: Accessor<Happened[]>;
+  /** What is to be done with it, and what is; none if it has no tasks. */
+  readonly exercise: Accessor<Exercise | null>;
   /** Samples that were left out, because this page was slow. */
   readonly lost: Accessor<number>;
   /** Lines of logs that are kept, and a number that grows with them. */
@@ -105,10 +107,11 @@ export class Lab {
     const [flows, setFlows] = createSignal<Flow[]>([]);
     const [figures, setFigures] = createSignal<Flow[]>([]);
     const [events, setEvents] = createSignal<Happened[]>([]);
+    const [exercise, setExercise] = createSignal<Exercise | null>(null);
     const [lost, setLost] = createSignal(0);
     const [written, setWritten] = createSignal(0);
-    this.set = { setTopology, setInfo, setNow, setFlows, setFigures, setEvents, setLost, setWritten };
-    [this.topology, this.info, this.now, this.flows, this.figures, this.events, this.lost, this.written] = [topology, info, now, flows, figures, events, lost, written];
+    this.set = { setTopology, setInfo, setNow, setFlows, setFigures, setEvents, setExercise, setLost, setWritten };
+    [this.topology, this.info, this.now, this.flows, this.figures, this.events, this.exercise, this.lost, this.written] = [topology, info, now, flows, figures, events, exercise, lost, written];
     this.control = new Control(url, exists);
   }
 
@@ -120,6 +123,7 @@ export class Lab {
       this.set.setInfo(info);
       this.set.setNow(now);
     });
+    void this.askForTasks();
     this.before = null;
     const pipes = topology.links.reduce((sum, link) => sum + link.pipes.length, 0);
     if (this.history.pipes !== pipes || this.history.count === 0) this.history = new History(pipes);
@@ -163,8 +167,15 @@ export class Lab {
         this.pending = false;
         this.set.setEvents(this.kept.slice(-MOST_EVENTS));
         if (this.kept.some(({ what }) => what.startsWith("link"))) this.refresh();
+        if (this.kept.some(({ what }) => what === "task met")) void this.askForTasks();
       }, 60);
     }
+  }
+
+  /** Asks how far the tasks are. A lab of an older program knows of none. */
+  async askForTasks(): Promise<void> {
+    const exercise = await this.control.send<Exercise>({ request: "exercise" }).catch(() => null);
+    this.set.setExercise(exercise && exercise.tasks.length > 0 ? exercise : null);
   }
 
   private refreshing: ReturnType<typeof setTimeout> | undefined;

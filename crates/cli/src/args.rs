@@ -34,7 +34,7 @@ pub(crate) use generate::GenerateArgs;
 pub(crate) use graph::{GraphArgs, GraphFormat};
 pub(crate) use journal::{JournalArgs, JournalFormat};
 pub(crate) use lab::{
-    AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, UpArgs,
+    AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, TasksArgs, UpArgs,
 };
 pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
 pub(crate) use mm::{MmArgs, MmCommand, Way};
@@ -152,6 +152,8 @@ pub(crate) enum Command {
     },
     /// Show what the links of a running lab carry, every second
     Stats(StatsArgs),
+    /// Show the tasks of the exercise of a lab that is up, and which of them are met
+    Tasks(TasksArgs),
     /// Show the output of a lab's commands and services
     Logs(LogsArgs),
     /// Capture the packets of a link of a running lab

@@ -7,7 +7,7 @@ use crate::running::find;
 use netloom_host::fds::{receive_with_fds, send_with_fds};
 use netloom_host::jsonl::{Lines, to_line};
 use netloom_host::runtime::{control_socket, is_ending};
-use netloom_judge::{ExitCode, RunError};
+use netloom_judge::{ExerciseReport, ExitCode, RunError};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -68,6 +68,17 @@ impl Client {
     pub fn stats(&mut self) -> Result<LabStats, RunError> {
         match self.ask(&Request::Stats, &[])? {
             Reply::Stats(stats) => Ok(stats),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
+    /// How far the tasks of its exercise are; there are none if it has no exercise.
+    ///
+    /// # Errors
+    /// [`RunError::Died`] if the lab goes away before it answers, or [`RunError::Reported`] if it is older and knows no exercises.
+    pub fn exercise(&mut self) -> Result<ExerciseReport, RunError> {
+        match self.ask(&Request::Exercise, &[])? {
+            Reply::Exercise(exercise) => Ok(exercise),
             other => Err(self.unexpected(&other)),
         }
     }

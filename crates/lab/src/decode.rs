@@ -6,6 +6,7 @@ mod clock;
 mod container;
 mod daemons;
 mod dhcp;
+mod exercise;
 mod expose;
 mod external;
 mod files;
@@ -109,6 +110,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
         spec.expect = items.filter_map(|item| keep(text(item).map(|text| item.spanned(text)), errors)).collect();
     }
     spec.figures = fields.get("figures").map_or_else(Vec::new, |node| figures(node, errors));
+    spec.exercise = fields.get("exercise").and_then(|node| exercise::exercise(node, errors));
     spec.bypass = fields.read("bypass", bypass, errors).unwrap_or_default();
     spec.judged = fields.get("bounds").map_or_else(Vec::new, judged);
     spec.bounds = fields.get("bounds").map_or_else(Bounds::default, |node| bounds(node, errors));

@@ -1,6 +1,7 @@
 //! The plan for readers: as JSON, and as text.
 
 mod container;
+mod exercise;
 mod image;
 mod json;
 mod recorded;

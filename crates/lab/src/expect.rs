@@ -114,6 +114,21 @@ pub enum Subject {
     },
 }
 
+impl Expectation {
+    /// All that has to be measured for it.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        std::iter::once(&self.term).chain(self.test.terms())
+    }
+
+    /// The same of this part of the run, as far as what it is about has parts and it does not name one itself.
+    pub fn within(&self, window: Window) -> Self {
+        let mut other = self.clone();
+        other.term.limit(window);
+        other.test.terms_mut().for_each(|term| term.limit(window));
+        other
+    }
+}
+
 impl Subject {
     /// In which unit the subject is measured.
     pub fn dimension(&self) -> Dimension {

@@ -2,6 +2,7 @@
 
 mod container;
 mod daemons;
+mod exercise;
 mod files;
 mod kinds;
 mod measure;
@@ -16,6 +17,7 @@ mod vm;
 
 pub(crate) use container::CONTAINER;
 pub(crate) use daemons::{CONVERGED, DAEMON_FILE};
+pub(crate) use exercise::{EXERCISE, MOST_LINES, MOST_TASKS, TASK};
 pub(crate) use files::FILE;
 pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
 pub(crate) use measure::{MEASURE, NODE_MEASURE};

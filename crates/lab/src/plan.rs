@@ -11,6 +11,7 @@ mod daemons;
 mod direction;
 mod diversion;
 mod ends;
+mod exercise;
 mod expose;
 mod external;
 mod files;
@@ -39,6 +40,7 @@ pub use daemons::Daemon;
 pub use direction::Direction;
 pub use diversion::DiversionPlan;
 pub use ends::{End, EndPlan};
+pub use exercise::{ExercisePlan, TaskPlan};
 pub use expose::ExposePlan;
 pub use external::{ExternalMode, ExternalPlan};
 pub use files::{FileContents, FilePlan};
@@ -109,6 +111,8 @@ pub struct Plan {
     pub over_runs: Vec<OverRuns>,
     /// What is measured under a name.
     pub figures: Vec<Figure>,
+    /// What somebody who learns with the lab is to do.
+    pub exercise: Option<ExercisePlan>,
     /// How far the network may stray from its description.
     pub bounds: Bounds,
     /// The node that is the way out into this machine's network; none if the lab has no way out.

@@ -97,10 +97,10 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         },
         found,
     );
-    let expected = expect::resolve(&spec, &timeline, left_out, &mut found.errors);
-    let expect::Expected { expect, over_runs, figures } = expected;
+    let expected = expect::resolve((&name, &spec), &timeline, left_out, &mut found.errors);
+    let expect::Expected { expect, over_runs, figures, exercise } = expected;
     let plan = outline(name, &spec, found.errors.files().to_vec());
-    let mut plan = Plan { timeline, traffic, capture, journal, expect, over_runs, figures, ..plan };
+    let mut plan = Plan { timeline, traffic, capture, journal, expect, over_runs, figures, exercise, ..plan };
     let segments = segments(&spec.links, &spec.nodes);
     found.errors.extend(external::check(&spec, &segments));
     found.errors.extend(tunnel::check(&spec));
@@ -158,6 +158,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         expect: Vec::new(),
         over_runs: Vec::new(),
         figures: Vec::new(),
+        exercise: None,
         bounds: spec.bounds,
         internet: None,
         diversion: None,

@@ -1,5 +1,6 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
+mod exercise;
 mod repeats;
 mod timeline;
 
@@ -18,6 +19,7 @@ use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
+pub(crate) use exercise::{ExerciseSpec, TaskSpec};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
 pub(crate) use timeline::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec};
 
@@ -53,6 +55,8 @@ pub(crate) struct Spec {
     pub(crate) points: Points,
     /// Figures by name.
     pub(crate) figures: Vec<(String, Spanned<String>)>,
+    /// What is to be done with the lab.
+    pub(crate) exercise: Option<ExerciseSpec>,
     pub(crate) bounds: Bounds,
     /// The bounds that are written and about each link's packets.
     pub(crate) judged: Vec<&'static str>,

@@ -34,6 +34,9 @@ impl Folder {
         }
         self.write_json("commands.json", &report.commands)?;
         self.write_json("expectations.json", &report.expectations)?;
+        if let Some(exercise) = &report.exercise {
+            self.write_json("exercise.json", exercise)?;
+        }
         self.write_json("verdict.json", &report.verdict)
     }
 

@@ -9,6 +9,7 @@ use crate::tree::{ends, tree};
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
+use netloom_judge::expectations::Tasks;
 use netloom_lab::{Clock, Diagnostics, Lab, Plan, settings_of};
 use netloom_units::Duration;
 use serde::Deserialize;
@@ -125,6 +126,7 @@ fn described(plan: &Plan) -> Value {
         "links": links.collect::<Vec<_>>(),
         "events": plan.timeline.len(),
         "expect": plan.expect.iter().map(|one| json!({ "line": one.line, "text": one.text })).collect::<Vec<_>>(),
+        "exercise": plan.exercise.as_ref().map(|_| Tasks::of(plan).report(plan)),
         "bounds": { "events_ns": plan.bounds.events.as_nanos() },
         "journal": plan.journal.is_some(),
     })

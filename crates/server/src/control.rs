@@ -108,7 +108,7 @@ fn judge(said: &Said, role: Role) -> Result<String, Value> {
         .map_err(|error| refused(&Value::Null, &format!("this is not a JSON object on one line: {error}")))?;
     let word = request["request"].as_str().unwrap_or_default().to_owned();
     let least = match word.as_str() {
-        "hello" | "info" | "topology" | "now" | "stats" | "subscribe" | "unsubscribe" => Role::Look,
+        "hello" | "info" | "topology" | "now" | "stats" | "exercise" | "subscribe" | "unsubscribe" => Role::Look,
         "set" | "signal" | "advance" | "pause" | "resume" => Role::Use,
         "exec" | "socket" | "console" => {
             return Err(refused(

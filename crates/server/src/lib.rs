@@ -24,6 +24,7 @@ mod jobs;
 mod journal;
 mod journals;
 mod labs;
+mod lessons;
 mod listen;
 mod looks;
 mod names;

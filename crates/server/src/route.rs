@@ -5,7 +5,7 @@ use crate::answer::Refusal;
 use crate::app::App;
 use crate::token::Role;
 use crate::{
-    captures, check, commands, control, events, files, generate, journal, labs, page, results, state, terminal,
+    captures, check, commands, control, events, files, generate, journal, labs, lessons, page, results, state, terminal,
 };
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
@@ -30,6 +30,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/schema", get(generate::schema))
         .route("/api/schema/protocol", get(generate::protocol))
         .route("/api/keys", get(generate::keys))
+        .route("/api/lessons", get(lessons::lessons))
         .route("/api/formats", get(generate::formats))
         .route("/api/generators", get(generate::generators))
         .route("/api/jobs", get(commands::list))

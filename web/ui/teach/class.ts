@@ -26,6 +26,7 @@ function card(name: string): View {
   const bits = (): number => lab.flows().reduce((sum, flow) => sum + flow.bits, 0);
   const drops = (): number => lab.flows().reduce((sum, flow) => sum + flow.drops, 0);
   const down = (): number => new Set(lab.flows().filter((flow) => !flow.up).map((flow) => flow.total.link)).size;
+  const met = (): number => lab.exercise()?.tasks.filter((task) => task.met_ns !== null).length ?? 0;
   const wrong = createMemo(() => troubles(lab.events()).length);
   return el("li", { class: "card classcard" },
     el("a", { class: "name", href: address("lab", name) }, name),
@@ -35,5 +36,6 @@ function card(name: string): View {
       el("dt", {}, "carries"), el("dd", {}, () => rate(bits(), 3)),
       el("dt", {}, "drops"), el("dd", {}, () => (drops() > 0 ? `▼ ${Math.round(drops())} per second` : "none")),
       el("dt", {}, "links down"), el("dd", {}, () => String(down())),
+      () => (lab.exercise() ? [el("dt", {}, "tasks"), el("dd", {}, `${met()} of ${lab.exercise()?.tasks.length ?? 0} met`)] : null),
       el("dt", {}, "troubles"), el("dd", {}, () => (wrong() > 0 ? el("span", { class: "badge caution" }, String(wrong())) : "none"))));
 }

@@ -10,6 +10,7 @@ import { mapSvg } from "../map/export";
 import { address } from "../route";
 import { attempt, tell } from "../tell";
 import { createEffect, createMemo, createSignal, el, keyed, on, onCleanup, press, untrack, type View } from "../view";
+import { tasksPanel } from "../teach/tasks";
 import { labs, may } from "../world";
 import { Dock } from "./dock";
 import { linkPanel } from "./link";
@@ -19,8 +20,8 @@ import { Moving } from "./moving";
 import { nodePanel, runsPrograms } from "./node";
 import { reportView, verdictSoFar } from "./verdict";
 
-type Tab = "all" | "chosen" | "events" | "logs" | "verdict";
-const TABS: { tab: Tab; name: string; keys: string }[] = [{ tab: "all", name: "Overview", keys: "1" }, { tab: "chosen", name: "Chosen", keys: "2" }, { tab: "events", name: "Events", keys: "3" }, { tab: "logs", name: "Logs", keys: "4" }, { tab: "verdict", name: "Verdict", keys: "5" }];
+type Tab = "all" | "chosen" | "events" | "logs" | "verdict" | "tasks";
+const TABS: { tab: Tab; name: string; keys: string }[] = [{ tab: "all", name: "Overview", keys: "1" }, { tab: "chosen", name: "Chosen", keys: "2" }, { tab: "events", name: "Events", keys: "3" }, { tab: "logs", name: "Logs", keys: "4" }, { tab: "verdict", name: "Verdict", keys: "5" }, { tab: "tasks", name: "Tasks", keys: "6" }];
 
 /** Where nodes are: as the lab's file or its results say, else found out here. */
 async function sceneOf(name: string, lab: Lab): Promise<Scene> {
@@ -155,6 +156,7 @@ export function labPage(name: string): View {
             if (now === "events") return eventsList(lab);
             if (now === "logs") return logsList(lab);
             if (now === "verdict") return () => (report() ? reportView(report()) : verdictSoFar(lab, row()?.path ?? null));
+            if (now === "tasks") return tasksPanel(lab);
             const { nodes, links } = chosen();
             if (nodes.length === 1 && nodes[0] !== undefined && links.length === 0) return nodePanel(lab, nodes[0], dock, openLink);
             if (links.length === 1 && links[0] !== undefined && nodes.length === 0) return linkPanel(lab, links[0], openNode);

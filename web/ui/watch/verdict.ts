@@ -3,6 +3,7 @@ import { span } from "../../components/format";
 import { api, type Report } from "../api";
 import type { Happened } from "../control";
 import { dropsOf, type Lab } from "../lab";
+import { tasksView } from "../teach/tasks";
 import { createEffect, createMemo, createSignal, el, type View } from "../view";
 import { instant } from "./lists";
 
@@ -51,6 +52,7 @@ export function reportView(report: Report | null): View {
     verdict && verdict.findings.length > 0 ? el("ul", {}, verdict.findings.map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text))) : null,
     verdict && verdict.causes.length > 0 ? [el("h3", {}, "Likely causes"), el("ul", {}, verdict.causes.map((cause) => el("li", {}, cause)))] : null,
     met.length > 0 ? [el("h3", {}, "Expectations"), el("ul", { class: "checks" }, met.map((one) => el("li", { class: one.met ? "met" : "unmet" }, el("span", { class: `badge ${one.met ? "good" : "bad"}` }, one.met ? "met" : "not met"), el("code", {}, one.text), el("small", {}, one.explanation))))] : null,
+    report.exercise ? [el("h3", {}, report.exercise.title), tasksView(() => report.exercise ?? { title: "", text: "", tasks: [] })] : null,
     (report.warnings ?? []).map((text) => el("p", { class: "note" }, text)),
   ];
 }

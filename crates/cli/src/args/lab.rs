@@ -146,6 +146,23 @@ pub(crate) struct StatsArgs {
     pub(crate) once: bool,
 }
 
+/// `netloom tasks`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom tasks lesson-bufferbloat
+  netloom tasks lesson-bufferbloat --hints
+  netloom tasks lesson-bufferbloat --json | jq '.tasks[] | select(.next) | .title'")]
+pub(crate) struct TasksArgs {
+    /// The lab; may be left out if only one is up
+    pub(crate) lab: Option<String>,
+    /// Print the tasks, and what their checks found, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print what helps with the next task, too
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) hints: bool,
+}
+
 /// `netloom logs`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -34,6 +34,7 @@ mod shell;
 mod sim;
 mod stats;
 mod sweep;
+mod tasks;
 mod time;
 mod ui;
 mod up;
@@ -111,6 +112,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Resume(args) => time::resume(&args),
         Command::Shape { command } => shape::shape(&command),
         Command::Stats(args) => stats::stats(&args),
+        Command::Tasks(args) => tasks::tasks(&args),
         Command::Logs(args) => logs::logs(&args),
         Command::Capture(args) => capture::capture(&args),
         Command::Packets(args) => packets::packets(&args),

@@ -79,6 +79,7 @@ fn decode(name: &str, body: Value) -> Result<Request, Refused> {
         "pause" => Ok(Request::Pause),
         "resume" => Ok(Request::Resume),
         "stats" => Ok(Request::Stats),
+        "exercise" => Ok(Request::Exercise),
         "exec" => body_of(body, Request::Exec),
         "capture" => body_of(body, Request::Capture),
         "signal" => body_of(body, Request::Signal),

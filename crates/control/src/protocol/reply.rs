@@ -2,7 +2,7 @@
 
 use super::request::Id;
 use super::topology::{ServiceInfo, Topology};
-use netloom_judge::{Effects, ExitCode, SwitchRow};
+use netloom_judge::{Effects, ExerciseReport, ExitCode, SwitchRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -32,6 +32,8 @@ pub enum Reply {
     Now(Now),
     /// To `stats`.
     Stats(LabStats),
+    /// To `exercise`.
+    Exercise(ExerciseReport),
     /// To `exec`: the program runs. To `capture`: packets are on their way.
     Started,
     /// A second reply to `exec`: the program has ended.

@@ -47,6 +47,8 @@ pub enum Request {
     Resume,
     /// Asks what every pipe has counted.
     Stats,
+    /// Asks which tasks of the lab's exercise are met.
+    Exercise,
     /// Runs a program in a node. Its standard input, output and error come along as three file descriptors.
     Exec(Exec),
     /// Captures a link's packets. Where they go comes along as a file descriptor.

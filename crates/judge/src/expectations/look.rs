@@ -18,10 +18,6 @@ pub struct Look {
 impl Look {
     /// What of a snapshot the expectations and figures of `plan` need.
     pub fn of(plan: &Plan, pipes: &[PipeState], snapshot: &Snapshot) -> Self {
-        let is_spread = |metric: PipeMetric| {
-            use PipeMetric::{Delay, DelayP50, DelayP99, Lateness, LatenessP99};
-            matches!(metric, Delay | DelayP50 | DelayP99 | Lateness | LatenessP99)
-        };
         let is_wanted = |state: &PipeState| {
             plan.terms().filter(|term| term.window.is_some()).any(|term| match &term.subject {
                 Subject::Link { link, direction, metric, .. } => {
@@ -35,4 +31,10 @@ impl Look {
             reports.map(|(pipe, (_, report))| (pipe, (report.delay.clone(), report.lateness.clone()))).collect();
         Self { marks: marks(snapshot), spreads }
     }
+}
+
+/// Whether it is told from a distribution.
+pub(super) fn is_spread(metric: PipeMetric) -> bool {
+    use PipeMetric::{Delay, DelayP50, DelayP99, Lateness, LatenessP99};
+    matches!(metric, Delay | DelayP50 | DelayP99 | Lateness | LatenessP99)
 }

@@ -3,6 +3,7 @@
 mod look;
 mod nodes;
 mod pipes;
+mod tasks;
 mod tcp;
 mod watches;
 
@@ -14,10 +15,12 @@ use netloom_lab::{CommandMetric, Expectation, Figure, FigureUnit, Judgement, Mea
 use netloom_units::Duration;
 pub use nodes::NodeWatch;
 use std::collections::BTreeMap;
+pub use tasks::Tasks;
 pub use tcp::{TcpSeen, TcpWatch};
 pub use watches::Watches;
 
 /// All that a run measured.
+#[derive(Clone, Copy)]
 pub struct Measurements<'a> {
     /// What was described.
     pub plan: &'a Plan,

@@ -10,18 +10,18 @@ use netloom_units::Duration;
 /// What the expectations and figures of a lab want to be watched.
 #[derive(Clone, Debug, Default)]
 pub struct Watches {
-    windows: Vec<Watch>,
+    pub(super) windows: Vec<Watch>,
     /// The records of the sample before.
-    records: Vec<u64>,
+    pub(super) records: Vec<u64>,
     /// The samples of each pipe of which a series is wanted.
-    series: Vec<Option<Vec<Sample>>>,
+    pub(super) series: Vec<Option<Vec<Sample>>>,
 }
 
 #[derive(Clone, Debug)]
-struct Watch {
-    window: Window,
+pub(super) struct Watch {
+    pub(super) window: Window,
     /// One per pipe.
-    peaks: Vec<u64>,
+    pub(super) peaks: Vec<u64>,
 }
 
 /// What a pipe had counted at an instant.

@@ -4,6 +4,7 @@
 
 mod attempt;
 mod effort;
+mod exercise;
 mod journal;
 mod plots;
 mod port_loss;
@@ -16,11 +17,13 @@ mod tunnels;
 use crate::{Effects, ExitCode, Punctuality};
 pub use attempt::Attempt;
 pub use effort::{Effort, NodeEffort, SchedulerEffort};
+pub use exercise::{ExerciseReport, TaskRow};
 pub use journal::JournalRow;
 use netloom_fabric::RouterCounters;
 use netloom_units::Dilation;
 pub use plots::Plots;
 pub use port_loss::PortLoss;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use series::{NodeSampleReport, SampleReport};
 pub use simulation::{SimReport, SourceRow};
@@ -68,6 +71,9 @@ pub struct Report {
     /// The figures of the lab file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureRow>,
+    /// How far its tasks were met; none of a lab without an exercise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exercise: Option<ExerciseReport>,
     /// How much later than described the events of the timeline happened.
     #[serde(default)]
     pub events: Punctuality,
@@ -323,7 +329,7 @@ impl CommandRow {
 }
 
 /// One expectation and whether it holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectationRow {
     /// As written in the lab file.
     pub text: String,

@@ -1,6 +1,7 @@
 //! The plan as JSON. Every number carries its unit in its name; nodes and links are referred to by name.
 
 use super::container::container;
+use super::exercise::exercise;
 use super::image::image;
 use super::vm::vm;
 use crate::models;
@@ -167,6 +168,7 @@ impl Plan {
                 "line": figure.line,
                 "text": figure.text,
             })).collect::<Vec<_>>(),
+            "exercise": self.exercise.as_ref().map(exercise),
             "bounds": {
                 "lateness_ns": self.bounds.lateness.as_nanos(),
                 "rate_share": self.bounds.rate.as_f64(),

@@ -44,7 +44,12 @@ impl fmt::Display for Text<'_> {
         part(f, "Expected of all runs together", &table(&together))?;
         let figures: Vec<Vec<String>> =
             plan.figures.iter().map(|one| vec![one.name.clone(), one.text.clone()]).collect();
-        part(f, "Figures", &table(&figures))
+        part(f, "Figures", &table(&figures))?;
+        let tasks = plan.exercise.iter().flat_map(|exercise| &exercise.tasks);
+        let tasks: Vec<Vec<String>> = tasks
+            .flat_map(|task| task.checks.iter().map(|check| vec![task.title.clone(), check.text.clone()]))
+            .collect();
+        part(f, "Tasks", &table(&tasks))
     }
 }
 

@@ -88,6 +88,14 @@ impl Test {
         self.multiples().map(|(_, term)| term)
     }
 
+    /// The same, to be changed.
+    pub(super) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Term> {
+        self.wanted_values().filter_map(|wanted| match wanted {
+            Wanted::Term(_, term) => Some(&mut **term),
+            _ => None,
+        })
+    }
+
     /// The same, each with how many times it is meant.
     pub(super) fn multiples(&self) -> impl Iterator<Item = (f64, &Term)> {
         let values = match self {

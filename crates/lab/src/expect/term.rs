@@ -48,6 +48,13 @@ pub enum Spread {
 }
 
 impl Term {
+    /// Looks at this part of the run, if it has parts and none is named.
+    pub(super) fn limit(&mut self, window: Window) {
+        if self.window.is_none() && self.subject.can_be_windowed() {
+            self.window = Some(window);
+        }
+    }
+
     /// What is measured as it is, over a whole run.
     pub(crate) fn plain(text: &str, subject: Subject) -> Self {
         let dimension = subject.dimension();

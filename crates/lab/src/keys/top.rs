@@ -1,6 +1,7 @@
 //! The tables of the whole file and of its bounds.
 
 use super::daemons::CONVERGED;
+use super::exercise::EXERCISE;
 use super::kinds::{DURATION, NODE_REFERENCE, SHARE, VARIABLE_NAMES};
 use super::measure::MEASURE_KIND;
 use super::multicast::MULTICAST_LIST;
@@ -205,6 +206,12 @@ pub(crate) const TOP: Section = Section {
                 Kind::Map { names: COMMAND_NAME, values: &Kind::Text("\\S") },
                 "{goodput: ping.duration}",
                 "What is measured, by name, for reports and the tables of sweeps: <term> [in UNIT] [during A..B].",
+            ),
+            Key::new(
+                "exercise",
+                Kind::Section(&EXERCISE),
+                "{text: Fill the queue., tasks: [{title: See it fill, check: access.forward.queue_max > 9 packets}]}",
+                "Tasks for somebody who learns with this lab, which are checked while it is up. Default: none.",
             ),
             Key::new(
                 "bounds",

@@ -1,10 +1,11 @@
-use super::Plan;
-use crate::expect::Term;
+use super::{Plan, TaskPlan};
+use crate::expect::{Expectation, Term};
 
 impl Plan {
-    /// All that has to be measured for the expectations of a single run, and for figures.
+    /// All that has to be measured for the expectations of a single run, for figures and for tasks.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
-        let expected = self.expect.iter().flat_map(|one| std::iter::once(&one.term).chain(one.test.terms()));
-        expected.chain(self.figures.iter().map(|figure| &figure.term))
+        let expected = self.expect.iter().flat_map(Expectation::terms);
+        let tasks = self.exercise.iter().flat_map(|exercise| &exercise.tasks);
+        expected.chain(self.figures.iter().map(|figure| &figure.term)).chain(tasks.flat_map(TaskPlan::terms))
     }
 }

@@ -4,7 +4,7 @@ mod bridges;
 
 use crate::diagnostics::one_of;
 use crate::errors::Errors;
-use crate::expect::{Subject, Term, Test};
+use crate::expect::{Expectation, Subject};
 use crate::models;
 use crate::plan::{Action, Bypass, Clock, EndPlan, LinkPart, NodeKind, Plan, Stack, SwitchPlan};
 use crate::spec::{BypassSpec, LinkSpec, Spec};
@@ -124,9 +124,12 @@ fn on_expectations(plan: &Plan, number: usize) -> Option<String> {
     if let Some(figure) = plan.figures.iter().find(|figure| of_link(&figure.term.subject)) {
         return Some(format!("line {} of `figures` wants it measured", figure.line));
     }
-    let of_any = |term: &Term, test: &Test| of_link(&term.subject) || test.terms().any(|other| of_link(&other.subject));
-    let asks = plan.expect.iter().find(|expectation| of_any(&expectation.term, &expectation.test))?;
-    Some(format!("line {} of `expect` wants it measured", asks.line))
+    let asks = |all: &[Expectation]| all.iter().find(|one| one.terms().any(|term| of_link(&term.subject))).map(|one| one.line);
+    if let Some(line) = asks(&plan.expect) {
+        return Some(format!("line {line} of `expect` wants it measured"));
+    }
+    let line = plan.exercise.iter().flat_map(|exercise| &exercise.tasks).find_map(|task| asks(&task.checks))?;
+    Some(format!("line {line} of `exercise` wants it measured"))
 }
 
 /// If the lab file bounds the lateness of packets, this link is measured, too, unless the link itself says otherwise.

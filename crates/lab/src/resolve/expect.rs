@@ -3,18 +3,24 @@
 use crate::diagnostics::Spanned;
 use crate::errors::{Errors, LeftOut};
 use crate::expect::{self, ExpectError, Expectation, Figure, Names, OverRuns, Parsed, Subject, Term, Wrong};
-use crate::plan::{Action, Event, Treatment};
-use crate::spec::{LinkSpec, Spec};
+use crate::plan::{Action, Event, ExercisePlan, TaskPlan, Treatment};
+use crate::spec::{LinkSpec, Spec, TaskSpec};
 
 /// What is expected, and what is measured by name.
 pub(super) struct Expected {
     pub(super) expect: Vec<Expectation>,
     pub(super) over_runs: Vec<OverRuns>,
     pub(super) figures: Vec<Figure>,
+    pub(super) exercise: Option<ExercisePlan>,
 }
 
 /// Reads all of them.
-pub(super) fn resolve(spec: &Spec, timeline: &[Event], left_out: &LeftOut, errors: &mut Errors) -> Expected {
+pub(super) fn resolve(
+    (lab, spec): (&str, &Spec),
+    timeline: &[Event],
+    left_out: &LeftOut,
+    errors: &mut Errors,
+) -> Expected {
     let commands: Vec<(String, usize, usize)> = timeline
         .iter()
         .enumerate()
@@ -60,7 +66,12 @@ pub(super) fn resolve(spec: &Spec, timeline: &[Event], left_out: &LeftOut, error
             None => {}
         }
     }
-    Expected { expect, over_runs, figures }
+    let exercise = spec.exercise.as_ref().map(|exercise| ExercisePlan {
+        title: exercise.title.clone().unwrap_or_else(|| lab.to_owned()),
+        text: exercise.text.clone(),
+        tasks: exercise.tasks.iter().map(|task| reader.task(task, &names)).collect(),
+    });
+    Expected { expect, over_runs, figures, exercise }
 }
 
 struct Reader<'a> {
@@ -79,6 +90,32 @@ impl Reader<'_> {
         };
         std::iter::once(left).chain(test.terms()).for_each(|term| self.check(term, text));
         Some(parsed)
+    }
+
+    /// What could not be read of it is left out; the errors are noted.
+    fn task(&mut self, task: &TaskSpec, names: &Names<'_>) -> TaskPlan {
+        let checks = task.checks.iter().filter_map(|written| self.task_check(task, written, names)).collect();
+        TaskPlan {
+            line: task.title.span.line,
+            title: task.title.value.clone(),
+            text: task.text.clone(),
+            checks,
+            last: task.last,
+            hints: task.hints.clone(),
+        }
+    }
+
+    fn task_check(&mut self, task: &TaskSpec, written: &Spanned<String>, names: &Names<'_>) -> Option<Expectation> {
+        let Parsed::Run(term, test) = self.expectation(written, names)? else {
+            self.errors.push(written.error("a task is of one run: say what must hold in it, without `over runs`"));
+            return None;
+        };
+        let (line, text) = (written.span.line, written.value.trim().to_owned());
+        let check = Expectation { line, text, term: *term, test };
+        if task.last.is_some() && check.terms().any(|term| term.window.is_some()) {
+            self.errors.push(written.error("`during` and the task's `last` both say what to look at: leave one out"));
+        }
+        Some(check)
     }
 
     fn figure(&mut self, name: &str, text: &Spanned<String>, names: &Names<'_>) -> Option<Figure> {

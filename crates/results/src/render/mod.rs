@@ -7,6 +7,7 @@ mod effort;
 mod simulation;
 mod stall;
 mod table;
+mod tasks;
 mod timeline;
 
 use anstyle::{AnsiColor, Style};
@@ -20,6 +21,7 @@ pub use stall::stall;
 use std::fmt::Write;
 use std::path::Path;
 pub use table::{Align, Table};
+pub use tasks::tasks;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -45,6 +47,7 @@ pub fn report(report: &Report) -> String {
     section(&mut text, "commands", &commands(&report.commands));
     section(&mut text, "expectations", &expectations(&report.expectations));
     section(&mut text, "figures", &figures(&report.figures));
+    section(&mut text, "tasks", &report.exercise.as_ref().map(tasks).unwrap_or_default());
     for warning in &report.warnings {
         push_line(&mut text, &format!("{CAUTION}warning{CAUTION:#}: {warning}"));
     }

@@ -14,15 +14,15 @@ use crate::{delays, external, tunnel};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
 use netloom_host::node::{Account, Effect, NetworkChange, NodeError};
-use netloom_judge::expectations::{self, Measurements};
-use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
+use netloom_judge::expectations;
+use netloom_judge::measure::{Mark, engine_evidence, pipe_evidence, pipe_rows};
 use netloom_judge::quantity::{counted, span};
 use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge};
 use netloom_judge::{
     Advance, CommandRow, ExitCode, ExpectationRow, FigureRow, JournalRow, PipeRow, Report, RouterRow, RunError, Spent,
     SwitchRow, TunnelRow,
 };
-use netloom_lab::{Clock, CommandMetric, End, NodeKind};
+use netloom_lab::{Clock, End, NodeKind};
 use netloom_results::{INTERVAL, SampleSettings, Sampler, page, plots};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
@@ -127,6 +127,9 @@ impl Session<'_> {
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
         (report.tcp, report.nodes) = self.measuring.end(&mut self.context, &mut self.programs, play.zero)?;
         (report.expectations, report.figures) = self.expectations(last, &play.first);
+        // With what was measured in nodes, more may be met than was known before.
+        self.tasks_met_by(last, &play.first);
+        report.exercise = self.tasks_report();
         let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
         report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
         report.losses = self.context.links.port_losses(last)?;
@@ -147,23 +150,7 @@ impl Session<'_> {
         if self.context.job.mode == Mode::Up {
             return Default::default();
         }
-        let of_command = |event: usize, metric: &CommandMetric| {
-            let command = self.programs.commands.iter().find(|command| command.event == event);
-            command.expect("expectations are about commands of the timeline").measured(metric, &self.context.job.folder)
-        };
-        let measurements = Measurements {
-            plan: &self.context.job.plan,
-            of_command: &of_command,
-            pipes: self.context.links.pipes(),
-            last,
-            first,
-            ends: &marks(last),
-            windows: &self.windows,
-            watches: &self.watches,
-            tcp: &self.measuring.watch.tcp,
-            nodes: &self.measuring.watch.nodes,
-        };
-        (expectations::judge(&measurements), expectations::figures(&measurements))
+        self.with_measurements(last, first, |measured| (expectations::judge(measured), expectations::figures(measured)))
     }
 
     fn command_rows(&self, zero: Option<Instant>) -> Vec<CommandRow> {

@@ -6,6 +6,7 @@
 mod appointments;
 mod carriers;
 mod context;
+mod exercise;
 mod finish;
 mod measuring;
 mod programs;
@@ -30,6 +31,7 @@ use crate::virtual_time::{EndOfTime, IMPATIENCE};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
 use context::Context;
+use exercise::Exercise;
 use measuring::Measuring;
 pub(crate) use measuring::of_node as measured_in;
 use netloom_control::{ClientId, Server};
@@ -74,6 +76,7 @@ pub(crate) struct Session<'a> {
     /// What was measured at the beginnings and ends of windows, by nanoseconds after time zero.
     windows: BTreeMap<Duration, Look>,
     watches: Watches,
+    exercise: Exercise,
     silence: Silence,
     measuring: Measuring,
     /// Behind the nodes, which speak to their kernels through it.
@@ -127,6 +130,7 @@ impl<'a> Session<'a> {
             carriers: Carriers::default(),
             windows: BTreeMap::new(),
             watches: Watches::of(&job.plan),
+            exercise: Exercise::of(job),
             silence: Silence::default(),
             measuring: Measuring::default(),
             _pump: pump,
@@ -224,6 +228,7 @@ impl<'a> Session<'a> {
         }
         self.play_timeline()?;
         self.sample()?;
+        self.look_at_tasks()?;
         if self.carriers.next_look().is_some_and(|at| at <= self.context.links.now()) {
             self.carriers.look(&self.context, &mut self.programs)?;
         }
@@ -255,8 +260,9 @@ impl<'a> Session<'a> {
             Stage::Playing(play) => play.sampler.as_ref().map(|_| play.next_samples),
             Stage::Starting | Stage::Stopping(_) => None,
         };
+        let tasks = self.exercise.next().filter(|_| matches!(self.context.stage, Stage::Playing(_)));
         let carrier = self.carriers.next_look();
-        [sample, carrier, self.requests.next_sample(), self.next_appointment()].into_iter().flatten().min()
+        [sample, tasks, carrier, self.requests.next_sample(), self.next_appointment()].into_iter().flatten().min()
     }
 
     /// When the lab itself does something next that may make a difference to its nodes.
@@ -280,6 +286,7 @@ impl<'a> Session<'a> {
         // What was counted before it is not of the run.
         let (snapshot, _) = self.context.links.measured(TIME_ZERO)?;
         self.recording.begin(zero);
+        self.exercise.begin(zero);
         let sampler = sampling::sampler(&self.context)?;
         let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
         let spent = Spent::default();
@@ -462,7 +469,8 @@ impl<'a> Session<'a> {
     fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
         self.requests.serve(id);
         while let Some(incoming) = self.requests.next(id) {
-            match self.requests.answer(id, incoming, &mut self.context, &mut self.programs, &mut self.carriers)? {
+            let tasks = &self.exercise.tasks;
+            match self.requests.answer(id, incoming, &mut self.context, &mut self.programs, &mut self.carriers, tasks)? {
                 Outcome::GoesOn => {}
                 Outcome::Ends => self.end_on_request()?,
             }

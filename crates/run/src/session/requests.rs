@@ -18,6 +18,7 @@ use events::Subscriptions;
 use exec::{execute, signal};
 use netloom_control::{ClientId, Incoming, LabInfo, NodeInfo, Refused, Reply, Request, Server, Set, greet};
 use netloom_fabric::TapId;
+use netloom_judge::expectations::Tasks;
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Direction, Plan, parse_change, parse_cut};
 use netloom_link::PipeChange;
@@ -89,6 +90,7 @@ impl Requests {
         context: &mut Context<'_>,
         programs: &mut Programs,
         carriers: &mut Carriers,
+        tasks: &Tasks,
     ) -> Result<Outcome, RunError> {
         let (request, fds) = match incoming {
             Incoming::Request(request, fds) => (request, fds),
@@ -121,6 +123,7 @@ impl Requests {
             Request::Pause => self.pause(true, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Stats => Reply::Stats(context.links.stats(&context.job.plan)?),
+            Request::Exercise => Reply::Exercise(tasks.report(&context.job.plan)),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => change(&set, context, programs, carriers)?.map_or_else(refused, |()| Reply::Done),
             Request::Capture(wanted) => {
@@ -325,7 +328,7 @@ impl Place {
 
 /// What this lab offers its clients, as `hello` tells them.
 const CAPABILITIES: &[&str] =
-    &["capture", "clock", "console", "events", "exec", "set", "socket", "stats", "time", "topology", "until_exit"];
+    &["capture", "clock", "console", "events", "exec", "exercise", "set", "socket", "stats", "time", "topology", "until_exit"];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 

@@ -1,0 +1,496 @@
+// What is said over the control socket of a lab. Written by `scripts/page-types` from `netloom schema --protocol`: change that, and run it again.
+
+/** Netloom control protocol 1.5. */
+export const PROTOCOL = "1.5";
+
+/** A step of lab time. */
+export interface Advance {
+  /** Its length. */
+  by_ns: number;
+  until_exit?: boolean | null;
+}
+
+/** A capture of a link that lasts until the connection ends. */
+export interface Capture {
+  at?: string | null | null;
+  direction?: string | null | null;
+  /** The link's name. */
+  link: string;
+  snaplen_bytes?: number | null | null;
+}
+
+/** An end of a link. */
+export interface End {
+  /** Its interface. */
+  interface: string;
+  /** The node. */
+  node: string;
+}
+
+/** What the lab tells a client that has subscribed to it. */
+export type Event =
+  | (Happened & { event: "lab"; id?: Id; })
+  | (Sample & { event: "stats"; id?: Id; })
+  | (Output & { event: "output"; id?: Id; })
+  | { because: string; event: "ended"; events: Topic; id?: Id; };
+
+/** A program to run in a node. */
+export interface Exec {
+  /** The program and its arguments. */
+  argv: string[];
+  cwd?: string | null;
+  env?: [string, string][] | null;
+  /** The node's name. */
+  node: string;
+  terminal?: boolean | null;
+  user?: string | null | null;
+}
+
+/** A port of this machine that leads into a node. */
+export interface ExposedPort {
+  /** The node. */
+  node: string;
+  /** The port on this machine's loopback. */
+  port: number;
+  /** The port in the node. */
+  to: number;
+  /** Whether it is one of UDP. */
+  udp?: boolean;
+}
+
+/** A family of sockets. */
+export type Family = "inet" | "inet6";
+
+/** What a lab says to a client that has said hello. */
+export interface Greeting {
+  /** What the lab offers, by name. */
+  capabilities: string[];
+  /** The lab's name. */
+  lab: string;
+  /** Its minor version: everything that a lower one has is there, too. */
+  minor: number;
+  /** The version of the program. */
+  program: string;
+  /** The major version of the protocol. */
+  version: number;
+}
+
+/** Something that happened in a lab. */
+export interface Happened {
+  /** Lab time since the engine started. */
+  at_ns: number;
+  /** More about it, such as the link and what was set. The keys depend on what happened. */
+  details: Record<string, unknown>;
+  /** The same since time zero; none before it. */
+  since_zero_ns: number | null;
+  /** What happened, for example `link changed`. */
+  what: string;
+}
+
+/** Which version of the protocol a client speaks. */
+export interface Hello {
+  /** The major version. */
+  version: number;
+}
+
+/** A client's name for a request: a whole number, or a string of 128 bytes at most. */
+export type Id = number | string;
+
+/** An interface of a node. */
+export interface Interface {
+  /** The addresses that the lab gave it, each with the length of its subnet's prefix. */
+  addresses: string[];
+  /** The link that it is an end of. */
+  link: string;
+  /** Its hardware address. */
+  mac: string;
+  /** The largest IP packet that it sends. */
+  mtu_bytes: number;
+  /** Its name inside the node. */
+  name: string;
+}
+
+/** A running lab. */
+export interface LabInfo {
+  /** How long it has been there. */
+  age_ns: number;
+  /** The traffic of this machine that goes through its link, as `match` has it; none: that of its nodes does. */
+  diverted: string | null;
+  /** The ports of this machine that lead into nodes, in words. */
+  exposed?: string[];
+  /** The lab file. */
+  file: string;
+  /** Where its logs and results are. */
+  folder: string;
+  /** How many links it has. */
+  links: number;
+  /** How long it may take to end, at most, when it is asked to, in wall time. */
+  longest_stop_ns?: number;
+  /** `run` or `up`. */
+  mode: string;
+  /** Its name. */
+  name: string;
+  /** Its nodes. */
+  nodes: NodeInfo[];
+  /** Whether its time is held by a client, or since it came up in virtual time. */
+  paused?: boolean;
+  /** The process id of its supervisor, as seen from outside. */
+  pid: number;
+  /** Its services, in the order of the lab file. */
+  services?: ServiceInfo[];
+  /** That its time stands still though it should go on, in words; none while it goes on. */
+  stalled?: string | null;
+}
+
+/** What the pipes of a lab counted so far. */
+export interface LabStats {
+  /** Lab time since the engine started. */
+  at_ns: number;
+  /** Every link's own pipes in the order of the lab file, forward before backward; then all further ones. */
+  pipes: PipeStats[];
+  /** Every port of every switch, in the order of the lab file. */
+  switches?: SwitchRow[];
+}
+
+/** A link. */
+export interface Link {
+  /** Its ends; forward is from the first to the second. */
+  ends: End[];
+  /** Whether it is joined in the kernel (`bypass`), past the engine. */
+  joined_in_kernel: boolean;
+  /** The largest IP packet on it. */
+  mtu_bytes: number;
+  /** Its name. */
+  name: string;
+  /** Its pipes: forward, backward, then the further ones. */
+  pipes: Pipe[];
+}
+
+/** A node. */
+export interface Node {
+  /** Its interfaces, in the order of the links. */
+  interfaces: Interface[];
+  /** `host`, `router`, `transit`, `switch` or `hub`. */
+  kind: string;
+  /** Its name. */
+  name: string;
+  /** Whose network stack it has. */
+  stack: string;
+}
+
+/** A node of a running lab. */
+export interface NodeInfo {
+  /** Its addresses, interface by interface. */
+  addresses: string[];
+  /** `host`, `router`, `transit`, `switch`, `hub`, `openflow`, or `outside` for what is none of the lab's. */
+  kind: string;
+  /** Its name. */
+  name: string;
+}
+
+/** The time of a lab. */
+export interface Now {
+  /** Lab time since the engine started. */
+  at_ns: number;
+  /** `real`, `dilated` or `virtual`. */
+  clock: string;
+  /** How many seconds of wall time a second of the lab lasts; none in virtual time. */
+  dilation: number | null;
+  /** Whether time stands still because a client wants it to, or because the lab came up in virtual time. */
+  paused?: boolean;
+  /** The same since time zero, when all services were ready; none before. */
+  since_zero_ns: number | null;
+  /** That time stands still though it should go on, in words; none while it goes on. */
+  stalled: string | null;
+}
+
+/** The console of a node. */
+export interface OpenConsole {
+  /** The node's name. */
+  node: string;
+}
+
+/** A socket to be opened inside a node: whatever is done with it happens in the node's network. */
+export interface OpenSocket {
+  bind?: string | null | null;
+  connect?: string | null | null;
+  family?: Family | null;
+  listen?: number | null | null;
+  /** The node's name. */
+  node: string;
+  protocol?: number | null;
+  /** The type. */
+  type: SocketType;
+}
+
+/** What a command or service wrote. */
+export interface Output {
+  /** Its name. */
+  command: string;
+  /** The lines, without their ends. What is no UTF-8 is replaced by U+FFFD. */
+  lines: string[];
+  /** The node that it runs on. */
+  node: string;
+  /** Whether the last one goes on in the next event of this command and stream, because it is long. */
+  partial: boolean;
+  /** Where it wrote. */
+  stream: Stream;
+}
+
+/** A direction of a link, or a further pipe of one. */
+export interface Pipe {
+  /** `forward` or `backward`; `shared` of a shared medium. */
+  direction: string;
+  /** The name of a further pipe; none: the direction's own. */
+  pipe: string | null;
+  /** What is in force, with the keys and values of a lab file. */
+  settings: Record<string, unknown>;
+  /** Whether nobody has cut it. */
+  up: boolean;
+}
+
+/** What one pipe counted so far. Packets are segments; bytes count from the IP header on. */
+export interface PipeStats {
+  /** Their bytes. */
+  arrived_bytes: number;
+  /** Packets that arrived at the pipe. */
+  arrived_packets: number;
+  /** Packets that had a bit flipped. */
+  corrupted_packets: number;
+  /** Their bytes. */
+  cross_arrived_bytes: number;
+  /** Packets of the cross traffic that were generated. */
+  cross_arrived_packets: number;
+  /** Their bytes. */
+  cross_departed_bytes: number;
+  /** Packets of the cross traffic that were sent. */
+  cross_departed_packets: number;
+  /** Packets of the cross traffic that were dropped for any cause. */
+  cross_dropped_packets: number;
+  /** The propagation delay in force. */
+  delay_ns: number;
+  /** Their bytes. */
+  departed_bytes: number;
+  /** Packets that departed from it, at its far end. */
+  departed_packets: number;
+  /** `forward` or `backward`; `shared` of a shared medium. */
+  direction: string;
+  /** Dropped because the link was down. */
+  dropped_down_packets: number;
+  /** Dropped by the queue's discipline, though there was room. */
+  dropped_early_packets: number;
+  /** Dropped by the loss model. */
+  dropped_loss_packets: number;
+  /** Dropped because the queue was full. */
+  dropped_queue_packets: number;
+  /** Packets made beside those that came in. */
+  duplicated_packets: number;
+  /** The node where packets enter. */
+  from: string;
+  /** Whether the link is joined in the kernel, so that nothing of it is measured and all figures are zero. */
+  joined_in_kernel?: boolean;
+  /** The link's name. */
+  link: string;
+  /** Packets marked as having experienced congestion. */
+  marked_packets: number;
+  /** The name of a further pipe; none: the direction's own. */
+  pipe: string | null;
+  /** Their bytes. */
+  queued_bytes: number;
+  /** Packets in its queue now. */
+  queued_packets: number;
+  /** The rate in force; none: unlimited. */
+  rate_bits_per_second: number | null;
+  /** Packets that overtook others on purpose. */
+  reordered_packets: number;
+  /** The node where they leave. */
+  to: string;
+  /** Whether nobody has cut the link; one that flaps by itself may be down all the same. */
+  up: boolean;
+}
+
+/** Why a request is refused. Nothing of it was done, and the connection goes on. */
+export interface Refused {
+  /** The exit code that a command ends with for this reason. */
+  code: number;
+  /** The key of the request that is wrong, if it is a single one, for example `argv[0]`. */
+  key: string | null;
+  /** Why, and what would be right. */
+  message: string;
+}
+
+/** What the lab answers. */
+export type Reply =
+  | (Greeting & { id?: Id; reply: "hello"; })
+  | (LabInfo & { id?: Id; reply: "info"; })
+  | (Topology & { id?: Id; reply: "topology"; })
+  | (Now & { id?: Id; reply: "now"; })
+  | (LabStats & { id?: Id; reply: "stats"; })
+  | { id?: Id; reply: "started"; }
+  | { code: number; id?: Id; reply: "exited"; }
+  | { id?: Id; reply: "socket"; }
+  | { id?: Id; log: string; reply: "console"; }
+  | { id?: Id; reply: "done"; }
+  | (Refused & { id?: Id; reply: "refused"; });
+
+/** What a client may ask of a running lab. */
+export type Request =
+  | (Hello & { id?: Id; request: "hello"; })
+  | { id?: Id; request: "info"; }
+  | { id?: Id; request: "topology"; }
+  | { id?: Id; request: "now"; }
+  | (Advance & { id?: Id; request: "advance"; })
+  | { id?: Id; request: "pause"; }
+  | { id?: Id; request: "resume"; }
+  | { id?: Id; request: "stats"; }
+  | (Exec & { id?: Id; request: "exec"; })
+  | (Capture & { id?: Id; request: "capture"; })
+  | (SignalProgram & { id?: Id; request: "signal"; })
+  | (Set & { id?: Id; request: "set"; })
+  | (OpenSocket & { id?: Id; request: "socket"; })
+  | (OpenConsole & { id?: Id; request: "console"; })
+  | (Subscribe & { id?: Id; request: "subscribe"; })
+  | (Unsubscribe & { id?: Id; request: "unsubscribe"; })
+  | { id?: Id; request: "down"; };
+
+/** What the pipes of a lab have counted, told at a chosen step. */
+export interface Sample {
+  /** Lab time since the engine started. */
+  at_ns: number;
+  /** How many samples were left out before this one, because the client had not read what was sent before. */
+  lost: number;
+  /** Every link's own pipes in the order of the lab file, forward before backward; then all further ones. */
+  pipes: PipeStats[];
+  /** Lab time since time zero; none before it. */
+  since_zero_ns: number | null;
+  /** Every port of every switch, in the order of the lab file. */
+  switches?: SwitchRow[];
+}
+
+/** A service of a running lab. */
+export interface ServiceInfo {
+  /** How long ago it ended, in lab time. */
+  ended_since_ns: number | null;
+  /** Its exit code, if it has ended by itself. */
+  exit_code: number | null;
+  /** Its name. */
+  name: string;
+  /** The node it runs on. */
+  node: string;
+  /** The signal that has ended it. */
+  signal: number | null;
+  /** How it is. */
+  state: ServiceState;
+}
+
+/** How a service is. */
+export type ServiceState = "waiting" | "starting" | "ready" | "done" | "stopped" | "dead";
+
+/** A change of a link. */
+export interface Set {
+  /** Keys and values as in a lab file; `state` may also be `up` or `down`. */
+  changes: [string, string][];
+  direction?: string | null | null;
+  /** The link's name. */
+  link: string;
+  pipe?: string | null | null;
+}
+
+/** A signal for a program. */
+export interface SignalProgram {
+  /** The signal's number. */
+  signal: number;
+}
+
+/** A type of socket. */
+export type SocketType = "stream" | "dgram" | "seqpacket" | "raw";
+
+/** To which of its outputs a program writes. */
+export type Stream = "stdout" | "stderr";
+
+/** A subscription; a connection has one of each topic at most. */
+export interface Subscribe {
+  commands?: string[] | null | null;
+  /** What to be told of. */
+  events: Topic;
+  every_ns?: number | null | null;
+  from_start?: boolean | null;
+  stream?: Stream | null | null;
+}
+
+/** What a switch did at one of its ports since the lab began. The segments of a train are frames of their own. */
+export interface SwitchRow {
+  /** Of those that came in: dropped because the spanning tree does not let them through. */
+  blocked_frames: number;
+  /** Of those that came in: dropped because they were for somebody behind this very port. */
+  filtered_frames: number;
+  /** Of those that came in: went out at all other ports. */
+  flooded_frames: number;
+  /** Of those that came in: dropped because they were of a VLAN that is not carried here. */
+  foreign_frames: number;
+  /** The port. */
+  interface: string;
+  /** Addresses that were learned here. */
+  learned_addresses: number;
+  /** Its link. */
+  link: string;
+  /** Of these: nothing that counts. */
+  malformed_bpdus: number;
+  /** Of those that came in: dropped because they were no frames. */
+  malformed_frames: number;
+  /** Of these: were behind another port before. */
+  moved_addresses: number;
+  /** The switch. */
+  node: string;
+  /** Of those that came in: messages of the spanning tree. */
+  received_bpdus: number;
+  /** Came in here. */
+  received_frames: number;
+  /** Of those that came in: dropped because they were for bridges themselves. */
+  reserved_frames: number;
+  /** Of those that went out: messages of the spanning tree. */
+  sent_bpdus: number;
+  /** Went out here. */
+  sent_frames: number;
+  /** Dropped because the link here carries only smaller ones. */
+  too_big_frames: number;
+  /** The port's part in the spanning tree, if the switch takes part in one. */
+  tree: TreeRow | null;
+  /** How often an address was not learned here, since the table was full. */
+  unlearned_addresses: number;
+}
+
+/** What there is to be told of. */
+export type Topic = "lab" | "stats" | "output";
+
+/** Everything that is connected. */
+export interface Topology {
+  /** The ports of this machine's loopback that lead into nodes. */
+  exposed: ExposedPort[];
+  /** The links, in the order of the lab file. */
+  links: Link[];
+  /** The nodes, in the order of the lab file. */
+  nodes: Node[];
+  /** The services, in the order of the lab file. */
+  services: ServiceInfo[];
+}
+
+/** A port's part in a spanning tree, in the end. */
+export interface TreeRow {
+  /** When it changed last, since the lab's clock began. */
+  last_change_ns: number | null;
+  /** What it is for: root, designated, alternate, backup or disabled. */
+  role: string;
+  /** What it does: discarding, learning or forwarding. */
+  state: string;
+  /** How often that has changed. */
+  state_changes: number;
+  /** How often it forgot its addresses because the tree had changed elsewhere. */
+  topology_changes: number;
+}
+
+/** The end of a subscription. */
+export interface Unsubscribe {
+  /** Which one. */
+  events: Topic;
+}
