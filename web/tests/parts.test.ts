@@ -6,6 +6,7 @@ import { contextAt, keysAt } from "../ui/edit/context";
 import { merge } from "../ui/edit/merge";
 import { apply, freeName, push, remove, rename, set, valueAt, type Change, type Path } from "../ui/edit/spans";
 import { flowsOf, History } from "../ui/lab";
+import type { PipeStats } from "../ui/control";
 import { along, apart, arrange, graphOf, toward } from "../ui/map/model";
 import { Near } from "../ui/map/near";
 import { chain } from "../ui/replay/follow";
@@ -196,7 +197,7 @@ describe("packets", () => {
 });
 
 test("samples become figures, and their memory is bounded", () => {
-  const pipe = { link: "l", direction: "forward", pipe: null, from: "a", to: "b", joined_in_kernel: false, rate_bits_per_second: 1e6, delay_ns: 0, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: 0, departed_bytes: 0, queued_packets: 3, queued_bytes: 0, dropped_queue_packets: 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 };
+  const pipe = { link: "l", direction: "forward", pipe: null, from: "a", to: "b", joined_in_kernel: false, rate_bits_per_second: 1e6, delay_ns: 0, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: 0, departed_bytes: 0, queued_packets: 3, queued_bytes: 0, dropped_queue_packets: 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 } as PipeStats;
   const [flow] = flowsOf({ at_ns: 0, pipes: [pipe] }, { at_ns: 5e8, pipes: [{ ...pipe, departed_bytes: 31_250, dropped_queue_packets: 5 }] });
   assert.deepEqual([flow?.bits, flow?.use, flow?.drops, flow?.queue], [5e5, 0.5, 10, 3]);
   assert.equal(flowsOf({ at_ns: 0, pipes: [{ ...pipe, departed_bytes: 9 }] }, { at_ns: 1e9, pipes: [pipe] })[0]?.bits, 0, "counters of another lab of the name");

@@ -1,7 +1,7 @@
 // A client of the control protocol over a WebSocket: one JSON object is one message. See docs/protocol.md.
 import { createSignal, type Accessor } from "./view";
 
-export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PipeStats, Sample as Stats, TaskRow as Task, Topology } from "./protocol";
+export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PipeStats, Sample as Stats, SoFar, TaskRow as Task, Topology } from "./protocol";
 type Message = Record<string, unknown> & { id?: number; reply?: string; event?: string; message?: string };
 
 export type State = "connecting" | "open" | "ended";

@@ -1,6 +1,6 @@
 // A lab that is up, as the page knows it: its network, what its pipes carry now and did lately, and what happened. Memory is bounded.
-import { Control, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type Stats, type Topology } from "./control";
-import { batch, createSignal, type Accessor } from "./view";
+import { Control, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type SoFar, type Stats, type Topology } from "./control";
+import { batch, createSignal, onCleanup, type Accessor } from "./view";
 
 /** Samples of all pipes together that are kept. */
 const MOST_VALUES = 1_500_000;
@@ -61,7 +61,7 @@ export class History {
 export const dropsOf = (pipe: PipeStats): number => pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_early_packets + pipe.dropped_down_packets;
 
 /** What happened between two samples. Counters that went back belong to another lab of the name. */
-export function flowsOf(before: Stats | null, now: Stats): Flow[] {
+export function flowsOf(before: Pick<Stats, "at_ns" | "pipes"> | null, now: Pick<Stats, "at_ns" | "pipes">): Flow[] {
   const seconds = before ? (now.at_ns - before.at_ns) / 1e9 : 0;
   return now.pipes.map((pipe, place) => {
     const was = before?.pipes[place];
@@ -85,6 +85,9 @@ export class Lab {
   readonly events: Accessor<Happened[]>;
   /** What is to be done with it, and what is; none if it has no tasks. */
   readonly exercise: Accessor<Exercise | null>;
+  /** What speaks against the run so far, and how late packets are: asked for while somebody looks. */
+  readonly soFar: Accessor<SoFar | null>;
+  private readonly setSoFar: (found: SoFar | null) => void;
   /** Samples that were left out, because this page was slow. */
   readonly lost: Accessor<number>;
   /** Lines of logs that are kept, and a number that grows with them. */
@@ -107,6 +110,8 @@ export class Lab {
     const [flows, setFlows] = createSignal<Flow[]>([]);
     const [figures, setFigures] = createSignal<Flow[]>([]);
     const [events, setEvents] = createSignal<Happened[]>([]);
+    const [soFar, setSoFar] = createSignal<SoFar | null>(null);
+    [this.soFar, this.setSoFar] = [soFar, setSoFar];
     const [exercise, setExercise] = createSignal<Exercise | null>(null);
     const [lost, setLost] = createSignal(0);
     const [written, setWritten] = createSignal(0);
@@ -170,6 +175,24 @@ export class Lab {
         if (this.kept.some(({ what }) => what === "task met")) void this.askForTasks();
       }, 60);
     }
+  }
+
+  /** Asks for the verdict as it is. A lab of an older program, and one that has not begun, tells none. */
+  async askForVerdict(): Promise<void> {
+    this.setSoFar(await this.control.send<SoFar>({ request: "verdict" }).catch(() => null));
+  }
+
+  /** Asks again and again for as long as this is shown. */
+  watchVerdict(while_: () => boolean = () => true): void {
+    const ask = (): void => { if (this.control.state() === "open" && while_()) void this.askForVerdict(); };
+    const timer = setInterval(ask, 2_000);
+    onCleanup(() => clearInterval(timer));
+    queueMicrotask(ask);
+  }
+
+  /** Lets a command, or the services of a node, end and start again. */
+  async restart(name: string): Promise<void> {
+    await this.control.send({ request: "restart", name });
   }
 
   /** Asks how far the tasks are. A lab of an older program knows of none. */

@@ -1,22 +1,26 @@
 // What is said over the control socket of a lab. Written by `scripts/page-types` from `netloom schema --protocol`: change that, and run it again.
 
-/** Netloom control protocol 1.5. */
-export const PROTOCOL = "1.5";
+/** Netloom control protocol 1.6. */
+export const PROTOCOL = "1.6";
 
 /** A step of lab time. */
 export interface Advance {
   /** Its length. */
   by_ns: number;
+  /** Whether it ends at the instant at which the program of this connection has ended, if that is earlier. */
   until_exit?: boolean | null;
 }
 
 /** A capture of a link that lasts until the connection ends. */
 export interface Capture {
-  at?: string | null | null;
-  direction?: string | null | null;
+  /** `sent`, `delivered`, or a node at an end of the link; none: both ends. */
+  at?: string | null;
+  /** `forward` or `backward`; none: both. */
+  direction?: string | null;
   /** The link's name. */
   link: string;
-  snaplen_bytes?: number | null | null;
+  /** So much of each packet is wanted, from the Ethernet header on; none: all. */
+  snaplen_bytes?: number | null;
 }
 
 /** An end of a link. */
@@ -38,12 +42,38 @@ export type Event =
 export interface Exec {
   /** The program and its arguments. */
   argv: string[];
+  /** Where it starts; the root folder if nothing else is said. */
   cwd?: string | null;
+  /** Added to the environment of the lab. */
   env?: [string, string][] | null;
   /** The node's name. */
   node: string;
+  /** Whether standard input is a terminal that the program shall control. */
   terminal?: boolean | null;
-  user?: string | null | null;
+  /** The user that it runs as, by name or number; none: the node's root. */
+  user?: string | null;
+}
+
+/** How far somebody who learns with a lab has come. */
+export interface ExerciseReport {
+  /** The tasks in their order; empty if the lab has no exercise. */
+  tasks: TaskRow[];
+  /** What it is about; empty lines part paragraphs. */
+  text: string;
+  /** What it is called. */
+  title: string;
+}
+
+/** One expectation and whether it holds. */
+export interface ExpectationRow {
+  /** What was measured, against what was wanted. */
+  explanation: string;
+  /** The line in the lab file. */
+  line: number;
+  /** Whether it holds. */
+  met: boolean;
+  /** As written in the lab file. */
+  text: string;
 }
 
 /** A port of this machine that leads into a node. */
@@ -60,6 +90,16 @@ export interface ExposedPort {
 
 /** A family of sockets. */
 export type Family = "inet" | "inet6";
+
+/** One bound that was not kept. */
+export interface Finding {
+  /** By how much more time would have to be slowed for it to fit; none if slowing would not help. */
+  slowing: number | null;
+  /** The pipe, node or part of netloom it is about. */
+  subject: string;
+  /** What was measured and what was described, in words. */
+  text: string;
+}
 
 /** What a lab says to a client that has said hello. */
 export interface Greeting {
@@ -212,12 +252,17 @@ export interface OpenConsole {
 
 /** A socket to be opened inside a node: whatever is done with it happens in the node's network. */
 export interface OpenSocket {
-  bind?: string | null | null;
-  connect?: string | null | null;
+  /** Its own address and port, for example `0.0.0.0:80` or `[::]:80`; none: it is not bound. */
+  bind?: string | null;
+  /** The address and port that it is connected to; none: it is not. */
+  connect?: string | null;
+  /** The family; IPv4 if nothing is said. */
   family?: Family | null;
-  listen?: number | null | null;
+  /** How many connections may wait until they are accepted; none: it does not listen. */
+  listen?: number | null;
   /** The node's name. */
   node: string;
+  /** The number of the protocol, such as 1 for ICMP; 0: the usual one of family and type. */
   protocol?: number | null;
   /** The type. */
   type: SocketType;
@@ -247,6 +292,24 @@ export interface Pipe {
   settings: Record<string, unknown>;
   /** Whether nobody has cut it. */
   up: boolean;
+}
+
+/** By how much later than due packets of a pipe were delivered, since the engine started. */
+export interface PipeLateness {
+  /** `forward` or `backward`; `shared` of a shared medium. */
+  direction: string;
+  /** The link's name. */
+  link: string;
+  /** The largest. */
+  max_ns: number | null;
+  /** The median; none without packets, and of pipes that end at a transit device, where packets go on in computed time. */
+  p50_ns: number | null;
+  /** The 99th percentile. */
+  p99_ns: number | null;
+  /** How many packets were delivered and measured. */
+  packets: number;
+  /** The name of a further pipe; none: the direction's own. */
+  pipe: string | null;
 }
 
 /** What one pipe counted so far. Packets are segments; bytes count from the IP header on. */
@@ -326,6 +389,8 @@ export type Reply =
   | (Topology & { id?: Id; reply: "topology"; })
   | (Now & { id?: Id; reply: "now"; })
   | (LabStats & { id?: Id; reply: "stats"; })
+  | (SoFar & { id?: Id; reply: "verdict"; })
+  | (ExerciseReport & { id?: Id; reply: "exercise"; })
   | { id?: Id; reply: "started"; }
   | { code: number; id?: Id; reply: "exited"; }
   | { id?: Id; reply: "socket"; }
@@ -343,6 +408,9 @@ export type Request =
   | { id?: Id; request: "pause"; }
   | { id?: Id; request: "resume"; }
   | { id?: Id; request: "stats"; }
+  | { id?: Id; request: "verdict"; }
+  | (Restart & { id?: Id; request: "restart"; })
+  | { id?: Id; request: "exercise"; }
   | (Exec & { id?: Id; request: "exec"; })
   | (Capture & { id?: Id; request: "capture"; })
   | (SignalProgram & { id?: Id; request: "signal"; })
@@ -352,6 +420,12 @@ export type Request =
   | (Subscribe & { id?: Id; request: "subscribe"; })
   | (Unsubscribe & { id?: Id; request: "unsubscribe"; })
   | { id?: Id; request: "down"; };
+
+/** What is to start again. */
+export interface Restart {
+  /** The name of a command or service of the timeline, or of a node, whose services are meant. */
+  name: string;
+}
 
 /** What the pipes of a lab have counted, told at a chosen step. */
 export interface Sample {
@@ -390,16 +464,32 @@ export type ServiceState = "waiting" | "starting" | "ready" | "done" | "stopped"
 export interface Set {
   /** Keys and values as in a lab file; `state` may also be `up` or `down`. */
   changes: [string, string][];
-  direction?: string | null | null;
+  /** `forward` or `backward`; none: both. */
+  direction?: string | null;
   /** The link's name. */
   link: string;
-  pipe?: string | null | null;
+  /** The name of a further pipe; none: the link's own, or all of them if it is about the state. */
+  pipe?: string | null;
 }
 
 /** A signal for a program. */
 export interface SignalProgram {
   /** The signal's number. */
   signal: number;
+}
+
+/** The verdict as it would be if the lab ended now, as far as the lab knows it: what happened inside nodes is judged at the end. */
+export interface SoFar {
+  /** Lab time since the engine started. */
+  at_ns: number;
+  /** What is expected of the run, and what holds of it so far; empty of a lab that is up and plays no timeline. */
+  expectations: ExpectationRow[];
+  /** How late packets are, pipe by pipe in the order of `stats`. */
+  pipes: PipeLateness[];
+  /** The same since time zero. */
+  since_zero_ns: number;
+  /** What speaks against the run so far. */
+  verdict: Verdict;
 }
 
 /** A type of socket. */
@@ -410,12 +500,16 @@ export type Stream = "stdout" | "stderr";
 
 /** A subscription; a connection has one of each topic at most. */
 export interface Subscribe {
-  commands?: string[] | null | null;
+  /** Of `output`: the names of commands and services; none: all of them. */
+  commands?: string[] | null;
   /** What to be told of. */
   events: Topic;
-  every_ns?: number | null | null;
+  /** Of `stats`: the lab time between two samples. */
+  every_ns?: number | null;
+  /** Of `lab` and `output`: whether to begin with what happened or was written before. */
   from_start?: boolean | null;
-  stream?: Stream | null | null;
+  /** Of `output`: only this stream; none: both. */
+  stream?: Stream | null;
 }
 
 /** What a switch did at one of its ports since the lab began. The segments of a train are frames of their own. */
@@ -460,6 +554,26 @@ export interface SwitchRow {
   unlearned_addresses: number;
 }
 
+/** A task of an exercise. */
+export interface TaskRow {
+  /** What must hold, all of it, and how far it did when it was looked at last. */
+  checks: ExpectationRow[];
+  /** What helps. */
+  hints: string[];
+  /** At how much lab time up to now its checks look; none: at all since time zero. */
+  last_ns: number | null;
+  /** Its line in the lab file. */
+  line: number;
+  /** When it was met, after time zero; none: it is to be done. */
+  met_ns: number | null;
+  /** Whether it is the one that is to be done next: later ones are looked at when it is met. */
+  next: boolean;
+  /** More about it; may be empty. */
+  text: string;
+  /** What is to be done, in a line. */
+  title: string;
+}
+
 /** What there is to be told of. */
 export type Topic = "lab" | "stats" | "output";
 
@@ -493,4 +607,21 @@ export interface TreeRow {
 export interface Unsubscribe {
   /** Which one. */
   events: Topic;
+}
+
+/** Whether the network did what was described. */
+export interface Verdict {
+  /** Whether everything stayed within the bounds. */
+  as_described: boolean;
+  /** What was seen beside the findings and explains them; no finding by itself. */
+  causes?: string[];
+  /** The smallest whole dilation with which this machine would fit, as far as the figures tell; none if none is needed,
+if slowing would not help, and in virtual time. */
+  dilation: number | null;
+  /** What did not, the worst first. */
+  findings: Finding[];
+  /** What `netloom doctor` says of the machine, where that explains the findings. */
+  machine?: string | null;
+  /** What could not be judged, and why. */
+  notes: string[];
 }

@@ -34,7 +34,8 @@ pub(crate) use generate::GenerateArgs;
 pub(crate) use graph::{GraphArgs, GraphFormat};
 pub(crate) use journal::{JournalArgs, JournalFormat};
 pub(crate) use lab::{
-    AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, TasksArgs, UpArgs,
+    AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, TasksArgs,
+    UpArgs,
 };
 pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
 pub(crate) use mm::{MmArgs, MmCommand, Way};
@@ -152,6 +153,23 @@ pub(crate) enum Command {
     },
     /// Show what the links of a running lab carry, every second
     Stats(StatsArgs),
+    /// Show what speaks against the run of a lab that is up so far, and where packets are late
+    #[command(after_help = "Examples:\n  netloom verdict star\n  netloom verdict star --json | jq '.pipes[].p99_ns'")]
+    Verdict {
+        /// The lab; may be left out if only one is up
+        lab: Option<String>,
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a command, or the services of a node, end and start again
+    #[command(after_help = "Examples:\n  netloom restart star web\n  netloom restart star h2")]
+    Restart {
+        /// The lab
+        lab: String,
+        /// A command or service of the timeline, or a node, whose services are meant
+        name: String,
+    },
     /// Show the tasks of the exercise of a lab that is up, and which of them are met
     Tasks(TasksArgs),
     /// Show the output of a lab's commands and services

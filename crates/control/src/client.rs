@@ -1,7 +1,8 @@
 //! The user's side of the control socket.
 
 use crate::protocol::{
-    Advance, Capture, Exec, LabInfo, LabStats, Now, OpenConsole, Refused, Reply, Request, Set, SignalProgram, Topology,
+    Advance, Capture, Exec, LabInfo, LabStats, Now, OpenConsole, Refused, Reply, Request, Restart, Set, SignalProgram,
+    SoFar, Topology,
 };
 use crate::running::find;
 use netloom_host::fds::{receive_with_fds, send_with_fds};
@@ -70,6 +71,25 @@ impl Client {
             Reply::Stats(stats) => Ok(stats),
             other => Err(self.unexpected(&other)),
         }
+    }
+
+    /// What speaks against its run so far, and how late packets are.
+    ///
+    /// # Errors
+    /// [`RunError::Died`] if the lab goes away before it answers, or [`RunError::Reported`] if it has not begun.
+    pub fn verdict(&mut self) -> Result<SoFar, RunError> {
+        match self.ask(&Request::Verdict, &[])? {
+            Reply::Verdict(so_far) => Ok(so_far),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
+    /// Lets a command, or the services of a node, end and start again.
+    ///
+    /// # Errors
+    /// [`RunError::Reported`] if there is no such command or node.
+    pub fn restart(&mut self, name: &str) -> Result<(), RunError> {
+        self.done(&Request::Restart(Restart { name: name.to_owned() }))
     }
 
     /// How far the tasks of its exercise are; there are none if it has no exercise.

@@ -8,6 +8,7 @@ mod read;
 mod reply;
 mod request;
 mod schema;
+mod so_far;
 mod topology;
 
 pub(crate) use event::Notice;
@@ -16,10 +17,11 @@ pub(crate) use read::read;
 pub(crate) use reply::Answer;
 pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, Now, PipeStats, Refused, Reply};
 pub use request::{
-    Advance, Capture, Exec, Family, Hello, Id, Message, OpenConsole, OpenSocket, Request, Set, SignalProgram,
+    Advance, Capture, Exec, Family, Hello, Id, Message, OpenConsole, OpenSocket, Request, Restart, Set, SignalProgram,
     SocketType, Stream, Subscribe, Topic, Unsubscribe,
 };
 pub use schema::schema;
+pub use so_far::{PipeLateness, SoFar};
 pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, ServiceState, Topology};
 
 /// The version of the protocol that this program speaks. The major number grows when clients have to change; it is what

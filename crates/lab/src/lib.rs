@@ -56,12 +56,12 @@ pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_ch
 pub use names::check_name;
 pub use plan::{
     Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, ContainerEngine, ContainerPlan, Cpus, Daemon,
-    Direction, DiskFormat, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan, ExposePlan, ExternalMode, ExternalPlan,
-    FileContents, FilePlan, FilterExpression, GroupPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan, LinkPart,
-    LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan, PipePlan, Plan, Precision, Ready, ReadyWhen,
-    RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards, Stack, SwitchPlan, TableRoutePlan, TaskPlan, TrafficPlan,
-    Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware,
-    VmPlan, VolumePlan, Whose, WindowConfig,
+    Direction, DiskFormat, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan, ExposePlan, ExternalMode,
+    ExternalPlan, FileContents, FilePlan, FilterExpression, GroupPlan, ImagePlan, InterfacePlan, InternetPlan,
+    JournalPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan, PipePlan, Plan, Precision,
+    Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards, Stack, SwitchPlan, TableRoutePlan,
+    TaskPlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, VmAccess,
+    VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;

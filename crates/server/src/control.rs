@@ -108,8 +108,10 @@ fn judge(said: &Said, role: Role) -> Result<String, Value> {
         .map_err(|error| refused(&Value::Null, &format!("this is not a JSON object on one line: {error}")))?;
     let word = request["request"].as_str().unwrap_or_default().to_owned();
     let least = match word.as_str() {
-        "hello" | "info" | "topology" | "now" | "stats" | "exercise" | "subscribe" | "unsubscribe" => Role::Look,
-        "set" | "signal" | "advance" | "pause" | "resume" => Role::Use,
+        "hello" | "info" | "topology" | "now" | "stats" | "exercise" | "verdict" | "subscribe" | "unsubscribe" => {
+            Role::Look
+        }
+        "set" | "signal" | "restart" | "advance" | "pause" | "resume" => Role::Use,
         "exec" | "socket" | "console" => {
             return Err(refused(
                 &request["id"],

@@ -38,6 +38,7 @@ from .models import (
     DualPi2,
     Dumbbell,
     EveryLoss,
+    Exercise,
     ExponentialDelay,
     FatTree,
     Fifo,
@@ -533,6 +534,8 @@ class LabKeys(TypedDict, total=False):
     """
     duration: Time | None
     """When the run ends at the latest, after time zero. Default: when all commands have ended."""
+    exercise: Exercise | None
+    """Tasks for somebody who learns with this lab, which are checked while it is up. Default: none."""
     generate: Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Mapping[str, Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet] | None
     """A network of a well-known shape, or several by name: their nodes and links are added to those of the file."""
     inherit: Sequence[str] | None

@@ -120,6 +120,18 @@ class AsyncLive:
         """What every pipe and every port of a switch has counted."""
         return await self.ask("stats")
 
+    async def verdict(self) -> Message:
+        """See `Live.verdict`."""
+        return await self.ask("verdict")
+
+    async def exercise(self) -> Message:
+        """See `Live.exercise`."""
+        return await self.ask("exercise")
+
+    async def restart(self, name: str) -> None:
+        """See `Live.restart`."""
+        await self.ask("restart", name=name)
+
     async def now(self) -> Now:
         """What time it is."""
         return now_of(await self.ask("now"))

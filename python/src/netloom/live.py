@@ -254,6 +254,22 @@ class Live:
         """What every pipe and every port of a switch has counted."""
         return self.ask("stats")
 
+    def verdict(self) -> dict[str, Any]:
+        """What speaks against the run so far (`verdict`), which expectations hold so far, and how late packets of each pipe are (`pipes`)."""
+        return self.ask("verdict")
+
+    def exercise(self) -> dict[str, Any]:
+        """The tasks of the lab's exercise, and which of them are met (`met_ns`)."""
+        return self.ask("exercise")
+
+    def restart(self, name: str) -> None:
+        """Lets a command, or the services of a node, end and start again.
+
+        Args:
+            name: Of a command or service of the timeline, or of a node.
+        """
+        self.ask("restart", name=name)
+
     def offers(self, capability: str) -> bool:
         """Whether the lab has this capability of the protocol."""
         return capability in self._capabilities

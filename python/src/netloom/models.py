@@ -46,6 +46,7 @@ __all__ = [
     "DualPi2",
     "Dumbbell",
     "EveryLoss",
+    "Exercise",
     "ExponentialDelay",
     "FatTree",
     "Fifo",
@@ -110,6 +111,7 @@ __all__ = [
     "Step",
     "Sweep",
     "TableDelay",
+    "Task",
     "TokenBucket",
     "Torus",
     "TrafficConstant",
@@ -957,6 +959,28 @@ class EveryLoss(Model):
         self._put("kind", "every")
         self._put("n", n)
         self._put("first", first)
+
+
+class Exercise(Model):
+    """What somebody who learns with this lab is to do."""
+
+    def __init__(
+        self,
+        *,
+        tasks: Sequence[Task],
+        text: str | None = None,
+        title: str | None = None,
+    ) -> None:
+        """
+        Args:
+            tasks: The tasks, which are met one after the other.
+            text: What it is about; empty lines part paragraphs.
+            title: What it is called. Default: the lab's name.
+        """
+        super().__init__()
+        self._put("tasks", tasks)
+        self._put("text", text)
+        self._put("title", title)
 
 
 class File(Model):
@@ -3171,6 +3195,34 @@ class Sweep(Model):
         super().__init__()
         self._put("count", count)
         self._put("processors", processors)
+
+
+class Task(Model):
+    """A task, which is met when its checks hold."""
+
+    def __init__(
+        self,
+        *,
+        check: str | Sequence[str],
+        title: str,
+        hints: Sequence[str] | None = None,
+        last: Time | None = None,
+        text: str | None = None,
+    ) -> None:
+        """
+        Args:
+            check: What must hold, in the language of `expect`, or a list of which everything must.
+            title: What is to be done, in a line.
+            hints: What helps, one after the other. Default: none.
+            last: The checks look at so much lab time up to now, 1 s to 60 s. Default: at everything since time zero.
+            text: More about it.
+        """
+        super().__init__()
+        self._put("check", check)
+        self._put("title", title)
+        self._put("hints", hints)
+        self._put("last", last)
+        self._put("text", text)
 
 
 class TrafficConstant(Model):

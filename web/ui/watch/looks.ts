@@ -1,11 +1,11 @@
 // How a lab's links look on the map: by what they carry, drop or hold, in colours, widths, dashes and numbers.
 import { grade } from "../../components/map";
 import { rate } from "../../components/format";
-import type { Topology, TopologyLink } from "../control";
+import type { SoFar, Topology, TopologyLink } from "../control";
 import type { Flow } from "../lab";
 import type { Graph, Look } from "../map/model";
 
-export const MODES = ["use", "throughput", "drops", "queue", "delay"] as const;
+export const MODES = ["use", "throughput", "drops", "queue", "delay", "lateness"] as const;
 export type Mode = (typeof MODES)[number];
 
 /** Which samples belong to a link: pipes have the order of the lab file, own ones first. */
@@ -19,7 +19,7 @@ const short = (value: number): string => (value >= 100 ? Math.round(value).toStr
 const times = (ns: number): string => (ns >= 1e9 ? `${short(ns / 1e9)} s` : ns >= 1e6 ? `${short(ns / 1e6)} ms` : ns >= 1e3 ? `${short(ns / 1e3)} µs` : `${ns} ns`);
 
 /** The state of one link, of its two directions together. */
-export function lookOf(flows: readonly Flow[], mode: Mode): Look {
+export function lookOf(flows: readonly Flow[], mode: Mode, late = 0): Look {
   const most = (of: (flow: Flow) => number): number => flows.reduce((sum, flow) => Math.max(sum, of(flow)), 0);
   const use = flows.some((flow) => flow.use !== null) ? most((flow) => flow.use ?? 0) : null;
   const bits = most((flow) => flow.bits);
@@ -33,6 +33,7 @@ export function lookOf(flows: readonly Flow[], mode: Mode): Look {
   else if (mode === "throughput") look.label = bits > 0 ? rate(bits, 3) : "";
   else if (mode === "drops") [look.label, look.grade] = [drops > 0 ? `${short(drops)}/s` : "", drops === 0 ? 0 : drops < 1 ? 3 : drops < 50 ? 4 : 5];
   else if (mode === "queue") [look.label, look.grade] = [queue > 0 ? `${queue} packets` : "", queue === 0 ? 0 : queue < 10 ? 2 : queue < 50 ? 3 : queue < 200 ? 4 : 5];
+  else if (mode === "lateness") [look.label, look.grade] = [late > 0 ? `${times(late)} late` : "", late === 0 ? 0 : late < 1e4 ? 1 : late < 1e5 ? 2 : late < 1e6 ? 3 : late < 1e7 ? 4 : 5];
   else {
     const delay = most((flow) => flow.total.delay_ns);
     [look.label, look.grade] = [times(delay), delay === 0 ? 0 : delay < 1e6 ? 1 : delay < 1e7 ? 2 : delay < 5e7 ? 3 : delay < 2e8 ? 4 : 5];
@@ -41,9 +42,11 @@ export function lookOf(flows: readonly Flow[], mode: Mode): Look {
   return look;
 }
 
-export function looksOf(graph: Graph, topology: Topology, flows: readonly Flow[], mode: Mode): Look[] {
+export function looksOf(graph: Graph, topology: Topology, flows: readonly Flow[], mode: Mode, soFar: SoFar | null = null): Look[] {
   const places = pipesOf(topology, flows);
-  return graph.links.map((name) => lookOf((places.get(name) ?? []).map((place) => flows[place]).filter((flow): flow is Flow => flow !== undefined), mode));
+  const late = new Map<string, number>();
+  for (const pipe of soFar?.pipes ?? []) late.set(pipe.link, Math.max(late.get(pipe.link) ?? 0, pipe.p99_ns ?? 0));
+  return graph.links.map((name) => lookOf((places.get(name) ?? []).map((place) => flows[place]).filter((flow): flow is Flow => flow !== undefined), mode, late.get(name)));
 }
 
 /** What is said of a link, for pointers and screen readers. */

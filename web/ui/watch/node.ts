@@ -1,6 +1,7 @@
 // What one node is, and what can be done in it.
 import { rate } from "../../components/format";
 import type { Lab } from "../lab";
+import { attempt } from "../tell";
 import { createMemo, el, press, type View } from "../view";
 import { may } from "../world";
 import type { Dock } from "./dock";
@@ -26,7 +27,7 @@ export function nodePanel(lab: Lab, name: string, dock: Dock, openLink: (link: s
       if (!known) return el("p", { class: "none" }, "the lab has no such node any more");
       return [
         el("p", { class: "under" }, `${known.kind}${known.stack && known.stack !== known.kind ? `, stack: ${known.stack}` : ""}`),
-        may("use") && runsPrograms(known.kind) ? el("div", { class: "controls" }, press("Open a terminal", () => dock.open(name), { class: "first" }), SIGNALS.map(({ name: text, signal }) => press(text, () => dock.open(name, signalAll(signal))))) : null,
+        may("use") && runsPrograms(known.kind) ? el("div", { class: "controls" }, press("Open a terminal", () => dock.open(name), { class: "first" }), SIGNALS.map(({ name: text, signal }) => press(text, () => dock.open(name, signalAll(signal)))), press("Restart its services", () => attempt(() => lab.restart(name), `what runs on ${name} starts again`))) : null,
         el("h3", {}, "Interfaces"),
         el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "interfaces" }, el("table", {},
           el("thead", {}, el("tr", {}, ["interface", "link", "sends", "addresses"].map((head) => el("th", { scope: "col" }, head)))),
@@ -37,6 +38,6 @@ export function nodePanel(lab: Lab, name: string, dock: Dock, openLink: (link: s
             el("td", {}, face.addresses.map((address) => el("div", {}, address)))))))),
       ];
     },
-    () => (services().length === 0 ? null : [el("h3", {}, "Services"), el("ul", {}, services().map((service) => el("li", {}, `${service.name}: ${typeof service.state === "string" ? service.state.replaceAll("_", " ") : JSON.stringify(service.state)}`)))]),
+    () => (services().length === 0 ? null : [el("h3", {}, "Services"), el("ul", {}, services().map((service) => el("li", {}, `${service.name}: ${typeof service.state === "string" ? service.state.replaceAll("_", " ") : JSON.stringify(service.state)} `, may("use") ? press("restart", () => attempt(() => lab.restart(service.name), `${service.name} starts again`), { class: "plain", "aria-label": `restart ${service.name}` }) : null)))]),
   ];
 }

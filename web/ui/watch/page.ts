@@ -83,11 +83,12 @@ export function labPage(name: string): View {
   const redraw = (): void => {
     const topology = lab.topology();
     if (!topology) return;
-    looks = looksOf(map.graph, topology, lab.flows(), mode());
+    looks = looksOf(map.graph, topology, lab.flows(), mode(), mode() === "lateness" ? lab.soFar() : null);
     dots.renew();
     map.look(looks);
   };
   createEffect(redraw);
+  lab.watchVerdict(() => mode() === "lateness");
   const openNode = (node: string): void => map.choose([node], []);
   const openLink = (link: string): void => map.choose([], [link]);
   const cutAround = (state: "down" | "up"): void => {
@@ -155,7 +156,7 @@ export function labPage(name: string): View {
             if (now === "all") return overview(lab, openNode, openLink);
             if (now === "events") return eventsList(lab);
             if (now === "logs") return logsList(lab);
-            if (now === "verdict") return () => (report() ? reportView(report()) : verdictSoFar(lab, row()?.path ?? null));
+            if (now === "verdict") return () => (report() ? reportView(report()) : verdictSoFar(lab));
             if (now === "tasks") return tasksPanel(lab);
             const { nodes, links } = chosen();
             if (nodes.length === 1 && nodes[0] !== undefined && links.length === 0) return nodePanel(lab, nodes[0], dock, openLink);
@@ -219,6 +220,7 @@ const CLASSES: Record<Mode, string[]> = {
   throughput: ["nothing, or no rate", "below 25 %", "below 50 %", "below 80 %", "below 95 %", "95 % and more"],
   drops: ["none", "", "", "below 1 per second", "below 50", "more"],
   queue: ["empty", "", "below 10 packets", "below 50", "below 200", "more"],
+  lateness: ["none, or not measured", "99 % below 10 µs", "below 100 µs", "below 1 ms", "below 10 ms", "more"],
   delay: ["none", "below 1 ms", "below 10 ms", "below 50 ms", "below 200 ms", "more"],
 };
 

@@ -38,6 +38,7 @@ mod tasks;
 mod time;
 mod ui;
 mod up;
+mod verdict;
 
 use crate::args::{Cli, Command};
 use crate::exit_codes;
@@ -112,6 +113,8 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Resume(args) => time::resume(&args),
         Command::Shape { command } => shape::shape(&command),
         Command::Stats(args) => stats::stats(&args),
+        Command::Verdict { lab, json } => verdict::verdict(lab, json),
+        Command::Restart { lab, name } => verdict::restart(&lab, &name),
         Command::Tasks(args) => tasks::tasks(&args),
         Command::Logs(args) => logs::logs(&args),
         Command::Capture(args) => capture::capture(&args),

@@ -79,6 +79,8 @@ fn decode(name: &str, body: Value) -> Result<Request, Refused> {
         "pause" => Ok(Request::Pause),
         "resume" => Ok(Request::Resume),
         "stats" => Ok(Request::Stats),
+        "verdict" => Ok(Request::Verdict),
+        "restart" => body_of(body, Request::Restart),
         "exercise" => Ok(Request::Exercise),
         "exec" => body_of(body, Request::Exec),
         "capture" => body_of(body, Request::Capture),

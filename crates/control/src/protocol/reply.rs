@@ -1,6 +1,7 @@
 //! What the lab answers.
 
 use super::request::Id;
+use super::so_far::SoFar;
 use super::topology::{ServiceInfo, Topology};
 use netloom_judge::{Effects, ExerciseReport, ExitCode, SwitchRow};
 use schemars::JsonSchema;
@@ -32,6 +33,8 @@ pub enum Reply {
     Now(Now),
     /// To `stats`.
     Stats(LabStats),
+    /// To `verdict`.
+    Verdict(SoFar),
     /// To `exercise`.
     Exercise(ExerciseReport),
     /// To `exec`: the program runs. To `capture`: packets are on their way.

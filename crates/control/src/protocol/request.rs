@@ -47,6 +47,10 @@ pub enum Request {
     Resume,
     /// Asks what every pipe has counted.
     Stats,
+    /// Asks what speaks against the run so far, and how late packets are.
+    Verdict,
+    /// Asks a command, or the programs of a node, to end, and starts them again when they have.
+    Restart(Restart),
     /// Asks which tasks of the lab's exercise are met.
     Exercise,
     /// Runs a program in a node. Its standard input, output and error come along as three file descriptors.
@@ -84,6 +88,13 @@ pub struct Advance {
     /// Whether it ends at the instant at which the program of this connection has ended, if that is earlier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_exit: bool,
+}
+
+/// What is to start again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Restart {
+    /// The name of a command or service of the timeline, or of a node, whose services are meant.
+    pub name: String,
 }
 
 /// A signal for a program.

@@ -15,7 +15,7 @@ use netloom_lab::{CommandMetric, Expectation, Figure, FigureUnit, Judgement, Mea
 use netloom_units::Duration;
 pub use nodes::NodeWatch;
 use std::collections::BTreeMap;
-pub use tasks::Tasks;
+pub use tasks::{Tasks, so_far};
 pub use tcp::{TcpSeen, TcpWatch};
 pub use watches::Watches;
 

@@ -61,9 +61,8 @@ impl Tasks {
             met: Vec::new(),
             found: all().map(unseen).collect(),
             pipes: pipes.map(|(number, _)| number).collect(),
-            wants_spreads: recent().any(
-                |term| matches!(&term.subject, Subject::Link { metric, .. } if super::look::is_spread(*metric)),
-            ),
+            wants_spreads: recent()
+                .any(|term| matches!(&term.subject, Subject::Link { metric, .. } if super::look::is_spread(*metric))),
             longest: all().filter_map(|task| task.last).max().unwrap_or_default(),
             looks: VecDeque::new(),
         }
@@ -115,11 +114,7 @@ impl Tasks {
 
     fn judged(&self, task: &TaskPlan, measured: &Measurements<'_>, now: Duration) -> Vec<ExpectationRow> {
         let Some(last) = task.last else {
-            let judge = |check: &Expectation| match ends(check).filter(|end| *end > now) {
-                Some(end) => unmeasured_row(check, &format!("this is known {end} after time zero")),
-                None => row(check, measured),
-            };
-            return task.checks.iter().map(judge).collect();
+            return task.checks.iter().map(|check| known(check, measured, now)).collect();
         };
         let began = self.met.last().copied().unwrap_or_default();
         let is_early = |past: &&Past| past.at + last <= now && past.at >= began;
@@ -184,6 +179,19 @@ impl Tasks {
         };
         let pipes = self.pipes.iter().map(pipe).collect();
         self.looks.push_back(Past { at: now, pipes });
+    }
+}
+
+/// What is known so far of every expectation of the run, in the order of the lab file.
+pub fn so_far(measured: &Measurements<'_>) -> Vec<ExpectationRow> {
+    let now = measured.duration();
+    measured.plan.expect.iter().map(|one| known(one, measured, now)).collect()
+}
+
+fn known(check: &Expectation, measured: &Measurements<'_>, now: Duration) -> ExpectationRow {
+    match ends(check).filter(|end| *end > now) {
+        Some(end) => unmeasured_row(check, &format!("this is known {end} after time zero")),
+        None => row(check, measured),
     }
 }
 

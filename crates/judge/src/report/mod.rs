@@ -356,7 +356,7 @@ pub struct FigureRow {
 }
 
 /// Whether the network did what was described.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// Whether everything stayed within the bounds.
     pub as_described: bool,
@@ -376,7 +376,7 @@ pub struct Verdict {
 }
 
 /// One bound that was not kept.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The pipe, node or part of netloom it is about.
     pub subject: String,

@@ -27,20 +27,20 @@ pub(super) fn exercise(node: &Node, errors: &mut Errors) -> Option<ExerciseSpec>
         let message = format!("an exercise has 1 to {MOST_TASKS} tasks, and this one has {}", items.len());
         errors.push(tasks.error(message));
     }
-    let tasks = items.iter().filter_map(|item| task(item, errors)).collect();
-    Some(ExerciseSpec { title, text, tasks })
+    let read = items.iter().filter_map(|item| task(item, errors)).collect();
+    Some(ExerciseSpec { title, text, tasks: read })
 }
 
 fn task(node: &Node, errors: &mut Errors) -> Option<TaskSpec> {
     let fields = Fields::open(node, &TASK, errors)?;
-    let title = fields.read("title", |node| said(node).map(|text| node.spanned(text)), errors);
+    let title = fields.read("title", |own| said(own).map(|words| own.spanned(words)), errors);
     let text = fields.read("text", said, errors).unwrap_or_default();
-    let checks = fields.get("check").map_or_else(Vec::new, |node| several(node, errors));
-    if let Some(node) = fields.get("check").filter(|node| is_empty(node)) {
-        errors.push(node.expected("what must hold, for example `ping.exit == 0`, or a list of that"));
+    let checks = fields.get("check").map_or_else(Vec::new, |own| several(own, errors));
+    if let Some(empty) = fields.get("check").filter(|own| is_empty(own)) {
+        errors.push(empty.expected("what must hold, for example `ping.exit == 0`, or a list of that"));
     }
     let last = fields.read("last", span, errors);
-    let hints = fields.get("hints").map_or_else(Vec::new, |node| hints(node, errors));
+    let hints = fields.get("hints").map_or_else(Vec::new, |own| hints(own, errors));
     Some(TaskSpec { title: title?, text, checks, last, hints })
 }
 

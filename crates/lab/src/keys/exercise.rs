@@ -47,6 +47,11 @@ pub(crate) const TASK: Section = Section {
             "5 s",
             "The checks look at so much lab time up to now, 1 s to 60 s. Default: at everything since time zero.",
         ),
-        Key::new("hints", TEXTS, "[The flow begins after two seconds.]", "What helps, one after the other. Default: none."),
+        Key::new(
+            "hints",
+            TEXTS,
+            "[The flow begins after two seconds.]",
+            "What helps, one after the other. Default: none.",
+        ),
     ]],
 };

@@ -124,7 +124,8 @@ fn on_expectations(plan: &Plan, number: usize) -> Option<String> {
     if let Some(figure) = plan.figures.iter().find(|figure| of_link(&figure.term.subject)) {
         return Some(format!("line {} of `figures` wants it measured", figure.line));
     }
-    let asks = |all: &[Expectation]| all.iter().find(|one| one.terms().any(|term| of_link(&term.subject))).map(|one| one.line);
+    let asks =
+        |all: &[Expectation]| all.iter().find(|one| one.terms().any(|term| of_link(&term.subject))).map(|one| one.line);
     if let Some(line) = asks(&plan.expect) {
         return Some(format!("line {line} of `expect` wants it measured"));
     }

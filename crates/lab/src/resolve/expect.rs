@@ -112,7 +112,7 @@ impl Reader<'_> {
         };
         let (line, text) = (written.span.line, written.value.trim().to_owned());
         let check = Expectation { line, text, term: *term, test };
-        if task.last.is_some() && check.terms().any(|term| term.window.is_some()) {
+        if task.last.is_some() && check.terms().any(|own| own.window.is_some()) {
             self.errors.push(written.error("`during` and the task's `last` both say what to look at: leave one out"));
         }
         Some(check)

@@ -358,7 +358,8 @@ fn figures(rows: &[FigureRow]) -> String {
     table.to_string()
 }
 
-fn verdict(verdict: &Verdict) -> String {
+/// The verdict, with what speaks against it.
+pub fn verdict(verdict: &Verdict) -> String {
     let style = match verdict {
         Verdict { as_described: true, .. } => GOOD,
         Verdict { findings, .. } if findings.is_empty() => CAUTION,

@@ -11,7 +11,10 @@ pub fn tasks(exercise: &ExerciseReport) -> String {
         let number = place + 1;
         match task.met_ns {
             Some(at) => {
-                push_line(&mut text, &format!("{GOOD}met{GOOD:#}    {number}. {} {FAINT}at {}{FAINT:#}", task.title, span(at)));
+                push_line(
+                    &mut text,
+                    &format!("{GOOD}met{GOOD:#}    {number}. {} {FAINT}at {}{FAINT:#}", task.title, span(at)),
+                );
             }
             None => push_line(&mut text, &format!("to do  {number}. {}", task.title)),
         }

@@ -12,6 +12,7 @@ mod measuring;
 mod programs;
 mod requests;
 mod sampling;
+mod so_far;
 mod sources;
 mod stage;
 mod timeline;
@@ -34,7 +35,7 @@ use context::Context;
 use exercise::Exercise;
 use measuring::Measuring;
 pub(crate) use measuring::of_node as measured_in;
-use netloom_control::{ClientId, Server};
+use netloom_control::Server;
 use netloom_dataplane::Snapshot;
 use netloom_guest::node::Pump;
 use netloom_host::processors::Claim;
@@ -46,8 +47,9 @@ use netloom_judge::{Punctuality, RunError, Spent};
 use netloom_results::EventLog;
 use netloom_units::{Duration, Instant};
 use programs::{Programs, Purpose};
-use requests::{Outcome, Requests, longest_end};
+use requests::{Requests, longest_end};
 use serde_json::json;
+use so_far::Known;
 use sources::Source;
 use stage::{Play, Stage, Stop, Why};
 use std::collections::BTreeMap;
@@ -77,6 +79,7 @@ pub(crate) struct Session<'a> {
     windows: BTreeMap<Duration, Look>,
     watches: Watches,
     exercise: Exercise,
+    known: Known,
     silence: Silence,
     measuring: Measuring,
     /// Behind the nodes, which speak to their kernels through it.
@@ -131,6 +134,7 @@ impl<'a> Session<'a> {
             windows: BTreeMap::new(),
             watches: Watches::of(&job.plan),
             exercise: Exercise::of(job),
+            known: Known::default(),
             silence: Silence::default(),
             measuring: Measuring::default(),
             _pump: pump,
@@ -463,28 +467,5 @@ impl<'a> Session<'a> {
                 Ok(())
             }
         }
-    }
-
-    /// Answers what a client asks.
-    fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
-        self.requests.serve(id);
-        while let Some(incoming) = self.requests.next(id) {
-            let tasks = &self.exercise.tasks;
-            match self.requests.answer(id, incoming, &mut self.context, &mut self.programs, &mut self.carriers, tasks)? {
-                Outcome::GoesOn => {}
-                Outcome::Ends => self.end_on_request()?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes in what a node's agent reports; clients hear of the ends of their programs.
-    fn serve_node(&mut self, node: usize) -> Result<(), RunError> {
-        let served = self.programs.serve_node(&mut self.context, node);
-        for (client, code) in self.programs.take_ended() {
-            self.requests.has_ended(client, code);
-            self.requests.arrive_with(client, &self.context);
-        }
-        served
     }
 }

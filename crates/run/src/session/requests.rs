@@ -47,6 +47,15 @@ pub(super) enum Outcome {
     GoesOn,
     /// The lab is to end.
     Ends,
+    /// The client waits for what all of the lab has to be asked for.
+    Tells(Told),
+}
+
+/// What all of the lab has to be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// What speaks against it so far.
+    Verdict,
 }
 
 impl Requests {
@@ -75,6 +84,11 @@ impl Requests {
     /// The next thing that a client has brought.
     pub(super) fn next(&mut self, id: ClientId) -> Option<Incoming> {
         self.server.next(id)
+    }
+
+    /// Answers the request that a client waits for.
+    pub(super) fn reply(&mut self, id: ClientId, reply: &Reply) {
+        self.server.reply(id, reply);
     }
 
     /// Tells a client that its program has ended.
@@ -123,6 +137,8 @@ impl Requests {
             Request::Pause => self.pause(true, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Stats => Reply::Stats(context.links.stats(&context.job.plan)?),
+            Request::Verdict => return Ok(Outcome::Tells(Told::Verdict)),
+            Request::Restart(wanted) => programs.restart(context, &wanted.name)?.map_or_else(refused, |()| Reply::Done),
             Request::Exercise => Reply::Exercise(tasks.report(&context.job.plan)),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => change(&set, context, programs, carriers)?.map_or_else(refused, |()| Reply::Done),
@@ -327,8 +343,22 @@ impl Place {
 }
 
 /// What this lab offers its clients, as `hello` tells them.
-const CAPABILITIES: &[&str] =
-    &["capture", "clock", "console", "events", "exec", "exercise", "set", "socket", "stats", "time", "topology", "until_exit"];
+const CAPABILITIES: &[&str] = &[
+    "capture",
+    "clock",
+    "console",
+    "events",
+    "exec",
+    "exercise",
+    "restart",
+    "set",
+    "socket",
+    "stats",
+    "time",
+    "topology",
+    "until_exit",
+    "verdict",
+];
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 

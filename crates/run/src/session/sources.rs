@@ -1,6 +1,7 @@
 //! Everything that the lab's main loop waits for.
 
 use super::Session;
+use super::requests::{Outcome, Told};
 use crate::driver::Driver;
 use crate::job::Mode;
 use crate::virtual_time::{Played, VirtualTime};
@@ -141,6 +142,40 @@ impl Session<'_> {
         let nodes = nodes.filter_map(move |(index, node)| Some((Source::Node(index), node.fd()?, reads)));
         let ways = self.programs.ways.channels().enumerate().map(move |(number, fd)| (Source::Way(number), fd, reads));
         guard.into_iter().chain([signals]).chain(listener).chain(clients).chain(nodes).chain(ways)
+    }
+
+    /// Answers what a client asks.
+    pub(super) fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
+        self.requests.serve(id);
+        while let Some(incoming) = self.requests.next(id) {
+            let tasks = &self.exercise.tasks;
+            match self.requests.answer(
+                id,
+                incoming,
+                &mut self.context,
+                &mut self.programs,
+                &mut self.carriers,
+                tasks,
+            )? {
+                Outcome::GoesOn => {}
+                Outcome::Ends => self.end_on_request()?,
+                Outcome::Tells(Told::Verdict) => {
+                    let reply = self.verdict_so_far()?;
+                    self.requests.reply(id, &reply);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what a node's agent reports; clients hear of the ends of their programs.
+    pub(super) fn serve_node(&mut self, node: usize) -> Result<(), RunError> {
+        let served = self.programs.serve_node(&mut self.context, node);
+        for (client, code) in self.programs.take_ended() {
+            self.requests.has_ended(client, code);
+            self.requests.arrive_with(client, &self.context);
+        }
+        served
     }
 }
 

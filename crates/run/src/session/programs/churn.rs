@@ -2,11 +2,19 @@
 
 use super::Programs;
 use super::processes::Purpose;
+use crate::commands::Command;
 use crate::session::context::Context;
-use netloom_judge::{Kind, RunError};
+use crate::session::stage::Stage;
+use netloom_judge::{ExitCode, Kind, RunError};
 use netloom_lab::{Action, Disturbance, Whose};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
+
+/// Why a client is refused: its exit code, and a text.
+type Refusal = (ExitCode, String);
+
+/// Stands for an entry of the timeline where a client wants the same.
+const BY_HAND: usize = usize::MAX;
 
 impl Programs {
     /// Ends or holds the programs that this entry of the timeline means, which was due `at` after time zero.
@@ -26,24 +34,7 @@ impl Programs {
             Disturbance::Pause => {
                 self.hold(&meant, whose, true);
             }
-            Disturbance::Restart => {
-                let is_running = |this: &Self, number: usize| this.processes.any(|own| own == Purpose::Command(number));
-                let (running, others): (Vec<usize>, Vec<usize>) =
-                    meant.into_iter().partition(|number| is_running(self, *number));
-                for number in running {
-                    self.processes.stop(due, |purpose| purpose == Purpose::Command(number));
-                    self.take(number, event, whose, duration.or(Some(Duration::ZERO)));
-                    self.commands[number].comes_again = duration.is_none() && self.commands[number].taken_by.is_some();
-                }
-                // One that is over begins anew; one whose time has not come is left alone.
-                let over: Vec<usize> = others.into_iter().filter(|one| self.commands[*one].ended.is_some()).collect();
-                let over: Vec<usize> = over.into_iter().filter(|one| self.commands[*one].taken_by.is_none()).collect();
-                match duration {
-                    None => self.start_again(&self.those_that_return(whose, over)),
-                    Some(_) => over.into_iter().for_each(|number| self.take(number, event, whose, duration)),
-                }
-                self.send_due_signals(context)?;
-            }
+            Disturbance::Restart => self.restart_these(context, meant, (event, whose, duration), due)?,
         }
         let word = match how {
             Disturbance::Kill => "killed",
@@ -52,6 +43,72 @@ impl Programs {
         };
         note(context, whose, due, word)?;
         self.start_those_whose_turn_it_is(context)
+    }
+
+    /// The same as an entry of the timeline `restart: NAME` does, for a client and now. Refused if there is no such command or node.
+    pub(crate) fn restart(&mut self, context: &mut Context<'_>, name: &str) -> Result<Result<(), Refusal>, RunError> {
+        if !matches!(context.stage, Stage::Playing(_)) {
+            let message = "nothing can be restarted: the lab has not begun, or is ending".to_owned();
+            return Ok(Err((ExitCode::Usage, message)));
+        }
+        let whose = match self.named(context, name) {
+            Ok(whose) => whose,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let (meant, due) = (self.meant(whose), context.links.now());
+        self.restart_these(context, meant, (BY_HAND, whose, None), due)?;
+        note(context, whose, due, "asked to restart")?;
+        self.start_those_whose_turn_it_is(context).map(Ok)
+    }
+
+    /// The command, or the node with commands, of this name.
+    fn named(&self, context: &Context<'_>, name: &str) -> Result<Whose, Refusal> {
+        let plan = &context.job.plan;
+        let started = |command: &&Command| command.started.is_some();
+        let command = self.commands.iter().find(|command| command.described.name == name);
+        match (command, plan.nodes.iter().position(|node| node.name == name)) {
+            (Some(command), _) if started(&command) => Ok(Whose::Command(command.event)),
+            (Some(_), _) => Err((ExitCode::Usage, format!("`{name}` has not started yet, and so cannot start again"))),
+            (None, Some(node)) if !self.meant(Whose::Node(node)).is_empty() => Ok(Whose::Node(node)),
+            (None, Some(_)) => {
+                Err((ExitCode::Usage, format!("node `{name}` has no program of the lab file that could start again")))
+            }
+            (None, None) => {
+                let names: Vec<&str> = self.commands.iter().map(|one| one.described.name.as_str()).take(20).collect();
+                let known = if names.is_empty() {
+                    "the lab file has no commands".into()
+                } else {
+                    format!("there are {}", names.join(", "))
+                };
+                Err((ExitCode::NoSuchLab, format!("no command and no node is called `{name}`: {known}")))
+            }
+        }
+    }
+
+    /// Those that run are asked to end and come again; of the others, those that are over.
+    fn restart_these(
+        &mut self,
+        context: &mut Context<'_>,
+        meant: Vec<usize>,
+        (event, whose, duration): (usize, Whose, Option<Duration>),
+        due: Instant,
+    ) -> Result<(), RunError> {
+        let is_running = |this: &Self, number: usize| this.processes.any(|own| own == Purpose::Command(number));
+        let (running, others): (Vec<usize>, Vec<usize>) =
+            meant.into_iter().partition(|number| is_running(self, *number));
+        for number in running {
+            self.processes.stop(due, |purpose| purpose == Purpose::Command(number));
+            self.take(number, event, whose, duration.or(Some(Duration::ZERO)));
+            self.commands[number].comes_again = duration.is_none() && self.commands[number].taken_by.is_some();
+        }
+        // One that is over begins anew; one whose time has not come is left alone.
+        let over: Vec<usize> = others.into_iter().filter(|one| self.commands[*one].ended.is_some()).collect();
+        let over: Vec<usize> = over.into_iter().filter(|one| self.commands[*one].taken_by.is_none()).collect();
+        match duration {
+            None => self.start_again(&self.those_that_return(whose, over)),
+            Some(_) => over.into_iter().for_each(|number| self.take(number, event, whose, duration)),
+        }
+        self.send_due_signals(context)
     }
 
     /// The programs that this entry of the timeline has ended or held start again or go on, `at` after time zero.
