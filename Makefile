@@ -83,7 +83,7 @@ web-check: ## are they what web/ gives, and do both work in a browser?
 
 python: ## form, types and tests of the Python package, in an environment of its own
 	scripts/install-deps python
-	scripts/install-deps services
+	scripts/install-deps services papers
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/python-tests
 
