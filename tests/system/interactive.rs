@@ -5,12 +5,13 @@ use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 const DAY: &str = "
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
@@ -312,4 +313,41 @@ fn a_program_is_stopped_when_its_caller_is_killed() {
         assert!(begun.elapsed() < Duration::from_secs(100), "it still runs");
     }
     bed.netloom(&["down"]).expect_code(0);
+}
+
+/// A service of a lab that is up ends and starts again, by its name and by its node's; and the verdict says how the network is meanwhile.
+#[test]
+fn services_start_again_and_the_verdict_is_told_while_it_forms() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("serve.sh", "echo $$ >> started; exec python3 -m http.server 7000\n");
+        let lab = "
+name: again
+nodes: {a: {}, b: {}}
+links: {wire: {ends: [a, b], rate: 10 Mbit/s, delay: 5 ms}}
+timeline:
+  - {on: b, run: sh serve.sh, service: true, ready: {tcp: 7000}, as: web}
+";
+        bed.write("lab.yaml", lab);
+        bed.netloom(&["up", "lab.yaml"]).expect_code(0);
+        let started = || fs::read_to_string(bed.work().join("started")).unwrap_or_default().lines().count();
+        for (name, wanted) in [("web", 2), ("b", 3)] {
+            bed.netloom(&["restart", "again", name]).expect_code(0);
+            let begun = Instant::now();
+            while started() < wanted {
+                assert!(begun.elapsed() < Duration::from_secs(60), "{} starts for {wanted}", started());
+                sleep(Duration::from_millis(20));
+            }
+        }
+        let refused = bed.netloom(&["restart", "again", "wen"]).expect_code(2);
+        assert!(refused.stderr.contains("wen"), "{refused:#?}");
+        bed.netloom(&["exec", "again", "a", "--", "ping", "-c", "3", "-i", "0.1", "b"]).expect_code(0);
+        let said = bed.netloom(&["verdict", "again", "--json"]).expect_code(0).stdout;
+        let verdict: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert!(verdict["verdict"]["as_described"].is_boolean(), "{said}");
+        let pipes = verdict["pipes"].as_array().unwrap();
+        assert!(pipes.len() == 2 && pipes.iter().all(|pipe| pipe["packets"].as_u64() >= Some(3)), "{said}");
+        bed.netloom(&["down", "again"]);
+        bed.assert_nothing_is_left("again");
+    }
 }

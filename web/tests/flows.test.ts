@@ -83,6 +83,48 @@ test("packets of a link are captured as a file and by the command for Wireshark"
   await page.close();
 });
 
+test("a slider acts on the lab at once", async () => {
+  const { page, faults } = await open("#/lab/watched");
+  await ready(page);
+  await command(page, "show link bottleneck");
+  await page.getByLabel("rate by a slider").waitFor();
+  // From the movement to the lab's answer, which comes when its pipes have changed.
+  const spans = await page.evaluate(async () => {
+    const slider = document.querySelector<HTMLInputElement>("[aria-label='rate by a slider']");
+    if (!slider) return [];
+    let answered: (at: number) => void = () => undefined;
+    const [send, heard, asked] = [WebSocket.prototype.send, new WeakSet<WebSocket>(), new Set<unknown>()];
+    WebSocket.prototype.send = function (data) {
+      const said = JSON.parse(String(data)) as { id: unknown; request: string };
+      if (said.request === "set") asked.add(said.id);
+      if (!heard.has(this)) this.addEventListener("message", (event: MessageEvent) => {
+        const reply = JSON.parse(String(event.data)) as { id: unknown; reply?: string };
+        if (reply.reply === "done" && asked.delete(reply.id)) answered(performance.now());
+      });
+      heard.add(this);
+      send.call(this, data);
+    };
+    const all: number[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      const end = new Promise<number>((done) => { answered = done; });
+      const begin = performance.now();
+      slider.value = String(turn % 2 ? 0.4 : 0.45);
+      slider.dispatchEvent(new Event("input"));
+      all.push((await end) - begin);
+      await new Promise((done) => setTimeout(done, 60));
+    }
+    WebSocket.prototype.send = send;
+    return all.sort((a, b) => a - b);
+  });
+  console.log(`from a slider to the changed link: ${spans[0]?.toFixed(1)} ms at least, ${spans[10]?.toFixed(1)} ms mostly, ${spans[19]?.toFixed(1)} ms at most`);
+  assert.ok(spans.length === 20 && (spans[10] ?? 1e9) < 5_000, String(spans));
+  const { pipes } = JSON.parse(place.call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as { pipes: { link: string; rate_bits_per_second: number }[] };
+  assert.ok(pipes.some(({ link, rate_bits_per_second }) => link === "bottleneck" && rate_bits_per_second === 2_500_000), JSON.stringify(pipes));
+  assert.deepEqual(faults, []);
+  place.call("set", "watched", "bottleneck", "rate=2 Mbit/s");
+  await page.close();
+});
+
 test("virtual time goes on in steps, by buttons and by keys, and stands still in between", async () => {
   const { page, faults } = await open("#/lab/stepped");
   await ready(page);

@@ -1,4 +1,4 @@
-// Translates the tests and runs them by Node's own test runner, one file after the other: a browser is enough for one machine.
+// Translates the tests and runs them by Node's own test runner, one file after the other: a browser is enough for one machine. `npm test -- flows speed` runs two of them.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
 // Below node_modules, so that the tests find theirs.
 const out = mkdtempSync(join(here, "../node_modules/.tests-"));
 try {
-  const files = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
+  const files = readdirSync(here).filter((name) => name.endsWith(".test.ts") && (process.argv.length < 3 || process.argv.includes(name.slice(0, -8))));
   await build({
     entryPoints: files.map((name) => join(here, name)), outdir: out, outExtension: { ".js": ".mjs" }, bundle: true, platform: "node", format: "esm",
     target: "node18", packages: "external", logLevel: "warning",

@@ -38,7 +38,7 @@ function large(nodes: number, links: number, every: number): Wire {
     queued_packets: number % 3 ? 0 : ((number + at) % 9) ** 2, queued_bytes: 0, dropped_queue_packets: number % 11 ? 0 : at, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 }))) });
   const control = (socket: Socket): void => socket.onMessage((text) => {
     const { id, request, events } = JSON.parse(text) as { id: number; request: string; events?: string };
-    const said: Record<string, object> = { topology: { reply: "topology", nodes: spots, links: lines, exposed: [], services: [] }, info: { reply: "info", name: "large" }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false } };
+    const said: Record<string, object> = { topology: { reply: "topology", nodes: spots, links: lines, exposed: [], services: [] }, info: { reply: "info", name: "large" }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false }, exercise: { reply: "exercise", title: "", text: "", tasks: [] } };
     socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
     if (events !== "stats") return;
     let at = 0;

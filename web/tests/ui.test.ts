@@ -92,7 +92,7 @@ describe("a lab that is watched", () => {
         await page.setViewportSize({ width, height: 800 });
         assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `wider than ${width}`);
       }
-      for (const tab of ["Events", "Logs", "Verdict", "Overview"]) {
+      for (const tab of ["Tasks", "Events", "Logs", "Verdict", "Overview"]) {
         await page.getByRole("tab", { name: tab }).click();
         await accessible(page, `${tab}, ${theme}`);
       }
@@ -178,14 +178,19 @@ test("names with markup in them are text, wherever they come from", async () => 
   const topology = { reply: "topology", nodes: [{ name: HOSTILE, kind: HOSTILE, stack: HOSTILE, interfaces: [{ name: HOSTILE, link: HOSTILE, mac: "", mtu_bytes: 1, addresses: [HOSTILE] }] }, { name: "b", kind: "host", stack: "", interfaces: [] }], links: [{ name: HOSTILE, ends: [{ node: HOSTILE, interface: "" }, { node: "b", interface: "" }], mtu_bytes: 1, joined_in_kernel: false, pipes: [{ direction: "forward", pipe: null, up: true, settings: { rate: HOSTILE } }] }], exposed: [], services: [] };
   given.sockets["/control"] = (socket) => socket.onMessage((message) => {
     const { id, request, events } = JSON.parse(String(message)) as { id: number; request: string; events?: string };
-    const said: Record<string, object> = { topology, info: { reply: "info", name: HOSTILE }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: HOSTILE, paused: false } };
+    const check = { text: HOSTILE, explanation: HOSTILE, line: 1, met: false };
+    const said: Record<string, object> = {
+      topology, info: { reply: "info", name: HOSTILE }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: HOSTILE, paused: false },
+      exercise: { reply: "exercise", title: HOSTILE, text: HOSTILE, tasks: [{ title: HOSTILE, text: HOSTILE, line: 1, next: true, met_ns: null, last_ns: null, hints: [HOSTILE], checks: [check] }] },
+      verdict: { reply: "verdict", at_ns: 1, since_zero_ns: 1, verdict: { as_described: false, findings: [{ subject: HOSTILE, text: HOSTILE }], causes: [HOSTILE], notes: [HOSTILE], dilation: null }, expectations: [check], pipes: [{ link: HOSTILE, direction: "forward", pipe: HOSTILE, packets: 1, p50_ns: 1, p99_ns: 1, max_ns: 1 }] },
+    };
     socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
     if (events === "lab") socket.send(JSON.stringify({ id, event: "lab", at_ns: 1, since_zero_ns: 1, what: HOSTILE, details: { [HOSTILE]: HOSTILE } }));
     if (events === "output") socket.send(JSON.stringify({ id, event: "output", command: HOSTILE, node: HOSTILE, stream: "stdout", lines: [HOSTILE], partial: false }));
   });
   const { page, faults } = await open(`#/lab/${encodeURIComponent(HOSTILE)}`, given);
   await ready(page);
-  for (const tab of ["Events", "Logs", "Verdict", "Overview"]) {
+  for (const tab of ["Tasks", "Events", "Logs", "Verdict", "Overview"]) {
     await page.getByRole("tab", { name: tab }).click();
     await page.waitForTimeout(120);
   }
