@@ -59,7 +59,7 @@ export interface Wish { width?: number; height?: number; theme?: "light" | "dark
 export async function visit(browser: Browser, address: string, hash = "", { width = 1280, height = 800, theme = "light", motion = "reduce", allow }: Wish = {}): Promise<Seen> {
   const context = await browser.newContext({ viewport: { width, height }, reducedMotion: motion, colorScheme: theme, acceptDownloads: true, ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  page.on("close", () => void context.close());
+  page.on("close", () => void context.close().catch(() => undefined));
   page.setDefaultTimeout(20_000);
   const faults: string[] = [];
   const fault = (text: string): void => { if (!allow?.test(text)) faults.push(text); };
