@@ -1,11 +1,14 @@
 use super::*;
 use jsonschema::validator_for;
-use netloom_judge::SwitchRow;
+use netloom_judge::{ExerciseReport, ExpectationRow, SwitchRow, TaskRow, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 22] = [
+const REQUESTS: [&str; 25] = [
+    r#"{"request": "verdict"}"#,
+    r#"{"request": "exercise"}"#,
+    r#"{"request": "restart", "name": "web"}"#,
     r#"{"request": "topology"}"#,
     r#"{"request": "now"}"#,
     r#"{"request": "advance", "by_ns": 100000000}"#,
@@ -209,6 +212,8 @@ fn replies() -> Vec<Reply> {
         Reply::Topology(topology(service)),
         Reply::Now(now()),
         Reply::Stats(pipe_stats()),
+        Reply::Verdict(so_far()),
+        Reply::Exercise(exercise()),
         Reply::Started,
         Reply::Socket,
         Reply::Console { log: "/l".into() },
@@ -217,6 +222,20 @@ fn replies() -> Vec<Reply> {
         Reply::Refused(Refused { key: Some("argv[0]".into()), ..Refused::usage("no") }),
         Reply::Refused(Refused::usage("no")),
     ]
+}
+
+fn row() -> ExpectationRow {
+    ExpectationRow { text: "l.forward.drops = 0".into(), line: 9, met: true, explanation: "measured 0".into() }
+}
+
+fn so_far() -> SoFar {
+    let pipes = vec![PipeLateness { link: "l".into(), packets: 1, p99_ns: Some(7), ..PipeLateness::default() }];
+    SoFar { at_ns: 2, since_zero_ns: 1, verdict: Verdict::default(), expectations: vec![row()], pipes }
+}
+
+fn exercise() -> ExerciseReport {
+    let task = TaskRow { title: "See it fill".into(), checks: vec![row()], met_ns: Some(3), ..TaskRow::default() };
+    ExerciseReport { title: "A queue".into(), text: String::new(), tasks: vec![task] }
 }
 
 fn now() -> Now {

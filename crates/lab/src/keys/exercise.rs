@@ -20,7 +20,7 @@ pub(crate) const EXERCISE: Section = Section {
         Key::new(
             "tasks",
             Kind::List { items: &Kind::Section(&TASK), least: 1, most: Some(MOST_TASKS) },
-            "[{title: Fill the queue, check: access.forward.queue_max > 50 packets}]",
+            "[{title: Fill the queue, check: backbone.forward.queue_max > 50 packets}]",
             "The tasks, which are met one after the other.",
         )
         .required(),
@@ -37,7 +37,7 @@ pub(crate) const TASK: Section = Section {
         Key::new(
             "check",
             Kind::OneOf(&[TEXT, TEXTS]),
-            "access.forward.queue_max > 50 packets",
+            "backbone.forward.queue_max > 50 packets",
             "What must hold, in the language of `expect`, or a list of which everything must.",
         )
         .required(),

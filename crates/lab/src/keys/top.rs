@@ -210,7 +210,7 @@ pub(crate) const TOP: Section = Section {
             Key::new(
                 "exercise",
                 Kind::Section(&EXERCISE),
-                "{text: Fill the queue., tasks: [{title: See it fill, check: access.forward.queue_max > 9 packets}]}",
+                "{text: Fill the queue., tasks: [{title: See it fill, check: backbone.forward.queue_max > 9 packets}]}",
                 "Tasks for somebody who learns with this lab, which are checked while it is up. Default: none.",
             ),
             Key::new(
