@@ -125,6 +125,9 @@ export class Control {
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);
-    this.socket?.close();
+    const socket = this.socket;
+    // Browsers complain of one that is closed while it opens.
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
+    else socket?.close();
   }
 }

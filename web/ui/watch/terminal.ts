@@ -95,7 +95,8 @@ export class NodeTerminal {
   destroy(): void {
     this.alive = false;
     this.resize.disconnect();
-    this.socket.close();
+    if (this.socket.readyState === WebSocket.CONNECTING) this.socket.onopen = () => this.socket.close();
+    else this.socket.close();
     this.term.dispose();
   }
 }
