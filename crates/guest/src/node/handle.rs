@@ -50,7 +50,7 @@ pub struct KernelNode {
     /// Runs while a program has a terminal.
     pub(super) look: Option<TimerFd>,
     notes: Vec<String>,
-    /// The sessions of programs.
+    /// The sessions of programs whose ends have not been told.
     sessions: BTreeMap<ProcessId, u32>,
     /// Where samples go that are taken inside, if they are wanted.
     pub(super) samples: Option<io::Result<File>>,
@@ -316,6 +316,9 @@ impl KernelNode {
             self.give_up(&error);
         }
         let event = self.events.pop_front();
+        if let Some(NodeEvent::Exited { process, .. }) = &event {
+            self.sessions.remove(process);
+        }
         if event.is_none() {
             // An empty bell is as good as a silent one.
             let _ = self.bell.read();

@@ -50,6 +50,11 @@ impl Connections {
         self.rows < MOST_ROWS
     }
 
+    #[cfg(test)]
+    pub(super) fn fill_but_one(&mut self) {
+        self.rows = MOST_ROWS - 1;
+    }
+
     /// Begins a sample.
     pub(super) fn begin(&mut self, time_ns: u64) {
         self.samples += 1;

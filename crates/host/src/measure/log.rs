@@ -30,13 +30,13 @@ impl TcpLog {
     /// A sample was taken at this instant; what follows is in it.
     pub fn begin(&mut self, time_ns: u64) {
         self.end_sample();
+        self.is_open = self.connections.has_room();
         self.connections.begin(time_ns);
-        self.is_open = true;
     }
 
     /// A connection: `inet_diag_msg` and attributes (linux/inet_diag.h). What is no such message is left out.
     pub fn connection(&mut self, message: &[u8]) {
-        if self.is_open && self.connections.has_room() {
+        if self.is_open {
             self.connections.see(message, &mut self.written);
         }
     }
@@ -50,7 +50,7 @@ impl TcpLog {
     }
 
     fn end_sample(&mut self) {
-        if std::mem::take(&mut self.is_open) && self.connections.has_room() {
+        if std::mem::take(&mut self.is_open) {
             self.connections.tell_owners(&std::mem::take(&mut self.owners), &mut self.written);
             self.connections.end(&mut self.written);
         }
@@ -106,5 +106,25 @@ mod tests {
             }
         }
         assert_eq!((seen, owners), (vec![(10, Some(2)), (30, Some(5))], vec![(0, 43)]));
+    }
+
+    #[test]
+    fn that_there_is_no_room_for_more_is_written_once() {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut log = TcpLog::new(file.try_clone().unwrap());
+        log.connections.fill_but_one();
+        for cwnd in 1..5 {
+            log.begin(cwnd);
+            log.connection(&message(7, u32::try_from(cwnd).unwrap()));
+        }
+        assert_eq!(log.end(), None);
+        file.rewind().unwrap();
+        let mut stream = SampleStream::new(BufReader::new(file));
+        let (mut rows, mut full) = (0, 0);
+        while let Some(found) = stream.read().unwrap() {
+            rows += u64::from(matches!(found, Finding::Sample(_)));
+            full += u64::from(found == Finding::Full);
+        }
+        assert_eq!((rows, full), (1, 1));
     }
 }
