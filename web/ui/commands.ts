@@ -78,6 +78,8 @@ export function palette(): HTMLElement {
   const close = (): void => {
     setOpen(false);
     dialog.close();
+    // Browsers take the focus off what is hidden at the next frame alone: a key before that would be lost in here.
+    if (document.activeElement === input) input.blur();
   };
   const input = el("input", {
     type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-autocomplete": "list", "aria-label": "what to do", autocomplete: "off", spellcheck: "false",
@@ -96,7 +98,7 @@ export function palette(): HTMLElement {
     },
   });
   const list = el("ul", { id: "palette-list", role: "listbox", "aria-label": "commands" }, each(found, (command, place) =>
-    el("li", { role: "option", id: () => `palette-${place()}`, "aria-selected": () => String(place() === at()), onclick: () => run(command), onmousemove: () => setAt(place()) },
+    el("li", { role: "option", id: () => `palette-${place()}`, "aria-selected": () => String(place() === at()), onclick: () => run(command), onmousemove: (event: MouseEvent) => { if (event.movementX !== 0 || event.movementY !== 0) setAt(place()); } },
       el("span", {}, command.name), command.about ? el("small", {}, command.about) : null, command.keys ? el("kbd", {}, shown(command.keys)) : null)));
   const dialog = el("dialog", { class: "palette", "aria-label": "commands", onclose: () => setOpen(false), onclick: (event: MouseEvent) => { if (event.target === dialog) close(); } },
     input, list, () => (found().length === 0 ? el("p", { class: "none" }, "nothing is called so") : null));

@@ -100,7 +100,8 @@ export class Lab {
   private writtenDue: ReturnType<typeof setTimeout> | undefined;
   private figuresDue: ReturnType<typeof setTimeout> | undefined;
   private kept: Happened[] = [];
-  private pending = false;
+  /** What has happened since it was shown last, as far as something is to be asked for because of it. */
+  private news: Set<string> | null = null;
   private count = 0;
 
   constructor(readonly name: string, url: string, exists: () => Promise<boolean>) {
@@ -122,6 +123,8 @@ export class Lab {
 
   /** Asks for all there is to know, and for what comes. */
   async begin(): Promise<void> {
+    // Of a connection that was lost and is there again: logs come from their beginning once more.
+    this.lines.length = 0;
     const [topology, info, now] = await Promise.all([this.control.send<Topology>({ request: "topology" }), this.control.send<Info>({ request: "info" }), this.control.send<Now>({ request: "now" })]);
     batch(() => {
       this.set.setTopology(topology);
@@ -166,15 +169,18 @@ export class Lab {
     this.kept.push(event);
     if (this.kept.length > MOST_EVENTS * 2) this.kept = this.kept.slice(-MOST_EVENTS);
     // Many come at once when a page is opened late: they are shown together.
-    if (!this.pending) {
-      this.pending = true;
+    if (!this.news) {
+      this.news = new Set();
       setTimeout(() => {
-        this.pending = false;
+        const news = this.news;
+        this.news = null;
         this.set.setEvents(this.kept.slice(-MOST_EVENTS));
-        if (this.kept.some(({ what }) => what.startsWith("link"))) this.refresh();
-        if (this.kept.some(({ what }) => what === "task met")) void this.askForTasks();
+        if (news?.has("link")) this.refresh();
+        if (news?.has("task met")) void this.askForTasks();
       }, 60);
     }
+    if (event.what.startsWith("link")) this.news.add("link");
+    else if (event.what === "task met") this.news.add(event.what);
   }
 
   /** Asks for the verdict as it is. A lab of an older program, and one that has not begun, tells none. */

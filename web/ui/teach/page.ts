@@ -4,7 +4,7 @@ import { Lab } from "../lab";
 import { address, go } from "../route";
 import { attempt, tell } from "../tell";
 import { createEffect, createMemo, createSignal, each, el, keyed, on, onCleanup, press, type View } from "../view";
-import { labs, may } from "../world";
+import { jobs, labs, may } from "../world";
 import { paragraphs, tasksView, watchTasks } from "./tasks";
 
 export function lessonsPage(id: string): View {
@@ -23,12 +23,13 @@ export function lessonsPage(id: string): View {
 function lessonView(lesson: Lesson): View {
   const up = createMemo(() => labs().find(({ name }) => name === lesson.lab)?.name ?? null);
   const [exercise, setExercise] = createSignal(lesson.exercise);
+  const [job, setJob] = createSignal<number | null>(null);
   const begin = (): void => attempt(async () => {
     await api.write(lesson.file, lesson.text, null).catch((error: unknown) => {
       // What is there already is the learner's own.
       if (!(error instanceof Refusal) || error.status !== 412) throw error;
     });
-    await api.start({ command: "run", path: lesson.file });
+    setJob((await api.start({ command: "run", path: lesson.file })).id);
   }, "the lab comes up");
   return el("div", { class: "page lesson" },
     el("p", {}, el("a", { href: address("lessons") }, "all lessons")),
@@ -37,12 +38,22 @@ function lessonView(lesson: Lesson): View {
       () => (up() ? [el("a", { class: "asbutton", href: address("lab", lesson.lab), target: "_blank", rel: "noopener" }, "Open the lab beside this"), press("Open it here", () => go("lab", lesson.lab))]
         : may("edit") ? press("Bring the lab up", begin, { class: "first" }) : el("span", { class: "none" }, "somebody with the role edit has to bring the lab up")),
       el("a", { class: "asbutton", href: address("edit", lesson.file) }, "its file")),
+    () => (up() ? null : starting(job())),
     el("h2", {}, "Tasks"),
     tasksView(exercise),
     keyed(up, (name) => {
       if (name) follow(name, setExercise);
       return null;
     }));
+}
+
+/** What the command says that brings the lab up, until it is there; why it is not, if it failed. */
+function starting(id: number | null): View {
+  const job = id === null ? undefined : jobs()[id];
+  const hasFailed = job?.state === "over" && job.exit_code !== 0 && !job.report?.verdict;
+  if (!job || (job.state === "over" && !hasFailed)) return null;
+  const lines = (job.lines ?? []).slice(hasFailed ? -20 : -1).join("\n");
+  return hasFailed ? el("div", { class: "note", role: "alert" }, el("p", {}, `The lab did not come up (exit code ${job.exit_code}):`), el("pre", { class: "joblog", tabindex: 0 }, lines)) : el("p", { class: "under", role: "status" }, `The lab comes up. ${lines}`);
 }
 
 /** Follows the tasks of a lab that is up. */

@@ -43,6 +43,8 @@ export function watchTasks(lab: Lab): void {
 export function tasksPanel(lab: Lab): View {
   watchTasks(lab);
   const has = createMemo(() => lab.exercise() !== null);
-  return () => (has() ? [el("h2", {}, () => lab.exercise()?.title ?? ""), paragraphs(lab.exercise()?.text ?? ""), tasksView(() => lab.exercise() ?? { title: "", text: "", tasks: [] })]
+  // What was found changes every second, and the text does not: who has asked for a hint keeps it.
+  const text = createMemo(() => lab.exercise()?.text ?? "");
+  return () => (has() ? [el("h2", {}, () => lab.exercise()?.title ?? ""), () => paragraphs(text()), tasksView(() => lab.exercise() ?? { title: "", text: "", tasks: [] })]
     : el("p", { class: "none" }, "This lab has no tasks: its file has no key exercise."));
 }
