@@ -169,6 +169,20 @@ def test_events_come(live: netloom.Live) -> None:
     samples.close()
 
 
+def test_connections_of_nodes_are_told(live: netloom.Live) -> None:
+    with live["b"].socket(bind="0.0.0.0:7001", listen=1), live["a"].socket(connect=("b", 7001)):
+        told = live.connections("50 ms", "a", timeout=30)
+        states = next(
+            [one["state"] for one in message["nodes"][0]["connections"] if one["remote"].endswith(":7001")]
+            for message in told
+            if message["nodes"][0]["connections"]
+        )
+        told.close()
+    assert states == ["established"]
+    with pytest.raises(netloom.NetloomError, match="no node is called"):
+        next(live.connections("50 ms", "nobody"))
+
+
 def test_a_capture_is_kept(live: netloom.Live, tmp_path: Path) -> None:
     with live.link("l").capture(tmp_path / "l.pcapng"):
         deadline = time.monotonic() + 30

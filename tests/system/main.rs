@@ -14,6 +14,7 @@ mod carrier;
 mod changes;
 mod churn;
 mod client;
+mod connections;
 mod containers;
 mod dhcp;
 mod dilations;

@@ -1,7 +1,7 @@
 // What is said over the control socket of a lab. Written by `scripts/page-types` from `netloom schema --protocol`: change that, and run it again.
 
-/** Netloom control protocol 1.6. */
-export const PROTOCOL = "1.6";
+/** Netloom control protocol 1.7. */
+export const PROTOCOL = "1.7";
 
 /** A step of lab time. */
 export interface Advance {
@@ -35,6 +35,7 @@ export interface End {
 export type Event =
   | (Happened & { event: "lab"; id?: Id; })
   | (Sample & { event: "stats"; id?: Id; })
+  | (TcpSample & { event: "tcp"; id?: Id; })
   | (Output & { event: "output"; id?: Id; })
   | { because: string; event: "ended"; events: Topic; id?: Id; };
 
@@ -216,6 +217,20 @@ export interface Node {
   name: string;
   /** Whose network stack it has. */
   stack: string;
+}
+
+/** The TCP connections of a node. */
+export interface NodeConnections {
+  /** When they were so: lab time since the engine started. Where a kernel is asked and not waited for, that is earlier than the event. */
+  at_ns: number;
+  /** At most a hundred. */
+  connections: TcpConnection[];
+  /** Why its kernel does not tell; none if it does. */
+  failure: string | null;
+  /** How many more there are: those that have carried least. */
+  left_out: number;
+  /** The node's name. */
+  node: string;
 }
 
 /** A node of a running lab. */
@@ -504,10 +519,12 @@ export interface Subscribe {
   commands?: string[] | null;
   /** What to be told of. */
   events: Topic;
-  /** Of `stats`: the lab time between two samples. */
+  /** Of `stats` and `tcp`: the lab time between two samples. */
   every_ns?: number | null;
   /** Of `lab` and `output`: whether to begin with what happened or was written before. */
   from_start?: boolean | null;
+  /** Of `tcp`: the names of nodes; none: all that run programs. */
+  nodes?: string[] | null;
   /** Of `output`: only this stream; none: both. */
   stream?: Stream | null;
 }
@@ -574,8 +591,40 @@ export interface TaskRow {
   title: string;
 }
 
+/** One end of a TCP connection. */
+export interface TcpConnection {
+  /** Whether its program gave it less to send than it could have sent. */
+  app_limited: boolean;
+  /** What its congestion control does, for example `recovery`. */
+  ca_state: string;
+  /** Its congestion control, for example `cubic`. */
+  congestion: string;
+  /** What tells it from all others that the node has had. */
+  connection: number;
+  /** What its kernel tells, by the names of columns of `tcp.csv`; what it does not tell, is not there. */
+  figures: Record<string, number>;
+  /** The node's own address and port. */
+  local: string;
+  /** Those of the other end. */
+  remote: string;
+  /** Its state, for example `established`. */
+  state: string;
+}
+
+/** The TCP connections of nodes, told at a chosen step. */
+export interface TcpSample {
+  /** Lab time since the engine started. */
+  at_ns: number;
+  /** How many samples were left out before this one, because the client had not read what was sent before. */
+  lost: number;
+  /** Those of which anything is known, in the order of the lab file. */
+  nodes: NodeConnections[];
+  /** The same since time zero; none before it. */
+  since_zero_ns: number | null;
+}
+
 /** What there is to be told of. */
-export type Topic = "lab" | "stats" | "output";
+export type Topic = "lab" | "stats" | "tcp" | "output";
 
 /** Everything that is connected. */
 export interface Topology {

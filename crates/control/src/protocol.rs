@@ -3,6 +3,7 @@
 //!
 //! The socket lies in the lab's runtime folder, which only its user may enter.
 
+mod connections;
 mod event;
 mod read;
 mod reply;
@@ -11,6 +12,7 @@ mod schema;
 mod so_far;
 mod topology;
 
+pub use connections::{NodeConnections, TcpConnection, TcpSample};
 pub(crate) use event::Notice;
 pub use event::{Event, Happened, Output, Sample};
 pub(crate) use read::read;
@@ -28,7 +30,7 @@ pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, S
 /// [`Hello`] names.
 pub(crate) const MAJOR: u32 = 1;
 /// Grows with everything that is added: keys of replies, requests, events. A client ignores what it does not know.
-pub(crate) const MINOR: u32 = 6;
+pub(crate) const MINOR: u32 = 7;
 /// The version, its major number first.
 pub const VERSION: (u32, u32) = (MAJOR, MINOR);
 

@@ -7,6 +7,7 @@
 mod bell;
 mod deck;
 mod memory;
+mod samples;
 mod spin;
 mod vitals;
 mod watchdog;
@@ -17,10 +18,11 @@ pub use watchdog::Watchdog;
 
 use crate::schedule::{Machine, MachineError, NextWake, Passage};
 use deck::Deck;
-use netloom_host::measure::TcpLog;
+use netloom_host::measure::{TcpLog, TcpState};
 use netloom_packet::Pool;
 use netloom_units::Instant;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use samples::Samples;
 use spin::Spin;
 use std::collections::VecDeque;
 use std::io;
@@ -85,7 +87,7 @@ pub struct Deputy {
     /// Whether it has switched itself off.
     is_off: bool,
     /// Where samples of its TCP connections go.
-    samples: Option<TcpLog>,
+    samples: Samples,
 }
 
 /// What a deputy says.
@@ -116,7 +118,7 @@ impl Deputy {
             has_begun: false,
             first_turn: None,
             is_off: false,
-            samples: None,
+            samples: Samples::default(),
         };
         Ok((this, DeputyEnds { socket: theirs.into(), memory }))
     }
@@ -151,13 +153,34 @@ impl Deputy {
     /// no lab time and wakes nobody in the kernel. A kernel that cannot has no connections.
     pub fn sample_tcp(&mut self, from: Instant, step: netloom_units::Duration, owners: bool, log: TcpLog) {
         self.deck.sample(from.as_nanos(), step.as_nanos(), owners);
-        self.samples = Some(log);
+        self.samples.set_log(Some((step, log)));
     }
 
-    /// Ends that.
-    pub fn end_samples(&mut self) -> Option<TcpLog> {
-        self.deck.sample(0, 0, false);
-        self.samples.take()
+    /// Ends that, unless it is watched.
+    pub fn end_samples(&mut self, now: Instant) -> Option<TcpLog> {
+        let log = self.samples.set_log(None);
+        self.watch_anew(now);
+        log
+    }
+
+    /// From now on the last sample is kept for those who watch, and one is taken every `step`, unless samples are taken anyway; or nobody watches
+    /// any more.
+    pub fn watch_tcp(&mut self, now: Instant, step: Option<netloom_units::Duration>) {
+        if self.samples.set_view(step) && !self.samples.is_logged() {
+            self.watch_anew(now);
+        }
+    }
+
+    fn watch_anew(&mut self, now: Instant) {
+        match self.samples.step() {
+            Some(step) => self.deck.sample(now.as_nanos(), step.as_nanos(), false),
+            None => self.deck.sample(0, 0, false),
+        }
+    }
+
+    /// The last sample while it is watched, with its instant; none before the first.
+    pub fn last_tcp(&self) -> Option<(Instant, TcpState)> {
+        self.samples.last()
     }
 
     fn say(&mut self, kind: u32, until: u64) {

@@ -3,6 +3,7 @@
 
 mod boot;
 mod channel;
+mod connections;
 mod ending;
 mod handle;
 mod inspect;

@@ -6,6 +6,7 @@
 
 mod connections;
 mod log;
+mod now;
 mod owners;
 mod sampler;
 mod stream;
@@ -15,6 +16,7 @@ mod tcp;
 use serde::{Deserialize, Serialize};
 
 pub use log::TcpLog;
+pub use now::{TcpConnection, TcpState, TcpView};
 pub(crate) use sampler::Sampler;
 pub use stream::{Finding, SampleStream};
 pub use system::{SystemSample, system_columns};

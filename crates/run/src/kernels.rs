@@ -284,8 +284,7 @@ pub(crate) fn kernel_of(plan: &Plan, given: Option<&Path>) -> Result<Option<Kern
 
 /// Whether the kernel takes samples of TCP connections itself, in virtual time and where a node wants them.
 pub(crate) fn takes_samples(plan: &Plan, kernel: Option<&Kernel>) -> bool {
-    let is_wanted = plan.clock == Clock::Virtual && plan.nodes.iter().any(|node| node.measure.tcp.is_some());
-    is_wanted && kernel.is_some_and(Kernel::takes_samples)
+    plan.clock == Clock::Virtual && kernel.is_some_and(Kernel::takes_samples)
 }
 
 /// How the processor counts what the nodes of a plan compute, if one of them wants to know; with the kernel that was

@@ -10,7 +10,7 @@ pub(crate) use transit::Transit;
 
 use ipnet::IpNet;
 use netloom_guest::node::{ProcessorUse, Spawning};
-use netloom_host::measure::{MeasureConfig, Measured};
+use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::{Home, InterfaceCounters};
 use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use netloom_units::Instant;
@@ -128,6 +128,17 @@ pub(crate) trait LabNode: Debug {
 
     /// Ends that, with the instant of the answer if it is known better than by when it comes; none if nothing can be measured.
     fn end_measure(&mut self) -> Result<Option<(Measured, Option<Instant>)>, NodeError> {
+        Ok(None)
+    }
+
+    /// Whether [`LabNode::connections`] can ever tell anything.
+    fn has_connections(&self) -> bool {
+        false
+    }
+
+    /// Its TCP connections, as they were so long ago in wall time; none if it is not known yet, or nobody can know. Kernels of its own are
+    /// asked and not waited for: the next call has what they say.
+    fn connections(&mut self) -> Result<Option<(TcpState, Duration)>, NodeError> {
         Ok(None)
     }
 

@@ -5,12 +5,14 @@
 
 mod boot;
 mod channel;
+mod connections;
 mod gauge;
 mod stall;
 
 use crate::teller::Teller;
 pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
+pub(crate) use connections::TcpSampling;
 use gauge::Gauge;
 use netloom_dataplane::{
     Act, Agenda, Appointment, EngineReport, Kept, Meters, Sampled, Series, Snapshot, Task, ThreadReport,
@@ -18,7 +20,6 @@ use netloom_dataplane::{
 use netloom_fabric::{Fabric, PipeId, Scribe, SwitchCounters, Tap, TapId};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
-use netloom_host::measure::TcpLog;
 use netloom_judge::{ExitCode, RunError};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_units::{Duration, Instant};
@@ -63,14 +64,6 @@ struct World {
     stall: StallWatch,
     /// Why time does not go on any more.
     end: Option<EndOfTime>,
-}
-
-/// Samples of a kernel's TCP connections, which it takes itself.
-pub(crate) struct TcpSampling {
-    pub(crate) step: Duration,
-    /// Whether it is told whose connections are.
-    pub(crate) owners: bool,
-    pub(crate) log: TcpLog,
 }
 
 /// Why time does not go on any more: not every kernel has reached the same instant.
@@ -255,25 +248,7 @@ impl VirtualTime {
         let world = &mut *self.0.borrow_mut();
         let now = world.scheduler.now();
         world.stall.begin(now);
-        for (place, TcpSampling { step, owners, log }) in std::mem::take(&mut world.sampling) {
-            if let Some(kernel) = world.scheduler.machines().nth(place) {
-                kernel.machine().sample_tcp(now, step, owners, log);
-            }
-        }
-    }
-
-    /// From time zero on, the kernel of this node hands over the state of its connections.
-    pub(crate) fn sample_tcp(&self, node: &str, sampling: TcpSampling) {
-        let world = &mut *self.0.borrow_mut();
-        let place = world.names.iter().position(|name| name == node);
-        world.sampling.extend(place.map(|place| (place, sampling)));
-    }
-
-    /// Ends the samples of this node's kernel; why they are not whole, if something went wrong.
-    pub(crate) fn end_samples(&self, node: &str) -> Option<String> {
-        let world = &mut *self.0.borrow_mut();
-        let place = world.names.iter().position(|name| name == node)?;
-        world.scheduler.machines().nth(place)?.machine().end_samples()?.end()
+        world.begin_samples(now);
     }
 
     /// That lab time has stood still for long, in words; none while it goes on.

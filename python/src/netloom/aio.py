@@ -176,6 +176,12 @@ class AsyncLive:
         async for message in self._subscribe(events="stats", every_ns=nanoseconds(every)):
             yield message
 
+    async def connections(self, every: Time | float, *nodes: str) -> AsyncIterator[Message]:
+        """The TCP connections of these nodes, or of all, now and after every step of so much lab time."""
+        names = list(nodes) or None
+        async for message in self._subscribe(events="tcp", every_ns=nanoseconds(every), nodes=names):
+            yield message
+
     async def _subscribe(self, **keys: object) -> AsyncIterator[Message]:
         connection = await self.connect()
         try:

@@ -344,6 +344,17 @@ class Live:
         """What all pipes have counted, now and after every step of so much lab time."""
         yield from self._subscribe(timeout, events="stats", every_ns=nanoseconds(every))
 
+    def connections(
+        self, every: Time | float, *nodes: str, timeout: float | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """The TCP connections of these nodes, or of all, now and after every step of so much lab time.
+
+        Each has the key ``nodes``: a list of nodes with their ``connections``, whose ``figures`` have the names of columns of
+        ``tcp.csv``.
+        """
+        names = list(nodes) or None
+        yield from self._subscribe(timeout, events="tcp", every_ns=nanoseconds(every), nodes=names)
+
     def _subscribe(self, timeout: float | None, **keys: object) -> Iterator[dict[str, Any]]:
         connection = self.connect()
         try:

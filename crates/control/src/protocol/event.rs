@@ -1,5 +1,6 @@
 //! What the lab tells clients that have subscribed to it.
 
+use super::connections::TcpSample;
 use super::reply::LabStats;
 use super::request::{Id, Stream, Topic};
 use schemars::JsonSchema;
@@ -26,6 +27,8 @@ pub enum Event {
     Lab(Happened),
     /// What every pipe has counted.
     Stats(Sample),
+    /// The TCP connections of nodes.
+    Tcp(TcpSample),
     /// A command or service wrote whole lines.
     Output(Output),
     /// A subscription has ended, though nobody asked for it.

@@ -215,6 +215,8 @@ pub enum Topic {
     Lab,
     /// What every pipe has counted, at a chosen step.
     Stats,
+    /// The TCP connections of nodes, at a chosen step.
+    Tcp,
     /// What commands and services write.
     Output,
 }
@@ -225,6 +227,7 @@ impl Topic {
         match self {
             Self::Lab => "lab",
             Self::Stats => "stats",
+            Self::Tcp => "tcp",
             Self::Output => "output",
         }
     }
@@ -245,10 +248,12 @@ pub enum Stream {
 pub struct Subscribe {
     /// What to be told of.
     pub events: Topic,
-    /// Of `stats`: the lab time between two samples.
+    /// Of `stats` and `tcp`: the lab time between two samples.
     pub every_ns: Option<u64>,
     /// Of `output`: the names of commands and services; none: all of them.
     pub commands: Option<Vec<String>>,
+    /// Of `tcp`: the names of nodes; none: all that run programs.
+    pub nodes: Option<Vec<String>>,
     /// Of `output`: only this stream; none: both.
     pub stream: Option<Stream>,
     /// Of `lab` and `output`: whether to begin with what happened or was written before.
@@ -260,11 +265,13 @@ impl Subscribe {
     /// The first key that this topic lacks or has no use for, and what is wrong with it.
     pub(crate) fn wrong_key(&self) -> Option<(&'static str, String)> {
         let topic = self.events;
-        if topic == Topic::Stats && self.every_ns.is_none() {
-            return Some(("every_ns", "a subscription to `stats` needs the key `every_ns`".to_owned()));
+        let sampled = &[Topic::Stats, Topic::Tcp][..];
+        if sampled.contains(&topic) && self.every_ns.is_none() {
+            return Some(("every_ns", format!("a subscription to `{}` needs the key `every_ns`", topic.name())));
         }
         let given = [
-            ("every_ns", self.every_ns.is_some(), &[Topic::Stats][..]),
+            ("every_ns", self.every_ns.is_some(), sampled),
+            ("nodes", self.nodes.is_some(), &[Topic::Tcp]),
             ("commands", self.commands.is_some(), &[Topic::Output]),
             ("stream", self.stream.is_some(), &[Topic::Output]),
             ("from_start", self.from_start, &[Topic::Lab, Topic::Output]),

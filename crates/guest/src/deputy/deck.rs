@@ -2,8 +2,8 @@
 
 use super::Answer;
 use super::memory::{self, Memory};
+use super::samples::Samples;
 use crate::schedule::{Device, MachineError, Passage};
-use netloom_host::measure::TcpLog;
 use netloom_packet::{LARGE_FRAME, MAX_HEAD, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::Instant;
 use std::collections::VecDeque;
@@ -133,7 +133,7 @@ impl Deck {
         &mut self,
         sent: &mut Vec<Passage>,
         pool: &mut Pool,
-        samples: &mut Option<TcpLog>,
+        samples: &mut Samples,
     ) -> Result<(), MachineError> {
         let used = self.used(FROM_KERNEL).swap(0, Ordering::AcqRel) as usize;
         if used > ROOM {
@@ -150,11 +150,9 @@ impl Deck {
             let [device, kind] = [12, 14].map(|at| u16::from_ne_bytes([header[at], header[at + 1]]));
             let at = u64::from_ne_bytes(header[..8].try_into().expect("eight bytes"));
             if device == SAMPLES_DEVICE {
-                if let Some(log) = samples {
-                    let mut bytes = vec![0; length];
-                    self.memory.copy_out(place + FRAME_HEADER, &mut bytes);
-                    sampled(log, at, kind, &bytes);
-                }
+                let mut bytes = vec![0; length];
+                self.memory.copy_out(place + FRAME_HEADER, &mut bytes);
+                sampled(samples, at, kind, &bytes);
                 next += room(length);
                 continue;
             }
@@ -173,12 +171,12 @@ impl Deck {
 }
 
 /// A part of a sample. What is none is left out.
-fn sampled(log: &mut TcpLog, at_ns: u64, kind: u16, bytes: &[u8]) {
+fn sampled(samples: &mut Samples, at_ns: u64, kind: u16, bytes: &[u8]) {
     match (kind, bytes) {
-        (SAMPLE_BEGINS, _) => log.begin(at_ns),
-        (SAMPLE_CONNECTION, message) => log.connection(message),
+        (SAMPLE_BEGINS, _) => samples.begin(at_ns),
+        (SAMPLE_CONNECTION, message) => samples.connection(message),
         (SAMPLE_OWNER, &[a, b, c, d, e, f, g, h]) => {
-            log.owner(u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
+            samples.owner(u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
         }
         _ => {}
     }

@@ -19,6 +19,7 @@ use nix::sys::timerfd::TimerFd;
 
 use super::boot::{Boot, BootError};
 use super::channel::Channel;
+use super::connections::Connections;
 use super::machine::{Machine, UserMode};
 use super::mail::Mail;
 use super::sink::Sink;
@@ -54,6 +55,7 @@ pub struct KernelNode {
     sessions: BTreeMap<ProcessId, u32>,
     /// Where samples go that are taken inside, if they are wanted.
     pub(super) samples: Option<io::Result<File>>,
+    pub(super) connections: Connections,
     pub(super) is_up: bool,
     /// Why it is over with the kernel.
     pub(super) over: Option<String>,
@@ -126,6 +128,7 @@ impl KernelNode {
             notes: Vec::new(),
             sessions: BTreeMap::new(),
             samples: None,
+            connections: Connections::default(),
             is_up: false,
             over: None,
             patience: ANSWER_WITHIN,

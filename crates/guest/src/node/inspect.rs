@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ipnet::IpNet;
 use netloom_host::guest::message::{Reply, ToGuest};
-use netloom_host::measure::Measured;
+use netloom_host::measure::{Measured, TcpState};
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{CpuWait, NetworkChange, NodeError};
 use netloom_units::Instant;
@@ -77,6 +78,18 @@ impl KernelNode {
             Reply::CpuWait(wait) => Ok(wait),
             other => Err(self.unexpected(other)),
         }
+    }
+
+    /// Its TCP connections as they were after the last call of this, and how long ago that was in wall time: the kernel is not waited for. None
+    /// after the first.
+    ///
+    /// # Errors
+    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
+    pub fn connections(&mut self) -> Result<Option<(TcpState, Duration)>, NodeError> {
+        if self.connections.begin_asking() {
+            self.ask(&ToGuest::Connections)?;
+        }
+        self.connections.last().map_err(|error| NodeError::Refused { node: self.name.clone(), error })
     }
 
     /// Where samples go that are taken inside from the node's configuration on; without a file they are lost.

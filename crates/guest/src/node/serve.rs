@@ -89,6 +89,7 @@ impl KernelNode {
                 self.write_output(process, stream)?;
             }
             FromGuest::Samples { bytes } => self.keep(&bytes),
+            FromGuest::Connections(told) => self.connections.are(told),
             FromGuest::OutputEnds { process, stream } => {
                 let Some(joined) = self.known(process) else { return Ok(()) };
                 match joined.outputs.get_mut(&stream) {

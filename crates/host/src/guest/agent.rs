@@ -17,7 +17,7 @@ use super::message::{FromGuest, Identity, LONGEST_CHUNK, ProcessId, Program, Rep
 use super::output::{Output, Read};
 use super::socket::ControlSocket;
 use super::{devices, launch, stdio};
-use crate::measure::{Measured, Sampler};
+use crate::measure::{Measured, Sampler, TcpState};
 use crate::node::agent::{KILLED_WITHIN, changes};
 use crate::node::programs::Programs;
 use crate::node::watch::Watch;
@@ -174,6 +174,9 @@ impl Agent {
                 Ok(()) => return Ok(()),
                 Err(error) => Reply::Refused(error),
             },
+            ToGuest::Connections => {
+                return self.socket.send(&FromGuest::Connections(TcpState::ask()));
+            }
             unanswered => return self.take_unanswered(unanswered),
         };
         self.socket.send(&FromGuest::Reply(reply))

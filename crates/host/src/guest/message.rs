@@ -12,7 +12,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::KernelError;
-use crate::measure::Measured;
+use crate::measure::{Measured, TcpState};
 use crate::netlink::InterfaceCounters;
 pub use crate::node::protocol::{CpuWait, ProcessId, Program};
 use crate::node::{NetworkChange, NodeConfig};
@@ -106,6 +106,8 @@ pub enum ToGuest {
     CpuWait,
     /// End what is measured, and send the last samples. Answered by [`Reply::Measured`].
     EndMeasure,
+    /// Which TCP connections are there? Answered by [`FromGuest::Connections`], and not waited for.
+    Connections,
     /// End all programs: SIGTERM, then SIGKILL. Answered by [`Reply::Done`].
     Stop {
         /// How long they may take to obey, in milliseconds.
@@ -174,6 +176,8 @@ pub enum FromGuest {
         #[serde(skip)]
         bytes: Vec<u8>,
     },
+    /// The TCP connections, or why its kernel does not tell.
+    Connections(Result<TcpState, KernelError>),
     /// Neither the program nor a process that inherited the stream can write to it any more.
     OutputEnds {
         /// Of which program.

@@ -4,6 +4,8 @@ use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use netlink_packet_core::NlasIterator;
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 /// Bytes of `inet_diag_msg` of linux/inet_diag.h, and where its parts are.
 const MESSAGE: usize = 72;
@@ -156,7 +158,7 @@ pub fn columns() -> String {
 }
 
 /// Who is joined by a connection, and how it is controlled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Connection {
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
@@ -165,7 +167,7 @@ pub(super) struct Connection {
 }
 
 /// A connection at one instant.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) state: u8,
     pub(super) ca_state: u8,
@@ -227,6 +229,26 @@ pub(super) fn read(message: &[u8]) -> Option<(Socket, Connection, Row)> {
 }
 
 impl Row {
+    /// The state's name.
+    pub(super) fn state(&self) -> &'static str {
+        STATES.get(usize::from(self.state)).unwrap_or(&"unknown")
+    }
+
+    /// The name of what congestion control does.
+    pub(super) fn ca_state(&self) -> &'static str {
+        CA_STATES.get(usize::from(self.ca_state)).unwrap_or(&"unknown")
+    }
+
+    /// What there is of all columns behind the texts, with their names.
+    pub(super) fn figures(&self) -> impl Iterator<Item = (&'static str, Number)> + '_ {
+        let figures = FIGURES.iter().zip(&self.figures);
+        let common = figures.filter_map(|(figure, value)| Some((figure.column, value.checked_sub(1)?.into())));
+        let algorithm = usize::from(self.algorithm).checked_sub(1).and_then(|place| ALGORITHMS.get(place));
+        let columns = algorithm.map_or(&[][..], |algorithm| algorithm.columns);
+        let own = columns.iter().zip(&self.own);
+        common.chain(own.filter_map(|((column, kind), value)| Some((*column, kind.number(*value)?))))
+    }
+
     fn read_own(&mut self, attribute: u16, value: &[u8]) {
         let Some(place) = ALGORITHMS.iter().position(|algorithm| algorithm.attribute == attribute) else { return };
         let read = |(_, kind): &(&str, Place)| match *kind {
@@ -287,8 +309,7 @@ impl TcpSample<'_> {
     pub fn write(&self, text: &mut String) {
         let Self { number, connection, row, .. } = self;
         let Connection { local, remote, congestion } = connection;
-        let state = STATES.get(usize::from(row.state)).unwrap_or(&"unknown");
-        let ca_state = CA_STATES.get(usize::from(row.ca_state)).unwrap_or(&"unknown");
+        let (state, ca_state) = (row.state(), row.ca_state());
         write!(text, "{number},{local},{remote},{congestion},{state},{ca_state},{}", u8::from(row.app_limited))
             .expect("writing to a string");
         for figure in &row.figures {
@@ -304,6 +325,17 @@ impl TcpSample<'_> {
                     write_own(text, *kind, row.own.get(column).copied().unwrap_or_default());
                 }
             }
+        }
+    }
+}
+
+impl Place {
+    /// The column's value, as [`write_own`] writes it.
+    fn number(self, value: u64) -> Option<Number> {
+        match self {
+            Self::U16(_) | Self::U32(_) => Some(value.into()),
+            Self::Rate(_) => Some(value.saturating_mul(8).into()),
+            Self::Parts(_, parts) => Number::from_f64((value as f64 / f64::from(parts) * 1e3).round() / 1e3),
         }
     }
 }

@@ -24,7 +24,7 @@ use super::watch::{NetworkChange, Watch};
 use super::{configure, inspect, program, routes, socket};
 use crate::clone::leave_other_namespaces;
 use crate::error::{Attempted, KernelError};
-use crate::measure::{MeasureConfig, Measured};
+use crate::measure::{MeasureConfig, Measured, TcpState};
 use crate::netlink::InterfaceCounters;
 use crate::{memory, processors};
 use measuring::Measuring;
@@ -167,6 +167,7 @@ impl<'a> Agent<'a> {
             }),
             Request::Measure(config) => done(self.measure(config, fds)),
             Request::EndMeasure => Reply::Measured(self.end_measure()),
+            Request::Connections => TcpState::ask().map_or_else(Reply::Refused, Reply::Connections),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
             Request::Become(_) => {
                 Reply::Refused(KernelError::new("become a node", 0).with_detail("this is one already"))

@@ -14,7 +14,7 @@ use super::socket::SocketConfig;
 use super::watch::NetworkChange;
 use crate::error::KernelError;
 use crate::fds::{next_packet, receive_with_fds, send_with_fds};
-use crate::measure::{MeasureConfig, Measured};
+use crate::measure::{MeasureConfig, Measured, TcpState};
 use crate::netlink::InterfaceCounters;
 
 /// A program of a node, numbered from 1 in the order of their starts; never reused.
@@ -71,6 +71,7 @@ pub(crate) enum Request {
     /// Comes with a descriptor: the file for the samples.
     Measure(MeasureConfig),
     EndMeasure,
+    Connections,
     Stop {
         grace_ms: u64,
     },
@@ -113,6 +114,7 @@ pub(crate) enum Reply {
     /// Comes with a descriptor.
     Socket,
     Measured(Measured),
+    Connections(TcpState),
     Refused(KernelError),
 }
 

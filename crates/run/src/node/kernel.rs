@@ -3,7 +3,7 @@
 use super::{Begun, LabNode};
 use ipnet::IpNet;
 use netloom_guest::node::{KernelNode, ProcessorUse};
-use netloom_host::measure::{MeasureConfig, Measured};
+use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
 use netloom_units::Instant;
@@ -93,6 +93,14 @@ impl LabNode for KernelNode {
 
     fn end_measure(&mut self) -> Result<Option<(Measured, Option<Instant>)>, NodeError> {
         Self::end_measure(self).map(Some)
+    }
+
+    fn has_connections(&self) -> bool {
+        true
+    }
+
+    fn connections(&mut self) -> Result<Option<(TcpState, Duration)>, NodeError> {
+        Self::connections(self)
     }
 
     fn session_of(&self, process: ProcessId) -> Option<u32> {

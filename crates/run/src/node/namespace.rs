@@ -2,7 +2,7 @@
 
 use super::{Begun, LabNode};
 use ipnet::IpNet;
-use netloom_host::measure::{MeasureConfig, Measured};
+use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::{Home, InterfaceCounters};
 use netloom_host::node::{Account, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
 use netloom_units::Instant;
@@ -105,6 +105,14 @@ impl LabNode for Node {
 
     fn end_measure(&mut self) -> Result<Option<(Measured, Option<Instant>)>, NodeError> {
         Self::end_measure(self).map(|measured| Some((measured, None)))
+    }
+
+    fn has_connections(&self) -> bool {
+        true
+    }
+
+    fn connections(&mut self) -> Result<Option<(TcpState, Duration)>, NodeError> {
+        Self::connections(self).map(|state| Some((state, Duration::ZERO)))
     }
 
     fn begin_end(&mut self) {

@@ -163,7 +163,7 @@ impl<'a> Session<'a> {
             self.stop(why)?;
             self.turn_until_stopped()
         });
-        self.requests.farewell(&mut self.context, &self.programs);
+        self.requests.farewell(&mut self.context, &mut self.programs);
         let guard_is_alive = !self.guard_is_gone;
         let (guard, last) = self.finish(stopped);
         let code = match &last {
@@ -239,7 +239,7 @@ impl<'a> Session<'a> {
         self.look_after_engine()?;
         self.programs.stop_in_turn(&self.context);
         self.programs.send_due_signals(&mut self.context)?;
-        for client in self.requests.tell(&mut self.context, &self.programs) {
+        for client in self.requests.tell(&mut self.context, &mut self.programs) {
             self.serve_client(client)?;
         }
         let over = self.context.job.mode == Mode::Run

@@ -354,6 +354,7 @@ const CAPABILITIES: &[&str] = &[
     "set",
     "socket",
     "stats",
+    "tcp",
     "time",
     "topology",
     "until_exit",

@@ -25,7 +25,7 @@ fn frames_cross_as_they_are() {
     assert!(frames.is_empty());
     echo(&mut deck);
     let mut sent = Vec::new();
-    deck.take(&mut sent, &mut pool, &mut None).unwrap();
+    deck.take(&mut sent, &mut pool, &mut Samples::default()).unwrap();
     let seen: Vec<_> = sent.iter().map(|p| (p.at.as_nanos(), p.device.0, p.packet.bytes().to_vec())).collect();
     assert_eq!(seen, [(5, 1, vec![7; 61]), (9, 2, vec![8; 1500])]);
 }
@@ -75,7 +75,7 @@ proptest! {
         let told = used.map_or(u32::try_from(place).unwrap(), |used| used % (2 * ROOM as u32));
         deck.used(FROM_KERNEL).store(told, Ordering::Release);
         let mut sent = Vec::new();
-        if deck.take(&mut sent, &mut pool, &mut None).is_ok() {
+        if deck.take(&mut sent, &mut pool, &mut Samples::default()).is_ok() {
             for Passage { mut packet, .. } in sent {
                 let segments = packet.segments().min(100);
                 (1..segments).for_each(|_| drop(packet.split_front(1)));
@@ -93,7 +93,7 @@ fn a_kernel_that_writes_nonsense_breaks_the_protocol() {
     for (used, length) in lies {
         deck.used(FROM_KERNEL).store(used, Ordering::Release);
         deck.memory.write(FROM_KERNEL + LANE_HEADER + 8, &length.to_ne_bytes());
-        let result = deck.take(&mut Vec::new(), &mut pool, &mut None);
+        let result = deck.take(&mut Vec::new(), &mut pool, &mut Samples::default());
         assert!(matches!(result, Err(MachineError::Protocol(_))), "{used} bytes, a frame of {length}");
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 
 use super::{Node, NodeError};
-use crate::measure::{MeasureConfig, Measured};
+use crate::measure::{MeasureConfig, Measured, TcpState};
 use crate::node::protocol::{Reply, Request};
 
 impl Node {
@@ -25,6 +25,18 @@ impl Node {
         self.ask(&Request::EndMeasure, &[])?;
         match self.reply()? {
             Reply::Measured(measured) => Ok(measured),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Its TCP connections now.
+    ///
+    /// # Errors
+    /// The kernel's refusal, or [`NodeError::Gone`].
+    pub fn connections(&mut self) -> Result<TcpState, NodeError> {
+        self.ask(&Request::Connections, &[])?;
+        match self.reply()? {
+            Reply::Connections(state) => Ok(state),
             other => Err(self.unexpected(other)),
         }
     }

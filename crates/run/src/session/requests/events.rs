@@ -5,16 +5,20 @@
 //! anything waits for the client. In each turn of the session one client is given one piece, so that no number of clients
 //! keeps the lab waiting.
 
+mod connections;
 mod happened;
 mod output;
+mod pace;
 
 use super::Requests;
 use crate::session::context::Context;
 use crate::session::programs::Programs;
+use connections::TcpFeed;
 use happened::HappenedFeed;
 use netloom_control::{ClientId, Event, Id, Refused, Sample, Subscribe, Topic};
 use netloom_units::{Duration, Instant};
 use output::OutputFeed;
+use pace::Pace;
 use std::collections::BTreeMap;
 use std::time;
 
@@ -33,6 +37,8 @@ pub(super) struct Subscriptions {
     last: ClientId,
     /// Whether somebody takes more at once.
     more: bool,
+    /// How often kernels in virtual time are to hand over their connections, by nodes.
+    watched: BTreeMap<usize, Duration>,
 }
 
 /// What a client has subscribed to.
@@ -40,16 +46,14 @@ pub(super) struct Subscriptions {
 struct Feeds {
     happened: Option<HappenedFeed>,
     stats: Option<StatsFeed>,
+    tcp: Option<TcpFeed>,
     output: Option<OutputFeed>,
 }
 
 #[derive(Debug)]
 struct StatsFeed {
     id: Option<Id>,
-    every: Duration,
-    next: Instant,
-    /// How many samples were left out since the last one.
-    lost: u64,
+    pace: Pace,
 }
 
 impl Feeds {
@@ -57,6 +61,7 @@ impl Feeds {
         match topic {
             Topic::Lab => self.happened.is_some(),
             Topic::Stats => self.stats.is_some(),
+            Topic::Tcp => self.tcp.is_some(),
             Topic::Output => self.output.is_some(),
         }
     }
@@ -66,8 +71,15 @@ impl Feeds {
         match topic {
             Topic::Lab => self.happened.take().and_then(|feed| feed.id),
             Topic::Stats => self.stats.take().and_then(|feed| feed.id),
+            Topic::Tcp => self.tcp.take().and_then(|feed| feed.id),
             Topic::Output => self.output.take().and_then(|feed| feed.id),
         }
+    }
+
+    /// When samples are due.
+    fn next_samples(&self) -> impl Iterator<Item = Instant> {
+        let stats = self.stats.as_ref().map(|feed| feed.pace.next());
+        stats.into_iter().chain(self.tcp.as_ref().map(|feed| feed.pace.next()))
     }
 
     /// Whether it is worth the while to ask for a piece.
@@ -111,14 +123,16 @@ impl Requests {
         match wanted.events {
             Topic::Lab => feeds.happened = Some(HappenedFeed::new(id, &context.events, wanted.from_start)),
             Topic::Stats => {
-                let (every, next) = (step(wanted, context.links.pipes().len())?, context.links.now());
-                feeds.stats = Some(StatsFeed { id, every, next, lost: 0 });
+                let every = step(wanted, context.links.pipes().len())?;
+                feeds.stats = Some(StatsFeed { id, pace: Pace::new(every, context.links.now()) });
             }
+            Topic::Tcp => feeds.tcp = Some(TcpFeed::new(id, wanted, context, programs)?),
             Topic::Output => feeds.output = Some(OutputFeed::new(id, wanted, context.job, &programs.commands)?),
         }
         let all = self.subscriptions.clients.entry(client).or_default();
         all.happened = all.happened.take().or(feeds.happened);
         all.stats = all.stats.take().or(feeds.stats);
+        all.tcp = all.tcp.take().or(feeds.tcp);
         all.output = all.output.take().or(feeds.output);
         Ok(())
     }
@@ -138,7 +152,7 @@ impl Requests {
 
     /// When a sample is due.
     pub(crate) fn next_sample(&self) -> Option<Instant> {
-        self.subscriptions.clients.values().filter_map(|feeds| Some(feeds.stats.as_ref()?.next)).min()
+        self.subscriptions.clients.values().flat_map(Feeds::next_samples).min()
     }
 
     /// For how long the session may wait at most, in wall time, before it is to tell more; none: for any time.
@@ -153,8 +167,9 @@ impl Requests {
 
     /// Tells clients of what they have subscribed to: the samples that are due, and one piece of the rest. Gives the clients whose
     /// further requests are to be served now.
-    pub(crate) fn tell(&mut self, context: &mut Context<'_>, programs: &Programs) -> Vec<ClientId> {
+    pub(crate) fn tell(&mut self, context: &mut Context<'_>, programs: &mut Programs) -> Vec<ClientId> {
         self.sample(context);
+        self.sample_connections(context, programs);
         let next = self.next_client(context);
         if let Some(client) = next
             && let Some(feeds) = self.subscriptions.clients.get_mut(&client)
@@ -191,7 +206,7 @@ impl Requests {
 
     fn sample(&mut self, context: &mut Context<'_>) {
         let now = context.links.now();
-        let is_due = |feeds: &Feeds| feeds.stats.as_ref().is_some_and(|feed| feed.next <= now);
+        let is_due = |feeds: &Feeds| feeds.stats.as_ref().is_some_and(|feed| feed.pace.is_due(now));
         let mut clients = self.subscriptions.clients.iter_mut().filter(|(_, feeds)| is_due(feeds)).peekable();
         if clients.peek().is_none() {
             return;
@@ -200,15 +215,9 @@ impl Requests {
         let since_zero_ns = context.zero().map(|zero| now.since(zero).as_nanos());
         for (client, feeds) in clients {
             let Some(feed) = &mut feeds.stats else { continue };
-            let steps = now.since(feed.next).as_nanos() / feed.every.as_nanos() + 1;
-            feed.next = feed.next + feed.every * steps;
-            if !self.server.is_clear(*client) {
-                feed.lost += steps;
-                continue;
-            }
+            let Some(lost) = feed.pace.step(now, self.server.is_clear(*client)) else { continue };
             match &stats {
                 Ok(stats) => {
-                    let lost = std::mem::take(&mut feed.lost) + steps - 1;
                     let sample = Sample { since_zero_ns, lost, stats: stats.clone() };
                     self.server.tell(*client, feed.id.as_ref(), &Event::Stats(sample));
                 }
@@ -223,7 +232,7 @@ impl Requests {
     }
 
     /// The lab ends: clients are told the rest as far as they take it at once.
-    pub(crate) fn farewell(&mut self, context: &mut Context<'_>, programs: &Programs) {
+    pub(crate) fn farewell(&mut self, context: &mut Context<'_>, programs: &mut Programs) {
         let begun = time::Instant::now();
         self.subscriptions
             .clients
@@ -261,7 +270,7 @@ mod tests {
 
     fn subscription(every_ns: u64) -> Subscribe {
         let (events, every_ns) = (Topic::Stats, Some(every_ns));
-        Subscribe { events, every_ns, commands: None, stream: None, from_start: false }
+        Subscribe { events, every_ns, nodes: None, commands: None, stream: None, from_start: false }
     }
 
     #[test]
