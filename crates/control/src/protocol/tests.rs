@@ -128,6 +128,8 @@ fn a_subscription_has_the_keys_of_its_topic() {
         (r#""events": "stats""#, "every_ns", "needs the key `every_ns`"),
         (r#""events": "lab", "every_ns": 1"#, "every_ns", "to `lab` takes no key `every_ns`"),
         (r#""events": "stats", "every_ns": 1, "from_start": true"#, "from_start", "to `stats` takes no key"),
+        (r#""events": "tcp", "nodes": ["a"]"#, "every_ns", "`tcp` needs the key `every_ns`"),
+        (r#""events": "stats", "every_ns": 1, "nodes": []"#, "nodes", "to `stats` takes no key `nodes`"),
         (r#""events": "lab", "stream": "stdout""#, "stream", "takes no key `stream`"),
     ] {
         let (_, refused) = read(format!(r#"{{"request": "subscribe", {keys}}}"#).as_bytes()).unwrap_err();
@@ -284,6 +286,28 @@ fn topology(service: ServiceInfo) -> Topology {
     Topology { nodes: vec![node], links: vec![link], exposed, services: vec![service] }
 }
 
+fn tcp_sample() -> TcpSample {
+    let connection = TcpConnection {
+        connection: 17,
+        local: "10.0.0.1:40000".into(),
+        remote: "[fd00::2]:80".into(),
+        congestion: "bbr".into(),
+        state: "established".into(),
+        ca_state: "open".into(),
+        app_limited: true,
+        figures: json!({ "cwnd_packets": 10, "bbr_pacing_gain": 2.887 }).as_object().unwrap().clone(),
+    };
+    let node = |node: &str, connections: Vec<TcpConnection>, failure: Option<String>| NodeConnections {
+        node: node.into(),
+        at_ns: 3,
+        connections,
+        left_out: 1,
+        failure,
+    };
+    let nodes = vec![node("a", vec![connection], None), node("b", Vec::new(), Some("it does not answer".into()))];
+    TcpSample { at_ns: 4, since_zero_ns: None, lost: 0, nodes }
+}
+
 fn events() -> Vec<Event> {
     let details = json!({ "link": "l", "set": { "delay": "1 ms" } }).as_object().unwrap().clone();
     let output = Output {
@@ -296,6 +320,7 @@ fn events() -> Vec<Event> {
     vec![
         Event::Lab(Happened { at_ns: 1, since_zero_ns: None, what: "link changed".into(), details }),
         Event::Stats(Sample { since_zero_ns: Some(4), lost: 2, stats: pipe_stats() }),
+        Event::Tcp(tcp_sample()),
         Event::Output(output),
         Event::Ended { events: Topic::Output, because: "it is over".into() },
     ]
