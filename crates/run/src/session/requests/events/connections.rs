@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples come no more often than this,
 const SHORTEST_STEP: Duration = Duration::from_millis(50);
-/// and not more often than this for each node: to ask a kernel takes about a tenth of it.
-const STEP_PER_NODE: Duration = Duration::from_millis(5);
+/// and not more often than this for each node: to ask one takes about a thirtieth of it.
+const STEP_PER_NODE: Duration = Duration::from_millis(2);
 
 /// See the module.
 #[derive(Debug)]
