@@ -207,7 +207,11 @@ fn ports_filters_rings_and_comments() {
         let bytes = std::fs::read(folder.join("r1-uplink.pcapng")).unwrap();
         let text = b"dropped: the queue was full";
         let said = bytes.windows(text.len()).filter(|window| window == text).count();
-        assert!(dropped > 100 && said <= dropped && said * 100 > dropped * 95, "{said} of {dropped}");
+        // On a busy machine captures may lack packets, and say so.
+        let verdict = bed.json("ports", "verdict.json");
+        let is_whole = !verdict.to_string().contains("the captures lack");
+        assert!(dropped > 100 && said > 0 && said <= dropped, "{said} of {dropped}");
+        assert!(!is_whole || said * 100 > dropped * 95, "{said} of {dropped}: {verdict}");
         bed.assert_nothing_is_left("ports");
     }
 }
