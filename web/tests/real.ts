@@ -33,8 +33,9 @@ export function place(files: Record<string, string>): { path: string; environmen
   };
 }
 
-export async function serve(where: { path: string; environment: NodeJS.ProcessEnv }, words: string[] = [], count = 1): Promise<Served> {
-  const process_ = spawn(NETLOOM, ["ui", ...words], { cwd: join(where.path, "labs"), env: where.environment, stdio: ["ignore", "pipe", "pipe"] });
+export async function serve(where: { path: string; environment: NodeJS.ProcessEnv }, words: string[] = [], count = 1, /** What starts it, with the program behind. */ starter: string[] = []): Promise<Served> {
+  const [program = NETLOOM, ...before] = [...starter, NETLOOM];
+  const process_ = spawn(program, [...before, "ui", ...words], { cwd: join(where.path, "labs"), env: where.environment, stdio: ["ignore", "pipe", "pipe"] });
   // Of a test that fails before it ends it.
   process.once("exit", () => process_.kill("SIGKILL"));
   let said = "";

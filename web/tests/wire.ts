@@ -13,7 +13,7 @@ export interface Socket { send: (text: string) => void; onMessage: (hear: (text:
 export interface Wire { /** Answers as JSON, or bytes, or what a function makes of the address. */ answers: Record<string, unknown>; sockets: Record<string, (socket: Socket) => void> }
 
 /** Serves a page and these answers; the address, and what ends it. */
-export async function serve(bundle: string, wire: Wire): Promise<{ address: string; done: () => void }> {
+export async function serve(bundle: string, wire: Wire, port = 0): Promise<{ address: string; done: () => void }> {
   const open = new Set<Duplex>();
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost");
@@ -41,7 +41,7 @@ export async function serve(bundle: string, wire: Wire): Promise<{ address: stri
     stream.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
     found[1](socketOf(stream));
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     done: () => { open.forEach((stream) => stream.destroy()); server.close(); },

@@ -49,24 +49,41 @@ export function kindWords(kind: Kind): string {
   return "text";
 }
 
-export interface Field { key: Key; /** A function is followed; what is being typed stays. */ value: string | (() => string); placeholder: string | (() => string); change: (value: string) => void; disabled?: boolean }
+export interface Field { key: Key; /** A function is followed; what is being typed stays. */ value: string | (() => string); placeholder: string | (() => string); change: (value: string) => void; disabled?: boolean; /** The value has several lines. */ lines?: boolean }
+
+/** Rows of a value with several lines that are seen at once. */
+const MOST_ROWS = 12;
 
 /** One key with its name, its value, and what it means. */
-export function field({ key, value, placeholder, change, disabled = false }: Field): View {
+export function field({ key, value, placeholder, change, disabled = false, lines = false }: Field): View {
   const id = fresh("field");
-  const words = wordsOf(key.kind).slice(0, 40);
+  const words = lines ? [] : wordsOf(key.kind).slice(0, 40);
   const list = words.length > 0 ? el("datalist", { id: `${id}-words` }, words.map((word) => el("option", { value: word }))) : null;
   const now = typeof value === "function" ? value : () => value;
-  const input = el("input", {
-    id, type: "text", placeholder, spellcheck: "false", autocomplete: "off", disabled, list: list ? `${id}-words` : null, "aria-describedby": `${id}-doc`, required: key.required,
-    onchange: () => change(input.value.trim()),
-    onkeydown: (event: KeyboardEvent) => { if (event.key === "Escape") { input.value = now(); event.stopPropagation(); } },
-  });
   let shown: string | null = null;
+  // What was taken by a key is not taken again when the field is left.
+  let given: string | null = null;
+  const give = (): void => {
+    if (input.value === given) return;
+    given = input.value;
+    change(lines ? input.value.trimEnd() : input.value.trim());
+  };
+  const common = {
+    id, placeholder, spellcheck: "false", autocomplete: "off", disabled, "aria-describedby": `${id}-doc`, required: key.required,
+    oninput: () => { given = null; },
+    onchange: give,
+    onkeydown: (event: KeyboardEvent) => {
+      if (event.key === "Escape") {
+        input.value = now();
+        event.stopPropagation();
+      } else if ((event.ctrlKey || event.metaKey) && (event.key === "Enter" || event.key === "s") && input.value !== shown) give();
+    },
+  };
+  const input = lines ? el("textarea", { ...common, class: "lines", wrap: "off", rows: Math.min(now().split("\n").length + 1, MOST_ROWS) }) : el("input", { ...common, type: "text", list: list ? `${id}-words` : null });
   createRenderEffect(() => {
     const next = now();
     if (shown === null || input.value === shown || document.activeElement !== input) input.value = next;
     shown = next;
   });
-  return el("div", { class: "field" }, el("label", { for: id }, key.name), input, list, el("p", { id: `${id}-doc`, class: "doc" }, key.doc));
+  return el("div", { class: "field" }, el("label", { for: id }, key.name), input, list, el("p", { id: `${id}-doc`, class: "doc" }, key.doc, lines ? " Ctrl Enter takes it into the text." : ""));
 }

@@ -1,6 +1,7 @@
 // The front page: labs that are up, lab files, results.
 import { bytes } from "../components/format";
 import { api, type FileRow, type LabRow, type ResultRow } from "./api";
+import { drafts } from "./drafts";
 import { address, go } from "./route";
 import { attempt } from "./tell";
 import { createEffect, createSignal, each, el, press, when, type View } from "./view";
@@ -25,7 +26,7 @@ export function home(): View {
     el("section", { "aria-labelledby": "files-heading" }, el("h2", { id: "files-heading" }, "Lab files"),
       () => (state() && !state()?.folder ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.") : null),
       when(() => may("edit") && state()?.folder, () => press("New lab…", fresh)),
-      el("ul", { class: "rows" }, each(list, (file) => el("li", {}, el("a", { href: address("edit", file.path) }, file.path), el("small", {}, file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`))))),
+      el("ul", { class: "rows" }, each(list, (file) => el("li", {}, el("a", { href: address("edit", file.path) }, file.path), () => (drafts().includes(file.path) ? el("span", { class: "badge caution" }, "not saved") : null), el("small", {}, file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`))))),
     el("section", { "aria-labelledby": "results-heading" }, el("h2", { id: "results-heading" }, "Results"),
       () => (results().length === 0 ? el("p", { class: "none" }, "No run has left results here.") : null),
       el("ul", { class: "rows" }, each(shown, resultRow)),

@@ -2,7 +2,7 @@
 import type { Checked, Tree } from "../api";
 import { tell } from "../tell";
 import type { Source } from "./source";
-import { apply, entryAt, freeName, push, remove, rename, set, valueAt, type Change, type Path } from "./spans";
+import { apply, entryAt, freeName, push, remove, rename, set, setLines, shown, valueAt, type Change, type Path } from "./spans";
 
 export interface Actions {
   /** The text has been checked: does what waited for that. */
@@ -96,7 +96,7 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
         select(kind === "nodes" ? [to] : [], kind === "links" ? [to] : []);
       }
     }),
-    set: soon((path: Path, value: string) => commit([value.includes("\n") ? null : set(fresh(), tree(), path, value)])),
+    set: soon((path: Path, value: string) => commit([value.includes("\n") || shown(fresh(), tree(), path).includes("\n") ? setLines(fresh(), tree(), path, value) : set(fresh(), tree(), path, value)])),
     unset: soon((path: Path) => commit([remove(fresh(), tree(), path)])),
     place: soon((wanted: Map<string, [number, number]>) => { if (wanted.size > 0) commit(places(wanted)); }),
     forget: soon(() => { if (entryAt(tree(), ["layout"])) commit([remove(fresh(), tree(), ["layout"])]); }),

@@ -2,6 +2,7 @@
 import { save } from "../../components/download";
 import { api, Refusal, type Checked, type Problem } from "../api";
 import { offer, type Command } from "../commands";
+import { drafts, keepDraft, takeDraft } from "../drafts";
 import { keys } from "../forms";
 import { MapCanvas } from "../map/canvas";
 import { graphOf } from "../map/model";
@@ -22,30 +23,37 @@ import { entryAt } from "./spans";
 /** How long after the last letter the text is checked, in ms. */
 const CHECK_MS = 200;
 
+interface Loaded { text: string; etag: string | null }
+
 export function editPage(path: string): View {
-  const [loaded, setLoaded] = createSignal<{ text: string; etag: string } | null>(null);
+  const [loaded, setLoaded] = createSignal<Loaded | null>(null);
   const [why, setWhy] = createSignal("");
-  api.read(path).then(setLoaded, (error: Error) => setWhy(error.message));
+  api.read(path).then(setLoaded, (error: Error) => {
+    // Of a file that is gone, what was written here is left.
+    if (untrack(drafts).includes(path) && error instanceof Refusal && error.status === 404) setLoaded({ text: "", etag: null });
+    else setWhy(error.message);
+  });
   return () => {
     const known = loaded();
-    if (!known) return el("div", { class: "page" }, why() ? el("p", { class: "error" }, why()) : el("p", { class: "loading", role: "status" }, "reading the file…"));
+    if (!known) return el("div", { class: "page" }, el("h1", {}, path), why() ? el("p", { class: "error", role: "alert" }, why()) : el("p", { class: "loading", role: "status" }, "reading the file…"));
     return untrack(() => editor(path, known));
   };
 }
 
-function editor(path: string, loaded: { text: string; etag: string }): View {
+function editor(path: string, loaded: Loaded): View {
   const crlf = loaded.text.includes("\r\n");
   const plain = (text: string): string => text.replace(/\r\n?/g, "\n");
-  let base = plain(loaded.text);
-  let etag = loaded.etag;
-  const [dirty, setDirty] = createSignal(false);
+  const draft = takeDraft(path);
+  let base = draft?.base ?? plain(loaded.text);
+  let etag = draft ? draft.etag : loaded.etag;
+  const [dirty, setDirty] = createSignal(draft !== null);
   const [checked, setChecked] = createSignal<Checked | null>(null);
   const [chosen, setChosen] = createSignal<{ nodes: string[]; links: string[] }>({ nodes: [], links: [] });
   const [job, setJob] = createSignal<number | null>(null);
   const [fresh, setFresh] = createSignal("");
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking: AbortController | null = null;
-  const source: Source = makeSource(base, !may("edit"), keys, () => {
+  const source: Source = makeSource(draft?.text ?? base, !may("edit"), keys, () => {
     setDirty(source.text() !== base);
     clearTimeout(timer);
     timer = setTimeout(check, CHECK_MS);
@@ -146,16 +154,30 @@ function editor(path: string, loaded: { text: string; etag: string }): View {
   };
   createEffect(on(disk, (event) => {
     if (!event || event.path !== path || event.etag === etag || saving) return;
-    if (event.etag === null) {
-      tell("The file was removed from disk; the text is still here.", true);
-      return;
-    }
-    attempt(look);
+    if (event.etag === null) removed();
+    else attempt(look);
   }));
-  const look = async (): Promise<void> => {
-    const now = await api.read(path);
-    if (now.etag !== etag && !saving) take(plain(now.text), now.etag);
+  /** Saving writes it anew then. */
+  const removed = (): void => {
+    [base, etag] = ["", null];
+    setDirty(true);
+    tell("The file was removed from disk; the text is still here, and saving writes the file anew.", true);
   };
+  const look = async (): Promise<void> => {
+    const now = await api.read(path).catch((error: unknown) => {
+      if (error instanceof Refusal && error.status === 404) return null;
+      throw error;
+    });
+    if (saving) return;
+    if (now === null) {
+      if (etag !== null) removed();
+    } else if (now.etag !== etag) take(plain(now.text), now.etag);
+  };
+  if (draft) {
+    if (loaded.etag === null && draft.etag !== null) queueMicrotask(removed);
+    else if (loaded.etag !== null && loaded.etag !== draft.etag) queueMicrotask(() => take(plain(loaded.text), loaded.etag ?? ""));
+    else tell("What you had written here and not saved is still here.");
+  }
   // What happened while the server was away, nobody has told.
   createEffect(on(reached, (is, was) => { if (is && was === false) attempt(look); }));
   let saving = false;
@@ -170,6 +192,10 @@ function editor(path: string, loaded: { text: string; etag: string }): View {
       if (!(error instanceof Refusal) || error.status !== 412) throw error;
       const theirs = error.body["text"];
       if (typeof theirs === "string") take(plain(theirs), String(error.body["etag"]));
+      else {
+        removed();
+        throw new Error("nothing was saved: the file is not there any more");
+      }
       throw new Error("somebody else has written the file meanwhile: look at the text, and save again");
     } finally {
       saving = false;
@@ -181,6 +207,7 @@ function editor(path: string, loaded: { text: string; etag: string }): View {
   });
   listen("beforeunload", (event) => { if (dirty()) event.preventDefault(); });
   onCleanup(() => {
+    if (dirty() && may("edit")) keepDraft(path, { text: source.text(), base, etag });
     clearTimeout(timer);
     asking?.abort();
     source.destroy();

@@ -18,7 +18,7 @@ export function valueAt(tree: Tree | null, path: Path): Tree | null {
 
 const lineStart = (text: string, at: number): number => text.lastIndexOf("\n", at - 1) + 1;
 const lineEnd = (text: string, at: number): number => { const end = text.indexOf("\n", at); return end < 0 ? text.length : end; };
-const isFlow = (text: string, tree: Tree): boolean => text[tree.from] === "{" || text[tree.from] === "[";
+const isFlow = (text: string, tree: Tree): boolean => /^(?:&\S+ +)?[{[]/.test(text.slice(tree.from, tree.from + 80));
 
 /** Where the last character of a value is: maps and lists may end behind line breaks. */
 function endOf(text: string, tree: Tree): number {
@@ -43,11 +43,11 @@ export function set(text: string, tree: Tree | null, path: Path, value: string):
     return { from: known.value.from, to: end, insert: value };
   }
   const name = String(path[path.length - 1] ?? "");
-  if (path.length === 1) return add(text, tree, name, value, 0);
+  if (path.length === 1) return add(text, tree, name, value);
   const parent = entryAt(tree, path.slice(0, -1));
   if (!parent) return set(text, tree, path.slice(0, -1), `{${name}: ${value}}`);
   if (parent.value.empty) return set(text, tree, path.slice(0, -1), `{${name}: ${value}}`);
-  return add(text, parent.value, name, value, 2);
+  return add(text, parent.value, name, value);
 }
 
 /** Behind the colon of a key that has no value. */
@@ -58,7 +58,7 @@ function afterColon(text: string, at: number): { insert: string; span: Span } {
   return { insert: text[colon] === ":" ? " " : ": ", span: { from: to, to } };
 }
 
-function add(text: string, tree: Tree | null, name: string, value: string, deeper: number): Change | null {
+function add(text: string, tree: Tree | null, name: string, value: string): Change | null {
   const entry = `${name}: ${value}`;
   if (!tree || (!tree.map && !tree.empty)) {
     if (tree) return null;
@@ -75,8 +75,54 @@ function add(text: string, tree: Tree | null, name: string, value: string, deepe
   if (!first || !last) return { from: text.length, to: text.length, insert: `${text.endsWith("\n") || text === "" ? "" : "\n"}${entry}\n` };
   const indent = " ".repeat(first.from - lineStart(text, first.from));
   const at = lineEnd(text, Math.max(endOf(text, last.value), last.to));
-  void deeper;
   return { from: at, to: at, insert: `\n${indent}${entry}` };
+}
+
+/** Where the value of a key stands, the header of a block (`|`, `>`) included. */
+function region(text: string, entry: Entry): Span {
+  const between = text.slice(entry.to, entry.value.from);
+  const header = /:[ \t]+(?:&\S+ +)?(?=[|>][^\n]*\n\s*$)/.exec(between);
+  return { from: header ? entry.to + header.index + header[0].length : entry.value.from, to: endOf(text, entry.value) };
+}
+
+/** How far lines of a value are indented that a form shows without that. */
+function indentOf(text: string, tree: Tree, { from, to }: Span): number {
+  if ((tree.map || tree.list) && !isFlow(text, tree)) return from - lineStart(text, from);
+  const indents = text.slice(from, to).split("\n").slice(1).filter((line) => line.trim() !== "").map((line) => line.search(/\S/));
+  return indents.length > 0 ? Math.min(...indents) : 0;
+}
+
+/** The value of a key as a form shows it: as it is written, without what its lines are indented by. Empty if there is none. */
+export function shown(text: string, tree: Tree | null, path: Path): string {
+  const entry = entryAt(tree, path);
+  if (!entry || entry.value.empty) return "";
+  const span = region(text, entry);
+  const indent = indentOf(text, entry.value, span);
+  const [first = "", ...rest] = text.slice(span.from, span.to).split("\n");
+  return [first, ...rest.map((line) => line.slice(Math.min(indent, Math.max(line.search(/\S/), 0))))].map((line) => line.trimEnd()).join("\n");
+}
+
+/** Gives a key a value of several lines, or one of a single line in its place. Null if it cannot be: within braces there are no blocks. */
+export function setLines(text: string, tree: Tree | null, path: Path, value: string): Change | null {
+  const lines = value.trimEnd().split("\n").map((line) => line.trimEnd());
+  const entry = entryAt(tree, path);
+  const parent = valueAt(tree, path.slice(0, -1));
+  // In brackets or quotes a value may have several lines wherever it stands; a block may not stand in brackets.
+  const inBrackets = /^[{["']/.test(value);
+  const isBlock = lines.length > 1 && !/^[{["'|>]/.test(value);
+  if (lines.length > 1 && !inBrackets && (!entry || (parent && isFlow(text, parent)))) return null;
+  if (!entry || entry.value.empty) return lines.length > 1 ? null : set(text, tree, path, value);
+  const span = region(text, entry);
+  const own = (entry.value.map || entry.value.list) && !isFlow(text, entry.value) ? indentOf(text, entry.value, span) : 0;
+  const base = entry.from - lineStart(text, entry.from);
+  const wrote = (indent: number): string => lines.map((line, number) => (number === 0 || line === "" ? line : `${" ".repeat(indent)}${line}`)).join("\n");
+  const colon = afterColon(text, entry.to).span.from;
+  const isAlone = text.slice(colon, span.from).trim() === "";
+  // A block stays where it was; what becomes one, or no longer is one, comes to another line.
+  if (own > 0 && (lines.length > 1 || !isAlone)) return { ...span, insert: wrote(own) };
+  if (!isAlone) return { ...span, insert: wrote(span.from - lineStart(text, span.from)) };
+  if (isBlock) return { from: colon, to: span.to, insert: `\n${" ".repeat(base + 2)}${wrote(base + 2)}` };
+  return { from: colon, to: span.to, insert: ` ${wrote((own === 0 && indentOf(text, entry.value, span)) || base + 2)}` };
 }
 
 /** Adds an entry to a list. */

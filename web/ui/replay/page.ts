@@ -5,7 +5,7 @@ import { digits, span, whole } from "../../components/format";
 import { map as reportMap } from "../../components/map";
 import type { Run } from "../../report/data";
 import { tcpPlots } from "../../report/tcp";
-import { api, resultFileUrl, type Journal, type Report, type Scene } from "../api";
+import { api, Refusal, resultFileUrl, type Journal, type Report, type Scene } from "../api";
 import { offer } from "../commands";
 import { MapCanvas } from "../map/canvas";
 import { graphOf, type Look } from "../map/model";
@@ -35,7 +35,11 @@ export function replayPage(id: string): View {
   const ask = async (): Promise<void> => {
     const known = await api.journal(id);
     setJournal(known);
-    if (known.state === "reading" || known.state === "unfinished") timer = setTimeout(() => void ask().catch(() => undefined), known.state === "reading" ? 400 : 4000);
+    if (known.state === "reading" || known.state === "unfinished") again(known.state === "reading" ? 400 : 4000);
+  };
+  /** A server that is away may be there again later; results that are gone stay gone. */
+  const again = (after: number): void => {
+    timer = setTimeout(() => void ask().catch((error: unknown) => { if (error instanceof Refusal && (error.status === 0 || error.status === 401)) again(4000); }), after);
   };
   api.result(id).then(({ data, scene }) => {
     setGot({ run: data as unknown as Run, scene });
@@ -43,17 +47,17 @@ export function replayPage(id: string): View {
   }, (error: Error) => setWhy(error.message));
   const has = createMemo(() => journal() !== null && (journal()?.packets ?? 0) > 0);
   return keyed(createMemo(() => [got(), has()] as const), ([known, ready]) => {
-    if (!known) return el("div", { class: "page" }, () => (why() ? el("p", { class: "error" }, why()) : el("p", { class: "loading", role: "status" }, "reading the results…")));
+    if (!known) return el("div", { class: "page" }, el("h1", {}, id), () => (why() ? el("p", { class: "error", role: "alert" }, why()) : el("p", { class: "loading", role: "status" }, "reading the results…")));
     if (known.scene && ready) return stage(id, known.run, known.scene, journal as () => Journal);
-    return without(id, known.run, () => why() || (journal()?.state === "reading" ? "The journal is being read…" : ""));
+    return without(id, known.run, () => why() || (journal()?.state === "reading" ? "The journal is being read…" : ""), () => journal()?.state === "reading");
   });
 }
 
 /** Results that have no journal: what else there is. */
-function without(id: string, run: Run, why: () => string): View {
+function without(id: string, run: Run, why: () => string, isReading: () => boolean): View {
   const picture = run.map ? reportMap(run.map, run.lab, () => null, () => undefined) : null;
   return el("div", { class: "page" }, el("h1", {}, run.lab), el("p", { class: "under" }, run.name),
-    el("p", { class: "note" }, () => why() || "These results have no packets to replay.", " Give the lab file the key ", el("code", {}, "journal: all"), " to keep what happened to each packet."),
+    el("p", { class: "note" }, () => why() || "These results have no packets to replay.", () => (isReading() ? null : [" Give the lab file the key ", el("code", {}, "journal: all"), " to keep what happened to each packet."])),
     links(id), reportView(run.report as Report | null), picture);
 }
 
