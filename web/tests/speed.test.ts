@@ -36,10 +36,29 @@ function large(nodes: number, links: number, every: number): Wire {
   const stats = (id: number, at: number): string => JSON.stringify({ id, event: "stats", at_ns: at * every * 1e6, since_zero_ns: at * every * 1e6, lost: 0, pipes: lines.flatMap(({ name }, number) => ["forward", "backward"].map((direction) => ({
     link: name, direction, pipe: null, from: "", to: "", joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 1e6, up: number % 97 !== 5, arrived_packets: 0, arrived_bytes: 0, departed_packets: at * (1 + (number % 50)) * 10, departed_bytes: at * (number % 50) * every * 22 + ((at * 7 + number) % 5) * every * 20,
     queued_packets: number % 3 ? 0 : ((number + at) % 9) ** 2, queued_bytes: 0, dropped_queue_packets: number % 11 ? 0 : at, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 }))) });
+  // As many packets as a lab picks: 50 per second of each pipe, and 2,000 of all.
+  const pipes = links * 2;
+  const step = Math.max(20e6, 5e5 * pipes);
+  let [number, taken] = [0, 0];
+  const packets = (id: number, at: number): string => {
+    const made = [];
+    for (; taken < (at / step) * pipes; taken += 1) {
+      const [pipe, entered] = [(taken * 7) % pipes, Math.floor(taken / pipes) * step + (taken % pipes) * (step / pipes)];
+      number += 1;
+      const gone = number % 97 === 0;
+      made.push({ pipe, packet: number, entered_ns: entered, start_ns: gone ? null : entered + 1e6, sent_ns: gone ? null : entered + 2e6, due_ns: gone ? null : entered + 12e6, dropped: gone ? { at_ns: entered, cause: "queue" } : null, bytes: number % 2 ? 1500 : 52, segments: 1, flow: { source: `10.0.0.${pipe % 50}:40000`, destination: "10.0.0.2:80", protocol: "tcp" } });
+    }
+    return JSON.stringify({ id, event: "packets", at_ns: at, since_zero_ns: at, lost: 0, packets: made });
+  };
   const control = (socket: Socket): void => socket.onMessage((text) => {
-    const { id, request, events } = JSON.parse(text) as { id: number; request: string; events?: string };
-    const said: Record<string, object> = { topology: { reply: "topology", nodes: spots, links: lines, exposed: [], services: [] }, info: { reply: "info", name: "large" }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false }, exercise: { reply: "exercise", title: "", text: "", tasks: [] } };
+    const { id, request, events, every_ns } = JSON.parse(text) as { id: number; request: string; events?: string; every_ns?: number };
+    const said: Record<string, object> = { hello: { reply: "hello", capabilities: ["packets", "tcp"] }, topology: { reply: "topology", nodes: spots, links: lines, exposed: [], services: [] }, info: { reply: "info", name: "large" }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false }, exercise: { reply: "exercise", title: "", text: "", tasks: [] } };
     socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
+    if (events === "packets" && request === "subscribe") {
+      const began = Date.now();
+      const timer = setInterval(() => socket.send(packets(id, (Date.now() - began) * 1e6)), (every_ns ?? 0) / 1e6);
+      socket.onClose(() => clearInterval(timer));
+    }
     if (events !== "stats") return;
     let at = 0;
     const timer = setInterval(() => {

@@ -1,7 +1,11 @@
 // A client of the control protocol over a WebSocket: one JSON object is one message. See docs/protocol.md.
+import type { Greeting } from "./protocol";
 import { createSignal, type Accessor } from "./view";
 
-export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PipeStats, Sample as Stats, SoFar, TaskRow as Task, Topology } from "./protocol";
+export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PipeStats, Sample as Stats, SoFar, TaskRow as Task, TcpConnection, TcpSample as Connections, Topology } from "./protocol";
+/** Some of the packets that pipes take, and what becomes of them. */
+export interface Packets { at_ns: number; since_zero_ns: number | null; lost: number; packets: SampledPacket[] }
+export interface SampledPacket { pipe: number; packet: number; entered_ns: number; start_ns: number | null; sent_ns: number | null; due_ns: number | null; dropped: { at_ns: number; cause: string } | null; bytes: number; segments: number; flow: { source: string; destination: string; protocol: string } | null }
 type Message = Record<string, unknown> & { id?: number; reply?: string; event?: string; message?: string };
 
 export type State = "connecting" | "open" | "ended";
@@ -14,12 +18,15 @@ export class Refused extends Error {
   }
 }
 
-interface Subscription { request: Record<string, unknown>; hear: (event: never) => void; events: string }
+interface Subscription { request: Record<string, unknown>; hear: (event: never) => void; events: string; refused: (why: string) => void }
 
 export class Control {
   readonly state: Accessor<State>;
   /** Why it is not open. */
   readonly why: Accessor<string>;
+  /** What the lab offers; null until it has said so. */
+  readonly offers: Accessor<readonly string[] | null>;
+  private readonly setOffers: (offers: readonly string[]) => void;
   private readonly setState: (state: State) => void;
   private readonly setWhy: (why: string) => void;
   private socket: WebSocket | null = null;
@@ -34,7 +41,8 @@ export class Control {
   constructor(private readonly url: string, private readonly exists: () => Promise<boolean>) {
     const [state, setState] = createSignal<State>("connecting");
     const [why, setWhy] = createSignal("");
-    [this.state, this.setState, this.why, this.setWhy] = [state, setState, why, setWhy];
+    const [offers, setOffers] = createSignal<readonly string[] | null>(null);
+    [this.state, this.setState, this.why, this.setWhy, this.offers, this.setOffers] = [state, setState, why, setWhy, offers, setOffers];
     this.connect();
   }
 
@@ -44,7 +52,7 @@ export class Control {
     this.socket = socket;
     socket.onopen = () => {
       this.attempts = 0;
-      this.send({ request: "hello", version: 1 }).catch((error: Error) => this.setWhy(error.message));
+      this.send<Greeting>({ request: "hello", version: 1 }).then(({ capabilities }) => this.setOffers(capabilities ?? []), (error: Error) => this.setWhy(error.message));
       for (const [id, one] of this.subscriptions) this.write({ id, ...one.request });
       this.setWhy("");
       this.setState("open");
@@ -77,10 +85,11 @@ export class Control {
   private hear(text: string): void {
     const message = JSON.parse(text) as Message;
     const id = typeof message.id === "number" ? message.id : -1;
-    if (message.event !== undefined) {
-      this.subscriptions.get(id)?.hear(message as never);
-      return;
-    }
+    const subscription = this.subscriptions.get(id);
+    if (message.event === "ended") subscription?.refused(String(message["because"]));
+    else if (message.event !== undefined) subscription?.hear(message as never);
+    else if (subscription && message.reply === "refused") subscription.refused(message.message ?? "refused");
+    if (message.event !== undefined) return;
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
     if (message.reply === "refused") waiting?.failed(new Refused(message.message ?? "refused", (message["key"] as string) ?? null));
@@ -105,11 +114,11 @@ export class Control {
     });
   }
 
-  /** Hears events, after a connection that was lost, too. A connection has one subscription to each kind: the last one holds. */
-  subscribe<T>(events: string, keys: Record<string, unknown>, hear: (event: T) => void): void {
+  /** Hears events, after a connection that was lost, too; or why there are none. A connection has one subscription to each kind: the last one holds. */
+  subscribe<T>(events: string, keys: Record<string, unknown>, hear: (event: T) => void, refused: (why: string) => void = () => undefined): void {
     this.unsubscribe(events);
     this.last += 1;
-    const one = { request: { request: "subscribe", events, ...keys }, hear: hear as (event: never) => void, events };
+    const one = { request: { request: "subscribe", events, ...keys }, hear: hear as (event: never) => void, events, refused };
     this.subscriptions.set(this.last, one);
     this.write({ id: this.last, ...one.request });
   }

@@ -1,5 +1,7 @@
 // A lab that is up, as the page knows it: its network, what its pipes carry now and did lately, and what happened. Memory is bounded.
 import { Control, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type SoFar, type Stats, type Topology } from "./control";
+import { Ring } from "./ring";
+import { Connections } from "./tcp";
 import { batch, createSignal, onCleanup, type Accessor } from "./view";
 
 /** Samples of all pipes together that are kept. */
@@ -16,45 +18,32 @@ export const SERIES = ["bits", "queue", "drops"] as const;
 export type Series = (typeof SERIES)[number];
 
 /** What a pipe carries, between the last two samples. */
-export interface Flow { bits: number; packets: number; drops: number; queue: number; use: number | null; up: boolean; total: PipeStats }
+export interface Flow { bits: number; drops: number; queue: number; use: number | null; up: boolean; total: PipeStats }
 
-/** A ring of samples: instants, and three values of each pipe. */
+/** Three values of each pipe, in the samples that are kept. */
 export class History {
-  readonly length: number;
-  private readonly t: Float64Array;
-  private readonly values: Float32Array;
-  private next = 0;
-  count = 0;
+  private readonly ring: Ring;
 
   constructor(readonly pipes: number) {
-    this.length = Math.max(60, Math.min(MOST_SAMPLES, Math.floor(MOST_VALUES / Math.max(1, pipes * SERIES.length))));
-    this.t = new Float64Array(this.length);
-    this.values = new Float32Array(this.length * pipes * SERIES.length);
+    const width = pipes * SERIES.length;
+    this.ring = new Ring(Math.max(60, Math.min(MOST_SAMPLES, Math.floor(MOST_VALUES / Math.max(1, width)))), width);
+  }
+
+  get length(): number {
+    return this.ring.length;
+  }
+
+  get count(): number {
+    return this.ring.count;
   }
 
   add(seconds: number, flows: readonly Flow[]): void {
-    this.t[this.next] = seconds;
-    const at = this.next * this.pipes * SERIES.length;
-    flows.forEach((flow, pipe) => {
-      this.values[at + pipe * 3] = flow.bits;
-      this.values[at + pipe * 3 + 1] = flow.queue;
-      this.values[at + pipe * 3 + 2] = flow.drops;
-    });
-    this.next = (this.next + 1) % this.length;
-    this.count = Math.min(this.count + 1, this.length);
+    this.ring.add(seconds, (values, at) => flows.forEach((flow, pipe) => values.set([flow.bits, flow.queue, flow.drops], at + pipe * SERIES.length)));
   }
 
   /** Instants in seconds and values, the oldest first. */
-  of(pipe: number, series: Series): { t: number[]; y: number[] } {
-    const [t, y] = [new Array<number>(this.count), new Array<number>(this.count)];
-    const first = (this.next - this.count + this.length) % this.length;
-    const offset = pipe * 3 + SERIES.indexOf(series);
-    for (let k = 0; k < this.count; k += 1) {
-      const place = (first + k) % this.length;
-      t[k] = this.t[place] ?? 0;
-      y[k] = this.values[place * this.pipes * 3 + offset] ?? 0;
-    }
-    return { t, y };
+  of(pipe: number, series: Series): { t: number[]; y: (number | null)[] } {
+    return this.ring.of(pipe * SERIES.length + SERIES.indexOf(series));
   }
 }
 
@@ -65,10 +54,9 @@ export function flowsOf(before: Pick<Stats, "at_ns" | "pipes"> | null, now: Pick
   const seconds = before ? (now.at_ns - before.at_ns) / 1e9 : 0;
   return now.pipes.map((pipe, place) => {
     const was = before?.pipes[place];
-    const grown = (key: "departed_bytes" | "departed_packets"): number => (was && seconds > 0 ? Math.max(0, pipe[key] - was[key]) / seconds : 0);
-    const bits = grown("departed_bytes") * 8;
+    const bits = was && seconds > 0 ? (Math.max(0, pipe.departed_bytes - was.departed_bytes) / seconds) * 8 : 0;
     const drops = was && seconds > 0 ? Math.max(0, dropsOf(pipe) - dropsOf(was)) / seconds : 0;
-    return { bits, packets: grown("departed_packets"), drops, queue: pipe.queued_packets, use: pipe.rate_bits_per_second ? bits / pipe.rate_bits_per_second : null, up: pipe.up, total: pipe };
+    return { bits, drops, queue: pipe.queued_packets, use: pipe.rate_bits_per_second ? bits / pipe.rate_bits_per_second : null, up: pipe.up, total: pipe };
   });
 }
 
@@ -76,6 +64,8 @@ export interface LogLine { command: string; node: string; stream: string; text: 
 
 export class Lab {
   readonly control: Control;
+  /** TCP connections of its nodes, while somebody looks. */
+  readonly tcp: Connections;
   readonly topology: Accessor<Topology | null>;
   readonly info: Accessor<Info | null>;
   readonly now: Accessor<Now | null>;
@@ -119,6 +109,7 @@ export class Lab {
     this.set = { setTopology, setInfo, setNow, setFlows, setFigures, setEvents, setExercise, setLost, setWritten };
     [this.topology, this.info, this.now, this.flows, this.figures, this.events, this.exercise, this.lost, this.written] = [topology, info, now, flows, figures, events, exercise, lost, written];
     this.control = new Control(url, exists);
+    this.tcp = new Connections(this.control, () => topology()?.nodes.length ?? 0);
   }
 
   /** Asks for all there is to know, and for what comes. */

@@ -1,6 +1,6 @@
 // Elements that follow signals: the reactive core of Solid with the elements of the report. There is no compiler and no second tree: what is made here is the
 // element itself, and what a function gives is put anew where it stands whenever a signal that it read has changed.
-import { createMemo, createRenderEffect, mapArray, onCleanup, untrack, type Accessor } from "solid-js";
+import { createMemo, createRenderEffect, createSignal, mapArray, onCleanup, untrack, type Accessor } from "solid-js";
 import { h, type Attributes } from "../components/dom";
 
 export { batch, createEffect, createMemo, createRenderEffect, createRoot, createSignal, on, onCleanup, untrack, type Accessor } from "solid-js";
@@ -111,4 +111,16 @@ export function press(text: View, act: () => void, attributes: Record<string, Va
 export function listen<K extends keyof WindowEventMap>(name: K, act: (event: WindowEventMap[K]) => void): void {
   window.addEventListener(name, act);
   onCleanup(() => window.removeEventListener(name, act));
+}
+
+let sight: Accessor<boolean> | null = null;
+
+/** Whether the page is shown at all, and not behind others. */
+export function inSight(): boolean {
+  if (!sight) {
+    const [shown, setShown] = createSignal(document.visibilityState === "visible");
+    document.addEventListener("visibilitychange", () => setShown(document.visibilityState === "visible"));
+    sight = shown;
+  }
+  return sight();
 }

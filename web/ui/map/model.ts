@@ -7,7 +7,7 @@ export interface Line { link: number; name: string; a: number; b: number; bend: 
 export interface Graph { spots: Spot[]; lines: Line[]; byNode: Map<string, number>; byLink: Map<string, number[]>; links: string[] }
 
 /** How a link is drawn. */
-export interface Look { grade: number; dropping: boolean; down: boolean; label: string; queue: [number, number]; flow: [number, number] }
+export interface Look { grade: number; dropping: boolean; down: boolean; label: string; queue: [number, number] }
 
 /** Lines and places of a scene. A link with more than two ends is drawn from a small spot in its middle. */
 export function graphOf(scene: Scene): Graph {

@@ -7,7 +7,7 @@ import { control, type Line, type Look } from "./model";
 
 export interface Marked { nodes: ReadonlySet<string>; links: ReadonlySet<string>; /** The place of the node that keys are at, or -1. */ spot: number; /** The line, or -1. */ line: number }
 
-export const PLAIN: Look = { grade: 0, dropping: false, down: false, label: "", queue: [0, 0], flow: [0, 0] };
+export const PLAIN: Look = { grade: 0, dropping: false, down: false, label: "", queue: [0, 0] };
 /** Below this scale, dots and queues would cover the map. */
 export const ROOM_FOR_DOTS = 12;
 

@@ -2,19 +2,19 @@
 import { PAPER } from "../../components/chart";
 import { s } from "../../components/dom";
 import type { MapCanvas } from "../map/canvas";
+import { flowStyle, NO_FLOW, type Way } from "../map/dots";
 import { mapSvg } from "../map/export";
 import type { Look } from "../map/model";
-import { FATES, isDrop, NO_FLOW, type Packets } from "./packets";
-import { flowStyle, placesOf, pointOf, progress, type Scene } from "./stage";
+import { FATES, isDrop, type Packets } from "./packets";
+import { placesOf, pointOf, progress, type Scene } from "./stage";
 
-type Ways = Parameters<typeof placesOf>[1];
 /** Packets of a moving picture: a browser draws so many without effort. */
 export const MOST_MOVING = 1_500;
 
 const colourOf = (packets: Packets, k: number): string => PAPER.series[flowStyle(packets.flow[k] ?? NO_FLOW).colour] ?? PAPER.ink;
 const fix = (value: number): string => value.toFixed(1);
 
-export function momentSvg(map: MapCanvas, looks: readonly Look[], scene: Scene, ways: Ways, title: string): string {
+export function momentSvg(map: MapCanvas, looks: readonly Look[], scene: Scene, ways: Way[], title: string): string {
   return mapSvg(map, looks, title, (add) => {
     const waiting = new Map<number, number>();
     placesOf(scene, ways, (k, place) => {
@@ -35,7 +35,7 @@ export function momentSvg(map: MapCanvas, looks: readonly Look[], scene: Scene, 
 }
 
 /** A span from `from` to `to`, `slow` times slower than it was; it repeats by itself. How many packets were left out. */
-export function movingSvg(map: MapCanvas, looks: readonly Look[], packets: Packets, ways: Ways, from: number, to: number, slow: number, title: string): { svg: string; left: number } {
+export function movingSvg(map: MapCanvas, looks: readonly Look[], packets: Packets, ways: Way[], from: number, to: number, slow: number, title: string): { svg: string; left: number } {
   const seconds = ((to - from) * slow) / 1e9;
   let [shown, left] = [0, 0];
   const svg = mapSvg(map, looks, title, (add) => {

@@ -1,6 +1,7 @@
 // The way of one packet through all pipes of the journal.
 import { api } from "../api";
-import { decode, NO_FLOW, type Packets } from "./packets";
+import { NO_FLOW } from "../map/dots";
+import { decode, type Packets } from "./packets";
 
 export interface Hop { pipe: number; number: number; arrived: number; started: number; sent: number; due: number; ended: number; marked: number; fate: number }
 

@@ -2,7 +2,6 @@
 import { api, type Journal } from "../api";
 
 export const FATES = ["delivered", "inside", "dropped: loss", "dropped: queue full", "dropped: early", "dropped: link down"] as const;
-export const NO_FLOW = 0xffffffff;
 const MAGIC = 0x314a4c4e;
 const HEAD = 32;
 const ROW = 70;

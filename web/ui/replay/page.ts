@@ -8,6 +8,7 @@ import { tcpPlots } from "../../report/tcp";
 import { api, Refusal, resultFileUrl, type Journal, type Report, type Scene } from "../api";
 import { offer } from "../commands";
 import { MapCanvas } from "../map/canvas";
+import { FALL_MS, NO_FLOW, swatch, wayOf } from "../map/dots";
 import { graphOf, type Look } from "../map/model";
 import { note, route } from "../route";
 import { attempt, tell } from "../tell";
@@ -16,12 +17,10 @@ import { mapButtons } from "../watch/page";
 import { reportView } from "../watch/verdict";
 import { momentSvg, movingSvg, record } from "./export";
 import { follow, type Hop } from "./follow";
-import { decode, FATES, next, NO_FLOW, Reader } from "./packets";
-import { drawScene, flowStyle, nearest, waysOf, type Shown } from "./stage";
+import { decode, FATES, next, Reader } from "./packets";
+import { drawScene, nearest, type Shown } from "./stage";
 import { Strip } from "./timeline";
 
-/** How long a dropped packet is seen to fall, in ms of the page. */
-const FALL_MS = 700;
 /** Speeds in ns of the lab per second of the page, from one to ten seconds. */
 const SPEEDS = Array.from({ length: 31 }, (_, step) => Math.round(10 ** (step / 3)));
 const speedWords = (speed: number): string => `${span(speed, 2)} per second`;
@@ -98,7 +97,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     },
     key: (event) => keys(event),
   });
-  const ways = (() => { map.show(graph); return waysOf(map, first); })();
+  const ways = (() => { map.show(graph); return first.pipes.map((pipe) => wayOf(map, pipe)); })();
   const reader = new Reader(id, journal, () => {
     const stretch = reader.stretch;
     setThinned(stretch && stretch.packets.found > stretch.packets.n ? `${whole(stretch.packets.n)} of ${whole(stretch.packets.found)} packets of this stretch are drawn: queues are shown too short. Slow down to see all.` : "");
@@ -106,7 +105,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     map.draw();
   }, (message) => tell(message, true));
   const strip = new Strip(journal, run.marks ?? [], (to) => seek(to), (now) => `${digits(now / 1e9, 10)} s`, (event) => keys(event));
-  looks = graph.links.map(() => ({ grade: 0, dropping: false, down: false, label: "", queue: [0, 0], flow: [0, 0] }));
+  looks = graph.links.map(() => ({ grade: 0, dropping: false, down: false, label: "", queue: [0, 0] }));
   map.look(looks);
   let noted: ReturnType<typeof setTimeout> | undefined;
   const seek = (to: number): void => {
@@ -285,15 +284,11 @@ const NAMES: Record<number, string> = { 1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICM
 
 function flows(journal: () => Journal): View {
   const shown = createMemo(() => journal().flows.slice(0, 40));
-  const shape = (flow: number): View => {
-    const style = flowStyle(flow);
-    return el("span", { class: `flow shape${style.shape}`, style: `background:var(--s${style.colour})`, "aria-hidden": "true" });
-  };
   const end = (address: string | null, port: number | null): string => (address === null ? "?" : `${address}${port === null ? "" : ` ${port}`}`);
   return el("section", { "aria-labelledby": "flows-heading" }, el("h2", { id: "flows-heading" }, "Flows"),
-    el("ul", { class: "flows" }, each(shown, (flow) => el("li", {}, shape(flow.flow), el("span", {}, `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port)} → ${end(flow.destination, flow.destination_port)}`), el("small", {}, `${whole(flow.packets)} packets`)))),
+    el("ul", { class: "flows" }, each(shown, (flow) => el("li", {}, swatch(flow.flow), el("span", {}, `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port)} → ${end(flow.destination, flow.destination_port)}`), el("small", {}, `${whole(flow.packets)} packets`)))),
     () => (journal().flows_left_out + Math.max(journal().flows.length - 40, 0) > 0 ? el("p", { class: "none" }, `and ${whole(journal().flows_left_out + Math.max(journal().flows.length - 40, 0))} smaller ones`) : null),
-    el("p", { class: "about" }, `colour and shape tell flows apart; without one: `, shape(NO_FLOW)));
+    el("p", { class: "about" }, `colour and shape tell flows apart; without one: `, swatch(NO_FLOW)));
 }
 
 function marks(run: Run, seek: (at: number) => void): View {

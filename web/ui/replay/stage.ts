@@ -1,38 +1,25 @@
 // Where each packet is at an instant, drawn on the map: it waits at the entrance, moves along the link, arrives, or falls off.
-import type { Journal } from "../api";
 import type { MapCanvas } from "../map/canvas";
+import { depth, Dots, dotSize, FONT, NO_FLOW, partOf, sizeOf, type Way } from "../map/dots";
 import type { Colours } from "../map/glyphs";
 import type { Line } from "../map/model";
-import { FATES, isDrop, NO_FLOW, type Packets } from "./packets";
+import { FATES, isDrop, type Packets } from "./packets";
 
 export interface Shown { k: number; x: number; y: number }
 export interface Scene { at: number; trail: number; packets: Packets; chosen: number | null; followed: Set<number> }
 
 /** Packets that are drawn at a time; of more, as many as can be told apart. */
 const MOST = 4_000;
-const FONT = '600 10.5px system-ui, "Liberation Sans", Arial, sans-serif';
-
-/** Lines of each pipe, and which way it goes. */
-export function waysOf(map: MapCanvas, journal: Journal): { lines: Line[]; back: boolean }[] {
-  return journal.pipes.map(({ link, direction }) => ({ lines: (map.graph.byLink.get(link) ?? []).map((place) => map.graph.lines[place]).filter((line): line is Line => line !== undefined), back: direction === "backward" }));
-}
-
-/** Colour and shape of a flow: eight colours, and three shapes of each. */
-export const flowStyle = (flow: number): { colour: number; shape: number } => (flow === NO_FLOW ? { colour: 5, shape: 0 } : { colour: flow % 8 === 5 ? 6 : flow % 8, shape: Math.floor(flow / 8) % 3 });
 
 /** How far along its pipe a packet is, from 0 to 1; null: it waits or is not on its way. */
 export function progress(packets: Packets, k: number, at: number): number | null {
-  const [started, due] = [packets.started[k] ?? NaN, packets.due[k] ?? NaN];
-  if (!(at >= started)) return null;
-  const end = Number.isNaN(due) ? packets.ended[k] ?? NaN : due;
-  if (!(end > started)) return 1;
-  return Math.min((at - started) / (end - started), 1);
+  return partOf(at, packets.started[k] ?? NaN, packets.due[k] ?? NaN, packets.ended[k] ?? NaN);
 }
 
 /** Where a packet is at an instant: on a line, or fallen beside it. */
 export interface Place { line: Line; part: number; back: boolean; fallen: number }
 
-export function placesOf(scene: Scene, ways: { lines: Line[]; back: boolean }[], each: (k: number, place: Place) => void, waits: (pipe: number) => void): void {
+export function placesOf(scene: Scene, ways: Way[], each: (k: number, place: Place) => void, waits: (pipe: number) => void): void {
   const { packets, at, trail } = scene;
   let drawn = 0;
   for (let k = 0; k < packets.n && drawn < MOST; k += 1) {
@@ -61,55 +48,27 @@ export function pointOf(map: MapCanvas, place: Place): [number, number] {
   // Ends of the line are below the signs of the nodes.
   const part = 0.06 + place.part * 0.88;
   const [x, y] = map.on(place.line, place.back ? 1 - part : part, place.back ? -5 : 5);
-  return [x, y + place.fallen * place.fallen * 46];
+  return [x, y + depth(place.fallen)];
 }
 
+const dots = new Dots();
+
 /** Draws a moment; what is drawn, for pressing on it. */
-export function drawScene(map: MapCanvas, scene: Scene, ways: { lines: Line[]; back: boolean }[], pen: CanvasRenderingContext2D, c: Colours): Shown[] {
+export function drawScene(map: MapCanvas, scene: Scene, ways: Way[], pen: CanvasRenderingContext2D, c: Colours): Shown[] {
   const shown: Shown[] = [];
   const waiting = new Map<number, number>();
-  const groups = new Map<number, Shown[]>();
-  const fallen: { k: number; x: number; y: number; part: number }[] = [];
+  const { packets } = scene;
+  const size = dotSize(map.scale);
+  dots.clear();
   placesOf(scene, ways, (k, place) => {
     const [x, y] = pointOf(map, place);
     shown.push({ k, x, y });
-    if (place.fallen > 0) {
-      fallen.push({ k, x, y, part: place.fallen });
-      return;
-    }
-    const { colour, shape } = flowStyle(scene.packets.flow[k] ?? NO_FLOW);
-    const key = colour * 3 + shape;
-    const group = groups.get(key);
-    if (group) group.push({ k, x, y });
-    else groups.set(key, [{ k, x, y }]);
+    if (place.fallen > 0) dots.fall(x, y, place.fallen, (FATES[packets.fate[k] ?? 0] ?? "").replace("dropped: ", ""));
+    else dots.add(packets.flow[k] ?? NO_FLOW, x, y, sizeOf(size, packets.size[k] ?? 0));
   }, (pipe) => waiting.set(pipe, (waiting.get(pipe) ?? 0) + 1));
-  const size = Math.max(2, Math.min(5, map.scale / 26));
-  for (const [key, group] of groups) {
-    pen.fillStyle = c.series[Math.floor(key / 3)] ?? c.ink;
-    // One by one: many shapes in one path take software ten times as long, since it has to find where they cross.
-    for (const { k, x, y } of group) shapeAt(pen, key % 3, x, y, size * ((scene.packets.size[k] ?? 0) > 600 ? 1 : 0.65));
-  }
+  dots.paint(pen, c);
   drawQueues(map, waiting, ways, pen, c);
-  pen.font = FONT;
-  pen.textAlign = "center";
-  const told = new Set<string>();
-  for (const { k, x, y, part } of fallen) {
-    pen.globalAlpha = Math.max(0.15, 1 - part * 0.9);
-    pen.strokeStyle = c.bad;
-    pen.lineWidth = 2;
-    pen.beginPath();
-    pen.moveTo(x - size, y - size); pen.lineTo(x + size, y + size);
-    pen.moveTo(x + size, y - size); pen.lineTo(x - size, y + size);
-    pen.stroke();
-    const words = (FATES[scene.packets.fate[k] ?? 0] ?? "").replace("dropped: ", "");
-    const where = `${Math.round(x / 70)} ${Math.round(y / 16)}`;
-    if (part < 0.9 && !told.has(where)) {
-      told.add(where);
-      pen.fillStyle = c.bad;
-      pen.fillText(words, x, y + size + 12);
-    }
-  }
-  pen.globalAlpha = 1;
+  dots.paintFallen(pen, c, size);
   drawFollowed(scene, shown, pen, c, size);
   return shown;
 }
@@ -127,24 +86,8 @@ function drawFollowed(scene: Scene, shown: Shown[], pen: CanvasRenderingContext2
   }
 }
 
-function shapeAt(pen: CanvasRenderingContext2D, shape: number, x: number, y: number, size: number): void {
-  if (shape === 0) {
-    pen.fillRect(Math.round(x - size), Math.round(y - size), Math.round(size * 2), Math.round(size * 2));
-    return;
-  }
-  pen.beginPath();
-  if (shape === 1) pen.arc(x, y, size * 1.1, 0, 2 * Math.PI);
-  else {
-    pen.moveTo(x, y - size * 1.3);
-    pen.lineTo(x + size * 1.2, y + size);
-    pen.lineTo(x - size * 1.2, y + size);
-    pen.closePath();
-  }
-  pen.fill();
-}
-
 /** Queues as stacks at the entrances of links: a slice is a packet, up to 40; then the number alone tells. */
-function drawQueues(map: MapCanvas, waiting: Map<number, number>, ways: { lines: Line[]; back: boolean }[], pen: CanvasRenderingContext2D, c: Colours): void {
+function drawQueues(map: MapCanvas, waiting: Map<number, number>, ways: Way[], pen: CanvasRenderingContext2D, c: Colours): void {
   pen.font = FONT;
   pen.textAlign = "center";
   for (const [pipe, count] of waiting) {

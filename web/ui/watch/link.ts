@@ -4,9 +4,10 @@ import { api, captureUrl } from "../api";
 import type { TopologyLink } from "../control";
 import { exampleOf, field, flow, section } from "../forms";
 import type { Flow, Lab } from "../lab";
-import { attempt, tell } from "../tell";
-import { createEffect, createMemo, createRenderEffect, createSignal, each, el, onCleanup, press, type Accessor, type View } from "../view";
+import { attempt } from "../tell";
+import { createMemo, createRenderEffect, createSignal, each, el, press, type Accessor, type View } from "../view";
 import { may } from "../world";
+import { count, curves } from "./curves";
 
 type Way = "both" | "forward" | "backward";
 
@@ -41,26 +42,12 @@ function causes({ total }: Flow): string {
   return parts.length === 0 ? "0" : parts.map(([cause, count]) => `${whole(count)} ${cause}`).join(", ");
 }
 
-/** Curves, loaded and drawn when they are looked at. */
 function plots(lab: Lab, name: string): View {
-  const host = el("div", { class: "plots" });
-  let gone = false;
-  let made: { update: () => void; destroy: () => void }[] = [];
-  onCleanup(() => { gone = true; made.forEach((plot) => plot.destroy()); });
-  import("./live").then(({ LivePlot }) => {
-    if (gone) return;
+  return curves((LivePlot) => {
     const places = lab.flows().map((flow, place) => ({ flow, place })).filter(({ flow }) => flow.total.link === name && flow.total.pipe === null);
     const lines = (series: "bits" | "queue" | "drops") => places.map(({ flow, place }, style) => ({ label: flow.total.direction, style, data: () => lab.history.of(place, series) }));
-    const whole = (value: number): string => String(Math.round(value));
-    const all = [new LivePlot("Throughput", lines("bits"), (value) => rate(value, 3)), new LivePlot("Packets in the queue", lines("queue"), whole), new LivePlot("Drops per second", lines("drops"), whole)];
-    made = all;
-    host.replaceChildren(...all.map(({ element }) => element));
-  }, () => tell("the plots could not be loaded", true));
-  createEffect(() => {
-    lab.flows();
-    made.forEach((plot) => plot.update());
-  });
-  return host;
+    return [new LivePlot("Throughput", lines("bits"), (value) => rate(value, 3)), new LivePlot("Packets in the queue", lines("queue"), count), new LivePlot("Drops per second", lines("drops"), count)];
+  }, lab.flows);
 }
 
 /** Keys that have a slider: from, to, and how a place on it becomes a value. */

@@ -7,7 +7,7 @@ import { digits } from "../../components/format";
 import { sample } from "../../components/plot";
 import { colour, onTheme } from "../../components/theme";
 
-export interface LiveLine { label: string; style: number; data: () => { t: number[]; y: number[] } }
+export interface LiveLine { label: string; style: number; data: () => { t: number[]; y: (number | null)[] } }
 
 const FONT = "11px system-ui,'Liberation Sans',Arial,sans-serif";
 /** A second in which a plot is drawn at most so often. */
@@ -50,7 +50,7 @@ export class LivePlot {
     this.values.forEach((value, place) => {
       const y = all[place]?.y;
       const now = y?.[y.length - 1];
-      value.textContent = now === undefined ? "" : this.format(now);
+      value.textContent = now == null ? "" : this.format(now);
     });
     if (!this.plot) {
       if (this.host.clientWidth > 0) this.plot = this.make(data);

@@ -27,7 +27,7 @@ export function lookOf(flows: readonly Flow[], mode: Mode, late = 0): Look {
   const queue = most((flow) => flow.queue);
   const look: Look = {
     grade: grade(use !== null && use > 0.0005 ? use : null), dropping: drops > 0, down: flows.length > 0 && flows.every((flow) => !flow.up), label: "",
-    queue: [flows[0]?.queue ?? 0, flows[1]?.queue ?? 0], flow: [flows[0]?.packets ?? 0, flows[1]?.packets ?? 0],
+    queue: [flows[0]?.queue ?? 0, flows[1]?.queue ?? 0],
   };
   if (mode === "use") look.label = use !== null && use > 0.0005 ? `${use < 0.0995 ? (use * 100).toPrecision(1) : Math.round(use * 100)} %` : "";
   else if (mode === "throughput") look.label = bits > 0 ? rate(bits, 3) : "";

@@ -5,6 +5,8 @@ import { attempt } from "../tell";
 import { createMemo, el, press, type View } from "../view";
 import { may } from "../world";
 import type { Dock } from "./dock";
+import type { FlowBook } from "./flows";
+import { nodeConnections } from "./tcp";
 
 /** What kinds of node run no programs. */
 const SILENT = new Set(["switch", "hub", "transit", "openflow", "outside", "lan", "internet", "external", "tunnel"]);
@@ -17,8 +19,9 @@ export const SIGNALS = [
 
 export const signalAll = (signal: string): string[] => ["sh", "-c", `kill -${signal} -1 && echo "SIG${signal} was sent to all programs of this node"`];
 
-export function nodePanel(lab: Lab, name: string, dock: Dock, openLink: (link: string) => void): View {
+export function nodePanel(lab: Lab, name: string, dock: Dock, book: FlowBook, openLink: (link: string) => void): View {
   const node = createMemo(() => lab.topology()?.nodes.find((one) => one.name === name) ?? null);
+  const runs = createMemo(() => runsPrograms(node()?.kind ?? "lan"));
   const services = createMemo(() => lab.topology()?.services.filter((service) => service.node === name) ?? []);
   return [
     el("h2", {}, "Node ", el("span", { class: "what" }, name)),
@@ -39,5 +42,6 @@ export function nodePanel(lab: Lab, name: string, dock: Dock, openLink: (link: s
       ];
     },
     () => (services().length === 0 ? null : [el("h3", {}, "Services"), el("ul", {}, services().map((service) => el("li", {}, `${service.name}: ${typeof service.state === "string" ? service.state.replaceAll("_", " ") : JSON.stringify(service.state)} `, may("use") ? press("restart", () => attempt(() => lab.restart(service.name), `${service.name} starts again`), { class: "plain", "aria-label": `restart ${service.name}` }) : null)))]),
+    () => (runs() ? nodeConnections(lab, name, book) : null),
   ];
 }

@@ -4,24 +4,27 @@ import { api, controlUrl, type Report, type Scene } from "../api";
 import { offer, type Command } from "../commands";
 import { Lab } from "../lab";
 import { MapCanvas } from "../map/canvas";
+import { swatch } from "../map/dots";
 import { arrange, graphOf, type Look } from "../map/model";
 import { save } from "../../components/download";
 import { mapSvg } from "../map/export";
 import { address } from "../route";
 import { attempt, tell } from "../tell";
-import { createEffect, createMemo, createSignal, el, keyed, on, onCleanup, press, untrack, type View } from "../view";
+import { createEffect, createMemo, createSignal, each, el, keyed, on, onCleanup, press, untrack, type View } from "../view";
 import { tasksPanel } from "../teach/tasks";
 import { labs, may } from "../world";
 import { Dock } from "./dock";
+import { FlowBook } from "./flows";
 import { linkPanel } from "./link";
 import { eventsList, logsList, overview } from "./lists";
 import { linkWords, looksOf, MODES, type Mode } from "./looks";
 import { Moving } from "./moving";
 import { nodePanel, runsPrograms } from "./node";
+import { allConnections, connectionName } from "./tcp";
 import { reportView, verdictSoFar } from "./verdict";
 
-type Tab = "all" | "chosen" | "events" | "logs" | "verdict" | "tasks";
-const TABS: { tab: Tab; name: string; keys: string }[] = [{ tab: "all", name: "Overview", keys: "1" }, { tab: "chosen", name: "Chosen", keys: "2" }, { tab: "events", name: "Events", keys: "3" }, { tab: "logs", name: "Logs", keys: "4" }, { tab: "verdict", name: "Verdict", keys: "5" }, { tab: "tasks", name: "Tasks", keys: "6" }];
+type Tab = "all" | "chosen" | "events" | "logs" | "tcp" | "verdict" | "tasks";
+const TABS: { tab: Tab; name: string; keys: string; about?: string }[] = [{ tab: "all", name: "Overview", keys: "1" }, { tab: "chosen", name: "Chosen", keys: "2" }, { tab: "events", name: "Events", keys: "3" }, { tab: "logs", name: "Logs", keys: "4" }, { tab: "tcp", name: "TCP", keys: "5", about: "TCP connections" }, { tab: "verdict", name: "Verdict", keys: "6" }, { tab: "tasks", name: "Tasks", keys: "7" }];
 
 /** Where nodes are: as the lab's file or its results say, else found out here. */
 async function sceneOf(name: string, lab: Lab): Promise<Scene> {
@@ -49,7 +52,8 @@ export function labPage(name: string): View {
   const [report, setReport] = createSignal<Report | null>(null);
   const [moving, setMoving] = createSignal(true);
   let looks: Look[] = [];
-  const dots = new Moving();
+  const book = new FlowBook();
+  const dots: Moving = new Moving(lab, () => map, book);
   const map: MapCanvas = new MapCanvas({
     label: `map of lab ${name}`,
     choose: ({ nodes, links }, open) => {
@@ -65,8 +69,9 @@ export function labPage(name: string): View {
       const of = lab.topology()?.nodes.find((one) => one.name === node);
       return of ? `${of.kind} ${of.name}${of.interfaces.length > 0 ? `, ${of.interfaces.flatMap(({ addresses }) => addresses).slice(0, 3).join(", ")}` : ""}` : "";
     },
-    over: (_map, pen, c): number | null => (moving() ? dots.draw(map, looks, pen, c.series[1] ?? c.ink, performance.now()) : null),
+    over: (_map, pen, c): number | null => dots.draw(pen, c, performance.now()),
   });
+  dots.follow(moving);
   onCleanup(() => map.destroy());
   createEffect(on(lab.control.state, (state) => {
     if (state === "open") attempt(() => lab.begin());
@@ -84,7 +89,6 @@ export function labPage(name: string): View {
     const topology = lab.topology();
     if (!topology) return;
     looks = looksOf(map.graph, topology, lab.flows(), mode(), mode() === "lateness" ? lab.soFar() : null);
-    dots.renew();
     map.look(looks);
   };
   createEffect(redraw);
@@ -110,13 +114,13 @@ export function labPage(name: string): View {
   offer(() => commands());
   const isVirtual = (): boolean => lab.now()?.clock === "virtual";
   const commands = (): Command[] => [
-    ...TABS.map((one) => ({ name: `Show ${one.name.toLowerCase()}`, keys: one.keys, act: () => setTab(one.tab) })),
+    ...TABS.map((one) => ({ name: `Show ${one.about ?? one.name.toLowerCase()}`, keys: one.keys, act: () => setTab(one.tab) })),
     ...MODES.map((one) => ({ name: `Colour links by ${one}`, act: () => setMode(one) })),
     { name: "Go to the map", keys: "m", act: () => map.element.focus() },
     { name: "Show all of the map", keys: "0", act: () => map.fit() },
     { name: "Choose nodes with a lasso", keys: "l", act: () => map.beginLasso() },
     { name: "Save the map as SVG", act: () => save(`${name}.svg`, "image/svg+xml", mapSvg(map, looks, `map of lab ${name}`)) },
-    { name: moving() ? "Let nothing move on the map" : "Show packets that move on the map", act: () => { setMoving(!moving()); map.draw(); } },
+    { name: moving() ? "Let nothing move on the map" : "Show packets that move on the map", act: () => { setMoving(!moving()); } },
     ...(may("use") ? [
       ...chosen().links.map((link) => ({ name: `Cut link ${link}`, keys: "x", act: () => change("down", chosen().links) })).slice(0, 1),
       ...chosen().links.map((link) => ({ name: `Heal link ${link}`, keys: "h", act: () => change("up", chosen().links) })).slice(0, 1),
@@ -128,6 +132,7 @@ export function labPage(name: string): View {
       ] : []),
       ...(lab.topology()?.nodes ?? []).filter((node) => runsPrograms(node.kind)).slice(0, 300).map((node) => ({ name: `Open a terminal on ${node.name}`, act: () => dock.open(node.name), ...(chosen().nodes[0] === node.name ? { keys: "t" } : {}) })),
     ] : []),
+    ...lab.tcp.all().slice(0, 100).map((one) => ({ name: `Show TCP connection ${connectionName(one, new Map())}`, act: () => { lab.tcp.pick(one.key); setTab("tcp"); } })),
     ...(lab.topology()?.nodes ?? []).slice(0, 300).map((node) => ({ name: `Show node ${node.name}`, act: () => openNode(node.name) })),
     ...(lab.topology()?.links ?? []).slice(0, 600).map((link) => ({ name: `Show link ${link.name}`, act: () => openLink(link.name) })),
     ...(may("edit") ? [{ name: `Take lab ${name} down`, act: end }] : []),
@@ -148,7 +153,7 @@ export function labPage(name: string): View {
       () => (may("edit") && lab.control.state() === "open" ? press("Take down", end, { class: "danger" }) : null)),
     () => (lab.control.state() === "ended" ? el("p", { class: "note strip", role: "status" }, "This lab has ended. What it showed last stays here. ", results ? el("a", { href: address("replay", results) }, "Open its results") : null) : null),
     el("div", { class: "labmain" },
-      el("div", { class: "mapside" }, map.element, legend(mode), mapButtons(map)),
+      el("div", { class: "mapside" }, map.element, legend(mode, book), mapButtons(map)),
       el("div", { class: "side" }, tabs,
         el("div", { class: "panel", role: "tabpanel", id: "side-panel", "aria-labelledby": () => `side-${tab()}`, tabindex: 0 },
           keyed(createMemo(() => `${tab()}\n${tab() === "chosen" ? JSON.stringify(chosen()) : ""}`), () => {
@@ -156,10 +161,11 @@ export function labPage(name: string): View {
             if (now === "all") return overview(lab, openNode, openLink);
             if (now === "events") return eventsList(lab);
             if (now === "logs") return logsList(lab);
+            if (now === "tcp") return allConnections(lab, book);
             if (now === "verdict") return () => (report() ? reportView(report()) : verdictSoFar(lab));
             if (now === "tasks") return tasksPanel(lab);
             const { nodes, links } = chosen();
-            if (nodes.length === 1 && nodes[0] !== undefined && links.length === 0) return nodePanel(lab, nodes[0], dock, openLink);
+            if (nodes.length === 1 && nodes[0] !== undefined && links.length === 0) return nodePanel(lab, nodes[0], dock, book, openLink);
             if (links.length === 1 && links[0] !== undefined && nodes.length === 0) return linkPanel(lab, links[0], openNode);
             return several(nodes, links, { cutAround, change });
           })))),
@@ -224,10 +230,13 @@ const CLASSES: Record<Mode, string[]> = {
   delay: ["none", "below 1 ms", "below 10 ms", "below 50 ms", "below 200 ms", "more"],
 };
 
-function legend(mode: () => Mode): View {
+function legend(mode: () => Mode, book: FlowBook): View {
   const line = (number: number, extra = ""): View => { const made = document.createElementNS("http://www.w3.org/2000/svg", "svg"); made.setAttribute("width", "26"); made.setAttribute("height", "10"); made.setAttribute("aria-hidden", "true"); const path = document.createElementNS("http://www.w3.org/2000/svg", "path"); path.setAttribute("d", "M1 5H25"); path.setAttribute("style", `stroke:var(--u${number});stroke-width:${1.8 + number * 0.8};stroke-linecap:round;${extra}`); made.append(path); return made; };
   return el("details", { class: "maplegend" }, el("summary", {}, "Legend"), el("ul", { class: "legend" }, () => CLASSES[mode()].map((words, number) => (words ? el("li", {}, line(number), words) : null)),
-    el("li", {}, line(3, "stroke-dasharray:7 4;stroke-linecap:butt"), "dashed, ▼: drops now"), el("li", {}, line(0, "stroke:var(--bad);stroke-dasharray:1.5 5"), "dotted, ✕: down")));
+    el("li", {}, line(3, "stroke-dasharray:7 4;stroke-linecap:butt"), "dashed, ▼: drops now"), el("li", {}, line(0, "stroke:var(--bad);stroke-dasharray:1.5 5"), "dotted, ✕: down"),
+    () => (book.size() > 0 ? el("li", {}, "dots: some of the packets, by their flow; ✕ below a link: one that was dropped") : null),
+    each(book.first, ({ flow, words }) => el("li", {}, swatch(flow), words)),
+    () => (book.size() > book.first().length ? el("li", {}, `and ${book.size() - book.first().length} more flows`) : null)));
 }
 
 export function mapButtons(map: MapCanvas): View {

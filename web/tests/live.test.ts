@@ -1,0 +1,279 @@
+// Connections and packets of a lab that is up, on the page: the lab is played (played.ts), so that it is known what there is to see.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { build } from "vite";
+import { HOSTILE, scratch } from "./fixtures";
+import { lab, packet, ROW, SCENE, sender, type Played } from "./played";
+import { accessible, fits, launch } from "./real";
+import { serve } from "./wire";
+
+const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
+const place = scratch();
+const bundle = process.env["PAGE"] ?? join(place.path, "bundle");
+let browser: Browser;
+
+before(async () => {
+  if (!process.env["PAGE"]) await build({ configFile: join(WEB, "vite.ui.config.ts"), root: join(WEB, "ui"), build: { outDir: bundle, emptyOutDir: true }, logLevel: "warn" });
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  place.done();
+});
+
+interface Opened { page: Page; faults: string[]; done: () => Promise<void> }
+
+async function open(played: Played, { width = 1280, theme = "light" as "light" | "dark", motion = "no-preference" as "reduce" | "no-preference" } = {}): Promise<Opened> {
+  const { address, done } = await serve(bundle, {
+    answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 7 } }, labs: { labs: [ROW] }, results: { results: [] }, files: { files: [], left_out: 0 }, keys: { top: "lab", sections: {} }, "POST check": { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene: SCENE } },
+    sockets: { "/control": played.speak, "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [ROW] })) },
+  });
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme, reducedMotion: motion });
+  page.setDefaultTimeout(20_000);
+  const faults: string[] = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(error.stack ?? String(error)));
+  await page.goto(`${address}/#/lab/played`);
+  await page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
+  return { page, faults, done: async () => { assert.deepEqual(faults, []); await page.close(); done(); } };
+}
+
+const asks = (played: Played, events: string): Record<string, unknown> | null => played.held.get(events) ?? null;
+/** Waits until it holds: what a page asks for comes to the lab a moment later. */
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries += 1) {
+    assert.ok(tries < 400, what);
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+const command = async (page: Page, words: string): Promise<void> => {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(words);
+  await page.keyboard.press("Enter");
+};
+/** Puts the page behind others, or before them. */
+const hide = (page: Page, state: "hidden" | "visible"): Promise<void> => page.evaluate((is) => {
+  Object.defineProperty(document, "visibilityState", { value: is, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}, state);
+const table = (page: Page) => page.getByRole("region", { name: "TCP connections" });
+
+describe("TCP connections", () => {
+  test("of a node are asked for when its panel is looked at, and have curves", async () => {
+    const played = lab();
+    const { page, done } = await open(played);
+    assert.equal(asks(played, "tcp"), null);
+    await command(page, "show node client");
+    await table(page).getByRole("row").nth(2).waitFor();
+    assert.deepEqual(asks(played, "tcp"), { every_ns: 250e6, nodes: ["client"] });
+    await page.locator(".tcp .liveplot canvas").first().waitFor();
+    assert.deepEqual(await page.locator(".tcp .liveplot .title").allTextContents(), ["Congestion window", "Round-trip time", "Delivery rate", "Retransmissions per second"]);
+    const first = table(page).getByRole("row").nth(1);
+    assert.match(await first.innerText(), /server:5201\s+cubic, established/);
+    // What it carries is told when there are two samples: 1 MB per second.
+    await first.getByText(/^8(\.\d+)? Mbit\/s$/).waitFor();
+    assert.match((await page.locator(".tcp .liveplot").first().innerText()), /window\s*\d+ packets\s*slow-start threshold\s*42 packets/);
+    await accessible(page, "a node with connections");
+    // Nobody looks: not behind another page, not at another tab, and not at a router without programs.
+    await hide(page, "hidden");
+    await until("hidden", () => asks(played, "tcp") === null);
+    await hide(page, "visible");
+    await until("seen again", () => asks(played, "tcp") !== null);
+    await page.keyboard.press("3");
+    await until("another tab", () => asks(played, "tcp") === null);
+    await done();
+  });
+
+  test("of all nodes are listed, chosen by keys alone, and remembered for a while when they end", async () => {
+    const played = lab();
+    const { page, done } = await open(played, { motion: "reduce" });
+    await command(page, "show tcp connections");
+    await table(page).getByRole("row").nth(4).waitFor();
+    assert.deepEqual(asks(played, "tcp"), { every_ns: 250e6 });
+    // The busiest, on the side that sends.
+    await page.getByRole("heading", { name: "client:40001 → server:5201" }).waitFor();
+    await page.getByRole("button", { name: "client:40002 → server:5201" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
+    await page.getByText("All figures of the kernel").click();
+    assert.match(await page.locator(".tcp dl").innerText(), /bbr pacing gain\s*1.25/);
+    await accessible(page, "all connections");
+    for (const width of [400, 2560, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await fits(page, `TCP at ${width}`);
+    }
+    played.connections = (told) => told.map((of) => ({ ...of, connections: of.connections.filter(({ congestion }) => congestion !== "bbr") }));
+    await page.locator(".tcp tr.ended", { hasText: "client:40002" }).waitFor();
+    assert.match(await page.locator(".tcp tr.ended").innerText(), /bbr, ended/);
+    // What was chosen stays on show.
+    await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
+    await command(page, "show tcp connection client:40001");
+    await page.getByRole("heading", { name: "client:40001 → server:5201" }).waitFor();
+    // One that ends is forgotten after a minute.
+    await page.evaluate(() => { const now = performance.now.bind(performance); performance.now = () => now() + 61_000; });
+    await page.locator(".tcp tr.ended").waitFor({ state: "detached" });
+    await done();
+  });
+
+  test("are bounded in number, and what is left out is said", async () => {
+    const played = lab();
+    played.connections = (told) => told.map((of) => ({ ...of, left_out: of.node === "client" ? 7 : 0, connections: of.node === "router" ? [] : Array.from({ length: 150 }, (_, number) => sender(number + 1, "cubic", 9, { local: `10.0.0.1:${number}` })) }));
+    const { page, done } = await open(played, { motion: "reduce" });
+    await page.getByRole("tab", { name: "TCP" }).click();
+    await page.getByText("and 107 more, which carry less").waitFor();
+    await page.getByRole("button", { name: "show more of 200" }).click();
+    await table(page).getByRole("row").nth(80).waitFor();
+    await done();
+  });
+
+  test("that cannot be had are said so, in the words of the lab", async () => {
+    const played = lab();
+    played.refuse["tcp"] = `the kernel of <b>client</b> ${HOSTILE}`;
+    const { page, done } = await open(played);
+    await page.getByRole("tab", { name: "TCP" }).click();
+    await page.locator(".panel .note", { hasText: "the kernel of <b>client</b>" }).waitFor();
+    await accessible(page, "a refusal");
+    await done();
+    const failing = lab();
+    failing.connections = (told) => told.map((of) => ({ ...of, connections: [], failure: of.node === "client" ? "its kernel has no sock_diag" : null }));
+    const other = await open(failing);
+    await other.page.getByRole("tab", { name: "TCP" }).click();
+    await other.page.getByText("client: its kernel has no sock_diag").waitFor();
+    await other.done();
+    const old = lab();
+    old.capabilities = ["stats"];
+    const third = await open(old);
+    await third.page.getByRole("tab", { name: "TCP" }).click();
+    await third.page.getByText("older version of Netloom").waitFor();
+    assert.ok(!old.asked.some(({ events }) => events === "tcp" || events === "packets"), JSON.stringify(old.asked));
+    await third.done();
+  });
+
+  test("with markup in them are text", async () => {
+    const played = lab();
+    played.connections = (told) => told.map((of) => ({ ...of, connections: of.node === "client" ? [sender(1, HOSTILE, 9, { local: HOSTILE, remote: HOSTILE, state: HOSTILE, ca_state: HOSTILE, figures: { [HOSTILE]: 1 } })] : [] }));
+    played.packets = (at) => [packet(2, at, 1, { protocol: HOSTILE }), packet(2, at, 1, { dropped: { at_ns: at, cause: HOSTILE } })];
+    const { page, done } = await open(played);
+    await page.getByRole("tab", { name: "TCP" }).click();
+    await page.getByText("Legend").click();
+    await page.locator(".maplegend li", { hasText: "onerror" }).waitFor();
+    await table(page).getByRole("row").nth(1).waitFor();
+    assert.equal(await page.evaluate(() => (window as { pwned?: number }).pwned), undefined);
+    await done();
+  });
+});
+
+describe("packets on the map", () => {
+  const shown = (page: Page): Promise<number> => page.locator(".mapcanvas").getAttribute("data-dots").then(Number);
+
+  test("move in the colours of their flows, and fall off when they are dropped", async () => {
+    const played = lab();
+    const { page, done } = await open(played);
+    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["fell"]) > 2);
+    assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
+    assert.ok(await shown(page) > 3);
+    await page.getByText("Legend").click();
+    assert.deepEqual((await page.locator(".maplegend li:has(.flow)").allTextContents()).slice(0, 2), ["tcp 10.0.0.1:40001 → 10.0.0.6:5201", "tcp 10.0.0.1:40002 → 10.0.0.6:5201"]);
+    // The same colour is at the connection in the list.
+    await page.getByRole("tab", { name: "TCP" }).click();
+    await table(page).getByRole("row").nth(4).waitFor();
+    assert.equal(await table(page).locator("tbody .flow").count(), 4);
+    const places = (): Promise<string> => page.evaluate(() => {
+      // Where the map has the colour of the first flow: a copy, since a canvas that is read often is another one.
+      const map = document.querySelector<HTMLCanvasElement>(".mapcanvas canvas");
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [map?.width ?? 1, map?.height ?? 1];
+      if (map) canvas.getContext("2d")?.drawImage(map, 0, 0);
+      const probe = document.createElement("i");
+      probe.style.color = "var(--s0)";
+      document.body.append(probe);
+      const wanted = (getComputedStyle(probe).color.match(/\d+/g) ?? []).map(Number);
+      probe.remove();
+      const { data, width } = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? { data: new Uint8ClampedArray(), width: 1 };
+      const columns = new Set<number>();
+      for (let at = 0; at < data.length; at += 4) if (data[at] === wanted[0] && data[at + 1] === wanted[1] && data[at + 2] === wanted[2]) columns.add((at / 4) % width);
+      return [...columns].join();
+    });
+    if (process.env["SHOTS"]) await page.screenshot({ path: `${process.env["SHOTS"]}/dots.png` });
+    // The sign of the router has this colour, too: other places are those of packets.
+    const seen = new Set<string>();
+    for (let tries = 0; seen.size < 3; tries += 1) {
+      assert.ok(tries < 100, [...seen].join("\n"));
+      const found = await places();
+      if (found.split(",").length > 30) seen.add(found);
+      await page.waitForTimeout(30);
+    }
+    await done();
+  });
+
+  test("are asked for while they can be seen, and only then", async () => {
+    const played = lab();
+    const { page, done } = await open(played);
+    await until("seen", () => asks(played, "packets") !== null);
+    await hide(page, "hidden");
+    await until("hidden", () => asks(played, "packets") === null);
+    await hide(page, "visible");
+    await until("seen again", () => asks(played, "packets") !== null);
+    // On a small map there is no room.
+    await page.locator(".mapcanvas").focus();
+    for (let turn = 0; turn < 16; turn += 1) await page.keyboard.press("-");
+    await until("small", () => asks(played, "packets") === null);
+    await page.keyboard.press("0");
+    await until("all of the map", () => asks(played, "packets") !== null);
+    await command(page, "let nothing move");
+    await until("still", () => asks(played, "packets") === null);
+    await page.locator(".mapcanvas[data-dots='0']").waitFor();
+    await command(page, "show packets that move");
+    await until("moving", () => asks(played, "packets") !== null);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await until("reduced motion", () => asks(played, "packets") === null);
+    await done();
+  });
+
+  test("stand still while virtual time does", async () => {
+    const played = lab();
+    played.clock = "virtual";
+    const { page, done } = await open(played);
+    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["dots"]) > 3);
+    await page.getByRole("button", { name: "‖ pause" }).click();
+    await page.getByText("paused, virtual time").waitFor();
+    await page.waitForTimeout(1500);
+    const frames = (): Promise<string | null> => page.locator(".mapcanvas").getAttribute("data-frames");
+    const before = await frames();
+    await page.waitForTimeout(600);
+    assert.equal(await frames(), before);
+    await done();
+  });
+
+  test("are bounded, however many come", async () => {
+    const played = lab();
+    played.packets = (at) => Array.from({ length: 4_000 }, (_, number) => packet(number % 4, at + number * 2e4, 40_000 + number, { wait: number % 9 ? 0 : 2e9, travel: 1e9 }));
+    const { page, done } = await open(played);
+    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["dots"]) > 3);
+    await page.waitForTimeout(1500);
+    assert.ok(await shown(page) <= 1_500, String(await shown(page)));
+    await page.getByText("Legend").click();
+    await page.getByText(/and [\d]+ more flows/).waitFor();
+    assert.ok(await page.locator(".maplegend li").count() < 30);
+    await done();
+  });
+});
+
+if (process.env["SHOTS"]) test("pictures to look at", async () => {
+  for (const theme of ["light", "dark"] as const) for (const width of (process.env["WIDTHS"] ?? "400,1280,2560").split(",").map(Number)) {
+    const { page, done } = await open(lab(), { theme, width });
+    await page.getByRole("tab", { name: "TCP" }).click();
+    if (width > 400) await page.getByText("Legend").click();
+    await page.waitForTimeout(6000);
+    await page.screenshot({ path: `${process.env["SHOTS"]}/tcp-${width}-${theme}.png`, fullPage: width === 400 });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("show node client");
+    await page.keyboard.press("Enter");
+    await page.waitForTimeout(4000);
+    await page.screenshot({ path: `${process.env["SHOTS"]}/node-${width}-${theme}.png`, fullPage: width === 400 });
+    await done();
+  }
+});
