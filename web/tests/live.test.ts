@@ -28,7 +28,9 @@ interface Opened { page: Page; faults: string[]; done: () => Promise<void> }
 
 async function open(played: Played, { width = 1280, theme = "light" as "light" | "dark", motion = "no-preference" as "reduce" | "no-preference" } = {}): Promise<Opened> {
   const { address, done } = await serve(bundle, {
-    answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 7 } }, labs: { labs: [ROW] }, results: { results: [] }, files: { files: [], left_out: 0 }, keys: { top: "lab", sections: {} }, "POST check": { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene: SCENE } },
+    answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 7 } }, labs: { labs: [ROW] }, results: { results: [] }, files: { files: [], left_out: 0 }, keys: { top: "lab", sections: {} },
+      // Where nodes are is known later than what packets do.
+      "POST check": async () => { await new Promise((done) => setTimeout(done, 500)); return { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene: SCENE }; } },
     sockets: { "/control": played.speak, "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [ROW] })) },
   });
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme, reducedMotion: motion });

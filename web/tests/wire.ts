@@ -21,8 +21,8 @@ export async function serve(bundle: string, wire: Wire, port = 0): Promise<{ add
     if (path.startsWith("/api/")) {
       const what = `${request.method === "GET" ? "" : `${request.method} `}${path.slice(5)}`;
       const known = wire.answers[what];
-      request.resume().on("end", () => {
-        const answer: unknown = typeof known === "function" ? (known as (url: URL) => unknown)(url) : known;
+      request.resume().on("end", async () => {
+        const answer: unknown = typeof known === "function" ? await (known as (url: URL) => unknown)(url) : known;
         response.writeHead(answer === undefined ? 404 : 200, { "Content-Type": Buffer.isBuffer(answer) ? "application/octet-stream" : "application/json" });
         response.end(Buffer.isBuffer(answer) ? answer : JSON.stringify(answer ?? { message: `the double knows no ${what}` }));
       });

@@ -82,7 +82,7 @@ export class Dots {
       pen.moveTo(x + size, y - size); pen.lineTo(x - size, y + size);
       pen.stroke();
       const where = `${Math.round(x / 70)} ${Math.round(y / 16)}`;
-      if (part >= 0.9 || told.has(where)) continue;
+      if (part >= 0.6 || told.has(where)) continue;
       told.add(where);
       pen.fillText(cause, x, y + size + 12);
     }

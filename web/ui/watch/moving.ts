@@ -17,19 +17,21 @@ const LEAST_MS = 500;
 /** How far the map is behind the lab, at least, in ms of the page: what the lab tells comes in steps, and is shown evenly. */
 const BEHIND_MS = 400;
 /** Packets of a pipe are drawn this far apart, in their own widths, so that they can be told apart: others are left out. */
-const APART = 2;
+const APART = 3;
 /** And those that fall, in ms of the page. */
 const FALLS_APART_MS = 300;
 /** Lab time between two samples, and in labs with more pipes than that. */
 const [EVERY_NS, MANY_PIPES, EVERY_OF_MANY_NS] = [100e6, 1_000, 250e6];
+/** Virtual time may run hundreds of times as fast as the page: samples come no closer than this for long, in ms of the page, and about so often then. */
+const [CLOSE_MS, WELL_MS, APART_MS] = [30, 100, 400];
 /** What waits longer, in ns of the lab, is not drawn any more. */
 const LONGEST_NS = 60e9;
 /** Packets that are drawn beside one another at an entrance; the bar of the queue says how many there are. */
 const MOST_WAITING = 6;
-/** Links of a small lab. Its dots move 30 times per second and not as often as the screen shows anything: that takes half of the processor time, and such a lab is watched for hours. */
+/** Links of a small lab. Its dots move 26 times per second and not as often as the screen shows anything: that takes half of the processor time, and such a lab is watched for hours. */
 const SMALL = 100;
-/** With the wait for the next frame of the screen, a thirtieth of a second. */
-const SMALL_WAIT_MS = 24;
+/** With the wait for the next frame of the screen, some 26 frames per second. */
+const SMALL_WAIT_MS = 36;
 /** Numbers of a way: both ends, and what it bends to between them. */
 const ROW = 6;
 
@@ -58,6 +60,9 @@ export class Moving {
   private heard = -Infinity;
   private gap = 100;
   private told = -Infinity;
+  /** The same of samples of packets. */
+  private sampled = -Infinity;
+  private pace = WELL_MS;
   /** Packets that were seen to fall. */
   fell = 0;
 
@@ -74,11 +79,20 @@ export class Moving {
     // A lab of an older program has none.
     const asked = createMemo(() => wanted() && !calm() && inSight() && this.hasRoom() && (control.offers()?.includes("packets") ?? false));
     const pipes = createMemo(() => topology()?.links.reduce((sum, link) => sum + link.pipes.length, 0) ?? 0);
+    const least = (): number => (pipes() > MANY_PIPES ? EVERY_OF_MANY_NS : EVERY_NS);
     createEffect(on([asked, pipes], ([yes, count]) => {
       this.clear();
-      if (yes && count > 0) control.subscribe<Packets>("packets", { every_ns: count > MANY_PIPES ? EVERY_OF_MANY_NS : EVERY_NS }, (sample) => this.hear(sample, performance.now()));
-      else control.unsubscribe("packets");
+      this.every[1](least());
+      this.isAsking = yes && count > 0;
+      if (!this.isAsking) control.unsubscribe("packets");
     }));
+    createEffect(on([asked, pipes, this.every[0]], () => {
+      if (this.isAsking) control.subscribe<Packets>("packets", { every_ns: this.every[0]() }, (sample) => this.hear(sample, performance.now()));
+    }));
+    // Steps of a lab whose time stands still are short.
+    createEffect(() => {
+      if (this.lab.now()?.paused) this.every[1](least());
+    });
     // Time that passes without a packet passes, too.
     createEffect(() => {
       const at = this.lab.now()?.at_ns;
@@ -86,6 +100,9 @@ export class Moving {
     });
   }
 
+  private isAsking = false;
+  /** Lab time between two samples. */
+  private readonly every = createSignal(EVERY_NS);
   private readonly room = createSignal(true);
   private readonly hasRoom: Accessor<boolean> = this.room[0];
 
@@ -101,6 +118,7 @@ export class Moving {
     // Time that goes back is that of another lab of the name.
     if (sample.at_ns < this.known - 1e9) this.clear();
     this.reach(sample.at_ns, ms);
+    this.adapt(ms);
     for (const one of sample.packets) {
       // One that is lost on its way was told before.
       if (one.dropped && one.start_ns !== null && this.lose(one)) continue;
@@ -137,6 +155,19 @@ export class Moving {
     return known !== undefined;
   }
 
+  /** Asks for samples so often that the page can follow, whatever a second of the lab takes. */
+  private adapt(ms: number): void {
+    const passed = ms - this.sampled;
+    this.sampled = ms;
+    if (passed > 3_000) return;
+    this.pace += (passed - this.pace) * 0.2;
+    const [every, setEvery] = this.every;
+    const least = this.lab.history.pipes > MANY_PIPES ? EVERY_OF_MANY_NS : EVERY_NS;
+    if (this.pace > CLOSE_MS && (this.pace < APART_MS || every() <= least)) return;
+    setEvery(Math.max(least, Math.round((every() * WELL_MS) / Math.max(this.pace, 0.1))));
+    this.pace = WELL_MS;
+  }
+
   /** Lab time has come so far. What is shown follows: at the pace of the lab in all clocks, and evenly through a step. */
   private reach(at: number, ms: number): void {
     this.pass(ms);
@@ -159,8 +190,6 @@ export class Moving {
     if (map.scale < ROOM_FOR_DOTS === this.hasRoom()) this.room[1](map.scale >= ROOM_FOR_DOTS);
     if (this.dots.length === 0) return this.tell(ms);
     this.pass(ms);
-    if (this.version !== map.version) this.ways.clear();
-    this.version = map.version;
     // Time that stands still shows what is inside at that instant, each at its place.
     const still = this.lab.now()?.paused === true && this.head >= this.known;
     this.place(still, liveSize(map.scale));
@@ -206,11 +235,13 @@ export class Moving {
   }
 
   private waysOf(pipe: number): Float32Array {
+    const map = this.map();
+    if (this.version !== map.version) this.ways.clear();
+    this.version = map.version;
     const known = this.ways.get(pipe);
     if (known) return known;
     const total = this.lab.flows()[pipe]?.total;
     if (!total) return new Float32Array(0);
-    const map = this.map();
     const { lines, back } = wayOf(map, total);
     const made = new Float32Array(lines.length * ROW);
     lines.forEach((line, place) => made.set(stretch(map, line, back), place * ROW));
