@@ -23,7 +23,7 @@ export function endWords(end: string, names: ReadonlyMap<string, string>): strin
   return name === undefined ? end : `${name}:${end.slice(at + 1)}`;
 }
 
-export const connectionName = ({ node, now }: Pick<Known, "node" | "now">, names: ReadonlyMap<string, string>): string => `${node}:${now.local.slice(now.local.lastIndexOf(":") + 1)} → ${endWords(now.remote, names)}`;
+export const connectionName = ({ node, now }: Pick<Known, "node" | "now">, names: ReadonlyMap<string, string>): string => `${node}:${now.local.slice(now.local.lastIndexOf(":") + 1)} →\u00a0${endWords(now.remote, names)}`;
 
 /** The part of a node's panel that is about its connections; asked for when it is scrolled to. */
 export function nodeConnections(lab: Lab, node: string, book: FlowBook): View {
@@ -66,7 +66,7 @@ function connections(lab: Lab, nodes: readonly string[] | null, book: FlowBook):
   ];
 
   function table(): View {
-    const heads: [string, string][] = [["connection", ""], ["window", "number"], ["RTT", "number"], ["carries", "number"], ["sent again", "number"]];
+    const heads: [string, string][] = [["connection", ""], ["window", "number"], ["RTT", "number"], ["carries", "number"], ["resent", "number"]];
     return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "TCP connections" }, el("table", { class: "figures" },
       el("thead", {}, el("tr", {}, heads.map(([head, kind]) => el("th", { scope: "col", class: kind }, head)))),
       el("tbody", {}, each(() => own().slice(0, most()), row))));
