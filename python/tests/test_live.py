@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import open_files, two_nodes
@@ -181,6 +182,18 @@ def test_connections_of_nodes_are_told(live: netloom.Live) -> None:
     assert states == ["established"]
     with pytest.raises(netloom.NetloomError, match="no node is called"):
         next(live.connections("50 ms", "nobody"))
+
+
+def test_packets_are_told(live: netloom.Live) -> None:
+    packets = live.packets("20 ms", timeout=30)
+    assert next(packets)["packets"] == []
+    assert live["a"].run("ping -c 3 -i 0.05 b").returncode == 0
+    told: list[dict[str, Any]] = []
+    while len(told) < 4:
+        told += next(packets)["packets"]
+    assert {packet["dropped"] for packet in told} == {None}
+    assert all(packet["entered_ns"] <= packet["sent_ns"] <= packet["due_ns"] for packet in told)
+    packets.close()
 
 
 def test_a_capture_is_kept(live: netloom.Live, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ mod names;
 mod nat;
 mod openflow;
 mod order;
+mod packets;
 mod page;
 mod paths;
 mod pins;

@@ -36,6 +36,7 @@ export type Event =
   | (Happened & { event: "lab"; id?: Id; })
   | (Sample & { event: "stats"; id?: Id; })
   | (TcpSample & { event: "tcp"; id?: Id; })
+  | (PacketSample & { event: "packets"; id?: Id; })
   | (Output & { event: "output"; id?: Id; })
   | { because: string; event: "ended"; events: Topic; id?: Id; };
 
@@ -297,6 +298,61 @@ export interface Output {
   stream: Stream;
 }
 
+/** The drop of a packet. */
+export interface PacketDrop {
+  /** When. */
+  at_ns: number;
+  /** Why, as journals have it: `loss`, `queue`, `early` or `down`. */
+  cause: string;
+}
+
+/** Whose packet it is, by its headers. */
+export interface PacketFlow {
+  /** The destination's, likewise. */
+  destination: string;
+  /** The protocol above IP as `match` of a lab file has it: by name, for example `tcp`, or else by number. */
+  protocol: string;
+  /** The source's address, with the port where the protocol has them: `10.0.0.1:40000` or `[fd00::1]:40000`. */
+  source: string;
+}
+
+/** What has become of a packet in one pipe that was picked there: it was sent to its end, or dropped. One that is dropped on its way is
+told for a second time then. All instants are lab time since the engine started. */
+export interface PacketRecord {
+  /** Its size from the IP header on; of all its segments. */
+  bytes: number;
+  /** Where it ended before; none if it was not dropped, or not yet. */
+  dropped: PacketDrop | null;
+  /** When it is due at the other end; none if it was not sent. */
+  due_ns: number | null;
+  /** When it came in. */
+  entered_ns: number;
+  /** Whose it is; none if it is not an IP packet. */
+  flow: PacketFlow | null;
+  /** What tells it from other packets of this pipe. */
+  packet: number;
+  /** The pipe's place in the list `pipes` of `stats`. */
+  pipe: number;
+  /** Of how many segments of a super-packet it consists. */
+  segments: number;
+  /** When its transmission ended; none if it was not sent. */
+  sent_ns: number | null;
+  /** When its transmission began; none if it was not sent. */
+  start_ns: number | null;
+}
+
+/** What has become of picked packets, told at a chosen step. */
+export interface PacketSample {
+  /** Lab time since the engine started. */
+  at_ns: number;
+  /** How many records were left out before these, because the client had not read what was sent before, or asks too rarely. */
+  lost: number;
+  /** Those of one pipe in the order in which it was known what became of them. */
+  packets: PacketRecord[];
+  /** The same since time zero; none before it. */
+  since_zero_ns: number | null;
+}
+
 /** A direction of a link, or a further pipe of one. */
 export interface Pipe {
   /** `forward` or `backward`; `shared` of a shared medium. */
@@ -519,7 +575,7 @@ export interface Subscribe {
   commands?: string[] | null;
   /** What to be told of. */
   events: Topic;
-  /** Of `stats` and `tcp`: the lab time between two samples. */
+  /** Of `stats`, `tcp` and `packets`: the lab time between two samples. */
   every_ns?: number | null;
   /** Of `lab` and `output`: whether to begin with what happened or was written before. */
   from_start?: boolean | null;
@@ -624,7 +680,7 @@ export interface TcpSample {
 }
 
 /** What there is to be told of. */
-export type Topic = "lab" | "stats" | "tcp" | "output";
+export type Topic = "lab" | "stats" | "tcp" | "packets" | "output";
 
 /** Everything that is connected. */
 export interface Topology {

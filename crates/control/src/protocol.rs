@@ -5,6 +5,7 @@
 
 mod connections;
 mod event;
+mod packets;
 mod read;
 mod reply;
 mod request;
@@ -15,6 +16,7 @@ mod topology;
 pub use connections::{NodeConnections, TcpConnection, TcpSample};
 pub(crate) use event::Notice;
 pub use event::{Event, Happened, Output, Sample};
+pub use packets::{PacketDrop, PacketFlow, PacketRecord, PacketSample};
 pub(crate) use read::read;
 pub(crate) use reply::Answer;
 pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, Now, PipeStats, Refused, Reply};

@@ -25,6 +25,9 @@ const LIVELY: RealDuration = RealDuration::from_secs(2);
 
 /// A fabric that is further behind than this is advanced by this much at a time. Lab time.
 const PORTION: Duration = Duration::from_millis(10);
+/// Picked packets are told so long after what becomes of them, at the latest: what has arrived meanwhile may not have been read yet,
+/// and would come in later than it came. Lab time.
+const UNSETTLED: Duration = Duration::from_millis(1);
 /// After this long the driver looks for arrivals and commands again, even if the fabric is still behind. Wall time.
 const LONGEST_TURN: RealDuration = RealDuration::from_millis(20);
 
@@ -255,6 +258,10 @@ impl Driver {
             Command::Counters(reply) => {
                 // The caller may have gone; then the answer is not needed.
                 let _ = reply.send((now, self.edge.fabric.counters().copied().collect()));
+            }
+            Command::SamplePackets(step) => self.edge.fabric.sample_packets(step),
+            Command::SampledPackets(reply) => {
+                let _ = reply.send(self.edge.fabric.sampled_packets(now - UNSETTLED));
             }
             Command::Switches(reply) => {
                 let _ = reply.send(self.edge.fabric.switch_counters().map(<[_]>::to_vec).collect());

@@ -7,7 +7,7 @@ use crate::driver::Driver;
 use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
-use crate::merge::{Awaited, Places};
+use crate::merge::{self, Awaited, Places};
 use crate::ports::{self, OpenError, PortConfig, PortSet, Site};
 use crate::report::Snapshot;
 use crate::series::{Sampled, SeriesInbox};
@@ -15,9 +15,9 @@ use crate::taps;
 use crate::wait::{Precision, Sleeper, Waiter};
 use crate::worker::Worker;
 use netloom_fabric::{Fabric, PipeId, PortId, Scribe, Shard, SwitchCounters, Tap, TapId};
-use netloom_link::{PipeChange, PipeCounters};
+use netloom_link::{PipeChange, PipeCounters, SampledPackets};
 use netloom_packet::Pool;
-use netloom_units::{Dilation, Instant};
+use netloom_units::{Dilation, Duration, Instant};
 use std::collections::HashMap;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -275,6 +275,24 @@ impl Engine {
     /// When the engine has died.
     pub fn switch_counters(&mut self) -> Result<Vec<Vec<SwitchCounters>>, EngineError> {
         self.ask(Command::Switches).map(|answers| self.places.merge_switches(&answers))
+    }
+
+    /// From now on each pipe picks packets that come in at least so long after one another, in lab time; or none any more. It has no
+    /// effect on packets.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn sample_packets(&mut self, step: Option<Duration>) -> Result<(), EngineError> {
+        self.workers.iter().for_each(|worker| worker.send(Command::SamplePackets(step)));
+        self.alive()
+    }
+
+    /// What has become of picked packets since the last call; of the last millisecond, something may be missing.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn sampled_packets(&mut self) -> Result<SampledPackets, EngineError> {
+        self.ask(Command::SampledPackets).map(merge::merge_packets)
     }
 
     /// Everything that the engine knows.

@@ -3,8 +3,8 @@
 use crate::agenda::{Appointment, Kept};
 use crate::report::Snapshot;
 use netloom_fabric::{PipeId, Scribe, SwitchCounters, Tap, TapId};
-use netloom_link::{PipeChange, PipeCounters};
-use netloom_units::Instant;
+use netloom_link::{PipeChange, PipeCounters, SampledPackets};
+use netloom_units::{Duration, Instant};
 use std::sync::mpsc::Sender as Outbox;
 
 /// What a thread is told; pipes are numbered as its fabric numbers them.
@@ -18,6 +18,9 @@ pub(crate) enum Command {
     /// None: the one that there is goes.
     SetScribe(Option<Box<dyn Scribe + Send>>),
     Counters(Outbox<(Instant, Vec<PipeCounters>)>),
+    /// Packets that come in so long after one another are picked; none: no packets any more.
+    SamplePackets(Option<Duration>),
+    SampledPackets(Outbox<SampledPackets>),
     Switches(Outbox<Vec<Vec<SwitchCounters>>>),
     Snapshot(Outbox<Snapshot>),
     Stop(Outbox<Snapshot>),

@@ -3,7 +3,7 @@
 use crate::agenda::{Act, Appointment, Kept, Task};
 use crate::report::{EngineReport, PipeReport, Snapshot};
 use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchCounters};
-use netloom_link::PipeCounters;
+use netloom_link::{PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
 
@@ -179,6 +179,15 @@ impl Awaited {
         let snapshots: Option<Vec<Snapshot>> = whole.snapshots.into_iter().collect();
         Some(Kept { number, late: whole.late, snapshot: snapshots.map(|all| places.merge(all)) })
     }
+}
+
+/// The picked packets of all threads, which number pipes as the whole does.
+pub(crate) fn merge_packets(answers: Vec<SampledPackets>) -> SampledPackets {
+    answers.into_iter().fold(SampledPackets::default(), |mut all, part| {
+        all.packets.extend(part.packets);
+        all.lost += part.lost;
+        all
+    })
 }
 
 /// What two parts of the engine tell, as of one.

@@ -199,6 +199,37 @@ fn each_pipe_is_changed_by_its_own_shard() {
     assert_eq!(engine.snapshot().expect("a running engine").pipes[3].delay.count(), 0);
 }
 
+/// In one piece and in two: the pipes have the numbers of the whole, and what crosses the border is told by the shard of its pipe alone.
+#[test]
+fn a_picked_packet_is_told_once_of_each_pipe() {
+    for most in [1, 2] {
+        let (mut engine, [mut left, mut right]) = start(most, Precision::Balanced);
+        engine.sample_packets(Some(Duration::ZERO)).expect("a running engine");
+        engine.counters().expect("a running engine");
+        right.make_room(2_000);
+        left.transmit(&[0; 12], &datagram(0, 7));
+        left.kick(FROM_GUEST);
+        let mut told = Vec::new();
+        wait_for("what became of it", || {
+            let sampled = engine.sampled_packets().expect("a running engine");
+            told.extend(sampled.packets);
+            (sampled.lost == 0 && told.len() >= 3).then_some(())
+        });
+        wait_for("the datagram", || right.take(TO_GUEST));
+        told.sort_by_key(|packet| packet.pipe);
+        assert_eq!(told.iter().map(|packet| packet.pipe).collect::<Vec<_>>(), [0, 2, 4]);
+        for packet in &told {
+            let sent = packet.sent.expect("nothing is dropped");
+            let delay = if packet.pipe == 2 { DELAY } else { Duration::ZERO };
+            assert_eq!((sent.end, sent.due), (packet.entered, packet.entered + delay));
+            assert_eq!((packet.size, packet.flow.map(|flow| flow.protocol)), (Bytes::new(46), Some(17)));
+        }
+        assert_eq!(told[2].entered, told[1].sent.map_or(Instant::ZERO, |sent| sent.due));
+        engine.sample_packets(None).expect("a running engine");
+        assert_eq!(engine.sampled_packets().expect("a running engine").packets, []);
+    }
+}
+
 /// Many packets both ways at once: nothing is lost, nothing comes twice, and each direction keeps its order.
 #[test]
 fn a_stream_each_way_arrives_whole() {

@@ -52,6 +52,7 @@ pub use expect::{
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
 pub use image::{ImageName, ImageSource};
+pub use models::filter::write_protocol;
 pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_change, parse_pipe};
 pub use names::check_name;
 pub use plan::{

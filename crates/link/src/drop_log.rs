@@ -2,13 +2,15 @@
 
 use crate::Cause;
 use crate::note::{Event, Fate, Note, Outcome, Segments};
-use crate::transits::{Delays, Transits};
+use crate::observers::Observers;
+use crate::packet_sampler::SampledPackets;
+use crate::transits::Delays;
 use alloc::boxed::Box;
 use alloc::vec::{IntoIter, Vec};
 use core::ops::{Deref, DerefMut};
 use core::slice::Iter;
 use netloom_packet::Packet;
-use netloom_units::Instant;
+use netloom_units::{Duration, Instant};
 
 /// A packet that was dropped: for reports, and so that its buffer can be used again.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ pub struct DropLog {
     /// None while nobody wants to know.
     fates: Option<Vec<Fate>>,
     /// The same.
-    transits: Option<Box<Transits>>,
+    observers: Option<Box<Observers>>,
     pipe: u32,
     /// Whether notes of this pipe are wanted.
     is_wanted: bool,
@@ -66,11 +68,25 @@ impl DropLog {
 
     /// From now on it is measured how long packets take through pipes, or not any more. What is inside when it begins is left out.
     pub fn measure_delays(&mut self, wanted: bool) {
-        match (wanted, &self.transits) {
-            (true, None) => self.transits = Some(Box::default()),
-            (false, Some(_)) => self.transits = None,
-            _ => {}
-        }
+        self.observe(|observers| observers.measure_delays(wanted));
+    }
+
+    /// From now on each pipe picks packets that come in at least so long after one another, and it is told what becomes of them; or none any
+    /// more. What was picked before is forgotten.
+    pub fn sample_packets(&mut self, step: Option<Duration>) {
+        self.observe(|observers| observers.sample_packets(step));
+    }
+
+    /// What has become of packets that were [picked](Self::sample_packets), as far as it was not told yet. Something may
+    /// be missing that pipes put off.
+    pub fn sampled_packets(&mut self) -> SampledPackets {
+        self.observers.as_mut().map(|observers| observers.take_packets()).unwrap_or_default()
+    }
+
+    fn observe(&mut self, change: impl FnOnce(&mut Observers)) {
+        let mut observers = self.observers.take().unwrap_or_default();
+        change(&mut observers);
+        self.observers = Some(observers).filter(|observers| !observers.is_empty());
     }
 
     /// The same for the pipe of this number, which what is noted next belongs to.
@@ -113,47 +129,55 @@ impl DropLog {
         }
     }
 
+    /// It comes to the entrance of the pipe.
+    #[inline]
+    pub(crate) fn arrive(&mut self, now: Instant, packet: &Packet) {
+        if let Some((observers, pipe)) = self.observers_of(packet) {
+            observers.arrive(pipe, now, packet);
+        }
+    }
+
     /// It has come in, and the impairments have let it through.
     #[inline]
     pub(crate) fn enter(&mut self, now: Instant, packet: &Packet) {
-        if let Some(transits) = self.transits_of(packet) {
-            transits.0.enter(transits.1, now, packet);
+        if let Some((observers, pipe)) = self.observers_of(packet) {
+            observers.enter(pipe, now, packet);
         }
     }
 
-    /// It has been sent to its end.
+    /// It has been sent to its end: its transmission began at `start` and ended at `end`.
     #[inline]
-    pub(crate) fn send(&mut self, now: Instant, packet: &Packet, due: impl FnOnce() -> Instant) {
-        if let Some(transits) = self.transits_of(packet) {
-            transits.0.send(transits.1, now, packet, due());
+    pub(crate) fn send(&mut self, start: Instant, end: Instant, packet: &Packet, due: impl Fn() -> Instant) {
+        if let Some((observers, pipe)) = self.observers_of(packet) {
+            observers.send(pipe, packet, start, end, due);
         }
     }
 
-    /// It is dropped before it was sent.
+    /// It is dropped.
     #[inline]
-    pub(crate) fn forget(&mut self, packet: &Packet) {
-        if let Some(transits) = self.transits_of(packet) {
-            transits.0.drop(transits.1, packet);
+    pub(crate) fn drop(&mut self, at: Instant, packet: &Packet, cause: Cause) {
+        if let Some((observers, pipe)) = self.observers_of(packet) {
+            observers.drop(pipe, at, packet, cause);
         }
     }
 
-    /// It is taken off the transmitter or the line, and dropped.
+    /// It is taken off the transmitter or the line, to be dropped.
     #[inline]
-    pub(crate) fn lose(&mut self, packet: &Packet) {
-        if let Some(transits) = self.transits_of(packet) {
-            transits.0.lose(transits.1, packet);
+    pub(crate) fn lose(&mut self, at: Instant, packet: &Packet, cause: Cause) {
+        if let Some((observers, pipe)) = self.observers_of(packet) {
+            observers.lose(pipe, at, packet, cause);
         }
     }
 
     /// How long those took that arrived in the pipe since this was asked last, until `now`.
     pub(crate) fn take_delays(&mut self, now: Instant) -> Option<Delays> {
-        self.transits.as_mut()?.take(self.pipe, now)
+        self.observers.as_mut()?.take_delays(self.pipe, now)
     }
 
     /// Cross traffic arrives nowhere.
     #[inline]
-    fn transits_of(&mut self, packet: &Packet) -> Option<(&mut Transits, u32)> {
-        self.transits.as_deref_mut().filter(|_| !packet.is_phantom()).map(|transits| (transits, self.pipe))
+    fn observers_of(&mut self, packet: &Packet) -> Option<(&mut Observers, u32)> {
+        self.observers.as_deref_mut().filter(|_| !packet.is_phantom()).map(|observers| (observers, self.pipe))
     }
 }
 

@@ -18,7 +18,12 @@ pub(crate) struct Ledger<'a> {
 impl Ledger<'_> {
     /// It came in.
     pub(crate) fn arrive(&mut self, packet: &Packet) {
-        if packet.is_phantom() { self.counters.cross.arrived.add(packet) } else { self.counters.arrived.add(packet) }
+        if packet.is_phantom() {
+            self.counters.cross.arrived.add(packet);
+        } else {
+            self.counters.arrived.add(packet);
+        }
+        self.drop_log.arrive(self.now, packet);
     }
 
     /// It was made beside what came in.
@@ -54,7 +59,7 @@ impl Ledger<'_> {
         .add(&packet);
         self.drop_log.note(self.now, &packet, || Event::dropped(&packet, cause));
         self.drop_log.seal(self.now, &packet, Outcome::Dropped(cause));
-        self.drop_log.forget(&packet);
+        self.drop_log.drop(self.now, &packet, cause);
         self.drop_log.push(Dropped { packet, at: self.now, cause });
     }
 
@@ -72,7 +77,7 @@ impl Ledger<'_> {
     /// It is taken off the transmitter or the line and dropped.
     pub(crate) fn lose(&mut self, packet: Packet, cause: Cause) {
         self.travelling(&packet).take(&packet);
-        self.drop_log.lose(&packet);
+        self.drop_log.lose(self.now, &packet, cause);
         self.refuse(packet, cause);
     }
 

@@ -49,8 +49,10 @@ mod ledger;
 mod line;
 mod loss;
 mod note;
+mod observers;
 mod overhead;
 mod overtaking;
+mod packet_sampler;
 mod pipe;
 mod queue;
 mod rate;
@@ -83,6 +85,7 @@ pub use loss::{
 };
 pub use note::{Content, Event, Fate, Note, Outcome, Segments};
 pub use overhead::OverheadConfig;
+pub use packet_sampler::{SampledPacket, SampledPackets, Sent};
 pub use pipe::{Pipe, PipeSample};
 pub use queue::{
     ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig,

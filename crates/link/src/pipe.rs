@@ -216,7 +216,7 @@ impl Pipe {
         let arrives = || if is_in_order { self.line.due_behind(due) } else { due };
         drop_log
             .note(finish, &departure.packet, || note::Event::Sent { start: finish - serialization, due: arrives() });
-        drop_log.send(finish, &departure.packet, arrives);
+        drop_log.send(finish - serialization, finish, &departure.packet, arrives);
         if is_in_order {
             return self.line.push(departure);
         }

@@ -8,7 +8,9 @@ mod models;
 
 use common::{Load, alone, first_segment, number};
 use models::{changes, configs, loads};
-use netloom_link::{Cause, DropLog, Pipe, PipeChange, PipeConfig, PipeCounters};
+use netloom_link::{
+    Cause, DropLog, Event as Noted, Note, Pipe, PipeChange, PipeConfig, PipeCounters, SampledPacket, Sent,
+};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use proptest::collection::vec;
@@ -81,10 +83,23 @@ struct Player {
     fates: Vec<Fate>,
 }
 
+/// What a pipe wrote down beside.
+#[derive(Debug, Default)]
+struct Watched {
+    notes: Vec<Note>,
+    packets: Vec<SampledPacket>,
+}
+
 /// Plays a case, checks the books at every step, and tells the fate of every segment.
 fn play(case: &Case, driving: Driving) -> (Vec<Fate>, PipeCounters) {
+    let (fates, counters, _) = play_with(case, driving, DropLog::new());
+    (fates, counters)
+}
+
+fn play_with(case: &Case, driving: Driving, mut drop_log: DropLog) -> (Vec<Fate>, PipeCounters, Watched) {
     let fresh = Pipe::new(&case.config, case.coalesce, Seed::new(7));
-    let mut player = Player { pipe: fresh, driving, drop_log: DropLog::new(), fates: Vec::new() };
+    let _ = drop_log.of(0);
+    let mut player = Player { pipe: fresh, driving, drop_log, fates: Vec::new() };
     let mut pool = Pool::default();
     for (count, (at, event)) in (0..).zip(&case.events) {
         player.depart_until(*at);
@@ -103,7 +118,9 @@ fn play(case: &Case, driving: Driving) -> (Vec<Fate>, PipeCounters) {
     let last = case.events.last().map_or(Instant::ZERO, |(at, _)| *at);
     player.depart_until(last + LINGER);
     player.fates.sort();
-    (player.fates, *player.pipe.counters())
+    let Player { pipe, mut drop_log, fates, .. } = player;
+    let watched = Watched { notes: drop_log.notes().collect(), packets: drop_log.sampled_packets().packets };
+    (fates, *pipe.counters(), watched)
 }
 
 impl Player {
@@ -127,7 +144,7 @@ impl Player {
     /// The books are right, and what was dropped is told.
     fn settle(&mut self) {
         assert!(self.pipe.counters().balance(), "{:?}", self.pipe.counters());
-        for dropped in std::mem::take(&mut self.drop_log) {
+        for dropped in self.drop_log.drain(..).collect::<Vec<_>>() {
             self.tell(&dropped.packet, dropped.at, Some(dropped.cause));
         }
     }
@@ -173,6 +190,34 @@ proptest! {
         let arrived = counters.arrived.packets + counters.duplicated.packets;
         let inside = counters.queued.packets + counters.travelling.packets;
         prop_assert_eq!(arrived, fates.len() as u64 + inside);
+    }
+
+    #[test]
+    fn sampled_packets_are_what_notes_say_and_change_nothing(case in cases(), step in prop_oneof![Just(0), 0..3_000_000_u64]) {
+        let mut watching = DropLog::new();
+        watching.take_notes(vec![true]);
+        watching.sample_packets(Some(Duration::from_nanos(step)));
+        let (fates, counters, Watched { notes, packets }) = play_with(&case, PUNCTUAL, watching);
+        prop_assert_eq!((fates, counters), play(&case, PUNCTUAL));
+        let has = |at: Instant, is_meant: &dyn Fn(&Noted) -> bool| notes.iter().any(|note| note.at == at && is_meant(&note.what));
+        for SampledPacket { entered, sent, dropped, .. } in &packets {
+            if let Some(Sent { start, end, due }) = sent {
+                let is_sent = has(*end, &|what| *what == Noted::Sent { start: *start, due: *due });
+                prop_assert!(start >= entered && is_sent, "{sent:?}");
+            }
+            if let Some((at, cause)) = dropped {
+                let is_dropped = has(*at, &|what| matches!(what, Noted::Dropped { cause: other, .. } if other == cause));
+                prop_assert!(is_dropped, "{dropped:?}");
+            }
+            let comes_in = has(*entered, &|what| matches!(what, Noted::Entered { .. }));
+            prop_assert!(comes_in || *dropped == dropped.filter(|(at, _)| at == entered), "{entered}");
+        }
+        let mut numbers: Vec<u64> = packets.iter().map(|packet| packet.number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        // Each step has one that was let in and one that was not, at most.
+        let span = case.events.last().map_or(0, |(at, _)| at.as_nanos());
+        prop_assert!(step == 0 || numbers.len() as u64 <= 2 * (span / step + 1));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Sampled, Snapsho
 use netloom_fabric::{PipeId, Scribe, SwitchCounters, Tap, TapId};
 use netloom_guest::schedule::Statistics;
 use netloom_judge::RunError;
-use netloom_link::{PipeChange, PipeCounters};
-use netloom_units::Instant;
+use netloom_link::{PipeChange, PipeCounters, SampledPackets};
+use netloom_units::{Duration, Instant};
 
 /// See the module.
 pub(crate) enum Driver {
@@ -79,6 +79,25 @@ impl Driver {
         match self {
             Self::Engine(engine) => engine.samples(),
             Self::Virtual(time) => time.samples(),
+        }
+    }
+
+    /// From now on each pipe picks packets that come in at least so long after one another; or none any more.
+    pub(crate) fn sample_packets(&mut self, step: Option<Duration>) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.sample_packets(step).map_err(died),
+            Self::Virtual(time) => {
+                time.sample_packets(step);
+                Ok(())
+            }
+        }
+    }
+
+    /// What has become of picked packets since the last call.
+    pub(crate) fn sampled_packets(&mut self) -> Result<SampledPackets, RunError> {
+        match self {
+            Self::Engine(engine) => engine.sampled_packets().map_err(died),
+            Self::Virtual(time) => Ok(time.sampled_packets()),
         }
     }
 

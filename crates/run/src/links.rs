@@ -12,7 +12,7 @@ use netloom_judge::losses::{PortCount, PortCounters, bridge_losses, port_losses,
 use netloom_judge::{Effects, LinkName, PipePlace, PipeState, PortLoss, RunError, SwitchRow};
 use netloom_lab::fabric::pipe_id;
 use netloom_lab::{Direction, NodeKind, Plan};
-use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters};
+use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters, SampledPackets};
 use netloom_units::{Bytes, Duration, Instant, Rate};
 use std::collections::BTreeMap;
 
@@ -276,6 +276,16 @@ impl Links {
     /// The samples that were taken since the last call. Who has [asked for counters](Links::counters) before gets all that were due until then.
     pub(crate) fn samples(&mut self) -> Vec<Sampled> {
         self.driver.samples()
+    }
+
+    /// From now on each pipe picks packets that come in at least so long after one another; or none any more. It has no effect on packets.
+    pub(crate) fn sample_packets(&mut self, step: Option<Duration>) -> Result<(), RunError> {
+        self.driver.sample_packets(step)
+    }
+
+    /// What has become of picked packets since the last call.
+    pub(crate) fn sampled_packets(&mut self) -> Result<SampledPackets, RunError> {
+        self.driver.sampled_packets()
     }
 
     /// What every pipe has counted, and when.

@@ -21,7 +21,7 @@ use netloom_fabric::{Fabric, PipeId, Scribe, SwitchCounters, Tap, TapId};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
-use netloom_link::{PipeChange, PipeCounters};
+use netloom_link::{PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use stall::StallWatch;
 use std::cell::RefCell;
@@ -228,6 +228,18 @@ impl VirtualTime {
     /// The samples since the last call.
     pub(crate) fn samples(&self) -> Vec<Sampled> {
         std::mem::take(&mut self.0.borrow_mut().sampled)
+    }
+
+    /// From now on each pipe picks packets that come in at least so long after one another; or none any more.
+    pub(crate) fn sample_packets(&self, step: Option<Duration>) {
+        self.0.borrow_mut().scheduler.look(|fabric| fabric.sample_packets(step));
+    }
+
+    /// What has become of picked packets since the last call, as far as it happened before this instant.
+    pub(crate) fn sampled_packets(&self) -> SampledPackets {
+        let scheduler = &mut self.0.borrow_mut().scheduler;
+        let before = scheduler.now() - Duration::from_nanos(1);
+        scheduler.look(|fabric| fabric.sampled_packets(before))
     }
 
     pub(crate) fn switch_counters(&self) -> Vec<Vec<SwitchCounters>> {

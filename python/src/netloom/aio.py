@@ -182,6 +182,11 @@ class AsyncLive:
         async for message in self._subscribe(events="tcp", every_ns=nanoseconds(every), nodes=names):
             yield message
 
+    async def packets(self, every: Time | float) -> AsyncIterator[Message]:
+        """What has become of some packets of each pipe, now and after every step of so much lab time."""
+        async for message in self._subscribe(events="packets", every_ns=nanoseconds(every)):
+            yield message
+
     async def _subscribe(self, **keys: object) -> AsyncIterator[Message]:
         connection = await self.connect()
         try:

@@ -355,6 +355,10 @@ class Live:
         names = list(nodes) or None
         yield from self._subscribe(timeout, events="tcp", every_ns=nanoseconds(every), nodes=names)
 
+    def packets(self, every: Time | float, *, timeout: float | None = None) -> Iterator[dict[str, Any]]:
+        """What has become of some packets of each pipe, now and after every step of so much lab time."""
+        yield from self._subscribe(timeout, events="packets", every_ns=nanoseconds(every))
+
     def _subscribe(self, timeout: float | None, **keys: object) -> Iterator[dict[str, Any]]:
         connection = self.connect()
         try:

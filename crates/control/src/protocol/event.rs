@@ -1,6 +1,7 @@
 //! What the lab tells clients that have subscribed to it.
 
 use super::connections::TcpSample;
+use super::packets::PacketSample;
 use super::reply::LabStats;
 use super::request::{Id, Stream, Topic};
 use schemars::JsonSchema;
@@ -29,6 +30,8 @@ pub enum Event {
     Stats(Sample),
     /// The TCP connections of nodes.
     Tcp(TcpSample),
+    /// What has become of some packets of each pipe.
+    Packets(PacketSample),
     /// A command or service wrote whole lines.
     Output(Output),
     /// A subscription has ended, though nobody asked for it.

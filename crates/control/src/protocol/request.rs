@@ -217,6 +217,8 @@ pub enum Topic {
     Stats,
     /// The TCP connections of nodes, at a chosen step.
     Tcp,
+    /// Some packets of each pipe, and what becomes of them, at a chosen step.
+    Packets,
     /// What commands and services write.
     Output,
 }
@@ -228,6 +230,7 @@ impl Topic {
             Self::Lab => "lab",
             Self::Stats => "stats",
             Self::Tcp => "tcp",
+            Self::Packets => "packets",
             Self::Output => "output",
         }
     }
@@ -248,7 +251,7 @@ pub enum Stream {
 pub struct Subscribe {
     /// What to be told of.
     pub events: Topic,
-    /// Of `stats` and `tcp`: the lab time between two samples.
+    /// Of `stats`, `tcp` and `packets`: the lab time between two samples.
     pub every_ns: Option<u64>,
     /// Of `output`: the names of commands and services; none: all of them.
     pub commands: Option<Vec<String>>,
@@ -265,7 +268,7 @@ impl Subscribe {
     /// The first key that this topic lacks or has no use for, and what is wrong with it.
     pub(crate) fn wrong_key(&self) -> Option<(&'static str, String)> {
         let topic = self.events;
-        let sampled = &[Topic::Stats, Topic::Tcp][..];
+        let sampled = &[Topic::Stats, Topic::Tcp, Topic::Packets][..];
         if sampled.contains(&topic) && self.every_ns.is_none() {
             return Some(("every_ns", format!("a subscription to `{}` needs the key `every_ns`", topic.name())));
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 25] = [
+const REQUESTS: [&str; 26] = [
     r#"{"request": "verdict"}"#,
     r#"{"request": "exercise"}"#,
     r#"{"request": "restart", "name": "web"}"#,
@@ -25,6 +25,7 @@ const REQUESTS: [&str; 25] = [
     r#"{"request": "set", "link": "l", "direction": "forward", "pipe": "voip", "changes": []}"#,
     r#"{"request": "subscribe", "events": "lab", "from_start": true}"#,
     r#"{"request": "subscribe", "events": "stats", "every_ns": 100000000}"#,
+    r#"{"request": "subscribe", "events": "packets", "every_ns": 100000000}"#,
     r#"{"request": "subscribe", "events": "output", "commands": ["ping"], "stream": "stderr"}"#,
     r#"{"request": "unsubscribe", "events": "output"}"#,
     r#"{"request": "socket", "node": "a", "type": "dgram"}"#,
@@ -126,6 +127,8 @@ fn a_socket_needs_an_address_with_a_port() {
 fn a_subscription_has_the_keys_of_its_topic() {
     for (keys, wrong, part) in [
         (r#""events": "stats""#, "every_ns", "needs the key `every_ns`"),
+        (r#""events": "packets""#, "every_ns", "to `packets` needs the key `every_ns`"),
+        (r#""events": "packets", "every_ns": 1, "from_start": true"#, "from_start", "to `packets` takes no key"),
         (r#""events": "lab", "every_ns": 1"#, "every_ns", "to `lab` takes no key `every_ns`"),
         (r#""events": "stats", "every_ns": 1, "from_start": true"#, "from_start", "to `stats` takes no key"),
         (r#""events": "tcp", "nodes": ["a"]"#, "every_ns", "`tcp` needs the key `every_ns`"),
@@ -308,6 +311,18 @@ fn tcp_sample() -> TcpSample {
     TcpSample { at_ns: 4, since_zero_ns: None, lost: 0, nodes }
 }
 
+/// One that travels, and one that was dropped and is no IP packet.
+fn packets() -> PacketSample {
+    let flow = PacketFlow { source: "10.0.0.1:9".into(), destination: "10.0.0.2:80".into(), protocol: "tcp".into() };
+    let travels = PacketRecord { start_ns: Some(1), sent_ns: Some(2), due_ns: Some(9), flow: Some(flow), ..one(1) };
+    let dropped = PacketRecord { dropped: Some(PacketDrop { at_ns: 5, cause: "queue".into() }), ..one(2) };
+    PacketSample { at_ns: 6, since_zero_ns: Some(5), lost: 3, packets: vec![travels, dropped] }
+}
+
+fn one(packet: u64) -> PacketRecord {
+    PacketRecord { pipe: 1, packet, bytes: 1_500, segments: 1, ..PacketRecord::default() }
+}
+
 fn events() -> Vec<Event> {
     let details = json!({ "link": "l", "set": { "delay": "1 ms" } }).as_object().unwrap().clone();
     let output = Output {
@@ -321,6 +336,7 @@ fn events() -> Vec<Event> {
         Event::Lab(Happened { at_ns: 1, since_zero_ns: None, what: "link changed".into(), details }),
         Event::Stats(Sample { since_zero_ns: Some(4), lost: 2, stats: pipe_stats() }),
         Event::Tcp(tcp_sample()),
+        Event::Packets(packets()),
         Event::Output(output),
         Event::Ended { events: Topic::Output, because: "it is over".into() },
     ]

@@ -1,8 +1,9 @@
 //! Looks at all pipes at once.
 
 use super::Fabric;
-use netloom_link::PipeSample;
-use netloom_units::Instant;
+use crate::Place;
+use netloom_link::{PipeSample, SampledPackets};
+use netloom_units::{Duration, Instant};
 
 impl Fabric {
     /// From now on it is measured how long packets take through each pipe, or not any more.
@@ -15,5 +16,30 @@ impl Fabric {
     pub fn sample(&mut self, now: Instant) -> impl Iterator<Item = PipeSample> + '_ {
         let Self { pipes, drop_log, .. } = self;
         pipes.iter_mut().zip(0..).map(move |(pipe, number)| pipe.sample(now, drop_log.of(number)))
+    }
+
+    /// From now on each pipe picks packets that come in at least so long after one another; or none any more. See
+    /// [`Fabric::sampled_packets`].
+    pub fn sample_packets(&mut self, step: Option<Duration>) {
+        self.drop_log.sample_packets(step);
+    }
+
+    /// What has become, until `now`, of picked packets since this was asked last. Pipes are numbered as those of [`Fabric::notes`].
+    /// What is injected afterwards enters at `now` or later.
+    pub fn sampled_packets(&mut self, now: Instant) -> SampledPackets {
+        // Pipes put off what is not visible.
+        self.settle(now);
+        let Self { drop_log, places, .. } = self;
+        let mut sampled = drop_log.sampled_packets();
+        if let Some(places) = places {
+            // The shard that has the pipe tells of it.
+            sampled.packets.retain_mut(|packet| {
+                let place = places[packet.pipe as usize];
+                let (Place::Own(pipe) | Place::Inlet(pipe)) = place;
+                packet.pipe = pipe.0;
+                matches!(place, Place::Own(_))
+            });
+        }
+        sampled
     }
 }

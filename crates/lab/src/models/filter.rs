@@ -107,12 +107,17 @@ pub(crate) fn write(filter: &Filter) -> String {
     format!("{{{}}}", written_keys(filter).join(", "))
 }
 
-/// Each of its keys with its value.
-pub(crate) fn written_keys(filter: &Filter) -> Vec<String> {
-    let protocol = |number: &u8| match NAMES.iter().find(|(_, known)| known == number) {
+/// A protocol above IP as `match` has it: its name, or else its number.
+pub fn write_protocol(number: u8) -> String {
+    match NAMES.iter().find(|(_, known)| *known == number) {
         Some((name, _)) => (*name).to_owned(),
         None => number.to_string(),
-    };
+    }
+}
+
+/// Each of its keys with its value.
+pub(crate) fn written_keys(filter: &Filter) -> Vec<String> {
+    let protocol = |number: &u8| write_protocol(*number);
     let ports =
         |Ports { first, last }: &Ports| if first == last { first.to_string() } else { format!("{first}-{last}") };
     // A colon means something else to YAML.

@@ -114,7 +114,7 @@ impl Requests {
                 }
                 programs.processes.stop(context.links.now(), |purpose| purpose == Purpose::Client(id));
                 self.unwatch(id, context)?;
-                self.forget_subscriptions(id);
+                self.forget_subscriptions(id, context)?;
                 self.hold.forget(id);
                 return Ok(Outcome::GoesOn);
             }
@@ -147,10 +147,10 @@ impl Requests {
             }
             Request::Signal(wanted) => signal(id, &wanted, programs).map_or_else(refused, |()| Reply::Done),
             Request::Subscribe(wanted) => {
-                self.subscribe(id, &wanted, context, programs).map_or_else(Reply::Refused, |()| Reply::Done)
+                self.subscribe(id, &wanted, context, programs)?.map_or_else(Reply::Refused, |()| Reply::Done)
             }
             Request::Unsubscribe(wanted) => {
-                self.unsubscribe(id, wanted.events).map_or_else(Reply::Refused, |()| Reply::Done)
+                self.unsubscribe(id, wanted.events, context)?.map_or_else(Reply::Refused, |()| Reply::Done)
             }
             Request::Socket(wanted) => {
                 let opened = sockets::open(&wanted, &context.job.plan, programs);
@@ -350,6 +350,7 @@ const CAPABILITIES: &[&str] = &[
     "events",
     "exec",
     "exercise",
+    "packets",
     "restart",
     "set",
     "socket",

@@ -2,13 +2,14 @@
 //!
 //! What happens and what programs write is in files, of which each client is given a piece when it has taken the one before: one
 //! that reads slowly misses nothing, and takes no memory. Counters are of their instant, so a sample is left out while
-//! anything waits for the client. In each turn of the session one client is given one piece, so that no number of clients
-//! keeps the lab waiting.
+//! anything waits for the client; of packets, the newest are kept for it. In each turn of the session one client is given one
+//! piece, so that no number of clients keeps the lab waiting.
 
 mod connections;
 mod happened;
 mod output;
 mod pace;
+mod packets;
 
 use super::Requests;
 use crate::session::context::Context;
@@ -16,9 +17,11 @@ use crate::session::programs::Programs;
 use connections::TcpFeed;
 use happened::HappenedFeed;
 use netloom_control::{ClientId, Event, Id, Refused, Sample, Subscribe, Topic};
+use netloom_judge::RunError;
 use netloom_units::{Duration, Instant};
 use output::OutputFeed;
 use pace::Pace;
+use packets::PacketsFeed;
 use std::collections::BTreeMap;
 use std::time;
 
@@ -39,6 +42,8 @@ pub(super) struct Subscriptions {
     more: bool,
     /// How often kernels in virtual time are to hand over their connections, by nodes.
     watched: BTreeMap<usize, Duration>,
+    /// Whether packets are picked.
+    picks_packets: bool,
 }
 
 /// What a client has subscribed to.
@@ -47,6 +52,7 @@ struct Feeds {
     happened: Option<HappenedFeed>,
     stats: Option<StatsFeed>,
     tcp: Option<TcpFeed>,
+    packets: Option<PacketsFeed>,
     output: Option<OutputFeed>,
 }
 
@@ -62,6 +68,7 @@ impl Feeds {
             Topic::Lab => self.happened.is_some(),
             Topic::Stats => self.stats.is_some(),
             Topic::Tcp => self.tcp.is_some(),
+            Topic::Packets => self.packets.is_some(),
             Topic::Output => self.output.is_some(),
         }
     }
@@ -72,14 +79,19 @@ impl Feeds {
             Topic::Lab => self.happened.take().and_then(|feed| feed.id),
             Topic::Stats => self.stats.take().and_then(|feed| feed.id),
             Topic::Tcp => self.tcp.take().and_then(|feed| feed.id),
+            Topic::Packets => self.packets.take().and_then(|feed| feed.id),
             Topic::Output => self.output.take().and_then(|feed| feed.id),
         }
     }
 
     /// When samples are due.
     fn next_samples(&self) -> impl Iterator<Item = Instant> {
-        let stats = self.stats.as_ref().map(|feed| feed.pace.next());
-        stats.into_iter().chain(self.tcp.as_ref().map(|feed| feed.pace.next()))
+        let paces = [
+            self.stats.as_ref().map(|feed| &feed.pace),
+            self.tcp.as_ref().map(|feed| &feed.pace),
+            self.packets.as_ref().map(|feed| &feed.pace),
+        ];
+        paces.into_iter().flatten().map(Pace::next)
     }
 
     /// Whether it is worth the while to ask for a piece.
@@ -111,6 +123,17 @@ impl Requests {
         &mut self,
         client: ClientId,
         wanted: &Subscribe,
+        context: &mut Context<'_>,
+        programs: &Programs,
+    ) -> Result<Result<(), Refused>, RunError> {
+        let begun = self.begin(client, wanted, context, programs);
+        self.pick_packets(context).map(|()| begun)
+    }
+
+    fn begin(
+        &mut self,
+        client: ClientId,
+        wanted: &Subscribe,
         context: &Context<'_>,
         programs: &Programs,
     ) -> Result<(), Refused> {
@@ -127,27 +150,38 @@ impl Requests {
                 feeds.stats = Some(StatsFeed { id, pace: Pace::new(every, context.links.now()) });
             }
             Topic::Tcp => feeds.tcp = Some(TcpFeed::new(id, wanted, context, programs)?),
+            Topic::Packets => {
+                let every = step(wanted, context.links.pipes().len())?;
+                feeds.packets = Some(PacketsFeed::new(id, Pace::new(every, context.links.now())));
+            }
             Topic::Output => feeds.output = Some(OutputFeed::new(id, wanted, context.job, &programs.commands)?),
         }
         let all = self.subscriptions.clients.entry(client).or_default();
         all.happened = all.happened.take().or(feeds.happened);
         all.stats = all.stats.take().or(feeds.stats);
         all.tcp = all.tcp.take().or(feeds.tcp);
+        all.packets = all.packets.take().or(feeds.packets);
         all.output = all.output.take().or(feeds.output);
         Ok(())
     }
 
     /// A client does not want to be told of it any more.
-    pub(super) fn unsubscribe(&mut self, client: ClientId, topic: Topic) -> Result<(), Refused> {
+    pub(super) fn unsubscribe(
+        &mut self,
+        client: ClientId,
+        topic: Topic,
+        context: &mut Context<'_>,
+    ) -> Result<Result<(), Refused>, RunError> {
         let feeds = self.subscriptions.clients.get_mut(&client).filter(|feeds| feeds.has(topic));
         let none = || wrong("events", format!("this connection has no subscription to `{}`", topic.name()));
-        feeds.ok_or_else(none)?.end(topic);
-        Ok(())
+        let ended = feeds.ok_or_else(none).map(|feeds| drop(feeds.end(topic)));
+        self.pick_packets(context).map(|()| ended)
     }
 
     /// A client has gone.
-    pub(super) fn forget_subscriptions(&mut self, client: ClientId) {
+    pub(super) fn forget_subscriptions(&mut self, client: ClientId, context: &mut Context<'_>) -> Result<(), RunError> {
         self.subscriptions.clients.remove(&client);
+        self.pick_packets(context)
     }
 
     /// When a sample is due.
@@ -170,6 +204,7 @@ impl Requests {
     pub(crate) fn tell(&mut self, context: &mut Context<'_>, programs: &mut Programs) -> Vec<ClientId> {
         self.sample(context);
         self.sample_connections(context, programs);
+        self.tell_of_packets(context);
         let next = self.next_client(context);
         if let Some(client) = next
             && let Some(feeds) = self.subscriptions.clients.get_mut(&client)
