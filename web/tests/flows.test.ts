@@ -83,6 +83,36 @@ test("packets of a link are captured as a file and by the command for Wireshark"
   await page.close();
 });
 
+test("a real connection has curves, and its packets move on the map and are dropped", async () => {
+  const inside = (node: string, ...words: string[]) => spawn(NETLOOM, ["exec", "watched", node, "--", ...words], { env: place.environment, stdio: "ignore" });
+  const programs = [inside("server", "iperf3", "-s"), inside("client", "sh", "-c", "until iperf3 -c server -t 120; do sleep 0.2; done")];
+  try {
+    const { page, faults } = await open("#/lab/watched", { motion: "no-preference" });
+    await ready(page);
+    await command(page, "show node client");
+    const table = page.getByRole("region", { name: "TCP connections" });
+    // The one that carries the data, and what the bottleneck of 2 Mbit/s lets through.
+    const row = table.getByRole("row", { name: /server:5201.*[1-9]\S* [kM]bit\/s/ });
+    await row.first().waitFor();
+    await page.locator(".tcp .liveplot canvas").first().waitFor();
+    await page.locator(".tcp .liveplot output", { hasText: /[1-9]\d* packets/ }).first().waitFor();
+    await page.locator(".tcp .liveplot output", { hasText: /[1-9]\S* ms/ }).first().waitFor();
+    // Packets of it are on their way, in its colour, and some do not fit into the queue of 20 packets.
+    await page.waitForFunction(() => { const map = document.querySelector<HTMLElement>(".mapcanvas")?.dataset; return Number(map?.["dots"]) > 3 && Number(map?.["fell"]) > 0; });
+    await row.locator(".flow").first().waitFor();
+    await page.getByText("Legend").click();
+    await page.locator(".maplegend li", { hasText: /tcp .*:5201/ }).first().waitFor();
+    await accessible(page, "a node with a real connection");
+    await page.keyboard.press("5");
+    await table.getByRole("button", { name: /^server:5201 → client:/ }).first().click();
+    await page.getByRole("heading", { name: /^server:5201 → client:/ }).waitFor();
+    assert.deepEqual(faults, []);
+    await page.close();
+  } finally {
+    programs.forEach((program) => program.kill());
+  }
+});
+
 test("a slider acts on the lab at once", async () => {
   const { page, faults } = await open("#/lab/watched");
   await ready(page);
@@ -150,6 +180,21 @@ test("virtual time goes on in steps, by buttons and by keys, and stands still in
   // The lab says the same.
   const now = JSON.parse(place.call("stats", "stepped", "--json", "--once").split("\n")[0] ?? "{}") as { since_zero_ns?: number; at_ns: number };
   assert.ok(Math.abs((now.since_zero_ns ?? now.at_ns) / 1e9 - stands) < 0.02, JSON.stringify(now).slice(0, 300));
+  // What is on its way at an instant stands at its place, and moves with time alone.
+  const motion = await open("#/lab/stepped", { motion: "no-preference" });
+  const pings = spawn(NETLOOM, ["exec", "stepped", "a", "--", "ping", "-i", "0.02", "-c", "500", "b"], { env: place.environment, stdio: "ignore" });
+  await ready(motion.page);
+  for (let step = 0; await motion.page.locator(".mapcanvas").getAttribute("data-dots").then(Number) === 0; step += 1) {
+    assert.ok(step < 20, "packets that are on their way");
+    await motion.page.getByRole("button", { name: "advance by 100 ms" }).click();
+    await motion.page.waitForTimeout(700);
+  }
+  const frames = (): Promise<string | null> => motion.page.locator(".mapcanvas").getAttribute("data-frames");
+  const [before] = [await frames(), await motion.page.waitForTimeout(500)];
+  assert.equal(await frames(), before);
+  pings.kill();
+  assert.deepEqual(motion.faults, []);
+  await motion.page.close();
   assert.deepEqual(faults, []);
   await page.close();
 });

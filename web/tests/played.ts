@@ -1,6 +1,5 @@
 // A lab that is played for a test: what `netloom` says over the control socket of a small lab that is up, with TCP connections and packets, so that a test knows what the page has to show.
-import type { SampledPacket as PacketRecord } from "../ui/control";
-import type { NodeConnections, TcpConnection } from "../ui/protocol";
+import type { NodeConnections, PacketRecord, TcpConnection } from "../ui/protocol";
 
 export interface Talk { send: (text: string) => void; onMessage: (hear: (text: string) => void) => void; onClose: (act: () => void) => void }
 

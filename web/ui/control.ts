@@ -2,10 +2,7 @@
 import type { Greeting } from "./protocol";
 import { createSignal, type Accessor } from "./view";
 
-export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PipeStats, Sample as Stats, SoFar, TaskRow as Task, TcpConnection, TcpSample as Connections, Topology } from "./protocol";
-/** Some of the packets that pipes take, and what becomes of them. */
-export interface Packets { at_ns: number; since_zero_ns: number | null; lost: number; packets: SampledPacket[] }
-export interface SampledPacket { pipe: number; packet: number; entered_ns: number; start_ns: number | null; sent_ns: number | null; due_ns: number | null; dropped: { at_ns: number; cause: string } | null; bytes: number; segments: number; flow: { source: string; destination: string; protocol: string } | null }
+export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PacketRecord as SampledPacket, PacketSample as Packets, PipeStats, Sample as Stats, SoFar, TaskRow as Task, TcpConnection, TcpSample as Connections, Topology } from "./protocol";
 type Message = Record<string, unknown> & { id?: number; reply?: string; event?: string; message?: string };
 
 export type State = "connecting" | "open" | "ended";
