@@ -18,8 +18,12 @@ const LINKS: usize = 10;
 /// Of the goodput that nobody watches.
 const OF_GOODPUT: f64 = 0.98;
 const UNWATCHED: &str = "watched by nobody";
-/// What a page that shows plots asks for.
-const SUBSCRIBE: &str = r#"{"request":"subscribe","events":"stats","every_ns":100000000}"#;
+/// What a page asks for that shows plots, packets that move, and all TCP connections.
+const SUBSCRIBE: [&str; 3] = [
+    r#"{"request":"subscribe","events":"stats","every_ns":100000000}"#,
+    r#"{"request":"subscribe","events":"packets","every_ns":100000000}"#,
+    r#"{"request":"subscribe","events":"tcp","every_ns":250000000}"#,
+];
 
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let seconds = if settings.quick { 2 } else { 5 };
@@ -41,7 +45,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
         row("the engine's thread per packet, three pages watch", "us", |taken| taken.engine_us)?,
         row("the lab per packet, three pages watch", "us", |taken| taken.all_us)?,
         Row::number("the server of the pages", "% of a processor", server_share)?
-            .remark("counters of ten links, ten times a second, to each page"),
+            .remark("counters of ten links and sampled packets, ten times a second, and TCP connections, to each page"),
     ])
 }
 
@@ -65,14 +69,14 @@ impl Pages {
         let (host, token) = place.ok_or_else(|| format!("netloom ui says no address: {line}"))?;
         let name = lab.file().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for _ in 0..PAGES {
-            pages.watch(host, token, &format!("/api/labs/{name}/control"), Some(SUBSCRIBE))?;
-            pages.watch(host, token, "/api/events", None)?;
+            pages.watch(host, token, &format!("/api/labs/{name}/control"), &SUBSCRIBE)?;
+            pages.watch(host, token, "/api/events", &[])?;
         }
         Ok(pages)
     }
 
-    /// Opens a WebSocket, says something on it, and reads what comes.
-    fn watch(&mut self, host: &str, token: &str, path: &str, said: Option<&str>) -> Result<(), String> {
+    /// Opens a WebSocket, says all of this on it, and reads what comes.
+    fn watch(&mut self, host: &str, token: &str, path: &str, all: &[&str]) -> Result<(), String> {
         let failed = |error: std::io::Error| format!("{path}: {error}");
         let mut stream = TcpStream::connect(host).map_err(failed)?;
         let head = format!(
@@ -85,7 +89,7 @@ impl Pages {
         if !answer.ends_with(b" 101") {
             return Err(format!("{path}: {}", String::from_utf8_lossy(&answer)));
         }
-        if let Some(said) = said {
+        for said in all {
             // A text in one frame, with a mask of zeros.
             let length =
                 u8::try_from(said.len()).ok().filter(|length| *length < 126).ok_or("too long for a short frame")?;
