@@ -77,8 +77,8 @@ fn connections_of_labs_that_are_up_are_told() {
         let mut other = Client::connect(&bed, "flows");
         assert_eq!(other.ask(r#"{"request":"subscribe","events":"tcp","every_ns":50000000}"#)["reply"], "done");
         let all = other.next();
-        let names: Vec<&Value> = all["nodes"].as_array().unwrap().iter().map(|node| &node["node"]).collect();
-        assert_eq!(names, ["client", "server", "idle"]);
+        let of_all: Vec<&Value> = all["nodes"].as_array().unwrap().iter().map(|node| &node["node"]).collect();
+        assert_eq!(of_all, ["client", "server", "idle"]);
         assert_eq!(client.ask(r#"{"request":"unsubscribe","events":"tcp"}"#)["reply"], "done");
         // Its verdict is about packets, which a busy machine makes late.
         bed.netloom(&["down"]);
