@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Read<Node> {
     })?;
     let span = place(&lines, table.span());
     let content = Content::Map(entries(&lines, table.get_ref()));
-    Ok(Node { span, head: span, key: String::new(), content })
+    Ok(Node { span, end: table.span().end, head: span, key: String::new(), content })
 }
 
 fn place(lines: &Lines, bytes: Range<usize>) -> Span {
@@ -49,5 +49,5 @@ fn value_of(lines: &Lines, value: &Spanned<DeValue<'_>>, head: Span) -> Node {
         }
         DeValue::Table(table) => Content::Map(entries(lines, table)),
     };
-    Node { span, head, key: String::new(), content }
+    Node { span, end: value.span().end, head, key: String::new(), content }
 }

@@ -220,7 +220,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn node(&self, content: Content) -> Node {
-        Node { span: self.span, head: self.span, key: self.key.to_owned(), content }
+        Node { span: self.span, end: 0, head: self.span, key: self.key.to_owned(), content }
     }
 
     fn text(&self, text: String) -> Node {
@@ -338,7 +338,7 @@ fn merge(own: &mut Vec<Entry>, name: &str, mut made: Vec<Entry>, head: Span) {
         return;
     }
     let place = own.iter().position(|entry| entry.name == name).unwrap_or_else(|| {
-        let value = Node { span: head, head, key: name.to_owned(), content: Content::Empty };
+        let value = Node { span: head, head, key: name.to_owned(), ..Node::empty() };
         own.push(Entry { name: name.to_owned(), span: head, value });
         own.len() - 1
     });

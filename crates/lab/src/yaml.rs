@@ -19,8 +19,10 @@ use crate::diagnostics::{Diagnostic, LONGEST_KEY, Span, Spanned, shortened};
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it is.
+    /// Where it is, as far as that is one line.
     pub span: Span,
+    /// The byte behind its last character, on whichever line that is; 0 of what no file says.
+    pub end: usize,
     /// Where an error that is about all of it is shown: its key if it has one.
     pub head: Span,
     /// The key it stands under, for example `links.access.rate` or `timeline[2].at`.
@@ -63,7 +65,7 @@ pub struct Entry {
 impl Node {
     /// Nothing, nowhere.
     pub(crate) fn empty() -> Self {
-        Self { span: Span::default(), head: Span::default(), key: String::new(), content: Content::Empty }
+        Self { span: Span::default(), end: 0, head: Span::default(), key: String::new(), content: Content::Empty }
     }
 
     /// An error about this node.

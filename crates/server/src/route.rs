@@ -11,54 +11,69 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post, put};
+use axum::routing::{MethodRouter, delete, get, post, put};
 use std::sync::Arc;
 
 /// The longest body of a request.
 const LONGEST_BODY: usize = 8 << 20;
 
+/// What may be asked.
+struct Route {
+    /// The least role that may ask.
+    least: Role,
+    path: &'static str,
+    handler: MethodRouter<Arc<App>>,
+    /// The methods of the handler, for the tests.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests compare it with what each role may"))]
+    method: &'static str,
+}
+
+/// All there is under `/api`, each with the role that it needs.
+fn routes() -> Vec<Route> {
+    let look = |method, path, handler| Route { least: Role::Look, path, handler, method };
+    let work = |method, path, handler| Route { least: Role::Use, path, handler, method };
+    let edit = |method, path, handler| Route { least: Role::Edit, path, handler, method };
+    vec![
+        look("GET", "/api/state", get(state::state)),
+        look("GET", "/api/events", get(events::events)),
+        look("GET", "/api/labs", get(labs::list)),
+        look("GET", "/api/labs/{lab}/control", get(control::control)),
+        look("GET", "/api/files", get(files::list)),
+        look("GET", "/api/files/{*path}", get(files::read)),
+        look("POST", "/api/check", post(check::check)),
+        look("GET", "/api/schema", get(generate::schema)),
+        look("GET", "/api/schema/protocol", get(generate::protocol)),
+        look("GET", "/api/keys", get(generate::keys)),
+        look("GET", "/api/lessons", get(lessons::lessons)),
+        look("GET", "/api/formats", get(generate::formats)),
+        look("GET", "/api/generators", get(generate::generators)),
+        look("GET", "/api/jobs", get(commands::list)),
+        look("GET", "/api/jobs/{id}", get(commands::one)),
+        look("GET", "/api/results", get(results::list)),
+        look("GET", "/api/results/{id}", get(results::one)),
+        look("GET", "/api/results/{id}/files/{*path}", get(results::file)),
+        look("GET", "/api/results/{id}/journal", get(journal::overview)),
+        look("GET", "/api/results/{id}/journal/packets", get(journal::packets)),
+        work("GET", "/api/labs/{lab}/nodes/{node}/terminal", get(terminal::terminal)),
+        work("GET", "/api/labs/{lab}/captures/{link}", get(captures::capture)),
+        work("GET", "/api/labs/{lab}/captures/{link}/command", get(captures::command)),
+        edit("DELETE", "/api/labs/{lab}", delete(labs::down)),
+        edit("PUT", "/api/files/{*path}", put(files::write)),
+        edit("POST", "/api/convert", post(generate::convert)),
+        edit("POST", "/api/export", post(generate::export)),
+        edit("POST", "/api/format", post(generate::as_json)),
+        edit("POST", "/api/generate", post(generate::generate)),
+        edit("POST", "/api/jobs", post(commands::start)),
+        edit("DELETE", "/api/jobs/{id}", delete(commands::stop)),
+    ]
+}
+
 /// See the module.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    let look = Router::new()
-        .route("/api/state", get(state::state))
-        .route("/api/events", get(events::events))
-        .route("/api/labs", get(labs::list))
-        .route("/api/labs/{lab}/control", get(control::control))
-        .route("/api/files", get(files::list))
-        .route("/api/files/{*path}", get(files::read))
-        .route("/api/check", post(check::check))
-        .route("/api/schema", get(generate::schema))
-        .route("/api/schema/protocol", get(generate::protocol))
-        .route("/api/keys", get(generate::keys))
-        .route("/api/lessons", get(lessons::lessons))
-        .route("/api/formats", get(generate::formats))
-        .route("/api/generators", get(generate::generators))
-        .route("/api/jobs", get(commands::list))
-        .route("/api/jobs/{id}", get(commands::one))
-        .route("/api/results", get(results::list))
-        .route("/api/results/{id}", get(results::one))
-        .route("/api/results/{id}/files/{*path}", get(results::file))
-        .route("/api/results/{id}/journal", get(journal::overview))
-        .route("/api/results/{id}/journal/packets", get(journal::packets));
-    let work = Router::new()
-        .route("/api/labs/{lab}/nodes/{node}/terminal", get(terminal::terminal))
-        .route("/api/labs/{lab}/captures/{link}", get(captures::capture))
-        .route("/api/labs/{lab}/captures/{link}/command", get(captures::command))
-        .route_layer(middleware::from_fn(|request, next| need(Role::Use, request, next)));
-    let edit = Router::new()
-        .route("/api/labs/{lab}", delete(labs::down))
-        .route("/api/files/{*path}", put(files::write))
-        .route("/api/convert", post(generate::convert))
-        .route("/api/export", post(generate::export))
-        .route("/api/format", post(generate::as_json))
-        .route("/api/generate", post(generate::generate))
-        .route("/api/jobs", post(commands::start))
-        .route("/api/jobs/{id}", delete(commands::stop))
-        .route_layer(middleware::from_fn(|request, next| need(Role::Edit, request, next)));
-    Router::new()
-        .merge(look)
-        .merge(work)
-        .merge(edit)
+    let served = routes().into_iter().fold(Router::new(), |router, Route { least, path, handler, .. }| {
+        router.route(path, handler.route_layer(middleware::from_fn(move |request, next| need(least, request, next))))
+    });
+    served
         .route("/api/{*rest}", get(nothing).post(nothing).put(nothing).delete(nothing))
         .route("/assets/{*name}", get(page::asset))
         .fallback(page::page)
@@ -79,3 +94,6 @@ async fn need(least: Role, request: Request, next: Next) -> Response {
             .into_response(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,9 +22,8 @@ pub(crate) fn tree(node: &Node, places: &Places<'_>) -> Value {
         },
         Content::Empty => json!({ "empty": true }),
     };
-    let [from, to] = ends(node.span, places);
-    value["from"] = from.into();
-    value["to"] = to.into();
+    value["from"] = places.units(node.span.start).into();
+    value["to"] = places.units(node.end.max(node.span.start)).into();
     value
 }
 
@@ -53,5 +52,19 @@ mod tests {
         assert_eq!(shown(link), "l");
         assert_eq!(shown(&link["value"]["map"][1]["value"]), "'5 ms'");
         assert_eq!(link["value"]["map"][1]["value"]["plain"], false);
+    }
+
+    #[test]
+    fn values_of_several_lines_are_whole_without_what_stands_behind_them() {
+        let text = "a:\n  b: {c: 1,  # one\n      d: 2}  # two\n\n  e:\n    f: 'g\n      h'\n# three\ni: 3\n";
+        let root = netloom_lab::yaml::parse(text).unwrap();
+        let tree = super::tree(&root, &Places::new(text));
+        let whole = |value: &Value| {
+            let at = |key: &str| usize::try_from(value[key].as_u64().unwrap()).unwrap();
+            text[at("from")..at("to")].to_owned()
+        };
+        let first = &tree["map"][0]["value"];
+        assert_eq!(whole(first), "b: {c: 1,  # one\n      d: 2}  # two\n\n  e:\n    f: 'g\n      h'");
+        assert_eq!(whole(&first["map"][0]["value"]), "{c: 1,  # one\n      d: 2}");
     }
 }

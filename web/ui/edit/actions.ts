@@ -7,6 +7,8 @@ import { apply, entryAt, freeName, push, remove, rename, set, setLines, shown, v
 export interface Actions {
   /** The text has been checked: does what waited for that. */
   checked: () => void;
+  /** Resolves when nothing waits for the text to be checked. */
+  idle: () => Promise<void>;
   addNode: (kind: string, at: [number, number]) => void;
   join: (a: string, b: string) => void;
   removeChosen: () => void;
@@ -37,6 +39,7 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
   let copied: Copied | null = null;
   const tree = (): Tree | null => checked()?.tree ?? null;
   const waiting: (() => void)[] = [];
+  const idlers: (() => void)[] = [];
   /** Changes are worked out on what was checked; while the text is ahead of that, they would land elsewhere, and wait. */
   const soon = <A extends unknown[]>(act: (...given: A) => void) => (...given: A): void => {
     if (fresh() !== source.text()) waiting.push(() => soon(act)(...given));
@@ -66,7 +69,11 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
     return [...wanted].map(([name, at]) => set(fresh(), tree(), ["layout", name], pair(at)));
   };
   return {
-    checked: () => waiting.shift()?.(),
+    checked: () => {
+      waiting.shift()?.();
+      if (waiting.length === 0) idlers.splice(0).forEach((done) => done());
+    },
+    idle: () => (waiting.length === 0 ? Promise.resolve() : new Promise((done) => idlers.push(done))),
     addNode: soon((kind: string, at: [number, number]) => {
       const name = freeName(nodeNames(), { host: "h", router: "r", switch: "s", hub: "hub", transit: "t" }[kind] ?? "n");
       commit([newNode(name, kind === "host" ? "{}" : `{kind: ${kind}}`), ...places(new Map([[name, at]]))]);

@@ -22,6 +22,8 @@ import { entryAt } from "./spans";
 
 /** How long after the last letter the text is checked, in ms. */
 const CHECK_MS = 200;
+/** How long saving waits for changes of forms, which wait for the text to be checked, in ms. */
+const SAVE_MS = 2_000;
 
 interface Loaded { text: string; etag: string | null }
 
@@ -182,6 +184,8 @@ function editor(path: string, loaded: Loaded): View {
   createEffect(on(reached, (is, was) => { if (is && was === false) attempt(look); }));
   let saving = false;
   const write = async (): Promise<void> => {
+    // What a form has changed a moment ago is saved, too; a server that does not check keeps nobody from saving.
+    await Promise.race([act.idle(), new Promise((done) => setTimeout(done, SAVE_MS))]);
     const text = source.text();
     saving = true;
     try {
@@ -202,6 +206,7 @@ function editor(path: string, loaded: Loaded): View {
     }
   };
   const start = (command: "up" | "run" | "sim"): void => attempt(async () => {
+    await act.idle();
     if (dirty()) await write();
     setJob((await api.start({ command, path })).id);
   });

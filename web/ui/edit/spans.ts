@@ -107,10 +107,9 @@ export function setLines(text: string, tree: Tree | null, path: Path, value: str
   const lines = value.trimEnd().split("\n").map((line) => line.trimEnd());
   const entry = entryAt(tree, path);
   const parent = valueAt(tree, path.slice(0, -1));
-  // In brackets or quotes a value may have several lines wherever it stands; a block may not stand in brackets.
-  const inBrackets = /^[{["']/.test(value);
-  const isBlock = lines.length > 1 && !/^[{["'|>]/.test(value);
-  if (lines.length > 1 && !inBrackets && (!entry || (parent && isFlow(text, parent)))) return null;
+  // In brackets or quotes, and as a plain text, a value may have several lines wherever it stands; a block may not stand in brackets.
+  const isBlock = lines.length > 1 && /^(?:#|- |-$|[^\s"'{[|>][^#]*:(?: |$))/.test(lines[0] ?? "");
+  if ((isBlock || /^[|>]/.test(value)) && parent && isFlow(text, parent)) return null;
   if (!entry || entry.value.empty) return lines.length > 1 ? null : set(text, tree, path, value);
   const span = region(text, entry);
   const own = (entry.value.map || entry.value.list) && !isFlow(text, entry.value) ? indentOf(text, entry.value, span) : 0;

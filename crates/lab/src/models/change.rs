@@ -65,7 +65,7 @@ pub fn check_together(keys: &[(String, String)]) -> Result<(), ChangeError> {
     };
     let entries = keys.iter().map(entry).collect::<Result<Vec<_>, ChangeError>>()?;
     let Some(span) = entries.first().map(|first| first.span) else { return Ok(()) };
-    let map = Node { span, head: span, key: String::new(), content: Content::Map(entries) };
+    let map = Node { span, content: Content::Map(entries), head: span, ..Node::empty() };
     let mut errors = Errors::default();
     changes(&map, &mut errors);
     errors.into_entries().first().map_or(Ok(()), |error| Err(ChangeError(error.message().to_owned())))
@@ -93,7 +93,7 @@ pub(crate) fn changes(node: &Node, errors: &mut Errors) -> Option<PipeChange> {
 fn named_change(key: &str, value: Node) -> Result<PipeChange, Diagnostic> {
     let span = value.span;
     let entry = Entry { name: key.to_owned(), span, value };
-    let map = Node { span, head: span, key: String::new(), content: Content::Map(vec![entry]) };
+    let map = Node { span, content: Content::Map(vec![entry]), head: span, ..Node::empty() };
     let mut errors = Errors::default();
     let change = changes(&map, &mut errors);
     match (errors.into_entries().into_iter().next(), change) {

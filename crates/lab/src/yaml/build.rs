@@ -28,7 +28,8 @@ pub fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
     for event in Parser::new_from_str(source) {
         let taken = event.map_err(|error| builder.syntax_error(&error)).and_then(|(event, span)| {
             let place = builder.span(span.start, span.end);
-            builder.take(event, place)
+            let end = builder.byte(span.end);
+            builder.take(event, place, end)
         });
         if let Err(error) = taken {
             builder.errors.push(error);
@@ -57,6 +58,8 @@ struct Builder<'a> {
     /// Bytes of texts in what was copied.
     copied: usize,
     errors: Vec<Diagnostic>,
+    /// The end of the last scalar, alias, or map or list in brackets.
+    last_end: usize,
 }
 
 /// A map or list whose end has not come yet.
@@ -134,16 +137,50 @@ impl<'a> Builder<'a> {
             nodes: 0,
             copied: 0,
             errors: vec![],
+            last_end: 0,
         }
     }
 
     /// A place on one line: what spans more is cut at the end of its first line.
     fn span(&self, start: Marker, end: Marker) -> Span {
-        let byte = |marker: Marker| self.offsets[marker.index().min(self.offsets.len() - 1)];
+        let byte = |marker| self.byte(marker);
         let line = start.line().max(1);
         let line_end = self.line_ends.get(line - 1).copied().unwrap_or_else(|| byte(start));
         let start = byte(start).min(line_end);
         Span { start, end: byte(end).clamp(start, line_end.max(start)), line }
+    }
+
+    fn byte(&self, marker: Marker) -> usize {
+        self.offsets[marker.index().min(self.offsets.len() - 1)]
+    }
+
+    /// The end of what was read until this byte, without spaces and line breaks behind it.
+    fn trimmed(&self, start: usize, end: usize) -> usize {
+        self.source.get(start..end).map_or(start, |text| start + text.trim_end().len())
+    }
+
+    /// Whether a map or list that begins here, maybe with an anchor, stands in brackets.
+    fn is_in_brackets(&self, start: usize) -> bool {
+        let text = self.source.get(start..).unwrap_or_default();
+        let value = match text.strip_prefix('&') {
+            Some(named) => named.trim_start_matches(|letter: char| !letter.is_whitespace()).trim_start_matches(' '),
+            None => text,
+        };
+        value.starts_with(['{', '['])
+    }
+
+    /// Behind the bracket that closes a map or list: between its last value and the bracket are spaces, commas and comments alone.
+    fn closed(&self, from: usize) -> usize {
+        let mut in_comment = false;
+        for (at, letter) in self.source[from..].char_indices() {
+            match letter {
+                '\n' => in_comment = false,
+                '#' => in_comment = true,
+                '}' | ']' if !in_comment => return from + at + 1,
+                _ => {}
+            }
+        }
+        from
     }
 
     /// The line where a literal block begins, whose place is its header or its first line that is not empty.
@@ -174,7 +211,7 @@ impl<'a> Builder<'a> {
         Diagnostic::new(at, "", format!("this is not YAML: {}{hint}", error.info()))
     }
 
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Diagnostic> {
+    fn take(&mut self, event: Event<'_>, span: Span, end: usize) -> Result<(), Diagnostic> {
         match event {
             Event::DocumentStart(_) if self.root.is_some() => {
                 return Err(Diagnostic::new(span, "", "a second document begins here: a lab file has one"));
@@ -190,6 +227,7 @@ impl<'a> Builder<'a> {
             }
             Event::Scalar(text, style, anchor, None) => {
                 let plain = style == ScalarStyle::Plain;
+                let text_is_empty = plain && text.is_empty();
                 let content = match text.as_ref() {
                     "" | "~" | "null" if plain => Content::Empty,
                     _ => {
@@ -197,7 +235,11 @@ impl<'a> Builder<'a> {
                         Content::Text { text: text.into_owned(), plain, block }
                     }
                 };
-                self.close(node(span, content), anchor)?;
+                if !text_is_empty {
+                    self.last_end = self.trimmed(span.start, end);
+                }
+                let last = if text_is_empty { span.start } else { self.last_end };
+                self.close(node(span, last, content), anchor)?;
             }
             Event::SequenceStart(anchor, None) => self.open(span, anchor, Inside::List(Vec::new()))?,
             Event::MappingStart(anchor, None) => self.open(span, anchor, Inside::Map(OpenMap::default()))?,
@@ -212,6 +254,8 @@ impl<'a> Builder<'a> {
                 self.check_size(span)?;
                 let mut copy = original.clone();
                 copy.span = span;
+                copy.end = span.end;
+                self.last_end = span.end;
                 self.close(copy, 0)?;
             }
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
@@ -235,7 +279,12 @@ impl<'a> Builder<'a> {
         };
         let line_end = self.line_ends.get(span.line - 1).copied().unwrap_or(span.end);
         let whole = Span { end: end.end.clamp(span.start, line_end.max(span.start)), ..span };
-        self.close(node(whole, content), anchor)
+        // What the parser calls the end may be behind comments and on the line of what follows.
+        if self.is_in_brackets(span.start) {
+            self.last_end = self.closed(self.last_end.max(span.start + 1));
+        }
+        let last = self.last_end.max(span.start);
+        self.close(node(whole, last, content), anchor)
     }
 
     /// Before anything is copied that would be too much.
@@ -269,8 +318,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn node(span: Span, content: Content) -> Node {
-    Node { span, head: span, key: String::new(), content }
+fn node(span: Span, end: usize, content: Content) -> Node {
+    Node { span, end, head: span, key: String::new(), content }
 }
 
 fn key_of(node: &Node) -> Result<(String, Span), Diagnostic> {

@@ -93,3 +93,24 @@ fn editors_of_all_systems_may_have_written_the_file() {
     assert_eq!((&text[place.start..place.end], place.line), ("b", 2));
     assert_eq!(entry(&root, "a").value.text(), Some("x"));
 }
+
+#[test]
+fn values_of_several_lines_have_their_ends() {
+    let text = "flow: {a: 1,   # one\n  b: 'x }',\n  c: [d,\n    e # }\n  ],\n} # two\nlist:\n  - {f: g}   # three\n  - h\n\nliteral: |-  # four\n  ü {\n    i\n\n  j\n\nfolded: >\n  k\n  l\nplain: m\n  n  # five\nquoted: \"o\n  p\\\" # q\"\nempty:\nlast: &x {}\nalias: *x\nmore: {r: , s: *x}\n# six\n";
+    let root = right(text);
+    let ends = |name: &str| {
+        let value = &entry(&root, name).value;
+        text[value.span.start..value.end].to_owned()
+    };
+    assert_eq!(ends("flow"), "{a: 1,   # one\n  b: 'x }',\n  c: [d,\n    e # }\n  ],\n}");
+    assert_eq!(ends("list"), "- {f: g}   # three\n  - h");
+    assert!(ends("literal").ends_with("ü {\n    i\n\n  j"), "{}", ends("literal"));
+    assert!(ends("folded").ends_with("k\n  l"), "{}", ends("folded"));
+    assert_eq!(ends("plain"), "m\n  n");
+    assert_eq!(ends("quoted"), "\"o\n  p\\\" # q\"");
+    assert_eq!((ends("empty").as_str(), ends("last").as_str(), ends("alias").as_str()), ("", "&x {}", "*x"));
+    assert_eq!(ends("more"), "{r: , s: *x}");
+    let Content::List(items) = &entry(&root, "list").value.content else { panic!("it is a list") };
+    assert_eq!(&text[items[0].span.start..items[0].end], "{f: g}");
+    assert!(text[..root.end].ends_with("s: *x}"));
+}

@@ -144,7 +144,7 @@ impl RunData {
         let mut report = notes.document(folder, "report.json");
         if planned.is_err() && !is_of_a_run(&provenance) && report.is_null() {
             let message = format!(
-                "{} is not a results folder: it has neither plan.json, provenance.json nor report.json",
+                "{} is not a results folder, or it is damaged: none of plan.json, provenance.json and report.json can be read",
                 folder.display()
             );
             return Err(RunError::Lab(message));
