@@ -58,7 +58,7 @@ mod tests {
     fn values_of_several_lines_are_whole_without_what_stands_behind_them() {
         let text = "a:\n  b: {c: 1,  # one\n      d: 2}  # two\n\n  e:\n    f: 'g\n      h'\n# three\ni: 3\n";
         let root = netloom_lab::yaml::parse(text).unwrap();
-        let tree = super::tree(&root, &Places::new(text));
+        let tree = tree(&root, &Places::new(text));
         let whole = |value: &Value| {
             let at = |key: &str| usize::try_from(value[key].as_u64().unwrap()).unwrap();
             text[at("from")..at("to")].to_owned()
