@@ -344,9 +344,7 @@ class Live:
         """What all pipes have counted, now and after every step of so much lab time."""
         yield from self._subscribe(timeout, events="stats", every_ns=nanoseconds(every))
 
-    def connections(
-        self, every: Time | float, *nodes: str, timeout: float | None = None
-    ) -> Iterator[dict[str, Any]]:
+    def connections(self, every: Time | float, *nodes: str, timeout: float | None = None) -> Iterator[dict[str, Any]]:
         """The TCP connections of these nodes, or of all, now and after every step of so much lab time.
 
         Each has the key ``nodes``: a list of nodes with their ``connections``, whose ``figures`` have the names of columns of
