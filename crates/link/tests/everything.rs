@@ -96,10 +96,10 @@ fn play(case: &Case, driving: Driving) -> (Vec<Fate>, PipeCounters) {
     (fates, counters)
 }
 
-fn play_with(case: &Case, driving: Driving, mut drop_log: DropLog) -> (Vec<Fate>, PipeCounters, Watched) {
+fn play_with(case: &Case, driving: Driving, mut log: DropLog) -> (Vec<Fate>, PipeCounters, Watched) {
     let fresh = Pipe::new(&case.config, case.coalesce, Seed::new(7));
-    let _ = drop_log.of(0);
-    let mut player = Player { pipe: fresh, driving, drop_log, fates: Vec::new() };
+    let _ = log.of(0);
+    let mut player = Player { pipe: fresh, driving, drop_log: log, fates: Vec::new() };
     let mut pool = Pool::default();
     for (count, (at, event)) in (0..).zip(&case.events) {
         player.depart_until(*at);
