@@ -16,7 +16,7 @@ nodes: [a, b]
 links: {l: {ends: [a, b], rate: 500 kbit/s, delay: 30 ms, queue: 4 packets, state: {on_cut: lost}}}
 journal: all
 timeline:
-  - {on: a, run: 'sleep 0.1; exec ping -4 -q -s 1400 -i 0.01 b', as: many, service: true, may_fail: true}
+  - {on: a, run: 'sleep 0.1; exec ping -4 -q -s 1400 -i 0.004 b', as: many, service: true, may_fail: true}
 ";
 
 /// Lets the lab go on for two seconds, in which the link is cut for 50 ms, and reads what is told meanwhile.

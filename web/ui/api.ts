@@ -4,7 +4,7 @@ import type { Exercise } from "./control";
 export interface Opened { kind: "file" | "lab" | "results"; path?: string | null; name?: string; id?: string }
 export interface ServerState { version: string; role: "look" | "use" | "edit"; shared: boolean; opened: Opened | null; folder: string | null; results_folder: string | null }
 export interface LabRow { name: string; mode?: string; answers?: boolean; state?: string; file?: string; clock?: string; nodes?: unknown; path: string | null; results: string | null; job: number | null }
-export interface SceneNode { name: string; kind: string; x: number; y: number; placed?: boolean }
+export interface SceneNode { name: string; kind: string; x: number; y: number; placed?: boolean; addresses?: string[] }
 export interface SceneLink { name: string; ends: string[]; words?: string[] }
 export interface Scene { nodes: SceneNode[]; links: SceneLink[]; names?: Record<string, Span> }
 export interface Span { from: number; to: number }

@@ -156,7 +156,9 @@ mod tests {
         assert_eq!(found["ok"], true, "{found}");
         assert_eq!(
             found["scene"]["nodes"][0],
-            json!({ "name": "a", "kind": "host", "x": 2.0, "y": 3.0, "placed": true })
+            json!({
+                "name": "a", "kind": "host", "x": 2.0, "y": 3.0, "placed": true, "addresses": ["10.0.0.1", "fd00:6e6c::1"]
+            })
         );
         assert_eq!(found["scene"]["nodes"][1]["placed"], false);
         assert_eq!(found["scene"]["links"][0], json!({ "name": "l", "ends": ["a", "b"], "words": ["1 Mbit/s"] }));

@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 /// The map of a lab.
 pub(crate) fn scene(plan: &Plan) -> Value {
     let nodes = plan.nodes.iter().zip(graph::places(plan)).map(|(node, [x, y])| {
-        json!({ "name": node.name, "kind": graph::kind(node), "x": x, "y": y, "placed": node.position.is_some() })
+        let addresses = node.interfaces.iter().flat_map(|interface| &interface.addresses);
+        let addresses: Vec<String> = addresses.map(|address| address.addr().to_string()).collect();
+        let placed = node.position.is_some();
+        json!({ "name": node.name, "kind": graph::kind(node), "x": x, "y": y, "placed": placed, "addresses": addresses })
     });
     let links = plan.links.iter().map(|link| {
         let ends: Vec<&str> = link.ends.iter().map(|end| plan.nodes[end.node].name.as_str()).collect();

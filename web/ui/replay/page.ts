@@ -7,6 +7,7 @@ import type { Run } from "../../report/data";
 import { tcpPlots } from "../../report/tcp";
 import { api, Refusal, resultFileUrl, type Journal, type Report, type Scene } from "../api";
 import { offer } from "../commands";
+import { endOf, endWords, namesOf } from "../ends";
 import { MapCanvas } from "../map/canvas";
 import { FALL_MS, NO_FLOW, swatch, wayOf } from "../map/dots";
 import { graphOf, type Look } from "../map/model";
@@ -237,7 +238,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
       el("div", { class: "side" }, el("div", { class: "panel", tabindex: 0, role: "region", "aria-label": "about the packets" },
         () => (hops().length > 0 ? way(hops(), journal(), seek) : el("p", { class: "about" }, "Press a packet to follow it through all pipes. Full stop and comma go packet by packet, space plays, brackets change the speed.")),
         () => (thinned() ? el("p", { class: "note" }, thinned()) : null),
-        flows(journal),
+        flows(journal, scene),
         marks(run, seek),
         curves ? el("details", {}, el("summary", {}, "TCP connections"), curves) : null))),
     el("div", { class: "player" },
@@ -282,11 +283,16 @@ function way(hops: Hop[], journal: Journal, seek: (at: number) => void): View {
 
 const NAMES: Record<number, string> = { 1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP" };
 
-function flows(journal: () => Journal): View {
+/** Protocols whose numbers are no ports. */
+const WITHOUT_PORTS = [1, 58];
+
+function flows(journal: () => Journal, scene: Scene): View {
   const shown = createMemo(() => journal().flows.slice(0, 40));
-  const end = (address: string | null, port: number | null): string => (address === null ? "?" : `${address}${port === null ? "" : ` ${port}`}`);
+  const names = namesOf(scene.nodes.map(({ name, addresses }) => ({ name, addresses: addresses ?? [] })));
+  const end = (address: string | null, port: number | null, protocol: number | null): string =>
+    (address === null ? "?" : port === null || WITHOUT_PORTS.includes(protocol ?? -1) ? names.get(address) ?? address : endWords(endOf(address, port), names));
   return el("section", { "aria-labelledby": "flows-heading" }, el("h2", { id: "flows-heading" }, "Flows"),
-    el("ul", { class: "flows" }, each(shown, (flow) => el("li", {}, swatch(flow.flow), el("span", {}, `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port)} → ${end(flow.destination, flow.destination_port)}`), el("small", {}, `${whole(flow.packets)} packets`)))),
+    el("ul", { class: "flows" }, each(shown, (flow) => el("li", {}, swatch(flow.flow), el("span", {}, `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port, flow.protocol)} →\u00a0${end(flow.destination, flow.destination_port, flow.protocol)}`), el("small", {}, `${whole(flow.packets)} packets`)))),
     () => (journal().flows_left_out + Math.max(journal().flows.length - 40, 0) > 0 ? el("p", { class: "none" }, `and ${whole(journal().flows_left_out + Math.max(journal().flows.length - 40, 0))} smaller ones`) : null),
     el("p", { class: "about" }, `colour and shape tell flows apart; without one: `, swatch(NO_FLOW)));
 }

@@ -1,6 +1,7 @@
 // TCP connections of a lab that is up: a list to choose from, and the curves of one of them. Their nodes are asked for as long as this is looked at.
 import { bytes, digits, rate, span, whole } from "../../components/format";
 import { swatch } from "../map/dots";
+import { endWords, namesOf } from "../ends";
 import type { Lab } from "../lab";
 import { busiest, carried, curveOf, type Known } from "../tcp";
 import { createMemo, createSignal, each, el, keyed, onCleanup, press, type Accessor, type View } from "../view";
@@ -10,18 +11,8 @@ import type { FlowBook } from "./flows";
 /** Connections that are listed at first, and with each wish for more. */
 const ROWS = 40;
 
-/** Which node has an address, for names in place of numbers. */
-function namesOf(lab: Lab): Accessor<Map<string, string>> {
-  return createMemo(() => new Map(lab.topology()?.nodes.flatMap(({ name, interfaces }) => interfaces.flatMap(({ addresses }) => addresses.map((address) => [address.replace(/\/\d+$/, ""), name] as const))) ?? []));
-}
-
-/** An end with its port, by the name of its node if that is known. */
-export function endWords(end: string, names: ReadonlyMap<string, string>): string {
-  const at = end.lastIndexOf(":");
-  const address = end.slice(0, at).replace(/^\[(.*)\]$/, "$1");
-  const name = names.get(address);
-  return name === undefined ? end : `${name}:${end.slice(at + 1)}`;
-}
+/** The names of nodes by their addresses. */
+const namesIn = (lab: Lab): Accessor<Map<string, string>> => createMemo(() => namesOf(lab.topology()?.nodes.map(({ name, interfaces }) => ({ name, addresses: interfaces.flatMap(({ addresses }) => addresses) })) ?? []));
 
 export const connectionName = ({ node, now }: Pick<Known, "node" | "now">, names: ReadonlyMap<string, string>): string => `${node}:${now.local.slice(now.local.lastIndexOf(":") + 1)} →\u00a0${endWords(now.remote, names)}`;
 
@@ -45,7 +36,7 @@ export const allConnections = (lab: Lab, book: FlowBook): View => el("div", { cl
 function connections(lab: Lab, nodes: readonly string[] | null, book: FlowBook): View {
   const { tcp } = lab;
   tcp.look(nodes);
-  const names = namesOf(lab);
+  const names = namesIn(lab);
   const [most, setMost] = createSignal(ROWS);
   const own = createMemo(() => (nodes ? tcp.all().filter(({ node }) => nodes.includes(node)) : tcp.all()));
   let usual: Known | null = null;

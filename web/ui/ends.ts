@@ -1,0 +1,16 @@
+// Ends of flows, by the names of their nodes in place of addresses.
+
+/** Which node has an address. Addresses may have the length of their subnet's prefix. */
+export const namesOf = (nodes: Iterable<{ name: string; addresses: readonly string[] }>): Map<string, string> =>
+  new Map([...nodes].flatMap(({ name, addresses }) => addresses.map((address) => [address.replace(/\/\d+$/, ""), name] as const)));
+
+/** An end with its port, as in `[fd00::1]:80`, by the name of its node if that is known. */
+export function endWords(end: string, names: ReadonlyMap<string, string>): string {
+  const at = end.lastIndexOf(":");
+  const address = end.slice(0, at).replace(/^\[(.*)\]$/, "$1");
+  const name = names.get(address);
+  return name === undefined ? end : `${name}:${end.slice(at + 1)}`;
+}
+
+/** An address and a port as they are written together; the port may be missing. */
+export const endOf = (address: string, port: number | null): string => (port === null ? address : `${address.includes(":") ? `[${address}]` : address}:${port}`);
