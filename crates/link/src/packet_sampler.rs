@@ -149,8 +149,12 @@ impl PacketSampler {
         let picks = self.of(pipe);
         let dropped = Some((at, cause));
         if let Some((_, pick)) = picks.take(packet) {
-            let record = pick.record(pipe, packet, None, dropped);
-            return self.tell(record);
+            if pick.entered < at {
+                let record = pick.record(pipe, packet, None, dropped);
+                return self.tell(record);
+            }
+            // The next one is picked in its place: where drops have the rhythm of the picks, none would be that is sent.
+            picks.next = at;
         }
         // What has not just come in is no pick, or it has been told already.
         if picks.latest == (packet.place().0, at) && at >= picks.next_dropped {

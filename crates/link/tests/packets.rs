@@ -120,6 +120,21 @@ fn what_the_queue_has_no_room_for_is_told_and_picked_apart() {
     assert_eq!(ways(&sent), [(0, Some([0, 12, 112])), (21, Some([24, 36, 136]))]);
 }
 
+/// A pipe that drops each second packet, in the rhythm of the picks.
+#[test]
+fn drops_in_the_rhythm_of_picks_hide_nothing_that_is_sent() {
+    let queue = QueueConfig::DropTail(Limit::Packets(1));
+    let mut bench = Bench::new(&PipeConfig { queue, ..config() }, 10);
+    bench.push(0, Load::Plain(1_500));
+    for round in 0..20 {
+        [1, 11].into_iter().for_each(|at| bench.push(12 * round + at, Load::Plain(1_500)));
+    }
+    let told = bench.sampled(400);
+    let sent = told.iter().filter(|one| one.sent.is_some()).count();
+    let dropped = told.iter().filter(|one| one.dropped.is_some()).count();
+    assert_eq!((sent, dropped), (20, 20));
+}
+
 /// What was picked makes room for what comes later.
 #[test]
 fn what_is_dropped_from_the_queue_keeps_the_instant_at_which_it_came_in() {
