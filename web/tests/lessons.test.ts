@@ -41,7 +41,7 @@ async function begin(title: string, allow?: RegExp): Promise<Seen> {
 }
 
 const tasks = async (page: Page): Promise<void> => {
-  await page.keyboard.press("6");
+  await page.keyboard.press("7");
   await page.locator(".panel .tasks li").first().waitFor();
 };
 
