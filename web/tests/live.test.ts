@@ -54,6 +54,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 const command = async (page: Page, words: string): Promise<void> => {
   await page.keyboard.press("Control+k");
   await page.keyboard.type(words);
+  await page.locator("#palette-list li[aria-selected='true']", { hasText: words }).waitFor();
   await page.keyboard.press("Enter");
 };
 /** Puts the page behind others, or before them. */

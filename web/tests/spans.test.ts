@@ -192,6 +192,8 @@ test("a form changes a value of several lines, by keys alone, and one line of a 
   await field.fill("20 packets");
   await page.keyboard.press("Control+Enter");
   await shows(LAB.replace("      kind: codel\n      limit: 400 packets   # all", "      20 packets # mine   # all"));
+  // The field is another one when the new text has been read.
+  await page.locator(".part textarea").waitFor({ state: "detached" });
   await page.getByLabel("queue", { exact: true }).waitFor();
   assert.equal(await page.getByLabel("queue", { exact: true }).inputValue(), "20 packets");
   assert.equal(await page.locator(".part textarea").count(), 0);
