@@ -34,7 +34,7 @@ fn transfer(sample: &Value, node: &str) -> Option<Value> {
 
 /// Waits until the transfer has sent so many bytes; its connection then.
 fn until_sent(client: &mut Client, bytes: u64) -> Value {
-    loop {
+    for _ in 0..600 {
         let sample = client.next_that(|message| message["event"] == "tcp");
         if let Some(found) =
             transfer(&sample, "client").filter(|found| found["figures"]["bytes_sent"].as_u64() > Some(bytes))
@@ -42,6 +42,7 @@ fn until_sent(client: &mut Client, bytes: u64) -> Value {
             return found;
         }
     }
+    panic!("the transfer has not sent {bytes} bytes in all this time");
 }
 
 fn check(found: &Value) {

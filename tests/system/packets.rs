@@ -5,6 +5,7 @@ use crate::client::Client;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::time::{Duration, Instant};
 
 const SUBSCRIBE: &str = r#"{"request":"subscribe","events":"packets","every_ns":20000000}"#;
 
@@ -158,7 +159,13 @@ fn packets_are_told_while_they_travel() {
         let meant = pipes.iter().position(|pipe| pipe["link"] == "l" && pipe["from"] == "a").unwrap();
 
         let (mut sent, mut dropped, mut in_time) = (Vec::new(), 0, 0);
+        let begun = Instant::now();
         while sent.len() < 10 || dropped < 10 || in_time == 0 {
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "{} sent, {dropped} dropped, {in_time} in time",
+                sent.len()
+            );
             let event = client.next_that(|message| message["event"] == "packets");
             let at = event["at_ns"].as_u64().unwrap();
             for record in event["packets"].as_array().unwrap().iter().filter(|record| record["pipe"] == meant) {

@@ -19,9 +19,9 @@ impl Connections {
         !std::mem::replace(&mut self.is_asked, true)
     }
 
-    /// The kernel has answered.
+    /// The kernel has answered, which may be anybody's.
     pub(super) fn are(&mut self, told: Result<TcpState, KernelError>) {
-        *self = Self { is_asked: false, told: Some((told, Instant::now())) };
+        *self = Self { is_asked: false, told: Some((told.map(TcpState::ordered), Instant::now())) };
     }
 
     /// The last answer, and how old it is; none before the first.

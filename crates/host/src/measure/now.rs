@@ -11,6 +11,8 @@ use crate::netlink::TcpDiag;
 
 /// Of more connections, those are left out that have carried least.
 const MOST_SHOWN: usize = 100;
+/// No algorithm of a kernel has a longer name (TCP_CA_NAME_MAX of net/tcp.h).
+const LONGEST_NAME: usize = 16;
 /// Of more than these the kernel is not even heard.
 const MOST_SEEN: usize = 10_000;
 
@@ -51,11 +53,13 @@ impl TcpState {
         }
     }
 
-    /// When all have been seen.
-    pub(super) fn ordered(mut self) -> Self {
+    /// When all have been seen: in order, and no more than may be, whoever says so.
+    #[must_use]
+    pub fn ordered(mut self) -> Self {
+        self.connections.retain(|connection| connection.joins.congestion.len() <= LONGEST_NAME);
         if self.connections.len() > MOST_SHOWN {
             self.connections.sort_by_key(|connection| (std::cmp::Reverse(connection.carried()), connection.number));
-            self.left_out += (self.connections.len() - MOST_SHOWN) as u64;
+            self.left_out = self.left_out.saturating_add((self.connections.len() - MOST_SHOWN) as u64);
             self.connections.truncate(MOST_SHOWN);
         }
         self.connections.sort_by_key(|connection| connection.number);
@@ -178,6 +182,13 @@ mod tests {
         (0..150).rev().for_each(|cookie| state.see(&message(cookie, 10)));
         let state = state.ordered();
         assert_eq!((state.connections.len(), state.left_out), (MOST_SHOWN, 50));
+        // A guest says what it likes.
+        let mut said = TcpState { left_out: u64::MAX, ..state.clone() };
+        said.connections.extend(state.connections.clone());
+        said.connections[0].joins.congestion = "x".repeat(1_000);
+        let bounded = said.ordered();
+        assert_eq!((bounded.connections.len(), bounded.left_out), (MOST_SHOWN, u64::MAX));
+        assert!(bounded.connections.iter().all(|connection| connection.congestion() == "bbr"));
         assert!(state.connections.is_sorted_by_key(TcpConnection::number));
     }
 

@@ -127,7 +127,7 @@ impl Requests {
         programs: &Programs,
     ) -> Result<Result<(), Refused>, RunError> {
         let begun = self.begin(client, wanted, context, programs);
-        self.pick_packets(context).map(|()| begun)
+        self.plan_samples(context).map(|()| begun)
     }
 
     fn begin(
@@ -175,12 +175,18 @@ impl Requests {
         let feeds = self.subscriptions.clients.get_mut(&client).filter(|feeds| feeds.has(topic));
         let none = || wrong("events", format!("this connection has no subscription to `{}`", topic.name()));
         let ended = feeds.ok_or_else(none).map(|feeds| drop(feeds.end(topic)));
-        self.pick_packets(context).map(|()| ended)
+        self.plan_samples(context).map(|()| ended)
     }
 
     /// A client has gone.
     pub(super) fn forget_subscriptions(&mut self, client: ClientId, context: &mut Context<'_>) -> Result<(), RunError> {
         self.subscriptions.clients.remove(&client);
+        self.plan_samples(context)
+    }
+
+    /// Subscriptions have changed: only what somebody wants to know is sampled.
+    fn plan_samples(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
+        self.watch_connections(context);
         self.pick_packets(context)
     }
 

@@ -72,7 +72,7 @@ impl TcpFeed {
 
 impl Requests {
     /// Kernels in virtual time are told how often somebody wants to know of their connections.
-    fn watch_connections(&mut self, context: &Context<'_>) {
+    pub(super) fn watch_connections(&mut self, context: &Context<'_>) {
         let Driver::Virtual(time) = context.links.driver() else { return };
         let mut wanted: BTreeMap<usize, Duration> = BTreeMap::new();
         for feed in self.subscriptions.clients.values().filter_map(|feeds| feeds.tcp.as_ref()) {
@@ -90,7 +90,6 @@ impl Requests {
 
     /// Tells those clients of connections for whom a sample is due.
     pub(super) fn sample_connections(&mut self, context: &Context<'_>, programs: &mut Programs) {
-        self.watch_connections(context);
         let now = context.links.now();
         let mut due: Vec<(ClientId, u64)> = Vec::new();
         let mut asked = BTreeSet::new();
