@@ -75,14 +75,15 @@ fn check_nodes(bed: &Bed, has_kernel: bool) {
     let folder = bed.latest("series");
     let all = rows(&folder, "nodes.csv");
     assert_eq!(bed.json("series", "report.json")["nodes"]["rows"], all.len());
-    for node in ["client", "server"] {
+    // There is a row where something has changed: a program that computes makes many, one that waits few.
+    for (node, fewest) in [("client", 4), ("server", 1)] {
         let own: Vec<&Row> = all.iter().filter(|row| row["node"] == node).collect();
         let used = |row: &Row| number(row, "user_ns") + number(row, "system_ns");
-        assert!(own.len() > 3 && own.is_sorted_by_key(|row| used(row)), "{node}: {own:?}");
+        assert!(own.is_sorted_by_key(|row| used(row)), "{node}: {own:?}");
         // Before its first program and after its last, a node has none.
         let running: Vec<_> = own.iter().filter(|row| number(row, "processes") > 0).collect();
         assert!(
-            running.len() > 3 && running.iter().all(|row| number(row, "process_memory_bytes") > 0),
+            running.len() >= fewest && running.iter().all(|row| number(row, "process_memory_bytes") > 0),
             "{node}: {own:?}"
         );
         assert!(own.iter().all(|row| row["softnet_dropped_packets"].is_empty() != has_kernel));
