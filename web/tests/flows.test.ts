@@ -101,7 +101,7 @@ test("a real connection has curves, and its packets move on the map and are drop
     await page.waitForFunction(() => { const map = document.querySelector<HTMLElement>(".mapcanvas")?.dataset; return Number(map?.["dots"]) > 3 && Number(map?.["fell"]) > 0; });
     await row.locator(".flow").first().waitFor();
     await page.getByText("Legend").click();
-    await page.locator(".maplegend li", { hasText: /tcp .*:5201/ }).first().waitFor();
+    await page.locator(".maplegend li", { hasText: /TCP .*:5201/ }).first().waitFor();
     await accessible(page, "a node with a real connection");
     await page.keyboard.press("5");
     await table.getByRole("button", { name: /^server:5201 → client:/ }).first().click();

@@ -179,7 +179,7 @@ describe("packets on the map", () => {
     assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
     assert.ok(await shown(page) > 3);
     await page.getByText("Legend").click();
-    assert.deepEqual((await page.locator(".maplegend li:has(.flow)").allTextContents()).slice(0, 2), ["tcp 10.0.0.1:40001 → 10.0.0.6:5201", "tcp 10.0.0.1:40002 → 10.0.0.6:5201"]);
+    assert.deepEqual((await page.locator(".maplegend li:has(.flow)").allTextContents()).slice(0, 2), ["TCP client:40001 →\u00a0server:5201", "TCP client:40002 →\u00a0server:5201"]);
     // The same colour is at the connection in the list.
     await page.getByRole("tab", { name: "TCP" }).click();
     await table(page).getByRole("row").nth(4).waitFor();
@@ -233,6 +233,35 @@ describe("packets on the map", () => {
     await until("moving", () => asks(played, "packets") !== null);
     await page.emulateMedia({ reducedMotion: "reduce" });
     await until("reduced motion", () => asks(played, "packets") === null);
+    await done();
+  });
+
+  test("tell which flows cross a link, and lead to their connections", async () => {
+    const played = lab();
+    // Nothing moves for who wants it so: packets are asked for as long as a link is looked at.
+    const { page, done } = await open(played, { motion: "reduce" });
+    assert.equal(asks(played, "packets"), null);
+    await command(page, "show link bottleneck");
+    const flows = page.locator(".flows li");
+    await flows.nth(3).waitFor();
+    assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
+    assert.deepEqual((await flows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ")), ["TCP client:40001 → server:5201 forward", "TCP client:40002 → server:5201 forward", "TCP server:5201 → client:40001 backward", "TCP server:5201 → client:40002 backward"]);
+    assert.equal(await shown(page), 0);
+    await accessible(page, "flows of a link");
+    // One that has ended is forgotten, the others stay.
+    const before = played.packets;
+    played.packets = (at) => before(at).filter(({ flow }) => !JSON.stringify(flow).includes("40001"));
+    await page.evaluate(() => { const now = performance.now.bind(performance); performance.now = () => now() + 11_000; });
+    await page.waitForFunction(() => document.querySelectorAll(".flows li").length === 2);
+    await flows.first().getByRole("button").press("Enter");
+    await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
+    await until("no link is looked at", () => asks(played, "packets") === null);
+    // Of many, some.
+    played.packets = (at) => Array.from({ length: 300 }, (_, number) => packet(0, at, 40_000 + number, { protocol: "udp" }));
+    await command(page, "show link access");
+    await flows.nth(39).waitFor();
+    await page.waitForTimeout(500);
+    assert.equal(await flows.count(), 40);
     await done();
   });
 

@@ -1,6 +1,8 @@
 // All pages as different people meet them: by their roles, by keys alone, in light and dark, with a screen reader's names; names with markup in them; a page that is left open.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { HOSTILE, NETLOOM } from "./fixtures";
@@ -177,9 +179,50 @@ test("every page has names for all it shows, enough contrast in light and dark, 
     await page.keyboard.press("Enter");
     await page.locator(".panel h2", { hasText: "client" }).waitFor();
     await accessible(page, `a node, ${theme}`);
+    // The key comes while the list of commands closes.
+    await page.keyboard.press("Control+k");
+    await page.locator("dialog[open]").waitFor();
+    const before = await page.locator(".mapcanvas canvas").evaluate((canvas) => canvas.getBoundingClientRect().width);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Shift+F8");
+    await page.waitForFunction((width) => (document.querySelector(".mapcanvas canvas")?.getBoundingClientRect().width ?? 0) > width, before);
+    assert.equal(await page.locator(".side").isVisible(), false);
+    await fits(page, `the presenter's view, ${theme}`);
+    await accessible(page, `the presenter's view, ${theme}`);
+    // What is larger is chosen where it is seen: the map is one row of three nodes, and its middle is the router.
+    const box = await page.locator(".mapcanvas").boundingBox();
+    assert.ok(box);
+    const scale = Math.min((box.width / 1.6 - 44 - 90) / 2, Math.max(250, Math.min(box.width, box.height) / 1.6 * 0.35));
+    for (const [name, at] of [["router", 0], ["server", 1]] as const) {
+      await page.mouse.move(box.x + ((box.width / 1.6 - 44) / 2 + at * scale) * 1.6, box.y + box.height / 2);
+      await page.locator(".maptip", { hasText: name }).waitFor();
+    }
+    await page.keyboard.press("Shift+F8");
+    await page.locator(".side").waitFor();
     assert.deepEqual(faults, []);
     await page.close();
   }
+});
+
+test("of many lab files a few are listed, and all are found", async () => {
+  const { page, faults } = await open("edit", "");
+  await page.locator(".rows a", { hasText: "taught.yaml" }).waitFor();
+  assert.equal(await page.getByLabel("search lab files").count(), 0, "few files need no search");
+  for (let file = 10; file < 30; file += 1) writeFileSync(join(place.path, "labs", `many-${file}.yaml`), "name: many\nnodes: {a: {}}\n");
+  await page.getByRole("button", { name: /show all 2\d lab files/ }).waitFor();
+  assert.equal(await page.locator("section[aria-labelledby='files-heading'] .rows li").count(), 12);
+  await page.getByLabel("search lab files").fill("-27");
+  await page.locator(".rows a", { hasText: "many-27.yaml" }).waitFor();
+  assert.equal(await page.locator("section[aria-labelledby='files-heading'] .rows li").count(), 1);
+  await page.getByLabel("search lab files").fill("nowhere");
+  await page.getByText("No lab file has this in its name.").waitFor();
+  await page.getByLabel("search lab files").fill("");
+  await page.getByRole("button", { name: /show all 2\d lab files/ }).click();
+  await page.locator(".rows a", { hasText: "taught.yaml" }).waitFor();
+  for (let file = 10; file < 30; file += 1) rmSync(join(place.path, "labs", `many-${file}.yaml`));
+  await page.locator(".rows a", { hasText: "many-" }).first().waitFor({ state: "detached" });
+  assert.deepEqual(faults, []);
+  await page.close();
 });
 
 test("everything can be gone to by Tab, is seen where it is, and lets go again", async () => {

@@ -94,6 +94,10 @@ export function palette(): HTMLElement {
       } else if (event.key === "Enter") {
         event.preventDefault();
         run(found()[at()]);
+      } else if (event.key === "Escape") {
+        // A browser would close it a moment later, and the next key would be lost in here.
+        event.preventDefault();
+        close();
       }
     },
   });

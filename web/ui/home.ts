@@ -4,20 +4,24 @@ import { api, type FileRow, type LabRow, type ResultRow } from "./api";
 import { drafts } from "./drafts";
 import { address, go } from "./route";
 import { attempt } from "./tell";
-import { createEffect, createSignal, each, el, press, when, type View } from "./view";
+import { createEffect, createMemo, createSignal, each, el, press, when, type View } from "./view";
 import { files, labs, may, results, state } from "./world";
 
-/** Results that are listed at first. */
+/** Files and results that are listed at first. */
 const FIRST = 12;
 
 export function home(): View {
   const [list, setList] = createSignal<FileRow[]>([]);
-  const [all, setAll] = createSignal(false);
+  const [wanted, setWanted] = createSignal("");
+  const [allFiles, setAllFiles] = createSignal(false);
+  const [allResults, setAllResults] = createSignal(false);
   createEffect(() => {
     files();
     if (state()?.folder) api.files().then((found) => setList(found.files), () => undefined);
   });
-  const shown = (): ResultRow[] => (all() ? results() : results().slice(0, FIRST));
+  const found = createMemo(() => list().filter(({ path }) => path.toLowerCase().includes(wanted().toLowerCase())));
+  const shown = (): ResultRow[] => (allResults() ? results() : results().slice(0, FIRST));
+  const search = el("input", { type: "search", class: "search", "aria-label": "search lab files", placeholder: "search lab files", oninput: () => setWanted(search.value) });
   return el("div", { class: "page home" },
     el("h1", {}, "Labs, files and results"),
     el("section", { "aria-labelledby": "labs-heading" }, el("h2", { id: "labs-heading" }, "Labs that are up"),
@@ -25,12 +29,14 @@ export function home(): View {
       el("ul", { class: "cards" }, each(labs, labCard))),
     el("section", { "aria-labelledby": "files-heading" }, el("h2", { id: "files-heading" }, "Lab files"),
       () => (state() && !state()?.folder ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.") : null),
-      when(() => may("edit") && state()?.folder, () => press("New lab…", fresh)),
-      el("ul", { class: "rows" }, each(list, (file) => el("li", {}, el("a", { href: address("edit", file.path) }, file.path), () => (drafts().includes(file.path) ? el("span", { class: "badge caution" }, "not saved") : null), el("small", {}, file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`))))),
+      el("div", { class: "rows-head" }, when(() => may("edit") && state()?.folder, () => press("New lab…", fresh)), when(() => list().length > FIRST, () => search)),
+      el("ul", { class: "rows" }, each(() => (allFiles() ? found() : found().slice(0, FIRST)), (file) => el("li", {}, el("a", { href: address("edit", file.path) }, file.path), () => (drafts().includes(file.path) ? el("span", { class: "badge caution" }, "not saved") : null), el("small", {}, file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`)))),
+      () => (found().length > FIRST && !allFiles() ? press(`show all ${found().length}`, () => setAllFiles(true), { "aria-label": `show all ${found().length} lab files` }) : null),
+      () => (wanted() && found().length === 0 ? el("p", { class: "none" }, "No lab file has this in its name.") : null)),
     el("section", { "aria-labelledby": "results-heading" }, el("h2", { id: "results-heading" }, "Results"),
       () => (results().length === 0 ? el("p", { class: "none" }, "No run has left results here.") : null),
       el("ul", { class: "rows" }, each(shown, resultRow)),
-      () => (results().length > FIRST && !all() ? press(`show all ${results().length}`, () => setAll(true)) : null)),
+      () => (results().length > FIRST && !allResults() ? press(`show all ${results().length}`, () => setAllResults(true), { "aria-label": `show all ${results().length} results` }) : null)),
     el("section", { "aria-labelledby": "learn-heading" }, el("h2", { id: "learn-heading" }, "Learn"),
       el("p", {}, el("a", { href: address("lessons") }, "Three lessons"), ": a bottleneck and its queue, a ring that heals, CUBIC against BBR.")));
 }

@@ -32,6 +32,9 @@ export interface Known {
   curves: Ring;
 }
 
+/** A connection as seen from the end that sends. */
+export const endsOf = (local: string, remote: string): string => `${local} ${remote}`;
+
 /** Bytes that it has carried in all. */
 export const carried = ({ now: { figures } }: Pick<Known, "now">): number => (figures["bytes_acked"] ?? 0) + (figures["bytes_received"] ?? 0);
 
@@ -52,7 +55,7 @@ export class Connections {
   readonly heard: Accessor<boolean>;
   /** Connections that there are, too, and that are not shown. */
   readonly leftOut: Accessor<number>;
-  /** The connection that was chosen, by its key. */
+  /** The connection that was chosen, by its key or its ends. */
   readonly picked: Accessor<string | null>;
   private readonly set;
   private readonly known = new Map<string, Known>();
@@ -75,7 +78,7 @@ export class Connections {
     createEffect(on([inSight, control.offers], () => this.plan()));
   }
 
-  /** Chooses a connection, wherever it is shown. */
+  /** Chooses a connection by its key, or by its ends if it is not known yet, wherever it is shown. */
   pick(key: string): void {
     this.set.setPicked(key);
   }

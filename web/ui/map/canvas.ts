@@ -6,7 +6,7 @@ import { Camera } from "./camera";
 import { colours, Sprites, type Colours } from "./glyphs";
 import { toward, within, type Graph, type Line, type Look } from "./model";
 import { Near } from "./near";
-import { paintStill } from "./still";
+import { paintNames, paintStill, type Name } from "./still";
 
 export interface Chosen { nodes: Set<string>; links: Set<string> }
 export interface MapOptions {
@@ -23,6 +23,9 @@ export interface MapOptions {
   key?: (event: KeyboardEvent) => boolean;
 }
 
+/** In the presenter's view: projectors are looked at from afar. */
+const ENLARGED = 1.6;
+
 const KEYS = "arrows go from node to node, Tab through the links of a node, Enter opens, space chooses, plus and minus enlarge, 0 shows all, L begins a lasso";
 
 export class MapCanvas {
@@ -38,12 +41,15 @@ export class MapCanvas {
   private c: Colours = colours();
   private sprites = new Sprites(this.c, 1);
   private looks: readonly Look[] = [];
+  private names: readonly Name[] = [];
   private near: Near | null = null;
   private asked = 0;
   private waiting: ReturnType<typeof setTimeout> | undefined;
   /** Whether something has changed that does not move by itself. */
   private stale = true;
   private fitted = false;
+  /** How much larger than usual signs and words are. */
+  private enlarged = 1;
   private at = 0;
   private atLine = -1;
   private focused = false;
@@ -76,6 +82,15 @@ export class MapCanvas {
 
   get scale(): number {
     return this.camera.scale;
+  }
+
+  /** Of what is in sight, in the units of `place`. */
+  get width(): number {
+    return this.camera.width;
+  }
+
+  get height(): number {
+    return this.camera.height;
   }
 
   get nodeSize(): number {
@@ -183,10 +198,11 @@ export class MapCanvas {
   private measure(): void {
     const box = this.element.getBoundingClientRect();
     if (box.width === 0) return;
-    const ratio = window.devicePixelRatio || 1;
+    this.enlarged = document.documentElement.hasAttribute("data-present") ? ENLARGED : 1;
+    const [width, height, ratio] = [box.width / this.enlarged, box.height / this.enlarged, (window.devicePixelRatio || 1) * this.enlarged];
     if (ratio !== this.camera.ratio) this.sprites = new Sprites(this.c, ratio);
-    [this.camera.width, this.camera.height, this.camera.ratio] = [box.width, box.height, ratio];
-    for (const canvas of [this.canvas, this.still]) [canvas.width, canvas.height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
+    [this.camera.width, this.camera.height, this.camera.ratio] = [width, height, ratio];
+    for (const canvas of [this.canvas, this.still]) [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (!this.moved) this.fitted = false;
     if (!this.fitted) this.fit();
     // Now, not in the next frame: a canvas with a new size is empty.
@@ -201,12 +217,13 @@ export class MapCanvas {
     if (this.stale) {
       this.stale = false;
       const keys = this.focused ? { spot: this.atLine < 0 ? this.at : -1, line: this.atLine } : { spot: -1, line: -1 };
-      paintStill(this.stillPen, camera, this.looks, { ...this.chosen, ...keys }, this.c, this.sprites);
+      this.names = paintStill(this.stillPen, camera, this.looks, { ...this.chosen, ...keys }, this.c, this.sprites);
     }
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.drawImage(this.still, 0, 0);
     pen.setTransform(camera.ratio, 0, 0, camera.ratio, 0, 0);
     const again = this.options.over?.(this, pen, this.c) ?? null;
+    paintNames(pen, this.names, camera.ratio);
     if (this.lasso.length > 1) this.paintLasso();
     this.frames += 1;
     clearTimeout(this.waiting);
@@ -247,7 +264,7 @@ export class MapCanvas {
   private listen(): void {
     const at = (event: PointerEvent | WheelEvent | MouseEvent): [number, number] => {
       const box = this.canvas.getBoundingClientRect();
-      return [event.clientX - box.left, event.clientY - box.top];
+      return [(event.clientX - box.left) / this.enlarged, (event.clientY - box.top) / this.enlarged];
     };
     let from: { x: number; y: number; found: { node?: string; link?: string }; more: boolean; far: boolean; mapX: number; mapY: number; nodes: Map<string, [number, number]> } | null = null;
     const fingers = new Map<number, [number, number]>();
@@ -352,7 +369,8 @@ export class MapCanvas {
     this.tip.hidden = !is;
     if (!is) return;
     this.tip.textContent = this.options.words(found);
-    this.tip.style.transform = `translate(${Math.min(x + 14, this.camera.width - 230)}px, ${Math.min(y + 14, this.camera.height - 60)}px)`;
+    const place = (at: number, room: number, least: number): number => Math.min(at * this.enlarged + 14, room * this.enlarged - least);
+    this.tip.style.transform = `translate(${place(x, this.camera.width, 230)}px, ${place(y, this.camera.height, 60)}px)`;
   }
 
   private press(event: KeyboardEvent): void {

@@ -11,7 +11,7 @@ const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,
 export type Extra = (add: (element: SVGElement) => void) => void;
 
 export function mapSvg(map: MapCanvas, looks: readonly Look[], title: string, extra?: Extra): string {
-  const { width, height } = map.element.getBoundingClientRect();
+  const { width, height } = map;
   const svg = s("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, width: Math.round(width), height: Math.round(height), role: "img" }, s("title", {}, title),
     s("rect", { width: Math.round(width), height: Math.round(height), fill: PAPER.paper }));
   const fix = (value: number): string => value.toFixed(1);

@@ -1,4 +1,4 @@
-// What of a map does not move: lines, signs, names, and what is said of links. It is painted when something of it changes, and frames copy it.
+// What of a map does not move: lines, signs, names, and what is said of links. It is painted when something of it changes, and frames copy it. Names lie above what moves.
 //
 // Each line is a stroke of its own: where software draws, many lines in one path take a hundred times as long as one by one, since it has to find where they cross.
 import type { Camera } from "./camera";
@@ -11,15 +11,24 @@ export const PLAIN: Look = { grade: 0, dropping: false, down: false, label: "", 
 /** Below this scale, dots and queues would cover the map. */
 export const ROOM_FOR_DOTS = 12;
 
-export function paintStill(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours, sprites: Sprites): void {
+/** A name with its place on the canvas. */
+export interface Name { sprite: HTMLCanvasElement; x: number; y: number }
+
+/** Paints all but names, and says which of them there is room for. */
+export function paintStill(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours, sprites: Sprites): Name[] {
   const { ratio } = camera;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.fillStyle = c.paper;
-  pen.fillRect(0, 0, camera.width, camera.height);
+  // Up to the last pixel, of which a part may be in sight.
+  pen.fillRect(0, 0, camera.width + 1, camera.height + 1);
   paintLines(pen, camera, looks, marked, c);
   paintQueues(pen, camera, looks, c);
   paintNodes(pen, camera, marked, c, sprites);
-  paintWords(pen, camera, looks, marked, c, sprites);
+  return paintWords(pen, camera, looks, marked, c, sprites);
+}
+
+export function paintNames(pen: CanvasRenderingContext2D, names: readonly Name[], ratio: number): void {
+  for (const { sprite, x, y } of names) put(pen, sprite, x, y, ratio);
 }
 
 function paintLines(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours): void {
@@ -145,9 +154,10 @@ class Taken {
   }
 }
 
-/** Names of nodes and words of links where there is room: what is chosen first, then signs with many links, then the rest. */
-function paintWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours, sprites: Sprites): void {
+/** Words of links, and where names of nodes go, where there is room: what is chosen first, then signs with many links, then the rest. */
+function paintWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours, sprites: Sprites): Name[] {
   const { graph, ratio } = camera;
+  const names: Name[] = [];
   const size = camera.nodeSize;
   const taken = new Taken(camera.width, camera.height);
   for (const spot of graph.spots) {
@@ -162,7 +172,7 @@ function paintWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readon
     if (!camera.sees(x, y, 60)) return;
     const sprite = sprites.text(spot.name, marked.nodes.has(spot.name));
     const [width, height] = [sprite.width / ratio, sprite.height / ratio];
-    if (taken.take(x - width / 2 + 3, y + size + 2, width - 6, height - 4, always)) put(pen, sprite, x - width / 2, y + size + 1, ratio);
+    if (taken.take(x - width / 2 + 3, y + size + 2, width - 6, height - 4, always)) names.push({ sprite, x: x - width / 2, y: y + size + 1 });
   };
   const order = graph.spots.map((_, place) => place);
   order.filter(first).forEach((place) => name(place, true));
@@ -182,4 +192,5 @@ function paintWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readon
   words(true);
   if (camera.scale > 20) order.filter((place) => !first(place)).sort((a, b) => (graph.spots[b]?.links.length ?? 0) - (graph.spots[a]?.links.length ?? 0)).forEach((place) => name(place, false));
   if (camera.scale > 45) words(false);
+  return names;
 }

@@ -1,4 +1,5 @@
 // Plots of a panel: loaded when there are some, and drawn while they are looked at.
+import { digits, whole } from "../../components/format";
 import { tell } from "../tell";
 import { createEffect, el, onCleanup, type Accessor, type View } from "../view";
 import type { LivePlot } from "./live";
@@ -25,4 +26,4 @@ export function curves(make: (plot: typeof LivePlot) => LivePlot[], changed: Acc
 }
 
 /** Values that are counted. */
-export const count = (value: number): string => String(Math.round(value));
+export const count = (value: number): string => (value < 10 ? digits(value, 2) : whole(value));

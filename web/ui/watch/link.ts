@@ -2,27 +2,33 @@
 import { rate, share, span, whole } from "../../components/format";
 import { api, captureUrl } from "../api";
 import type { TopologyLink } from "../control";
+import { swatch } from "../map/dots";
+import { flowWords } from "../ends";
 import { exampleOf, field, flow, section } from "../forms";
 import type { Flow, Lab } from "../lab";
+import { endsOf } from "../tcp";
 import { attempt } from "../tell";
-import { createMemo, createRenderEffect, createSignal, each, el, press, type Accessor, type View } from "../view";
+import { createMemo, createRenderEffect, createSignal, each, el, keyed, onCleanup, press, type Accessor, type View } from "../view";
 import { may } from "../world";
 import { count, curves } from "./curves";
+import type { FlowBook } from "./flows";
+import { namesIn } from "./tcp";
 
 type Way = "both" | "forward" | "backward";
 
-export function linkPanel(lab: Lab, name: string, open: (node: string) => void): View {
+export function linkPanel(lab: Lab, name: string, book: FlowBook, open: { node: (node: string) => void; connection: (ends: string) => void }): View {
   const link = createMemo(() => lab.topology()?.links.find((one) => one.name === name) ?? null);
   const own: Accessor<Flow[]> = createMemo(() => lab.flows().filter(({ total }) => total.link === name));
   return [
     el("h2", {}, "Link ", el("span", { class: "what" }, name)),
     () => {
       const known = link();
-      return known ? el("p", { class: "under" }, known.ends.map(({ node }, place) => [place > 0 ? " – " : "", press(node, () => open(node), { class: "plain" })])) : el("p", { class: "none" }, "the lab has no such link any more");
+      return known ? el("p", { class: "under" }, known.ends.map(({ node }, place) => [place > 0 ? " – " : "", press(node, () => open.node(node), { class: "plain" })])) : el("p", { class: "none" }, "the lab has no such link any more");
     },
     () => (link()?.joined_in_kernel ? el("p", { class: "note" }, "This link is joined in the kernel (bypass): nothing of it is measured, and it cannot be changed.") : null),
     figures(own),
     plots(lab, name),
+    () => (link() && !link()?.joined_in_kernel ? flowsOn(lab, name, book, open.connection) : null),
     () => (may("use") && link() && !link()?.joined_in_kernel ? settings(lab, link, name) : null),
     () => (may("use") ? captures(lab, name, () => link()) : null),
   ];
@@ -34,12 +40,13 @@ function figures(own: Accessor<Flow[]>): View {
     el("thead", {}, el("tr", {}, ["", "carries", "use", "waits", "drops/s", "dropped"].map((head) => (head ? el("th", { scope: "col", class: "number" }, head) : el("td", {}))))),
     el("tbody", {}, () => own().map((flow) => el("tr", {},
       el("th", { scope: "row" }, flow.total.pipe ?? flow.total.direction, flow.up ? null : el("span", { class: "badge bad" }, "down")),
-      [rate(flow.bits, 3), flow.use === null ? "–" : share(flow.use), whole(flow.queue), flow.drops >= 10 ? whole(flow.drops) : flow.drops.toFixed(1), causes(flow)].map((value) => el("td", { class: "number" }, value)))))));
+      [rate(flow.bits, 3), flow.use === null ? "–" : share(flow.use), whole(flow.queue), flow.drops >= 10 ? whole(flow.drops) : flow.drops.toFixed(1)].map((value) => el("td", { class: "number" }, value)),
+      el("td", { class: "causes" }, causes(flow)))))));
 }
 
 function causes({ total }: Flow): string {
   const parts = ([["queue", total.dropped_queue_packets], ["loss", total.dropped_loss_packets], ["early", total.dropped_early_packets], ["down", total.dropped_down_packets]] as const).filter(([, count]) => count > 0);
-  return parts.length === 0 ? "0" : parts.map(([cause, count]) => `${whole(count)} ${cause}`).join(", ");
+  return parts.length === 0 ? "0" : parts.map(([cause, count]) => `${whole(count)} ${cause}`).join("\n");
 }
 
 function plots(lab: Lab, name: string): View {
@@ -48,6 +55,26 @@ function plots(lab: Lab, name: string): View {
     const lines = (series: "bits" | "queue" | "drops") => places.map(({ flow, place }, style) => ({ label: flow.total.direction, style, data: () => lab.history.of(place, series) }));
     return [new LivePlot("Throughput", lines("bits"), (value) => rate(value, 3)), new LivePlot("Packets in the queue", lines("queue"), count), new LivePlot("Drops per second", lines("drops"), count)];
   }, lab.flows);
+}
+
+/** Which flows cross the link, as far as the packets tell that the lab picks; those of TCP lead to their connections. */
+function flowsOn(lab: Lab, name: string, book: FlowBook, open: (ends: string) => void): View {
+  const names = namesIn(lab);
+  const pipes = createMemo(() => lab.flows().map((flow, pipe) => (flow.total.link === name ? pipe : -1)).filter((pipe) => pipe >= 0).join(" "));
+  // What came long ago is forgotten though nothing comes any more.
+  const timer = setInterval(() => book.note([], performance.now()), 1_000);
+  onCleanup(() => clearInterval(timer));
+  return el("section", { "aria-labelledby": "link-flows" }, el("h3", { id: "link-flows" }, "Flows"),
+    keyed(pipes, () => {
+      book.watch(pipes().split(" ").filter(Boolean).map(Number));
+      return null;
+    }),
+    () => (lab.control.offers()?.includes("packets") === false ? el("p", { class: "none" }, "A lab of this version of Netloom does not tell.") : book.lately().length === 0 ? el("p", { class: "none", role: "status" }, "no packet was seen in the last ten seconds") : null),
+    el("ul", { class: "flows" }, each(book.lately, (one) => {
+      const words = (): string => flowWords(one, names());
+      const total = lab.flows()[one.pipe]?.total;
+      return el("li", {}, swatch(one.flow), el("span", {}, one.protocol === "tcp" ? press(words, () => open(endsOf(one.source, one.destination)), { class: "plain", title: "show this connection" }) : words), el("small", {}, total?.pipe ?? total?.direction ?? ""));
+    })));
 }
 
 /** Keys that have a slider: from, to, and how a place on it becomes a value. */

@@ -1,5 +1,5 @@
 // Everything of a lab as lists: what the map shows, for those who read; what happened; what programs write.
-import { digits, rate, share } from "../../components/format";
+import { bytes, digits, rate, share, span } from "../../components/format";
 import { grade } from "../../components/map";
 import type { Happened } from "../control";
 import type { Lab } from "../lab";
@@ -54,17 +54,29 @@ function meter(use: () => number): View {
   return el("span", { class: "meter", "aria-hidden": "true", hidden: () => use() < 0 }, el("span", { style }));
 }
 
-export const instant = (event: Happened): string => (event.since_zero_ns === null ? "before 0" : `${(event.since_zero_ns / 1e9).toFixed(3)} s`);
+const instant = (event: Happened): string => (event.since_zero_ns === null ? "before 0" : `${(event.since_zero_ns / 1e9).toFixed(3)} s`);
 
-const said = (value: unknown): string => (typeof value === "object" && value !== null ? JSON.stringify(value) : String(value));
+/** Units that the names of details end with. */
+const UNITS: readonly (readonly [string, (value: number) => string])[] = [["_ns", (ns) => span(ns, 4)], ["_bytes", bytes], ["_bits_per_second", (bits) => rate(bits, 4)]];
+
+/** What is known of an event, as "lateness: 1.209 ms, command: flow". */
+export function said(details: Record<string, unknown>): string {
+  const one = ([key, value]: [string, unknown]): string => {
+    const [end, write] = UNITS.find(([end]) => key.endsWith(end) && typeof value === "number") ?? ["", null];
+    const text = write ? write(value as number) : typeof value === "object" ? JSON.stringify(value) : String(value);
+    return `${key.slice(0, key.length - end.length).replaceAll("_", " ")}: ${text}`;
+  };
+  return Object.entries(details).filter(([, value]) => value !== null && value !== undefined).map(one).join(", ").slice(0, 300);
+}
+
+export const eventRow = (event: Happened): View => el("li", {}, el("time", {}, instant(event)), el("span", {}, event.what.replaceAll("_", " ")), el("small", {}, said(event.details)));
 
 export function eventsList(lab: Lab): View {
   const [most, setMost] = createSignal(100);
   const shown = createMemo(() => lab.events().slice(-most()).reverse());
   return [
     () => (lab.events().length === 0 ? el("p", { class: "none" }, "Nothing has happened yet.") : null),
-    el("ol", { class: "events" }, each(shown, (event) => el("li", {}, el("time", {}, instant(event)), el("span", {}, event.what.replaceAll("_", " ")),
-      el("small", {}, Object.entries(event.details).filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key}: ${said(value)}`).join(", ").slice(0, 300))))),
+    el("ol", { class: "events" }, each(shown, eventRow)),
     () => (lab.events().length > most() ? press("show more", () => setMost(most() + 400)) : null),
   ];
 }

@@ -76,8 +76,13 @@ export class Moving {
     const change = (): void => void setCalm(query.matches);
     query.addEventListener("change", change);
     onCleanup(() => query.removeEventListener("change", change));
+    const drawn = createMemo(() => wanted() && !calm() && this.hasRoom());
+    createEffect(() => {
+      this.isDrawn = drawn();
+      if (!this.isDrawn) this.clear();
+    });
     // A lab of an older program has none.
-    const asked = createMemo(() => wanted() && !calm() && inSight() && this.hasRoom() && (control.offers()?.includes("packets") ?? false));
+    const asked = createMemo(() => (drawn() || this.book.watched().size > 0) && inSight() && (control.offers()?.includes("packets") ?? false));
     const pipes = createMemo(() => topology()?.links.reduce((sum, link) => sum + link.pipes.length, 0) ?? 0);
     const least = (): number => (pipes() > MANY_PIPES ? EVERY_OF_MANY_NS : EVERY_NS);
     createEffect(on([asked, pipes], ([yes, count]) => {
@@ -101,6 +106,7 @@ export class Moving {
   }
 
   private isAsking = false;
+  private isDrawn = true;
   /** Lab time between two samples. */
   private readonly every = createSignal(EVERY_NS);
   private readonly room = createSignal(true);
@@ -119,6 +125,8 @@ export class Moving {
     if (sample.at_ns < this.known - 1e9) this.clear();
     this.reach(sample.at_ns, ms);
     this.adapt(ms);
+    this.book.note(sample.packets, ms);
+    if (!this.isDrawn) return;
     for (const one of sample.packets) {
       // One that is lost on its way was told before.
       if (one.dropped && one.start_ns !== null && this.lose(one)) continue;

@@ -1,7 +1,8 @@
 // A lab that is up: its map, what it carries, and everything that can be done to it.
-import { digits } from "../../components/format";
+import { counted, digits } from "../../components/format";
 import { api, controlUrl, type Report, type Scene } from "../api";
 import { offer, type Command } from "../commands";
+import { flowWords } from "../ends";
 import { Lab } from "../lab";
 import { MapCanvas } from "../map/canvas";
 import { swatch } from "../map/dots";
@@ -20,7 +21,7 @@ import { eventsList, logsList, overview } from "./lists";
 import { linkWords, looksOf, MODES, type Mode } from "./looks";
 import { Moving } from "./moving";
 import { nodePanel, runsPrograms } from "./node";
-import { allConnections, connectionName } from "./tcp";
+import { allConnections, connectionName, namesIn } from "./tcp";
 import { reportView, verdictSoFar } from "./verdict";
 
 type Tab = "all" | "chosen" | "events" | "logs" | "tcp" | "verdict" | "tasks";
@@ -147,13 +148,13 @@ export function labPage(name: string): View {
       () => stateBadge(lab.control.state(), lab.control.why()),
       clock(lab, advance),
       el("span", { class: "choice" }, el("label", { for: "mode" }, "links by"), el("select", { id: "mode", value: mode, onchange: (event: Event) => setMode((event.target as HTMLSelectElement).value as Mode) }, MODES.map((one) => el("option", { value: one }, one)))),
-      () => (lab.lost() > 0 ? el("small", { title: "this page was too slow to take every sample; the lab was not kept waiting" }, `${lab.lost()} samples left out`) : null),
+      () => (lab.lost() > 0 ? el("small", { title: "this page was too slow to take every sample; the lab was not kept waiting" }, `${counted(lab.lost(), "sample")} left out`) : null),
       el("span", { class: "grow" }),
       () => (row()?.path ? el("a", { href: address("edit", row()?.path ?? "") }, "its file") : null),
       () => (may("edit") && lab.control.state() === "open" ? press("Take down", end, { class: "danger" }) : null)),
     () => (lab.control.state() === "ended" ? el("p", { class: "note strip", role: "status" }, "This lab has ended. What it showed last stays here. ", results ? el("a", { href: address("replay", results) }, "Open its results") : null) : null),
     el("div", { class: "labmain" },
-      el("div", { class: "mapside" }, map.element, legend(mode, book), mapButtons(map)),
+      el("div", { class: "mapside" }, map.element, legend(mode, lab, book), mapButtons(map)),
       el("div", { class: "side" }, tabs,
         el("div", { class: "panel", role: "tabpanel", id: "side-panel", "aria-labelledby": () => `side-${tab()}`, tabindex: 0 },
           keyed(createMemo(() => `${tab()}\n${tab() === "chosen" ? JSON.stringify(chosen()) : ""}`), () => {
@@ -166,7 +167,7 @@ export function labPage(name: string): View {
             if (now === "tasks") return tasksPanel(lab);
             const { nodes, links } = chosen();
             if (nodes.length === 1 && nodes[0] !== undefined && links.length === 0) return nodePanel(lab, nodes[0], dock, book, openLink);
-            if (links.length === 1 && links[0] !== undefined && nodes.length === 0) return linkPanel(lab, links[0], openNode);
+            if (links.length === 1 && links[0] !== undefined && nodes.length === 0) return linkPanel(lab, links[0], book, { node: openNode, connection: (ends) => { lab.tcp.pick(ends); setTab("tcp"); } });
             return several(nodes, links, { cutAround, change });
           })))),
     dock.view());
@@ -230,12 +231,13 @@ const CLASSES: Record<Mode, string[]> = {
   delay: ["none", "below 1 ms", "below 10 ms", "below 50 ms", "below 200 ms", "more"],
 };
 
-function legend(mode: () => Mode, book: FlowBook): View {
+function legend(mode: () => Mode, lab: Lab, book: FlowBook): View {
+  const names = namesIn(lab);
   const line = (number: number, extra = ""): View => { const made = document.createElementNS("http://www.w3.org/2000/svg", "svg"); made.setAttribute("width", "26"); made.setAttribute("height", "10"); made.setAttribute("aria-hidden", "true"); const path = document.createElementNS("http://www.w3.org/2000/svg", "path"); path.setAttribute("d", "M1 5H25"); path.setAttribute("style", `stroke:var(--u${number});stroke-width:${1.8 + number * 0.8};stroke-linecap:round;${extra}`); made.append(path); return made; };
   return el("details", { class: "maplegend" }, el("summary", {}, "Legend"), el("ul", { class: "legend" }, () => CLASSES[mode()].map((words, number) => (words ? el("li", {}, line(number), words) : null)),
     el("li", {}, line(3, "stroke-dasharray:7 4;stroke-linecap:butt"), "dashed, ▼: drops now"), el("li", {}, line(0, "stroke:var(--bad);stroke-dasharray:1.5 5"), "dotted, ✕: down"),
     () => (book.size() > 0 ? el("li", {}, "dots: some of the packets, by their flow; ✕ below a link: one that was dropped") : null),
-    each(book.first, ({ flow, words }) => el("li", {}, swatch(flow), words)),
+    each(book.first, (one) => el("li", {}, swatch(one.flow), () => flowWords(one, names()))),
     () => (book.size() > book.first().length ? el("li", {}, `and ${book.size() - book.first().length} more flows`) : null)));
 }
 

@@ -3,7 +3,7 @@ import { bytes, digits, rate, span, whole } from "../../components/format";
 import { swatch } from "../map/dots";
 import { endWords, namesOf } from "../ends";
 import type { Lab } from "../lab";
-import { busiest, carried, curveOf, type Known } from "../tcp";
+import { busiest, carried, curveOf, endsOf, type Known } from "../tcp";
 import { createMemo, createSignal, each, el, keyed, onCleanup, press, type Accessor, type View } from "../view";
 import { count, curves } from "./curves";
 import type { FlowBook } from "./flows";
@@ -12,7 +12,7 @@ import type { FlowBook } from "./flows";
 const ROWS = 40;
 
 /** The names of nodes by their addresses. */
-const namesIn = (lab: Lab): Accessor<Map<string, string>> => createMemo(() => namesOf(lab.topology()?.nodes.map(({ name, interfaces }) => ({ name, addresses: interfaces.flatMap(({ addresses }) => addresses) })) ?? []));
+export const namesIn = (lab: Lab): Accessor<Map<string, string>> => createMemo(() => namesOf(lab.topology()?.nodes.map(({ name, interfaces }) => ({ name, addresses: interfaces.flatMap(({ addresses }) => addresses) })) ?? []));
 
 export const connectionName = ({ node, now }: Pick<Known, "node" | "now">, names: ReadonlyMap<string, string>): string => `${node}:${now.local.slice(now.local.lastIndexOf(":") + 1)} →\u00a0${endWords(now.remote, names)}`;
 
@@ -44,7 +44,8 @@ function connections(lab: Lab, nodes: readonly string[] | null, book: FlowBook):
     const all = own();
     // Which one is shown changes when that is wished, and not whenever another is the busiest.
     if (!usual || usual.ended || !all.includes(usual)) usual = busiest(all.filter(({ sends, receives }) => sends !== null || receives !== null)) ?? usual;
-    return all.find(({ key }) => key === tcp.picked()) ?? (usual && all.includes(usual) ? usual : null);
+    const picked = tcp.picked();
+    return all.find(({ key, now }) => key === picked || endsOf(now.local, now.remote) === picked) ?? (usual && all.includes(usual) ? usual : null);
   });
   return [
     () => (tcp.refused() ? el("p", { class: "note" }, tcp.refused()) : null),

@@ -5,7 +5,7 @@ import type { Happened } from "../control";
 import { dropsOf, type Lab } from "../lab";
 import { tasksView } from "../teach/tasks";
 import { createMemo, el, type View } from "../view";
-import { instant } from "./lists";
+import { eventRow } from "./lists";
 
 /** Events that say that something did not go as it should. */
 export function troubles(events: readonly Happened[], allowedNs = 10e6): Happened[] {
@@ -34,7 +34,7 @@ export function verdictSoFar(lab: Lab): View {
     () => (latest().length === 0 ? null : [el("h3", {}, "Packets later than due"), el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "lateness" }, el("table", {},
       el("thead", {}, el("tr", {}, ["pipe", "packets", "99 %", "most"].map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, latest().map((pipe) => el("tr", {}, el("th", { scope: "row" }, `${pipe.link} ${pipe.direction}${pipe.pipe ? ` ${pipe.pipe}` : ""}`), el("td", { class: "number" }, String(pipe.packets)), el("td", { class: "number" }, span(pipe.p99_ns ?? 0, 3)), el("td", { class: "number" }, span(pipe.max_ns ?? 0, 3)))))))]),
-    () => (wrong().length === 0 ? null : [el("h3", {}, "Events to look at"), el("ol", { class: "events" }, wrong().slice(-50).reverse().map((event) => el("li", {}, el("time", {}, instant(event)), el("span", {}, event.what), el("small", {}, JSON.stringify(event.details).slice(0, 200)))))]),
+    () => (wrong().length === 0 ? null : [el("h3", {}, "Events to look at"), el("ol", { class: "events" }, wrong().slice(-50).reverse().map(eventRow))]),
     el("p", { class: "about" }, "What happened inside nodes is judged when the lab ends."),
   ];
 }
