@@ -118,7 +118,7 @@ bench-docs: deps ## measure everything in docs/performance.md and write it there
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench goals growth --write-docs
 
-bench-quick: deps ## few and short measurements, under 90 seconds: do the benchmarks work?
+bench-quick: deps ## few and short measurements, three minutes: do the benchmarks work?
 	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
 	$(dir $(NETLOOM))netloom-bench --quick
 

@@ -2,6 +2,7 @@
 """An image of many files of this machine, for the benchmarks.
 
     image.py make FOLDER      makes FOLDER/image, an OCI layout with one layer
+    image.py small FOLDER     the same with fewer files
     image.py tar FOLDER       unpacks that layer to FOLDER/tar, until it is on the disk, and removes what was there before
     image.py about FOLDER     says how large it is
 """
@@ -18,13 +19,14 @@ MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 # Small files and large ones, as far as a machine has them that builds Netloom.
 TREES = ["usr/include", "usr/lib/python3", "usr/lib/gcc"]
+SMALL = ["usr/lib/python3"]
 
 
-def make(folder: pathlib.Path) -> None:
-    """Makes the layout."""
+def make(folder: pathlib.Path, wanted: list[str]) -> None:
+    """Makes the layout of what there is of these trees."""
     blobs = folder / "image/blobs/sha256"
     blobs.mkdir(parents=True)
-    trees = [tree for tree in TREES if os.path.isdir("/" + tree)]
+    trees = [tree for tree in wanted if os.path.isdir("/" + tree)]
     tar = folder / "layer.tar"
     command = ["tar", "cf", tar, "-C", "/", "--numeric-owner", *trees]
     # A file that changes meanwhile matters to nobody.
@@ -72,8 +74,8 @@ def main() -> None:
     """See above."""
     verb, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     shutil.rmtree(folder / "tar", ignore_errors=True)
-    if verb == "make":
-        make(folder)
+    if verb in ("make", "small"):
+        make(folder, TREES if verb == "make" else SMALL)
     elif verb == "tar":
         unpack(folder)
     else:

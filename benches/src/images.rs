@@ -30,7 +30,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
 }
 
 fn measure(settings: &Settings, folder: &Path) -> Result<Vec<Row>, String> {
-    script(settings, "make", folder)?;
+    script(settings, if settings.quick { "small" } else { "make" }, folder)?;
     let row = unpacking(settings, folder)?;
     Ok([vec![row], nodes(settings)?].concat())
 }

@@ -72,6 +72,12 @@ describe("TCP connections", () => {
     await command(page, "show node client");
     await table(page).getByRole("row").nth(2).waitFor();
     assert.deepEqual(asks(played, "tcp"), { every_ns: 250e6, nodes: ["client"] });
+    // What the node itself sends and receives: 1,150 bytes and 30 each millisecond.
+    const own = page.locator(".panel > .plots .liveplot");
+    assert.deepEqual(await own.locator(".title").allTextContents(), ["Throughput"]);
+    await own.getByText(/^9(\.\d+)? Mbit\/s$/).waitFor();
+    await own.getByText(/^2[34]\d(\.\d)? kbit\/s$/).waitFor();
+    await page.locator(".tcp .liveplot").first().scrollIntoViewIfNeeded();
     await page.locator(".tcp .liveplot canvas").first().waitFor();
     assert.deepEqual(await page.locator(".tcp .liveplot .title").allTextContents(), ["Congestion window", "Round-trip time", "Delivery rate", "Retransmissions per second"]);
     const first = table(page).getByRole("row").nth(1);
@@ -167,6 +173,19 @@ describe("TCP connections", () => {
     assert.equal(await page.evaluate(() => (window as { pwned?: number }).pwned), undefined);
     await done();
   });
+});
+
+test("what a node of two links sends and receives is told of each", async () => {
+  const { page, done } = await open(lab(), { motion: "reduce" });
+  await command(page, "show node router");
+  const own = page.locator(".panel > .plots .liveplot");
+  await own.nth(1).waitFor();
+  assert.deepEqual(await own.locator(".title").allTextContents(), ["Sends", "Receives"]);
+  for (const [place, rates] of [[0, [/^2[34]\d(\.\d)? kbit\/s$/, /^9(\.\d+)? Mbit\/s$/]], [1, [/^9(\.\d+)? Mbit\/s$/, /^2[34]\d(\.\d)? kbit\/s$/]]] as const) {
+    assert.deepEqual(await own.nth(place).locator(".legend li span:not([aria-hidden])").allTextContents(), ["access", "bottleneck"]);
+    for (const [at, words] of rates.entries()) await own.nth(place).locator(".legend li").nth(at).getByText(words).waitFor();
+  }
+  await done();
 });
 
 describe("packets on the map", () => {

@@ -43,6 +43,11 @@ export function sender(connection: number, congestion: string, at: number, more:
 
 export const receiver = (connection: number, at: number): TcpConnection => ({ connection, local: "10.0.0.6:5201", remote: `10.0.0.1:${40_000 + connection}`, congestion: "cubic", state: "established", ca_state: "open", app_limited: true, figures: { cwnd_packets: 10, srtt_us: 41_000, bytes_acked: 0, bytes_received: Math.round(at * 1e6 / connection), retransmissions: 0 } });
 
+const ways = (link: string, direction: string): { from: string; to: string } => {
+  const [from = "", to = ""] = link === "access" ? ["client", "router"] : ["router", "server"];
+  return direction === "forward" ? { from, to } : { from: to, to: from };
+};
+
 let last = 0;
 /** A packet that enters a pipe at this instant: it waits, is sent and travels. */
 export function packet(pipe: number, at: number, port: number, { wait = 5e6, travel = 2e7, dropped = null as PacketRecord["dropped"], protocol = "tcp" } = {}): PacketRecord {
@@ -63,7 +68,7 @@ export function lab(): Played {
       const timers = new Map<string, ReturnType<typeof setInterval>>();
       const stop = (events: string): void => { clearInterval(timers.get(events)); timers.delete(events); played.held.delete(events); };
       const time = (): object => ({ at_ns: now() * 1e6, since_zero_ns: (now() - 5_000) * 1e6 });
-      const stats = (): object => ({ ...time(), lost: 0, pipes: PIPES.map(([link, direction], pipe) => ({ link, direction, pipe: null, from: "", to: "", joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 2e7, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: now(), departed_bytes: Math.round(now() * (pipe % 2 ? 30 : 1150)), queued_packets: pipe === 2 ? 12 : 0, queued_bytes: 0, dropped_queue_packets: pipe === 2 ? Math.floor(now() / 100) : 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 })) });
+      const stats = (): object => ({ ...time(), lost: 0, pipes: PIPES.map(([link, direction], pipe) => ({ link, direction, pipe: null, ...ways(link, direction), joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 2e7, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: now(), departed_bytes: Math.round(now() * (pipe % 2 ? 30 : 1150)), queued_packets: pipe === 2 ? 12 : 0, queued_bytes: 0, dropped_queue_packets: pipe === 2 ? Math.floor(now() / 100) : 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 })) });
       const tcp = (names: string[] | null): object => {
         const at = now() / 1000;
         const all: NodeConnections[] = [{ node: "client", at_ns: now() * 1e6, connections: [sender(1, "cubic", at), sender(2, "bbr", at)], left_out: 0, failure: null }, { node: "router", at_ns: now() * 1e6, connections: [], left_out: 0, failure: null }, { node: "server", at_ns: now() * 1e6, connections: [receiver(1, at), receiver(2, at)], left_out: 0, failure: null }];
