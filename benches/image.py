@@ -19,7 +19,7 @@ MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 # Small files and large ones, as far as a machine has them that builds Netloom.
 TREES = ["usr/include", "usr/lib/python3", "usr/lib/gcc"]
-SMALL = ["usr/lib/python3"]
+SMALL = ["usr/include/linux"]
 
 
 def make(folder: pathlib.Path, wanted: list[str]) -> None:
