@@ -188,6 +188,32 @@ test("what a node of two links sends and receives is told of each", async () => 
   await done();
 });
 
+test("virtual time that runs fast is told no more often than the page can show", async () => {
+  const played = lab();
+  played.clock = "virtual";
+  // However fast time runs, a packet takes a part of a second of the page.
+  played.packets = (at) => [packet(0, at, 40_001, { travel: 1e8 })];
+  const { page, done } = await open(played);
+  const every = (events: string): number => Number(asks(played, events)?.["every_ns"] ?? 0);
+  await page.getByRole("tab", { name: "TCP" }).click();
+  await table(page).getByRole("row").nth(4).waitFor();
+  assert.deepEqual(["stats", "tcp", "packets"].map(every), [250e6, 250e6, 100e6]);
+  played.fast(1_000);
+  for (const events of ["stats", "tcp", "packets"]) await until(events, () => every(events) > 10e9);
+  // What is shown goes on: a thousand seconds in a second.
+  const seconds = async (): Promise<number> => parseFloat(await page.locator(".time").innerText());
+  const before = await seconds();
+  await page.waitForFunction((least) => parseFloat(document.querySelector(".time")?.textContent ?? "") > least, before + 1_000);
+  // When time runs slowly once more, nobody waits for the next of those samples.
+  played.fast(1);
+  for (const events of ["stats", "tcp"]) await until(events, () => every(events) === 250e6);
+  played.fast(1_000);
+  await until("fast again", () => every("stats") > 10e9);
+  await page.getByRole("button", { name: "‖ pause" }).click();
+  for (const events of ["stats", "tcp"]) await until(`${events} of time that stands still`, () => every(events) === 250e6);
+  await done();
+});
+
 describe("packets on the map", () => {
   const shown = (page: Page): Promise<number> => page.locator(".mapcanvas").getAttribute("data-dots").then(Number);
 

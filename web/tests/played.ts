@@ -14,6 +14,8 @@ export interface Played {
   refuse: Record<string, string>;
   paused: boolean;
   clock: "real" | "virtual";
+  /** How many times faster than the page's its time runs. */
+  fast: (speed: number) => void;
   /** Changes what is told of connections. */
   connections: (nodes: NodeConnections[]) => NodeConnections[];
   /** Packets that enter each tenth of a second. */
@@ -59,14 +61,14 @@ export function packet(pipe: number, at: number, port: number, { wait = 5e6, tra
 }
 
 export function lab(): Played {
-  const began = Date.now();
-  const now = (): number => Date.now() - began + 5_000;
+  let [began, speed, base] = [Date.now(), 1, 5_000];
+  const now = (): number => base + (Date.now() - began) * speed;
   const played: Played = {
-    asked: [], held: new Map(), capabilities: [...CAPABILITIES], refuse: {}, paused: false, clock: "real", connections: (told) => told,
+    asked: [], held: new Map(), capabilities: [...CAPABILITIES], refuse: {}, paused: false, clock: "real", fast: (wanted) => { [base, began, speed] = [now(), Date.now(), wanted]; }, connections: (told) => told,
     packets: (at) => PIPES.flatMap((_, pipe) => [0, 1, 2, 3].map((part) => packet(pipe, at + part * 25e6, 40_001 + (part % 2)))).concat(packet(2, at, 40_001, { dropped: { at_ns: at, cause: "queue" } })),
     speak: (socket) => {
-      const timers = new Map<string, ReturnType<typeof setInterval>>();
-      const stop = (events: string): void => { clearInterval(timers.get(events)); timers.delete(events); played.held.delete(events); };
+      const timers = new Map<string, ReturnType<typeof setTimeout>>();
+      const stop = (events: string): void => { clearTimeout(timers.get(events)); timers.delete(events); played.held.delete(events); };
       const time = (): object => ({ at_ns: now() * 1e6, since_zero_ns: (now() - 5_000) * 1e6 });
       const stats = (): object => ({ ...time(), lost: 0, pipes: PIPES.map(([link, direction], pipe) => ({ link, direction, pipe: null, ...ways(link, direction), joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 2e7, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: now(), departed_bytes: Math.round(now() * (pipe % 2 ? 30 : 1150)), queued_packets: pipe === 2 ? 12 : 0, queued_bytes: 0, dropped_queue_packets: pipe === 2 ? Math.floor(now() / 100) : 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 })) });
       const tcp = (names: string[] | null): object => {
@@ -89,7 +91,11 @@ export function lab(): Played {
           played.held.set(what, { ...keys, every_ns });
           const tell: Record<string, () => object> = { stats, tcp: () => tcp((keys["nodes"] as string[] | undefined) ?? null), packets: () => ({ ...time(), lost: 0, packets: played.packets(now() * 1e6 - 1e8) }) };
           const of = tell[what];
-          if (of) timers.set(what, setInterval(() => { if (!played.paused) socket.send(JSON.stringify({ id, event: what, ...of() })); }, Number(every_ns) / 1e6));
+          const next = (): void => void timers.set(what, setTimeout(() => {
+            if (of && !played.paused) socket.send(JSON.stringify({ id, event: what, ...of() }));
+            next();
+          }, Number(every_ns) / 1e6 / speed));
+          if (of) next();
           return { reply: "done" };
         },
       };

@@ -1,9 +1,12 @@
 // A lab that is up, as the page knows it: its network, what its pipes carry now and did lately, and what happened. Memory is bounded.
 import { Control, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type SoFar, type Stats, type Topology } from "./control";
+import { Pace } from "./pace";
 import { Ring } from "./ring";
 import { Connections } from "./tcp";
-import { batch, createSignal, onCleanup, type Accessor } from "./view";
+import { batch, createEffect, createMemo, createSignal, on, onCleanup, type Accessor } from "./view";
 
+/** Lab time between two samples, and for each pipe of a large lab. */
+const [EVERY_NS, EVERY_PIPE_NS] = [250e6, 200e3];
 /** Samples of all pipes together that are kept. */
 const MOST_VALUES = 1_500_000;
 /** Samples of a pipe, at most: ten minutes at four per second. */
@@ -84,6 +87,8 @@ export class Lab {
   readonly lines: LogLine[] = [];
   readonly written: Accessor<number>;
   history = new History(0);
+  private readonly pace: Pace;
+  private isAsking = false;
   private readonly set;
   private before: Stats | null = null;
   private latest: Flow[] = [];
@@ -109,7 +114,10 @@ export class Lab {
     this.set = { setTopology, setInfo, setNow, setFlows, setFigures, setEvents, setExercise, setLost, setWritten };
     [this.topology, this.info, this.now, this.flows, this.figures, this.events, this.exercise, this.lost, this.written] = [topology, info, now, flows, figures, events, exercise, lost, written];
     this.control = new Control(url, exists);
-    this.tcp = new Connections(this.control, () => topology()?.nodes.length ?? 0);
+    const isPaused = createMemo(() => now()?.paused ?? false);
+    this.tcp = new Connections(this.control, () => topology()?.nodes.length ?? 0, isPaused);
+    this.pace = new Pace(EVERY_NS / 1e6, EVERY_NS, isPaused);
+    createEffect(on(this.pace.every, () => { if (this.isAsking) this.askForStats(); }));
   }
 
   /** Asks for all there is to know, and for what comes. */
@@ -126,13 +134,20 @@ export class Lab {
     this.before = null;
     const pipes = topology.links.reduce((sum, link) => sum + link.pipes.length, 0);
     if (this.history.pipes !== pipes || this.history.count === 0) this.history = new History(pipes);
-    const every = Math.max(250e6, pipes * 200e3);
+    this.isAsking = false;
+    this.pace.reset(Math.max(EVERY_NS, pipes * EVERY_PIPE_NS));
     this.kept = [];
     this.control.subscribe<Happened>("lab", { from_start: true }, (event) => this.happened(event));
-    this.control.subscribe<Stats>("stats", { every_ns: every }, (sample) => this.sample(sample));
+    this.isAsking = true;
+    this.askForStats();
+  }
+
+  private askForStats(): void {
+    this.control.subscribe<Stats>("stats", { every_ns: this.pace.every() }, (sample) => this.sample(sample));
   }
 
   private sample(sample: Stats): void {
+    this.pace.heard(performance.now());
     if (this.before && sample.at_ns <= this.before.at_ns) return;
     const flows = flowsOf(this.before, sample);
     if (this.before) this.history.add((sample.since_zero_ns ?? sample.at_ns) / 1e9, flows);

@@ -1,5 +1,6 @@
 // TCP connections of nodes of a lab that is up: asked for while somebody looks at them, and kept for a while. Memory is bounded.
 import type { Connections as Sample, Control, TcpConnection } from "./control";
+import { Pace } from "./pace";
 import { Ring } from "./ring";
 import { createEffect, createSignal, inSight, on, onCleanup, type Accessor } from "./view";
 
@@ -65,8 +66,10 @@ export class Connections {
   /** When nodes were told of last, in ns: what they tell next is compared with that. */
   private readonly before = new Map<string, number>();
   private last = -Infinity;
+  private readonly pace: Pace;
+  private isAsking = false;
 
-  constructor(private readonly control: Control, private readonly nodes: () => number) {
+  constructor(private readonly control: Control, private readonly nodes: () => number, isPaused: Accessor<boolean>) {
     const [all, setAll] = createSignal<readonly Known[]>([]);
     const [refused, setRefused] = createSignal("");
     const [heard, setHeard] = createSignal(false);
@@ -76,6 +79,8 @@ export class Connections {
     [this.all, this.refused, this.failures, this.heard, this.leftOut, this.picked] = [all, refused, failures, heard, leftOut, picked];
     this.set = { setAll, setRefused, setFailures, setHeard, setLeftOut, setPicked };
     createEffect(on([inSight, control.offers], () => this.plan()));
+    this.pace = new Pace(EVERY_NS / 1e6, EVERY_NS, isPaused);
+    createEffect(on(this.pace.every, () => { if (this.isAsking) this.subscribe(); }));
   }
 
   /** Chooses a connection by its key, or by its ends if it is not known yet, wherever it is shown. */
@@ -110,6 +115,7 @@ export class Connections {
     const wanted = lookers.length === 0 || !inSight() || offers === null ? "" : JSON.stringify(lookers.some(({ nodes }) => nodes === null) ? null : [...new Set(lookers.flatMap(({ nodes }) => nodes ?? []))].sort());
     if (wanted === this.asked) return;
     this.asked = wanted;
+    this.isAsking = false;
     this.before.clear();
     this.set.setHeard(false);
     this.set.setRefused("");
@@ -119,12 +125,19 @@ export class Connections {
       this.set.setRefused("This lab was brought up by an older version of Netloom, which tells nothing of TCP connections while it is up.");
       return;
     }
-    const nodes = JSON.parse(wanted) as string[] | null;
-    this.control.subscribe<Sample>("tcp", { every_ns: nodes ? EVERY_NS : Math.max(EVERY_NS, this.nodes() * EVERY_NODE_NS), ...(nodes ? { nodes } : {}) }, (sample) => this.hear(sample), (why) => this.set.setRefused(why));
+    this.pace.reset(wanted === "null" ? Math.max(EVERY_NS, this.nodes() * EVERY_NODE_NS) : EVERY_NS);
+    this.isAsking = true;
+    this.subscribe();
+  }
+
+  private subscribe(): void {
+    const nodes = JSON.parse(this.asked) as string[] | null;
+    this.control.subscribe<Sample>("tcp", { every_ns: this.pace.every(), ...(nodes ? { nodes } : {}) }, (sample) => this.hear(sample), (why) => this.set.setRefused(why));
   }
 
   private hear(sample: Sample): void {
     const ms = performance.now();
+    this.pace.heard(ms);
     // Time that goes back is that of another lab of the name.
     if (sample.at_ns < this.last) this.clear();
     this.last = sample.at_ns;

@@ -7,6 +7,7 @@ import { depth, Dots, FALL_MS, partOf, sizeOf, wayOf } from "../map/dots";
 import type { Colours } from "../map/glyphs";
 import { along, control, type Line } from "../map/model";
 import { ROOM_FOR_DOTS } from "../map/still";
+import { Pace } from "../pace";
 import { createEffect, createMemo, createSignal, inSight, on, onCleanup, type Accessor } from "../view";
 import type { FlowBook } from "./flows";
 
@@ -22,8 +23,8 @@ const APART = 3;
 const FALLS_APART_MS = 300;
 /** Lab time between two samples, and in labs with more pipes than that. */
 const [EVERY_NS, MANY_PIPES, EVERY_OF_MANY_NS] = [100e6, 1_000, 250e6];
-/** Virtual time may run hundreds of times as fast as the page: samples come no closer than this for long, in ms of the page, and about so often then. */
-const [CLOSE_MS, WELL_MS, APART_MS] = [30, 100, 400];
+/** How far samples should be apart, in ms of the page. */
+const WELL_MS = 100;
 /** What waits longer, in ns of the lab, is not drawn any more. */
 const LONGEST_NS = 60e9;
 /** Packets that are drawn beside one another at an entrance; the bar of the queue says how many there are. */
@@ -60,13 +61,13 @@ export class Moving {
   private heard = -Infinity;
   private gap = 100;
   private told = -Infinity;
-  /** The same of samples of packets. */
-  private sampled = -Infinity;
-  private pace = WELL_MS;
+  private readonly pace: Pace;
   /** Packets that were seen to fall. */
   fell = 0;
 
-  constructor(private readonly lab: Lab, private readonly map: () => MapCanvas, private readonly book: FlowBook) {}
+  constructor(private readonly lab: Lab, private readonly map: () => MapCanvas, private readonly book: FlowBook) {
+    this.pace = new Pace(WELL_MS, EVERY_NS, () => lab.now()?.paused ?? false);
+  }
 
   /** Asks for packets as long as `wanted` holds and there is somebody who sees them. */
   follow(wanted: Accessor<boolean>): void {
@@ -87,17 +88,13 @@ export class Moving {
     const least = (): number => (pipes() > MANY_PIPES ? EVERY_OF_MANY_NS : EVERY_NS);
     createEffect(on([asked, pipes], ([yes, count]) => {
       this.clear();
-      this.every[1](least());
+      this.pace.reset(least());
       this.isAsking = yes && count > 0;
       if (!this.isAsking) control.unsubscribe("packets");
     }));
-    createEffect(on([asked, pipes, this.every[0]], () => {
-      if (this.isAsking) control.subscribe<Packets>("packets", { every_ns: this.every[0]() }, (sample) => this.hear(sample, performance.now()));
+    createEffect(on([asked, pipes, this.pace.every], () => {
+      if (this.isAsking) control.subscribe<Packets>("packets", { every_ns: this.pace.every() }, (sample) => this.hear(sample, performance.now()));
     }));
-    // Steps of a lab whose time stands still are short.
-    createEffect(() => {
-      if (this.lab.now()?.paused) this.every[1](least());
-    });
     // Time that passes without a packet passes, too.
     createEffect(() => {
       const at = this.lab.now()?.at_ns;
@@ -107,8 +104,6 @@ export class Moving {
 
   private isAsking = false;
   private isDrawn = true;
-  /** Lab time between two samples. */
-  private readonly every = createSignal(EVERY_NS);
   private readonly room = createSignal(true);
   private readonly hasRoom: Accessor<boolean> = this.room[0];
 
@@ -124,7 +119,7 @@ export class Moving {
     // Time that goes back is that of another lab of the name.
     if (sample.at_ns < this.known - 1e9) this.clear();
     this.reach(sample.at_ns, ms);
-    this.adapt(ms);
+    this.pace.heard(ms);
     this.book.note(sample.packets, ms);
     if (!this.isDrawn) return;
     for (const one of sample.packets) {
@@ -161,19 +156,6 @@ export class Moving {
     // It is as far then as it was, though it is drawn for longer.
     if (known && one.dropped) [known.dropped, known.cause] = [known.started + ((one.dropped.at_ns - known.started) * known.way) / (known.due - known.started || 1), one.dropped.cause];
     return known !== undefined;
-  }
-
-  /** Asks for samples so often that the page can follow, whatever a second of the lab takes. */
-  private adapt(ms: number): void {
-    const passed = ms - this.sampled;
-    this.sampled = ms;
-    if (passed > 3_000) return;
-    this.pace += (passed - this.pace) * 0.2;
-    const [every, setEvery] = this.every;
-    const least = this.lab.history.pipes > MANY_PIPES ? EVERY_OF_MANY_NS : EVERY_NS;
-    if (this.pace > CLOSE_MS && (this.pace < APART_MS || every() <= least)) return;
-    setEvery(Math.max(least, Math.round((every() * WELL_MS) / Math.max(this.pace, 0.1))));
-    this.pace = WELL_MS;
   }
 
   /** Lab time has come so far. What is shown follows: at the pace of the lab in all clocks, and evenly through a step. */
