@@ -133,10 +133,7 @@ timeline:
         let done = bed.netloom(&["run", "fast.yaml", "--json"]).expect_code(5);
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
         let verdict = &report["verdict"];
-        // Of pings that came through in time, the link's delay is told, too.
-        let mut subjects =
-            verdict["findings"].as_array().unwrap().iter().map(|finding| finding["subject"].as_str().unwrap());
-        assert!(subjects.all(|of| of == "engine" || of.starts_with("l ")), "{verdict:#}");
+        // Whether a ping comes through in time, whose delay is told too, the machine decides.
         assert!(engine_finding(verdict).unwrap().contains("of lab time it had computed"), "{verdict:#}");
         let dilation = verdict["dilation"].as_u64().unwrap();
         assert!((2..1_000).contains(&dilation), "{verdict:#}");
