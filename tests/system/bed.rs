@@ -284,7 +284,7 @@ fn cgroups_of(lab: &str) -> Vec<PathBuf> {
     found
 }
 
-/// No command here takes longer, not even on a busy machine. The slowest take 45 s where nothing else runs.
+/// No command here takes longer, not even on a busy machine.
 const LONGEST_COMMAND: Duration = Duration::from_secs(240);
 
 /// Runs a command to its end; one that hangs is killed, so that its test fails.

@@ -12,7 +12,7 @@ import { serve } from "./wire";
 
 const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
 const place = scratch();
-const bundle = process.env["PAGE"] ?? join(place.path, "bundle");
+const bundle = process.env["PAGE"] || join(place.path, "bundle");
 let browser: Browser;
 
 before(async () => {

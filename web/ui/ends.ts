@@ -14,11 +14,11 @@ export function endWords(end: string, names: ReadonlyMap<string, string>): strin
   return name === undefined ? end : `${name}:${end.slice(at + 1)}`;
 }
 
-const PROTOCOLS: Record<string, string> = { tcp: "TCP", udp: "UDP", icmp: "ICMP", icmpv6: "ICMPv6", sctp: "SCTP" };
+const PROTOCOLS = new Map([["tcp", "TCP"], ["udp", "UDP"], ["icmp", "ICMP"], ["icmpv6", "ICMPv6"], ["sctp", "SCTP"]]);
 
 /** A flow in words; the arrow stays with where it goes. */
 export const flowWords = ({ protocol, source, destination }: { protocol: string; source: string; destination: string }, names: ReadonlyMap<string, string>): string =>
-  `${PROTOCOLS[protocol] ?? protocol} ${endWords(source, names)} →\u00a0${endWords(destination, names)}`;
+  `${PROTOCOLS.get(protocol) ?? protocol} ${endWords(source, names)} →\u00a0${endWords(destination, names)}`;
 
 /** An address and a port as they are written together; the port may be missing. */
 export const endOf = (address: string, port: number | null): string => (port === null ? address : `${address.includes(":") ? `[${address}]` : address}:${port}`);

@@ -29,7 +29,7 @@ export function home(): View {
       el("ul", { class: "cards" }, each(labs, labCard))),
     el("section", { "aria-labelledby": "files-heading" }, el("h2", { id: "files-heading" }, "Lab files"),
       () => (state() && !state()?.folder ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.") : null),
-      el("div", { class: "rows-head" }, when(() => may("edit") && state()?.folder, () => press("New lab…", fresh)), when(() => list().length > FIRST, () => search)),
+      el("div", { class: "rows-head" }, when(() => may("edit") && state()?.folder, () => press("New lab…", fresh)), when(() => list().length > FIRST || wanted() !== "", () => search)),
       el("ul", { class: "rows" }, each(() => (allFiles() ? found() : found().slice(0, FIRST)), (file) => el("li", {}, el("a", { href: address("edit", file.path) }, file.path), () => (drafts().includes(file.path) ? el("span", { class: "badge caution" }, "not saved") : null), el("small", {}, file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`)))),
       () => (found().length > FIRST && !allFiles() ? press(`show all ${found().length}`, () => setAllFiles(true), { "aria-label": `show all ${found().length} lab files` }) : null),
       () => (wanted() && found().length === 0 ? el("p", { class: "none" }, "No lab file has this in its name.") : null)),

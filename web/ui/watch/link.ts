@@ -69,7 +69,7 @@ function flowsOn(lab: Lab, name: string, book: FlowBook, open: (ends: string) =>
       book.watch(pipes().split(" ").filter(Boolean).map(Number));
       return null;
     }),
-    () => (lab.control.offers()?.includes("packets") === false ? el("p", { class: "none" }, "A lab of this version of Netloom does not tell.") : book.lately().length === 0 ? el("p", { class: "none", role: "status" }, "no packet was seen in the last ten seconds") : null),
+    () => (lab.control.offers()?.includes("packets") === false ? el("p", { class: "none" }, "This lab was brought up by an older version of Netloom, which tells nothing of its packets.") : book.lately().length === 0 ? el("p", { class: "none", role: "status" }, "no packet was seen in the last ten seconds") : null),
     el("ul", { class: "flows" }, each(book.lately, (one) => {
       const words = (): string => flowWords(one, names());
       const total = lab.flows()[one.pipe]?.total;
