@@ -115,7 +115,7 @@ timeline:
     as: clocks
     after: sleep
   - {{on: v, run: ping -c 5 -i 0.2 k, save: ping, after: clocks}}
-expect: [sleep.duration between 1 s and 4 s]
+expect: [sleep.duration between 990 ms and 4 s]
 {BOUNDS}",
         disk.display()
     );
@@ -129,7 +129,8 @@ expect: [sleep.duration between 1 s and 4 s]
     assert!(clocks.starts_with("hpet\n") && !clocks.contains("tsc"), "{clocks}");
     let uptimes: Vec<f64> =
         saved("uptime").lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
-    assert!((1.0..4.0).contains(&(uptimes[1] - uptimes[0])), "{uptimes:?}: {run:#?}");
+    // In hundredths of a second, each cut off: a second may show as 0.99, and 1.66 - 0.66 is less than 1 to a computer.
+    assert!((0.985..4.0).contains(&(uptimes[1] - uptimes[0])), "{uptimes:?}: {run:#?}");
     let ping = saved("ping");
     let best: f64 = ping.split("mdev = ").nth(1).and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
     assert!((10.0..60.0).contains(&best), "{ping}");
