@@ -24,7 +24,7 @@ pub struct FlowSpec {
     pub name: String,
     /// What its source sends.
     pub sends: Sends,
-    /// The pipes that its packets cross; at least one, and none twice.
+    /// The pipes that its packets cross; at least one, and none twice between the same ports.
     pub path: Vec<Hop>,
     /// The pipes that acknowledgements cross.
     pub back: Vec<Hop>,
@@ -94,7 +94,7 @@ impl Flow {
         let segment = match &mut self.sender {
             Sender::Open { packets, sent } => {
                 let packets = packets.as_mut().filter(|packets| packets.next().is_some_and(|at| at <= now))?;
-                let segment = Segment { number: *sent, size: packets.take()?.size() };
+                let segment = Segment { number: *sent, is_again: false, size: packets.take()?.size() };
                 *sent += 1;
                 segment
             }
@@ -111,10 +111,12 @@ impl Flow {
         }
     }
 
-    /// What follows the pipe that ends at `exit`, on the way there or back; none if it is not on that way.
-    pub(crate) fn next(&self, exit: PortId, is_back: bool) -> Option<Next> {
+    /// What follows the pipe that ends at `exit`, on the way there or back; none if it is not on that way. `entry`: where the packet
+    /// entered the pipe, if that has several entrances, as a shared medium does.
+    pub(crate) fn next(&self, entry: Option<PortId>, exit: PortId, is_back: bool) -> Option<Next> {
         let way = if is_back { &self.spec.back } else { &self.spec.path };
-        let place = way.iter().position(|hop| hop.exit == exit)?;
+        let is_here = |hop: &Hop| hop.exit == exit && entry.is_none_or(|entry| entry == hop.entry);
+        let place = way.iter().position(is_here)?;
         Some(way.get(place + 1).map_or(Next::End, |hop| Next::Entry(hop.entry)))
     }
 

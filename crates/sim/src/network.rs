@@ -4,18 +4,19 @@ use crate::SimError;
 use crate::flow::{Flow, FlowSpec, Next};
 use crate::meter::Meter;
 use crate::outcome::{Outcome, PipeOutcome, Sample, SourceOutcome};
-use crate::receiver::Acknowledgement;
+use crate::receiver::{Acknowledgement, Arrival};
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
-use netloom_fabric::{Delivery, Fabric, PipeSpec, PortId, Scribe};
+use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, Scribe};
 use netloom_link::{PipeConfig, PipeCounters, PipeSample};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use std::collections::{BTreeSet, VecDeque};
 
-/// When sources stop, so much time is left for what is under way to arrive.
-const GRACE: Duration = Duration::from_secs(10);
-/// So often it is asked whether something is still under way.
+/// When sources have stopped and nothing has come out of a pipe for so long, beside the time that pipes take, what is under way
+/// is given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// So often it is asked at most whether something is still under way.
 const ASKED_EVERY: Duration = Duration::from_millis(1);
 /// More packets than these do not come out of pipes at one instant, unless time stands still.
 const MOST_AT_ONCE: u64 = 1_000_000;
@@ -31,6 +32,8 @@ pub struct Network {
     events: VecDeque<Event>,
     configs: Vec<PipeConfig>,
     meters: Vec<Meter>,
+    /// Which pipes are shared media, where everybody hears every packet.
+    is_medium: Vec<bool>,
     handed: Vec<Delivery>,
     handed_out: u64,
     scribe: Option<Box<dyn Scribe>>,
@@ -63,6 +66,7 @@ impl Network {
             events: VecDeque::new(),
             configs: pipes.iter().map(|spec| spec.config.clone()).collect(),
             meters: vec![Meter::default(); pipes.len()],
+            is_medium: pipes.iter().map(|spec| !spec.medium.is_empty()).collect(),
             handed: Vec::new(),
             handed_out: 0,
             scribe: None,
@@ -192,23 +196,30 @@ impl Network {
             if !self.is_over {
                 self.meters[delivery.pipe.0 as usize].record(&delivery.departure);
             }
-            self.arrive(now, delivery.port, delivery.departure.packet);
+            let packet = delivery.departure.packet;
+            let entry = self.is_medium[delivery.pipe.0 as usize].then(|| PortId(packet.origin()));
+            self.arrive(now, entry, delivery.port, packet);
         }
         self.handed = handed;
         count
     }
 
-    /// A packet comes out of a pipe.
-    fn arrive(&mut self, now: Instant, port: PortId, packet: Packet) {
+    /// A packet comes out of a pipe; of a shared medium at each of its ports, and so where others listen as well. `entry`: where it
+    /// entered that.
+    fn arrive(&mut self, now: Instant, entry: Option<PortId>, port: PortId, packet: Packet) {
         let tag = Tag::read(&packet);
         let (flow, is_back) = match tag {
             Tag::Data { flow, .. } => (flow, false),
             Tag::Acknowledgement { flow, .. } => (flow, true),
         };
-        match self.flows[flow].next(port, is_back).expect("packets keep to their way") {
-            Next::Entry(entry) => self.inject(now, entry, packet),
-            Next::End => {
+        match self.flows[flow].next(entry, port, is_back) {
+            Some(Next::Entry(entry)) => self.inject(now, entry, packet),
+            Some(Next::End) => {
                 self.deliver(now, tag, &packet);
+                self.pool.recycle(packet);
+            }
+            None => {
+                assert!(entry.is_some(), "only at shared media somebody hears what is for others");
                 self.pool.recycle(packet);
             }
         }
@@ -218,8 +229,9 @@ impl Network {
         let is_intact = tag::is_intact(packet, tag);
         match tag {
             Tag::Data { flow, .. } if !is_intact => self.flows[flow].receiver.discard(),
-            Tag::Data { flow, number, sent } => {
-                let word = self.flows[flow].receiver.take(now, number, packet.size(), tag::age(sent, now));
+            Tag::Data { flow, number, is_again, sent } => {
+                let arrival = Arrival { number, size: packet.size(), delay: tag::age(sent, now), is_again, sent };
+                let word = self.flows[flow].receiver.take(now, arrival);
                 if let Some(word) = word {
                     self.answer(now, flow, word);
                 }
@@ -238,7 +250,8 @@ impl Network {
         while let Some(segment) = (!self.is_over).then(|| self.flows[flow].send(now)).flatten() {
             let spec = &self.flows[flow].spec;
             let ([from, to], entry) = (spec.addresses, spec.path[0].entry);
-            let packet = tag::build(&mut self.pool, Tag::data(flow, segment.number, now), segment.size, from, to);
+            let tag = Tag::data(flow, segment.number, segment.is_again, now);
+            let packet = tag::build(&mut self.pool, tag, segment.size, from, to);
             self.inject(now, entry, packet);
         }
         self.reschedule(flow);
@@ -267,14 +280,28 @@ impl Network {
         }
     }
 
-    /// Lets arrive what is under way when sources have stopped at `end`.
+    /// Lets arrive what is under way when sources have stopped at `end`, as long as anything moves: what a source lost is known
+    /// only then.
     fn drain(&mut self, end: Instant) -> Result<(), SimError> {
-        let mut until = end;
-        while until < end + GRACE && self.fabric.counters().any(is_busy) {
-            until = until + ASKED_EVERY;
+        let pipes = (0..).take(self.configs.len()).map(PipeId);
+        let longest = pipes.map(|pipe| self.fabric.lookahead(pipe)).max().unwrap_or(Duration::ZERO);
+        let patience = PATIENCE + longest + longest;
+        let (mut until, mut moved, mut moved_at) = (end, self.moved(), end);
+        while self.fabric.counters().any(is_busy) && until < moved_at + patience {
+            let next = self.next().unwrap_or(Instant::MAX).min(moved_at + patience);
+            until = next.max(until + ASKED_EVERY);
             self.run_until(until)?;
+            let now = self.moved();
+            if now != moved {
+                (moved, moved_at) = (now, until);
+            }
         }
         Ok(())
+    }
+
+    /// How many packets of flows have left pipes, by any way.
+    fn moved(&self) -> u64 {
+        self.fabric.counters().map(|counters| counters.departed.packets + counters.dropped.packets()).sum()
     }
 
     fn outcome(self, duration: Duration, samples: &[PipeSample]) -> Outcome {
@@ -306,6 +333,7 @@ fn source_outcome(flow: &Flow) -> SourceOutcome {
         sent_packets,
         sent_bytes: flow.sent_bytes,
         resent_packets,
+        arrived_packets: counted.transmissions,
         received_packets: counted.packets,
         received_bytes: counted.bytes,
         duplicate_packets: counted.duplicates,

@@ -43,11 +43,13 @@ pub struct SourceOutcome {
     pub sent_bytes: u64,
     /// Of these, packets that were sent again.
     pub resent_packets: u64,
+    /// Of those that were sent, packets of which a copy arrived unharmed: one that was sent again counts as two.
+    pub arrived_packets: u64,
     /// Different packets that arrived unharmed.
     pub received_packets: u64,
     /// Their bytes from the IP header on.
     pub received_bytes: u64,
-    /// Packets that arrived once more.
+    /// Packets that arrived once more: copies that links made, and what was sent again though it had arrived.
     pub duplicate_packets: u64,
     /// Packets that arrived with a flipped bit.
     pub corrupted_packets: u64,
@@ -62,9 +64,9 @@ pub struct SourceOutcome {
 }
 
 impl SourceOutcome {
-    /// Transmissions that never arrived unharmed.
+    /// Packets that were sent and of which no copy arrived unharmed, whatever links duplicated or corrupted.
     pub fn lost_packets(&self) -> u64 {
-        self.sent_packets.saturating_sub(self.received_packets + self.duplicate_packets)
+        self.sent_packets - self.arrived_packets
     }
 
     /// Bits of use per second between the source's start and the last arrival; zero if nothing arrived.

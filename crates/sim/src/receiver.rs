@@ -3,6 +3,7 @@
 use crate::delays::Delays;
 use crate::seen::Seen;
 use netloom_units::{Bytes, Duration, Instant};
+use std::collections::BTreeSet;
 
 /// How long an acknowledgement waits for more packets: below the half second of RFC 1122, section 4.2.3.2, and what BSD
 /// has always had.
@@ -13,6 +14,8 @@ const DELAYED: Duration = Duration::from_millis(200);
 pub(crate) struct Received {
     /// Different packets.
     pub(crate) packets: u64,
+    /// What the sender sent and of which a copy came: a packet that was sent again counts as two.
+    pub(crate) transmissions: u64,
     /// Their bytes from the IP header on.
     pub(crate) bytes: u64,
     /// Packets that had come before.
@@ -23,6 +26,18 @@ pub(crate) struct Received {
     pub(crate) reordered: u64,
     pub(crate) delays: Delays,
     pub(crate) last_at: Option<Instant>,
+}
+
+/// A packet that has arrived unharmed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) number: u64,
+    pub(crate) size: Bytes,
+    /// From sending to arriving.
+    pub(crate) delay: Duration,
+    /// Whether it was sent again, and what tells when.
+    pub(crate) is_again: bool,
+    pub(crate) sent: u64,
 }
 
 /// What is acknowledged: all packets below `below`, and `latest`.
@@ -37,6 +52,9 @@ pub(crate) struct Acknowledgement {
 pub(crate) struct Receiver {
     counted: Received,
     seen: Seen,
+    /// Which numbers have come as they were sent first, and which as they were sent again, with what tells when.
+    at_first: Seen,
+    again: BTreeSet<(u64, u64)>,
     /// The highest number that came.
     highest: Option<u64>,
     /// How many packets in order are acknowledged at once; none: nothing is acknowledged.
@@ -58,15 +76,18 @@ impl Receiver {
     }
 
     /// A packet has arrived; gives what is to be acknowledged now.
-    pub(crate) fn take(&mut self, now: Instant, number: u64, size: Bytes, delay: Duration) -> Option<Acknowledgement> {
+    pub(crate) fn take(&mut self, now: Instant, arrival: Arrival) -> Option<Acknowledgement> {
+        let Arrival { number, is_again, sent, .. } = arrival;
         let expected = self.seen.below();
         let is_new = self.seen.add(number);
-        self.count(now, number, size, delay, is_new);
+        let is_other = if is_again { self.again.insert((number, sent)) } else { self.at_first.add(number) };
+        self.counted.transmissions += u64::from(is_other);
+        self.count(now, arrival, is_new);
         let is_in_order = number == expected && self.seen.below() == number + 1;
         self.owe(now, number, is_new && is_in_order)
     }
 
-    fn count(&mut self, now: Instant, number: u64, size: Bytes, delay: Duration, is_new: bool) {
+    fn count(&mut self, now: Instant, Arrival { number, size, delay, .. }: Arrival, is_new: bool) {
         let counted = &mut self.counted;
         if !is_new {
             counted.duplicates += 1;
@@ -118,7 +139,8 @@ mod tests {
 
     fn take(receiver: &mut Receiver, ms: u64, number: u64) -> Option<(u64, u64)> {
         let now = Instant::from_nanos(ms * 1_000_000);
-        receiver.take(now, number, Bytes::new(100), Duration::ZERO).map(|owed| (owed.below, owed.latest))
+        let arrival = Arrival { number, size: Bytes::new(100), delay: Duration::ZERO, is_again: false, sent: 0 };
+        receiver.take(now, arrival).map(|owed| (owed.below, owed.latest))
     }
 
     #[test]
@@ -136,5 +158,19 @@ mod tests {
         assert_eq!(receiver.next_wake(), None);
         let counted = receiver.counted();
         assert_eq!((counted.packets, counted.duplicates, counted.reordered), (5, 1, 1));
+    }
+
+    /// Number 0 is sent twice and copied each time, number 1 is sent again without need, number 2 arrives only as it was sent again.
+    #[test]
+    fn copies_of_links_and_packets_sent_again_are_told_apart() {
+        let mut receiver = Receiver::new(None);
+        let arrivals =
+            [(0, false, 5), (0, false, 5), (0, true, 9), (0, true, 9), (1, false, 5), (1, true, 7), (2, true, 8)];
+        for (number, is_again, sent) in arrivals {
+            let arrival = Arrival { number, size: Bytes::new(100), delay: Duration::ZERO, is_again, sent };
+            receiver.take(Instant::ZERO, arrival);
+        }
+        let counted = receiver.counted();
+        assert_eq!((counted.packets, counted.transmissions, counted.duplicates), (3, 5, 4));
     }
 }

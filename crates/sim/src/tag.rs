@@ -19,6 +19,8 @@ const PORTS: usize = 16_384;
 const DISCARD: u16 = 9;
 /// Numbers and times are carried in 48 bits: times come again after 78 hours, which no packet travels for.
 const BITS_48: u64 = (1 << 48) - 1;
+/// The highest bit of a packet's number says whether it was sent again: so many numbers no simulation reaches.
+const AGAIN: u64 = 1 << 47;
 
 /// The most flows whose numbers fit, with the mark of acknowledgements, into the identification.
 pub(crate) const MOST_FLOWS: usize = 1 << 15;
@@ -26,15 +28,15 @@ pub(crate) const MOST_FLOWS: usize = 1 << 15;
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
-    /// Packet `number` of a flow, sent at `sent` (its lowest 48 bits).
-    Data { flow: usize, number: u64, sent: u64 },
+    /// Packet `number` of a flow, sent at `sent` (its lowest 48 bits), not for the first time if it `is_again`.
+    Data { flow: usize, number: u64, is_again: bool, sent: u64 },
     /// All packets below `below` have arrived, and `latest` has just arrived.
     Acknowledgement { flow: usize, below: u64, latest: u64 },
 }
 
 impl Tag {
-    pub(crate) fn data(flow: usize, number: u64, now: Instant) -> Self {
-        Self::Data { flow, number, sent: now.as_nanos() & BITS_48 }
+    pub(crate) fn data(flow: usize, number: u64, is_again: bool, now: Instant) -> Self {
+        Self::Data { flow, number, is_again, sent: now.as_nanos() & BITS_48 }
     }
 
     /// The tag of a packet that [`build`] made.
@@ -44,14 +46,14 @@ impl Tag {
         let id = usize::from(u16::from_be_bytes([bytes[IPV4 + 4], bytes[IPV4 + 5]]));
         let flow = id >> 1;
         match id & 1 {
-            0 => Self::Data { flow, number: first, sent: second },
+            0 => Self::Data { flow, number: first & !AGAIN, is_again: first & AGAIN != 0, sent: second },
             _ => Self::Acknowledgement { flow, below: first, latest: second },
         }
     }
 
     fn parts(self) -> (usize, u64, u64) {
         match self {
-            Self::Data { flow, number, sent } => (flow << 1, number, sent),
+            Self::Data { flow, number, is_again, sent } => (flow << 1, number | if is_again { AGAIN } else { 0 }, sent),
             Self::Acknowledgement { flow, below, latest } => (flow << 1 | 1, below, latest),
         }
     }
@@ -129,7 +131,8 @@ mod tests {
     fn a_tag_comes_back_and_a_flipped_bit_is_seen() {
         let mut pool = Pool::new(0, 0);
         for tag in [
-            Tag::data(MOST_FLOWS - 1, 1 << 40, Instant::from_nanos(77)),
+            Tag::data(MOST_FLOWS - 1, 1 << 40, false, Instant::from_nanos(77)),
+            Tag::data(2, 9, true, Instant::from_nanos(1)),
             Tag::Acknowledgement { flow: 3, below: 5, latest: 9 },
         ] {
             let packet = build(&mut pool, tag, Bytes::new(100), HERE, THERE);
@@ -145,7 +148,7 @@ mod tests {
     #[test]
     fn ages_survive_the_end_of_48_bits() {
         let before = Instant::from_nanos(BITS_48);
-        let Tag::Data { sent, .. } = Tag::data(0, 0, before) else { panic!("it is data") };
+        let Tag::Data { sent, .. } = Tag::data(0, 0, false, before) else { panic!("it is data") };
         assert_eq!(age(sent, before + Duration::from_nanos(5)), Duration::from_nanos(5));
     }
 }

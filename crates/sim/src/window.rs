@@ -16,6 +16,8 @@ const THRESHOLD: u64 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) number: u64,
+    /// Whether it was sent before.
+    pub(crate) is_again: bool,
     /// Its length from the IP header on.
     pub(crate) size: Bytes,
 }
@@ -158,12 +160,14 @@ impl WindowSender {
         let sent = Sent { order: self.transmissions, acknowledged: false, lost: false };
         self.timers.push_back((now + self.config.timeout, number, sent.order));
         self.transmissions += 1;
-        match self.outstanding(number) {
+        let before = self.outstanding(number);
+        let is_again = before.is_some();
+        match before {
             Some(before) => *before = sent,
             None => self.under_way.push_back(sent),
         }
         let payload = self.payload(number).expect("only packets that exist are sent");
-        Segment { number, size: Bytes::new(payload + self.config.headers.get()) }
+        Segment { number, is_again, size: Bytes::new(payload + self.config.headers.get()) }
     }
 
     /// How many packets were sent, again ones as well, and how many of these again.
@@ -237,7 +241,7 @@ mod tests {
         let second = Instant::from_nanos(1_000_000_000);
         assert_eq!(sender.next_wake(), Some(second));
         sender.wake(second);
-        assert_eq!(sender.send(second), Some(Segment { number: 1, size: Bytes::new(540) }));
+        assert_eq!(sender.send(second), Some(Segment { number: 1, is_again: true, size: Bytes::new(540) }));
         sender.acknowledge(2, 1);
         assert_eq!((sender.next_wake(), sender.send(second)), (None, None));
     }

@@ -79,6 +79,84 @@ fn a_transfer_survives_loss() {
     assert!(source.resent_packets >= source.lost_packets() && source.lost_packets() > 20, "{source:?}");
 }
 
+/// What a link copies says nothing of what it loses: different packets that arrive and lost ones are those that were sent. Of 10,001
+/// packets, 2,000 are lost, with a standard deviation of 40.
+#[test]
+fn copies_hide_no_loss() {
+    for beside in ["duplicate: 50 %", "duplicate: 50 %, corrupt: 10 %", "duplicate: 99 %, reorder: 10 %"] {
+        let links = format!("  l: {{ends: [a, b], delay: 5 ms, loss: 20 %, {beside}}}\n  spare: {{ends: [r, b]}}\n");
+        let outcome = run(&plan(&links, "  - {from: a, to: b, kind: constant, rate: 8 Mbit/s, size: 1000 B}\n"), 10);
+        let source = &outcome.sources[0];
+        assert_eq!((source.sent_packets, source.received_packets + source.lost_packets()), (10_001, 10_001), "{beside}");
+        if source.corrupted_packets == 0 {
+            assert!((1_800..2_200).contains(&source.lost_packets()), "{beside}: {source:?}");
+        }
+        assert!(source.duplicate_packets > 1_000, "{beside}: {source:?}");
+    }
+}
+
+/// What is sent again and copied: of 1,000 different packets all arrive in the end, and each transmission arrived or was lost.
+#[test]
+fn transmissions_arrive_or_are_lost() {
+    let links = CHAIN.replace("delay: 20 ms", "delay: 20 ms, forward: {loss: 5 %, duplicate: 30 %}");
+    let traffic = "  - {from: a, to: b, kind: window, window: 16 kB, segment: 1000 B, amount: 1 MB}\n";
+    let outcome = run(&plan(&links, traffic), 60);
+    let (source, two) = (&outcome.sources[0], &outcome.pipes[2].counters);
+    assert_eq!((source.received_packets, source.lost_packets()), (1_000, two.dropped.packets()));
+    assert!(source.lost_packets() > 20, "{source:?}");
+    assert_eq!(source.sent_packets, 1_000 + source.resent_packets);
+}
+
+/// What takes longer than a simulation is waited for.
+#[test]
+fn a_packet_that_travels_for_long_is_not_lost() {
+    let links = "  l: {ends: [a, b], delay: 1200 s}\n  spare: {ends: [r, b]}\n";
+    let outcome = run(&plan(links, "  - {from: a, to: b, kind: constant, rate: 1 Mbit/s, size: 1000 B}\n"), 1);
+    assert_eq!((outcome.sources[0].received_packets, outcome.sources[0].lost_packets()), (126, 0));
+}
+
+/// On a shared medium everybody hears everything, and only the sink takes it. A packet of 500 B takes 4 ms.
+#[test]
+fn who_overhears_a_shared_medium_takes_nothing() {
+    let text = "\
+name: t
+nodes: [a, b, c]
+links: {ch: {ends: [a, b, c], medium: shared, rate: 1 Mbit/s}}
+traffic:
+  - {from: a, to: b, kind: constant, rate: 100 kbit/s, size: 500 B}
+  - {from: c, to: a, kind: window, window: 1460 B, amount: 14600 B, start: 2 ms}
+";
+    let outcome = run(&netloom_lab::parse(text, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan, 2);
+    let [open, window] = &outcome.sources[..] else { panic!("two sources") };
+    assert_eq!((open.sent_packets, open.received_packets, open.lost_packets()), (51, 51, 0));
+    assert_eq!((window.received_packets, window.useful_bytes, window.resent_packets), (10, 14_600, 0));
+    assert_eq!(open.delays.least(), Some(Duration::from_millis(4)));
+}
+
+/// Over a router whose only link is the medium, a packet crosses that twice, and each of its ends hears it twice.
+#[test]
+fn a_way_may_cross_one_medium_twice() {
+    let text = "\
+name: t
+nodes: {a: {}, r: {kind: router}, b: {}}
+links:
+  ch:
+    ends: [{node: a, address: 10.0.0.1/24}, {node: r, address: [10.0.0.2/24, 10.0.1.2/24]}, {node: b, address: 10.0.1.1/24}]
+    medium: shared
+    rate: 1 Mbit/s
+traffic: [{from: a, to: b, kind: constant, rate: 100 kbit/s, size: 500 B}]
+";
+    match netloom_lab::parse(text, "t.yaml") {
+        Ok(checked) => {
+            let outcome = run(&checked.plan, 2);
+            let source = &outcome.sources[0];
+            assert_eq!((source.sent_packets, source.received_packets, source.duplicate_packets), (51, 51, 0));
+            assert_eq!(source.delays.least(), Some(Duration::from_millis(8)));
+        }
+        Err(errors) => panic!("{errors}"),
+    }
+}
+
 /// A bit flipped on the way makes a packet useless.
 #[test]
 fn corrupted_packets_are_not_received() {
