@@ -10,7 +10,7 @@ use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Delivery, PipeId, PipeSpec, Place, PortId};
 use alloc::{sync::Arc, vec::Vec};
-use netloom_link::{Departure, DropLog, Fate, Note, Pipe, PipeChange, PipeCounters};
+use netloom_link::{Bars, Departure, DropLog, Fate, Note, Pipe, PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
@@ -27,6 +27,8 @@ pub struct Fabric {
     exits: Vec<PortId>,
     /// What is behind each port.
     entries: Vec<Entry>,
+    /// By pipe: the partitions in force, if any ever touches it.
+    bars: Vec<Option<Bars>>,
     wakes: Wakes,
     drop_log: DropLog,
     /// What its pipes are in the whole whose shard this is; none if it is the whole.
@@ -47,6 +49,7 @@ impl Fabric {
             entrances: specs.iter().map(|spec| spec.from).collect(),
             exits: specs.iter().map(|spec| spec.to).collect(),
             entries: entries(specs),
+            bars: specs.iter().map(|spec| spec.config.bars.clone()).collect(),
             wakes: Wakes::new(specs.len()),
             drop_log: DropLog::new(),
             places: None,
@@ -66,6 +69,15 @@ impl Fabric {
         let Some((id, is_shared)) = entry.and_then(|entry| Some((entry.pipe_for(&packet)?, entry.is_shared))) else {
             return Err((UnknownPort(port), packet));
         };
+        let mut packet = packet;
+        if self.bars[id.0 as usize].is_some() {
+            packet = self.mark(port, packet);
+            if self.is_barred(id, port, &packet) {
+                self.pipes[id.0 as usize].refuse(now, packet, self.drop_log.of(id.0));
+                self.reschedule(id);
+                return Ok(());
+            }
+        }
         let packet = if is_shared { self.originate(port, packet) } else { packet };
         self.pipes[id.0 as usize].push(now, packet, self.drop_log.of(id.0));
         self.reschedule(id);
@@ -78,6 +90,34 @@ impl Fabric {
         let (packet, spent) = packet.originate(port.0);
         spent.into_iter().for_each(|spent| self.transit.spend(spent));
         packet
+    }
+
+    /// A packet enters a pipe that partitions touch: by where it came into the fabric, they know it.
+    #[cold]
+    fn mark(&mut self, port: PortId, packet: Packet) -> Packet {
+        if packet.source().is_some() {
+            return packet;
+        }
+        let (packet, spent) = packet.mark_source(port.0);
+        spent.into_iter().for_each(|spent| self.transit.spend(spent));
+        packet
+    }
+
+    /// Whether partitions keep this packet, which enters a pipe by `port`, from all that it would reach.
+    fn is_barred(&self, id: PipeId, port: PortId, packet: &Packet) -> bool {
+        if self.bars[id.0 as usize].as_ref().is_none_or(Bars::is_empty) {
+            return false;
+        }
+        match self.transit.medium(id) {
+            None => self.parts(id, packet, self.exits[id.0 as usize]),
+            Some(ends) => ends.iter().all(|(other, _)| *other == port || self.parts(id, packet, *other)),
+        }
+    }
+
+    /// Whether partitions keep this packet from the port at the end of a pipe.
+    pub(super) fn parts(&self, id: PipeId, packet: &Packet, port: PortId) -> bool {
+        let bars = self.bars[id.0 as usize].as_ref().filter(|bars| !bars.is_empty());
+        bars.is_some_and(|bars| packet.source().is_some_and(|source| bars.part(source, port.0)))
     }
 
     /// When [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None
@@ -125,6 +165,9 @@ impl Fabric {
     /// If there is no such pipe.
     pub fn change(&mut self, now: Instant, id: PipeId, change: &PipeChange) {
         self.pipes[id.0 as usize].change(now, change, self.drop_log.of(id.0));
+        if let Some(bars) = &change.bars {
+            self.bars[id.0 as usize] = Some(bars.clone());
+        }
         self.reschedule(id);
         if let Some(state) = &change.state {
             self.notice(now, id);

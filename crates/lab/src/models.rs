@@ -80,7 +80,7 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
 pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
     macro_rules! read {
         ($($key:ident),*) => {
-            PipeChange { $($key: fields.get(stringify!($key)).and_then(|node| $key::decode(node, errors))),* }
+            PipeChange { $($key: fields.get(stringify!($key)).and_then(|node| $key::decode(node, errors)),)* bars: None }
         };
     }
     let mut change = read!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross);

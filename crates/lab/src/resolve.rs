@@ -114,6 +114,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let mut routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
         let groups = routing::trees(&spec, &node_index, &segments, &interfaces, &addresses, &mut found.errors);
         add_links(&mut plan, &spec, &interfaces, (&stacks, &switches), &mut found.errors);
+        partitions::settle(&mut plan);
         plan.unreached = routing.unreached;
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);

@@ -137,9 +137,8 @@ fn a_partition_cuts_what_leads_from_group_to_group() {
     let two = Some(Duration::from_secs(2));
     let halves = cuts("{at: 5 s, partition: [[a, b], [c, d]], for: 2 s}");
     assert_eq!(halves, [(5, "bc", two), (5, "da", two)]);
-    // Nodes that are not named are one group.
+    // A group alone is parted from everybody.
     assert_eq!(cuts("{partition: [[a]]}"), [(0, "ab", None), (0, "da", None)]);
-    assert_eq!(cuts("{partition: [[a], [b]]}"), [(0, "ab", None), (0, "bc", None), (0, "da", None)]);
 }
 
 #[test]
@@ -166,6 +165,50 @@ fn a_partition_that_cuts_nothing_is_warned_of() {
     let lines: Vec<String> = warnings.lines().filter(|line| line.contains("partition")).collect();
     assert_eq!(
         lines,
-        ["test.yaml:3: timeline[0].partition: this partition cuts nothing: no link joins two of its groups"]
+        ["test.yaml:3: timeline[0].partition: this partition cuts nothing: nothing joins two of its groups"]
     );
+}
+
+/// The words of the error of a partition of this network.
+fn refused(network: &str, groups: &str) -> String {
+    let text = format!("{network}timeline: [{{partition: {groups}, for: 1 s}}]\n");
+    let error = netloom_lab::parse(&text, "test.yaml").map(|_| ()).expect_err("it is refused").to_string();
+    error.lines().next().unwrap_or_default().replace("error: timeline[0].partition: ", "")
+}
+
+#[test]
+fn a_partition_that_links_cannot_make_is_refused() {
+    let star = "nodes: {a: {}, b: {}, c: {}, r: {kind: router}}\nlinks: {x: {ends: [a, r]}, y: {ends: [b, r]}, z: {ends: [c, r]}}\n";
+    let passes = "`r` is in no group and passes packets on, so that `a` still reaches `b`: name it in a group, or cut links with `down`";
+    assert_eq!(refused(star, "[[a], [b]]"), passes);
+    let joined = "`b` and `c` are in one group, but `b` reaches `c` only over nodes of other groups, which the partition parts from it: \
+                  make groups whose members are joined without others, or cut links with `down`";
+    assert_eq!(refused(star, "[[a, r], [b, c]]"), joined);
+    let beyond = "`c` is in no group, but `b` reaches `c` only over nodes of other groups, which the partition parts from it: \
+                  name it in a group, or cut links with `down`";
+    assert_eq!(refused(star, "[[a, r], [b]]"), beyond);
+    let lan = "nodes: {a: {}, b: {}, c: {sysctl: {net.ipv4.ip_forward: 1}}}\nlinks: {lan: {ends: [a, b, c]}}\n";
+    assert_eq!(refused(lan, "[[a], [b]]").split(',').next().unwrap(), "`c` is in no group and passes packets on");
+}
+
+/// `netloom check` names the links at which a LAN is parted, and keeps its switch in the engine.
+#[test]
+fn a_lan_is_parted_where_its_nodes_are() {
+    let checked = lab(
+        "nodes: [a, b, c]\nlinks: {lan: {ends: [a, b, c], bypass: auto}}\ntimeline: [{at: 1 s, partition: [[a], [b]], for: 2 s}]\n",
+    );
+    let text = checked.plan.text().to_string();
+    let rows = text.lines().skip_while(|line| *line != "Timeline").skip(1);
+    let rows: Vec<String> = rows.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let parted = ["1 s lan-a.backward parted: a | b", "1 s lan-b.backward parted: a | b"];
+    let healed = ["3 s lan-a.backward healed", "3 s lan-b.backward healed"];
+    let mut wanted = [parted, healed].concat();
+    let mut seen = rows.clone();
+    wanted.sort_unstable();
+    seen.sort_unstable();
+    assert!(
+        seen == wanted || seen == wanted.iter().map(|row| row.replace("backward", "forward")).collect::<Vec<_>>(),
+        "{rows:?}"
+    );
+    assert!(checked.plan.links.iter().all(|link| !link.bypass.is_joined()));
 }

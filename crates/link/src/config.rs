@@ -1,8 +1,8 @@
 //! The description of a pipe.
 
 use crate::{
-    ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, QueueConfig,
-    RateConfig, ReorderConfig, ScheduleConfig, StateConfig,
+    Bars, ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig,
+    QueueConfig, RateConfig, ReorderConfig, ScheduleConfig, StateConfig,
 };
 use alloc::{format, vec::Vec};
 use netloom_units::{Bytes, Duration};
@@ -32,6 +32,8 @@ pub struct PipeConfig {
     pub state: StateConfig,
     /// Traffic that exists in this pipe only.
     pub cross: Vec<CrossConfig>,
+    /// The partitions in force; none: no partition ever touches this pipe. What they keep out, a fabric does not let in.
+    pub bars: Option<Bars>,
 }
 
 impl PipeConfig {
@@ -83,9 +85,11 @@ pub struct PipeChange {
     pub state: Option<StateConfig>,
     /// The new cross traffic; it replaces all that there was.
     pub cross: Option<Vec<CrossConfig>>,
+    /// The partitions that are in force from now on.
+    pub bars: Option<Bars>,
 }
 
-/// Calls a macro with the name of every field that both structures have.
+/// Calls a macro with the name of every field that both structures have, and that a lab file sets.
 macro_rules! with_fields {
     ($call:ident) => {
         $call!(rate, overhead, delay, queue, loss, corrupt, duplicate, reorder, schedule, state, cross)
@@ -103,7 +107,10 @@ impl PipeChange {
     pub fn applied_to(&self, config: &PipeConfig) -> PipeConfig {
         macro_rules! apply {
             ($($field:ident),*) => {
-                PipeConfig { $($field: self.$field.clone().unwrap_or_else(|| config.$field.clone())),* }
+                PipeConfig {
+                    $($field: self.$field.clone().unwrap_or_else(|| config.$field.clone()),)*
+                    bars: self.bars.clone().or_else(|| config.bars.clone()),
+                }
             };
         }
         with_fields!(apply)
@@ -117,5 +124,8 @@ impl PipeChange {
             };
         }
         with_fields!(merge);
+        if other.bars.is_some() {
+            self.bars = other.bars;
+        }
     }
 }

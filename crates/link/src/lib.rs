@@ -30,6 +30,7 @@
 
 extern crate alloc;
 
+mod bars;
 mod cause;
 mod chance;
 mod clockwork;
@@ -64,6 +65,7 @@ mod state;
 mod transits;
 mod transmitter;
 
+pub use bars::{Bars, Sides};
 pub use cause::Cause;
 pub use chance::ChanceConfig;
 pub use config::{PipeChange, PipeConfig};

@@ -5,6 +5,9 @@ use crate::{Segmentation, VirtioHeader};
 use alloc::{boxed::Box, vec};
 use core::ops::Range;
 
+/// No port has this number.
+const NO_SOURCE: u32 = u32::MAX;
+
 /// A received super-packet or packet: its bytes from the Ethernet header on, and how it may be cut.
 #[derive(Debug)]
 pub struct Frame {
@@ -20,6 +23,8 @@ pub struct Frame {
     phantom: bool,
     /// What [`Frame::set_origin`] was told last.
     origin: u32,
+    /// What [`Frame::set_source`] was told since it was filled.
+    source: u32,
 }
 
 impl Frame {
@@ -39,6 +44,7 @@ impl Frame {
             segments: 1,
             phantom: false,
             origin: 0,
+            source: NO_SOURCE,
         }
     }
 
@@ -54,6 +60,7 @@ impl Frame {
             segments: 1,
             phantom: false,
             origin: 0,
+            source: NO_SOURCE,
         }
     }
 
@@ -92,6 +99,7 @@ impl Frame {
         self.here = self.len;
         self.virtio = virtio;
         self.phantom = false;
+        self.source = NO_SOURCE;
         self.layout = match virtio.segmentation {
             Segmentation::None | Segmentation::Other(_) => None,
             _ => Layout::find(&self.buffer[..self.len], &virtio),
@@ -122,6 +130,15 @@ impl Frame {
 
     pub(crate) fn set_origin(&mut self, origin: u32) {
         self.origin = origin;
+    }
+
+    /// By which port it came into the fabric, if that is known.
+    pub(crate) fn source(&self) -> Option<u32> {
+        Some(self.source).filter(|source| *source != NO_SOURCE)
+    }
+
+    pub(crate) fn set_source(&mut self, source: Option<u32>) {
+        self.source = source.unwrap_or(NO_SOURCE);
     }
 
     pub(crate) fn layout(&self) -> Option<&Layout> {

@@ -247,6 +247,7 @@ impl Packet {
         }
         let mut frame = Frame::complete(bytes.into_boxed_slice());
         frame.assign(frame.bytes().len(), virtio);
+        frame.set_source(self.source());
         (Self::whole(Arc::new(frame)), Some(self))
     }
 
@@ -275,6 +276,29 @@ impl Packet {
     /// By which port it entered the shared medium that it is on; see [`Packet::originate`].
     pub fn origin(&self) -> u32 {
         self.frame.origin()
+    }
+
+    /// The packet as it comes into the fabric by the port of this number, which [`Packet::source`] tells from then on; and if it
+    /// shared the frame with packets that may be elsewhere, what is left of it there.
+    #[must_use]
+    pub fn mark_source(mut self, source: u32) -> (Self, Option<Self>) {
+        if let Some(frame) = Arc::get_mut(&mut self.frame) {
+            frame.set_source(Some(source));
+            return (self, None);
+        }
+        let mut addresses = [0; 12];
+        let known = self.bytes().len().min(addresses.len());
+        addresses[..known].copy_from_slice(&self.bytes()[..known]);
+        let (mut copied, left) = self.readdress(&addresses);
+        if let Some(frame) = Arc::get_mut(&mut copied.frame) {
+            frame.set_source(Some(source));
+        }
+        (copied, left)
+    }
+
+    /// By which port it came into the fabric, if [`Packet::mark_source`] was told.
+    pub fn source(&self) -> Option<u32> {
+        self.frame.source()
     }
 
     /// A packet that is complete as it stands.
@@ -356,6 +380,7 @@ impl Packet {
         flip(&mut bytes, pick);
         let mut frame = Frame::complete(bytes.into_boxed_slice());
         frame.set_origin(self.origin());
+        frame.set_source(self.source());
         let mut flipped = Self::whole(Arc::new(frame));
         flipped.span = Span(flipped.span.0 | self.span.0 & HOPS);
         Some(flipped)

@@ -62,6 +62,7 @@ impl Packet {
         };
         let mut frame = Frame::complete(bytes.into_boxed_slice());
         frame.assign(frame.bytes().len(), virtio);
+        frame.set_source(self.source());
         Some(Self::whole(Arc::new(frame)))
     }
 }

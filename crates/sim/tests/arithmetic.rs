@@ -87,7 +87,11 @@ fn copies_hide_no_loss() {
         let links = format!("  l: {{ends: [a, b], delay: 5 ms, loss: 20 %, {beside}}}\n  spare: {{ends: [r, b]}}\n");
         let outcome = run(&plan(&links, "  - {from: a, to: b, kind: constant, rate: 8 Mbit/s, size: 1000 B}\n"), 10);
         let source = &outcome.sources[0];
-        assert_eq!((source.sent_packets, source.received_packets + source.lost_packets()), (10_001, 10_001), "{beside}");
+        assert_eq!(
+            (source.sent_packets, source.received_packets + source.lost_packets()),
+            (10_001, 10_001),
+            "{beside}"
+        );
         if source.corrupted_packets == 0 {
             assert!((1_800..2_200).contains(&source.lost_packets()), "{beside}: {source:?}");
         }
@@ -131,30 +135,6 @@ traffic:
     assert_eq!((open.sent_packets, open.received_packets, open.lost_packets()), (51, 51, 0));
     assert_eq!((window.received_packets, window.useful_bytes, window.resent_packets), (10, 14_600, 0));
     assert_eq!(open.delays.least(), Some(Duration::from_millis(4)));
-}
-
-/// Over a router whose only link is the medium, a packet crosses that twice, and each of its ends hears it twice.
-#[test]
-fn a_way_may_cross_one_medium_twice() {
-    let text = "\
-name: t
-nodes: {a: {}, r: {kind: router}, b: {}}
-links:
-  ch:
-    ends: [{node: a, address: 10.0.0.1/24}, {node: r, address: [10.0.0.2/24, 10.0.1.2/24]}, {node: b, address: 10.0.1.1/24}]
-    medium: shared
-    rate: 1 Mbit/s
-traffic: [{from: a, to: b, kind: constant, rate: 100 kbit/s, size: 500 B}]
-";
-    match netloom_lab::parse(text, "t.yaml") {
-        Ok(checked) => {
-            let outcome = run(&checked.plan, 2);
-            let source = &outcome.sources[0];
-            assert_eq!((source.sent_packets, source.received_packets, source.duplicate_packets), (51, 51, 0));
-            assert_eq!(source.delays.least(), Some(Duration::from_millis(8)));
-        }
-        Err(errors) => panic!("{errors}"),
-    }
 }
 
 /// A bit flipped on the way makes a packet useless.

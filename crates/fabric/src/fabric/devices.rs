@@ -63,6 +63,9 @@ impl Fabric {
         let mut unmeasured = busy;
         let origin = PortId(packet.origin());
         for (port, place) in ends.iter().filter(|(port, _)| *port != origin) {
+            if self.parts(id, &packet, *port) {
+                continue;
+            }
             let heard = Departure { packet: packet.duplicate(), due, first_due, delay, busy: Duration::ZERO };
             if place.is_at_device() {
                 self.pass(*place, *port, heard);

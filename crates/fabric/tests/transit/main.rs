@@ -19,6 +19,7 @@ mod fuzz;
 mod groups;
 mod hubs;
 mod media;
+mod partitions;
 mod sharded;
 mod switches;
 mod trees;

@@ -465,7 +465,11 @@ fn pipe(config: &PipeConfig) -> Value {
 
 /// A change as the lab file would have it; `classes` as a list, as in [`settings_of`].
 pub fn change(change: &PipeChange) -> Value {
-    keys(models::written_change(change))
+    let mut all = written(models::written_change(change));
+    if let Some(bars) = &change.bars {
+        all.insert("parted".into(), bars.to_string().into());
+    }
+    all.into()
 }
 
 /// Every key of a pipe that says something, as the lab file would have it. `classes` of a queue are a list in their order,

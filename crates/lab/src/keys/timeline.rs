@@ -357,7 +357,7 @@ pub(crate) const UP: Section = Section {
 /// An entry of the timeline that cuts the network into parts.
 pub(crate) const PARTITION: Section = Section {
     name: "partition",
-    doc: "Cuts all links between nodes of different groups.",
+    doc: "Parts groups of nodes: members of different groups do not reach each other.",
     groups: &[&[
         AT_KEY,
         EVERY_KEY,
@@ -367,7 +367,7 @@ pub(crate) const PARTITION: Section = Section {
             "partition",
             Kind::List { items: &Kind::List { items: &NODE_REFERENCE, least: 1, most: None }, least: 1, most: None },
             "[[client, r1], [server]]",
-            "The groups. All other nodes form one more group.",
+            "The groups. Nodes in none of them stay reachable from all; a group alone is parted from all other nodes.",
         )
         .required(),
         Key::new("for", LENGTH, "2 s", "For how long. Default: until `heal`."),

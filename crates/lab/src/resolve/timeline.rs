@@ -3,7 +3,7 @@
 use super::carrier::without_carrier;
 use super::moves::Moves;
 use super::names::{FreeNames, Index, Places};
-use super::partitions::{healed, partitions};
+use super::partitions::{bars, healed, partitions};
 use super::running::{closed, runs_nothing};
 use super::switches::may_limit_loop;
 use super::{churn, downs, order, place};
@@ -25,7 +25,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     let moves = Moves::of(&entries, places, errors);
     let mut names = FreeNames::without(entries.iter().filter_map(given_name).map(str::to_owned));
     let (mut events, mut disturbed) = (moves.at_first(), churn::Disturbed::default());
-    let (mut waits, mut of_node) = (Vec::new(), BTreeSet::new());
+    let (mut waits, mut of_node, mut heals) = (Vec::new(), BTreeSet::new(), Vec::new());
     for (number, EntrySpec { line, at, action }) in entries.into_iter().enumerate() {
         let actions = match action {
             ActionSpec::Run(run) => {
@@ -70,6 +70,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                     .collect()
             }
             ActionSpec::Heal { place } => {
+                heals.push((at.unwrap_or_default(), number, line));
                 let joined = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
                 joined.into_iter().flatten().map(|link| Action::Up { part: LinkPart::whole(link) }).collect()
             }
@@ -81,6 +82,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
         };
         events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
     }
+    events.extend(bars(&partitions, &heals, places));
     disturbed.settle(&mut events, places, errors);
     order::settle(&mut events, &waits, places.is_complete, errors);
     order::chain_setups(&mut events, &of_node);

@@ -5,6 +5,7 @@ use crate::cause::Cause;
 use crate::drop_log::DropLog;
 use crate::ledger::Ledger;
 use crate::state::{Carrier, Cuts, OnTheWire};
+use netloom_packet::Packet;
 use netloom_units::Instant;
 
 impl Pipe {
@@ -15,6 +16,14 @@ impl Pipe {
     pub fn set_up(&mut self, now: Instant, up: bool, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
         self.switch(|cuts| cuts.by_hand = !up, drop_log);
+    }
+
+    /// A packet comes in that is not let through, because a partition is between where it comes from and where it goes.
+    pub fn refuse(&mut self, now: Instant, packet: Packet, drop_log: &mut DropLog) {
+        self.advance(now, drop_log);
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
+        ledger.arrive(&packet);
+        ledger.refuse(packet, Cause::Down);
     }
 
     /// Whether it is up at `now`, and how often it has gone down.
