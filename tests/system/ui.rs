@@ -45,6 +45,11 @@ fn the_token_becomes_a_cookie() {
     let led = server.send("GET", &path, &[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")], b"");
     assert_eq!(led.status, 200);
     assert!(led.text().contains("url=/evil.example/\""), "{}", led.text());
+    for asked in ["/\\evil.example/", "//evil.example/"] {
+        let led = server.send("GET", &format!("{asked}?token={}", server.token), &[], b"");
+        let place = led.header("location").unwrap();
+        assert!(place.starts_with('/') && !place[1..].starts_with(['/', '\\']), "{place}");
+    }
     let page = server.ask("GET", "/some/moment", b"");
     assert_eq!(page.status, 200);
     let policy = page.header("content-security-policy").unwrap();
@@ -80,6 +85,9 @@ fn other_sites_and_other_names_are_refused() {
         assert_eq!(with(&[("Host", host)], "/api/labs"), 421, "{host}");
     }
     let localhost = format!("localhost:{}", server.port);
+    for (target, status) in [(localhost.as_str(), 200), (evil.as_str(), 421)] {
+        assert_eq!(with(&[("Host", &localhost)], &format!("http://{target}/api/labs")), status, "{target}");
+    }
     assert_eq!(with(&[("Host", &localhost)], "/api/labs"), 200);
     let twice = format!(
         "GET /api/labs HTTP/1.1\r\nHost: {localhost}\r\nHost: evil.example\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n"

@@ -73,6 +73,40 @@ fn no_file_outside_the_folder_is_read_or_written() {
 }
 
 #[test]
+fn what_is_no_lab_file_is_neither_read_nor_written() {
+    let (bed, server) = served();
+    for (path, text) in [
+        (".env", "PASSWORD=nodes"),
+        (".ssh/id_ed25519", "PRIVATE-KEY"),
+        ("package.json", "{\"name\": \"x\", \"version\": \"1\"}"),
+        ("secrets.yaml", "kind: Secret\ndata: {nodes: x}\n"),
+    ] {
+        let file = bed.work().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        let read = server.ask("GET", &format!("/api/files/{path}"), b"");
+        assert_eq!(read.status, 403, "{path}: {}", read.text());
+        let checked = server.ask("POST", "/api/check", json!({ "path": path }).to_string().as_bytes());
+        assert!(checked.status == 403 && !checked.text().contains(text), "{path}: {}", checked.text());
+        for command in ["run", "up", "sim"] {
+            let job = json!({ "command": command, "path": path }).to_string();
+            assert_eq!(server.ask("POST", "/api/jobs", job.as_bytes()).status, 403, "{path}");
+        }
+    }
+    nix::unistd::mkfifo(&bed.work().join("pipe.yaml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for path in [".bashrc", ".config/x.yaml", "run.sh", "pipe.yaml"] {
+        let written = put(&server, &format!("/api/files/{path}"), ("If-None-Match", "*"), "nodes: [x]\n");
+        assert_eq!(written.status, 403, "{path}: {}", written.text());
+    }
+    use std::os::unix::fs::FileTypeExt;
+    assert!(fs::metadata(bed.work().join("pipe.yaml")).unwrap().file_type().is_fifo());
+    let listed = server.get("/api/files");
+    let paths: Vec<&str> =
+        listed["files"].as_array().unwrap().iter().filter_map(|file| file["path"].as_str()).collect();
+    assert_eq!(paths, ["lab.yaml"]);
+}
+
+#[test]
 fn pages_hear_of_files_that_change() {
     let (bed, server) = served();
     let mut events = server.socket("/api/events");

@@ -277,6 +277,51 @@ fn a_lab_is_taken_down_with_its_verdict() {
 }
 
 #[test]
+fn others_reach_the_lab_that_is_shared_and_no_other() {
+    let (bed, alone) = up(User::Own);
+    drop(alone);
+    bed.write("other.yaml", LAB);
+    bed.netloom(&["up", "other.yaml"]).expect_code(0);
+    let mut child = bed
+        .command(&["ui", "star", "--share", "127.0.0.1"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let out = std::io::BufReader::new(child.stdout.take().unwrap());
+    let links: Vec<String> = out.lines().take(3).map(Result::unwrap).collect();
+    let asked = |link: &str, path: &str| {
+        let (place, token) = link.split_once("/?token=").unwrap();
+        let bearer = format!("Authorization: Bearer {token}");
+        let done = std::process::Command::new("curl")
+            .args(["-sk", "-w", " %{http_code}", "-H", &bearer, &format!("{place}{path}")])
+            .output()
+            .unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let (own, theirs) = (&links[0], &links[1]);
+    let labs = |link: &str| asked(link, "/api/labs").matches("\"answers\":true").count();
+    assert_eq!((labs(own), labs(theirs)), (2, 1));
+    for (path, status) in [
+        ("/api/labs/star/captures/far/command", "200"),
+        ("/api/labs/other/captures/far/command", "404"),
+        ("/api/labs/other/captures/far?seconds=1", "404"),
+        ("/api/files/star.yaml", "200"),
+        ("/api/files/other.yaml", "403"),
+    ] {
+        let answer = asked(theirs, path);
+        assert!(answer.ends_with(status), "{path}: {answer}");
+    }
+    // curl is told the key of the certificate that was made, and the token goes nowhere else.
+    let command = asked(theirs, "/api/labs/star/captures/far/command");
+    assert!(command.contains("--pinnedpubkey"), "{command}");
+    assert!(!asked(theirs, "/api/results").contains("other:") && asked(own, "/api/results").contains("other:"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    bed.netloom(&["down", "--all"]).expect_code(0);
+}
+
+#[test]
 fn lab_time_is_held_and_let_go_on() {
     let bed = Bed::with_kernel(User::Own);
     bed.write("star.yaml", LAB);

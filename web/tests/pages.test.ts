@@ -38,7 +38,10 @@ after(async () => {
 });
 
 const ROLES = ["edit", "use", "look"] as const;
-const open = (role: (typeof ROLES)[number], hash: string, wish = {}): Promise<Seen> => visit(browser, server.addresses[ROLES.indexOf(role)] ?? "", hash, { allow: /40[34]/, ...wish });
+let guests = 0;
+const link = (role: (typeof ROLES)[number]): string => server.addresses[ROLES.indexOf(role)] ?? "";
+/** Others than whoever has started the server say a name, which nobody else has. */
+const open = (role: (typeof ROLES)[number], hash: string, wish = {}): Promise<Seen> => visit(browser, role === "edit" ? link(role) : `${link(role)}&name=guest-${++guests}`, hash, { allow: /40[34]/, ...wish });
 const ready = (page: Page): Promise<void> => page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
 
 describe("on a shared page", () => {
@@ -49,6 +52,23 @@ describe("on a shared page", () => {
     socket.onopen = () => socket.send(text);
     socket.onmessage = (event) => { done(String(event.data)); socket.close(); };
   }), JSON.stringify({ id: 1, ...request }));
+
+  test("who comes in says a name, is listed with what is open, and can be sent away", async () => {
+    const { page } = await visit(browser, link("use"), "", { allow: /40[0134]|WebSocket|Failed to load/ });
+    await page.getByLabel("Your name").fill("Ada L.");
+    await page.getByRole("button", { name: "Come in" }).click();
+    await page.getByText("role: use").waitFor();
+    assert.ok(!page.url().includes("token"), page.url());
+    const { page: teacher } = await open("edit", "#/class");
+    const row = teacher.getByRole("row", { name: "Ada L." });
+    await row.getByText("use", { exact: true }).waitFor();
+    await page.goto(page.url().replace(/#.*|$/, "#/lab/taught"));
+    await row.getByText("taught").waitFor();
+    await teacher.getByRole("button", { name: "Send Ada L. away" }).click();
+    await row.waitFor({ state: "detached" });
+    assert.equal((await page.request.get(new URL("/api/state", page.url()).href)).status(), 401);
+    await Promise.all([page.close(), teacher.close()]);
+  });
 
   test("who looks on sees everything and changes nothing", async () => {
     const { page, faults } = await open("look", "#/lab/taught");

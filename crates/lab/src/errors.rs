@@ -2,6 +2,7 @@
 
 use crate::bounded::{self, LONGEST_FILE, MOST_READ};
 use crate::diagnostics::Diagnostic;
+use crate::limits::Limits;
 use crate::scalar;
 use crate::yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,7 @@ pub(crate) struct Errors {
     files: Vec<PathBuf>,
     /// How many bytes of files were read.
     read: u64,
+    limits: Limits,
     nodes: Option<Nodes>,
 }
 
@@ -34,6 +36,16 @@ impl Errors {
     /// No errors; files are named relative to `folder`.
     pub(crate) fn in_folder(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), ..Self::default() }
+    }
+
+    /// The same for a lab that may be so large.
+    pub(crate) fn within(self, limits: &Limits) -> Self {
+        Self { limits: *limits, ..self }
+    }
+
+    /// How large the lab may be.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// The text of the file that `node` names.

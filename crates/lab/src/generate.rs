@@ -19,6 +19,7 @@ use crate::diagnostics::{Diagnostic, Span};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::keys::Section;
+use crate::limits::Limits;
 use crate::scalar;
 use crate::yaml::{self, Content, Entry, Node};
 use ground::{Ground, Room, Topology};
@@ -26,10 +27,6 @@ use keys::KINDS;
 use netloom_units::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values that the settings of all generated nodes and links may have together, as many as a file may have with its aliases.
-const MOST_VALUES: usize = 1_000_000;
-/// And the bytes of their texts.
-const MOST_BYTES: usize = 256 << 20;
 /// Between two networks that are generated side by side, in lengths of a link.
 const GAP: f64 = 2.0;
 
@@ -51,7 +48,7 @@ pub(crate) fn expand(root: &Node, errors: &mut Errors) -> Option<Expanded> {
     let wanted = value("generate")?;
     // What is wrong with it is noted when it is read in earnest.
     let seed = value("seed").and_then(|seed| scalar::seed(seed).ok()).unwrap_or(Seed::new(1));
-    let (mut made, before) = (Made::default(), errors.len());
+    let (mut made, before) = (Made { limits: errors.limits(), ..Made::default() }, errors.len());
     for (prefix, node) in generators(wanted, errors) {
         // None after an error was noted.
         let _ = made.add(prefix, node, seed, errors);
@@ -110,6 +107,7 @@ struct Made {
     right: f64,
     values: usize,
     bytes: usize,
+    limits: Limits,
 }
 
 impl Made {
@@ -181,10 +179,11 @@ impl Made {
             self.values += values;
             self.bytes += bytes;
         }
-        if self.values > MOST_VALUES || self.bytes > MOST_BYTES {
+        let Limits { values, bytes, .. } = self.limits;
+        if self.values > values || self.bytes > bytes {
             let message = format!(
-                "its nodes and links have more than {MOST_VALUES} values or {} MiB of settings together: say less of each",
-                MOST_BYTES >> 20
+                "its nodes and links have more than {values} values or {} MiB of settings together: say less of each",
+                bytes >> 20
             );
             return Err(node.error(message));
         }

@@ -23,6 +23,7 @@ mod hosts;
 mod image;
 mod journal;
 mod keys;
+mod limits;
 mod models;
 mod names;
 pub mod plan;
@@ -36,6 +37,7 @@ mod shape;
 mod spec;
 mod sweep;
 mod table;
+mod too_large;
 mod traffic;
 mod vary;
 mod wires;
@@ -52,6 +54,7 @@ pub use expect::{
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
 pub use image::{ImageName, ImageSource};
+pub use limits::Limits;
 pub use models::filter::write_protocol;
 pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_change, parse_pipe};
 pub use names::check_name;
@@ -109,7 +112,7 @@ fn load_as(path: &Path, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
     let failed =
         |why: String| Diagnostics::new(&file, "", Severity::Error, vec![Diagnostic::new(Span::default(), "", why)]);
     let text = bounded::read_lab(path).map_err(failed)?;
-    parse_as(&text, &file, clock)
+    parse_within(&text, &file, clock, &Limits::LARGEST)
 }
 
 /// The text of the lab file at `path`.
@@ -125,7 +128,7 @@ pub fn read(path: &Path) -> Result<String, String> {
 /// # Errors
 /// All errors in it.
 pub fn parse(text: &str, file: &str) -> Result<Lab, Diagnostics> {
-    parse_as(text, file, None)
+    parse_within(text, file, None, &Limits::LARGEST)
 }
 
 /// Checks the lab file `text` as [`parse`] does, as if its `clock` were this one.
@@ -133,7 +136,7 @@ pub fn parse(text: &str, file: &str) -> Result<Lab, Diagnostics> {
 /// # Errors
 /// All errors in it with that clock.
 pub fn parse_with_clock(text: &str, file: &str, clock: Clock) -> Result<Lab, Diagnostics> {
-    parse_as(text, file, Some(clock))
+    parse_within(text, file, Some(clock), &Limits::LARGEST)
 }
 
 /// The lab file `text`, which need not be right beyond being YAML, as JSON, which is a lab file, too.
@@ -145,18 +148,27 @@ pub fn to_json(text: &str, file: &str) -> Result<String, Diagnostics> {
     Ok(yaml::json(&root))
 }
 
-fn parse_as(text: &str, file: &str, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
+/// Checks the lab file `text` as [`parse`] does, as if its `clock` were this one, if there is one. A lab that is larger than `limits` is refused before
+/// anything is made of it.
+///
+/// # Errors
+/// All errors in it, or that it is too large.
+pub fn parse_within(text: &str, file: &str, clock: Option<Clock>, limits: &Limits) -> Result<Lab, Diagnostics> {
     diagnostics::allow_suggestions();
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
-    let root = yaml::parse(text).map_err(|errors| diagnostics(Severity::Error, errors))?;
-    let mut errors = Errors::in_folder(Path::new(file).parent().unwrap_or(Path::new("")));
+    let root = yaml::parse_within(text, limits).map_err(|errors| diagnostics(Severity::Error, errors))?;
+    if let Some(found) = too_large::of_file(limits, &root) {
+        return Err(diagnostics(Severity::Error, vec![found]));
+    }
+    let mut errors = Errors::in_folder(Path::new(file).parent().unwrap_or(Path::new(""))).within(limits);
     let first = vary::first(&root, &mut errors);
     if !errors.is_empty() {
         return Err(diagnostics(Severity::Error, errors.into_entries()));
     }
     let first = first.map_err(|(wrong, point)| diagnostics(Severity::Error, wrong).at_point(point))?;
-    let Some(first) = first else { return finish(&root, text, file, clock, Points::default()) };
-    let lab = finish(&first.root, text, file, clock, first.points).map_err(|found| found.at_point(first.point))?;
+    let source = Source { text, file, limits };
+    let Some(first) = first else { return finish(&root, &source, clock, Points::default()) };
+    let lab = finish(&first.root, &source, clock, first.points).map_err(|found| found.at_point(first.point))?;
     let notes: Vec<String> = first.note.into_iter().chain(lab.note).collect();
     Ok(Lab { note: (!notes.is_empty()).then(|| notes.join("; ")), ..lab })
 }
@@ -171,12 +183,23 @@ fn of_all_runs(plan: &Plan) -> Option<String> {
     Some(format!("{what} of all runs together: `netloom sweep` judges that"))
 }
 
-/// The lab that `root` describes, which was read from `text`.
-fn finish(root: &yaml::Node, text: &str, file: &str, clock: Option<Clock>, points: Points) -> Result<Lab, Diagnostics> {
+/// From where a lab file comes, and how large it may be.
+struct Source<'a> {
+    text: &'a str,
+    file: &'a str,
+    limits: &'a Limits,
+}
+
+/// The lab that `root` describes, which was read from `source`.
+fn finish(root: &yaml::Node, source: &Source<'_>, clock: Option<Clock>, points: Points) -> Result<Lab, Diagnostics> {
+    let Source { text, file, limits } = source;
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    let mut found = Findings { errors: Errors::in_folder(folder), ..Findings::default() };
+    let mut found = Findings { errors: Errors::in_folder(folder).within(limits), ..Findings::default() };
     let (mut spec, left_out) = decode::decode(root, &mut found.errors);
+    if let Some(found) = too_large::of_lab(limits, &spec) {
+        return Err(diagnostics(Severity::Error, vec![found]));
+    }
     spec.clock = clock.unwrap_or(spec.clock);
     spec.points = points;
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

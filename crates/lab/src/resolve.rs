@@ -39,6 +39,7 @@ use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings, LeftOut};
 use crate::journal::JournalSpec;
+use crate::limits::MOST_LINKS;
 use crate::names::check_name;
 use crate::plan::{
     Bypass, CapturePlan, EndPlan, ExternalPlan, GroupPlan, InterfacePlan, JournalPlan, LinkPlan, MeasurePlan, NamePlan,
@@ -54,12 +55,6 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Each link has two ports, and a lab's ports are numbered in 16 bits: more links wait for labs on several machines.
-pub(crate) const MOST_LINKS: usize = 32_768;
-
-/// Each node has an init process of its own, and Linux has 32,768 process numbers unless it is told otherwise.
-pub(crate) const MOST_NODES: usize = 30_000;
-
 /// The seed of a lab that says none.
 const SEED: Seed = Seed::new(1);
 
@@ -69,7 +64,7 @@ const MOST_ENDS: usize = 1_024;
 /// The plan of `spec`. It means something only if no errors were found.
 pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, found: &mut Findings) -> Plan {
     let name = lab_name(&spec, default_name, &mut found.errors);
-    check_sizes(&spec, &mut found.errors);
+    check_ends(&spec, &mut found.errors);
     let stacks = clock::stacks(&mut spec, found);
     tunnel::choose_addresses(&mut spec, &name);
     found.errors.extend(expose::check(&spec));
@@ -201,19 +196,13 @@ fn lab_name(spec: &Spec, default_name: &str, errors: &mut Errors) -> String {
     default_name.to_owned()
 }
 
-fn check_sizes(spec: &Spec, errors: &mut Errors) {
-    if let Some(node) = spec.nodes.get(MOST_NODES) {
-        errors.push(node.name.error(format!("a lab has at most {MOST_NODES} nodes")));
-    }
-    if let Some(link) = spec.links.get(MOST_LINKS) {
-        errors.push(link.name.error(format!("a lab has at most {MOST_LINKS} links")));
-    }
+fn check_ends(spec: &Spec, errors: &mut Errors) {
     let mut ends = 0;
     let too_many = spec.links.iter().find(|link| {
         ends += link.ends.len();
         ends > 2 * MOST_LINKS
     });
-    if let Some(link) = too_many.filter(|_| spec.links.len() <= MOST_LINKS) {
+    if let Some(link) = too_many {
         errors.push(link.name.error(format!("the links of a lab have at most {} ends together", 2 * MOST_LINKS)));
     }
 }

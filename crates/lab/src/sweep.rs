@@ -8,7 +8,7 @@ use crate::errors::Errors;
 use crate::expect::Groups;
 use crate::vary::{self, SweepSettings, Varied, shown};
 use crate::yaml::{self, Content, Entry, Node};
-use crate::{Clock, Lab, finish, scalar};
+use crate::{Clock, Lab, Limits, Source, finish, scalar};
 use netloom_units::Seed;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,7 +112,8 @@ impl Sweep {
         let seed = seed_of(&root, run.repetition);
         set(&mut root, "seed", &seed.get().to_string());
         let points = self.varied.points(&self.known, run.point);
-        let lab = finish(&root, &self.text, &self.file, self.clock, points);
+        let source = Source { text: &self.text, file: &self.file, limits: &Limits::LARGEST };
+        let lab = finish(&root, &source, self.clock, points);
         let lab = lab.map_err(|found| found.at_point(self.varied.describe(run.point)))?;
         over_runs::leave_to_sweep(&mut root, &lab.plan.over_runs);
         Ok(Played { text: write::file(&root), lab })

@@ -8,8 +8,8 @@ mod flow;
 mod json;
 mod value;
 
-pub use build::parse;
 pub(crate) use build::size;
+pub use build::{parse, parse_within};
 pub(crate) use flow::flow;
 pub(crate) use json::json;
 pub(crate) use value::{yaml_value, yaml_value_with_list};

@@ -45,7 +45,7 @@ pub use nodes::NodeTable;
 pub use provenance::{ImageOrigin, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin};
 pub use regular::read as read_document;
 pub use sampler::{Busiest, INTERVAL, SampleSettings, Sampler, interval_within};
-pub use shelf::{PruneRequest, Results, ResultsState, list_results, prune_results};
+pub use shelf::{PruneRequest, Results, ResultsState, is_results, list_results, prune_results};
 pub use tables::write_pipe_table;
 pub use tail::last_lines;
 pub use tcp::TcpTable;

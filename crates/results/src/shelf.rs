@@ -86,6 +86,12 @@ pub fn list_results(root: &Path) -> Result<Vec<Results>, RunError> {
     Ok(all)
 }
 
+/// Whether a folder in that of a lab is the folder of a run of this lab, as [`list_results`] has it.
+pub fn is_results(lab: &str, folder: &Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    name.and_then(began_utc).is_some() && is_of(lab, folder).is_some()
+}
+
 /// Removes what is asked for, and says what that was. What still goes on and what `latest` points to stays.
 ///
 /// # Errors
@@ -178,9 +184,7 @@ struct Judged {
 fn results(lab: &str, run: &DirEntry, latest: bool) -> Option<Results> {
     let folder = run.path();
     let began_utc = began_utc(run.file_name().to_str()?)?;
-    let provenance = about(&folder.join("provenance.json"))?;
-    // Somebody else's file of that name does not name the lab.
-    provenance.lab.filter(|named| named == lab)?;
+    let provenance = is_of(lab, &folder)?;
     let report = about(&folder.join("report.json"));
     let state = match &report {
         _ if is_going_on(&folder) => ResultsState::GoingOn,
@@ -202,6 +206,13 @@ fn results(lab: &str, run: &DirEntry, latest: bool) -> Option<Results> {
         exit_code: report.and_then(|report| report.exit_code),
         latest,
     })
+}
+
+/// Where the results in a folder come from, if they are those of this lab.
+fn is_of(lab: &str, folder: &Path) -> Option<About> {
+    let provenance = about(&folder.join("provenance.json"))?;
+    // Somebody else's file of that name does not name the lab.
+    (provenance.lab.as_deref() == Some(lab)).then_some(provenance)
 }
 
 fn about(path: &Path) -> Option<About> {

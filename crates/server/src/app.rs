@@ -1,56 +1,61 @@
 //! What all requests share.
 
 use crate::answer::Refusal;
-use crate::folder::Folder;
+use crate::connections::Connections;
 use crate::jobs::Jobs;
 use crate::journals::Journals;
+use crate::lab_files::LabFiles;
 use crate::names::Names;
 use crate::options::Opened;
+use crate::scope::Scope;
+use crate::shares::{Limits, Shares};
 use crate::shelf::Shelf;
-use crate::token::Tokens;
+use crate::turns::Turns;
+use crate::visitors::Visitors;
 use crate::world::World;
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 
 /// See the module.
 pub(crate) struct App {
     pub(crate) names: Names,
-    pub(crate) tokens: Tokens,
+    pub(crate) visitors: Arc<Visitors>,
     pub(crate) opened: Option<Opened>,
-    /// The folder with the lab files.
-    pub(crate) folder: Option<Arc<Folder>>,
+    /// What others than whoever has started the server may reach.
+    pub(crate) scope: Scope,
+    /// The lab files that are served.
+    pub(crate) labs: Option<Arc<LabFiles>>,
     pub(crate) shelf: Shelf,
     pub(crate) journals: Journals,
     pub(crate) jobs: Arc<Jobs>,
     /// What changes, for pages that watch.
     pub(crate) world: World,
+    pub(crate) connections: Arc<Connections>,
     /// How many WebSockets there may be.
-    pub(crate) sockets: Arc<Semaphore>,
-    /// How many of them may be terminals.
-    pub(crate) terminals: Arc<Semaphore>,
-    /// How many lab files may be read at a time.
-    pub(crate) readers: Arc<Semaphore>,
+    pub(crate) sockets: Arc<Shares>,
+    /// How many of them may be terminals, and downloads of packets.
+    pub(crate) terminals: Arc<Shares>,
+    pub(crate) captures: Arc<Shares>,
+    /// Requests of others that are being answered: each may take a thread, which waits for a lab or a disk.
+    pub(crate) others: Arc<Semaphore>,
+    /// Who may have a lab file read.
+    pub(crate) turns: Turns,
     /// True when the server ends.
     pub(crate) ending: watch::Receiver<bool>,
 }
 
 impl App {
-    /// The folder with the lab files.
-    pub(crate) fn lab_folder(&self) -> Result<Arc<Folder>, Refusal> {
-        self.folder
-            .clone()
-            .ok_or_else(|| Refusal::missing("this server has no folder with lab files: it shows results"))
-    }
-
-    /// Waits until it is somebody's turn to have a lab file read.
-    pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        Arc::clone(&self.readers).acquire_owned().await.map_err(|_| Refusal::failed("the server ends"))
+    /// The lab files that are served.
+    pub(crate) fn lab_files(&self) -> Result<Arc<LabFiles>, Refusal> {
+        self.labs.clone().ok_or_else(|| Refusal::missing("this server has no folder with lab files: it shows results"))
     }
 }
 
-/// WebSockets of all pages together.
-pub(crate) const MOST_SOCKETS: usize = 512;
+/// Requests of others than the role `edit` that are answered at a time; more wait.
+pub(crate) const MOST_OF_OTHERS: usize = 64;
+/// WebSockets of all pages together: a page has one for events, and one for each lab that it shows.
+pub(crate) const SOCKETS: Limits = Limits { all: 512, role: 192, address: 128, one: 72 };
 /// Terminals of all pages together: each is a program in a node.
-pub(crate) const MOST_TERMINALS: usize = 64;
-/// Reading a lab file takes a processor; a page asks at each keystroke.
-pub(crate) const MOST_READERS: usize = 2;
+pub(crate) const TERMINALS: Limits = Limits { all: 64, role: 48, address: 32, one: 8 };
+/// Downloads of packets: each costs the lab a copy of what it captures.
+pub(crate) const CAPTURES: Limits = Limits { all: 64, role: 40, address: 16, one: 4 };

@@ -1,13 +1,15 @@
 //! Packets of a link, as a download that grows.
 
+use crate::access::{From, Token};
 use crate::answer::{Answer, Refusal, apart, reply};
 use crate::app::App;
 use crate::query::{encoded, pairs};
-use crate::token::Role;
+use crate::reach::LabName;
+use crate::visitors::Visitor;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, COOKIE, HOST};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, Response};
 use axum::response::IntoResponse;
 use futures_util::stream;
@@ -57,23 +59,29 @@ fn wanted(link: String, query: &str) -> Result<Wanted, Refusal> {
 /// `GET /api/labs/LAB/captures/LINK`
 pub(crate) async fn capture(
     State(app): State<Arc<App>>,
-    Path((lab, link)): Path<(String, String)>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    lab: LabName,
+    Path((_, link)): Path<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> Answer {
     let Wanted { capture, seconds } = wanted(link.clone(), query.as_deref().unwrap_or_default())?;
-    let name = format!("{}-{}.pcapng", plain(&lab), plain(&link));
-    let (client, packets) = apart(move || begin(&lab, capture)).await??;
+    let share = app.captures.take(&visitor, address)?;
+    let open = app.visitors.opened(&visitor, json!({ "kind": "capture", "lab": lab.get(), "link": link }));
+    let name = format!("{}-{}.pcapng", plain(lab.get()), plain(&link));
+    let (client, packets) = apart(move || begin(lab.get(), capture)).await??;
     let packets = Receiver::from_owned_fd(packets)
         .map_err(|error| Refusal::failed(format!("reading packets from the lab: {error}")))?;
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
     let body = Body::from_stream(stream::unfold(
-        (packets, client, app.ending.clone()),
-        move |(mut packets, client, mut ending)| async move {
+        (packets, (client, visitor, share, open), app.ending.clone()),
+        move |(mut packets, held, mut ending)| async move {
             let mut piece = vec![0; PIECE];
             let read = async {
                 tokio::select! {
                     read = packets.read(&mut piece) => read.unwrap_or(0),
                     _ = ending.wait_for(|is_ending| *is_ending) => 0,
+                    () = held.1.is_sent_away() => 0,
                 }
             };
             let length = match end {
@@ -81,7 +89,7 @@ pub(crate) async fn capture(
                 None => read.await,
             };
             piece.truncate(length);
-            (length > 0).then_some((Ok::<_, std::io::Error>(piece), (packets, client, ending)))
+            (length > 0).then_some((Ok::<_, std::io::Error>(piece), (packets, held, ending)))
         },
     ));
     let mut response = Response::new(body);
@@ -110,24 +118,32 @@ fn plain(name: &str) -> String {
 /// `GET /api/labs/LAB/captures/LINK/command`
 pub(crate) async fn command(
     State(app): State<Arc<App>>,
-    Extension(role): Extension<Role>,
-    Path((lab, link)): Path<(String, String)>,
+    Extension(Token(token)): Extension<Token>,
+    lab: LabName,
+    Path((_, link)): Path<(String, String)>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Answer {
     let asked = wanted(link.clone(), query.as_deref().unwrap_or_default())?;
     if !app.names.is_shared {
-        return reply(&json!({ "command": local(&lab, &link, &asked.capture) }));
+        return reply(&json!({ "command": local(lab.get(), &link, &asked.capture) }));
     }
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    // The page that asks has this token already, in its cookie; which is of use here alone.
-    let token = app.tokens.iter().find(|(own, _)| *own == role).map(|(_, token)| token).unwrap_or_default();
-    debug_assert!(headers.contains_key(COOKIE) || headers.contains_key(AUTHORIZATION), "who asks is known");
     let query = query.filter(|query| !query.is_empty()).map_or_else(String::new, |query| format!("?{query}"));
     let address =
-        format!("{}://{host}/api/labs/{}/captures/{}{query}", app.names.scheme, encoded(&lab), encoded(&link));
-    let command = format!("curl -sNk -H 'Authorization: Bearer {token}' {} | wireshark -k -i -", quoted(&address));
-    reply(&json!({ "command": command }))
+        format!("{}://{host}/api/labs/{}/captures/{}{query}", app.names.scheme, encoded(lab.get()), encoded(&link));
+    // The page that asks has this token already, in its cookie; which is of use here alone.
+    reply(&json!({ "command": remote(&address, &token, app.names.pin.as_deref()) }))
+}
+
+/// The command of somebody at another machine. The token is sent to this server and to nobody else: a certificate that nobody vouches for is known by its key.
+fn remote(address: &str, token: &str, pin: Option<&str>) -> String {
+    let trust = pin.map_or_else(String::new, |pin| format!(" -k --pinnedpubkey {}", quoted(&format!("sha256//{pin}"))));
+    format!(
+        "curl -sN{trust} -H {} {} | wireshark -k -i -",
+        quoted(&format!("Authorization: Bearer {token}")),
+        quoted(address)
+    )
 }
 
 /// The command of somebody who sits at this machine.
@@ -172,6 +188,11 @@ mod tests {
         for wrong in ["seconds=0", "seconds=NaN", "seconds=1e9", "snaplen_bytes=-1", "file=x"] {
             assert!(wanted("l1".into(), wrong).is_err(), "{wrong}");
         }
+        // With a certificate that others vouch for, curl sees to it; else it is told the key, and refuses every other.
+        let known = remote("https://lab.example:1/api", "t", None);
+        assert_eq!(known, "curl -sN -H 'Authorization: Bearer t' https://lab.example:1/api | wireshark -k -i -");
+        let made = remote("https://192.0.2.1:1/api", "t", Some("a+b/c="));
+        assert!(made.starts_with("curl -sN -k --pinnedpubkey 'sha256//a+b/c=' -H "), "{made}");
         assert_eq!(encoded("a b/c"), "a%20b%2Fc");
         assert_eq!(plain("../a\"b"), "ab");
     }

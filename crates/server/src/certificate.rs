@@ -1,6 +1,6 @@
 //! What TLS shows to browsers on the network: a certificate that the user has, or one that is made for this time.
 
-use rcgen::{CertificateParams, KeyPair};
+use rcgen::{CertificateParams, KeyPair, PublicKeyData};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -13,6 +13,8 @@ use std::{fmt, fs};
 pub struct Certificate {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
+    /// Of one that was made for this time: the SHA-256 of its public key, in base 64.
+    pin: Option<String>,
 }
 
 impl fmt::Debug for Certificate {
@@ -37,7 +39,7 @@ impl Certificate {
             return Err(format!("{} has no certificate (-----BEGIN CERTIFICATE-----)", certificate.display()));
         }
         let key = PrivateKeyDer::from_pem_slice(&pem(key)?).map_err(|error| format!("{}: {error}", key.display()))?;
-        Ok(Self { chain, key })
+        Ok(Self { chain, key, pin: None })
     }
 
     /// One for these names and addresses, signed by itself, whose key nobody else has ever had.
@@ -50,8 +52,9 @@ impl Certificate {
         let mut params = CertificateParams::new(names).map_err(failed)?;
         params.distinguished_name.push(rcgen::DnType::CommonName, "netloom ui");
         let certificate = params.self_signed(&key).map_err(failed)?;
+        let pin = Some(base64(&Sha256::digest(key.subject_public_key_info())));
         let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
-        Ok(Self { chain: vec![certificate.der().clone()], key })
+        Ok(Self { chain: vec![certificate.der().clone()], key, pin })
     }
 
     /// The SHA-256 of the certificate, as browsers show it.
@@ -59,6 +62,11 @@ impl Certificate {
         let digest = self.chain.first().map(Sha256::digest).unwrap_or_default();
         let pairs: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
         pairs.join(":")
+    }
+
+    /// By what programs know the key of one that was made for this time, as `curl --pinnedpubkey` takes it; none of one that others vouch for.
+    pub(crate) fn pin(&self) -> Option<&str> {
+        self.pin.as_deref()
     }
 
     /// What a listener needs.
@@ -72,6 +80,20 @@ impl Certificate {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Arc::new(config))
     }
+}
+
+/// Bytes as letters (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let whole = three.iter().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte)) << (8 * (3 - three.len()));
+        for place in 0..4 {
+            let letter = char::from(LETTERS[whole >> (18 - 6 * place) & 63]);
+            text.push(if place <= three.len() { letter } else { '=' });
+        }
+    }
+    text
 }
 
 fn pem(path: &Path) -> Result<Vec<u8>, String> {
@@ -94,6 +116,16 @@ mod tests {
         assert_eq!(fingerprint.split(':').count(), 32);
         made.into_config().unwrap();
         assert_ne!(Certificate::make(&["localhost".into()]).unwrap().fingerprint(), fingerprint);
+    }
+
+    #[test]
+    fn letters_are_those_of_the_standard() {
+        for (bytes, expected) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), expected);
+        }
+        assert_eq!(Certificate::make(&["localhost".into()]).unwrap().pin().map(str::len), Some(44));
     }
 
     #[test]

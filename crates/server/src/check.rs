@@ -1,16 +1,19 @@
 //! Lab files, read while they are written: what is wrong where, what would be set up, and where it stands on the map.
 
-use crate::answer::{Answer, Refusal, apart, read, reply};
+use crate::access::From;
+use crate::answer::{Answer, Refusal, read, reply};
 use crate::app::App;
+use crate::lab_files::LONGEST_TEXT;
 use crate::places::Places;
 use crate::scene::scene;
 use crate::token::Role;
 use crate::tree::{ends, tree};
+use crate::visitors::Visitor;
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use netloom_judge::expectations::Tasks;
-use netloom_lab::{Clock, Diagnostics, Lab, Plan, settings_of};
+use netloom_lab::{Clock, Diagnostics, Lab, Limits, Plan, settings_of};
 use netloom_units::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,22 +29,33 @@ struct Wanted {
 }
 
 /// `POST /api/check`
-pub(crate) async fn check(State(app): State<Arc<App>>, Extension(role): Extension<Role>, body: Bytes) -> Answer {
+pub(crate) async fn check(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    body: Bytes,
+) -> Answer {
     let Wanted { path, text, clock } = read(&body)?;
-    if text.is_some() && role < Role::Edit {
+    if text.is_some() && visitor.role < Role::Edit {
         return Err(Refusal::forbidden("a text of one's own needs the role `edit`: leave `text` out"));
     }
     let clock = clock.map(|clock| parse_clock(&clock)).transpose()?;
-    let folder = app.lab_folder()?;
-    let _turn = app.turn().await?;
-    let found = apart(move || {
+    let labs = app.lab_files()?;
+    app.scope.check_file(visitor.role, &path)?;
+    let found = app.turns.take(&visitor, address, move || {
+        let file = labs.named(&path)?;
         let text = match text {
+            Some(text) if text.len() as u64 > LONGEST_TEXT => return Err(too_long()),
             Some(text) => text,
-            None => folder.read(&path)?.text,
+            None => labs.read(&path)?.text,
         };
-        Ok::<_, Refusal>(checked(&text, &folder.named(&path)?, clock))
+        Ok::<_, Refusal>(checked(&text, &file, clock))
     });
     reply(&found.await??)
+}
+
+fn too_long() -> Refusal {
+    Refusal::new(axum::http::StatusCode::PAYLOAD_TOO_LARGE, "a lab file has at most 4 MiB")
 }
 
 /// A clock as the command line has it.
@@ -59,11 +73,8 @@ pub(crate) fn parse_clock(text: &str) -> Result<Clock, Refusal> {
 pub(crate) fn checked(text: &str, path: &Path, clock: Option<Clock>) -> Value {
     let places = Places::new(text);
     let file = path.to_string_lossy();
-    let parsed = match clock {
-        Some(clock) => netloom_lab::parse_with_clock(text, &file, clock),
-        None => netloom_lab::parse(text, &file),
-    };
-    let tree = netloom_lab::yaml::parse(text).map_or(Value::Null, |root| tree(&root, &places));
+    let parsed = netloom_lab::parse_within(text, &file, clock, &Limits::SERVED);
+    let tree = netloom_lab::yaml::parse_within(text, &Limits::SERVED).map_or(Value::Null, |root| tree(&root, &places));
     match parsed {
         Ok(Lab { plan, warnings, note }) => json!({
             "ok": true,
@@ -163,6 +174,26 @@ mod tests {
         assert_eq!(found["scene"]["nodes"][1]["placed"], false);
         assert_eq!(found["scene"]["links"][0], json!({ "name": "l", "ends": ["a", "b"], "words": ["1 Mbit/s"] }));
         assert_eq!(found["plan"]["name"], "x");
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_much_is_made_of_it() {
+        let many: Vec<String> = (0..30_000).map(|number| format!("n{number}")).collect();
+        let aliases =
+            format!("nodes: {{a: {{x: &a [{}]}}, b: {{x: [*a, *a, *a, *a, *a, *a, *a]}}}}\n", many.join(", "));
+        let range = "from: 1, to: 100000, count: 100000";
+        let varied =
+            format!("nodes: [a, b]\nvary:\n  x: {{{range}}}\n  y: {{{range}, with: x}}\n  z: {{{range}, with: x}}\n");
+        for (text, why) in [
+            (format!("nodes: [{}]\n", many.join(", ")), "these are 30000 nodes: a lab on a page has at most 10000"),
+            ("generate: {kind: ring, n: 20000}\n".to_owned(), "10000 nodes"),
+            (aliases, "more than 200000 values"),
+            (varied, "at most 200000 values"),
+        ] {
+            let found = checked(&text, Path::new("x.yaml"), None);
+            let said = found["errors"][0]["message"].as_str().unwrap_or_default();
+            assert!(found["ok"] == false && said.contains(why), "{said}");
+        }
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 mod child;
 
-use crate::answer::{Answer, Refusal, apart, read, reply, reply_with};
+use crate::access::From;
+use crate::answer::{Answer, Refusal, read, reply, reply_with};
 use crate::app::App;
 use crate::check::parse_clock;
 use crate::jobs::Asked;
+use crate::visitors::Visitor;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -25,7 +28,12 @@ struct Wanted {
 }
 
 /// `POST /api/jobs`
-pub(crate) async fn start(State(app): State<Arc<App>>, body: Bytes) -> Answer {
+pub(crate) async fn start(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    body: Bytes,
+) -> Answer {
     let wanted: Wanted = read(&body)?;
     let command = ["up", "run", "sim"].into_iter().find(|known| *known == wanted.command);
     let command = command.ok_or_else(|| Refusal::bad("`command` is up, run or sim").with("key", "command"))?;
@@ -35,14 +43,17 @@ pub(crate) async fn start(State(app): State<Arc<App>>, body: Bytes) -> Answer {
     if let Some(name) = &wanted.name {
         netloom_lab::check_name(name).map_err(|reason| Refusal::bad(reason).with("key", "name"))?;
     }
-    let folder = app.lab_folder()?;
+    let labs = app.lab_files()?;
     let path = wanted.path.clone();
-    let (home, lab) = apart(move || {
-        let text = folder.read(&path)?;
-        let lab = netloom_lab::parse(&text.text, &folder.named(&path)?.to_string_lossy()).ok().map(|lab| lab.plan.name);
-        Ok::<_, Refusal>((folder.path().to_owned(), lab))
-    })
-    .await??;
+    let (home, lab) = app
+        .turns
+        .take(&visitor, address, move || {
+            let text = labs.read(&path)?;
+            let lab =
+                netloom_lab::parse(&text.text, &labs.named(&path)?.to_string_lossy()).ok().map(|lab| lab.plan.name);
+            Ok::<_, Refusal>((labs.path().to_owned(), lab))
+        })
+        .await??;
     let asked = Asked {
         command,
         path: wanted.path,
@@ -54,21 +65,25 @@ pub(crate) async fn start(State(app): State<Arc<App>>, body: Bytes) -> Answer {
     };
     let (id, stop) = app.jobs.begin(&asked)?;
     tokio::spawn(run(Arc::clone(&app), id, asked, stop));
-    reply_with(StatusCode::CREATED, &app.jobs.described(id)?)
+    reply_with(StatusCode::CREATED, &app.jobs.described(id, |_, _| true)?)
 }
 
 /// `GET /api/jobs`
-pub(crate) async fn list(State(app): State<Arc<App>>) -> Answer {
-    reply(&json!({ "jobs": app.jobs.list() }))
+pub(crate) async fn list(State(app): State<Arc<App>>, Extension(visitor): Extension<Arc<Visitor>>) -> Answer {
+    reply(&json!({ "jobs": app.jobs.list(|lab, path| app.scope.has_job(visitor.role, lab, path)) }))
 }
 
 /// `GET /api/jobs/ID`
-pub(crate) async fn one(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
-    reply(&app.jobs.described(id)?)
+pub(crate) async fn one(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Path(id): Path<u64>,
+) -> Answer {
+    reply(&app.jobs.described(id, |lab, path| app.scope.has_job(visitor.role, lab, path))?)
 }
 
 /// `DELETE /api/jobs/ID`
 pub(crate) async fn stop(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     app.jobs.stop(id)?;
-    reply(&app.jobs.described(id)?)
+    reply(&app.jobs.described(id, |_, _| true)?)
 }

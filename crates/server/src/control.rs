@@ -3,12 +3,15 @@
 //! Lines of the page are read as JSON and written anew, so that what is judged here is what the lab gets: a line of its own could hide in one that is
 //! only passed on.
 
+use crate::access::From;
 use crate::answer::{Answer, Refusal, apart};
 use crate::app::App;
-use crate::socket::{Close, Gone, Inbox, Outbox, Said, converse};
+use crate::reach::LabName;
+use crate::socket::{Close, Gone, Inbox, Opener, Outbox, Said, converse};
 use crate::token::Role;
+use crate::visitors::Visitor;
 use axum::Extension;
-use axum::extract::{Path, State, WebSocketUpgrade};
+use axum::extract::{State, WebSocketUpgrade};
 use netloom_control::find;
 use netloom_host::runtime::{control_socket, is_ending};
 use serde_json::{Value, json};
@@ -27,11 +30,18 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// `GET /api/labs/LAB/control`
 pub(crate) async fn control(
     State(app): State<Arc<App>>,
-    Extension(role): Extension<Role>,
-    Path(lab): Path<String>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    lab: Result<LabName, Refusal>,
     upgrade: WebSocketUpgrade,
 ) -> Answer {
-    converse(&app, upgrade, move |outbox, inbox| async move {
+    let what = json!({ "kind": "lab", "lab": lab.as_ref().map(LabName::get).ok() });
+    let role = visitor.role;
+    converse(&app, Opener { visitor, address, what }, upgrade, move |outbox, inbox| async move {
+        let lab = match lab {
+            Ok(lab) => lab,
+            Err(refusal) => return refusal.into(),
+        };
         match connect(lab).await {
             Ok(stream) => relay(stream, role, &outbox, inbox).await,
             Err(refusal) => refusal.into(),
@@ -39,10 +49,10 @@ pub(crate) async fn control(
     })
 }
 
-async fn connect(lab: String) -> Result<UnixStream, Refusal> {
+async fn connect(lab: LabName) -> Result<UnixStream, Refusal> {
     let found = lab.clone();
-    let folder: PathBuf = apart(move || find(&found)).await??.path;
-    let starting = |why: &str| Refusal::new(axum::http::StatusCode::CONFLICT, format!("lab `{lab}` {why}"));
+    let folder: PathBuf = apart(move || find(found.get())).await??.path;
+    let starting = |why: &str| Refusal::new(axum::http::StatusCode::CONFLICT, format!("lab `{}` {why}", lab.get()));
     match tokio::time::timeout(PATIENCE, UnixStream::connect(control_socket(&folder))).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(_)) if is_ending(&folder) => Err(starting("is ending")),

@@ -2,7 +2,9 @@
 
 use crate::answer::{Answer, Refusal, apart, reply};
 use crate::app::App;
-use crate::folder::{Base, LONGEST_TEXT};
+use crate::lab_files::{Base, LONGEST_TEXT};
+use crate::visitors::Visitor;
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH};
@@ -11,17 +13,22 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// `GET /api/files`
-pub(crate) async fn list(State(app): State<Arc<App>>) -> Answer {
-    let Some(folder) = app.folder.clone() else { return reply(&json!({ "files": [], "left_out": 0 })) };
-    let results = app.shelf.root().to_owned();
-    let (files, left_out) = apart(move || folder.list(&results)).await?;
+pub(crate) async fn list(State(app): State<Arc<App>>, Extension(visitor): Extension<Arc<Visitor>>) -> Answer {
+    let Some(labs) = app.labs.clone() else { return reply(&json!({ "files": [], "left_out": 0 })) };
+    let (mut files, left_out) = apart(move || labs.list()).await?;
+    files.retain(|file| app.scope.has_file(visitor.role, &file.path));
     reply(&json!({ "files": files, "left_out": left_out }))
 }
 
 /// `GET /api/files/PATH`
-pub(crate) async fn read(State(app): State<Arc<App>>, Path(path): Path<String>) -> Answer {
-    let folder = app.lab_folder()?;
-    let text = apart(move || folder.read(&path)).await??;
+pub(crate) async fn read(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Path(path): Path<String>,
+) -> Answer {
+    let labs = app.lab_files()?;
+    app.scope.check_file(visitor.role, &path)?;
+    let text = apart(move || labs.read(&path)).await??;
     let mut response = Response::new(Body::from(text.text));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
@@ -44,8 +51,8 @@ pub(crate) async fn write(
         return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "a lab file has at most 4 MiB"));
     }
     let text = String::from_utf8(body.into()).map_err(|_| Refusal::bad("a lab file is text in UTF-8"))?;
-    let folder = app.lab_folder()?;
-    let etag = apart(move || folder.write(&path, &text, &base)).await??;
+    let labs = app.lab_files()?;
+    let etag = apart(move || labs.write(&path, &text, &base)).await??;
     reply(&json!({ "etag": etag }))
 }
 

@@ -1,14 +1,17 @@
 //! Files of other tools, generated networks, and what a lab file may say.
 
-use crate::answer::{Answer, Refusal, apart, read, reply};
+use crate::access::From;
+use crate::answer::{Answer, Refusal, read, reply};
 use crate::app::App;
 use crate::check::{checked, shown};
 use crate::places::Places;
+use crate::visitors::Visitor;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use netloom_import::{Format, Imported, Options, Target};
-use netloom_lab::Diagnostics;
+use netloom_lab::{Diagnostics, Limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -45,18 +48,21 @@ struct Foreign {
 }
 
 /// `POST /api/convert`
-pub(crate) async fn convert(State(app): State<Arc<App>>, body: Bytes) -> Answer {
+pub(crate) async fn convert(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    body: Bytes,
+) -> Answer {
     let Foreign { name, text, from } = read(&body)?;
-    let folder = app.lab_folder()?;
-    let path = folder.named(&name)?;
+    let path = app.lab_files()?.named(&name)?;
     let format = match from {
         Some(from) => Some(Format::named(&from).ok_or_else(|| unknown(&from))?),
         None => Format::of(&path, &text),
     };
     let format = format
         .ok_or_else(|| Refusal::bad(format!("{name} has no known format: name it in `from`")).with("key", "from"))?;
-    let _turn = app.turn().await?;
-    let converted = apart(move || {
+    let converted = app.turns.take(&visitor, address, move || {
         let refused = |found: &Diagnostics| wrong(&text, found);
         let file = path.to_string_lossy();
         let imported =
@@ -87,7 +93,12 @@ struct Export {
 }
 
 /// `POST /api/export`
-pub(crate) async fn export(State(app): State<Arc<App>>, body: Bytes) -> Answer {
+pub(crate) async fn export(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    body: Bytes,
+) -> Answer {
     let Export { path, text, to } = read(&body)?;
     let named = |target: &Target| target.name() == to;
     let target = Target::ALL.into_iter().find(named).ok_or_else(|| {
@@ -95,10 +106,10 @@ pub(crate) async fn export(State(app): State<Arc<App>>, body: Bytes) -> Answer {
         Refusal::bad(format!("labs are not written as `{}`: these are possible: {names}", to.escape_debug()))
             .with("key", "to")
     })?;
-    let path = app.lab_folder()?.named(&path)?;
-    let _turn = app.turn().await?;
-    let written = apart(move || {
-        let lab = netloom_lab::parse(&text, &path.to_string_lossy()).map_err(|found| wrong(&text, &found))?;
+    let path = app.lab_files()?.named(&path)?;
+    let written = app.turns.take(&visitor, address, move || {
+        let lab = netloom_lab::parse_within(&text, &path.to_string_lossy(), None, &Limits::SERVED)
+            .map_err(|found| wrong(&text, &found))?;
         let (written, notes) = target.write(&lab.plan);
         Ok::<_, Refusal>(json!({ "text": written, "notes": notes }))
     });
@@ -111,9 +122,16 @@ struct AsJson {
 }
 
 /// `POST /api/format`
-pub(crate) async fn as_json(body: Bytes) -> Answer {
+pub(crate) async fn as_json(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    body: Bytes,
+) -> Answer {
     let AsJson { text } = read(&body)?;
-    let json = apart(move || netloom_lab::to_json(&text, "the text").map_err(|found| wrong(&text, &found)));
+    let json = app
+        .turns
+        .take(&visitor, address, move || netloom_lab::to_json(&text, "the text").map_err(|found| wrong(&text, &found)));
     reply(&json!({ "json": json.await?? }))
 }
 
@@ -139,7 +157,12 @@ struct Network {
 }
 
 /// `POST /api/generate`
-pub(crate) async fn generate(State(app): State<Arc<App>>, body: Bytes) -> Answer {
+pub(crate) async fn generate(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    body: Bytes,
+) -> Answer {
     let Network { kind, keys, name } = read(&body)?;
     let name = name.unwrap_or_else(|| kind.clone());
     netloom_lab::check_name(&name).map_err(|reason| Refusal::bad(reason).with("key", "name"))?;
@@ -160,8 +183,7 @@ pub(crate) async fn generate(State(app): State<Arc<App>>, body: Bytes) -> Answer
         ))
         .with("key", "kind"));
     }
-    let _turn = app.turn().await?;
-    let made = apart(move || {
+    let made = app.turns.take(&visitor, address, move || {
         let keys: Vec<(String, String)> = keys.into_iter().filter(|(_, value)| !value.trim().is_empty()).collect();
         let text = netloom_lab::generate(&name, &kind, &keys).map_err(|found| wrong("", &found))?;
         let file = format!("{name}.yaml");

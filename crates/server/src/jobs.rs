@@ -94,9 +94,9 @@ impl Jobs {
         Ok(())
     }
 
-    /// All of them, without their lines.
-    pub(crate) fn list(&self) -> Vec<About> {
-        self.all().iter().map(|job| job.about.clone()).collect()
+    /// Those that somebody may see, by their labs and lab files, without their lines.
+    pub(crate) fn list(&self, may: impl Fn(Option<&str>, &str) -> bool) -> Vec<About> {
+        self.all().iter().map(|job| job.about.clone()).filter(|about| about.is_for(&may)).collect()
     }
 
     /// Whether any goes on.
@@ -113,12 +113,12 @@ impl Jobs {
         self.changed.send_modify(|version| *version += 1);
     }
 
-    /// What a page has not heard yet, as events.
-    pub(crate) fn news(&self, heard: &mut Heard) -> Vec<Value> {
+    /// What a page has not heard yet of the jobs that it may see, as events.
+    pub(crate) fn news(&self, heard: &mut Heard, may: impl Fn(Option<&str>, &str) -> bool) -> Vec<Value> {
         let all = self.all();
         heard.0.retain(|id, _| all.iter().any(|job| job.about.id == *id));
         let mut news = Vec::new();
-        for job in all.iter() {
+        for job in all.iter().filter(|job| job.about.is_for(&may)) {
             let (version, next) = heard.0.entry(job.about.id).or_insert((0, job.first));
             if *version != job.version {
                 let first = (*next).max(job.first);
@@ -160,13 +160,19 @@ impl Jobs {
         Ok((id, stop))
     }
 
-    pub(crate) fn described(&self, id: u64) -> Result<Value, Refusal> {
+    pub(crate) fn described(&self, id: u64, may: impl Fn(Option<&str>, &str) -> bool) -> Result<Value, Refusal> {
         let all = self.all();
-        let job = all.iter().find(|job| job.about.id == id).ok_or_else(|| no_such(id))?;
+        let job = all.iter().find(|job| job.about.id == id && job.about.is_for(&may)).ok_or_else(|| no_such(id))?;
         let mut value = json!(job.about);
         value["lines"] = json!(job.lines);
         value["first"] = job.first.into();
         Ok(value)
+    }
+}
+
+impl About {
+    fn is_for(&self, may: &impl Fn(Option<&str>, &str) -> bool) -> bool {
+        may(self.lab.as_deref(), &self.path)
     }
 }
 
@@ -233,17 +239,17 @@ mod tests {
         let jobs = Jobs::new("netloom".into(), false);
         let (id, _) = jobs.begin(&asked()).unwrap();
         let mut heard = Heard::default();
-        assert_eq!(jobs.news(&mut heard).len(), 1);
-        assert!(jobs.news(&mut heard).is_empty());
+        assert_eq!(jobs.news(&mut heard, |_, _| true).len(), 1);
+        assert!(jobs.news(&mut heard, |_, _| true).is_empty());
         for line in ["one", "two"] {
             jobs.change(id, |job| job.say(line.into()));
         }
-        let news = jobs.news(&mut heard);
+        let news = jobs.news(&mut heard, |_, _| true);
         assert_eq!((&news[0]["lines"], &news[0]["first"]), (&json!(["one", "two"]), &json!(0)));
         for number in 0..2 * MOST_LINES {
             jobs.change(id, |job| job.say(number.to_string()));
         }
-        let later = jobs.news(&mut heard);
+        let later = jobs.news(&mut heard, |_, _| true);
         assert_eq!((later[0]["lines"].as_array().unwrap().len(), &later[0]["first"]), (MOST_LINES, &json!(502)));
     }
 

@@ -3,8 +3,9 @@
 use crate::answer::{Answer, Refusal, apart, reply};
 use crate::app::App;
 use crate::query::pairs;
+use crate::reach::ResultsId;
 use axum::body::Body;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Response};
 use netloom_results::journal::{Columns, Found, Happened, JOURNAL, NEVER, Span, Spool};
@@ -24,16 +25,16 @@ fn spool(app: &App, id: &str) -> Result<Arc<Spool>, Refusal> {
 }
 
 /// `GET /api/results/ID/journal`
-pub(crate) async fn overview(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer {
-    let overview = apart(move || Ok::<_, Refusal>(spool(&app, &id)?.overview(MOST_FLOWS))).await??;
+pub(crate) async fn overview(State(app): State<Arc<App>>, id: ResultsId) -> Answer {
+    let overview = apart(move || Ok::<_, Refusal>(spool(&app, id.get())?.overview(MOST_FLOWS))).await??;
     reply(&overview)
 }
 
 /// `GET /api/results/ID/journal/packets`
-pub(crate) async fn packets(State(app): State<Arc<App>>, Path(id): Path<String>, RawQuery(query): RawQuery) -> Answer {
+pub(crate) async fn packets(State(app): State<Arc<App>>, id: ResultsId, RawQuery(query): RawQuery) -> Answer {
     let span = span(query.as_deref().unwrap_or_default())?;
     let found = apart(move || {
-        let spool = spool(&app, &id)?;
+        let spool = spool(&app, id.get())?;
         spool.find(&span).map_err(|error| Refusal::failed(format!("reading the journal: {error}")))
     });
     let mut response = Response::new(Body::from(packed(&found.await??)));

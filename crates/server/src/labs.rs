@@ -2,15 +2,21 @@
 
 use crate::answer::{Answer, apart, reply};
 use crate::app::App;
-use axum::extract::{Path, State};
+use crate::reach::LabName;
+use crate::token::Role;
+use crate::visitors::Visitor;
+use axum::Extension;
+use axum::extract::State;
 use netloom_control::{Look, Silence, TakenDown, look_at_labs, take_down};
 use netloom_judge::RunError;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// `GET /api/labs`
-pub(crate) async fn list(State(app): State<Arc<App>>) -> Answer {
-    let labs = apart(move || look(&app)).await??;
+pub(crate) async fn list(State(app): State<Arc<App>>, Extension(visitor): Extension<Arc<Visitor>>) -> Answer {
+    let mut labs = apart(move || look(&app)).await??;
+    labs.retain(|lab| visitor.role == Role::Edit || lab["shared"] == Value::Bool(true));
     reply(&json!({ "labs": labs }))
 }
 
@@ -35,7 +41,9 @@ fn described(lab: &Look, app: &App) -> Value {
             (json!({ "name": name, "answers": false, "state": state, "pid": pid, "file": file }), file.as_ref(), None)
         }
     };
-    let inside = app.folder.as_ref().zip(file).and_then(|(folder, file)| folder.inside(file));
+    let inside = app.labs.as_ref().zip(file).and_then(|(labs, file)| labs.inside(file));
+    let name = value["name"].as_str().unwrap_or_default();
+    value["shared"] = app.is_shared(name, file.map(PathBuf::as_path)).into();
     value["path"] = json!(inside);
     value["results"] = json!(&results);
     value["job"] = json!(results.and_then(|results| app.jobs.of_results(&results)));
@@ -43,7 +51,7 @@ fn described(lab: &Look, app: &App) -> Value {
 }
 
 /// `DELETE /api/labs/LAB`
-pub(crate) async fn down(Path(lab): Path<String>) -> Answer {
-    let TakenDown { killed, report } = apart(move || take_down(&lab)).await??;
+pub(crate) async fn down(lab: LabName) -> Answer {
+    let TakenDown { killed, report } = apart(move || take_down(lab.get())).await??;
     reply(&json!({ "killed": killed, "report": report }))
 }

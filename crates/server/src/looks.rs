@@ -1,7 +1,7 @@
 //! Looks at labs, files and results while pages watch, so that each of them is told what it does not know yet.
 
 use crate::app::App;
-use crate::folder::Listed;
+use crate::lab_files::Listed;
 use crate::labs::look;
 use crate::world::Now;
 use netloom_host::runtime::{self, LabState};
@@ -57,8 +57,8 @@ impl Known {
             (self.states, self.asked) = (states, Some(Instant::now()));
             self.labs = look(app).unwrap_or_default();
         }
-        if let Some(folder) = &app.folder {
-            self.files = folder.list(app.shelf.root()).0;
+        if let Some(labs) = &app.labs {
+            self.files = labs.list().0;
         }
         if is_about_results {
             self.results = app.shelf.fingerprint();

@@ -12,6 +12,10 @@ pub(crate) struct Names {
     pub(crate) is_shared: bool,
     /// Other names.
     pub(crate) names: Vec<String>,
+    /// At which addresses it listens.
+    pub(crate) at: IpAddr,
+    /// The SHA-256 of the key of a certificate that was made for this time, in base 64; none of one that others vouch for.
+    pub(crate) pin: Option<String>,
 }
 
 impl Names {
@@ -38,6 +42,17 @@ impl Names {
         origin.strip_prefix(self.scheme).and_then(|rest| rest.strip_prefix("://")) == Some(host)
     }
 
+    /// What somebody opens who brings this token.
+    pub(crate) fn address(&self, token: &str) -> String {
+        let name = match (self.names.first(), self.at) {
+            (Some(name), _) => name.clone(),
+            (None, at) if at.is_unspecified() => "localhost".to_owned(),
+            (None, IpAddr::V4(at)) => at.to_string(),
+            (None, IpAddr::V6(at)) => format!("[{at}]"),
+        };
+        format!("{}://{name}:{}/?token={token}", self.scheme, self.port)
+    }
+
     /// The name of the cookie.
     pub(crate) fn cookie(&self) -> String {
         format!("netloom-{}", self.port)
@@ -49,7 +64,14 @@ mod tests {
     use super::*;
 
     fn names(is_shared: bool) -> Names {
-        Names { scheme: "http", port: 8_000, is_shared, names: vec!["class.example".into()] }
+        Names {
+            scheme: "http",
+            port: 8_000,
+            is_shared,
+            names: vec!["class.example".into()],
+            at: IpAddr::from([127, 0, 0, 1]),
+            pin: None,
+        }
     }
 
     #[test]

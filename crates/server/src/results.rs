@@ -1,13 +1,18 @@
 //! Results folders: listed, read as the report has them, and their files.
 
+use crate::access::From;
 use crate::answer::{Answer, Refusal, apart, reply};
 use crate::app::App;
-use crate::folder::Folder;
+use crate::folder::{Folder, Links};
 use crate::ranges;
+use crate::reach::ResultsId;
 use crate::scene::scene;
+use crate::visitors::Visitor;
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use netloom_judge::RunError;
+use netloom_lab::{Lab, Limits};
 use netloom_results::page::RunData;
 use netloom_results::{graph, read_document};
 use serde_json::{Value, json};
@@ -16,18 +21,24 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 /// `GET /api/results`
-pub(crate) async fn list(State(app): State<Arc<App>>) -> Answer {
-    let results = apart(move || app.shelf.list()).await??;
+pub(crate) async fn list(State(app): State<Arc<App>>, Extension(visitor): Extension<Arc<Visitor>>) -> Answer {
+    let server = Arc::clone(&app);
+    let mut results = apart(move || server.shelf.list()).await??;
+    results.retain(|one| app.scope.has_results(visitor.role, one["id"].as_str().unwrap_or_default()));
     reply(&json!({ "results": results }))
 }
 
 /// `GET /api/results/ID`
-pub(crate) async fn one(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer {
-    let folder = app.shelf.folder(&id)?;
-    let _turn = app.turn().await?;
-    let found = apart(move || {
-        let data = RunData::read(&folder, &format!("/api/results/{}/files/", crate::query::encoded(&id)))?;
-        Ok::<_, RunError>(json!({ "id": id, "data": data, "scene": map(&folder) }))
+pub(crate) async fn one(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    id: ResultsId,
+) -> Answer {
+    let folder = app.shelf.folder(id.get())?;
+    let found = app.turns.take(&visitor, address, move || {
+        let data = RunData::read(&folder, &format!("/api/results/{}/files/", crate::query::encoded(id.get())))?;
+        Ok::<_, RunError>(json!({ "id": id.get(), "data": data, "scene": map(&folder) }))
     });
     reply(&found.await??)
 }
@@ -36,12 +47,17 @@ pub(crate) async fn one(State(app): State<Arc<App>>, Path(id): Path<String>) -> 
 fn map(folder: &FilePath) -> Value {
     let file = folder.join("lab.yaml");
     let text = read_document(&file).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    if let Some(lab) = text.and_then(|text| netloom_lab::parse(&text, &file.to_string_lossy()).ok()) {
+    if let Some(lab) = text.and_then(|text| read(&text, &file)) {
         return scene(&lab.plan);
     }
     let plan =
         read_document(&folder.join("plan.json")).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     plan.as_ref().and_then(planned).unwrap_or(Value::Null)
+}
+
+/// A lab file among results, which may be as large as those that pages edit.
+fn read(text: &str, file: &FilePath) -> Option<Lab> {
+    netloom_lab::parse_within(text, &file.to_string_lossy(), None, &Limits::SERVED).ok()
 }
 
 /// The map of a plan, whose places are not in it.
@@ -69,15 +85,16 @@ fn planned(plan: &Value) -> Option<Value> {
 /// `GET /api/results/ID/files/PATH`
 pub(crate) async fn file(
     State(app): State<Arc<App>>,
-    Path((id, path)): Path<(String, String)>,
+    id: ResultsId,
+    Path((_, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Answer {
-    let folder = app.shelf.folder(&id)?;
+    let folder = app.shelf.folder(id.get())?;
     let name = path.clone();
     let file = apart(move || {
         let folder =
             Folder::open(&folder).map_err(|error| Refusal::failed(format!("opening {}: {error}", folder.display())))?;
-        folder.file(&path)
+        folder.file(&path, Links::Followed)
     });
     ranges::answer(file.await??, &name, &headers)
 }

@@ -4,18 +4,30 @@ use crate::access::guard;
 use crate::answer::Refusal;
 use crate::app::App;
 use crate::token::Role;
+use crate::visitors::Visitor;
 use crate::{
-    captures, check, commands, control, events, files, generate, journal, labs, lessons, page, results, state, terminal,
+    captures, check, commands, control, events, files, generate, journal, labs, lessons, page, people, results, state,
+    terminal,
 };
 use axum::Router;
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 
-/// The longest body of a request.
+/// The longest body of a request of the role `edit`, and of the others, who send no texts.
 const LONGEST_BODY: usize = 8 << 20;
+const LONGEST_OF_OTHERS: usize = 64 << 10;
+/// How long others wait until they are answered.
+const TURN_WITHIN: Duration = Duration::from_secs(20);
+/// Within which a body must have come.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// What may be asked.
 struct Route {
@@ -65,13 +77,18 @@ fn routes() -> Vec<Route> {
         edit("POST", "/api/generate", post(generate::generate)),
         edit("POST", "/api/jobs", post(commands::start)),
         edit("DELETE", "/api/jobs/{id}", delete(commands::stop)),
+        edit("GET", "/api/visitors", get(people::list)),
+        edit("DELETE", "/api/visitors/{id}", delete(people::send_away)),
+        edit("POST", "/api/links/{role}", post(people::renew)),
     ]
 }
 
 /// See the module.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let served = routes().into_iter().fold(Router::new(), |router, Route { least, path, handler, .. }| {
-        router.route(path, handler.route_layer(middleware::from_fn(move |request, next| need(least, request, next))))
+        let app = Arc::clone(&app);
+        let needed = middleware::from_fn(move |request, next| need(Arc::clone(&app), least, request, next));
+        router.route(path, handler.route_layer(needed))
     });
     served
         .route("/api/{*rest}", get(nothing).post(nothing).put(nothing).delete(nothing))
@@ -86,13 +103,61 @@ async fn nothing() -> Refusal {
     Refusal::missing("this server has no such thing: docs/ui-protocol.md says what there is")
 }
 
-/// Lets those through who have at least this role.
-async fn need(least: Role, request: Request, next: Next) -> Response {
-    match request.extensions().get::<Role>() {
-        Some(role) if *role >= least => next.run(request).await,
-        _ => Refusal::forbidden(format!("this needs the role `{}`: ask who shares this page", least.name()))
-            .into_response(),
+/// Lets those through who have at least this role, with the whole body of their request. A body that does not come is not waited for long.
+async fn need(app: Arc<App>, least: Role, request: Request, next: Next) -> Response {
+    let role = request.extensions().get::<Arc<Visitor>>().map(|visitor| visitor.role);
+    let Some(role) = role.filter(|role| *role >= least) else {
+        return Refusal::forbidden(format!("this needs the role `{}`: ask who shares this page", least.name()))
+            .into_response();
+    };
+    let answered = async {
+        let request = whole(role, request, BODY_WITHIN).await?;
+        let _turn = turn(&app, role).await?;
+        Ok::<_, Refusal>(next.run(request).await)
+    };
+    answered.await.unwrap_or_else(|refusal| {
+        let mut response = refusal.into_response();
+        // What of the body is still to come is not read.
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        response
+    })
+}
+
+/// Waits until there is room to answer somebody of this role. There always is for whoever shares the page.
+async fn turn(app: &App, role: Role) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+    if role == Role::Edit {
+        return Ok(None);
     }
+    let turn = tokio::time::timeout(TURN_WITHIN, Arc::clone(&app.others).acquire_owned()).await;
+    let busy = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too much is asked of this server: try again");
+    turn.map_err(|_| busy())?.map(Some).map_err(|_| busy())
+}
+
+/// A request whose body has come. Others than these have none that anybody reads.
+async fn whole(role: Role, request: Request, within: Duration) -> Result<Request, Refusal> {
+    if !matches!(*request.method(), Method::POST | Method::PUT) {
+        return Ok(request);
+    }
+    let most = if role == Role::Edit { LONGEST_BODY } else { LONGEST_OF_OTHERS };
+    let (head, body) = request.into_parts();
+    let too_long = || {
+        let message = format!("the body of this request is longer than {} KiB", most >> 10);
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+    };
+    if body.size_hint().lower() > most as u64 {
+        return Err(too_long());
+    }
+    let late = || Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body of this request did not come in time");
+    let body = tokio::time::timeout(within, to_bytes(body, most)).await.map_err(|_| late())?;
+    let body = body.map_err(|error| {
+        let said = error.to_string();
+        if said.contains("length limit") {
+            too_long()
+        } else {
+            Refusal::bad(format!("reading the body of this request: {said}"))
+        }
+    })?;
+    Ok(Request::from_parts(head, Body::from(body)))
 }
 
 #[cfg(test)]

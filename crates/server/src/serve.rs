@@ -1,18 +1,24 @@
 //! The life of a server: it listens, says where, and ends when it is told to.
 
-use crate::app::{App, MOST_READERS, MOST_SOCKETS, MOST_TERMINALS};
-use crate::folder::Folder;
+use crate::app::{App, CAPTURES, MOST_OF_OTHERS, SOCKETS, TERMINALS};
+use crate::connections::Connections;
 use crate::jobs::Jobs;
 use crate::journals::Journals;
+use crate::lab_files::LabFiles;
 use crate::listen::listen;
 use crate::looks::look_on;
 use crate::names::Names;
 use crate::options::{Opened, Options};
 use crate::route::router;
+use crate::scope::Scope;
+use crate::shares::Shares;
 use crate::shelf::Shelf;
-use crate::token::{Role, Tokens};
+use crate::token::Role;
+use crate::turns::Turns;
+use crate::visitors::Visitors;
 use crate::world::World;
 use netloom_judge::{ExitCode, RunError};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -23,9 +29,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
-/// Threads that serve connections, and threads that may wait for files and labs.
+/// Threads that serve connections, and threads that may wait for files and labs: more than all requests of others, and all terminals that wait for a lab whose time
+/// stands still, can take.
 const WORKERS: usize = 2;
-const MOST_WAITING: usize = 64;
+const MOST_WAITING: usize = 256;
 /// How long pages have to hear that the server ends.
 const HEARD_WITHIN: Duration = Duration::from_millis(300);
 /// How long commands that go on may take to end; a lab may take longer, and then goes on by itself to end.
@@ -52,55 +59,70 @@ pub fn serve(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunErr
     served
 }
 
+/// More than all that may be open takes: connections, their labs, and five of each terminal.
+const MOST_DESCRIPTORS: u64 = 4_096;
+
 async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunError> {
     let Options { opened, folder: home, results, port: wanted, share, keep, program } = options;
     let address = share.as_ref().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |share| share.address);
     let place = SocketAddr::new(address, wanted);
     let refused = |error: io::Error| RunError::Machine(format!("listening at {place}: {error}"));
+    take_descriptors()?;
     // Signals are taken from before anybody can ask for anything.
     let mut signals = Signals::take().map_err(|error| RunError::Machine(format!("taking signals: {error}")))?;
     let listener = TcpListener::bind(place).await.map_err(refused)?;
     let port = listener.local_addr().map_err(refused)?.port();
     let is_shared = share.is_some();
     let roles: &[Role] = if is_shared { &[Role::Edit, Role::Use, Role::Look] } else { &[Role::Edit] };
-    let tokens = Tokens::new(roles).map_err(|error| RunError::Machine(format!("taking random numbers: {error}")))?;
-    let (names, tls) = match share {
+    let visitors =
+        Visitors::new(roles).map_err(|error| RunError::Machine(format!("taking random numbers: {error}")))?;
+    let (names, tls, pin) = match share {
         Some(share) => {
+            let pin = share.certificate.pin().map(str::to_owned);
             let config = share
                 .certificate
                 .into_config()
                 .map_err(|message| RunError::Reported { code: ExitCode::Usage, message })?;
-            (share.names, Some(TlsAcceptor::from(config)))
+            (share.names, Some(TlsAcceptor::from(config)), pin)
         }
-        None => (Vec::new(), None),
+        None => (Vec::new(), None, None),
     };
-    let names = Names { scheme: if tls.is_some() { "https" } else { "http" }, port, is_shared, names };
-    let folder = home.map(|path| {
-        Folder::open(&path).map_err(|error| RunError::Machine(format!("opening {}: {error}", path.display())))
-    });
+    let names =
+        Names { scheme: if tls.is_some() { "https" } else { "http" }, port, is_shared, names, at: address, pin };
     let given = match &opened {
         Some(Opened::Results(given)) => Some(given.as_path()),
         _ => None,
     };
     let shelf = Shelf::new(&results, given);
+    let labs = home.map(|path| {
+        let failed = |error| RunError::Machine(format!("opening {}: {error}", path.display()));
+        LabFiles::open(&path, shelf.root()).map_err(failed)
+    });
+    let labs = labs.transpose()?;
+    let scope = scope(opened.as_ref(), labs.as_ref(), &shelf);
     let (end, ending) = watch::channel(false);
-    let served = Served { addresses: addresses(&names, &tokens, address) };
+    let addresses = visitors.links().iter().map(|(role, token)| (*role, names.address(token))).collect();
+    let served = Served { addresses };
     let app = Arc::new(App {
         names,
-        tokens,
+        visitors: Arc::new(visitors),
         opened,
-        folder: folder.transpose()?.map(Arc::new),
+        scope,
+        labs: labs.map(Arc::new),
         shelf,
         journals: Journals::default(),
         jobs: Arc::new(Jobs::new(program, keep)),
         world: World::new(),
-        sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
-        terminals: Arc::new(Semaphore::new(MOST_TERMINALS)),
-        readers: Arc::new(Semaphore::new(MOST_READERS)),
+        connections: Connections::new(),
+        sockets: Shares::new("WebSockets", SOCKETS),
+        terminals: Shares::new("terminals", TERMINALS),
+        captures: Shares::new("captures", CAPTURES),
+        others: Arc::new(Semaphore::new(MOST_OF_OTHERS)),
+        turns: Turns::new(),
         ending: ending.clone(),
     });
     tokio::spawn(look_on(Arc::clone(&app)));
-    tokio::spawn(listen(listener, tls, router(Arc::clone(&app)), ending));
+    tokio::spawn(listen(listener, tls, router(Arc::clone(&app)), Arc::clone(&app.connections), ending));
     ready(&served);
     signals.next().await;
     let _ = end.send(true);
@@ -141,20 +163,25 @@ async fn finish(app: &Arc<App>) {
     let _ = tokio::time::timeout(ENDED_WITHIN, all).await;
 }
 
-/// Where to open the page.
-fn addresses(names: &Names, tokens: &Tokens, address: IpAddr) -> Vec<(Role, String)> {
-    let name = match names.names.first() {
-        Some(name) => name.clone(),
-        None if address.is_unspecified() => "localhost".to_owned(),
-        None => match address {
-            IpAddr::V4(address) => address.to_string(),
-            IpAddr::V6(address) => format!("[{address}]"),
-        },
-    };
-    tokens
-        .iter()
-        .map(|(role, token)| (role, format!("{}://{name}:{}/?token={token}", names.scheme, names.port)))
-        .collect()
+/// What others may reach of what was opened.
+fn scope(opened: Option<&Opened>, labs: Option<&LabFiles>, shelf: &Shelf) -> Scope {
+    match opened {
+        None | Some(Opened::File(_)) => Scope::Folder,
+        Some(Opened::Lab(name)) => {
+            let file = netloom_control::find(name).ok().and_then(|lab| lab.state).map(|state| state.lab_file);
+            let file = labs.zip(file).and_then(|(labs, file)| labs.inside(&file));
+            Scope::Lab { name: name.clone(), file }
+        }
+        Some(Opened::Results(folder)) => Scope::Results(shelf.id(folder).unwrap_or_default()),
+    }
+}
+
+/// Lets this process have as many descriptors as it may: each connection, terminal and lab takes some.
+fn take_descriptors() -> Result<(), RunError> {
+    let failed = |errno| RunError::Machine(format!("raising the limit on open files: {errno}"));
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(failed)?;
+    let wanted = MOST_DESCRIPTORS.clamp(soft, hard.max(soft));
+    setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).map_err(failed)
 }
 
 /// What ends a server.

@@ -2,7 +2,7 @@
 
 use crate::answer::Refusal;
 use netloom_judge::RunError;
-use netloom_results::{Results, list_results};
+use netloom_results::{Results, is_results, list_results};
 use serde_json::{Value, json};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -65,7 +65,8 @@ impl Shelf {
         let path = self.root.join(lab).join(run);
         // Links lead elsewhere, `latest` among them.
         let is_folder = |place: &FilePath| fs::symlink_metadata(place).is_ok_and(|about| about.is_dir());
-        if is_folder(&self.root.join(lab)) && is_folder(&path) { Ok(path) } else { Err(missing()) }
+        let is_there = is_folder(&self.root.join(lab)) && is_folder(&path) && is_results(lab, &path);
+        if is_there { Ok(path) } else { Err(missing()) }
     }
 
     /// What there is, the newest first.

@@ -3,22 +3,31 @@
 use crate::app::App;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
-use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
 use std::future::{Future, pending};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use crate::answer::{Answer, Refusal};
+use crate::token::Role;
+use crate::visitors::Visitor;
 
 /// Messages that wait for a page, beside what the kernel holds.
 const WAITING: usize = 2;
-/// The longest message of a page: as long as a request to a lab may be.
-const LONGEST_MESSAGE: usize = 4 << 20;
+/// The longest message of a page: as long as a request to a lab may be. Others write no lab files, and who looks on types nothing.
+fn longest_message(role: Role) -> usize {
+    match role {
+        Role::Look => 64 << 10,
+        Role::Use => 1 << 20,
+        Role::Edit => 4 << 20,
+    }
+}
+
 /// How often a page is asked whether it is there, and how long it may say nothing.
 const PING_EVERY: Duration = Duration::from_secs(20);
 const SILENT_FOR: Duration = Duration::from_secs(60);
@@ -106,19 +115,28 @@ impl Inbox {
     }
 }
 
+/// Who opens a WebSocket, from where, and what it shows, for whoever shares the page.
+pub(crate) struct Opener {
+    pub(crate) visitor: Arc<Visitor>,
+    pub(crate) address: IpAddr,
+    pub(crate) what: Value,
+}
+
 /// Makes a WebSocket of a request, on which `talk` speaks until it says why it ends.
-pub(crate) fn converse<F, T>(app: &Arc<App>, upgrade: WebSocketUpgrade, talk: F) -> Answer
+pub(crate) fn converse<F, T>(app: &Arc<App>, opener: Opener, upgrade: WebSocketUpgrade, talk: F) -> Answer
 where
     F: FnOnce(Outbox, Inbox) -> T + Send + 'static,
     T: Future<Output = Close> + Send + 'static,
 {
-    let permit = Arc::clone(&app.sockets).try_acquire_owned();
-    let full = "too many pages are open on this server: close some";
-    let permit = permit.map_err(|_| Refusal::new(StatusCode::TOO_MANY_REQUESTS, full))?;
+    let Opener { visitor, address, what } = opener;
+    let share = app.sockets.take(&visitor, address)?;
+    let visitors = Arc::clone(&app.visitors);
     let mut ending = app.ending.clone();
-    let upgrade = upgrade.max_message_size(LONGEST_MESSAGE).max_frame_size(LONGEST_MESSAGE);
+    let longest = longest_message(visitor.role);
+    let upgrade = upgrade.max_message_size(longest).max_frame_size(longest);
     let response: Response = upgrade.on_upgrade(async move |socket| {
-        let _permit = permit;
+        let _share = share;
+        let _open = visitors.opened(&visitor, what);
         let (sink, stream) = socket.split();
         let (sender, waiting) = mpsc::channel(WAITING);
         let heard = Arc::new(Mutex::new(Instant::now()));
@@ -128,6 +146,7 @@ where
             let close = tokio::select! {
                 close = talk(Outbox(sender.clone()), inbox) => close,
                 _ = ending.wait_for(|is_ending| *is_ending) => Close::new(1001, "the server ends"),
+                () = visitor.is_sent_away() => Close::new(4401, "whoever shares this page has taken your access back"),
             };
             let frame = CloseFrame { code: close.code, reason: shortened(&close.reason).into() };
             let _ = sender.send(Message::Close(Some(frame))).await;

@@ -3,29 +3,30 @@
 use crate::answer::{Answer, apart, reply};
 use crate::app::App;
 use crate::options::Opened;
-use crate::token::Role;
+use crate::visitors::Visitor;
 use axum::Extension;
 use axum::extract::State;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// `GET /api/state`
-pub(crate) async fn state(State(app): State<Arc<App>>, Extension(role): Extension<Role>) -> Answer {
+pub(crate) async fn state(State(app): State<Arc<App>>, Extension(visitor): Extension<Arc<Visitor>>) -> Answer {
     let server = Arc::clone(&app);
     let opened = apart(move || opened(&server)).await?;
     reply(&json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "role": role,
+        "role": visitor.role,
+        "name": visitor.name,
         "shared": app.names.is_shared,
         "opened": opened,
-        "folder": app.folder.as_ref().map(|folder| folder.path()),
+        "folder": app.labs.as_ref().map(|labs| labs.path()),
         "results_folder": app.shelf.root(),
         "protocol": { "major": netloom_control::VERSION.0, "minor": netloom_control::VERSION.1 },
     }))
 }
 
 fn opened(app: &App) -> Value {
-    let inside = |path: &std::path::Path| app.folder.as_ref().and_then(|folder| folder.inside(path));
+    let inside = |path: &std::path::Path| app.labs.as_ref().and_then(|labs| labs.inside(path));
     match &app.opened {
         None => Value::Null,
         Some(Opened::File(path)) => json!({ "kind": "file", "path": inside(path) }),

@@ -3,15 +3,18 @@
 //! The server holds the terminal, and passes on what is typed and written. It sends no more than the page says it has shown and a window besides: a program that
 //! writes faster waits, as at every terminal.
 
+use crate::access::From;
 use crate::answer::{Answer, Refusal, apart};
 use crate::app::App;
-use crate::socket::{Close, Gone, Inbox, Outbox, Said, converse};
+use crate::reach::LabName;
+use crate::socket::{Close, Gone, Inbox, Opener, Outbox, Said, converse};
+use crate::visitors::Visitor;
+use axum::Extension;
 use axum::extract::{Path, RawQuery, State, WebSocketUpgrade};
-use axum::http::StatusCode;
 use netloom_control::{Client, Exec, Reply};
 use netloom_host::jsonl::Lines;
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
-use netloom_judge::RunError;
+use netloom_judge::{ExitCode, RunError};
 use serde_json::{Value, json};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -34,7 +37,6 @@ const SHOWN_WITHIN: Duration = Duration::from_secs(5);
 
 /// What a page asks for.
 struct Wanted {
-    lab: String,
     exec: Exec,
     size: WindowSize,
 }
@@ -42,16 +44,28 @@ struct Wanted {
 /// `GET /api/labs/LAB/nodes/NODE/terminal`
 pub(crate) async fn terminal(
     State(app): State<Arc<App>>,
-    Path((lab, node)): Path<(String, String)>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    Extension(From(address)): Extension<From>,
+    lab: Result<LabName, Refusal>,
+    Path((_, node)): Path<(String, String)>,
     RawQuery(query): RawQuery,
     upgrade: WebSocketUpgrade,
 ) -> Answer {
-    let wanted = wanted(lab, &node, query.as_deref().unwrap_or_default())?;
-    let full = || Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many terminals are open: close some");
-    let permit = Arc::clone(&app.terminals).try_acquire_owned().map_err(|_| full())?;
-    converse(&app, upgrade, move |outbox, inbox| async move {
-        let _permit = permit;
-        match start(wanted).await {
+    let wanted = wanted(&node, visitor.name.as_deref(), query.as_deref().unwrap_or_default())?;
+    let share = app.terminals.take(&visitor, address)?;
+    let what = json!({ "kind": "terminal", "lab": lab.as_ref().map(LabName::get).ok(), "node": node });
+    converse(&app, Opener { visitor, address, what }, upgrade, move |outbox, inbox| async move {
+        let _share = share;
+        let lab = match lab {
+            Ok(lab) => lab,
+            Err(refusal) => {
+                let code = ExitCode::NoSuchLab.number();
+                let said = json!({ "refused": { "code": code, "message": refusal.message() } });
+                let _ = outbox.json(&said).await;
+                return refusal.into();
+            }
+        };
+        match start(&lab, wanted).await {
             Ok(running) => hold(running, &outbox, inbox).await,
             Err(Failure::Refused(error)) => {
                 let code = error.exit_code().number();
@@ -63,7 +77,7 @@ pub(crate) async fn terminal(
     })
 }
 
-fn wanted(lab: String, node: &str, query: &str) -> Result<Wanted, Refusal> {
+fn wanted(node: &str, name: Option<&str>, query: &str) -> Result<Wanted, Refusal> {
     let mut size = WindowSize { rows: 24, columns: 80 };
     let (mut argv, mut user) = (Vec::new(), None);
     for (key, value) in crate::query::pairs(query)? {
@@ -84,13 +98,14 @@ fn wanted(lab: String, node: &str, query: &str) -> Result<Wanted, Refusal> {
         vec![("TERM".into(), "xterm-256color".into()), ("COLORTERM".into(), "truecolor".into())];
     environment
         .extend(["LANG", "LC_ALL"].into_iter().filter_map(|key| Some((key.to_owned(), std::env::var(key).ok()?))));
+    environment.extend(name.map(|name| ("NETLOOM_VISITOR".to_owned(), name.to_owned())));
     let home = std::env::var("HOME").ok().filter(|home| home.starts_with('/')).unwrap_or_else(|| "/".into());
     let mut exec = netloom_control::shell(node, home, true, environment);
     if !argv.is_empty() {
         exec.argv = argv;
     }
     exec.user = user;
-    Ok(Wanted { lab, exec, size })
+    Ok(Wanted { exec, size })
 }
 
 fn size_of(text: &str) -> Option<u16> {
@@ -111,14 +126,15 @@ enum Failure {
     Other(Refusal),
 }
 
-async fn start(wanted: Wanted) -> Result<Running, Failure> {
+async fn start(lab: &LabName, wanted: Wanted) -> Result<Running, Failure> {
     let broken = |error: io::Error| Failure::Other(Refusal::failed(format!("joining a terminal to the node: {error}")));
+    let lab = lab.clone();
     let started = apart(move || {
-        let Wanted { lab, exec, size } = wanted;
+        let Wanted { exec, size } = wanted;
         let kernel = |error: netloom_host::KernelError| RunError::Machine(error.to_string());
         let Pty { master, slave } = open_pty().map_err(kernel)?;
         set_window_size(&master, size).map_err(kernel)?;
-        let mut client = Client::connect(&lab)?;
+        let mut client = Client::connect(lab.get())?;
         client.exec(exec, [slave.as_fd(); 3])?;
         Ok((master, client))
     });
@@ -249,14 +265,15 @@ mod tests {
 
     #[test]
     fn a_query_says_what_runs_and_how_large_it_is_shown() {
-        let asked = wanted("lab".into(), "h1", "columns=100&rows=30&command=ping&command=-c%201&user=nobody")
+        let asked = wanted("h1", Some("Ada L."), "columns=100&rows=30&command=ping&command=-c%201&user=nobody")
             .unwrap_or_else(|_| panic!("it is right"));
         assert_eq!((asked.size.columns, asked.size.rows), (100, 30));
         assert_eq!(asked.exec.argv, ["ping", "-c 1"]);
         assert_eq!(asked.exec.user.as_deref(), Some("nobody"));
+        assert!(asked.exec.env.contains(&("NETLOOM_VISITOR".into(), "Ada L.".into())));
         assert!(asked.exec.terminal && asked.exec.env.contains(&("TERM".into(), "xterm-256color".into())));
         for wrong in ["columns=0", "rows=1001", "rows=x", "size=3", "command=%ff"] {
-            assert!(wanted("lab".into(), "h1", wrong).is_err(), "{wrong}");
+            assert!(wanted("h1", None, wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is true now, for all pages that watch.
 
-use crate::folder::Listed;
+use crate::lab_files::Listed;
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::watch;

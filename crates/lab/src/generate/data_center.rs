@@ -2,7 +2,7 @@
 
 use super::ground::Ground;
 use super::plain::below;
-use crate::resolve::MOST_NODES;
+use crate::limits::MOST_NODES;
 
 const MOST: u64 = MOST_NODES as u64;
 

@@ -3,7 +3,7 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::resolve::{MOST_LINKS, MOST_NODES};
+use crate::limits::MOST_NODES;
 use crate::scalar::{self, integer};
 use crate::yaml::Node;
 use netloom_units::{Duration, Seed};
@@ -131,8 +131,9 @@ impl<'a, 'e> Ground<'a, 'e> {
     }
 
     fn put(&mut self, node: MadeNode) -> Option<usize> {
-        if self.taken.nodes + self.topology.nodes.len() >= MOST_NODES {
-            return self.too_large(&format!("more than {MOST_NODES} nodes"));
+        let most = self.errors.limits().nodes;
+        if self.taken.nodes + self.topology.nodes.len() >= most {
+            return self.too_large(&format!("more than {most} nodes"));
         }
         self.topology.nodes.push(node);
         Some(self.topology.nodes.len() - 1)
@@ -155,8 +156,9 @@ impl<'a, 'e> Ground<'a, 'e> {
         tier: &'static str,
         delay: Option<Duration>,
     ) -> Option<()> {
-        if self.taken.links + self.topology.links.len() >= MOST_LINKS {
-            return self.too_large(&format!("more than {MOST_LINKS} links"));
+        let most = self.errors.limits().links;
+        if self.taken.links + self.topology.links.len() >= most {
+            return self.too_large(&format!("more than {most} links"));
         }
         self.topology.links.push(MadeLink { ends: [one, other], tier, delay });
         Some(())

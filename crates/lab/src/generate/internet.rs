@@ -9,7 +9,7 @@
 
 use super::ground::Ground;
 use super::random::distinct;
-use crate::resolve::MOST_NODES;
+use crate::limits::MOST_NODES;
 
 const MOST: u64 = MOST_NODES as u64;
 

@@ -3,7 +3,7 @@
 use super::Kind as Network;
 use super::{data_center, internet, plain, random, scenarios};
 use crate::keys::{DURATION, Key, Kind, LINK_NAME, NODE, SETTINGS, Section};
-use crate::resolve::MOST_NODES;
+use crate::limits::MOST_NODES;
 
 /// All kinds by name.
 pub(super) const KINDS: &[(&str, Network)] = &[

@@ -1,7 +1,7 @@
 //! Regular networks.
 
 use super::ground::{Ground, Point, around, radius};
-use crate::resolve::MOST_NODES;
+use crate::limits::MOST_NODES;
 
 const MOST: u64 = MOST_NODES as u64;
 

@@ -1,7 +1,7 @@
 //! Random graphs.
 
 use super::ground::{Ground, Point, Random};
-use crate::resolve::MOST_NODES;
+use crate::limits::MOST_NODES;
 use netloom_units::Duration;
 
 /// The pairs of so many nodes can be looked at in a second.

@@ -4,7 +4,7 @@
 //! L. Andrew et al., "Towards a common TCP evaluation suite", PFLDnet 2008, which names both.
 
 use super::ground::Ground;
-use crate::resolve::MOST_NODES;
+use crate::limits::MOST_NODES;
 
 const MOST: u64 = MOST_NODES as u64;
 

@@ -152,10 +152,17 @@ fn parameters(node: &Node, root: &Node, varied: &mut Varied, errors: &mut Errors
     if entries.is_empty() {
         return errors.push(node.error("a sweep of nothing: name a parameter, for example {cc: [cubic, reno]}"));
     }
-    let mut beside: Vec<(Parameter, &Node)> = Vec::new();
+    let (mut beside, mut values): (Vec<(Parameter, &Node)>, usize) = (Vec::new(), 0);
     for entry in entries {
         let before = errors.len();
         let read = parameter(entry, errors, &mut varied.files);
+        values += match &read {
+            Read::Own(parameter, _) => parameter.values.len(),
+            Read::Table(parameters) => parameters.iter().map(|parameter| parameter.values.len()).sum(),
+        };
+        if let Some(why) = errors.limits().against_values(values) {
+            return errors.push(entry.value.error(format!("its parameters have too many values: {why}")));
+        }
         if errors.len() > before {
             continue;
         }

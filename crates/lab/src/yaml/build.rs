@@ -2,14 +2,9 @@
 
 use super::{Content, Entry, Node};
 use crate::diagnostics::{Diagnostic, Span};
+use crate::limits::Limits;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 use std::collections::BTreeMap;
-
-/// Aliases copy what they refer to, and copies of copies grow without bound: a lab of 10,000 links stays below this.
-const MOST_NODES: usize = 1_000_000;
-
-/// So do the bytes of the texts in them.
-const MOST_COPIED: usize = 256 << 20;
 
 /// Lab files are five levels deep; deeper ones only serve to exhaust the stack.
 const MOST_LEVELS: usize = 64;
@@ -19,7 +14,15 @@ const MOST_LEVELS: usize = 64;
 /// # Errors
 /// What is wrong with the YAML itself: a syntax error ends the reading, duplicate keys do not.
 pub fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
-    let mut builder = Builder::new(source);
+    parse_within(source, &Limits::LARGEST)
+}
+
+/// The document in `source`, if it is not larger than this: aliases copy what they refer to, and copies of copies grow without bound.
+///
+/// # Errors
+/// As for [`parse`].
+pub fn parse_within(source: &str, limits: &Limits) -> Result<Node, Vec<Diagnostic>> {
+    let mut builder = Builder::new(source, *limits);
     if let Some(at) = source.find('\0') {
         let line = 1 + source[..at].matches('\n').count();
         let message = "a zero byte: this is not text, or it is saved as UTF-16; save it as UTF-8";
@@ -46,6 +49,7 @@ pub fn parse(source: &str) -> Result<Node, Vec<Diagnostic>> {
 const EMPTY: &str = "the file is empty: a lab has at least `nodes`, for example `nodes: [a, b]`";
 
 struct Builder<'a> {
+    limits: Limits,
     source: &'a str,
     /// The byte where each character begins, and the end.
     offsets: Vec<usize>,
@@ -119,7 +123,7 @@ impl OpenMap {
 }
 
 impl<'a> Builder<'a> {
-    fn new(source: &'a str) -> Self {
+    fn new(source: &'a str, limits: Limits) -> Self {
         let offsets = source.char_indices().map(|(at, _)| at).chain([source.len()]).collect();
         let mut line_ends: Vec<usize> = Vec::new();
         let mut at = 0;
@@ -128,6 +132,7 @@ impl<'a> Builder<'a> {
             at += line.len();
         }
         Self {
+            limits,
             source,
             offsets,
             line_ends,
@@ -289,10 +294,11 @@ impl<'a> Builder<'a> {
 
     /// Before anything is copied that would be too much.
     fn check_size(&self, span: Span) -> Result<(), Diagnostic> {
-        let what = if self.nodes > MOST_NODES {
-            format!("{MOST_NODES} values")
-        } else if self.copied > MOST_COPIED {
-            format!("{} MiB of texts", MOST_COPIED >> 20)
+        let Limits { values, bytes, .. } = self.limits;
+        let what = if self.nodes > values {
+            format!("{values} values")
+        } else if self.copied > bytes {
+            format!("{} MiB of texts", bytes >> 20)
         } else {
             return Ok(());
         };
