@@ -2,7 +2,10 @@
 import type { Exercise } from "./control";
 
 export interface Opened { kind: "file" | "lab" | "results"; path?: string | null; name?: string; id?: string }
-export interface ServerState { version: string; role: "look" | "use" | "edit"; shared: boolean; opened: Opened | null; folder: string | null; results_folder: string | null }
+export type Role = "look" | "use" | "edit";
+/** Somebody who came by a link, and what is open there. */
+export interface Visitor { id: number; name: string | null; role: Role; address: string; since_unix_s: number; here: boolean; open: { kind: "page" | "lab" | "terminal" | "capture"; lab?: string; node?: string; link?: string }[] }
+export interface ServerState { version: string; role: Role; name?: string | null; shared: boolean; opened: Opened | null; folder: string | null; results_folder: string | null }
 export interface LabRow { name: string; mode?: string; answers?: boolean; state?: string; file?: string; clock?: string; nodes?: unknown; path: string | null; results: string | null; job: number | null }
 export interface SceneNode { name: string; kind: string; x: number; y: number; placed?: boolean; addresses?: string[] }
 export interface SceneLink { name: string; ends: string[]; words?: string[] }
@@ -65,6 +68,9 @@ export const api = {
   labs: async (): Promise<LabRow[]> => (await get<{ labs: LabRow[] }>("labs")).labs,
   takeDown: async (lab: string): Promise<{ killed: boolean; report: Report | null }> => (await (await ask(`labs/${part(lab)}`, { method: "DELETE" })).json()) as { killed: boolean; report: Report | null },
   captureCommand: async (lab: string, link: string, query: string): Promise<string> => (await get<{ command: string }>(`labs/${part(lab)}/captures/${part(link)}/command${query}`)).command,
+  visitors: (): Promise<{ visitors: Visitor[]; links: { role: Role; address: string }[] }> => get("visitors"),
+  sendAway: async (id: number): Promise<void> => void (await ask(`visitors/${id}`, { method: "DELETE" })),
+  newLink: (role: Role): Promise<{ role: Role; address: string }> => post(`links/${role}`, {}),
   files: (): Promise<{ files: FileRow[]; left_out: number }> => get("files"),
   read: async (file: string): Promise<{ text: string; etag: string }> => {
     const response = await ask(`files/${path(file)}`);

@@ -1,10 +1,11 @@
 // What is true now on the server, kept up to date by its events.
-import { api, Refusal, socketUrl, type Job, type LabRow, type ResultRow, type ServerState } from "./api";
+import { api, Refusal, socketUrl, type Job, type LabRow, type ResultRow, type ServerState, type Visitor } from "./api";
 import { createSignal } from "./view";
 
 const [state, setState] = createSignal<ServerState | null>(null);
 const [labs, setLabs] = createSignal<LabRow[]>([]);
 const [results, setResults] = createSignal<ResultRow[]>([]);
+const [visitors, setVisitors] = createSignal<Visitor[]>([]);
 const [jobs, setJobs] = createSignal<Record<number, Job>>({});
 const [files, setFiles] = createSignal(0);
 const [disk, setDisk] = createSignal<{ path: string; etag: string | null; number: number } | null>(null);
@@ -12,7 +13,7 @@ const [reached, setReached] = createSignal(true);
 const [lasting, setLasting] = createSignal("");
 /** Whether the server is of another version than this page is: parts of it that were not loaded yet may not fit. */
 const [other, setOther] = createSignal(false);
-export { labs, results, jobs, files, disk, reached, state, lasting, other };
+export { labs, visitors, results, jobs, files, disk, reached, state, lasting, other };
 
 export const may = (what: "use" | "edit"): boolean => {
   const role = state()?.role;
@@ -69,6 +70,7 @@ function readResults(): void {
 function hear(event: Record<string, unknown>): void {
   switch (event["event"]) {
     case "labs": setLabs(event["labs"] as LabRow[]); break;
+    case "visitors": setVisitors(event["visitors"] as Visitor[]); break;
     case "results": readResults(); break;
     case "files": setFiles((count) => count + 1); break;
     case "file":

@@ -1,11 +1,12 @@
 // All labs at once, for whoever looks after a classroom: what each carries, drops, and what went wrong.
 import { rate } from "../../components/format";
-import { api, controlUrl, type LabRow } from "../api";
+import { api, controlUrl, type LabRow, type Role, type Visitor } from "../api";
 import { Lab } from "../lab";
 import { address } from "../route";
-import { createEffect, createMemo, each, el, on, onCleanup, type View } from "../view";
+import { attempt } from "../tell";
+import { createEffect, createMemo, createSignal, each, el, on, onCleanup, type View } from "../view";
 import { troubles } from "../watch/verdict";
-import { labs } from "../world";
+import { labs, may, state, visitors } from "../world";
 
 /** Labs that are watched at a time: each has a connection. */
 const MOST = 60;
@@ -16,7 +17,38 @@ export function classPage(): View {
   return el("div", { class: "page" }, el("h1", {}, "Classroom"),
     el("p", { class: "under" }, () => `${rows().length === 1 ? "1 lab is" : `${rows().length} labs are`} up${labs().length > MOST ? `; the first ${MOST} are watched` : ""}`),
     () => (rows().length === 0 ? el("p", { class: "none" }, "No lab is up.") : null),
-    el("ul", { class: "cards" }, each(rows, card)));
+    el("ul", { class: "cards" }, each(rows, card)),
+    () => (state()?.shared && may("edit") ? people() : null));
+}
+
+/** Who is here by which link, what each has open, and how to send them away. */
+function people(): View {
+  const [links, setLinks] = createSignal<{ role: Role; address: string }[]>([]);
+  attempt(async () => { setLinks((await api.visitors()).links); });
+  const renew = (role: Role): void => {
+    attempt(async () => {
+      const made = await api.newLink(role);
+      setLinks((all) => all.map((link) => (link.role === role ? made : link)));
+    });
+  };
+  return el("section", { "aria-label": "people" }, el("h2", {}, "People"),
+    el("p", { class: "under" }, () => `${visitors().filter(({ here }) => here).length} here`),
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "people" }, el("table", {},
+      el("thead", {}, el("tr", {}, ["name", "may", "from", "since", "open", ""].map((title) => el("th", {}, title)))),
+      el("tbody", {}, each(visitors, person)))),
+    el("h3", {}, "Addresses to hand on"),
+    el("ul", { class: "rows" }, each(() => links().filter(({ role }) => role !== "edit"), ({ role, address: where }) => el("li", {}, el("span", {}, role), el("code", {}, where),
+      el("button", { type: "button", title: "Makes a new address. The old one lets nobody in any more; who is here stays", onclick: () => renew(role) }, `New address to ${role}`)))));
+}
+
+function person({ id, name, role, address: from, since_unix_s, here, open }: Visitor): View {
+  const count = (kind: string): number => open.filter((one) => one.kind === kind).length;
+  const opened = [...new Set(open.filter(({ kind }) => kind === "lab").map(({ lab }) => lab ?? ""))];
+  const terminals = open.filter(({ kind }) => kind === "terminal").map(({ lab, node }) => `${node} of ${lab}`);
+  const what = [...opened, ...terminals.map((one) => `terminal in ${one}`), count("capture") > 0 ? `captures: ${count("capture")}` : ""].filter(Boolean).join(", ");
+  return el("tr", {}, el("td", {}, name ?? "without a name"), el("td", {}, role), el("td", {}, from), el("td", {}, new Date(since_unix_s * 1000).toLocaleTimeString()),
+    el("td", {}, here ? what || "the page" : "has left"),
+    el("td", {}, name === null ? null : el("button", { type: "button", "aria-label": `Send ${name} away`, onclick: () => attempt(() => api.sendAway(id)) }, "Send away")));
 }
 
 function card(name: string): View {
