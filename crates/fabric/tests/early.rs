@@ -74,7 +74,11 @@ proptest! {
         gaps in proptest::collection::vec(0_u64..3_000, 1..60), steps in 1_u64..4_000, jitter in any::<bool>(),
     ) {
         let delay = if jitter {
-            let spread = Distribution::Uniform(Uniform { from: Duration::from_millis(3), to: Duration::from_millis(9) });
+            let spread = Distribution::Uniform(Uniform {
+                from: Duration::from_millis(3),
+                to: Duration::from_millis(9),
+                below: Duration::ZERO,
+            });
             DelayConfig { distribution: spread, ..DelayConfig::default() }
         } else {
             Duration::from_millis(6).into()

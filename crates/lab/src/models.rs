@@ -26,6 +26,7 @@ pub use change::{ChangeError, check_together, parse_change, parse_pipe};
 
 use crate::errors::Errors;
 use crate::fields::Fields;
+use crate::foreign::Dialect;
 use crate::keys::Key;
 use netloom_link::{PipeChange, PipeConfig};
 
@@ -75,6 +76,25 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("state", state::EXAMPLES),
     ("cross", cross::EXAMPLES),
 ];
+
+/// A string stands for all that its tool says of a pipe, as it does there: what it does not name again, has its default from then on.
+/// For netem that is all but the rate and its queue, which `tc qdisc change` leaves as they are.
+fn complete(fields: &Fields<'_>, change: &mut PipeChange) {
+    let PipeConfig { rate, delay, loss, corrupt, duplicate, reorder, .. } = PipeConfig::default();
+    let [netem, dummynet, _] = Dialect::ALL.map(|dialect| fields.get(dialect.name()).is_some());
+    if netem || dummynet {
+        change.delay.get_or_insert(delay);
+        change.loss.get_or_insert(loss);
+    }
+    if netem {
+        change.corrupt.get_or_insert(corrupt);
+        change.duplicate.get_or_insert(duplicate);
+        change.reorder.get_or_insert(reorder);
+    }
+    if dummynet {
+        change.rate.get_or_insert(rate);
+    }
+}
 
 /// What a direction's keys say; what they do not say is left as it is.
 pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {

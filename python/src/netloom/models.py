@@ -808,6 +808,7 @@ class UniformDelay(Model):
         *,
         from_: Time | Literal[0],
         to: Time | Literal[0],
+        below: Time | Literal[0] | None = None,
         correlation: Share | Literal[0] | None = None,
         order: Literal["kept", "free"] | None = None,
     ) -> None:
@@ -815,6 +816,7 @@ class UniformDelay(Model):
         Args:
             from_: The shortest.
             to: The longest.
+            below: How far the lower bound is below zero, with from: 0; a draw below zero is no delay. Default: 0.
             correlation: The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
             order: kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes.
                 Default: kept.
@@ -823,6 +825,7 @@ class UniformDelay(Model):
         self._put("kind", "uniform")
         self._put("from", from_)
         self._put("to", to)
+        self._put("below", below)
         self._put("correlation", correlation)
         self._put("order", order)
 
@@ -2175,7 +2178,7 @@ class Parameter(Model):
 
 
 class Partition(Model):
-    """Cuts all links between nodes of different groups."""
+    """Parts groups of nodes: members of different groups do not reach each other."""
 
     def __init__(
         self,
@@ -2189,7 +2192,8 @@ class Partition(Model):
     ) -> None:
         """
         Args:
-            partition: The groups. All other nodes form one more group.
+            partition: The groups. Nodes in none of them stay reachable from all; a group alone is parted from all
+                other nodes.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.

@@ -2,7 +2,7 @@
 
 use super::Translation;
 use super::number::{count, tc_percent, tc_rate, tc_size, tc_time};
-use super::words::Words;
+use super::words::{Words, whole};
 use netloom_units::{Duration, Probability};
 
 /// Words that have no equivalent, and why.
@@ -10,6 +10,24 @@ const REFUSED: &[(&str, &str)] = &[
     ("slot", "slots deliver in bursts: use `rate: {kind: delivery-trace, …}` or a `schedule`"),
     ("seed", "the lab's own `seed` makes a run repeatable"),
     ("ecn", "marks belong to queues: use `queue: {kind: red, ecn: true, …}` or another discipline with `ecn`"),
+];
+
+/// The words in the order in which iproute2 compares them with what may be the beginning of one.
+const KNOWN: &[&str] = &[
+    "limit",
+    "latency",
+    "delay",
+    "loss",
+    "drop",
+    "ecn",
+    "reorder",
+    "corrupt",
+    "gap",
+    "duplicate",
+    "distribution",
+    "rate",
+    "slot",
+    "seed",
 ];
 
 #[derive(Default)]
@@ -25,7 +43,7 @@ pub(super) fn translate(text: &str) -> Result<Translation, String> {
     words.skip_to("netem");
     let mut netem = Netem::default();
     while let Some(word) = words.take() {
-        match word {
+        match whole(KNOWN, word).unwrap_or(word) {
             "limit" => netem.limit = Some(count(words.need("a number of packets")?)?),
             "delay" | "latency" => netem.delay(&mut words)?,
             "loss" | "drop" => netem.loss(&mut words)?,
@@ -46,10 +64,13 @@ impl Netem {
     fn delay(&mut self, words: &mut Words<'_>) -> Result<(), String> {
         self.delays = true;
         let mean = tc_time(words.need("a time such as 100ms")?)?;
-        let jitter = words.maybe(tc_time).filter(|jitter| !jitter.is_zero());
-        let correlation =
-            if jitter.is_some() { words.maybe(tc_percent).filter(|share| !share.is_zero()) } else { None };
-        let distribution = if words.is("distribution") { Some(words.need("its name")?) } else { None };
+        let jitter = words.maybe(tc_time);
+        let correlation = jitter.and_then(|_| words.maybe(tc_percent)).filter(|share| !share.is_zero());
+        let jitter = jitter.filter(|jitter| !jitter.is_zero());
+        let distribution = match words.begins("distribution") {
+            true => Some(words.need("its name")?),
+            false => words.take_later("distribution"),
+        };
         let Some(jitter) = jitter else {
             self.translation.say("delay", mean.to_string());
             return Ok(());
@@ -130,7 +151,11 @@ impl Netem {
     fn reorder(&mut self, words: &mut Words<'_>) -> Result<(), String> {
         let share = tc_percent(words.need("a share such as 25%")?)?;
         let correlation = words.maybe(tc_percent).filter(|correlation| !correlation.is_zero());
-        let gap = if words.is("gap") { Some(count(words.need("a number of packets")?)?) } else { None };
+        let gap = match words.begins("gap") {
+            true => Some(words.need("a number of packets")?),
+            false => words.take_later("gap"),
+        };
+        let gap = gap.map(count).transpose()?;
         if correlation.is_some() {
             self.correlation_differs("reorder");
         }
@@ -195,7 +220,9 @@ fn shape(distribution: Option<&str>, mean: Duration, jitter: Duration) -> Result
     let kind = match distribution {
         None | Some("uniform") => {
             if jitter > mean {
-                return Err(format!("a jitter of {jitter} around {mean} would be below zero"));
+                let most = mean.as_nanos().checked_add(jitter.as_nanos()).map(Duration::from_nanos);
+                let most = most.ok_or("the delay is longer than any can be")?;
+                return Ok(format!("kind: uniform, from: 0 s, below: {}, to: {most}", jitter - mean));
             }
             return Ok(format!("kind: uniform, from: {}, to: {}", mean - jitter, mean + jitter));
         }

@@ -8,8 +8,40 @@ fn split(text: &str) -> (&str, String) {
     (&text[..end], text[end..].to_ascii_lowercase())
 }
 
+/// The same for tc, which reads numbers as `strtod` does: with an exponent, if digits follow its letter.
+fn tc_split(text: &str) -> (&str, String) {
+    let (number, rest) = text.split_at(split(text).0.len());
+    let digits = |rest: &str| rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let exponent = rest.strip_prefix(['e', 'E']).filter(|_| !number.is_empty()).map_or(0, |behind| {
+        let sign = behind.len() - behind.strip_prefix(['+', '-']).unwrap_or(behind).len();
+        let count = digits(&behind[sign..]);
+        if count == 0 { 0 } else { 1 + sign + count }
+    });
+    let (number, unit) = text.split_at(number.len() + exponent);
+    (number, unit.to_ascii_lowercase())
+}
+
 /// `number` times `factor`, which has to be whole.
 fn times(text: &str, number: &str, factor: u64) -> Result<u64, String> {
+    let Some((mantissa, exponent)) = number.split_once(['e', 'E']) else { return times_plain(text, number, factor) };
+    let exponent: i32 = exponent
+        .parse()
+        .ok()
+        .filter(|power: &i32| power.abs() <= MOST_DIGITS)
+        .ok_or_else(|| format!("\"{text}\" is not a number of this size: write it without an exponent"))?;
+    // The point moves: digits and zeros as far as it goes.
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let zeros = "0".repeat(exponent.unsigned_abs() as usize);
+    let digits = if exponent < 0 { format!("{zeros}{whole}{fraction}") } else { format!("{whole}{fraction}{zeros}") };
+    let at = if exponent < 0 { whole.len() } else { whole.len() + zeros.len() };
+    let (whole, fraction) = digits.split_at(at);
+    times_plain(text, &format!("{}.{}", whole.trim_start_matches('0'), fraction.trim_end_matches('0')), factor)
+}
+
+/// No number of tc has a longer exponent than that.
+const MOST_DIGITS: i32 = 30;
+
+fn times_plain(text: &str, number: &str, factor: u64) -> Result<u64, String> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{fraction}");
     let wrong = || format!("\"{text}\" is not a number");
@@ -52,7 +84,7 @@ pub(super) fn tc_time(text: &str) -> Result<Duration, String> {
         ("nsec", 1),
         ("nsecs", 1),
     ];
-    let (number, unit) = split(text);
+    let (number, unit) = tc_split(text);
     times(text, number, factor(text, &unit, UNITS)?).map(Duration::from_nanos)
 }
 
@@ -78,7 +110,7 @@ pub(super) fn tc_rate(text: &str) -> Result<Rate, String> {
         ("mibps", 8 << 20),
         ("gibps", 8 << 30),
     ];
-    let (number, unit) = split(text);
+    let (number, unit) = tc_split(text);
     rate(text, times(text, number, factor(text, &unit, UNITS)?)?)
 }
 
@@ -101,7 +133,7 @@ pub(super) fn tc_size(text: &str) -> Result<Bytes, String> {
         ("mbit", 1 << 20),
         ("gbit", 1 << 30),
     ];
-    let (number, unit) = split(text);
+    let (number, unit) = tc_split(text);
     let bits = times(text, number, factor(text, &unit, UNITS)?)?;
     if bits % 8 == 0 { Ok(Bytes::new(bits / 8)) } else { Err(format!("\"{text}\" is not a whole number of bytes")) }
 }

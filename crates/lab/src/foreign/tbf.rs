@@ -2,11 +2,19 @@
 
 use super::Translation;
 use super::number::{tc_rate, tc_size, tc_time};
-use super::words::Words;
+use super::words::{Words, whole};
 use netloom_units::{Bytes, Duration, Rate};
 
 /// Linux's default MTU of the peak bucket.
 const MINIMUM_BURST: &str = "its bucket holds one packet of the link's MTU";
+
+/// The words that may be cut short, in the order in which iproute2 compares them.
+const KNOWN: &[&str] = &["limit", "latency", "burst", "peakrate", "overhead", "linklayer"];
+
+/// `burst 4542/8` also says the cell size of old rate tables, which means nothing any more.
+fn without_cell(size: &str) -> Result<Bytes, String> {
+    tc_size(size.split('/').next().unwrap_or(size))
+}
 
 #[derive(Default)]
 struct Tbf {
@@ -15,6 +23,7 @@ struct Tbf {
     latency: Option<Duration>,
     limit: Option<Bytes>,
     peak: Option<Rate>,
+    peak_burst: Option<Bytes>,
 }
 
 pub(super) fn translate(text: &str) -> Result<Translation, String> {
@@ -22,17 +31,18 @@ pub(super) fn translate(text: &str) -> Result<Translation, String> {
     words.skip_to("tbf");
     let mut tbf = Tbf::default();
     while let Some(word) = words.take() {
-        match word {
+        // iproute2 takes the beginning of some words.
+        let exact = ["rate", "buffer", "maxburst", "mtu", "minburst", "mpu"];
+        let is_exact = exact.contains(&word);
+        match if is_exact { word } else { whole(KNOWN, word).unwrap_or(word) } {
             "rate" => tbf.rate = Some(tc_rate(words.need("a rate such as 50mbit")?)?),
             "burst" | "buffer" | "maxburst" => {
-                // `burst 4542/8` also says the cell size of old rate tables, which means nothing any more.
-                let size = words.need("a size such as 4542")?;
-                tbf.burst = Some(tc_size(size.split('/').next().unwrap_or(size))?);
+                tbf.burst = Some(without_cell(words.need("a size such as 4542")?)?);
             }
             "latency" => tbf.latency = Some(tc_time(words.need("a time such as 50ms")?)?),
             "limit" => tbf.limit = Some(tc_size(words.need("a size such as 30kb")?)?),
             "peakrate" => tbf.peak = Some(tc_rate(words.need("a rate such as 60mbit")?)?),
-            "mtu" | "minburst" => drop(tc_size(words.need("a size such as 1540")?)?),
+            "mtu" | "minburst" => tbf.peak_burst = Some(without_cell(words.need("a size such as 1540")?)?),
             "mpu" | "overhead" | "linklayer" => {
                 return Err(format!("\"{word}\" has no equivalent in this string: use the key `overhead` of a link"));
             }
@@ -62,7 +72,11 @@ impl Tbf {
             }
         };
         let mut translation = Translation::default();
-        let peak = self.peak.map_or_else(String::new, |peak| format!(", peak: {peak}"));
+        let peak = match (self.peak, self.peak_burst) {
+            (Some(peak), Some(burst)) => format!(", peak: {peak}, peak_burst: {burst}"),
+            (Some(peak), None) => format!(", peak: {peak}"),
+            (None, _) => String::new(),
+        };
         translation.say("rate", format!("{{kind: token-bucket, rate: {rate}, burst: {burst}{peak}}}"));
         translation.say("queue", limit.to_string());
         if let Some(latency) = self.latency {
@@ -78,7 +92,10 @@ impl Tbf {
             "Linux charges the Ethernet header of 14 bytes to the bucket and to the queue; here packets count from \
              the IP header on. Add `overhead: {bytes: 14 B}` for the same rate.",
         );
-        if self.peak.is_some() {
+        if self.peak.is_none() && self.peak_burst.is_some() {
+            translation.note("mtu: it is the size of the bucket of `peakrate`, and means nothing without one.");
+        }
+        if self.peak.is_some() && self.peak_burst.is_none() {
             translation.note(format!("peakrate: {MINIMUM_BURST}."));
         }
         Ok(translation)

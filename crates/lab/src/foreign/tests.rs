@@ -18,6 +18,10 @@ fn every_translation_is_a_lab_file() {
     let strings = [
         (Dialect::Netem, "delay 100ms 10ms 25% distribution normal loss gemodel 1% 10% 70% 0.1% rate 10mbit"),
         (Dialect::Netem, "delay 20ms 5ms"),
+        (Dialect::Netem, "delay 10ms 20ms"),
+        (Dialect::Dummynet, "bw 1Mbit/s queue 60 gred 0.002/20/30/0.1"),
+        (Dialect::Dummynet, "bw 1Mbit/s queue 60KB red 0.002/20000/30000/0.1 ecn"),
+        (Dialect::Dummynet, "bw 1Mbit/s codel target 15ms interval 300ms ecn"),
         (Dialect::Netem, "delay 20ms 5ms 10% distribution pareto"),
         (Dialect::Netem, "delay 20ms 5ms distribution paretonormal reorder 25% 50% gap 5"),
         (Dialect::Netem, "loss 1% 25% duplicate 1% corrupt 0.1% 10%"),
@@ -95,12 +99,50 @@ fn tbf_means_what_its_manual_says() {
     );
 }
 
+/// What tc and the kernel make of these was looked at with `tc qdisc show`.
+#[test]
+fn strings_are_taken_as_tc_takes_them() {
+    let uniform = |value: &str| pairs(&[("delay", value)]);
+    // From 10 - 20 ms to 10 + 20 ms.
+    let wide = "{kind: uniform, from: 0 s, below: 10 ms, to: 30 ms, order: free}";
+    assert_eq!(keys(Dialect::Netem, "delay 10ms 20ms"), uniform(wide));
+    assert_eq!(keys(Dialect::Netem, "delay 100ms 0ms 25%"), uniform("100 ms"));
+    let normal = [
+        ("delay", "{kind: normal, mean: 100 ms, deviation: 10 ms, order: free}"),
+        ("loss", "1 %"),
+        ("duplicate", "2 %"),
+    ];
+    for text in ["delay 100ms 10ms distribution normal loss 1% duplicate 2%", "lat 100ms 10ms lo 1% du 2% dist normal"]
+    {
+        assert_eq!(keys(Dialect::Netem, text), pairs(&normal), "{text}");
+    }
+    for text in ["rate 1e6", "rate 1E+6bit", "rate 10e-1mbit", "rate 0.001e3mbit", "ra 1000kbit"] {
+        assert_eq!(keys(Dialect::Netem, text)[0], ("rate", "1 Mbit/s".to_owned()), "{text}");
+    }
+    let peak = "rate 256kbit burst 16000 limit 30000 peakrate 512kbit mtu 3000";
+    let bucket = "{kind: token-bucket, rate: 256 kbit/s, burst: 16 kB, peak: 512 kbit/s, peak_burst: 3 kB}";
+    assert_eq!(keys(Dialect::Tbf, peak), pairs(&[("rate", bucket), ("queue", "30 kB")]));
+    assert_eq!(keys(Dialect::Tbf, &peak.replace("mtu", "minburst").replace("limit", "lim")), keys(Dialect::Tbf, peak));
+}
+
+#[test]
+fn dummynet_manages_queues() {
+    let queue = |text: &str| keys(Dialect::Dummynet, text).into_iter().find(|(key, _)| *key == "queue").unwrap().1;
+    let red = "{kind: red, limit: 60 packets, min: 20 packets, max: 30 packets, probability: 10 %, weight: 0.2 %, gentle: true, \
+               ecn: false, byte_mode: false, mean_packet: 512 B}";
+    assert_eq!(queue("gred 0.002/20/30/0.1 queue 60"), red);
+    let codel = "{kind: codel, limit: 50 packets, target: 15 ms, ecn: true}";
+    assert_eq!(queue("codel target 15ms ecn"), codel);
+}
+
 #[test]
 fn errors_name_the_word() {
     assert_eq!(wrong(Dialect::Netem, "delay"), "netem: \"delay\" is the last word: a time such as 100ms must follow");
     assert!(wrong(Dialect::Netem, "dealy 5ms").contains("unknown word \"dealy\""));
     assert!(wrong(Dialect::Netem, "delay 5ms 1ms distribution norml").contains("unknown distribution \"norml\""));
-    assert!(wrong(Dialect::Netem, "delay 5ms 10ms").contains("below zero"));
+    assert!(wrong(Dialect::Netem, "rate 1e99mbit").contains("without an exponent"));
+    assert!(wrong(Dialect::Dummynet, "red 0.002/5/15").contains("write for example red 0.002/5/15/0.1"));
+    assert!(wrong(Dialect::Dummynet, "codel target 5").contains("has no unit"));
     assert!(wrong(Dialect::Netem, "loss 170%").contains("more than 100 %"));
     assert!(wrong(Dialect::Netem, "slot 1ms").contains("not translated"));
     assert!(wrong(Dialect::Dummynet, "bw 1Mbit/s mask src-ip 0xff").contains("not translated"));

@@ -1,5 +1,15 @@
 //! The words of a string, one after the other.
 
+/// Whether `own` is `word` or its beginning.
+fn begins(word: &str, own: &str) -> bool {
+    !own.is_empty() && word.starts_with(own)
+}
+
+/// The first of these words that `own` is or begins, as iproute2's `matches` goes through them.
+pub(super) fn whole(words: &[&'static str], own: &str) -> Option<&'static str> {
+    words.iter().find(|word| begins(word, own)).copied()
+}
+
 /// See the module.
 pub(super) struct Words<'a> {
     words: Vec<&'a str>,
@@ -36,6 +46,22 @@ impl<'a> Words<'a> {
         let found = self.words.get(self.next) == Some(&word);
         self.next += usize::from(found);
         found
+    }
+
+    /// Takes the next word if it is this one or, as tc takes it, its beginning.
+    pub(super) fn begins(&mut self, word: &str) -> bool {
+        let found = self.words.get(self.next).is_some_and(|own| begins(word, own));
+        self.next += usize::from(found);
+        found
+    }
+
+    /// Takes the first later word that is this one or its beginning away, with the one behind it, which it returns: some words of tc
+    /// may stand anywhere.
+    pub(super) fn take_later(&mut self, word: &str) -> Option<&'a str> {
+        let at = (self.next..self.words.len()).find(|at| begins(word, self.words[*at]))?;
+        let value = self.words.get(at + 1).copied()?;
+        self.words.drain(at..at + 2);
+        Some(value)
     }
 
     /// Skips the words before the first that is `name`, if there is one: what stands before it on a command line.

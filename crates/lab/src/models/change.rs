@@ -86,7 +86,9 @@ pub(crate) fn changes(node: &Node, errors: &mut Errors) -> Option<PipeChange> {
     if node.content == Content::Map(Vec::new()) {
         errors.push(node.error("nothing is changed: write for example `{delay: 80 ms}`"));
     }
-    Some(super::decode(&fields, errors))
+    let mut change = super::decode(&fields, errors);
+    super::complete(&fields, &mut change);
+    Some(change)
 }
 
 /// The change that one key and its value describe.
@@ -115,6 +117,19 @@ mod tests {
         let queue = parse_change("queue", "7 packets").expect("a queue");
         assert_eq!(queue.queue, Some(QueueConfig::DropTail(Limit::Packets(7))));
         assert_eq!(parse_change("loss", " 0 ").expect("a loss").loss, Some(LossConfig::None));
+    }
+
+    /// After `tc qdisc change dev eth0 root netem delay 100ms`, `tc qdisc show` has nothing but the delay.
+    #[test]
+    fn a_string_says_all_that_its_tool_says() {
+        let before = parse_change("netem", "delay 50ms loss 20% duplicate 5% corrupt 1% rate 1mbit").expect("netem");
+        let before = before.applied_to(&PipeConfig::default());
+        let after = parse_change("netem", "delay 100ms").expect("netem").applied_to(&before);
+        let written: Vec<_> =
+            crate::models::written(&after).into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        assert_eq!(written, ["rate: 1 Mbit/s", "delay: 100 ms"]);
+        let dummynet = parse_change("dummynet", "plr 0.1 queue 20").expect("dummynet").applied_to(&before);
+        assert_eq!((dummynet.rate, dummynet.delay), (RateConfig::Unlimited, PipeConfig::default().delay));
     }
 
     #[test]

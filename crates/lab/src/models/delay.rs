@@ -44,6 +44,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: constant, delay: 20 ms}",
     "{kind: uniform, from: 5 ms, to: 15 ms}",
     "{kind: uniform, from: 0, to: 15 ms, correlation: 80 %, order: free}",
+    "{kind: uniform, from: 0, below: 10 ms, to: 30 ms, order: free}",
     "{kind: normal, mean: 20 ms, deviation: 3 ms, correlation: -20.5 %, order: kept}",
     "{kind: exponential, shift: 10 ms, mean: 10 ms, correlation: 0}",
     "{kind: exponential, mean: 10 ms, correlation: \"-100 %\"}",
@@ -80,7 +81,8 @@ fn distribution(kind: &str, fields: &Fields<'_>, errors: &mut Errors) -> Option<
         "constant" => Distribution::Constant(time(fields, "delay", errors)?),
         "uniform" => {
             let (from, to) = (time(fields, "from", errors), time(fields, "to", errors));
-            Distribution::Uniform(Uniform { from: from?, to: to? })
+            let below = time(fields, "below", errors).unwrap_or_default();
+            Distribution::Uniform(Uniform { from: from?, to: to?, below })
         }
         "normal" => {
             let (mean, deviation) = (time(fields, "mean", errors), time(fields, "deviation", errors));
@@ -175,8 +177,9 @@ pub(crate) fn write(config: &DelayConfig) -> String {
 fn parameters(distribution: &Distribution) -> String {
     match distribution {
         Distribution::Constant(delay) => format!("constant, delay: {}", written(*delay)),
-        Distribution::Uniform(Uniform { from, to }) => {
-            format!("uniform, from: {}, to: {}", written(*from), written(*to))
+        Distribution::Uniform(Uniform { from, to, below }) => {
+            let below = if below.is_zero() { String::new() } else { format!(", below: {}", written(*below)) };
+            format!("uniform, from: {}{below}, to: {}", written(*from), written(*to))
         }
         Distribution::Normal(Normal { mean, deviation }) => format!("normal{}", around(*mean, *deviation)),
         Distribution::Exponential(Exponential { shift, mean }) => {

@@ -59,7 +59,8 @@ fn incomplete_gamma(shape: f64, x: f64) -> f64 {
 
 #[test]
 fn uniform() {
-    check(Distribution::Uniform(Uniform { from: ms(5), to: ms(15) }), |t| (t - 5.0 * MS) / (10.0 * MS));
+    let uniform = Uniform { from: ms(5), to: ms(15), below: ms(0) };
+    check(Distribution::Uniform(uniform), |t| (t - 5.0 * MS) / (10.0 * MS));
 }
 
 #[test]

@@ -35,7 +35,11 @@ fn distributions() -> impl Strategy<Value = Distribution> {
     };
     prop_oneof![
         span().prop_map(Distribution::Constant),
-        (span(), span()).prop_map(|(from, width)| Distribution::Uniform(Uniform { from, to: from + width })),
+        (span(), span()).prop_map(|(from, width)| Distribution::Uniform(Uniform {
+            from,
+            to: from + width,
+            below: Duration::ZERO
+        })),
         (span(), span()).prop_map(|(mean, deviation)| Distribution::Normal(Normal { mean, deviation })),
         (span(), 1..3_000_000_u64).prop_map(|(shift, mean)| {
             Distribution::Exponential(Exponential { shift, mean: Duration::from_nanos(mean) })
@@ -197,8 +201,10 @@ proptest! {
 fn many_packets_in_flight() {
     const COUNT: u64 = 1_000_000;
     for order in [Order::Kept, Order::Free] {
-        let delay =
-            DelayConfig { order, ..free(Distribution::Uniform(Uniform { from: ms(1_000), to: ms(2_000) }), "0 %") };
+        let delay = DelayConfig {
+            order,
+            ..free(Distribution::Uniform(Uniform { from: ms(1_000), to: ms(2_000), below: ms(0) }), "0 %")
+        };
         let config = PipeConfig { delay, ..PipeConfig::default() };
         let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(7));
         let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());

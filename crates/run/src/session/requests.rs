@@ -20,7 +20,7 @@ use netloom_control::{ClientId, Incoming, LabInfo, NodeInfo, Refused, Reply, Req
 use netloom_fabric::TapId;
 use netloom_judge::expectations::Tasks;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Direction, Plan, parse_change, parse_cut};
+use netloom_lab::{Dialect, Direction, Plan, parse_change, parse_cut};
 use netloom_link::PipeChange;
 use netloom_results::capture::LiveCapture;
 use netloom_units::Bytes;
@@ -382,7 +382,10 @@ enum State {
 
 fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
     let mut wanted = Wanted::default();
-    for (key, value) in changes {
+    // A string of another tool says what is usual, and keys beside it what is not.
+    let is_string = |key: &str| Dialect::ALL.iter().any(|dialect| dialect.name() == key);
+    let (strings, keys): (Vec<_>, Vec<_>) = changes.iter().partition(|(key, _)| is_string(key));
+    for (key, value) in strings.into_iter().chain(keys) {
         match (key.as_str(), value.as_str()) {
             ("state", "up") | ("up", "true") => wanted.state = Some(State::Up),
             ("state", "down") => wanted.state = Some(State::Down),

@@ -60,6 +60,12 @@ pub(super) const UNIFORM: Section = Section {
             kind(&["uniform"], "uniform: evenly distributed between two bounds."),
             Key::new("from", DURATION_OR_ZERO, "5 ms", "The shortest.").required(),
             Key::new("to", DURATION_OR_ZERO, "15 ms", "The longest.").required(),
+            Key::new(
+                "below",
+                DURATION_OR_ZERO,
+                "10 ms",
+                "How far the lower bound is below zero, with from: 0; a draw below zero is no delay. Default: 0.",
+            ),
         ],
         DRAWN,
     ],
