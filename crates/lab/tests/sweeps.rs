@@ -80,6 +80,23 @@ fn columns_of_a_table_are_parameters() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// A field in braces is what a lab file would have there.
+#[test]
+fn a_field_of_a_table_may_be_a_map() {
+    let folder = tempfile("maps");
+    let read = |field: &str| {
+        fs::write(folder.join("points.csv"), format!("n,queue\n3,\"{field}\"\n")).unwrap();
+        let text = format!("{LAB}vary: {{all: {{csv: points.csv, paths: {{queue: links.l.queue}}}}}}\n");
+        Sweep::read(&text, &folder.join("test.yaml").to_string_lossy()).map_err(|found| found.to_string())
+    };
+    let sweep = read("{kind: red, limit: 5 packets}").unwrap_or_else(|found| panic!("{found}"));
+    let said = played(&sweep, 0, 0).lab.plan.text().to_string();
+    assert!(said.contains("kind: red, limit: 5 packets"), "{said}");
+    let broken = read("{kind: red").map(|_| ()).expect_err("it has no end");
+    assert!(broken.contains("its field \"{kind: red\" cannot be read"), "{broken}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
 fn tempfile(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("netloom-sweeps-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
@@ -97,6 +114,9 @@ fn a_path_leads_to_items_of_lists_and_to_new_keys() {
     assert!(at("timeline.0.run", "[echo, x]").contains("echo x"));
     assert!(at("links.l.queue", "7 packets").contains("queue 7 packets"));
     assert!(at("[links.l.forward, links.l.backward]", "{loss: 1 %}").matches("loss 1 %").count() == 2);
+    let forward = at("links.l.forward.queue", "7 packets");
+    assert!(forward.matches("queue 7 packets").count() == 1, "{forward}");
+    assert!(at("links.l.backward.loss", "~").matches("loss").count() == 0, "nothing is added for nothing");
     for (path, why) in [
         ("links.m.rate", "there is no `m` in `links`"),
         ("timeline.pong.run", "did you mean"),

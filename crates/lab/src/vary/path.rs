@@ -13,6 +13,11 @@ pub(super) fn put(root: &mut Node, path: &Node, value: &Node) -> Result<(), Diag
         match step {
             Step::Entry(index, "") | Step::Item(index, "") => return replace(at, index, value),
             Step::New(name) => return add(at, name, path, value),
+            Step::Direction(_) if value.content == Content::Empty => return Ok(()),
+            Step::Direction(name) => {
+                let empty = Node { content: Content::Map(Vec::new()), ..value.clone() };
+                add(at, name, path, &empty)?;
+            }
             Step::Entry(index, tail) => {
                 let Content::Map(entries) = &mut at.content else { unreachable!("it has this entry") };
                 (at, rest) = (&mut entries[index].value, tail);
@@ -31,7 +36,7 @@ pub(super) fn check(root: &Node, path: &Node) -> Result<(), Diagnostic> {
     let (mut at, mut rest) = (root, text);
     while !rest.is_empty() {
         match find(at, rest).map_err(|why| path.error(why))? {
-            Step::New(_) => return Ok(()),
+            Step::New(_) | Step::Direction(_) => return Ok(()),
             Step::Entry(index, tail) => {
                 let Content::Map(entries) = &at.content else { return Ok(()) };
                 (at, rest) = (&entries[index].value, tail);
@@ -52,6 +57,8 @@ enum Step<'a> {
     Entry(usize, &'a str),
     Item(usize, &'a str),
     New(&'a str),
+    /// A direction of a link that has nothing of its own yet; the path goes on in it.
+    Direction(&'a str),
 }
 
 fn find<'a>(at: &Node, rest: &'a str) -> Result<Step<'a>, String> {
@@ -68,6 +75,9 @@ fn find<'a>(at: &Node, rest: &'a str) -> Result<Step<'a>, String> {
             // A key that is not there yet stands in a map of settings, and not in one of names.
             if tail.is_empty() && !["nodes", "links", "layout"].contains(&at.key.as_str()) {
                 return Ok(Step::New(name));
+            }
+            if ["forward", "backward"].contains(&name) && is_link(&at.key) {
+                return Ok(Step::Direction(name));
             }
             let near = nearest(name, entries.iter().map(|entry| entry.name.as_str()));
             let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
@@ -87,6 +97,11 @@ fn find<'a>(at: &Node, rest: &'a str) -> Result<Step<'a>, String> {
         },
         Content::Text { .. } => Err(format!("{} is a text: there is no `{}` in it", here(), first(rest).0)),
     }
+}
+
+/// Whether this is the key of a link, which has directions.
+fn is_link(key: &str) -> bool {
+    key.strip_prefix("links.").is_some_and(|name| !name.is_empty())
 }
 
 fn item<'a>(items: &[Node], rest: &'a str) -> Option<Step<'a>> {

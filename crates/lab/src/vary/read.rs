@@ -7,7 +7,7 @@ use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::keys::{Key, Kind, Section};
 use crate::scalar::{integer, text, word};
-use crate::yaml::{Content, Entry, Node};
+use crate::yaml::{self, Content, Entry, Node};
 
 /// Runs that a file may describe.
 const MOST_RUNS: u64 = 10_000_000;
@@ -315,10 +315,10 @@ fn columns(csv: &Node, paths: Option<&Node>, errors: &mut Errors) -> Result<Vec<
         let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
         return Err(entry.value.error(format!("the table has no column `{}`{hint}", entry.name)));
     }
-    let made = |field: &String| Node {
-        content: Content::Text { text: field.clone(), plain: true, block: None },
-        ..csv.clone()
-    };
+    if let Some(why) = rows.iter().flatten().find_map(|field| cell(field, csv).err()) {
+        return Err(why);
+    }
+    let made = |field: &String| cell(field, csv).unwrap_or_else(|_| csv.clone());
     let parameter = |(column, name): (usize, &String)| {
         check_name(name, csv, errors);
         let own = given.iter().filter(|entry| entry.name == *name).map(|entry| entry.value.clone()).collect();
@@ -326,6 +326,34 @@ fn columns(csv: &Node, paths: Option<&Node>, errors: &mut Errors) -> Result<Vec<
         Parameter { name: name.clone(), node: csv.clone(), paths: own, values }
     };
     Ok(names.iter().enumerate().map(parameter).collect())
+}
+
+/// The value that a field of a table has: a text, or what a lab file would have in braces or brackets.
+fn cell(field: &str, csv: &Node) -> Result<Node, Diagnostic> {
+    let plain = || Node { content: Content::Text { text: field.to_owned(), plain: true, block: None }, ..csv.clone() };
+    if !field.trim_start().starts_with(['{', '[']) {
+        return Ok(plain());
+    }
+    match yaml::parse(field) {
+        Ok(node) => Ok(placed(node, csv)),
+        Err(errors) => {
+            let why = errors.first().map_or("it is not YAML", Diagnostic::message);
+            Err(csv.error(format!("its field \"{field}\" cannot be read: {why}")))
+        }
+    }
+}
+
+/// The same value, standing where the table does.
+fn placed(node: Node, csv: &Node) -> Node {
+    let content = match node.content {
+        Content::Map(entries) => {
+            let entry = |Entry { name, value, .. }| Entry { name, span: csv.span, value: placed(value, csv) };
+            Content::Map(entries.into_iter().map(entry).collect())
+        }
+        Content::List(items) => Content::List(items.into_iter().map(|item| placed(item, csv)).collect()),
+        other => other,
+    };
+    Node { content, ..csv.clone() }
 }
 
 /// Puts parameters beside others.
