@@ -89,9 +89,9 @@ fn a_field_of_a_table_may_be_a_map() {
         let text = format!("{LAB}vary: {{all: {{csv: points.csv, paths: {{queue: links.l.queue}}}}}}\n");
         Sweep::read(&text, &folder.join("test.yaml").to_string_lossy()).map_err(|found| found.to_string())
     };
-    let sweep = read("{kind: red, limit: 5 packets}").unwrap_or_else(|found| panic!("{found}"));
+    let sweep = read("{kind: red, limit: 50 packets}").unwrap_or_else(|found| panic!("{found}"));
     let said = played(&sweep, 0, 0).lab.plan.text().to_string();
-    assert!(said.contains("kind: red, limit: 5 packets"), "{said}");
+    assert!(said.contains("kind: red, limit: 50 packets"), "{said}");
     let broken = read("{kind: red").map(|_| ()).expect_err("it has no end");
     assert!(broken.contains("its field \"{kind: red\" cannot be read"), "{broken}");
     fs::remove_dir_all(folder).unwrap();
