@@ -113,6 +113,128 @@ fn a_killed_kernel_ends_the_run_with_eight_and_its_name() {
     assert!(!kernels_run(&bed));
 }
 
+/// Stopped, as one that waits for a file of a slow disk is, or one whose control group is frozen: it waits for no processor.
+#[test]
+fn a_kernel_that_stood_still_is_found_by_its_heartbeat() {
+    let bed = Bed::new(User::Own);
+    let timeline = "timeline: [{on: a, run: ping -i 0.05 -w 4 b, may_fail: true}]\n";
+    let still = "starts: 100 s, standstill: 2 s}";
+    bed.write("kernels.yaml", &lab("real", timeline).replace("starts: 100 s}", still));
+    let mut child = bed.command(&["run", "kernels.yaml"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    within(Duration::from_secs(100), "the ping", || {
+        fs::read_to_string(bed.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
+    });
+    // The kernel of the node that was booted last.
+    let victim = nix::unistd::Pid::from_raw(kernels(&bed).max().unwrap());
+    nix::sys::signal::kill(victim, nix::sys::signal::Signal::SIGSTOP).unwrap();
+    sleep(Duration::from_millis(3_500));
+    nix::sys::signal::kill(victim, nix::sys::signal::Signal::SIGCONT).unwrap();
+    let stdout = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(5), "{stdout}");
+    assert!(stdout.contains("node b: its kernel stood still for "), "{stdout}");
+    bed.assert_nothing_is_left("kernels");
+}
+
+/// What each node is told, and what its interface then has: the same in namespaces and on a kernel of its own.
+#[test]
+fn sysctl_means_the_same_on_all_stacks() {
+    const DEFAULTS: [(&str, &str); 16] = [
+        ("ipv4.conf.DEFAULT.rp_filter", "2"),
+        ("ipv4.conf.DEFAULT.arp_ignore", "1"),
+        ("ipv4.conf.DEFAULT.arp_announce", "2"),
+        ("ipv4.conf.DEFAULT.proxy_arp", "1"),
+        ("ipv4.conf.DEFAULT.accept_source_route", "1"),
+        ("ipv4.conf.DEFAULT.send_redirects", "0"),
+        ("ipv4.conf.DEFAULT.log_martians", "1"),
+        ("ipv4.neigh.DEFAULT.base_reachable_time_ms", "20000"),
+        ("ipv4.neigh.DEFAULT.mcast_solicit", "5"),
+        ("ipv6.conf.DEFAULT.use_tempaddr", "2"),
+        ("ipv6.conf.DEFAULT.accept_ra", "2"),
+        ("ipv6.conf.DEFAULT.hop_limit", "33"),
+        ("ipv6.conf.DEFAULT.router_solicitations", "2"),
+        ("ipv6.conf.DEFAULT.max_addresses", "5"),
+        ("ipv6.conf.DEFAULT.autoconf", "0"),
+        ("ipv6.neigh.DEFAULT.ucast_solicit", "5"),
+    ];
+    let said: Vec<String> =
+        DEFAULTS.iter().map(|(key, value)| format!("net.{}: {value}", key.replace("DEFAULT", "default"))).collect();
+    let looked: Vec<String> =
+        DEFAULTS.iter().map(|(key, _)| key.replace("DEFAULT", "eth0").replace('.', "/")).collect();
+    let others = "ipv4/ip_forward ipv6/conf/all/forwarding ipv6/conf/eth0/forwarding ipv4/conf/eth0/forwarding \
+                  ipv6/conf/eth0/disable_ipv6 ipv6/conf/default/disable_ipv6 ipv4/conf/all/arp_filter \
+                  ipv4/conf/eth0/arp_filter ipv6/conf/eth0/accept_dad ipv4/ip_default_ttl";
+    let look = format!("for key in {} {others}; do echo $key $(cat /proc/sys/net/$key); done", looked.join(" "));
+    let lab = |clock: &str| {
+        format!(
+            "name: sysctl
+clock: {clock}
+nodes:
+  a: {{sysctl: {{{}}}}}
+  b: {{kind: router, sysctl: {{net.ipv4.ip_forward: 0, net.ipv6.conf.all.forwarding: 0, net.ipv4.ip_default_ttl: 60}}}}
+  c: {{addresses: none, sysctl: {{net.ipv6.conf.all.disable_ipv6: 1, net.ipv4.conf.all.arp_filter: 1, net.ipv4.conf.eth0.arp_filter: 1}}}}
+links: {{l: {{ends: [a, b]}}, m: {{ends: [b, c], addresses: none}}}}
+bounds: {{lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}}
+timeline:
+  - {{on: a, run: '{look}', save: a}}
+  - {{on: b, run: '{look}', save: b}}
+  - {{on: c, run: '{look}', save: c}}
+",
+            said.join(", ")
+        )
+    };
+    let bed = Bed::new(User::Own);
+    let told = |clock: &str| {
+        bed.write("sysctl.yaml", &lab(clock));
+        bed.netloom(&["run", "sysctl.yaml"]).expect_code(0);
+        ["a", "b", "c"].map(|node| fs::read_to_string(bed.latest("sysctl").join(node)).unwrap())
+    };
+    let (namespaces, kernels) = (told("real"), told("virtual"));
+    for (namespace, kernel) in namespaces.iter().zip(&kernels) {
+        assert_eq!(namespace, kernel);
+    }
+    for (key, (_, value)) in looked.iter().zip(&DEFAULTS) {
+        assert!(kernels[0].contains(&format!("{key} {value}\n")), "{key}: {}", kernels[0]);
+    }
+    assert!(kernels[1].contains("ipv4/ip_forward 0\n") && kernels[1].contains("ipv6/conf/eth0/forwarding 0\n"));
+    assert!(kernels[2].contains("ipv6/conf/eth0/disable_ipv6 1\n"), "{}", kernels[2]);
+}
+
+/// A bond by LACP needs ports that tell their speed and duplex: two of them become one.
+#[test]
+fn links_are_bonded_by_lacp() {
+    let bond = "\"ip link add bond0 type bond mode 802.3ad lacp_rate fast miimon 100\", \
+                \"ip link set eth0 down\", \"ip link set eth1 down\", \"ip link set eth0 master bond0\", \
+                \"ip link set eth1 master bond0\", \"ip link set bond0 up\"";
+    let node = |address: &str| format!("{{setup: [{bond}, \"ip addr add {address} dev bond0\"]}}");
+    let bed = Bed::new(User::Own);
+    bed.write(
+        "lacp.yaml",
+        &format!(
+            "name: lacp
+clock: virtual
+routes: none
+addresses: none
+nodes:
+  a: {}
+  b: {}
+links: {{l1: {{ends: [a, b], delay: 1 ms}}, l2: {{ends: [a, b], delay: 1 ms}}}}
+bounds: {{changes: true}}
+timeline:
+  - {{at: 5 s, on: a, run: cat /proc/net/bonding/bond0 /sys/class/net/eth0/speed /sys/class/net/eth0/duplex, as: state}}
+  - {{at: 6 s, on: a, run: ping -c 3 10.0.0.2, as: ping}}
+expect:
+  - 'state.stdout contains \"Number of ports: 2\"'
+  - 'state.stdout contains \"10000\"'
+  - 'state.stdout contains \"full\"'
+  - ping.exit == 0
+",
+            node("10.0.0.1/24"),
+            node("10.0.0.2/24")
+        ),
+    );
+    bed.netloom(&["run", "lacp.yaml"]).expect_code(0);
+}
+
 #[test]
 fn a_kernel_that_is_none_is_told() {
     let bed = Bed::new(User::Own);

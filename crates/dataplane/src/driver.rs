@@ -6,20 +6,17 @@ use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
 use crate::ports::{PortSet, Window};
+use crate::priority::Standing;
 use crate::report::{EngineReport, Snapshot, ThreadReport};
 use crate::series::SeriesLog;
 use crate::wait::{Sleeper, Waiter};
 use netloom_fabric::PipeId;
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
-use rustix::process::setpriority_process;
-use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io;
-use std::num::NonZeroU64;
 use std::time::Duration as RealDuration;
 
-/// The priority that the thread asks for; it falls back to the ordinary one.
-const NICE: i32 = -20;
 /// How long after a packet a lab counts as in use.
 const LIVELY: RealDuration = RealDuration::from_secs(2);
 
@@ -41,7 +38,8 @@ pub(crate) struct Driver {
     pub(crate) ports: PortSet,
     pub(crate) memory: Memory,
     pub(crate) mailbox: Mailbox,
-    pub(crate) priority: bool,
+    /// None before the thread has asked for it.
+    pub(crate) standing: Option<Standing>,
     /// When a packet came from a node last. Wall time since the epoch.
     pub(crate) last_arrival: RealDuration,
     /// How far the fabric has got, while this machine cannot keep up with it.
@@ -56,7 +54,7 @@ pub(crate) struct Driver {
 impl Driver {
     /// Runs until it is told to stop.
     pub(crate) fn run(mut self) -> io::Result<()> {
-        self.priority = raise_priority();
+        self.standing = Some(Standing::ask(self.clock.real()));
         self.processor.map_or(Ok(()), stay_on)?;
         loop {
             while let Some(command) = self.mailbox.next() {
@@ -122,6 +120,9 @@ impl Driver {
         let real = self.clock.real();
         if received.is_lively {
             self.last_arrival = real;
+        }
+        if let Some(standing) = &mut self.standing {
+            standing.watch(real);
         }
         self.ports.wake_sometimes(real)?;
         self.go_on(received.has_more);
@@ -290,21 +291,18 @@ impl Driver {
         let mut report = EngineReport {
             behind: self.behind.map_or(Duration::ZERO, |reached| self.clock.now().since(reached)),
             was_out_of_memory: self.memory.was_full(),
-            threads: vec![ThreadReport { cpu_time, run_queue_wait }],
-            priority: self.priority,
+            threads: vec![ThreadReport {
+                cpu_time,
+                run_queue_wait,
+                policy: self.standing.as_ref().map(Standing::policy).unwrap_or_default(),
+                gave_way: self.standing.as_ref().map(Standing::gave_way).unwrap_or_default(),
+            }],
             margin: Duration::from_nanos(u64::try_from(self.waiter.margin().as_nanos()).unwrap_or(u64::MAX)),
             ..EngineReport::default()
         };
         self.ports.report(&mut report);
         report
     }
-}
-
-/// Asks for timers without slack and for the highest ordinary priority; says whether the priority was granted.
-pub(crate) fn raise_priority() -> bool {
-    // Slack of one nanosecond is always granted.
-    let _ = set_current_timer_slack(NonZeroU64::new(1));
-    setpriority_process(None, NICE).is_ok()
 }
 
 /// Keeps this thread on a processor.

@@ -124,7 +124,7 @@ impl Engine {
                 ports,
                 memory: Memory::new(config.memory),
                 mailbox,
-                priority: false,
+                standing: None,
                 last_arrival: RealDuration::ZERO,
                 behind: None,
                 agenda: Agenda::default(),

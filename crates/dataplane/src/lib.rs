@@ -32,6 +32,7 @@ mod memory;
 mod merge;
 mod meter;
 mod ports;
+mod priority;
 pub mod probe;
 mod report;
 mod series;
@@ -50,6 +51,7 @@ pub use ports::{
     Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, Refusal, TunnelEnd, TunnelSettings,
     WireSockets, tunnel_packet,
 };
+pub use priority::Policy;
 pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport, TunnelReport};
 pub use series::{Sampled, Sampling, Series};
 pub use wait::Precision;

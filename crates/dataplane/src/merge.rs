@@ -203,7 +203,6 @@ fn join(mut one: EngineReport, other: EngineReport) -> EngineReport {
         was_out_of_memory: one.was_out_of_memory || other.was_out_of_memory,
         unheard: one.unheard + other.unheard,
         last_send_error: one.last_send_error.or(other.last_send_error),
-        priority: one.priority && other.priority,
         margin: longer(one.margin, other.margin),
         ..one
     }

@@ -5,7 +5,8 @@
 
 use crate::clock::Clock;
 use crate::distribution::Distribution;
-use crate::driver::{raise_priority, stay_on};
+use crate::driver::stay_on;
+use crate::priority::{Policy, Standing};
 use crate::sync::Event;
 use crate::wait::{Precision, Sleeper, Waiter};
 use netloom_units::{Dilation, Duration};
@@ -25,8 +26,8 @@ const LONGEST_SLEEP: RealDuration = RealDuration::from_secs(2);
 pub struct Waits {
     /// How much later than due, in wall time.
     pub lateness: Distribution,
-    /// Whether the thread got the scheduling priority that the engine asks for.
-    pub priority: bool,
+    /// How the thread came before other programs.
+    pub policy: Policy,
     /// How long before an instant the engine would have stopped sleeping and spun, at the end.
     pub margin: RealDuration,
 }
@@ -38,18 +39,19 @@ pub struct Waits {
 /// When the kernel refuses the thread, its processor or its sleep.
 pub fn waits(precision: Precision, count: u32, pause: RealDuration, processor: Option<usize>) -> io::Result<Waits> {
     on_a_thread("netloom-waits", move || {
-        let priority = raise_priority();
         processor.map_or(Ok(()), stay_on)?;
         let clock = Clock::start(None, Dilation::ONE);
+        let mut standing = Standing::ask(clock.real());
         let mut waiter = Waiter::new(precision);
         let mut lateness = Distribution::default();
         for round in 0..REHEARSAL + count {
             let late = wait_until(&clock, &mut waiter, clock.real() + pause)?;
+            standing.watch(clock.real());
             if round >= REHEARSAL {
                 lateness.record(ours(late), 1);
             }
         }
-        Ok(Waits { lateness, priority, margin: waiter.margin() })
+        Ok(Waits { lateness, policy: standing.policy(), margin: waiter.margin() })
     })
 }
 
@@ -120,8 +122,8 @@ fn sleep_and_answer(
     count: u32,
     processor: usize,
 ) -> io::Result<()> {
-    raise_priority();
     stay_on(processor)?;
+    let _ = Standing::ask(RealDuration::ZERO);
     let mut sleeper = Sleeper::new([event.as_raw_fd()]);
     for _ in 0..count {
         sleeper.sleep(LONGEST_SLEEP)?;

@@ -1,6 +1,7 @@
 //! The engine's report about itself and every pipe.
 
 use crate::distribution::Distribution;
+use crate::priority::Policy;
 use netloom_fabric::{PortId, RouterCounters, SwitchCounters};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
@@ -79,8 +80,6 @@ pub struct EngineReport {
     pub last_send_error: Option<String>,
     /// Its threads, one by shard.
     pub threads: Vec<ThreadReport>,
-    /// Whether all threads got the scheduling priority they asked for.
-    pub priority: bool,
     /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine; of several
     /// threads the longest. Wall time.
     pub margin: Duration,
@@ -93,6 +92,10 @@ pub struct ThreadReport {
     pub cpu_time: Duration,
     /// How long it was ready to run and had no processor; none where the kernel does not tell.
     pub run_queue_wait: Option<Duration>,
+    /// How it comes before other programs.
+    pub policy: Policy,
+    /// How long it has done without its real-time priority, since it needed too much of its processor.
+    pub gave_way: Duration,
 }
 
 /// A tunnel to a lab of another machine, since the engine started. Times are wall time, which is the lab's time here.

@@ -19,6 +19,8 @@ use netloom_judge::quantity::span;
 pub(super) struct Found<'a> {
     pub(super) facts: &'a Facts,
     pub(super) rights: &'a Rights,
+    /// The release of the machine's kernel, as uname(2) has it.
+    pub(super) release: &'a str,
     /// How many processors this process may use.
     pub(super) processors: usize,
     pub(super) timing: &'a Timing,
@@ -44,7 +46,7 @@ impl Found<'_> {
 pub(super) fn all(found: &Found<'_>) -> Vec<Check> {
     let mut checks = vec![namespaces(found)];
     checks.extend(ordinary_users(found));
-    checks.push(shares(found));
+    checks.extend([machines_kernel(found.release), shares(found)]);
     checks.extend(time::all(found));
     checks.extend(packets::all(found));
     checks.extend(size::all(found));
@@ -66,7 +68,7 @@ fn better(group: &str, name: &str, result: impl Into<String>, change: impl Into<
 
 fn namespaces(found: &Found<'_>) -> Check {
     match found.trial {
-        Outcome::Carried(forwarding) => {
+        Outcome::Carried(forwarding, _) => {
             let who = if found.rights.root { "root" } else { "an ordinary user" };
             let setup = span((forwarding.setup_ms * 1e6) as u64);
             fine("labs", "namespaces", format!("a lab of two nodes was made in {setup}, as {who}"))
@@ -75,6 +77,24 @@ fn namespaces(found: &Found<'_>) -> Check {
             let change = advice.clone().unwrap_or_else(|| "see docs/troubleshooting.md".into());
             not_fine("labs", "namespaces", State::Missing, what, change)
         }
+    }
+}
+
+/// The oldest kernel of a machine on which labs were tried.
+const OLDEST: (u32, u32) = (5, 10);
+
+/// Labs run where the kernel has what they need; with an older one, what it lacks is a system call that nobody expects.
+fn machines_kernel(release: &str) -> Check {
+    const NAME: &str = "kernel of the machine";
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().ok());
+    let version = numbers.next().flatten().zip(numbers.next().flatten());
+    let (major, minor) = OLDEST;
+    match version {
+        Some(version) if version < OLDEST => {
+            let result = format!("Linux {release}; {major}.{minor} is the oldest that Netloom is tried with");
+            better("labs", NAME, result, "use a newer kernel: older ones lack system calls")
+        }
+        _ => fine("labs", NAME, format!("Linux {release}; {major}.{minor} or newer will do")),
     }
 }
 
@@ -119,12 +139,26 @@ fn shares(found: &Found<'_>) -> Check {
 
 fn kernel_nodes(found: &Found<'_>) -> Check {
     const NAME: &str = "kernel of nodes";
+    let booted = if let Outcome::Carried(_, booted) = found.trial { booted.as_ref() } else { None };
+    let how = match booted {
+        Some(Ok(took_ms)) => format!("; one booted within {}", span((took_ms * 1e6) as u64)),
+        Some(Err(why)) => {
+            let result = match &found.kernel {
+                Ok(kernel) => format!("Linux {} is there, and does not boot here: {why}", kernel.version),
+                Err(error) => error.to_string(),
+            };
+            let change = "labs in real time on namespace nodes work; see docs/troubleshooting.md";
+            return not_fine("extras", NAME, State::Missing, result, change);
+        }
+        None => "; none was booted to try it".into(),
+    };
     match &found.kernel {
         Ok(kernel) if kernel.time_travel => {
-            fine("extras", NAME, format!("Linux {}, for dilated and virtual time", kernel.version))
+            fine("extras", NAME, format!("Linux {}, for dilated and virtual time{how}", kernel.version))
         }
         Ok(kernel) => {
-            better("extras", NAME, format!("Linux {}, for dilated time only", kernel.version), "netloom kernel build")
+            let result = format!("Linux {}, for dilated time only{how}", kernel.version);
+            better("extras", NAME, result, "netloom kernel build")
         }
         Err(KernelMissing::None { .. }) => {
             not_fine("extras", NAME, State::Missing, "none: labs in real time only", "netloom kernel build")

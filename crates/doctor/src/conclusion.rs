@@ -25,7 +25,7 @@ const GOOD_NS: u64 = 100_000;
 pub(super) fn draw(found: &Found<'_>) -> Conclusion {
     let (precision, because) = precision(found.timing, found.processors);
     let (labs, capacities) = match found.trial {
-        Outcome::Carried(forwarding) => (true, capacities(found, forwarding)),
+        Outcome::Carried(forwarding, _) => (true, capacities(found, forwarding)),
         Outcome::Refused { .. } => (false, Vec::new()),
     };
     Conclusion { labs, precision: precision.name().to_owned(), because, capacities }

@@ -21,7 +21,7 @@ pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
 
 use checks::Found;
 use machine::machine;
-use netloom_dataplane::{Distribution, Precision, probe};
+use netloom_dataplane::{Distribution, Policy, Precision, probe};
 use netloom_guest::counter;
 use netloom_guest::kernel::{self, Need};
 use netloom_host::cgroup::Hierarchy;
@@ -38,6 +38,10 @@ use trial::Interrupted;
 /// Waits per precision, one every millisecond, as packets come in a lab of light traffic.
 const WAITS: u32 = 700;
 const PAUSE: Duration = Duration::from_millis(1);
+/// Waits beside a program that computes; each may take as long as that program's turn.
+const CONTENDED_WAITS: u32 = 250;
+/// A thread that comes first wakes in time beside such a program; one that takes turns with it waits for milliseconds.
+const FIRST_NS: u64 = 1_000_000;
 /// Wakes, and the rest before each: long enough for a processor to go to sleep.
 const WAKES: u32 = 60;
 const REST: Duration = Duration::from_millis(3);
@@ -66,23 +70,28 @@ pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
         processors::allowed().map_err(|errno| machine_error("finding the processors to use", &errno.into()))?;
     let mut timing = timing(&allowed, &signals, sink)?;
     alone();
-    let trial = trial::run(&allowed, &signals, sink).map_err(|Interrupted| interrupted())?;
+    let kernel = kernel::find(Need::VirtualTime, None).or_else(|_| kernel::find(Need::Clock, None));
+    let program = kernel.as_ref().ok().map(|kernel| kernel.path.as_path());
+    let trial = trial::run(&allowed, program, &signals, sink).map_err(|Interrupted| interrupted())?;
     timing.stolen = tree.ticks().stolen_since(ticks);
     sink("looking at programs and settings");
     let rights = Rights::gather();
+    let release = nix::sys::utsname::uname().map(|names| names.release().to_string_lossy().into_owned());
+    let release = release.unwrap_or_default();
     let found = Found {
         facts: &facts,
         rights: &rights,
+        release: &release,
         processors: allowed.len(),
         timing: &timing,
         trial: &trial,
         cgroups: Hierarchy::look(),
-        kernel: kernel::find(Need::VirtualTime, None).or_else(|_| kernel::find(Need::Clock, None)),
+        kernel,
         counter: counter::of_this_machine(),
         kvm: kvm::attempt(),
         missing_programs: programs::missing(),
     };
-    let labs = matches!(trial, trial::Outcome::Carried(_));
+    let labs = matches!(trial, trial::Outcome::Carried(..));
     let mut examination = Examination {
         netloom_version: env!("CARGO_PKG_VERSION").to_owned(),
         machine: machine(),
@@ -91,7 +100,10 @@ pub fn examine(sink: &mut dyn FnMut(&str)) -> Result<Examined, RunError> {
         checks: checks::all(&found),
         conclusion: conclusion::draw(&found),
         timing: timing.clone(),
-        forwarding: if let trial::Outcome::Carried(forwarding) = &trial { Some(forwarding.clone()) } else { None },
+        forwarding: match &trial {
+            trial::Outcome::Carried(forwarding, _) => Some(forwarding.clone()),
+            trial::Outcome::Refused { .. } => None,
+        },
         exit_code: if labs { ExitCode::Success } else { ExitCode::Machine }.number(),
         ..Examination::default()
     };
@@ -121,15 +133,41 @@ fn timing(allowed: &[usize], signals: &Signals, sink: &mut dyn FnMut(&str)) -> R
         }
         _ => None,
     };
+    let contended = contended(last, signals, sink)?;
+    let is_first = |late: &Lateness| late.count > 0 && late.p99_ns <= FIRST_NS;
     Ok(Timing {
         eco: lateness(&eco.lateness),
         balanced: lateness(&balanced.lateness),
         exact: lateness(&exact.lateness),
         wake: wake.as_ref().map(lateness),
-        priority: balanced.priority,
+        policy: policy_name(balanced.policy).to_owned(),
+        priority: is_first(&contended),
+        contended,
         clock_reading_ns: u64::try_from(probe::clock_reading().as_nanos()).unwrap_or(u64::MAX),
         stolen: 0.0,
     })
+}
+
+/// How late waits end while a program of another session, as each program of a lab is, computes on the same processor.
+fn contended(processor: Option<usize>, signals: &Signals, sink: &mut dyn FnMut(&str)) -> Result<Lateness, RunError> {
+    let what = "measuring how late waits end beside another session's program";
+    if signals.next().is_some() {
+        return Err(interrupted());
+    }
+    sink(what);
+    let failed = |error: std::io::Error| machine_error(what, &error);
+    let rival = traffic::Rival::start(processor).map_err(failed)?;
+    let waits = probe::waits(Precision::Balanced, CONTENDED_WAITS, PAUSE, processor).map_err(failed);
+    drop(rival);
+    waits.map(|waits| lateness(&waits.lateness))
+}
+
+fn policy_name(policy: Policy) -> &'static str {
+    match policy {
+        Policy::RealTime => "real-time",
+        Policy::Nice => "nice",
+        Policy::Ordinary => "ordinary",
+    }
 }
 
 fn lateness(distribution: &Distribution) -> Lateness {

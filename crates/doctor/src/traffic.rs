@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The command by which `netloom` becomes one of them.
@@ -48,6 +50,9 @@ pub(super) struct Sent {
 pub fn main(words: &[String]) -> Result<(), String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words[..] {
+        ["compute", span, ref processor @ ..] => {
+            stay(processor).and_then(|()| milliseconds(span)).map(|span| compute(Instant::now() + span))
+        }
         ["serve", ref processor @ ..] => stay(processor).and_then(|()| serve()),
         ["stream", address, span, ref processor @ ..] => {
             stay(processor).and_then(|()| stream(number(address)?, milliseconds(span)?))
@@ -59,6 +64,39 @@ pub fn main(words: &[String]) -> Result<(), String> {
     };
     // The process that started this reads its output only.
     outcome.or_else(|error| say(&error.to_string())).map_err(|error| error.to_string())
+}
+
+/// A program in a session of its own that computes. Dropping it ends it.
+pub(super) struct Rival(Child);
+
+/// It ends by itself after so long, in milliseconds, if nobody ends it.
+const RIVAL_MS: u64 = 10_000;
+
+impl Rival {
+    /// Starts it on this processor, or wherever the kernel puts it.
+    pub(super) fn start(processor: Option<usize>) -> io::Result<Self> {
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(COMMAND).arg("compute").arg(RIVAL_MS.to_string());
+        command.args(processor.map(|processor| processor.to_string()));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // SAFETY: between fork and exec the closure makes one system call.
+        unsafe { command.pre_exec(|| Ok(nix::unistd::setsid().map(drop)?)) };
+        command.spawn().map(Self)
+    }
+}
+
+impl Drop for Rival {
+    fn drop(&mut self) {
+        // One that has ended by itself needs no end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn compute(end: Instant) {
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
 }
 
 fn stay(processor: &[&str]) -> io::Result<()> {

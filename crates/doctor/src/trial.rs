@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A lab that has not told its figures by then never will. It takes three seconds on a machine that has nothing else to do.
-const LONGEST: Duration = Duration::from_secs(12);
+const LONGEST: Duration = Duration::from_secs(30);
 /// How often signals and the time are looked at.
 const GLANCE_MS: u16 = 100;
 
@@ -29,11 +30,14 @@ const GLANCE_MS: u16 = 100;
 enum Told {
     /// What is being done now.
     Step { text: String },
-    /// What it carried. The last line.
-    Carried { forwarding: Forwarding },
+    /// What it carried, and what came of booting a kernel in it. The last line.
+    Carried { forwarding: Forwarding, booted: Booted },
     /// Why it carries nothing. The last line.
     Failed { message: String, errno: Option<i32> },
 }
+
+/// What came of booting a kernel: how long it took, in milliseconds, or what failed. None if there is no kernel, or no lab.
+pub(super) type Booted = Option<Result<f64, String>>;
 
 /// The user asked for the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +47,7 @@ pub(super) struct Interrupted;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// Packets went through.
-    Carried(Forwarding),
+    Carried(Forwarding, Booted),
     /// There is no lab on this machine.
     Refused {
         /// What was attempted, and the kernel's answer.
@@ -54,16 +58,37 @@ pub(super) enum Outcome {
 }
 
 /// Makes the lab and listens to its end. The calling process must have one thread only. `processors`: those that this
-/// process may use.
-pub(super) fn run(processors: &[usize], signals: &Signals, sink: &mut dyn FnMut(&str)) -> Result<Outcome, Interrupted> {
-    let options =
-        LabOptions { name: "doctor".to_owned(), hosts_file: None, resolver_file: None, memory: None, users: None };
+/// process may use. `kernel`: what its kernel nodes would boot.
+pub(super) fn run(
+    processors: &[usize],
+    kernel: Option<&Path>,
+    signals: &Signals,
+    sink: &mut dyn FnMut(&str),
+) -> Result<Outcome, Interrupted> {
+    // The lab has memory of its own there, which goes with it.
+    let folder = std::env::temp_dir().join(format!("netloom-doctor-{}", std::process::id()));
+    let is_made = kernel.is_some() && std::fs::create_dir(&folder).is_ok();
+    let memory = is_made.then(|| folder.clone());
+    let options = LabOptions { name: "doctor".to_owned(), hosts_file: None, resolver_file: None, memory, users: None };
     let ends = [processors.first().copied(), processors.last().copied()];
-    match spawn_lab(&options, |side: LabSide| lab::main(side.channel, ends)) {
+    let kernel = kernel.filter(|_| is_made).map(|program| Kernel { program, folder: &folder });
+    let outcome = match spawn_lab(&options, |side: LabSide| lab::main(side.channel, ends, kernel.as_ref())) {
         Ok((process, channel)) => listen(process, channel, signals, sink),
         Err(LabError::Refused { error, advice }) => Ok(Outcome::Refused { what: error.to_string(), advice }),
         Err(error) => Ok(Outcome::Refused { what: error.to_string(), advice: None }),
+    };
+    if is_made {
+        // An empty folder; if somebody has put something into it, it stays.
+        let _ = std::fs::remove_dir(&folder);
     }
+    outcome
+}
+
+/// A kernel that is to be booted.
+struct Kernel<'a> {
+    program: &'a Path,
+    /// An empty folder in memory.
+    folder: &'a Path,
 }
 
 fn listen(
@@ -95,8 +120,8 @@ fn listen(
                     };
                     match told {
                         Told::Step { text } => sink(&text),
-                        Told::Carried { forwarding } => {
-                            outcome = Ok(Outcome::Carried(forwarding));
+                        Told::Carried { forwarding, booted } => {
+                            outcome = Ok(Outcome::Carried(forwarding, booted));
                             break 'lab;
                         }
                         Told::Failed { message, errno } => {

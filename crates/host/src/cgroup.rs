@@ -7,6 +7,6 @@ mod detect;
 mod group;
 
 pub use detect::{Hierarchy, Unavailable};
-pub use group::{LabGroup, Share, Throttling, remove};
+pub use group::{Grain, LabGroup, Share, Throttling, remove};
 
 pub(crate) use group::join;

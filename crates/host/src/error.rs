@@ -51,10 +51,15 @@ impl fmt::Display for KernelError {
         match (self.errno, &self.detail) {
             (0, Some(detail)) => write!(f, "{}: {detail}", self.attempted),
             (_, Some(detail)) => write!(f, "{}: {text} ({detail})", self.attempted),
+            (libc::ENOSYS, None) => write!(f, "{}: {text} ({OLDEST})", self.attempted),
             (_, None) => write!(f, "{}: {text}", self.attempted),
         }
     }
 }
+
+/// What a kernel that lacks a system call is told of.
+const OLDEST: &str =
+    "this machine's kernel lacks the system call; Netloom is for Linux 5.10 and newer, see `netloom doctor`";
 
 impl std::error::Error for KernelError {}
 
@@ -80,6 +85,15 @@ mod tests {
         assert_eq!(error.to_string(), "create interface p0: File exists");
         let error = error.with_detail("name already in use");
         assert_eq!(error.to_string(), "create interface p0: File exists (name already in use)");
+    }
+
+    #[test]
+    fn a_missing_system_call_comes_with_the_oldest_kernel() {
+        let error = KernelError::new("watch a process", libc::ENOSYS).to_string();
+        assert!(
+            error.starts_with("watch a process: Function not implemented (") && error.contains("Linux 5.10"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod bridges;
 pub mod cgroup;
+mod ethtool;
 pub mod expose;
 pub mod facts;
 pub mod fds;

@@ -92,7 +92,9 @@ pub(crate) fn clone_tree(place: BorrowedFd<'_>, is_read_only: bool) -> io::Resul
             )
         };
         if set == -1 {
-            return Err(io::Error::last_os_error());
+            let error = io::Error::last_os_error();
+            let old = "mount_setattr(2) is of Linux 5.12, and this kernel is older: what is to be read only cannot be shown here";
+            return Err(if error.raw_os_error() == Some(libc::ENOSYS) { io::Error::other(old) } else { error });
         }
     }
     Ok(tree)

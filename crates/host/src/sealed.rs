@@ -48,7 +48,7 @@ pub struct SealedProcess {
     pidfd: OwnedFd,
 }
 
-/// Starts `command` with a read-only view of all file systems, at the head of a process group of its own. It dies with
+/// Starts `command` with a read-only view of all file systems, at the head of a session of its own. It dies with
 /// the calling thread. Its environment is that of `command` and `TMPDIR`, which is its folder.
 ///
 /// # Errors
@@ -67,8 +67,9 @@ pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelE
     let init = CString::new(seal.init.as_os_str().as_bytes()).attempted(attempted)?;
     let set = |processors| set_of(processors).attempted(|| format!("use the processors {processors:?}"));
     let processors = (!seal.processors.is_empty()).then(|| set(&seal.processors)).transpose()?;
+    let one_by_one = if can_set_all_mounts() { Vec::new() } else { mounts().attempted(attempted)? };
     // SAFETY: between fork and exec the closure makes system calls only, on memory that was made before the fork.
-    unsafe { command.pre_exec(move || confine(&folder, &init, processors.as_ref())) };
+    unsafe { command.pre_exec(move || confine(&folder, &init, processors.as_ref(), &one_by_one)) };
     let child = command.spawn().attempted(attempted)?;
     let pid = Pid::from_raw(child.id().cast_signed());
     // The child is not reaped before its descriptor is made.
@@ -132,26 +133,28 @@ impl Drop for SealedProcess {
 }
 
 /// Runs in the child.
-fn confine(folder: &CString, init: &CString, processors: Option<&CpuSet>) -> io::Result<()> {
+fn confine(
+    folder: &CString,
+    init: &CString,
+    processors: Option<&CpuSet>,
+    one_by_one: &[(CString, libc::c_ulong)],
+) -> io::Result<()> {
     bind()?;
     // SAFETY: numbers, and pointers to memory that outlives the calls; null where the calls allow it.
     unsafe {
-        checked(libc::setpgid(0, 0))?;
+        // A session of its own, as every program of a node in namespaces has it: where the kernel divides processors by
+        // sessions, all nodes of a lab would get one share together otherwise, and its engine a part of that.
+        checked(libc::setsid())?;
         // A kernel executes itself again to disable address randomization. Where that is forbidden, it runs with it.
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         checked(libc::unshare(libc::CLONE_NEWNS))?;
         let private = libc::MS_REC | libc::MS_PRIVATE;
         checked(libc::mount(std::ptr::null(), c"/".as_ptr(), std::ptr::null(), private, std::ptr::null()))?;
-        let read_only =
-            libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
-        checked(libc::syscall(
-            libc::SYS_mount_setattr,
-            libc::AT_FDCWD,
-            c"/".as_ptr(),
-            libc::AT_RECURSIVE,
-            &raw const read_only,
-            size_of_val(&read_only),
-        ))?;
+        if one_by_one.is_empty() {
+            set_all_read_only()?;
+        } else {
+            one_by_one.iter().try_for_each(|(place, flags)| set_read_only(place, *flags))?;
+        }
         let flags = libc::MS_NOSUID | libc::MS_NODEV;
         for place in [folder.as_c_str(), c"/sys"] {
             let (kind, options) = (c"tmpfs".as_ptr(), c"mode=700".as_ptr().cast());
@@ -167,12 +170,101 @@ fn confine(folder: &CString, init: &CString, processors: Option<&CpuSet>) -> io:
     Ok(())
 }
 
+/// Makes all mounts read-only at once (`mount_setattr`, Linux 5.12).
+fn set_all_read_only() -> io::Result<()> {
+    let read_only = libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    // SAFETY: a string with its end, and a structure of the size that is told; neither is kept.
+    checked(unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            c"/".as_ptr(),
+            libc::AT_RECURSIVE,
+            &raw const read_only,
+            size_of_val(&read_only),
+        )
+    })
+}
+
+/// Whether this kernel has that call; asked with arguments that it refuses.
+fn can_set_all_mounts() -> bool {
+    // SAFETY: no path, no attributes and a size of zero: the call touches no memory.
+    let answer = unsafe {
+        let (path, attributes) = (std::ptr::null::<libc::c_char>(), std::ptr::null::<libc::mount_attr>());
+        libc::syscall(libc::SYS_mount_setattr, libc::AT_FDCWD, path, 0, attributes, 0_usize)
+    };
+    answer != -1 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS)
+}
+
+/// All mounts of this process with the flags that a change has to repeat, for kernels that cannot change all at once.
+fn mounts() -> io::Result<Vec<(CString, libc::c_ulong)>> {
+    let text = std::fs::read("/proc/self/mountinfo")?;
+    Ok(text.split(|byte| *byte == b'\n').filter_map(mount_of).collect())
+}
+
+/// A line of proc_pid_mountinfo(5): place and options are its fields 5 and 6.
+fn mount_of(line: &[u8]) -> Option<(CString, libc::c_ulong)> {
+    let mut fields = line.split(|byte| *byte == b' ').skip(4);
+    let (place, options) = (unescaped(fields.next()?), String::from_utf8_lossy(fields.next()?));
+    let flag = |option: &str| match option {
+        "nosuid" => libc::MS_NOSUID,
+        "nodev" => libc::MS_NODEV,
+        "noexec" => libc::MS_NOEXEC,
+        "noatime" => libc::MS_NOATIME,
+        "nodiratime" => libc::MS_NODIRATIME,
+        "relatime" => libc::MS_RELATIME,
+        _ => 0,
+    };
+    Some((CString::new(place).ok()?, options.split(',').map(flag).fold(0, |all, one| all | one)))
+}
+
+/// The kernel writes a space, a tab, a line's end and a backslash as a backslash and three octal digits.
+fn unescaped(field: &[u8]) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::new(), field);
+    while let [first, tail @ ..] = rest {
+        let digits = tail.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped = digits.filter(|_| *first == b'\\').and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &tail[3..] } else { tail };
+    }
+    bytes
+}
+
+/// Makes one mount read-only. What is not to be reached by its name, since something else is mounted above it, or since nobody
+/// may go there, cannot be written to either.
+fn set_read_only(place: &CString, flags: libc::c_ulong) -> io::Result<()> {
+    let flags = flags | libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY;
+    let nothing = std::ptr::null();
+    // SAFETY: strings with their ends that outlive the call, and null where the call allows it.
+    let answer = checked(unsafe { libc::mount(nothing, place.as_ptr(), nothing, flags, nothing.cast()) });
+    match answer {
+        Err(error)
+            if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOENT | libc::EACCES | libc::ENOTDIR)) =>
+        {
+            Ok(())
+        }
+        other => other,
+    }
+}
+
 fn checked(result: impl Into<i64>) -> io::Result<()> {
     if result.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Lines before a panic that mostly say what led to it.
 const BEFORE_PANIC: usize = 2;
+
+/// What a console shows, for a message about a kernel that said nothing else: its last lines, or that there is none.
+pub fn console_says(console: &Path, lines: usize) -> String {
+    match last_lines(console, lines) {
+        nothing if nothing.is_empty() => format!(
+            "; its console, {}, has shown nothing at all, as of a kernel that hangs before its first process, with `quiet` \
+             in its command line",
+            console.display()
+        ),
+        some => format!("; its console shows:{some}"),
+    }
+}
 
 /// The last `lines` lines of a console, for a message: each on a line of its own. Of a kernel that panicked, those with
 /// which it began to and what was said right before, since a long account of its state follows.
@@ -183,4 +275,53 @@ pub fn last_lines(console: &Path, lines: usize) -> String {
     let panic = all.iter().rposition(|line| line.contains("Kernel panic"));
     let first = panic.map_or(all.len(), |line| line.saturating_sub(BEFORE_PANIC)).min(all.len().saturating_sub(lines));
     all[first..].iter().take(lines).map(|line| format!("\n  | {line}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_are_read_with_their_flags() {
+        let line = b"36 35 98:0 /mnt1 /mnt\\040two rw,nosuid,relatime master:1 - ext3 /dev/root rw,errors=continue";
+        let (place, flags) = mount_of(line).unwrap();
+        assert_eq!((place.to_bytes(), flags), (&b"/mnt two"[..], libc::MS_NOSUID | libc::MS_RELATIME));
+        assert_eq!(mount_of(b""), None);
+        assert_eq!(unescaped(b"a\\134b\\9"), b"a\\b\\9");
+        assert!(mounts().unwrap().iter().any(|(place, _)| place.to_bytes() == b"/proc"));
+    }
+
+    /// As on kernels before Linux 5.12.
+    #[test]
+    fn mounts_become_read_only_one_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let all = mounts().unwrap();
+        let own_users = if nix::unistd::geteuid().is_root() { 0 } else { libc::CLONE_NEWUSER };
+        let mut command = Command::new("touch");
+        command.arg(&file).stderr(Stdio::null());
+        // SAFETY: between fork and exec the closure makes system calls only, on memory that was made before the fork.
+        unsafe {
+            command.pre_exec(move || {
+                checked(libc::unshare(libc::CLONE_NEWNS | own_users))?;
+                let (nothing, private) = (std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE);
+                checked(libc::mount(nothing, c"/".as_ptr(), nothing, private, nothing.cast()))?;
+                all.iter().try_for_each(|(place, flags)| set_read_only(place, *flags))
+            });
+        }
+        assert!(!command.status().unwrap().success() && !file.exists());
+        // Here, nothing has changed.
+        std::fs::write(&file, "").unwrap();
+    }
+
+    #[test]
+    fn a_console_that_shows_nothing_is_said_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let console = folder.path().join("console");
+        assert!(console_says(&console, 5).contains("has shown nothing at all"));
+        std::fs::write(&console, "\n\n").unwrap();
+        assert!(console_says(&console, 5).contains("has shown nothing at all"));
+        std::fs::write(&console, "one\n\ntwo\n").unwrap();
+        assert_eq!(console_says(&console, 5), "; its console shows:\n  | one\n  | two");
+    }
 }

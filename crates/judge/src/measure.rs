@@ -186,6 +186,7 @@ pub fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> E
         refusal: engine.last_send_error.clone(),
         elapsed_ns: spent.elapsed_ns,
         waited_ns: spent.engine.iter().map(|thread| thread.waited_ns).collect(),
+        gave_way_ns: spent.engine.iter().map(|thread| thread.gave_way_ns).max().unwrap_or_default(),
         serves_kernels,
     }
 }
@@ -221,7 +222,7 @@ mod tests {
             switches: Vec::new(),
             engine: netloom_dataplane::EngineReport::default(),
         };
-        let threads = [Some(7), None].map(|waited_ns| ThreadSpent { ran_ns: 0, waited_ns });
+        let threads = [Some(7), None].map(|waited_ns| ThreadSpent { waited_ns, ..ThreadSpent::default() });
         let spent = Spent { elapsed_ns: 100_000_000_000, engine: threads.to_vec(), ..Spent::default() };
         let evidence = engine_evidence(&last, &spent, &[]);
         assert_eq!((evidence.elapsed_ns, evidence.waited_ns), (100_000_000_000, vec![Some(7), None]));

@@ -1,6 +1,6 @@
 //! What a run took of this machine, from time zero to the end.
 
-use crate::verdict::ProcessorShare;
+use crate::verdict::{ProcessorShare, Throttled};
 use crate::{Effort, NodeEffort, SchedulerEffort};
 use netloom_lab::Clock;
 
@@ -13,6 +13,8 @@ pub struct Spent {
     pub engine: Vec<ThreadSpent>,
     /// By the nodes' places; none of nodes without a kernel of their own.
     pub nodes: Vec<Option<ProcessorShare>>,
+    /// By the nodes' places; none of nodes without a share of a processor.
+    pub shares: Vec<Option<Throttled>>,
     /// What the scheduler of virtual time did; none with another clock.
     pub scheduler: Option<SchedulerEffort>,
 }
@@ -24,6 +26,8 @@ pub struct ThreadSpent {
     pub ran_ns: u64,
     /// How long it was ready to run and had no processor; none if the kernel does not tell.
     pub waited_ns: Option<u64>,
+    /// How long it did without its real-time priority, since it needed too much of its processor.
+    pub gave_way_ns: u64,
 }
 
 impl Spent {

@@ -46,6 +46,7 @@ use crate::scalar::{self, duration, flag, probability, seed, text, word};
 use crate::segments::{Station, segments};
 use crate::spec::{AddressingSpec, BypassSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
+use netloom_units::{Duration, Probability};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -231,11 +232,15 @@ fn judged(node: &Node) -> Vec<&'static str> {
 fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
     let default = Bounds::default();
     let Some(fields) = Fields::open(node, &BOUNDS, errors) else { return default };
+    let starvation = fields.read("starvation", probability, errors).unwrap_or(default.starvation);
+    // Who lets kernels wait for a processor all the time has said how long they may stand still.
+    let standstill = if starvation == Probability::ONE { Duration::MAX } else { default.standstill };
     Bounds {
         lateness: fields.read("lateness", duration, errors).unwrap_or(default.lateness),
         rate: fields.read("rate", probability, errors).unwrap_or(default.rate),
         delay: fields.read("delay", probability, errors).unwrap_or(default.delay),
-        starvation: fields.read("starvation", probability, errors).unwrap_or(default.starvation),
+        starvation,
+        standstill: fields.read("standstill", duration, errors).unwrap_or(standstill),
         events: fields.read("events", duration, errors).unwrap_or(default.events),
         starts: fields.read("starts", duration, errors).unwrap_or(default.starts),
         changes: fields.read("changes", flag, errors).unwrap_or(default.changes),

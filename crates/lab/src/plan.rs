@@ -466,6 +466,8 @@ pub struct Bounds {
     pub delay: Probability,
     /// The share of wall time that a kernel node, or an engine that serves some, may wait for a processor.
     pub starvation: Probability,
+    /// How long a kernel node may stand still at a time.
+    pub standstill: Duration,
     /// How much later than described links are changed, cut and restored, windows of expectations begin and end, and the run
     /// ends.
     pub events: Duration,
@@ -482,6 +484,7 @@ impl Default for Bounds {
             rate: percent(2),
             delay: percent(1),
             starvation: percent(10),
+            standstill: Duration::from_millis(100),
             events: Duration::from_millis(10),
             starts: Duration::from_millis(100),
             changes: false,

@@ -3,7 +3,8 @@
 use netloom_dataplane::{EngineReport, ThreadReport};
 use netloom_guest::node::ProcessorUse;
 use netloom_guest::schedule::Statistics;
-use netloom_judge::verdict::ProcessorShare;
+use netloom_host::cgroup::Throttling;
+use netloom_judge::verdict::{ProcessorShare, Throttled};
 use netloom_judge::{SchedulerEffort, Spent, ThreadSpent};
 use nix::time::ClockId;
 use std::time;
@@ -15,6 +16,8 @@ pub(crate) struct Accounts {
     pub(crate) engine: Vec<ThreadReport>,
     /// By the nodes' places.
     pub(crate) nodes: Vec<Option<ProcessorUse>>,
+    /// How often each was throttled, by the nodes' places.
+    pub(crate) shares: Vec<Option<Throttling>>,
     /// In virtual time.
     pub(crate) scheduler: Option<Statistics>,
     /// By this thread, in which the scheduler of virtual time runs.
@@ -23,9 +26,14 @@ pub(crate) struct Accounts {
 
 impl Accounts {
     /// The accounts now, when the engine said this of itself.
-    pub(crate) fn now(engine: &EngineReport, nodes: Vec<Option<ProcessorUse>>, scheduler: Option<Statistics>) -> Self {
+    pub(crate) fn now(
+        engine: &EngineReport,
+        nodes: Vec<Option<ProcessorUse>>,
+        shares: Vec<Option<Throttling>>,
+        scheduler: Option<Statistics>,
+    ) -> Self {
         let here = ClockId::CLOCK_THREAD_CPUTIME_ID.now().map_or(time::Duration::ZERO, time::Duration::from);
-        Self { at: time::Instant::now(), engine: engine.threads.clone(), nodes, scheduler, here }
+        Self { at: time::Instant::now(), engine: engine.threads.clone(), nodes, shares, scheduler, here }
     }
 
     /// What was added to `earlier`.
@@ -45,12 +53,22 @@ impl Accounts {
             ThreadSpent {
                 ran_ns: now.cpu_time.as_nanos().saturating_sub(before.cpu_time.as_nanos()),
                 waited_ns: waited.map(|(later, sooner)| later.as_nanos().saturating_sub(sooner.as_nanos())),
+                gave_way_ns: now.gave_way.as_nanos().saturating_sub(before.gave_way.as_nanos()),
             }
+        };
+        let share = |(now, before): (&Option<Throttling>, &Option<Throttling>)| {
+            let (now, before) = ((*now)?, (*before)?);
+            Some(Throttled {
+                periods: now.periods.saturating_sub(before.periods),
+                throttled_periods: now.throttled_periods.saturating_sub(before.throttled_periods),
+                throttled_ns: nanos(now.throttled.saturating_sub(before.throttled)),
+            })
         };
         Spent {
             elapsed_ns,
             engine: self.engine.iter().zip(&earlier.engine).map(thread).collect(),
             nodes: self.nodes.iter().zip(&earlier.nodes).map(node).collect(),
+            shares: self.shares.iter().zip(&earlier.shares).map(share).collect(),
             scheduler: self.scheduler.zip(earlier.scheduler).map(|(now, before)| SchedulerEffort {
                 ran_ns: nanos(self.here.saturating_sub(earlier.here)),
                 ..scheduler(&now, &before, wall)
@@ -91,8 +109,11 @@ mod tests {
             engine: vec![ThreadReport {
                 cpu_time: Duration::from_millis(ran_ms),
                 run_queue_wait: Some(Duration::from_millis(ran_ms / 2)),
+                gave_way: Duration::from_millis(ran_ms / 10),
+                ..ThreadReport::default()
             }],
             nodes: vec![None, Some(used)],
+            shares: vec![None, Some(Throttling { periods: ran_ms, ..Throttling::default() })],
             scheduler: Some(Statistics { packets: ran_ms * 2, ..Statistics::default() }),
             here: time::Duration::from_millis(ran_ms),
         }
@@ -103,7 +124,8 @@ mod tests {
     fn what_is_counted_in_our_time_is_related_to_our_time() {
         let begin = time::Instant::now();
         let spent = after(begin, 20, 11_000).since(&after(begin, 0, 1_000));
-        let thread = ThreadSpent { ran_ns: 10_000_000_000, waited_ns: Some(5_000_000_000) };
+        let thread = ThreadSpent { ran_ns: 10_000_000_000, waited_ns: Some(5_000_000_000), gave_way_ns: 1_000_000_000 };
+        assert_eq!(spent.shares, [None, Some(Throttled { periods: 10_000, ..Throttled::default() })]);
         assert_eq!((spent.elapsed_ns, &spent.engine[..]), (20_000_000_000, &[thread][..]));
         let clock = Clock::Dilated(Dilation::from_whole(10).unwrap());
         let effort = spent.effort(clock, ["a", "b"].into_iter());

@@ -1,6 +1,7 @@
 //! From the plan to a network that works: nodes, interfaces, addresses, routes, and the engine. Runs in the lab process.
 
 mod ends;
+pub(crate) mod shares;
 
 use crate::diversion::{self, Catch};
 use crate::driver::Driver;
@@ -28,9 +29,10 @@ use netloom_host::uplink::WayOut;
 use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
-use netloom_lab::{Clock, Cpus, LinkPlan, NodePlan, Plan, Precision, RulePlan, Stack, TableRoutePlan};
+use netloom_lab::{Clock, LinkPlan, NodePlan, Plan, Precision, RulePlan, Stack, TableRoutePlan};
 use netloom_results::EventLog;
 use netloom_units::Seed;
+use shares::cpu_shares;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::os::unix::net::UnixStream;
@@ -134,6 +136,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Pa
     ports.extend(tunnel::ports(plan, tunnels));
     let epoch = kernels.as_ref().map(|kernels| RealDuration::from_nanos(kernels.lapse.epoch_ns));
     let own = claims.iter().map(|claim| claim.processor).collect();
+    processors::prefer_own_session();
     let mut links = start_engine(plan, &sharing, ports, own, epoch)?.with(bridges);
     if let (Some(firewall), Some(rules)) = (&job.firewall, rules) {
         diversion::divert(firewall, &rules)?;
@@ -244,23 +247,6 @@ pub(crate) fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String
         });
     }
     Ok(claims)
-}
-
-/// The cgroup of every node that has a CPU share; none where that cannot be enforced, which the verdict will say.
-fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
-    let Some(Ok(group)) = &job.cpu_group else { return Ok(vec![None; job.plan.nodes.len()]) };
-    group.create().map_err(machine)?;
-    // "To Infinity and Beyond", section 3.4: a processor that is slowed with everything else is as fast as a real one.
-    let dilation = job.plan.clock.dilation().unwrap_or_default();
-    let part = |cpus: Cpus| {
-        let (numerator, denominator) = (u128::from(dilation.numerator()), u128::from(dilation.denominator()));
-        u64::try_from(u128::from(cpus.thousandths()) * 1000 * denominator / numerator).unwrap_or(u64::MAX).max(1)
-    };
-    let share = |node: &NodePlan| match node.cpus {
-        Some(cpus) => group.share(&node.name, part(cpus)).map(|share| Some(share.path().to_owned())),
-        None => Ok(None),
-    };
-    job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(machine)
 }
 
 /// What each node is to be, made when it is asked for: with all of their routes, a thousand routers take tens of megabytes.

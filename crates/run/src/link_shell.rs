@@ -164,7 +164,7 @@ impl Shell {
 
     fn begin(&mut self, links: &mut Links) -> Result<(Vec<Mark>, Accounts), RunError> {
         let snapshot = links.snapshot()?;
-        Ok((marks(&snapshot), Accounts::now(&snapshot.engine, Vec::new(), None)))
+        Ok((marks(&snapshot), Accounts::now(&snapshot.engine, Vec::new(), Vec::new(), None)))
     }
 
     /// Waits until the command has ended. Signals for this process are meant for it; what keys of the terminal send, it
@@ -197,7 +197,7 @@ impl Shell {
         notes: Vec<String>,
     ) -> Result<Report, RunError> {
         let last = links.snapshot()?;
-        let spent = Accounts::now(&last.engine, Vec::new(), None).since(began);
+        let spent = Accounts::now(&last.engine, Vec::new(), Vec::new(), None).since(began);
         let counters = self.uplink.counters().map_err(|error| RunError::Died(error.to_string()))?;
         let losses = links.port_losses(&last)?;
         let inside = NodeEvidence {

@@ -241,7 +241,7 @@ impl Words {
             "-device",
             format!(
                 "virtio-net-pci,netdev=n{number},mac={mac},romfile=,disable-legacy=on,rx_queue_size={QUEUE},\
-                 tx_queue_size={QUEUE}{interrupts}"
+                 tx_queue_size={QUEUE},speed=10000,duplex=full{interrupts}"
             ),
         );
     }

@@ -180,6 +180,7 @@ class Bounds(Model):
         events: Time | None = None,
         lateness: Time | None = None,
         rate: Share | None = None,
+        standstill: Time | None = None,
         starts: Time | None = None,
         starvation: Share | None = None,
     ) -> None:
@@ -193,6 +194,8 @@ class Bounds(Model):
                 most this much later than described. Default: 10 ms.
             lateness: 99 % of a pipe's packets are delivered at most this much later than due. Default: 1 ms.
             rate: The rate of a busy pipe differs from the described one by at most this. Default: 2 %.
+            standstill: Each kernel node and virtual machine stands still for at most this long at a time, whatever the
+                cause. Default: 100 ms; no limit with `starvation: 100 %`.
             starts: Programs with an `at` are started, and programs with a `for` are stopped, at most this much later
                 than described. Default: 100 ms.
             starvation: Each kernel node, and an engine that serves kernel nodes, waits for a processor for at most
@@ -204,6 +207,7 @@ class Bounds(Model):
         self._put("events", events)
         self._put("lateness", lateness)
         self._put("rate", rate)
+        self._put("standstill", standstill)
         self._put("starts", starts)
         self._put("starvation", starvation)
 

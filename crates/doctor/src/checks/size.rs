@@ -38,7 +38,7 @@ fn processors(found: &Found<'_>) -> Check {
 fn memory(found: &Found<'_>) -> Option<Check> {
     let (total, available) = (found.facts.memory_total_bytes?, found.facts.memory_available_bytes?);
     let mut result = format!("{:.1} of {:.1} GB free", available as f64 / 1e9, total as f64 / 1e9);
-    if let Outcome::Carried(Forwarding { node_memory_bytes: Some(bytes), .. }) = found.trial {
+    if let Outcome::Carried(Forwarding { node_memory_bytes: Some(bytes), .. }, _) = found.trial {
         result = format!("{result}; an idle node takes {:.2} MB", *bytes as f64 / 1e6);
     }
     Some(if available >= LITTLE_MEMORY {

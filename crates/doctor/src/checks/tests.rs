@@ -22,7 +22,9 @@ pub(crate) fn timing() -> Timing {
         balanced: late(40),
         exact: late(12),
         wake: Some(late(90)),
+        policy: "real-time".into(),
         priority: true,
+        contended: late(60),
         clock_reading_ns: 25,
         stolen: 0.0,
     }
@@ -48,17 +50,20 @@ pub(crate) fn facts() -> Facts {
 }
 
 pub(crate) fn carried() -> Outcome {
-    Outcome::Carried(Forwarding {
-        setup_ms: 42.0,
-        lossless_packets_per_second: 312_400.0,
-        flooded_packets_per_second: 401_000.0,
-        tcp_bits_per_second: 14.2e9,
-        plain_tcp_bits_per_second: 20e9,
-        mean_sent_bytes: 42_000.0,
-        mean_received_bytes: 40_000.0,
-        node_memory_bytes: Some(1_000_000),
-        files_per_node: 2.0,
-    })
+    Outcome::Carried(
+        Forwarding {
+            setup_ms: 42.0,
+            lossless_packets_per_second: 312_400.0,
+            flooded_packets_per_second: 401_000.0,
+            tcp_bits_per_second: 14.2e9,
+            plain_tcp_bits_per_second: 20e9,
+            mean_sent_bytes: 42_000.0,
+            mean_received_bytes: 40_000.0,
+            node_memory_bytes: Some(1_000_000),
+            files_per_node: 2.0,
+        },
+        None,
+    )
 }
 
 /// A good machine, and what is wrong with it.
@@ -69,6 +74,7 @@ pub(crate) fn with<T>(
     look(&Found {
         facts,
         rights,
+        release: "6.1.0-9-amd64",
         processors: 2,
         timing,
         trial,
@@ -96,7 +102,7 @@ fn of_a_good_machine_only_what_is_not_there_is_named() {
     assert_eq!(checks["one TCP stream"].result, "14.2 Gbit/s, 0.71 of the 20 Gbit/s of a plain veth pair");
     assert_eq!(
         checks["real-time limit"].result,
-        "real-time programs, which this user may start, rest 50 ms in 1 s; the engine is none"
+        "real-time programs, which this user may start, rest 50 ms in 1 s; the engine takes less"
     );
     assert!(checks.values().all(|check| check.change.is_some() == (check.state != State::Fine)));
 }
@@ -114,7 +120,8 @@ fn what_could_be_better_comes_with_its_command() {
         ..facts()
     };
     let user = Rights { root: false, privileged: false, ..ROOT };
-    let poor_timing = Timing { priority: false, clock_reading_ns: 900, eco: late(900), ..timing() };
+    let poor_timing =
+        Timing { policy: "ordinary".into(), priority: false, clock_reading_ns: 900, eco: late(900), ..timing() };
     let checks = checks(&poor_facts, &user, &poor_timing, &carried());
     let cases = [
         ("processor speed", "echo performance | sudo tee"),
@@ -124,7 +131,7 @@ fn what_could_be_better_comes_with_its_command() {
         ("processors", "lift the limit"),
         ("memory", "ps aux"),
         ("socket buffers", "sudo sysctl -w net.core.rmem_max=67108864"),
-        ("priority", "nice -20"),
+        ("priority", "rtprio 1"),
         ("sleeps (eco)", "when the machine is idle"),
     ];
     for (name, command) in cases {
@@ -133,6 +140,51 @@ fn what_could_be_better_comes_with_its_command() {
         assert!(check.change.as_ref().unwrap().contains(command), "{check:?}");
     }
     assert!(!checks.contains_key("ordinary users"));
+}
+
+#[test]
+fn the_policy_of_the_engine_is_named_with_what_it_comes_to() {
+    let told = |policy: &str, priority, contended| {
+        let timing = Timing { policy: policy.into(), priority, contended, ..timing() };
+        checks(&facts(), &ROOT, &timing, &carried()).remove("priority").unwrap()
+    };
+    let fine = told("real-time", true, late(60));
+    assert_eq!(fine.state, State::Fine);
+    assert!(fine.result.contains("SCHED_FIFO") && fine.result.ends_with("within 60 us"), "{}", fine.result);
+    let nice = told("nice", false, late(7_000));
+    assert_eq!(nice.state, State::CouldBeBetter);
+    assert!(nice.change.unwrap().contains("kernel.sched_rt_runtime_us"));
+}
+
+#[test]
+fn a_kernel_node_is_praised_when_one_has_booted() {
+    let Outcome::Carried(forwarding, _) = carried() else { unreachable!("it was carried") };
+    let fails = Outcome::Carried(forwarding, Some(Err("start linux: Function not implemented".into())));
+    let checks = checks(&facts(), &ROOT, &timing(), &fails);
+    let check = &checks["kernel of nodes"];
+    assert_eq!(check.state, State::Missing);
+    assert!(check.change.as_ref().unwrap().contains("namespace nodes work"), "{check:?}");
+}
+
+#[test]
+fn an_old_kernel_of_the_machine_is_named() {
+    for (release, state) in [
+        ("5.10.0-30-amd64", State::Fine),
+        ("6.18.44", State::Fine),
+        ("5.4.0-150-generic", State::CouldBeBetter),
+        ("4.19.0", State::CouldBeBetter),
+        ("unknown", State::Fine),
+    ] {
+        assert_eq!(machines_kernel(release).state, state, "{release}");
+    }
+}
+
+#[test]
+fn a_yardstick_that_stalled_is_not_fine() {
+    let Outcome::Carried(forwarding, booted) = carried() else { unreachable!("it was carried") };
+    let stalled = Outcome::Carried(Forwarding { plain_tcp_bits_per_second: 1.989e6, ..forwarding }, booted);
+    let checks = checks(&facts(), &ROOT, &timing(), &stalled);
+    assert_eq!(checks["one TCP stream"].state, State::CouldBeBetter, "{:?}", checks["one TCP stream"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The lab process of the trial: two nodes, joined once through the engine and once by a plain veth pair.
 
-use super::Told;
 use super::memory::{self, IDLE_NODES, Mark};
+use super::{Kernel, Told};
 use crate::traffic::{self, Sent, Streamed};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
@@ -61,13 +61,25 @@ impl From<NodeError> for Failure {
 }
 
 /// From the beginning of the lab process to its exit code. `ends`: the processors of sender and receiver.
-pub(super) fn main(mut channel: UnixStream, ends: [Option<usize>; 2]) -> i32 {
+pub(super) fn main(mut channel: UnixStream, ends: [Option<usize>; 2], kernel: Option<&Kernel<'_>>) -> i32 {
     let told = match trial(&channel, ends) {
-        Ok(forwarding) => Told::Carried { forwarding },
+        Ok(forwarding) => Told::Carried { forwarding, booted: kernel.map(|kernel| boot(&channel, kernel)) },
         Err(Failure { message, errno }) => Told::Failed { message, errno },
     };
     // If the channel is closed, the failure cannot be told.
     i32::from(channel.write_all(&to_line(&told)).is_err())
+}
+
+/// How long a kernel may take to boot: it takes 0.1 s, and more on a machine that is busy.
+const BOOTED_WITHIN: RealDuration = RealDuration::from_secs(15);
+
+/// Boots the kernel of kernel nodes in this lab.
+fn boot(mut channel: &UnixStream, kernel: &Kernel<'_>) -> Result<f64, String> {
+    let text = "booting a kernel node".to_owned();
+    // The thread that watches the channel ends this process when it is closed.
+    let _ = channel.write_all(&to_line(&Told::Step { text }));
+    let booted = netloom_guest::node::trial::attempt(kernel.program, kernel.folder, BOOTED_WITHIN);
+    booted.map(|took| took.as_secs_f64() * 1e3)
 }
 
 fn trial(channel: &UnixStream, ends: [Option<usize>; 2]) -> Result<Forwarding, Failure> {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use netloom_host::KernelError;
 use netloom_host::guest::message::{Identity, Program, Reply, Standard, ToGuest};
 use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
-use netloom_host::sealed::{SealedProcess, last_lines};
+use netloom_host::sealed::{SealedProcess, console_says, last_lines};
 use netloom_host::terminal::pass_through;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::timerfd::TimerFd;
@@ -158,7 +158,7 @@ impl KernelNode {
     /// Why the node is late, with the last lines of its console.
     pub fn lateness(&self, within: Duration) -> NodeError {
         let entrance = self.machine.entrance().map_or_else(String::new, |what| format!(": {what}"));
-        let lines = last_lines(&self.console, LINES);
+        let lines = console_says(&self.console, LINES);
         let what = format!("its kernel did not come up within {} s{entrance}{lines}", within.as_secs());
         NodeError::Kernel { node: self.name.clone(), what }
     }

@@ -1,11 +1,13 @@
 //! The thread between the lab process and the control devices of kernels in real and dilated time: frames of a device
-//! are packets of a socket, and the other way round. Nothing is lost: what finds no room waits.
+//! are packets of a socket, and the other way round. Nothing is lost: what finds no room waits. It asks kernels for heartbeats,
+//! too.
 
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use netloom_host::guest::frames::LONGEST_FROM_GUEST;
 use netloom_packet::{Packet, Pool, VirtioHeader};
@@ -14,6 +16,8 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socketpair};
+
+use super::heart::{self, Heart, Pulse};
 
 /// Frames that one pass takes from a device at most.
 const BATCH: usize = 64;
@@ -24,8 +28,20 @@ const BACKLOG: usize = 64;
 /// The thread. Dropping it ends it.
 #[derive(Debug)]
 pub struct Pump {
-    stop: Arc<EventFd>,
+    bell: Arc<EventFd>,
+    shared: Arc<Mutex<Shared>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread is told, and what it tells.
+#[derive(Debug)]
+struct Shared {
+    is_over: bool,
+    /// How often kernels are asked for a heartbeat; none before anybody wants to know.
+    interval: Option<Duration>,
+    /// How long the thread has waited for a processor, when it looked last.
+    waited: Duration,
+    hearts: Vec<Heart>,
 }
 
 impl Pump {
@@ -35,7 +51,7 @@ impl Pump {
     /// # Errors
     /// The machine's refusal of sockets or the thread.
     pub fn start(listeners: Vec<Listener>) -> io::Result<(Self, Vec<OwnedFd>)> {
-        let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?);
+        let bell = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
         let poller = Poller::new()?;
         let mut lab_ends = Vec::new();
         let mut devices = Vec::new();
@@ -50,15 +66,41 @@ impl Pump {
                 buffer: vec![0; LONGEST_FROM_GUEST],
             });
         }
-        let worker = Worker { stop: Arc::clone(&stop), poller, devices, pool: Pool::new(0, 0) };
+        let hearts = vec![Heart::default(); devices.len()];
+        let shared = Shared { is_over: false, interval: None, waited: Duration::ZERO, hearts };
+        let shared = Arc::new(Mutex::new(shared));
+        let (own, told) = (Arc::clone(&bell), Arc::clone(&shared));
+        let worker = Worker { bell: own, shared: told, poller, devices, pool: Pool::new(0, 0), next_beat: None };
         let thread = std::thread::Builder::new().name("netloom-agents".into()).spawn(move || worker.run())?;
-        Ok((Self { stop, thread: Some(thread) }, lab_ends))
+        Ok((Self { bell, shared, thread: Some(thread) }, lab_ends))
     }
+
+    /// Asks all kernels for heartbeats from now on, so often, and forgets what is known of them.
+    pub fn listen_to_hearts(&self, interval: Duration) {
+        let mut shared = lock(&self.shared);
+        shared.interval = Some(interval);
+        shared.hearts.fill(Heart::default());
+        drop(shared);
+        // A counter that is full has rung already.
+        let _ = self.bell.write(1);
+    }
+
+    /// What is known of each kernel since then, in their order.
+    pub fn pulses(&self) -> Vec<Pulse> {
+        let (now, shared) = (Instant::now(), lock(&self.shared));
+        shared.hearts.iter().map(|heart| heart.pulse(now, shared.waited)).collect()
+    }
+}
+
+/// What is shared is whole whoever panicked.
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Pump {
     fn drop(&mut self) {
-        let told = self.stop.write(1).is_ok();
+        lock(&self.shared).is_over = true;
+        let told = self.bell.write(1).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| told) {
             // A panic there has been reported by the panic hook.
             let _ = thread.join();
@@ -67,10 +109,13 @@ impl Drop for Pump {
 }
 
 struct Worker {
-    stop: Arc<EventFd>,
+    bell: Arc<EventFd>,
+    shared: Arc<Mutex<Shared>>,
     poller: Arc<Poller>,
     devices: Vec<Device>,
     pool: Pool,
+    /// When to ask for heartbeats next.
+    next_beat: Option<Instant>,
 }
 
 struct Device {
@@ -101,10 +146,37 @@ impl Worker {
             }
         };
         self.poller.drain(serve)?;
-        for device in &mut self.devices {
-            device.pass(&mut self.pool);
+        for (number, device) in self.devices.iter_mut().enumerate() {
+            if device.pass(&mut self.pool) {
+                let now = Instant::now();
+                let mut shared = lock(&self.shared);
+                shared.waited = heart::own_wait();
+                let waited = shared.waited;
+                shared.hearts[number].answer(now, waited);
+            }
         }
+        self.ask_for_heartbeats();
         Ok(true)
+    }
+
+    /// Asks those that have answered before; the others need not answer twice.
+    fn ask_for_heartbeats(&mut self) {
+        let now = Instant::now();
+        if self.next_beat.is_some_and(|next| now < next) {
+            return;
+        }
+        let mut shared = lock(&self.shared);
+        let Some(interval) = shared.interval else { return };
+        self.next_beat = Some(now + interval);
+        shared.waited = heart::own_wait();
+        let waited = shared.waited;
+        for (device, heart) in self.devices.iter_mut().zip(&mut shared.hearts) {
+            if device.socket.is_none() {
+                heart.end();
+            } else if heart.is_answered() && device.ask(&mut self.pool) {
+                heart.ask(now, waited);
+            }
+        }
     }
 
     /// Waits for something to do; whether that is to stop.
@@ -112,7 +184,7 @@ impl Worker {
         // All are to be asked: no shortcut.
         let pending = self.devices.iter_mut().filter_map(|device| device.port.listen().then_some(())).count() > 0;
         let mut fds = vec![
-            PollFd::new(self.stop.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.bell.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.poller.as_fd(), PollFlags::POLLIN),
         ];
         for device in &self.devices {
@@ -122,19 +194,32 @@ impl Worker {
             events.set(PollFlags::POLLOUT, !device.to_lab.is_empty());
             fds.push(PollFd::new(socket.as_fd(), events));
         }
-        match poll(&mut fds, if pending { PollTimeout::ZERO } else { PollTimeout::NONE }) {
-            Ok(_) => Ok(fds[0].any() == Some(true)),
-            Err(Errno::EINTR) => Ok(false),
+        let until_beat = |next: Instant| {
+            // Rounded up, so that the wait does not end too early.
+            let span = next.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+            PollTimeout::try_from(span).unwrap_or(PollTimeout::MAX)
+        };
+        let timeout = if pending { PollTimeout::ZERO } else { self.next_beat.map_or(PollTimeout::NONE, until_beat) };
+        match poll(&mut fds, timeout) {
+            Ok(_) if fds[0].any() == Some(true) => {
+                let _ = self.bell.read();
+                self.next_beat = None;
+                Ok(lock(&self.shared).is_over)
+            }
+            Ok(_) | Err(Errno::EINTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 }
 
 impl Device {
-    /// Moves what can be moved.
-    fn pass(&mut self, pool: &mut Pool) {
-        let to_lab = &mut self.to_lab;
-        self.port.receive(pool, BATCH, |packet| to_lab.push_back(packet.bytes().to_vec()));
+    /// Moves what can be moved; says whether a heartbeat was among it.
+    fn pass(&mut self, pool: &mut Pool) -> bool {
+        let (to_lab, mut has_beaten) = (&mut self.to_lab, false);
+        self.port.receive(pool, BATCH, |packet| match packet.bytes() {
+            answer if heart::is_answer(answer) => has_beaten = true,
+            frame => to_lab.push_back(frame.to_vec()),
+        });
         if self.flush().and_then(|()| self.take(pool)).is_err() || self.port.error().is_some() {
             // Whatever the kernel had said goes first.
             self.socket = None;
@@ -147,6 +232,16 @@ impl Device {
             self.to_guest.pop_front().into_iter().for_each(|done| pool.recycle(done));
         }
         self.port.flush();
+        has_beaten
+    }
+
+    /// Asks for a heartbeat; whether the kernel's device had room for that.
+    fn ask(&mut self, pool: &mut Pool) -> bool {
+        let request = pool.packet(VirtioHeader::COMPLETE, &heart::request());
+        let is_sent = self.port.send(&request) == Sent::Done;
+        pool.recycle(request);
+        self.port.flush();
+        is_sent
     }
 
     fn flush(&mut self) -> io::Result<()> {

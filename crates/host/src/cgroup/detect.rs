@@ -35,6 +35,11 @@ pub enum Unavailable {
         /// The group that was tried.
         group: PathBuf,
     },
+    /// There is one of version 2, and the manager of this user's sessions has no `cpu` in it, so that it has none to hand on.
+    NoCpuForUsers {
+        /// The group of that manager.
+        manager: PathBuf,
+    },
     /// The group that this process may use contains processes, so that the kernel enables no controller for its children.
     Occupied {
         /// The group that was tried.
@@ -61,6 +66,14 @@ impl fmt::Display for Unavailable {
                 "{} is not delegated to this user, so nodes cannot be given shares of a CPU: start netloom with \
                  `systemd-run --user --scope -p Delegate=yes netloom ...`, or as root",
                 group.display()
+            ),
+            Self::NoCpuForUsers { manager } => write!(
+                f,
+                "{} has no `cpu` controller to hand on, so nodes cannot be given shares of a CPU: as root, write \
+                 `[Service]` and `Delegate=cpu memory pids` to /etc/systemd/system/user@.service.d/delegate.conf and run \
+                 `systemctl daemon-reload`; log in again, and start netloom with `systemd-run --user --scope -p Delegate=yes \
+                 netloom ...`; or run it as root",
+                manager.display()
             ),
             Self::Occupied { group } => write!(
                 f,
@@ -166,7 +179,7 @@ fn v2(mount: &Mount, own: &str, turn_on: bool) -> Result<Hierarchy, Unavailable>
     // The top first: there root's labs have no other parent. A user's own groups are further down.
     let mut candidates: Vec<&Path> = lowest.ancestors().take_while(|group| group.starts_with(&mount.point)).collect();
     candidates.reverse();
-    let mut reason = Unavailable::NotDelegated { group: lowest.clone() };
+    let mut reason = not_delegated(&mount.point, nix::unistd::getuid().as_raw(), &lowest);
     for group in candidates {
         match hand_down(group, turn_on) {
             Ok(()) => return Ok(Hierarchy::V2 { base: group.to_path_buf() }),
@@ -177,6 +190,15 @@ fn v2(mount: &Mount, own: &str, turn_on: bool) -> Result<Hierarchy, Unavailable>
         }
     }
     Err(reason)
+}
+
+/// What keeps an ordinary user from having shares: `systemd-run --user` hands on no more than the user's manager has.
+fn not_delegated(point: &Path, user: u32, group: &Path) -> Unavailable {
+    let manager = point.join(format!("user.slice/user-{user}.slice/user@{user}.service"));
+    if manager.is_dir() && !lists_cpu(&manager, "cgroup.controllers") {
+        return Unavailable::NoCpuForUsers { manager };
+    }
+    Unavailable::NotDelegated { group: group.to_path_buf() }
 }
 
 /// Makes sure that children of `group` have the `cpu` controller, that this process may make some, and that it may
@@ -284,5 +306,20 @@ mod tests {
         let group = PathBuf::from("/sys/fs/cgroup/user.slice");
         let text = Unavailable::NotDelegated { group }.to_string();
         assert!(text.contains("systemd-run --user --scope -p Delegate=yes netloom"), "{text}");
+    }
+
+    #[test]
+    fn a_manager_without_the_controller_has_none_to_hand_on() {
+        let point = tempfile::tempdir().unwrap();
+        let group = Path::new("/session");
+        let other = Unavailable::NotDelegated { group: group.to_path_buf() };
+        assert_eq!(not_delegated(point.path(), 7, group), other, "there is no manager");
+        let manager = point.path().join("user.slice/user-7.slice/user@7.service");
+        fs::create_dir_all(&manager).unwrap();
+        fs::write(manager.join("cgroup.controllers"), "memory pids\n").unwrap();
+        let refused = not_delegated(point.path(), 7, group);
+        assert!(refused.to_string().contains("Delegate=cpu memory pids"), "{refused}");
+        fs::write(manager.join("cgroup.controllers"), "cpu memory pids\n").unwrap();
+        assert_eq!(not_delegated(point.path(), 7, group), other);
     }
 }

@@ -9,16 +9,12 @@ use nix::unistd::{Pid, getpid};
 use super::Hierarchy;
 use crate::error::{Attempted, KernelError};
 
-/// The period over which a share is accounted, in microseconds: the kernel's default. A node with half a core runs for at
-/// most 50 ms, and is then throttled for as long.
-const PERIOD_US: u64 = 100_000;
-
-/// The longest period that the kernel takes, for shares so small that their part of the usual one would be below the
-/// shortest quota that it takes, 1 ms.
-const LONG_PERIOD_US: u64 = 1_000_000;
-
-/// The shortest quota that the kernel takes.
+/// The shortest quota and the shortest period that the kernel takes, in microseconds (`min_cfs_quota_period` of
+/// kernel/sched/core.c).
 const SHORTEST_US: u64 = 1000;
+
+/// The longest period that it takes.
+const LONGEST_US: u64 = 1_000_000;
 
 /// How long a group may be busy after its processes were killed.
 const BUSY_WITHIN: Duration = Duration::from_secs(1);
@@ -79,29 +75,33 @@ impl LabGroup {
     }
 
     /// Makes the group of `node`, whose processes together get `millionths` of one core: 500,000 is half a core,
-    /// 2,000,000 two cores. The kernel's accounting cannot enforce shares below a thousandth of a core.
+    /// 2,000,000 two cores. The kernel's accounting cannot enforce shares below a thousandth of a core. The share is handed
+    /// out anew in each period; see [`Grain`].
     ///
     /// # Errors
     /// The kernel's refusal.
     ///
     /// # Panics
     /// If `millionths` is 0: the kernel would take it as "no time at all".
-    pub fn share(&self, node: &str, millionths: u64) -> Result<Share, KernelError> {
-        let (quota, period) = quota_us(millionths);
-        if quota < SHORTEST_US {
+    pub fn share(&self, node: &str, millionths: u64, least_period: Duration) -> Result<Share, KernelError> {
+        let Some(Grain { quota_us: quota, period_us: period }) = Grain::of(millionths, least_period) else {
             let attempted = format!("give {node} {millionths} millionths of a processor");
             return Err(KernelError::new(attempted, libc::EINVAL).with_detail("1000 are the least"));
-        }
-        let path = self.path.join(node);
-        make(&path)?;
-        let version_1 = matches!(self.hierarchy, Hierarchy::V1 { .. });
-        if version_1 {
-            write(&path.join("cpu.cfs_period_us"), &period.to_string())?;
-            write(&path.join("cpu.cfs_quota_us"), &quota.to_string())?;
+        };
+        let share = self.share_of(node);
+        make(&share.path)?;
+        if share.version_1 {
+            write(&share.path.join("cpu.cfs_period_us"), &period.to_string())?;
+            write(&share.path.join("cpu.cfs_quota_us"), &quota.to_string())?;
         } else {
-            write(&path.join("cpu.max"), &format!("{quota} {period}"))?;
+            write(&share.path.join("cpu.max"), &format!("{quota} {period}"))?;
         }
-        Ok(Share { path, version_1 })
+        Ok(share)
+    }
+
+    /// The share that `node` was given.
+    pub fn share_of(&self, node: &str) -> Share {
+        Share { path: self.path.join(node), version_1: matches!(self.hierarchy, Hierarchy::V1 { .. }) }
     }
 
     /// Ends what still runs in it and removes it.
@@ -130,11 +130,39 @@ impl Share {
     }
 }
 
-/// The quota and the period, in microseconds.
-fn quota_us(millionths: u64) -> (u64, u64) {
-    assert!(millionths > 0, "a share is more than nothing");
-    let period = if millionths < 10_000 { LONG_PERIOD_US } else { PERIOD_US };
-    (millionths * period / 1_000_000, period)
+/// In what pieces a share is handed out: so much of each period, and then the node stands still until the next.
+///
+/// A node that stands still keeps packets waiting. So the period is as short as the kernel takes it: its shortest quota,
+/// 1 ms, divided by the share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grain {
+    /// How long the node runs, summed over processors.
+    pub quota_us: u64,
+    /// In how much time.
+    pub period_us: u64,
+}
+
+impl Grain {
+    /// That of `millionths` of a core, with a period of at least `least_period`; none for shares that the kernel cannot
+    /// enforce. The share is exact if a quota up to twice the shortest makes it so.
+    ///
+    /// # Panics
+    /// If `millionths` is 0.
+    pub fn of(millionths: u64, least_period: Duration) -> Option<Self> {
+        assert!(millionths > 0, "a share is more than nothing");
+        let least_us = u64::try_from(least_period.as_micros()).unwrap_or(u64::MAX).clamp(SHORTEST_US, LONGEST_US);
+        let first = millionths.checked_mul(least_us)?.div_ceil(1_000_000).max(SHORTEST_US);
+        let grain = |quota_us: u64| Self { quota_us, period_us: (quota_us * 1_000_000).div_ceil(millionths) };
+        // By how much the share is less than described, in parts of the period.
+        let error = |grain: &Self| (millionths * grain.period_us - grain.quota_us * 1_000_000) / grain.quota_us;
+        let grains = (first..=first * 2).map(grain).filter(|grain| grain.period_us <= LONGEST_US);
+        grains.min_by_key(error)
+    }
+
+    /// How long a node that has used its share up stands still.
+    pub fn pause(&self) -> Duration {
+        Duration::from_micros(self.period_us.saturating_sub(self.quota_us))
+    }
 }
 
 fn parse_throttling(text: &str, version_1: bool) -> Throttling {
@@ -231,12 +259,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotas_are_exact_and_never_below_what_the_kernel_takes() {
-        assert_eq!(quota_us(500_000), (50_000, 100_000));
-        assert_eq!(quota_us(2_000_000), (200_000, 100_000));
-        assert_eq!(quota_us(10_000), (1000, 100_000));
-        assert_eq!(quota_us(1000), (1000, 1_000_000));
-        assert_eq!(quota_us(33_333), (3333, 100_000));
+    fn a_share_is_handed_out_in_the_smallest_pieces_that_the_kernel_takes() {
+        let grain = |millionths, least_ms| {
+            let Grain { quota_us, period_us } = Grain::of(millionths, Duration::from_millis(least_ms)).unwrap();
+            (quota_us, period_us)
+        };
+        assert_eq!(grain(500_000, 1), (1000, 2000));
+        assert_eq!(grain(250_000, 2), (1000, 4000));
+        assert_eq!(grain(1_000_000, 1), (1000, 1000));
+        assert_eq!(grain(2_000_000, 1), (2000, 1000));
+        assert_eq!(grain(10_000, 1), (1000, 100_000));
+        assert_eq!(grain(1000, 1), (1000, 1_000_000));
+        // A millisecond of lab time at dilation 10.
+        assert_eq!(grain(400_000, 10), (4000, 10_000));
+        // Three tenths are exact with a multiple of 3.
+        assert_eq!(grain(300_000, 1), (1002, 3340));
+        assert_eq!(Grain::of(999, Duration::ZERO), None);
+    }
+
+    #[test]
+    fn no_share_is_more_than_described_nor_a_thousandth_less() {
+        for millionths in (1000..3_000_000).step_by(997) {
+            let Grain { quota_us, period_us } = Grain::of(millionths, Duration::from_millis(1)).unwrap();
+            assert!(quota_us >= SHORTEST_US && (SHORTEST_US..=LONGEST_US).contains(&period_us));
+            let given = quota_us as f64 / period_us as f64 * 1e6;
+            let described = millionths as f64;
+            assert!(given <= described && given > described * 0.999, "{millionths}: {given}");
+        }
     }
 
     #[test]

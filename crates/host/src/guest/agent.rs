@@ -259,7 +259,6 @@ impl Agent {
                 Place::Beside { .. } => devices::by_address,
             },
         )?;
-        configure::settle_interfaces(&self.identity.config)?;
         configure::configure(&self.identity.config)?;
         self.watch = Some(Watch::begin(&self.identity.config)?);
         Ok(())

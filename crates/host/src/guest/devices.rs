@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-use super::frames::{CONTROL_MTU, STATION};
+use super::frames::{CONTROL_MTU, HEART, STATION};
 use super::socket::ControlSocket;
 use crate::error::{Attempted, KernelError};
-use crate::netlink::{Link, Netlink, change};
+use crate::ethtool;
+use crate::netlink::{Link, Netlink, add_address, change};
 use crate::node::InterfaceConfig;
 use crate::sysctl;
+use ipnet::{IpNet, Ipv4Net};
 
 /// The default MTU of an Ethernet device.
 const USUAL_MTU: u32 = 1500;
@@ -92,8 +94,7 @@ pub(super) fn hide_control(choose: Choice) -> Result<ControlSocket, KernelError>
     let control = choose(&devices).ok_or_else(|| {
         KernelError::new("find the control device", libc::ENODEV).with_detail("this kernel has no network device")
     })?;
-    let home = File::open("/proc/self/ns/net").attempted(|| "open the network namespace")?;
-    unshare(CloneFlags::CLONE_NEWNET).attempted(|| "make a network namespace for the control device")?;
+    let home = leave_for_new_network()?;
     for scope in ["all", "default"] {
         // It carries nothing but the agent's frames.
         sysctl::set_if_present(&format!("net.ipv6.conf.{scope}.disable_ipv6"), "1")?;
@@ -104,14 +105,40 @@ pub(super) fn hide_control(choose: Choice) -> Result<ControlSocket, KernelError>
     // A device that cannot carry long frames carries more of them.
     let long = hidden.transact(vec![change::mtu(index, &control.name, CONTROL_MTU)]).is_ok();
     hidden.set_up(index)?;
+    // The kernel answers heartbeats there.
+    let heart = IpNet::V4(Ipv4Net::new(HEART, 30).expect("a prefix has 32 bits at most"));
+    hidden.transact([add_address(index, &control.name, heart)])?;
     let socket = ControlSocket::open(index, if long { CONTROL_MTU } else { USUAL_MTU })?;
-    setns(home, CloneFlags::CLONE_NEWNET).attempted(|| "go back to the node's network namespace")?;
+    return_to(home)?;
     Ok(socket)
+}
+
+/// Goes to a new network namespace, and returns the one before.
+fn leave_for_new_network() -> Result<File, KernelError> {
+    let home = File::open("/proc/self/ns/net").attempted(|| "open the network namespace")?;
+    unshare(CloneFlags::CLONE_NEWNET).attempted(|| "make a network namespace beside the node's")?;
+    Ok(home)
+}
+
+fn return_to(home: File) -> Result<(), KernelError> {
+    setns(home, CloneFlags::CLONE_NEWNET).attempted(|| "go back to the node's network namespace")
+}
+
+/// Takes devices out of the node's network and puts them back. They then have the parameters that the node has for new
+/// interfaces, as those of a node in namespaces, whose interfaces come when its parameters are set.
+fn renew(here: &mut Netlink, devices: &[Link]) -> Result<(), KernelError> {
+    let home = leave_for_new_network()?;
+    let moved = || devices.iter().map(|device| change::into_namespace(device.index, &device.name, std::process::id()));
+    let away = Netlink::open().and_then(|away| here.transact(moved()).map(|()| away));
+    return_to(home)?;
+    away?.transact(moved())
 }
 
 /// Makes the remaining devices into the described interfaces.
 pub(super) fn adopt(interfaces: &[InterfaceConfig], order: Order) -> Result<(), KernelError> {
     let mut netlink = Netlink::open()?;
+    let found = order(&mut netlink, interfaces)?;
+    renew(&mut netlink, &found)?;
     let devices = order(&mut netlink, interfaces)?;
     // Names that only this function knows come first: a device may be called what another one is to be called.
     let aside = devices
@@ -125,7 +152,8 @@ pub(super) fn adopt(interfaces: &[InterfaceConfig], order: Order) -> Result<(), 
         requests.push(change::mtu(device.index, &interface.name, interface.mtu));
         requests.push(change::send_queue(device.index, &interface.name, SEND_QUEUE));
     }
-    netlink.transact(requests)
+    netlink.transact(requests)?;
+    interfaces.iter().try_for_each(|interface| ethtool::announce_speed(&interface.name))
 }
 
 /// The devices behind which there is hardware, in the order in which the kernel found them.

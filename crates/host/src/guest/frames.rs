@@ -5,6 +5,7 @@
 //! be lost: a gap in their numbers is an error. Bytes behind the end of the message are padding.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 
 /// "Local Experimental EtherType 1" of IEEE 802, for protocols that leave no machine.
 pub const ETHERTYPE: u16 = 0x88B5;
@@ -35,6 +36,13 @@ const DESTINATION: [u8; 6] = [0xff; 6];
 
 /// Locally administered. A virtual machine knows its agent's device by it.
 pub const STATION: [u8; 6] = [0x0e, 0x6e, 0x6c, 0, 0, 1];
+
+/// The address at which a kernel's control device answers heartbeats: ARP requests, which the kernel itself answers. Link-local
+/// (RFC 3927), in a network namespace of the agent alone.
+pub const HEART: Ipv4Addr = Ipv4Addr::new(169, 254, 110, 2);
+
+/// The address from which it is asked.
+pub const LISTENER: Ipv4Addr = Ipv4Addr::new(169, 254, 110, 1);
 
 /// The other side broke the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -170,17 +170,29 @@ fn scoped_sysctls(scope: &str, fresh: &Fresh) -> Result<(), KernelError> {
     keys_of_ipv6(&scope).try_for_each(|key| fresh.set_if_present(&key, "0"))
 }
 
-/// The parameters of interfaces that were there before those of all to come were set.
-pub(crate) fn settle_interfaces(config: &NodeConfig) -> Result<(), KernelError> {
-    config.interfaces.iter().try_for_each(|interface| scoped_sysctls(&interface.name, &Fresh::default()))
-}
-
-/// The parameters of the lab's interfaces, which take those that the container has for new ones.
+/// The parameters of the lab's interfaces, which take those that the container has for new ones: those that the lab file does not
+/// mention become as in all nodes.
 pub(super) fn settle_in_container(config: &NodeConfig) -> Result<(), KernelError> {
-    settle_interfaces(config)?;
+    let is_said =
+        |key: &str| SCOPES.iter().any(|scope| config.sysctls.iter().any(|(said, _)| *said == key_in(key, scope)));
+    for name in config.interfaces.iter().map(|interface| interface.name.replace('.', "/")) {
+        let of_scope = |key: &String| key_in(key, &name);
+        for key in keys_of_ipv4("default").filter(|key| !is_said(key)) {
+            sysctl::set(&of_scope(&key), "0")?;
+        }
+        for key in keys_of_ipv6("default").filter(|key| !is_said(key)) {
+            sysctl::set_if_present(&of_scope(&key), "0")?;
+        }
+    }
     let forward = |name: &str| format!("net.ipv6.conf.{}.forwarding", name.replace('.', "/"));
     let own = config.interfaces.iter().map(|interface| forward(&interface.name));
+    let own = own.filter(|_| !is_said("net.ipv6.conf.default.forwarding")).collect::<Vec<_>>();
     own.into_iter().try_for_each(|key| sysctl::set_if_present(&key, if config.forwarding { "1" } else { "0" }))
+}
+
+/// The parameter of the scope `default` in another one.
+fn key_in(key: &str, scope: &str) -> String {
+    key.replace(".default.", &format!(".{scope}."))
 }
 
 /// Refuses parameters that are the whole machine's.

@@ -6,10 +6,10 @@
 //! made, where they are sent: by the node's kernel, as if its network card could do nothing of it.
 
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
 
 use crate::error::{Attempted, KernelError};
+use crate::ethtool::{ask, socket};
 
 /// Names of the kernel's features (net/ethtool/common.c); one that a kernel does not have need not be turned off.
 const UNTOLD: [&str; 8] = [
@@ -38,7 +38,7 @@ pub(crate) fn keep_what_the_engine_cannot_be_told<'a>(
     mut led: impl Iterator<Item = &'a str>,
 ) -> Result<(), KernelError> {
     let Some(first) = led.next() else { return Ok(()) };
-    let socket = UnixDatagram::unbound().attempted(|| "open a socket for ethtool requests")?;
+    let socket = socket()?;
     let names = match names(&socket, first) {
         // A kernel without these requests has none of these features.
         Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => return Ok(()),
@@ -78,21 +78,6 @@ fn turning_off(names: &[u8]) -> Vec<u32> {
         }
     }
     request
-}
-
-/// One request of ethtool(8); the answer is in its place afterwards.
-fn ask(socket: &UnixDatagram, interface: &str, request: &mut [u32]) -> io::Result<()> {
-    // SAFETY: all-zero bytes are a valid `ifreq`: an empty name and a null pointer.
-    let mut packed: libc::ifreq = unsafe { std::mem::zeroed() };
-    // The last byte of the name stays zero.
-    for (place, byte) in packed.ifr_name.iter_mut().zip(interface.bytes()).take(libc::IFNAMSIZ - 1) {
-        *place = libc::c_char::from_ne_bytes([byte]);
-    }
-    packed.ifr_ifru.ifru_data = request.as_mut_ptr().cast();
-    // SAFETY: `ifru_data` points to a request that lives through the call, with room for the answer that its own fields
-    // announce.
-    let answer = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL, &raw mut packed) };
-    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

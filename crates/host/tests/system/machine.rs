@@ -31,7 +31,7 @@ pub(crate) fn a_share_of_a_cpu_is_kept_and_removed() {
     let path = group.path().to_owned();
     in_lab(move |_| {
         group.create().unwrap();
-        let share = group.share("a", 200_000).unwrap();
+        let share = group.share("a", 200_000, Duration::ZERO).unwrap();
         let mut a = Node::create(&NodeConfig { cgroup: Some(share.path().to_owned()), ..node("a") }).unwrap();
         // Two busy shells would take two cores.
         for _ in 0..2 {
@@ -71,7 +71,7 @@ pub(crate) fn the_groups_of_a_killed_lab_are_swept() {
     dir.write_state(&state).unwrap();
     let (mut lab, mut channel) = spawn_lab(&options(), move |mut side| {
         group.create().unwrap();
-        let share = group.share("a", 500_000).unwrap();
+        let share = group.share("a", 500_000, Duration::ZERO).unwrap();
         let mut a = Node::create(&NodeConfig { cgroup: Some(share.path().to_owned()), ..node("a") }).unwrap();
         a.spawn(quiet(&["sleep", "1000"])).unwrap();
         side.channel.write_all(b"x").unwrap();

@@ -58,8 +58,14 @@ pub struct Timing {
     pub exact: Lateness,
     /// From an event on one processor until a thread that slept on another runs on; none with one processor.
     pub wake: Option<Lateness>,
-    /// Whether the engine's thread gets the priority that it asks for.
+    /// How the engine's thread comes before other programs: `real-time`, `nice` (within its session) or `ordinary`.
+    #[serde(default)]
+    pub policy: String,
+    /// Whether it does so before programs of other sessions, of which every program of a lab has one.
     pub priority: bool,
+    /// Waits as with `balanced` while a program of another session computes on the same processor.
+    #[serde(default)]
+    pub contended: Lateness,
     /// What one reading of the clock costs.
     pub clock_reading_ns: u64,
     /// The share of the processors' time that the machine below this virtual one took away meanwhile.

@@ -97,7 +97,7 @@ fn processors(examination: &Examination) -> String {
     let priority = if examination.timing.priority {
         "the engine has priority over ordinary programs, so start fewer of them, or give nodes `cpus`"
     } else {
-        "the engine has no priority over other programs: run as root, or allow a negative nice value"
+        "the engine has no priority over other programs: run as root, or allow real-time priorities (`ulimit -r`)"
     };
     format!("counted {count} processor{plural} here; {priority}")
 }

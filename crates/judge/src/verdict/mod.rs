@@ -14,8 +14,8 @@ use crate::{Finding, PortLoss, Punctuality, TunnelRow, Verdict};
 use events::late_events;
 use netloom_lab::{Bounds, Clock, Precision};
 use netloom_units::Duration;
-pub use processors::ProcessorShare;
-use processors::{engine_waits, node_processor, starvation};
+pub use processors::{ProcessorShare, Standstill, Throttled};
+use processors::{engine_waits, node_processor, standstill, starvation, throttled};
 
 /// How far from the description a run may stray.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub struct Allowed {
     pub delay: f64,
     /// The share of the time that each kernel may wait for a processor, and the engine that serves kernels.
     pub starvation: f64,
+    /// How long a kernel may stand still at a time, in nanoseconds of lab time.
+    pub standstill_ns: u64,
     /// How late links are changed and measurements are made, in nanoseconds.
     pub events_ns: u64,
     /// How late programs are started and stopped, in nanoseconds.
@@ -43,6 +45,7 @@ impl From<Bounds> for Allowed {
             rate: bounds.rate.as_f64(),
             delay: bounds.delay.as_f64(),
             starvation: bounds.starvation.as_f64(),
+            standstill_ns: bounds.standstill.as_nanos(),
             events_ns: bounds.events.as_nanos(),
             starts_ns: bounds.starts.as_nanos(),
             changes: bounds.changes,
@@ -124,6 +127,8 @@ pub struct EngineEvidence {
     /// How long of that each of its threads was ready to run and waited for a processor, in nanoseconds; none if the kernel
     /// does not tell.
     pub waited_ns: Vec<Option<u64>>,
+    /// How long one of its threads did without its real-time priority at most, in nanoseconds of wall time.
+    pub gave_way_ns: u64,
     /// Whether it reads packets of kernel nodes, in real or dilated time. They arrive when they are read, so that a wait for a
     /// processor delays them by an unknown time; packets of interfaces carry the instant of their arrival.
     pub serves_kernels: bool,
@@ -147,6 +152,10 @@ pub struct NodeEvidence {
     /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
     /// kernel of their own.
     pub processor: Option<ProcessorShare>,
+    /// How often its share of a processor stopped it; none of nodes without `cpus`.
+    pub throttled: Option<Throttled>,
+    /// The longest time that its kernel stood still; none of nodes without a kernel of their own, and in virtual time.
+    pub standstill: Option<Standstill>,
 }
 
 /// What a program did to the network of its node.
@@ -160,6 +169,9 @@ pub struct NetworkChange {
 
 /// A busy period shorter than this cannot tell a rate to a percent: a few packets at its ends decide.
 pub const ENOUGH_BUSY: Duration = Duration::from_secs(1);
+
+/// So many nodes are named that were throttled.
+const NAMED: usize = 3;
 
 /// Slowing would help against a loss, but it is unknown by how much: half the speed is the smallest step there is.
 const SMALLEST_SLOWING: f64 = 2.0;
@@ -182,7 +194,7 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     overrun.extend(lost);
     complaint.overrun = overrun.iter().any(|finding| finding.slowing.is_some());
     findings.extend(overrun);
-    let (starved, causes) = engine_starvation(allowed, &evidence.engine, !findings.is_empty());
+    let (starved, mut causes) = engine_starvation(allowed, &evidence.engine, !findings.is_empty());
     complaint.starved = !starved.is_empty() || !causes.is_empty();
     findings.extend(starved);
     findings.extend(evidence.tunnels.iter().flat_map(|tunnel| tunnels::findings(allowed, tunnel)));
@@ -191,6 +203,11 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     findings.extend(evidence.nodes.iter().filter_map(lost_leases));
     for node in &evidence.nodes {
         findings.extend(node.processor.as_ref().and_then(|processor| node_processor(allowed, &node.name, processor)));
+        findings.extend(node.standstill.as_ref().and_then(|still| standstill(allowed, &node.name, still)));
+    }
+    if findings.iter().any(|finding| finding.slowing.is_some()) {
+        let share = |node: &NodeEvidence| node.throttled.as_ref().and_then(|share| throttled(&node.name, share));
+        causes.extend(evidence.nodes.iter().filter_map(share).take(NAMED));
     }
     findings.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     let slowing = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp);
@@ -218,7 +235,14 @@ fn engine_starvation(allowed: &Allowed, engine: &EngineEvidence, is_found: bool)
     let cause = |(subject, share): (String, f64)| {
         format!("the {subject} waited for a processor for {:.1} % of the time", share * 100.0)
     };
-    (Vec::new(), waits.into_iter().filter(|_| is_found).map(cause).collect())
+    let gave_way = engine.gave_way_ns as f64 / engine.elapsed_ns.max(1) as f64;
+    let hungry = (gave_way > allowed.starvation).then(|| {
+        format!(
+            "the engine needed nearly all of a processor and had no real-time priority for {:.1} % of the time",
+            gave_way * 100.0
+        )
+    });
+    (Vec::new(), waits.into_iter().map(cause).chain(hungry).filter(|_| is_found).collect())
 }
 
 /// What is known of the machine that explains the findings. In virtual time it makes no difference.

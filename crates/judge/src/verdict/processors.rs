@@ -2,6 +2,7 @@
 
 use super::{Allowed, SMALLEST_SLOWING, ratio};
 use crate::Finding;
+use crate::quantity::span;
 
 /// A node that wants its processor for more than this share of the time has none left to be faster with.
 const BUSY: f64 = 0.9;
@@ -30,6 +31,55 @@ impl ProcessorShare {
     pub fn waited(&self) -> f64 {
         share(self.waited_ns, self.elapsed_ns)
     }
+}
+
+/// How often the share of a processor that is described for a node (`cpus`) stopped it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Throttled {
+    /// Periods in which it had something to run.
+    pub periods: u64,
+    /// Of these, periods in which it used up its share.
+    pub throttled_periods: u64,
+    /// How long its programs were kept from running, summed over processors, in nanoseconds of wall time.
+    pub throttled_ns: u64,
+}
+
+/// A stretch in which a node's kernel did nothing, in nanoseconds of lab time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standstill {
+    /// When it began, after time zero.
+    pub began_ns: u64,
+    /// How long it lasted, at least.
+    pub lasted_ns: u64,
+    /// How long the node's own share of a processor makes it stand still at a time, as described.
+    pub described_ns: u64,
+}
+
+/// A node on a kernel of its own that stood still for longer than allowed, for whatever cause.
+pub(super) fn standstill(allowed: &Allowed, name: &str, still: &Standstill) -> Option<Finding> {
+    let bound = allowed.standstill_ns.saturating_add(still.described_ns);
+    (still.lasted_ns > bound).then(|| Finding {
+        subject: format!("node {name}"),
+        text: format!(
+            "its kernel stood still for {} or more, at {}, {} is allowed: it was stopped, had no processor, or waited for a \
+             file of this machine",
+            span(still.lasted_ns),
+            span(still.began_ns),
+            span(bound)
+        ),
+        slowing: Some(ratio(still.lasted_ns as f64, bound as f64)),
+    })
+}
+
+/// That nodes used up their shares, which explains what was found.
+pub(super) fn throttled(name: &str, throttled: &Throttled) -> Option<String> {
+    let Throttled { periods, throttled_periods, throttled_ns } = *throttled;
+    (throttled_periods > 0).then(|| {
+        format!(
+            "`cpus` of node {name} throttled it in {throttled_periods} of {periods} periods, for {} of wall time",
+            span(throttled_ns)
+        )
+    })
 }
 
 /// At most all: the times are read one after the other, so that a part may be read a little later than the whole.

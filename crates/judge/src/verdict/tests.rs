@@ -5,6 +5,7 @@ const ALLOWED: Allowed = Allowed {
     rate: 0.02,
     delay: 0.01,
     starvation: 0.1,
+    standstill_ns: 100_000_000,
     events_ns: 10_000_000,
     starts_ns: 100_000_000,
     changes: false,
@@ -320,6 +321,49 @@ fn a_kernel_that_was_always_busy_is_found() {
     assert!(verdict.headline().contains("node a: its processor was busy for 96 % of the time"), "{verdict:?}");
     assert_eq!(verdict.dilation, Some(20));
     assert!(judge(&ALLOWED, &node_with(80, 8)).as_described);
+}
+
+/// A node that waited for no processor and yet did nothing for so many milliseconds, of which some are its share's.
+fn still_node(lasted_ms: u64, described_ms: u64) -> Evidence {
+    let standstill = Some(Standstill {
+        began_ns: 1_500_000_000,
+        lasted_ns: lasted_ms * 1_000_000,
+        described_ns: described_ms * 1_000_000,
+    });
+    let node = NodeEvidence { name: "b".into(), standstill, ..NodeEvidence::default() };
+    Evidence { nodes: vec![node], engine: engine(), clock: dilated(2), ..Evidence::default() }
+}
+
+#[test]
+fn a_kernel_that_stood_still_is_found_whatever_the_cause() {
+    let verdict = judge(&ALLOWED, &still_node(512, 0));
+    let start = "NOT as described: node b: its kernel stood still for 512 ms or more, at 1.5 s, 100 ms is allowed";
+    assert!(verdict.headline().starts_with(start), "{}", verdict.headline());
+    assert_eq!(verdict.dilation, Some(11));
+    assert!(judge(&ALLOWED, &still_node(100, 0)).as_described);
+    assert!(judge(&ALLOWED, &still_node(190, 90)).as_described, "its share is described");
+    assert!(judge(&Allowed { standstill_ns: 1_000_000_000, ..ALLOWED }, &still_node(512, 0)).as_described);
+}
+
+#[test]
+fn a_share_that_throttles_a_node_is_the_cause() {
+    let share = Throttled { periods: 400, throttled_periods: 90, throttled_ns: 250_000_000 };
+    let node = NodeEvidence { name: "a".into(), throttled: Some(share), ..NodeEvidence::default() };
+    let late = with(PipeEvidence { lateness_p99_ns: 3_200_000, ..pipe() });
+    let verdict = judge(&ALLOWED, &Evidence { nodes: vec![node.clone()], ..late });
+    assert_eq!(verdict.causes, ["`cpus` of node a throttled it in 90 of 400 periods, for 250 ms of wall time"]);
+    assert!(
+        judge(&ALLOWED, &Evidence { nodes: vec![node], engine: engine(), ..Evidence::default() }).causes.is_empty()
+    );
+}
+
+#[test]
+fn an_engine_that_gave_its_priority_up_is_a_cause() {
+    let hungry = EngineEvidence { elapsed_ns: 1_000_000_000, gave_way_ns: 400_000_000, ..engine() };
+    let late = with(PipeEvidence { lateness_p99_ns: 3_200_000, ..pipe() });
+    let causes = judge(&ALLOWED, &Evidence { engine: hungry.clone(), ..late }).causes;
+    assert!(causes.iter().any(|cause| cause.contains("no real-time priority for 40.0 %")), "{causes:?}");
+    assert!(judge(&ALLOWED, &Evidence { engine: hungry, ..with(pipe()) }).causes.is_empty());
 }
 
 #[test]

@@ -174,6 +174,7 @@ impl Plan {
                 "rate_share": self.bounds.rate.as_f64(),
                 "delay_share": self.bounds.delay.as_f64(),
                 "starvation_share": self.bounds.starvation.as_f64(),
+                "standstill_ns": self.bounds.standstill.as_nanos(),
                 "events_ns": self.bounds.events.as_nanos(),
                 "starts_ns": self.bounds.starts.as_nanos(),
                 "changes": self.bounds.changes,

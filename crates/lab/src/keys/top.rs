@@ -273,6 +273,13 @@ pub(crate) const BOUNDS: Section = Section {
              wall time. Default: 10 %.",
         ),
         Key::new(
+            "standstill",
+            DURATION,
+            "500 ms",
+            "Each kernel node and virtual machine stands still for at most this long at a time, whatever the cause. Default: \
+             100 ms; no limit with `starvation: 100 %`.",
+        ),
+        Key::new(
             "events",
             DURATION,
             "1 ms",

@@ -228,6 +228,8 @@ impl Session<'_> {
     fn node_evidence(&mut self, spent: &Spent) -> Result<Vec<NodeEvidence>, RunError> {
         let unenforced = self.unenforced_shares();
         let processors = self.judged_processors(spent);
+        let (standstills, unheard) = self.hearts.standstills(&self.context.job.plan);
+        self.context.notes.extend(unheard);
         let carriers = &self.carriers;
         let (plan, pipes) = (&self.context.job.plan, self.context.links.pipes());
         // A node whose link is cut cannot have kept what it has from a server: that is described.
@@ -262,6 +264,8 @@ impl Session<'_> {
                 dropped,
                 unenforced_share: unenforced.get(&index).cloned(),
                 processor: processors[index],
+                throttled: spent.shares.get(index).copied().flatten(),
+                standstill: standstills[index],
             })
         });
         each.collect()

@@ -8,6 +8,7 @@ mod carriers;
 mod context;
 mod exercise;
 mod finish;
+mod hearts;
 mod measuring;
 mod programs;
 mod requests;
@@ -19,6 +20,7 @@ mod timeline;
 
 use crate::Event;
 use crate::accounts::Accounts;
+use crate::assemble::shares;
 use crate::commands::Command;
 use crate::driver::Driver;
 use crate::exposed::Ways;
@@ -33,6 +35,7 @@ use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
 use context::Context;
 use exercise::Exercise;
+use hearts::Hearts;
 use measuring::Measuring;
 pub(crate) use measuring::of_node as measured_in;
 use netloom_control::Server;
@@ -83,7 +86,7 @@ pub(crate) struct Session<'a> {
     silence: Silence,
     measuring: Measuring,
     /// Behind the nodes, which speak to their kernels through it.
-    _pump: Option<Pump>,
+    hearts: Hearts,
     _claims: Vec<Claim>,
 }
 
@@ -137,7 +140,7 @@ impl<'a> Session<'a> {
             known: Known::default(),
             silence: Silence::default(),
             measuring: Measuring::default(),
-            _pump: pump,
+            hearts: Hearts::new(pump),
             _claims: claims,
             context: Context {
                 job,
@@ -293,6 +296,7 @@ impl<'a> Session<'a> {
         self.exercise.begin(zero);
         let sampler = sampling::sampler(&self.context)?;
         let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
+        self.hearts.begin(&self.context.job.plan);
         let spent = Spent::default();
         self.context.stage = Stage::Playing(Play {
             zero,
@@ -318,7 +322,8 @@ impl<'a> Session<'a> {
     /// What the machine has spent on the lab so far.
     fn accounts(&self, snapshot: &Snapshot) -> Accounts {
         let nodes = self.programs.nodes.iter().map(|node| node.processor_use()).collect();
-        Accounts::now(&snapshot.engine, nodes, self.context.links.driver().statistics())
+        let shares = shares::throttling(self.context.job);
+        Accounts::now(&snapshot.engine, nodes, shares, self.context.links.driver().statistics())
     }
 
     fn play_timeline(&mut self) -> Result<(), RunError> {
@@ -424,6 +429,7 @@ impl<'a> Session<'a> {
             // Without the engine there is nothing to measure any more, and why it ended is known.
             Stage::Playing(mut play) => snapshot.ok().map(|snapshot| {
                 play.spent = self.accounts(&snapshot).since(&play.began);
+                self.hearts.end();
                 (play, Box::new(snapshot))
             }),
             Stage::Starting | Stage::Stopping(_) => None,
