@@ -38,8 +38,8 @@ export function fileName(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "netloom";
 }
 
-export function save(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+export function save(name: string, type: string, content: string | Blob): void {
+  const url = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type }) : content);
   const link = h("a", { href: url, download: name });
   document.body.append(link);
   link.click();
@@ -87,12 +87,50 @@ export function copies(name: string, sheet: () => Sheet): HTMLElement {
   return tools(`copy ${name}`, h("span", {}, "copy as"), press("Markdown", markdown), press("LaTeX", latex), press("CSV", csv));
 }
 
+/** Dots of a PNG for one of the SVG: 288 per inch, enough for print. */
+const DENSE = 3;
+
+/** A picture as dots. The SVG names no file and no font of elsewhere, so that the browser may draw it. */
+export async function png(svg: string): Promise<Blob> {
+  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    await new Promise<void>((done, failed) => {
+      image.onload = () => done();
+      image.onerror = () => failed(new Error("the picture cannot be drawn"));
+      image.src = url;
+    });
+    const canvas = h("canvas", { width: image.width * DENSE, height: image.height * DENSE });
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise<Blob>((done, failed) => canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("the picture cannot be saved"))), "image/png"));
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/** Prints a figure by itself, in its own size, from where browsers save it as PDF. */
+function print(svg: string): void {
+  const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+  const sheet = h("div", { class: "sheet-of-paper" }, document.importNode(parsed, true));
+  document.body.append(sheet);
+  document.documentElement.setAttribute("data-figure", "");
+  const end = (): void => {
+    sheet.remove();
+    document.documentElement.removeAttribute("data-figure");
+    window.removeEventListener("afterprint", end);
+  };
+  window.addEventListener("afterprint", end);
+  window.print();
+}
+
 /** Buttons that save a plot as a picture and its data as a table. */
 export function saves(name: string, svg: () => string, sheet: () => Sheet): HTMLElement {
   const file = fileName(name);
   return tools(
     `save ${name}`,
     button("SVG", () => save(`${file}.svg`, "image/svg+xml", svg()), { "aria-label": `save ${name} as SVG`, title: "save as a picture" }),
+    button("PNG", () => { png(svg()).then((blob) => save(`${file}.png`, "image/png", blob), (error: Error) => announce(error.message)); }, { "aria-label": `save ${name} as PNG`, title: "save as a picture of dots" }),
+    button("PDF", () => print(svg()), { "aria-label": `print ${name} or save it as PDF`, title: "print it by itself, or save it as PDF" }),
     button("CSV", () => save(`${file}.csv`, "text/csv", csv(sheet())), { "aria-label": `save the data of ${name} as CSV`, title: "save the data" }),
   );
 }

@@ -28,7 +28,7 @@ export const rate = (bits: number, count?: number): string => (bits === 0 ? "0 b
 export const span = (ns: number, count?: number): string => (ns === 0 ? "0 s" : scaled(ns, TIMES, count));
 export const bytes = (count: number): string => (count === 0 ? "0 B" : scaled(count, BYTES));
 export const share = (part: number): string => `${digits(part * 100, 3)} %`;
-export const packets = (count: number, digitsShown?: number): string => `${Number.isInteger(count) ? whole(count) : digits(count, digitsShown)} packets`;
+export const packets = (count: number, digitsShown?: number): string => (Number.isInteger(count) ? counted(count, "packet") : `${digits(count, digitsShown)} packets`);
 
 /** A value in one of the units that figures have. */
 export function quantity(value: number | null | undefined, unit: string, count?: number): string {
@@ -44,14 +44,19 @@ export function quantity(value: number | null | undefined, unit: string, count?:
   }
 }
 
-/** A value of a mean with what is said beside it, both in the unit of the larger. */
-export function plusMinus(mean: number | null | undefined, half: number | null | undefined, unit: string): string {
+/** The units in which a quantity is written, the largest first. */
+const STEPS: Record<string, readonly (readonly [number, string])[]> = { "bit/s": RATES, ns: TIMES, B: BYTES, s: TIMES.map(([size, name]) => [size / 1e9, name] as const), share: [[0.01, "%"]] };
+
+/** A value of a mean with what is said beside it, both in one unit, that of the larger, which is said once. */
+export function plusMinus(mean: number | null | undefined, half: number | null | undefined, unit: string, { count, signed = false }: { count?: number; signed?: boolean } = {}): string {
   if (mean === null || mean === undefined) return "–";
-  const text = quantity(mean, unit);
-  if (half === null || half === undefined) return text;
-  const [around, other] = [text.split(" "), quantity(half, unit, 2).split(" ")];
-  // The same unit is said once.
-  return around[1] === other[1] ? `${around[0]} ± ${other.join(" ")}` : `${text} ± ${other.join(" ")}`;
+  const sign = signed ? (mean > 0 ? "+" : mean < 0 ? "−" : "") : "";
+  const value = signed ? Math.abs(mean) : mean;
+  if (half === null || half === undefined) return sign + quantity(value, unit, count);
+  const steps = STEPS[unit];
+  const larger = Math.max(Math.abs(mean), Math.abs(half));
+  const [size, name] = steps?.find(([factor]) => larger >= factor * 0.99995) ?? (larger === 0 ? undefined : steps?.[steps.length - 1]) ?? [1, quantity(0, unit).split(" ").slice(1).join(" ")];
+  return `${sign}${digits(value / size, count ?? (steps ? 4 : 5))} ± ${digits(half / size, 2)}${name ? ` ${name}` : ""}`;
 }
 
 export function counted(count: number, thing: string): string {

@@ -1,5 +1,6 @@
 // Tables that can be sorted, copied, and read on a narrow screen.
 import { h, type Child } from "./dom";
+import { counted } from "./format";
 import { announce, copies, type Sheet } from "./download";
 
 export interface Column<R> {
@@ -23,7 +24,7 @@ export function table<R>(caption: string, columns: Column<R>[], rows: R[], { mos
     body.replaceChildren(...order.slice(0, shown).map((row) => h("tr", {}, columns.map((column, place) =>
       place === 0 ? h("th", { scope: "row" }, column.show(row)) : h("td", column.numeric ? { class: "number" } : {}, column.show(row))))));
     more.hidden = shown >= order.length;
-    more.textContent = `show more: ${order.length - shown} rows are left`;
+    more.textContent = `show more of ${counted(order.length, "row")}`;
   };
   const heads = columns.map((column) => {
     const head = h("th", { scope: "col", class: column.numeric ? "number" : null, title: column.about ?? null });

@@ -27,7 +27,7 @@ function overview(runs: Run[]): HTMLElement {
     { name: "result", show: ({ run }) => ending(run), value: ({ run }) => ending(run).textContent },
     { name: "clock", show: ({ run }) => clockWords(run), value: ({ run }) => clockWords(run) },
     { name: "lab time", numeric: true, show: ({ run }) => span(run.end * 1e9), value: ({ run }) => run.end },
-    { name: "seed", numeric: true, show: ({ run }) => String(run.provenance?.["seed"] ?? "–"), value: ({ run }) => Number(run.provenance?.["seed"] ?? NaN) },
+    { name: "seed", numeric: true, show: ({ run }) => String(run.provenance?.["seed"] ?? "–"), value: ({ run }) => String(run.provenance?.["seed"] ?? "") },
     { name: "expectations", show: ({ run }) => met(run), value: ({ run }) => met(run) },
     { name: "report", show: ({ run }): Child => (run.place ? fileLink(run.place, "report.html") : "–"), value: ({ run }) => run.place },
   ], rows));

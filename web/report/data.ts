@@ -1,6 +1,9 @@
 // What `netloom` embeds in a page: see crates/results/src/page and crates/sweep/src/page. Units end the names.
 import type { Mark } from "../components/axis";
 
+/** An integer of 64 bits: text if it is beyond 2^53, which a number would round. */
+export type Whole = number | string;
+
 export interface PipeKey { link: string; direction: string; pipe?: string | null }
 
 export interface PipeRow extends PipeKey {
@@ -53,7 +56,7 @@ export interface Source {
 }
 
 export interface Report {
-  error?: string | null; interrupted?: boolean; wall_limit_reached?: boolean; duration_ns?: number; seed?: number;
+  error?: string | null; interrupted?: boolean; wall_limit_reached?: boolean; duration_ns?: number; seed?: Whole;
   verdict?: { as_described: boolean; findings: Finding[]; causes?: string[]; dilation?: number | null; machine?: string | null; notes?: string[] };
   expectations?: { text: string; line: number; met: boolean; explanation: string }[];
   exercise?: { title: string; tasks: { title: string; met_ns: number | null; checks: { text: string; met: boolean; explanation: string }[] }[] } | null;
@@ -75,7 +78,7 @@ export interface Comparison { kind: "comparison"; runs: Run[] }
 export interface Summary { n: number; mean: number | null; ci95: number | null; deviation: number | null; q: [number, number, number, number, number] | null; values: number[] }
 export interface Point { point: number; values: string[]; counted: number; left_out: number; figures: Summary[] }
 export interface FigureName { name: string; unit: string }
-export interface SweepRun { run: number; name: string; point: number; repetition: number; seed: number; outcome: string; unmet: number; wall_s: number; place: string | null; has_page: boolean }
+export interface SweepRun { run: number; name: string; point: number; repetition: number; seed: Whole; outcome: string; unmet: number; wall_s: number; place: string | null; has_page: boolean }
 export interface LeftOut { run: number; name: string; values: string[]; outcome: string; why: string; place: string | null; has_page: boolean }
 
 export interface Sweep {

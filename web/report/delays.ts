@@ -2,7 +2,7 @@
 import { PAPER, SCREEN, chart, line, text, type Key, type Palette } from "../components/chart";
 import { choice, h, refill, section, type Child } from "../components/dom";
 import { saves, type Sheet } from "../components/download";
-import { digits, span, whole } from "../components/format";
+import { counted, digits, span, whole } from "../components/format";
 import { before } from "../components/plot";
 import { pipeName, samePipe, type Delays as Told, type Run } from "./data";
 import { runLabel } from "./time";
@@ -57,7 +57,7 @@ function figure(name: string, all: (Delays | null)[], runs: Run[]): Child {
   all.forEach((delays, style) => {
     if (!delays) return;
     const whose = runs.length > 1 ? `${runLabel(runs, style)}, ` : "";
-    curves.push({ key: { label: `${whose}measured, ${whole(delays.packets)} packets`, style }, values: delays.measured_ns });
+    curves.push({ key: { label: `${whose}measured, ${counted(delays.packets, "packet")}`, style }, values: delays.measured_ns });
     if (delays.described_ns && (runs.length === 1 || !curves.some(({ key }) => key.plain))) {
       curves.push({ key: { label: "described", style, plain: true, dash: [6, 3] }, values: delays.described_ns });
     }

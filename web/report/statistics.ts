@@ -1,13 +1,16 @@
 // Charts of a sweep's points: means with their intervals, box plots, distribution functions, heat maps.
-import { PAPER, chart, dash, line, seriesColour, shortened, type Chart, type Palette } from "../components/chart";
+import { PAPER, chart, dash, line, seriesColour, shortened, type Axis, type Chart, type Palette } from "../components/chart";
 import { s } from "../components/dom";
-import { quantity } from "../components/format";
+import { plusMinus, quantity } from "../components/format";
 import type { FigureName, Point } from "./data";
 
-/** Points arranged: along the axis, and in groups that are lines of their own. */
-export interface Arranged { names: string[]; axis: string; groups: { label: string; points: (Point | null)[] }[] }
+/** Points arranged: along the axis, and in groups that are lines of their own, each of one figure. Values with a scale rise. */
+export interface Arranged { names: string[]; axis: string; scale: Scale | null; groups: { label: string; figure: number; points: (Point | null)[] }[] }
+/** Where the values of an axis are, if they are numbers. */
+export interface Scale { numbers: number[]; format: (value: number) => string; log: boolean }
 
-export interface Drawing { figure: FigureName; place: number; title: string; palette: Palette; width: number; fromZero: boolean }
+/** `figure`: the unit of all, and the words at the axis. */
+export interface Drawing { figure: FigureName; title: string; palette: Palette; width: number; fromZero: boolean }
 
 const format = (unit: string) => (value: number): string => quantity(value, unit, 4);
 
@@ -21,8 +24,26 @@ function range(values: number[], fromZero: boolean): [number, number] {
 }
 
 /** The place of a group within its band. */
-function offset(made: Chart, group: number, count: number): number {
-  return (group - (count - 1) / 2) * Math.min(made.step / (count + 1), 26);
+function offset(step: number, group: number, count: number): number {
+  return (group - (count - 1) / 2) * Math.min(step / (count + 1), 26);
+}
+
+/** Where a value of the axis is. */
+const across = (made: Chart, { scale }: Arranged, place: number): number => made.x(scale ? scale.numbers[place] ?? 0 : place);
+
+/** How much room each value has, between its neighbours. */
+function room(made: Chart, arranged: Arranged): number {
+  const { scale } = arranged;
+  if (!scale) return made.step;
+  return scale.numbers.slice(1).reduce((least, number, place) => Math.min(least, made.x(number) - made.x(scale.numbers[place] ?? 0)), made.inner.right - made.inner.left);
+}
+
+function xAxis({ names, axis, scale }: Arranged): Axis {
+  if (!scale) return { kind: "band", names, name: axis };
+  const [least, most] = [scale.numbers[0] ?? 0, scale.numbers[scale.numbers.length - 1] ?? 1];
+  const part = 0.05;
+  const edge = scale.log ? (most / least) ** part : (most - least) * part;
+  return { kind: "linear", from: scale.log ? least / edge : least - edge, to: scale.log ? most * edge : most + edge, format: scale.format, name: axis, log: scale.log };
 }
 
 function base(drawing: Drawing, arranged: Arranged, values: number[], about: string): Chart {
@@ -30,8 +51,8 @@ function base(drawing: Drawing, arranged: Arranged, values: number[], about: str
   return chart({
     title: drawing.palette === PAPER ? drawing.title : "", about, palette: drawing.palette, width: drawing.width, height: 340,
     keys: arranged.groups.length > 1 ? arranged.groups.map(({ label }, style) => ({ label, style })) : [],
-    x: { kind: "band", names: arranged.names, name: arranged.axis },
-    y: { kind: "linear", from, to, format: format(drawing.figure.unit), name: drawing.figure.name },
+    x: xAxis(arranged),
+    y: { kind: "linear", from, to, format: format(drawing.figure.unit), name: shortened(drawing.figure.name, 44) },
   });
 }
 
@@ -49,22 +70,23 @@ function point(x: number, y: number, style: number, palette: Palette): SVGElemen
 }
 
 export function means(drawing: Drawing, arranged: Arranged): SVGSVGElement {
-  const all = arranged.groups.flatMap(({ points }) => points.flatMap((one) => {
-    const summary = one?.figures[drawing.place];
+  const all = arranged.groups.flatMap(({ points, figure }) => points.flatMap((one) => {
+    const summary = one?.figures[figure];
     return summary?.mean == null ? [] : [summary.mean - (summary.ci95 ?? 0), summary.mean + (summary.ci95 ?? 0)];
   }));
   const made = base(drawing, arranged, all, "means with 95 % confidence intervals (Student's t)");
-  arranged.groups.forEach(({ label, points }, style) => {
-    const shift = offset(made, style, arranged.groups.length);
+  arranged.groups.forEach(({ label, points, figure }, style) => {
+    // Along a scale, a mean stands where its value is.
+    const shift = arranged.scale ? 0 : offset(made.step, style, arranged.groups.length);
     const colour = seriesColour(drawing.palette, style);
     let path = "";
     const marks: SVGElement[] = [];
     points.forEach((one, place) => {
-      const summary = one?.figures[drawing.place];
+      const summary = one?.figures[figure];
       if (summary?.mean == null) return;
-      const [x, y] = [made.x(place) + shift, made.y(summary.mean)];
+      const [x, y] = [across(made, arranged, place) + shift, made.y(summary.mean)];
       path += `${path ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-      const title = s("title", {}, `${label ? `${label}, ` : ""}${arranged.names[place]}: ${quantity(summary.mean, drawing.figure.unit)}${summary.ci95 === null ? "" : ` ± ${quantity(summary.ci95, drawing.figure.unit, 2)}`}, n = ${summary.n}`);
+      const title = s("title", {}, `${label ? `${label}, ` : ""}${arranged.names[place]}: ${plusMinus(summary.mean, summary.ci95, drawing.figure.unit)}, n = ${summary.n}`);
       if (summary.ci95 !== null) {
         const [low, high] = [made.y(summary.mean - summary.ci95).toFixed(1), made.y(summary.mean + summary.ci95).toFixed(1)];
         marks.push(s("path", { d: `M${(x - 5).toFixed(1)} ${low}h10M${(x - 5).toFixed(1)} ${high}h10M${x.toFixed(1)} ${low}V${high}`, style: `stroke:${colour};stroke-width:1.6;fill:none` }));
@@ -77,16 +99,17 @@ export function means(drawing: Drawing, arranged: Arranged): SVGSVGElement {
 }
 
 export function boxes(drawing: Drawing, arranged: Arranged): SVGSVGElement {
-  const all = arranged.groups.flatMap(({ points }) => points.flatMap((one) => one?.figures[drawing.place]?.q ?? []));
+  const all = arranged.groups.flatMap(({ points, figure }) => points.flatMap((one) => one?.figures[figure]?.q ?? []));
   const made = base(drawing, arranged, all, "least, quartiles and most of the runs");
   const count = arranged.groups.length;
-  const half = Math.max(Math.min(made.step / (count + 1), 26) * 0.4, 1.5);
-  arranged.groups.forEach(({ label, points }, style) => {
+  const step = room(made, arranged);
+  const half = Math.max(Math.min(step / (count + 1), 26) * 0.4, 1.5);
+  arranged.groups.forEach(({ label, points, figure }, style) => {
     const colour = seriesColour(drawing.palette, style);
     points.forEach((one, place) => {
-      const q = one?.figures[drawing.place]?.q;
+      const q = one?.figures[figure]?.q;
       if (!q) return;
-      const x = made.x(place) + offset(made, style, count);
+      const x = across(made, arranged, place) + offset(step, style, count);
       const [least, low, middle, high, most] = q.map((value) => made.y(value)) as [number, number, number, number, number];
       const words = `${label ? `${label}, ` : ""}${arranged.names[place]}: ${["least", "lower quartile", "median", "upper quartile", "most"].map((name, part) => `${name} ${quantity(q[part], drawing.figure.unit)}`).join(", ")}`;
       made.add(s("g", { style: `stroke:${colour};fill:none;stroke-width:1.6` }, s("title", {}, words),

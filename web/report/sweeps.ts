@@ -2,7 +2,7 @@
 import { PAPER, SCREEN, chart, seriesColour, shortened, text, type Palette } from "../components/chart";
 import { choice, h, refill, s, section, type Child } from "../components/dom";
 import { saves } from "../components/download";
-import { plusMinus, quantity, share, whole } from "../components/format";
+import { counted, plusMinus, quantity, share, whole } from "../components/format";
 import { table } from "../components/table";
 import type { Sweep, Sweeps } from "./data";
 import { badge, fact, facts, frame } from "./frame";
@@ -24,7 +24,7 @@ function overview(page: Sweeps): HTMLElement {
     fact("as described", whole(sweep.as_described)), fact("left out", whole((sweep.counts_all ? 0 : sweep.not_as_described) + sweep.failed)),
     fact("points", whole(sweep.points.length)), fact("repetitions", whole(sweep.repetitions)), fact("clock", sweep.clock), fact("lab file", sweep.lab_file))];
   return section("overview", "Overview", one("A", page.sweeps[0]), one("B", page.sweeps[1]),
-    page.unmatched > 0 ? h("p", { class: "note" }, `${whole(page.unmatched)} points have no partner with the same values in the other sweep, and are left out.`) : null,
+    page.unmatched > 0 ? h("p", { class: "note" }, `${counted(page.unmatched, "point")} without a partner of the same values in the other sweep: left out.`) : null,
     page.left_out > 0 ? h("p", { class: "note" }, `${whole(page.left_out)} more differences have no room on this page.`) : null);
 }
 
@@ -39,6 +39,8 @@ function finding(row: Row): HTMLElement {
 function signed(value: number, unit: string, count?: number): string {
   return `${value > 0 ? "+" : value < 0 ? "−" : ""}${quantity(Math.abs(value), unit, count)}`;
 }
+
+const differenceWords = ({ mean, ci95 }: NonNullable<Row["difference"]>, unit: string): string => plusMinus(mean, ci95, unit, { count: 3, signed: true });
 
 function differences(page: Sweeps): HTMLElement {
   const place = h("div");
@@ -64,8 +66,8 @@ function differences(page: Sweeps): HTMLElement {
         { name: "B", numeric: true, show: (row: Row): Child => [plusMinus(row.b.mean, row.b.ci95, unit), h("small", {}, ` n ${row.b.n}`)], value: (row: Row) => plusMinus(row.b.mean, row.b.ci95, unit) },
         {
           name: "B − A", numeric: true,
-          show: (row: Row): Child => (row.difference ? [`${signed(row.difference.mean, unit, 3)}${row.difference.ci95 === null ? "" : ` ± ${quantity(row.difference.ci95, unit, 2)}`}`, row.a.mean ? h("small", {}, ` ${row.difference.mean < 0 ? "−" : "+"}${share(Math.abs(row.difference.mean / row.a.mean))}`) : null] : "–"),
-          value: (row: Row) => (row.difference ? `${signed(row.difference.mean, unit, 3)}${row.difference.ci95 === null ? "" : ` ± ${quantity(row.difference.ci95, unit, 2)}`}` : null),
+          show: (row: Row): Child => (row.difference ? [differenceWords(row.difference, unit), row.a.mean ? h("small", {}, ` ${row.difference.mean < 0 ? "−" : "+"}${share(Math.abs(row.difference.mean / row.a.mean))}`) : null] : "–"),
+          value: (row: Row) => (row.difference ? differenceWords(row.difference, unit) : null),
         },
         { name: "finding", show: finding, value: (row: Row) => finding(row).textContent },
       ], rows));

@@ -1,7 +1,7 @@
 // TCP connections over time: congestion window, round-trip time, goodput and the time-sequence diagram.
 import type { TimeAxis } from "../components/axis";
 import { choice, fresh, h, refill } from "../components/dom";
-import { bytes, rate, span, whole } from "../components/format";
+import { bytes, counted, rate, span, whole } from "../components/format";
 import { TimePlot, sample, type Line } from "../components/plot";
 import type { Connection, Run } from "./data";
 import { runLabel } from "./time";
@@ -21,7 +21,7 @@ export function journalPlots(run: Run, axis: TimeAxis): HTMLElement | null {
     const points = (label: string, all: [number, number][], style: number): Line[] =>
       (all.length > 0 ? [{ label: `${label}, ${whole(all.length)}`, t: all.map(([at]) => at), y: all.map(([, byte]) => byte), style, kind: "points" }] : []);
     plot.update([
-      { label: `${whole(flow.packets)} packets at ${flow.pipe}`, t: flow.t, y: flow.sequence, style: 0 },
+      { label: `${counted(flow.packets, "packet")} at ${flow.pipe}`, t: flow.t, y: flow.sequence, style: 0 },
       ...points("sent again", flow.again, 3), ...points("dropped", flow.dropped, 1),
     ]);
   };

@@ -37,7 +37,7 @@ export function timeSection(runs: Run[], chosen: Chosen): HTMLElement | null {
     plots[3].update(curves.flatMap((curve) => oneWay(curve)));
     plots[4].update(dropLines(curves));
   };
-  const picker = runs.length === 1 ? manyPipes(first, show, chosen) : onePipe(runs, show);
+  const picker = runs.length === 1 ? manyPipes(first, show, chosen) : pipesOfRuns(runs, show);
   return section("time", "Over time", toolbar(axis),
     h("p", { class: "about" }, "All plots share this axis. Drag to zoom into a stretch, double-click for the whole run; with a plot in focus, arrows, + and −, Home."),
     runs.length === 1 ? markList(first, axis) : runList(runs),
@@ -149,8 +149,8 @@ function manyPipes(run: Run, show: (curves: Curve[]) => void, chosen: Chosen): H
   return h("fieldset", { class: "chips" }, h("legend", {}, `links, at most ${MOST_SHOWN} at once`), boxes.map(({ item }) => item));
 }
 
-/** Which link is drawn, of all runs. */
-function onePipe(runs: Run[], show: (curves: Curve[]) => void): HTMLElement {
+/** Which links are drawn, each of all runs: several in one plot, as far as their curves are told apart. */
+function pipesOfRuns(runs: Run[], show: (curves: Curve[]) => void): HTMLElement {
   const keys: PipeKey[] = [];
   for (const series of runs.flatMap((run) => run.series)) if (!keys.some((key) => samePipe(key, series))) keys.push(series);
   const lost = (key: PipeKey): number => runs.reduce((sum, run) => {
@@ -158,15 +158,27 @@ function onePipe(runs: Run[], show: (curves: Curve[]) => void): HTMLElement {
     return sum + (row ? drops(row) + (use(row) ?? 0) : 0);
   }, 0);
   keys.sort((one, other) => lost(other) - lost(one));
-  const id = fresh("link");
-  const pick = (name: string): void => show(runs.flatMap((run, style) => {
-    const series = run.series.find((series) => pipeName(series) === name);
-    return series ? [{ run, series, label: runLabel(runs, style), style }] : [];
-  }));
-  const list = h("select", { id, onchange: () => pick(list.value) }, keys.map((key) => h("option", { value: pipeName(key) }, pipeName(key))));
-  const [first] = keys;
-  if (first) pick(pipeName(first));
-  return h("p", { class: "controls" }, h("span", { class: "choice" }, h("label", { for: id }, "link"), list));
+  let picked = keys.slice(0, 1);
+  const curves = (): Curve[] => picked.flatMap((key) => runs.flatMap((run, place) => {
+    const series = run.series.find((series) => samePipe(series, key));
+    return series ? [{ run, series, label: picked.length > 1 ? `${runLabel(runs, place)}: ${pipeName(key)}` : runLabel(runs, place) }] : [];
+  })).map((curve, style) => ({ ...curve, style }));
+  const boxes = keys.map((key) => {
+    const id = fresh("link");
+    const box = h("input", { type: "checkbox", id, onchange: () => {
+      picked = box.checked ? [...picked, key] : picked.filter((one) => one !== key);
+      // The first that were picked go where there is no room.
+      while (picked.length > 1 && curves().length > MOST_SHOWN) picked = picked.slice(1);
+      refresh();
+    } });
+    return { key, box, item: h("span", { class: "chip" }, box, h("label", { for: id }, pipeName(key))) };
+  });
+  const refresh = (): void => {
+    for (const { key, box } of boxes) box.checked = picked.includes(key);
+    show(curves());
+  };
+  refresh();
+  return h("fieldset", { class: "chips" }, h("legend", {}, `links, at most ${MOST_SHOWN} curves at once`), boxes.map(({ item }) => item));
 }
 
 /** A letter and what tells the run from the others. */

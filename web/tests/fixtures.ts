@@ -116,6 +116,9 @@ function uses(folder: string, count: number, seconds: number, hostile: boolean):
   write(folder, "nodes.csv", rows.join("\n") + "\n");
 }
 
+/** Seeds have 64 bits: a number of JavaScript would round this one. */
+export const FIRST_SEED = 16_598_649_024_089_407_664n;
+
 /** A sweep of two parameters with `repetitions` runs at each of six points; every seventh run is left out. */
 export function sweep(folder: string, { repetitions = 5, shift = 0, hostile = false } = {}): string {
   const values = { cc: ["cubic", hostile ? HOSTILE : "reno"], queue: ["10 packets", "20 packets", "40 packets"] };
@@ -128,11 +131,11 @@ export function sweep(folder: string, { repetitions = 5, shift = 0, hostile = fa
     const [cc, queue] = [values.cc[Math.floor(point / 3)] ?? "", values.queue[point % 3] ?? ""];
     const name = `queues-${String(number + 1).padStart(4, "0")}`;
     const noise = ((number * 7919) % 101) / 101 - 0.5;
-    write(folder, `runs/${name}/run.json`, {
-      run: number + 1, point: point + 1, repetition: (number % repetitions) + 1, seed: number, parameters: { cc, queue }, outcome: number % 7 === 6 ? "not_as_described" : "as_described", exit_code: 0,
+    write(folder, `runs/${name}/run.json`, JSON.stringify({
+      run: number + 1, point: point + 1, repetition: (number % repetitions) + 1, seed: "SEED", parameters: { cc, queue }, outcome: number % 7 === 6 ? "not_as_described" : "as_described", exit_code: 0,
       why: number % 7 === 6 ? (hostile ? HOSTILE : "backbone forward was late") : null, unmet: 0, results: `runs/${name}/20261125T144025-0000`, lab_ns: 1e9, wall_s: 0.5,
-      figures: [{ name: hostile ? HOSTILE : "goodput", unit: "bit/s", value: 8e6 + point * 2e5 + noise * 4e5 + shift }, { name: "drops", unit: "packets", value: Math.round(100 / (point + 1) + noise * 10) }, { name: "delay", unit: "ns", value: 2e7 + point * 1e6 + noise * 1e6 }],
-    });
+      figures: [{ name: hostile ? HOSTILE : "goodput", unit: "bit/s", value: 8e6 + point * 2e5 + noise * 4e5 + shift }, { name: "drops", unit: "packets", value: Math.round(100 / (point + 1) + noise * 10) }, { name: "delay", unit: "ns", value: 2e7 + point * 1e6 + noise * 1e6 }, { name: "goodput of the other", unit: "bit/s", value: 4e6 + point * 1e5 + noise * 2e5 }],
+    }).replace('"SEED"', String(FIRST_SEED + BigInt(number))));
   }
   return folder;
 }

@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { HOSTILE, scratch } from "./fixtures";
 import { lab, packet, ROW, SCENE, sender, type Played } from "./played";
-import { accessible, fits, launch } from "./real";
+import { accessible, fits, known, launch } from "./real";
 import { serve } from "./wire";
 
 const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
@@ -34,6 +34,7 @@ async function open(played: Played, { width = 1280, theme = "light" as "light" |
     sockets: { "/control": played.speak, "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [ROW] })) },
   });
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme, reducedMotion: motion });
+  await known(page);
   page.setDefaultTimeout(20_000);
   const faults: string[] = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));

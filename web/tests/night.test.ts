@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
 import { build } from "vite";
 import { scratch } from "./fixtures";
+import { known } from "./real";
 import { serve, type Socket, type Wire } from "./wire";
 
 const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
@@ -89,6 +90,7 @@ test("four hours of a lab need no more memory than the first, and the server may
   let server = await serve(bundle, lab.wire);
   const port = Number(new URL(server.address).port);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+  await known(page);
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(String(error)));
   await page.goto(`${server.address}/#/lab/long`);
@@ -138,6 +140,7 @@ test("a page without a server asks for it now and then, in all patience, and goe
   let server = await serve(bundle, lab.wire);
   const port = Number(new URL(server.address).port);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+  await known(page);
   await page.clock.install();
   await page.goto(`${server.address}/#/lab/long`);
   await page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();

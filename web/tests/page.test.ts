@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { chromium, type Browser, type Page } from "playwright-core";
-import { JOURNALLED, netloom, run, scratch, sweep, write } from "./fixtures";
+import { FIRST_SEED, JOURNALLED, netloom, run, scratch, sweep, write } from "./fixtures";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDTHS = [400, 1200, 2000];
@@ -231,5 +231,44 @@ test("a minute with ten links is below 5 MB, and drawn at once", async () => {
   console.log(`a minute with ten links: ${(size / 1e6).toFixed(2)} MB, drawn after ${seconds.toFixed(2)} s of work`);
   // A second on a machine that has nothing else to do; a busy one takes longer.
   assert.ok(seconds > 0 && seconds < 8, `${seconds} s`);
+  await page.close();
+});
+
+test("a sweep has its seeds to the last digit, varied numbers to scale, and figures of one unit in one plot", async () => {
+  const { page, faults } = await open("sweep");
+  await page.getByText("runs, with their seeds and reports").click();
+  await page.getByRole("cell", { name: String(FIRST_SEED), exact: true }).waitFor();
+  const means = page.getByRole("img", { name: /^\. means/ }).first();
+  const centres = async (): Promise<number[]> => [...new Set((await means.locator("circle").evaluateAll((all) => all.map((one) => Number(one.getAttribute("cx"))))).map(Math.round))].sort((a, b) => a - b);
+  // 10, 20 and 40 packets.
+  const [one = 0, two = 0, four = 0] = await centres();
+  assert.ok(Math.abs((four - two) / (two - one) - 2) < 0.1, `${one} ${two} ${four}`);
+  await page.getByLabel("spacing").selectOption({ label: "even" });
+  const [first = 0, second = 0, third = 0] = await centres();
+  assert.ok(Math.abs((third - second) / (second - first) - 1) < 0.1, `${first} ${second} ${third}`);
+  const lines = await means.locator("path[style*=dasharray]").count();
+  await page.getByRole("group", { name: "in the same plots" }).getByLabel("goodput of the other").check();
+  assert.ok((await means.locator("path[style*=dasharray]").count()) > lines);
+  assert.match((await page.getByRole("table").first().innerText()), /\d ± [\d.]+ Mbit\/s/);
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test("a figure is saved as PNG, and printed by itself for PDF", async () => {
+  const { page, faults } = await open("sweep");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /^save Means of .* as PNG$/ }).click()]);
+  assert.match(download.suggestedFilename(), /^means-of-goodput\.png$/);
+  const png = readFileSync(await download.path());
+  assert.equal(png.subarray(1, 4).toString(), "PNG");
+  assert.equal(png.readUInt32BE(16), 760 * 3);
+  await page.evaluate(() => { window.print = () => undefined; });
+  await page.getByRole("button", { name: /^print Means of / }).click();
+  await page.emulateMedia({ media: "print" });
+  const seen = (): Promise<string[]> => page.evaluate(() => [...document.body.children].filter((one) => getComputedStyle(one).display !== "none" && one.tagName !== "SCRIPT").map((one) => one.className));
+  assert.deepEqual(await seen(), ["sheet-of-paper"]);
+  assert.equal((await page.pdf()).subarray(0, 5).toString(), "%PDF-");
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  assert.deepEqual((await seen()).includes("sheet-of-paper"), false);
+  assert.deepEqual(faults, []);
   await page.close();
 });

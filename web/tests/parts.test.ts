@@ -4,7 +4,11 @@ import { describe, test } from "node:test";
 import type { Keys, Tree } from "../ui/api";
 import { contextAt, keysAt } from "../ui/edit/context";
 import { merge } from "../ui/edit/merge";
-import { apply, freeName, push, remove, rename, set, valueAt, type Change, type Path } from "../ui/edit/spans";
+import { freePlace } from "../ui/edit/places";
+import { flowStyle, NO_FLOW } from "../ui/map/dots";
+import { measured } from "../components/measure";
+import { plusMinus } from "../components/format";
+import { apply, freeName, push, put, remove, rename, set, valueAt, type Change, type Path } from "../ui/edit/spans";
 import { flowsOf, History } from "../ui/lab";
 import type { PipeStats } from "../ui/control";
 import { along, apart, arrange, graphOf, toward } from "../ui/map/model";
@@ -247,4 +251,54 @@ test("what is near a point is found as by asking everything", () => {
     else assert.deepEqual(found, {});
   }
   assert.deepEqual(new Near(graphOf({ nodes: [], links: [] })).find(0, 0, { node: 1, line: 1 }), {});
+});
+
+describe("drawing from nothing", () => {
+  const added = (text: string, section: string, entries: [string, string][]): string => {
+    const tree = text.trim() === "" ? null : treeOf(text);
+    return apply(text, put(text, tree, section, entries).filter((change): change is Change => change !== null));
+  };
+
+  test("a section that is missing or has nothing in it becomes a block, and one that has something stays as it is", () => {
+    assert.equal(added("", "nodes", [["h1", "{}"]]), "nodes:\n  h1: {}\n");
+    assert.equal(added("name: a\n", "layout", [["h1", "[0, 0]"], ["h2", "[1, 0]"]]), "name: a\nlayout:\n  h1: [0, 0]\n  h2: [1, 0]\n");
+    assert.equal(added("name: a\nnodes: {}\n", "nodes", [["h1", "{}"]]), "name: a\nnodes:\n  h1: {}\n");
+    assert.equal(added("nodes:\n  h1: {}\n", "nodes", [["h2", "{}"]]), "nodes:\n  h1: {}\n  h2: {}\n");
+    assert.equal(added("nodes: {h1: {}}\n", "nodes", [["h2", "{}"]]), "nodes: {h1: {}, h2: {}}\n");
+  });
+
+  test("a new node covers no other, wherever those are, and stands as near as can be", () => {
+    const nodes: { x: number; y: number }[] = [];
+    for (let number = 0; number < 60; number += 1) {
+      const [x, y] = freePlace(nodes, [0.3, -0.2]);
+      assert.ok(nodes.every((node) => Math.hypot(node.x - x, node.y - y) >= 0.75), `${x} ${y}`);
+      assert.ok(Math.hypot(x, y) < 8, `${x} ${y}`);
+      nodes.push({ x, y });
+    }
+    assert.deepEqual(freePlace([{ x: 0.25, y: 0 }], [0, 0]), [1.25, 0]);
+  });
+});
+
+test("flows that follow one another differ in colour and in shape, and 21 in one of the two", () => {
+  const styles = Array.from({ length: 21 }, (_, flow) => flowStyle(flow));
+  styles.slice(1).forEach((style, place) => assert.ok(style.colour !== styles[place]?.colour && style.shape !== styles[place]?.shape));
+  assert.equal(new Set(styles.map(({ colour, shape }) => `${colour} ${shape}`)).size, 21);
+  assert.ok(styles.every(({ colour }) => colour !== flowStyle(NO_FLOW).colour));
+});
+
+test("a value and what is said beside it have one unit", () => {
+  for (const [mean, half, unit, words] of [
+    [20e6, 300e3, "ns", "20 ± 0.3 ms"], [300e3, 20e6, "ns", "0.3 ± 20 ms"], [9.4e6, 4e5, "bit/s", "9.4 ± 0.4 Mbit/s"], [0.05, 0.0012, "share", "5 ± 0.12 %"],
+    [12.5, 1, "packets", "12.5 ± 1 packets"], [3, 0.25, "", "3 ± 0.25"], [0, 0, "bit/s", "0 ± 0 bit/s"], [1.5, 0.002, "s", "1.5 ± 0.002 s"], [20e6, null, "ns", "20 ms"], [null, 1, "ns", "–"],
+  ] as const) assert.equal(plusMinus(mean, half, unit), words);
+  assert.equal(plusMinus(-20e6, 300e3, "ns", { count: 3, signed: true }), "−20 ± 0.3 ms");
+});
+
+test("values that a sweep varies are numbers if they are of one kind", () => {
+  assert.deepEqual(measured(["10 packets", "20 packets"])?.numbers, [10, 20]);
+  assert.deepEqual(measured(["500 us", "10 ms", "1 s"])?.numbers, [5e5, 1e7, 1e9]);
+  assert.deepEqual(measured(["1 Mbit/s", "500 kbit/s"])?.numbers, [1e6, 5e5]);
+  assert.deepEqual(measured(["0.1 %", "1 %"])?.numbers, [0.001, 0.01]);
+  assert.equal(measured(["1 Mbit/s", "500 kbit/s"])?.format(1e6), "1 Mbit/s");
+  for (const other of [["cubic", "reno"], ["10 packets", "10 ms"], ["10", "10 ms"], ["7"], ["{kind: red}", "3"], []]) assert.equal(measured(other), null, other.join());
 });

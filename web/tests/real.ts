@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import assert from "node:assert/strict";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { NETLOOM, scratch } from "./fixtures";
 
 const require = createRequire(import.meta.url);
@@ -54,11 +54,15 @@ export async function serve(where: { path: string; environment: NodeJS.ProcessEn
 }
 
 export interface Seen { page: Page; faults: string[] }
-export interface Wish { width?: number; height?: number; theme?: "light" | "dark"; motion?: "reduce" | "no-preference"; /** Faults that are expected. */ allow?: RegExp }
+export interface Wish { width?: number; height?: number; theme?: "light" | "dark"; motion?: "reduce" | "no-preference"; /** Faults that are expected. */ allow?: RegExp; /** Whether it is somebody's first time here. */ isNew?: boolean }
+
+/** Who has been here before sees no tour. */
+export const known = (page: Page | BrowserContext): Promise<void> => page.addInitScript(() => { try { localStorage.setItem("netloom-tour", "all"); } catch { /* a page without storage */ } });
 
 /** Opens an address of a server in a browser of its own, as another person would. */
-export async function visit(browser: Browser, address: string, hash = "", { width = 1280, height = 800, theme = "light", motion = "reduce", allow }: Wish = {}): Promise<Seen> {
+export async function visit(browser: Browser, address: string, hash = "", { width = 1280, height = 800, theme = "light", motion = "reduce", allow, isNew = false }: Wish = {}): Promise<Seen> {
   const context = await browser.newContext({ viewport: { width, height }, reducedMotion: motion, colorScheme: theme, acceptDownloads: true, ignoreHTTPSErrors: true });
+  if (!isNew) await known(context);
   const page = await context.newPage();
   page.on("close", () => void context.close().catch(() => undefined));
   page.setDefaultTimeout(20_000);

@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
 import { build } from "vite";
 import { scratch } from "./fixtures";
+import { known } from "./real";
 import { long } from "./journal";
 import { serve, type Socket, type Wire } from "./wire";
 
@@ -126,6 +127,7 @@ const words = (of: Measured): string => `${of.frames.toFixed(1)} frames per seco
 async function watch(nodes: number, links: number, every: number, motion: "reduce" | "no-preference", seconds: number): Promise<Measured> {
   const { address, done } = await serve(bundle, large(nodes, links, every));
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: motion });
+  await known(page);
   try {
     await page.goto(`${address}/#/lab/large`);
     await page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
@@ -153,6 +155,7 @@ test("a run of 2,000 nodes and 4,000 links is replayed", async () => {
   Object.assign(wire.answers, { "results/r1": { id: "r1", data: { kind: "run", lab: "large", name: "large", report: null, marks: [], tcp: [], notes: [], end: 1, map: null }, scene }, "results/r1/journal": kept.journal, "results/r1/journal/packets": kept.packets });
   const { address, done } = await serve(bundle, wire);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  await known(page);
   await page.goto(`${address}/#/replay/r1?at=100000000&speed=1000000`);
   await page.locator(".mapcanvas[data-shown]:not([data-shown='0'])").waitFor();
   await page.getByRole("button", { name: "Play" }).click();

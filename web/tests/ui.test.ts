@@ -10,6 +10,7 @@ import { gzipSync } from "node:zlib";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { build } from "vite";
 import { Answer, bridge, ORIGIN, play, type Double } from "./double";
+import { known } from "./real";
 import { HOSTILE, NETLOOM, netloom, scratch } from "./fixtures";
 import { journalOf, long } from "./journal";
 
@@ -65,6 +66,7 @@ interface Opened { page: Page; faults: string[]; double: Double }
 
 async function open(hash: string, given = double(), { width = 1280, theme = "light" as "light" | "dark", motion = "reduce" as "reduce" | "no-preference" } = {}): Promise<Opened> {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme, reducedMotion: motion });
+  await known(page);
   page.setDefaultTimeout(30_000);
   const faults: string[] = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));

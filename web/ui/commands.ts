@@ -1,5 +1,6 @@
 // What can be done now, by name and by keys: the command palette and the keys themselves.
 import { announce } from "../components/download";
+import { counted } from "../components/format";
 import { createMemo, createSignal, each, el, listen, onCleanup, press } from "./view";
 
 export interface Command {
@@ -29,7 +30,24 @@ function takesText(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest(".xterm, .cm-editor, dialog") !== null);
 }
 
+/** Whether the field that had the focus last is gone, while nobody has gone elsewhere: who types on means text, and no commands. */
+let orphaned = (): boolean => false;
+
+/** Follows where the focus is. A field that is removed, or hidden, loses it without an event; a press beside it, Tab and Escape leave it for good. */
+function followFocus(): void {
+  let last: EventTarget | null = null;
+  const leave = (): void => { last = null; };
+  listen("focusin", (event) => {
+    const isPalette = event.target instanceof HTMLElement && event.target.closest(".palette") !== null;
+    if (!isPalette) last = event.target;
+  });
+  listen("pointerdown", (event) => { if (!takesText(event.target)) leave(); }, { capture: true });
+  orphaned = () => takesText(last) && (document.activeElement === document.body || document.activeElement === null);
+  listen("keydown", (event) => { if ((event.key === "Escape" || event.key === "Tab") && orphaned()) leave(); });
+}
+
 export function startKeys(): void {
+  followFocus();
   listen("keydown", (event) => {
     const mod = event.ctrlKey || event.metaKey;
     const key = `${mod ? "Mod+" : ""}${event.shiftKey && event.key.length > 1 ? "Shift+" : ""}${mod ? event.key.toLowerCase() : event.key}`;
@@ -38,7 +56,7 @@ export function startKeys(): void {
       setOpen((is) => !is);
       return;
     }
-    if (event.defaultPrevented || open() || event.altKey || (!mod && takesText(event.target))) return;
+    if (event.defaultPrevented || open() || event.altKey || (!mod && (takesText(event.target) || orphaned()))) return;
     const command = all().find((one) => one.keys === key);
     if (!command) return;
     event.preventDefault();
@@ -84,7 +102,7 @@ export function palette(): HTMLElement {
   const input = el("input", {
     type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-autocomplete": "list", "aria-label": "what to do", autocomplete: "off", spellcheck: "false",
     placeholder: "What to do?", "aria-activedescendant": () => (found().length > 0 ? `palette-${at()}` : null),
-    oninput: () => { setWanted(input.value); setAt(0); announce(`${found().length} commands`); },
+    oninput: () => { setWanted(input.value); setAt(0); announce(counted(found().length, "command")); },
     onkeydown: (event: KeyboardEvent) => {
       const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
       if (step !== undefined) {
@@ -104,7 +122,9 @@ export function palette(): HTMLElement {
   const list = el("ul", { id: "palette-list", role: "listbox", "aria-label": "commands" }, each(found, (command, place) =>
     el("li", { role: "option", id: () => `palette-${place()}`, "aria-selected": () => String(place() === at()), onclick: () => run(command), onmousemove: (event: MouseEvent) => { if (event.movementX !== 0 || event.movementY !== 0) setAt(place()); } },
       el("span", {}, command.name), command.about ? el("small", {}, command.about) : null, command.keys ? el("kbd", {}, shown(command.keys)) : null)));
-  const dialog = el("dialog", { class: "palette", "aria-label": "commands", onclose: () => setOpen(false), onclick: (event: MouseEvent) => { if (event.target === dialog) close(); } },
+  const dialog = el("dialog", { class: "palette", "aria-label": "commands",
+    // Browsers tell of it later, when it may be open again.
+    onclose: () => { if (!dialog.open) setOpen(false); }, onclick: (event: MouseEvent) => { if (event.target === dialog) close(); } },
     input, list, () => (found().length === 0 ? el("p", { class: "none" }, "nothing is called so") : null));
   createMemo(() => {
     if (open() && !dialog.open) {
@@ -117,6 +137,9 @@ export function palette(): HTMLElement {
   return dialog;
 }
 
-const shown = (keys: string): string => keys.replace("Mod+", navigator.platform.startsWith("Mac") ? "⌘ " : "Ctrl ").replace(/\b[a-z]$/, (letter) => letter.toUpperCase());
+/** What has a key now, for help. */
+export const withKeys = (): Command[] => all().filter((command, place, every) => command.keys && every.findIndex(({ keys }) => keys === command.keys) === place);
 
-export const paletteButton = (): HTMLButtonElement => press([el("span", { class: "wide" }, "Commands "), el("kbd", {}, shown("Mod+k"))], openPalette, { class: "plain", "aria-keyshortcuts": "Control+K", title: "all commands" });
+export const shown = (keys: string): string => keys.replace("Mod+", navigator.platform.startsWith("Mac") ? "⌘ " : "Ctrl ").replace("Shift+", "Shift ").replace(/^ $/, "space").replace(/\b[a-z]$/, (letter) => letter.toUpperCase());
+
+export const paletteButton = (): HTMLButtonElement => press([el("span", { class: "wide" }, "Commands "), el("kbd", {}, shown("Mod+k"))], openPalette, { class: "plain", "aria-keyshortcuts": "Control+K", "aria-label": `Commands ${shown("Mod+k")}: all commands`, title: "all commands" });

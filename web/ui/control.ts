@@ -15,6 +15,9 @@ export class Refused extends Error {
   }
 }
 
+/** There is no answer any more: the connection is gone, which the page says by itself. */
+export class Lost extends Error {}
+
 interface Subscription { request: Record<string, unknown>; hear: (event: never) => void; events: string; refused: (why: string) => void }
 
 export class Control {
@@ -58,7 +61,7 @@ export class Control {
       if (typeof event.data === "string") this.hear(event.data);
     };
     socket.onclose = (event) => {
-      this.waiting.forEach(({ failed }) => failed(new Error(event.reason || "the connection to the lab was lost")));
+      this.waiting.forEach(({ failed }) => failed(new Lost(event.reason || "the connection to the lab was lost")));
       this.waiting.clear();
       if (this.closed) return;
       this.setWhy(event.reason);
@@ -103,7 +106,7 @@ export class Control {
     const id = this.last;
     return new Promise<T>((done, failed) => {
       if (this.socket?.readyState !== WebSocket.OPEN) {
-        failed(new Error("the page is not connected to the lab"));
+        failed(new Lost("the page is not connected to the lab"));
         return;
       }
       this.waiting.set(id, { done: done as (message: Message) => void, failed });

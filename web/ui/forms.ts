@@ -49,14 +49,15 @@ export function kindWords(kind: Kind): string {
   return "text";
 }
 
-export interface Field { key: Key; /** A function is followed; what is being typed stays. */ value: string | (() => string); placeholder: string | (() => string); change: (value: string) => void; disabled?: boolean; /** The value has several lines. */ lines?: boolean }
+export interface Field { key: Key; /** A function is followed; what is being typed stays. */ value: string | (() => string); placeholder: string | (() => string); change: (value: string) => void; disabled?: boolean; /** The value has several lines. */ lines?: boolean; /** Shows what the key means while the field has the focus; without it, that stands below the field. */ help?: (words: string) => void }
 
 /** Rows of a value with several lines that are seen at once. */
 const MOST_ROWS = 12;
 
 /** One key with its name, its value, and what it means. */
-export function field({ key, value, placeholder, change, disabled = false, lines = false }: Field): View {
+export function field({ key, value, placeholder, change, disabled = false, lines = false, help }: Field): View {
   const id = fresh("field");
+  const meaning = `${key.doc}${lines ? " Ctrl Enter takes it into the text." : ""}`;
   const words = lines ? [] : wordsOf(key.kind).slice(0, 40);
   const list = words.length > 0 ? el("datalist", { id: `${id}-words` }, words.map((word) => el("option", { value: word }))) : null;
   const now = typeof value === "function" ? value : () => value;
@@ -71,6 +72,7 @@ export function field({ key, value, placeholder, change, disabled = false, lines
   const common = {
     id, placeholder, spellcheck: "false", autocomplete: "off", disabled, "aria-describedby": `${id}-doc`, required: key.required,
     oninput: () => { given = null; },
+    onfocus: () => help?.(meaning),
     onchange: give,
     onkeydown: (event: KeyboardEvent) => {
       if (event.key === "Escape") {
@@ -85,5 +87,5 @@ export function field({ key, value, placeholder, change, disabled = false, lines
     if (shown === null || input.value === shown || document.activeElement !== input) input.value = next;
     shown = next;
   });
-  return el("div", { class: "field" }, el("label", { for: id }, key.name), input, list, el("p", { id: `${id}-doc`, class: "doc" }, key.doc, lines ? " Ctrl Enter takes it into the text." : ""));
+  return el("div", { class: "field" }, el("label", { for: id }, key.name), input, list, el("p", { id: `${id}-doc`, class: help ? "away" : "doc" }, meaning));
 }

@@ -1,9 +1,11 @@
 // The front page: labs that are up, lab files, results.
-import { bytes } from "../components/format";
+import { fresh as freshId } from "../components/dom";
+import { bytes, counted } from "../components/format";
 import { api, type FileRow, type LabRow, type ResultRow } from "./api";
+import { dialog } from "./dialog";
 import { drafts } from "./drafts";
 import { address, go } from "./route";
-import { attempt } from "./tell";
+import { attempt, tell } from "./tell";
 import { createEffect, createMemo, createSignal, each, el, press, when, type View } from "./view";
 import { files, labs, may, results, state } from "./world";
 
@@ -46,7 +48,7 @@ function labCard(lab: LabRow): View {
   return el("li", { class: "card" },
     el("a", { class: "name", href: address("lab", lab.name) }, lab.name),
     el("span", { class: "badge good" }, lab.state ?? lab.mode ?? "up"),
-    el("small", {}, `${count} nodes, ${lab.clock ?? "real"} time`),
+    el("small", {}, `${counted(count, "node")}, ${lab.clock ?? "real"} time`),
     lab.path ? el("a", { href: address("edit", lab.path) }, "its file") : null);
 }
 
@@ -59,7 +61,7 @@ function resultRow(row: ResultRow): View {
     el("small", {}, bytes(row.size_bytes)));
 }
 
-const EMPTY = `name: my-lab
+const EXAMPLE = `name: my-lab
 nodes:
   client: {}
   server: {}
@@ -71,12 +73,25 @@ expect:
   - reach.exit == 0
 `;
 
+/** A new file: with a small network in it, or with its name alone. */
 function fresh(): void {
-  const name = prompt("Name of the new file", "my-lab.yaml")?.trim();
-  if (!name) return;
-  const path = /\.ya?ml$/.test(name) ? name : `${name}.yaml`;
-  attempt(async () => {
-    await api.write(path, EMPTY.replace("my-lab", path.replace(/^.*\//, "").replace(/\.ya?ml$/, "").toLowerCase().replace(/[^a-z0-9-]+/g, "-")), null);
-    go("edit", path);
+  dialog("New lab", (close) => {
+    const id = freshId("file");
+    const input = el("input", { id, type: "text", value: "my-lab.yaml", spellcheck: "false", onkeydown: (event: KeyboardEvent) => { if (event.key === "Enter") make(EXAMPLE); } });
+    const make = (text: string): void => {
+      const name = input.value.trim();
+      if (!name) return tell("the file needs a name", true);
+      const path = /\.ya?ml$/.test(name) ? name : `${name}.yaml`;
+      attempt(async () => {
+        await api.write(path, text.replace("my-lab", path.replace(/^.*\//, "").replace(/\.ya?ml$/, "").toLowerCase().replace(/[^a-z0-9-]+/g, "-")), null);
+        close();
+        go("edit", path);
+      });
+    };
+    return [
+      el("div", { class: "field" }, el("label", { for: id }, "file"), input),
+      el("p", { class: "about" }, "It begins with two hosts that reach each other, or empty, to draw in."),
+      el("div", { class: "controls" }, press("Two hosts and a link", () => make(EXAMPLE), { class: "first" }), press("Empty", () => make("name: my-lab\n")), press("Cancel", close)),
+    ];
   });
 }

@@ -1,5 +1,5 @@
 // A lab that is up, as the page knows it: its network, what its pipes carry now and did lately, and what happened. Memory is bounded.
-import { Control, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type SoFar, type Stats, type Topology } from "./control";
+import { Control, Lost, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type SoFar, type Stats, type Topology } from "./control";
 import { Pace } from "./pace";
 import { Ring } from "./ring";
 import { Connections } from "./tcp";
@@ -15,6 +15,8 @@ const MOST_SAMPLES = 2_400;
 const FIGURES_MS = 480;
 /** Between two looks at what programs wrote, in ms. */
 const WRITTEN_MS = 100;
+/** Between two looks at time that somebody steps, in ms. */
+const STEP_MS = 100;
 export const MOST_EVENTS = 2_000;
 export const MOST_LINES = 5_000;
 export const SERIES = ["bits", "queue", "drops"] as const;
@@ -120,8 +122,14 @@ export class Lab {
     createEffect(on(this.pace.every, () => { if (this.isAsking) this.askForStats(); }));
   }
 
-  /** Asks for all there is to know, and for what comes. */
-  async begin(): Promise<void> {
+  /** Asks for all there is to know, and for what comes, whenever the connection is open; `failed` hears what the lab refuses, and not that it is gone meanwhile. */
+  follow(failed: (error: Error) => void = () => undefined): void {
+    createEffect(on(this.control.state, (state) => {
+      if (state === "open") this.begin().catch((error: Error) => { if (!(error instanceof Lost)) failed(error); });
+    }));
+  }
+
+  private async begin(): Promise<void> {
     // Of a connection that was lost and is there again: logs come from their beginning once more.
     this.lines.length = 0;
     const [topology, info, now] = await Promise.all([this.control.send<Topology>({ request: "topology" }), this.control.send<Info>({ request: "info" }), this.control.send<Now>({ request: "now" })]);
@@ -224,7 +232,7 @@ export class Lab {
   }
 
   /** Begins to read logs: they are asked for when they are looked at. */
-  follow(): void {
+  readLogs(): void {
     if (this.count > 0) return;
     this.count = 1;
     this.control.subscribe<Output>("output", { from_start: true }, (output) => {
@@ -242,6 +250,30 @@ export class Lab {
   async change(link: string, changes: [string, string][], direction?: string): Promise<void> {
     await this.control.send({ request: "set", link, changes, ...(direction ? { direction } : {}) });
     this.refresh();
+  }
+
+  /** Cuts a link, or a direction of it, for so much lab time. In virtual time that runs, it is exact. */
+  async cutFor(link: string, ns: number, direction?: string): Promise<void> {
+    const now = await this.control.send<Now>({ request: "now" });
+    const steps = now.clock === "virtual" && !now.paused;
+    if (steps) await this.time("pause");
+    await this.change(link, [["state", "down"]], direction);
+    try {
+      if (steps) await this.time("advance", ns);
+      else await this.pass(ns, now.dilation);
+    } finally {
+      if (this.control.state() !== "ended") {
+        await this.change(link, [["state", "up"]], direction);
+        if (steps) await this.time("resume");
+      }
+    }
+  }
+
+  /** Waits until so much lab time has passed, as far as that is told: time that stands still may be stepped by hand. */
+  private async pass(ns: number, dilation: number | null): Promise<void> {
+    if (dilation !== null) return new Promise((done) => setTimeout(done, (ns / 1e6) * dilation));
+    const end = (await this.control.send<Now>({ request: "now" })).at_ns + ns;
+    while (this.control.state() !== "ended" && (await this.control.send<Now>({ request: "now" })).at_ns < end) await new Promise((done) => setTimeout(done, STEP_MS));
   }
 
   async time(request: "pause" | "resume" | "advance", by_ns?: number): Promise<void> {

@@ -4,9 +4,11 @@ import "./ui.css";
 import { startTheme, themeButton } from "../components/theme";
 import type { Opened } from "./api";
 import { palette, paletteButton, offer, startKeys } from "./commands";
+import { help } from "./help";
 import { home } from "./home";
 import { address, go, route } from "./route";
-import { notesView, tell } from "./tell";
+import { leaveNotes, notesView, tell } from "./tell";
+import { beginTour, tourView } from "./tour";
 import { createMemo, createRoot, createSignal, el, keyed, place, press, type View } from "./view";
 import { labs, lasting, other, reached, startWorld, state } from "./world";
 
@@ -29,6 +31,7 @@ function page(): View {
   const where = createMemo(() => JSON.stringify([route().page, route().name]));
   return keyed(where, (text) => {
     const [kind, name] = JSON.parse(text) as [string, string];
+    leaveNotes();
     document.title = name ? `${name} – Netloom` : "Netloom";
     if (kind === "lab") return later(async () => { const { labPage } = await import("./watch/page"); return () => labPage(name); });
     if (kind === "replay") return later(async () => { const { replayPage } = await import("./replay/page"); return () => replayPage(name); });
@@ -45,6 +48,7 @@ function frame(): HTMLElement {
     { name: "Go to the front page", keys: "g", act: () => go("home") },
     { name: "Lessons", act: () => go("lessons") },
     { name: "Classroom: all labs at once", act: () => go("class") },
+    { name: "Help: keys of this page", keys: "?", act: help }, { name: "Show the tour of this page", act: beginTour },
     { name: "Light or dark colours", act: () => theme.click() },
     { name: "Presenter's view: large type, no panels", keys: "Shift+F8", act: () => document.documentElement.toggleAttribute("data-present") },
     ...labs().map((lab) => ({ name: `Watch lab ${lab.name}`, act: () => go("lab", lab.name) })),
@@ -54,7 +58,8 @@ function frame(): HTMLElement {
     el("header", { class: "bar" },
       el("a", { class: "brand", href: address("home") }, "Netloom"),
       el("div", { class: "crumb", id: "crumb" }),
-      el("div", { class: "ends" }, () => (state()?.role === "edit" ? null : el("span", { class: "badge" }, `role: ${state()?.role ?? "…"}`)), paletteButton(), theme)),
+      el("div", { class: "ends" }, () => (state()?.role === "edit" ? null : el("span", { class: "badge" }, `role: ${state()?.role ?? "…"}`)), paletteButton(), press("?", help, { "aria-label": "help", title: "help (?)" }), theme)),
+    tourView(),
     () => (reached() && !lasting() ? null : el("p", { class: "note strip", role: "alert" }, lasting() || "The connection to netloom ui was lost. This page tries to connect again…")),
     () => (other() ? el("p", { class: "note strip", role: "alert" }, "The server is of another version of Netloom than this page. ", press("Load it anew", () => location.reload())) : null),
     el("main", { id: "main", tabindex: -1 }, page()),

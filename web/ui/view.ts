@@ -76,9 +76,9 @@ function flat(part: Part): Node[] {
   return Array.isArray(part) ? part.flatMap(flat) : [part];
 }
 
-/** A view of each entry, which stays as long as the entry does. */
+/** A view of each entry, which stays as long as the entry does: a function that a view is, or has in it, is followed from when the entry came, and not begun anew with each list. */
 export function each<T>(list: Accessor<readonly T[]>, make: (entry: T, at: Accessor<number>) => View): () => View {
-  return mapArray(list, make) as () => View;
+  return mapArray(list, (entry: T, at) => prepare(make(entry, at))) as () => View;
 }
 
 /** Shows `view` while `is` holds; it is made anew only when that changes. */
@@ -108,9 +108,9 @@ export function press(text: View, act: () => void, attributes: Record<string, Va
 }
 
 /** A listener of something that outlives the view. */
-export function listen<K extends keyof WindowEventMap>(name: K, act: (event: WindowEventMap[K]) => void): void {
-  window.addEventListener(name, act);
-  onCleanup(() => window.removeEventListener(name, act));
+export function listen<K extends keyof WindowEventMap>(name: K, act: (event: WindowEventMap[K]) => void, { capture = false } = {}): void {
+  window.addEventListener(name, act, { capture });
+  onCleanup(() => window.removeEventListener(name, act, { capture }));
 }
 
 let sight: Accessor<boolean> | null = null;

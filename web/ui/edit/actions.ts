@@ -2,14 +2,16 @@
 import type { Checked, Tree } from "../api";
 import { tell } from "../tell";
 import type { Source } from "./source";
-import { apply, entryAt, freeName, push, remove, rename, set, setLines, shown, valueAt, type Change, type Path } from "./spans";
+import { apply, entryAt, freeName, push, put, remove, rename, set, setLines, shown, valueAt, type Change, type Path } from "./spans";
+import { freePlace } from "./places";
+import { counted } from "../../components/format";
 
 export interface Actions {
   /** The text has been checked: does what waited for that. */
   checked: () => void;
   /** Resolves when nothing waits for the text to be checked. */
   idle: () => Promise<void>;
-  addNode: (kind: string, at: [number, number]) => void;
+  addNode: (kind: string) => void;
   join: (a: string, b: string) => void;
   removeChosen: () => void;
   rename: (kind: "nodes" | "links", from: string, to: string) => void;
@@ -29,13 +31,18 @@ interface Given {
   fresh: () => string;
   chosen: () => { nodes: string[]; links: string[] };
   select: (nodes: string[], links: string[]) => void;
+  /** Where on the map the middle of what is in sight is. */
+  inSight: () => [number, number];
 }
 
 const round = (value: number): string => String(Math.round(value * 100) / 100);
 const pair = ([x, y]: [number, number]): string => `[${round(x)}, ${round(y)}]`;
 interface Copied { nodes: { name: string; text: string | null; at: [number, number] }[]; links: { name: string; text: string; ends: string[] }[] }
 
-export function actions({ source, checked, fresh, chosen, select }: Given): Actions {
+/** A file without anything but comments: what is added is the first of it. */
+const isBlank = (text: string): boolean => text.split("\n").every((line) => /^\s*(#.*)?$/.test(line));
+
+export function actions({ source, checked, fresh, chosen, select, inSight }: Given): Actions {
   let copied: Copied | null = null;
   const tree = (): Tree | null => checked()?.tree ?? null;
   const waiting: (() => void)[] = [];
@@ -43,7 +50,7 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
   /** Changes are worked out on what was checked; while the text is ahead of that, they would land elsewhere, and wait. */
   const soon = <A extends unknown[]>(act: (...given: A) => void) => (...given: A): void => {
     if (fresh() !== source.text()) waiting.push(() => soon(act)(...given));
-    else if (tree()) act(...given);
+    else if (tree() || isBlank(fresh())) act(...given);
     else tell("the text is no YAML at the moment: repair it first", true);
   };
   /** Several changes that build on one another become one: the text is read anew in between by what they add. */
@@ -57,31 +64,24 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
   const newNode = (name: string, value: string): Change | null => {
     const list = valueAt(tree(), ["nodes"]);
     if (list?.list) return value === "{}" ? push(fresh(), list, name) : listToMap(fresh(), list, name, value);
-    return set(fresh(), tree(), ["nodes", name], value);
+    return put(fresh(), tree(), "nodes", [[name, value]])[0] ?? null;
   };
-  const places = (wanted: Map<string, [number, number]>): (Change | null)[] => {
-    const known = entryAt(tree(), ["layout"]);
-    if (!known || known.value.empty) {
-      const body = [...wanted].map(([name, at]) => `\n  ${name}: ${pair(at)}`).join("");
-      if (known) return [set(fresh(), tree(), ["layout"], `{${[...wanted].map(([name, at]) => `${name}: ${pair(at)}`).join(", ")}}`)];
-      return [set(fresh(), tree(), ["layout"], body.replace(/^ ?/, ""))].map((change) => (change ? { ...change, insert: change.insert.replace("layout: \n", "layout:\n") } : null));
-    }
-    return [...wanted].map(([name, at]) => set(fresh(), tree(), ["layout", name], pair(at)));
-  };
+  const places = (wanted: Map<string, [number, number]>): (Change | null)[] => put(fresh(), tree(), "layout", [...wanted].map(([name, at]) => [name, pair(at)] as const));
   return {
     checked: () => {
       waiting.shift()?.();
       if (waiting.length === 0) idlers.splice(0).forEach((done) => done());
     },
     idle: () => (waiting.length === 0 ? Promise.resolve() : new Promise((done) => idlers.push(done))),
-    addNode: soon((kind: string, at: [number, number]) => {
+    addNode: soon((kind: string) => {
+      const at = freePlace(checked()?.scene?.nodes ?? [], inSight());
       const name = freeName(nodeNames(), { host: "h", router: "r", switch: "s", hub: "hub", transit: "t" }[kind] ?? "n");
       commit([newNode(name, kind === "host" ? "{}" : `{kind: ${kind}}`), ...places(new Map([[name, at]]))]);
       select([name], []);
     }),
     join: soon((a: string, b: string) => {
       const name = freeName(linkNames(), "l");
-      commit([set(fresh(), tree(), ["links", name], `{ends: [${a}, ${b}]}`)]);
+      commit(put(fresh(), tree(), "links", [[name, `{ends: [${a}, ${b}]}`]]));
       select([], [name]);
     }),
     removeChosen: soon(() => {
@@ -127,7 +127,7 @@ export function actions({ source, checked, fresh, chosen, select }: Given): Acti
         nodes: (checked()?.scene?.nodes ?? []).filter(({ name }) => inside.has(name)).map(({ name, x, y }) => ({ name, text: value(["nodes", name]), at: [x, y] })),
         links: (checked()?.scene?.links ?? []).filter(({ ends }) => ends.every((end) => inside.has(end))).map(({ name, ends }) => ({ name, ends, text: value(["links", name]) ?? "" })).filter(({ text }) => text.startsWith("{")),
       };
-      tell(`copied ${copied.nodes.length} nodes and ${copied.links.length} links`);
+      tell(`copied ${counted(copied.nodes.length, "node")} and ${counted(copied.links.length, "link")}`);
     },
     paste: soon(() => {
       if (!copied) return;

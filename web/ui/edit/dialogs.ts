@@ -2,22 +2,11 @@
 import { fresh } from "../../components/dom";
 import { fileName, save } from "../../components/download";
 import { api } from "../api";
+import { dialog } from "../dialog";
 import { exampleOf } from "../forms";
 import { go } from "../route";
 import { attempt, tell } from "../tell";
-import { createRoot, el, press, type View } from "../view";
-
-/** A dialog that goes away with everything in it. */
-function dialog(title: string, body: (close: () => void) => View): void {
-  createRoot((dispose) => {
-    const heading = fresh("dialog");
-    const close = (): void => box.close();
-    const box: HTMLDialogElement = el("dialog", { class: "sheet", "aria-labelledby": heading, onclose: () => { box.remove(); dispose(); } }, el("h2", { id: heading }, title));
-    box.append(el("div", {}, body(close)));
-    document.body.append(box);
-    box.showModal();
-  });
-}
+import { el, press } from "../view";
 
 async function create(stem: string, text: string): Promise<void> {
   const taken = new Set((await api.files()).files.map(({ path }) => path));

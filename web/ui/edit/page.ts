@@ -1,5 +1,6 @@
 // A lab file: its map and its text side by side, each change in one at once in the other.
-import { save } from "../../components/download";
+import { announce, save } from "../../components/download";
+import { counted } from "../../components/format";
 import { api, Refusal, type Checked, type Problem } from "../api";
 import { offer, type Command } from "../commands";
 import { drafts, keepDraft, takeDraft } from "../drafts";
@@ -26,6 +27,8 @@ const CHECK_MS = 200;
 const SAVE_MS = 2_000;
 
 interface Loaded { text: string; etag: string | null }
+/** What is chosen on the map; a node or link that only got another name is the same still. */
+export interface Chosen { nodes: string[]; links: string[] }
 
 export function editPage(path: string): View {
   const [loaded, setLoaded] = createSignal<Loaded | null>(null);
@@ -49,10 +52,12 @@ function editor(path: string, loaded: Loaded): View {
   let base = draft?.base ?? plain(loaded.text);
   let etag = draft ? draft.etag : loaded.etag;
   const [dirty, setDirty] = createSignal(draft !== null);
-  const [checked, setChecked] = createSignal<Checked | null>(null);
-  const [chosen, setChosen] = createSignal<{ nodes: string[]; links: string[] }>({ nodes: [], links: [] });
+  // What was found and the text that it was found in are one: places of the one in the other text would be wrong.
+  const [found, setFound] = createSignal<{ checked: Checked; text: string } | null>(null);
+  const checked = (): Checked | null => found()?.checked ?? null;
+  const fresh = (): string => found()?.text ?? "";
+  const [chosen, setChosen] = createSignal<Chosen>({ nodes: [], links: [] });
   const [job, setJob] = createSignal<number | null>(null);
-  const [fresh, setFresh] = createSignal("");
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking: AbortController | null = null;
   const source: Source = makeSource(draft?.text ?? base, !may("edit"), keys, () => {
@@ -65,22 +70,21 @@ function editor(path: string, loaded: Loaded): View {
     const abort = new AbortController();
     asking = abort;
     const text = source.text();
-    api.check(path, text, abort.signal).then((found) => {
+    api.check(path, text, abort.signal).then((checked) => {
       if (text !== source.text()) return;
-      setFresh(text);
-      setChecked(found);
-      source.show(found);
+      setFound({ checked, text });
+      source.show(checked);
       act.checked();
     }, (error: Error) => { if (!abort.signal.aborted) tell(error.message, true); });
   };
   check();
-  const act: Actions = actions({ source, checked, fresh, chosen, select: (nodes, links) => map.choose(nodes, links) });
+  const act: Actions = actions({ source, checked, fresh, chosen, select: (nodes, links) => map.choose(nodes, links), inSight: () => map.middle() });
   const wrong = createMemo(() => new Set((checked()?.errors ?? []).flatMap(({ key }) => /^(?:nodes|links)\.([^.[]+)/.exec(key ?? "")?.[1] ?? [])));
   const map: MapCanvas = new MapCanvas({
     label: `map of ${path}`,
     choose: ({ nodes, links }, open) => {
       setChosen({ nodes: [...nodes], links: [...links] });
-      if (joining()) joinNext([...nodes]);
+      if (joining() !== null) joinNext([...nodes]);
       else if (open) {
         const name = [...nodes, ...links][0];
         const span = name === undefined ? undefined : entryAt(checked()?.tree ?? null, [nodes.size > 0 ? "nodes" : "links", name]);
@@ -112,30 +116,38 @@ function editor(path: string, loaded: Loaded): View {
     },
     key: (event) => {
       if ((event.key === "Delete" || event.key === "Backspace") && may("edit")) act.removeChosen();
-      else if (event.key === "Escape" && joining()) setJoining(null);
+      else if (event.key === "Escape" && joining() !== null) endJoining();
       else return false;
       return true;
     },
   });
   const [joining, setJoining] = createSignal<string | null>(null);
+  const endJoining = (): void => {
+    setJoining(null);
+    announce("no link is made");
+  };
   const join = (): void => {
     const { nodes } = chosen();
-    if (nodes.length === 2 && nodes[0] !== undefined && nodes[1] !== undefined) act.join(nodes[0], nodes[1]);
+    if (joining() !== null) endJoining();
+    else if (nodes.length === 2 && nodes[0] !== undefined && nodes[1] !== undefined) act.join(nodes[0], nodes[1]);
     else {
       setJoining(nodes.length === 1 ? nodes[0] ?? "" : "");
-      tell("choose the nodes that the link joins, one after the other; Escape ends it");
+      announce(joiningWords());
     }
   };
   const joinNext = (nodes: string[]): void => {
     const from = joining();
     const next = nodes.find((name) => name !== from);
     if (next === undefined) return;
-    if (!from) setJoining(next);
-    else {
+    if (!from) {
+      setJoining(next);
+      announce(joiningWords());
+    } else {
       setJoining(null);
       act.join(from, next);
     }
   };
+  const joiningWords = (): string => `${joining() ? `${joining()} is joined with the node that you choose next` : "Choose the two nodes that the link joins, one after the other"}; Escape ends it.`;
   createEffect(() => {
     const scene = checked()?.scene;
     if (scene) map.show(graphOf(scene));
@@ -224,8 +236,8 @@ function editor(path: string, loaded: Loaded): View {
       { name: "Save the file", keys: "Mod+s", act: () => attempt(write, "saved") },
       { name: "Bring the lab up", act: () => start("up") }, { name: "Run the lab", act: () => start("run") }, { name: "Simulate the links", act: () => start("sim") },
       { name: "Undo", keys: "Mod+z", act: source.undo }, { name: "Redo", keys: "Mod+y", act: source.redo },
-      ...(["host", "router", "switch", "hub", "transit"] as const).map((kind, place) => ({ name: `Add a ${kind}`, keys: ["n", "r", "s", "", ""][place] ?? "", act: () => act.addNode(kind, map.under(240, 160)) })),
-      { name: "Join nodes by a link", keys: "j", act: join },
+      ...(["host", "router", "switch", "hub", "transit"] as const).map((kind, place) => ({ name: `Add a ${kind}`, keys: ["n", "r", "s", "", ""][place] ?? "", act: () => act.addNode(kind) })),
+      { name: joining() === null ? "Join nodes by a link" : "Join no nodes", keys: "j", act: join }, ...(joining() === null ? [] : [{ name: "End joining", keys: "Escape", act: endJoining }]),
       { name: "Copy what is chosen", keys: "c", act: act.copy }, { name: "Paste", keys: "v", act: act.paste },
       { name: "Remove what is chosen", keys: "Delete", act: act.removeChosen },
       { name: "Align chosen nodes in a row", act: () => act.align("row") }, { name: "Align chosen nodes in a column", act: () => act.align("column") }, { name: "Put chosen nodes around a circle", act: () => act.align("circle") },
@@ -250,15 +262,22 @@ function editor(path: string, loaded: Loaded): View {
     el("div", { class: "editmain" },
       el("div", { class: "mapside" }, map.element, mapButtons(map),
         edit ? el("div", { class: "maptools", role: "group", "aria-label": "add" },
-          (["host", "router", "switch"] as const).map((kind) => press(`+ ${kind}`, () => act.addNode(kind, map.under(240, 160)))), press(() => (joining() === null ? "Join" : "Joining…"), join)) : null,
-        el("div", { class: "partbox" }, keyed(createMemo(() => JSON.stringify(chosen())), () => partForm({ chosen, checked, fresh, act, edit })))),
-      el("div", { class: "textside" }, source.view.dom, () => problems(checked()?.errors ?? [], source), () => running(job(), setJob))));
+          (["host", "router", "switch"] as const).map((kind) => press(`+ ${kind}`, () => act.addNode(kind), { title: `add a ${kind} (${kind === "host" ? "N" : kind === "router" ? "R" : "S"})` })),
+          press("Join", join, { "aria-pressed": () => String(joining() !== null), title: "join two nodes by a link (J)" }),
+          press("Undo", source.undo, { title: "undo the last change (Ctrl Z)" }),
+          () => (joining() === null ? null : el("p", { class: "hint" }, joiningWords()))) : null),
+      el("div", { class: "textside" },
+        el("div", { class: "partbox" }, keyed(createMemo(() => formOf(chosen())), () => partForm({ chosen, checked, fresh, act, edit }))),
+        source.view.dom, () => problems(checked()?.errors ?? [], source), () => running(job(), setJob))));
 }
+
+/** Which form a choice has: one of a single node or link follows its name. */
+const formOf = ({ nodes, links }: Chosen): string => (nodes.length + links.length === 1 ? (nodes.length === 1 ? "node" : "link") : JSON.stringify([nodes, links]));
 
 function verdict(checked: Checked | null): View {
   if (!checked) return null;
   const count = checked.errors.length;
-  return count === 0 ? el("span", { class: "badge good" }, "right") : el("span", { class: "badge bad" }, count === 1 ? "1 error" : `${count} errors`);
+  return count === 0 ? el("span", { class: "badge good" }, "right") : el("span", { class: "badge bad" }, counted(count, "error"));
 }
 
 function problems(errors: readonly Problem[], source: Source): View {

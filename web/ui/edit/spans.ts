@@ -50,6 +50,21 @@ export function set(text: string, tree: Tree | null, path: Path, value: string):
   return add(text, parent.value, name, value);
 }
 
+/** Gives a section of the file an entry. A section that is missing, or has nothing in it, becomes a block with a line for each entry. */
+export function put(text: string, tree: Tree | null, section: string, entries: readonly (readonly [string, string])[]): (Change | null)[] {
+  const known = entryAt(tree, [section]);
+  const isBlock = !tree || !isFlow(text, tree);
+  const isNew = !known || known.value.empty || (known.value.map?.length === 0 && isFlow(text, known.value));
+  if (!isBlock || !isNew) return entries.map(([name, value]) => set(text, tree, [section, name], value));
+  const lines = entries.map(([name, value]) => `\n  ${name}: ${value}`).join("");
+  if (!known) {
+    const added = add(text, tree, section, "");
+    return [added && { ...added, insert: added.insert.replace(`${section}: `, `${section}:${lines}`) }];
+  }
+  const { from } = afterColon(text, known.to).span;
+  return [{ from, to: known.value.empty ? from : endOf(text, known.value), insert: lines }];
+}
+
 /** Behind the colon of a key that has no value. */
 function afterColon(text: string, at: number): { insert: string; span: Span } {
   let colon = at;

@@ -1,6 +1,7 @@
 // The map on a canvas: places, lines and what moves on them; moved, enlarged and chosen from by pointer and keys.
 import { h } from "../../components/dom";
 import { announce } from "../../components/download";
+import { counted } from "../../components/format";
 import { onTheme } from "../../components/theme";
 import { Camera } from "./camera";
 import { colours, Sprites, type Colours } from "./glyphs";
@@ -158,6 +159,11 @@ export class MapCanvas {
 
   place(spot: { x: number; y: number }): [number, number] {
     return this.camera.place(spot);
+  }
+
+  /** The place on the map in the middle of what is in sight. */
+  middle(): [number, number] {
+    return this.camera.under(this.camera.width / 2, this.camera.height / 2);
   }
 
   /** The place on the map of a point on the canvas. */
@@ -358,7 +364,7 @@ export class MapCanvas {
     this.lasso = [];
     this.lassoing = false;
     this.canvas.style.cursor = "";
-    announce(`${inside.length} nodes are chosen`);
+    announce(`chosen: ${counted(inside.length, "node")}`);
     this.choose(inside, []);
   }
 

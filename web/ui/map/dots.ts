@@ -11,9 +11,11 @@ export const FONT = '600 10.5px system-ui, "Liberation Sans", Arial, sans-serif'
 export const FALL_MS = 700;
 
 const SHAPES = 3;
+/** The colours of flows, by their places in the palette; the grey one is for packets without a flow. */
+const COLOURS = [0, 1, 2, 3, 4, 6, 7];
 
-/** Colour and shape of a flow: eight colours, and three shapes of each. */
-export const flowStyle = (flow: number): { colour: number; shape: number } => (flow === NO_FLOW ? { colour: 5, shape: 0 } : { colour: flow % 8 === 5 ? 6 : flow % 8, shape: Math.floor(flow / 8) % SHAPES });
+/** Colour and shape of a flow: flows that follow one another differ in both, and 21 of them in one of the two. */
+export const flowStyle = (flow: number): { colour: number; shape: number } => (flow === NO_FLOW ? { colour: 5, shape: 0 } : { colour: COLOURS[flow % COLOURS.length] ?? 0, shape: flow % SHAPES });
 
 /** What a flow looks like, for lists. */
 export function swatch(flow: number): HTMLElement {

@@ -1,7 +1,7 @@
 // A run, replayed: what happened to each packet, at any speed.
 import { TimeAxis } from "../../components/axis";
 import { fileName, save, announce } from "../../components/download";
-import { digits, span, whole } from "../../components/format";
+import { counted, digits, span, whole } from "../../components/format";
 import { map as reportMap } from "../../components/map";
 import type { Run } from "../../report/data";
 import { tcpPlots } from "../../report/tcp";
@@ -57,9 +57,12 @@ export function replayPage(id: string): View {
 function without(id: string, run: Run, why: () => string, isReading: () => boolean): View {
   const picture = run.map ? reportMap(run.map, run.lab, () => null, () => undefined) : null;
   return el("div", { class: "page" }, el("h1", {}, run.lab), el("p", { class: "under" }, run.name),
-    el("p", { class: "note" }, () => why() || "These results have no packets to replay.", () => (isReading() ? null : [" Give the lab file the key ", el("code", {}, "journal: all"), " to keep what happened to each packet."])),
+    el("p", { class: "note" }, () => sentence(why() || "These results have no packets to replay"), () => (isReading() ? null : [" Give the lab file the key ", el("code", {}, "journal: all"), " to keep what happened to each packet."])),
     links(id), reportView(run.report as Report | null), picture);
 }
+
+/** What a server says, as a sentence: others may follow it. */
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
 
 const links = (id: string): View => el("p", { class: "controls" }, el("a", { class: "asbutton", href: resultFileUrl(id, "report.html"), target: "_blank", rel: "noopener" }, "Open the report"));
 
@@ -204,7 +207,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     const packets = decode(await api.packets(id, `from_ns=${Math.floor(from)}&to_ns=${Math.ceil(to)}&limit=20000&thin=true`));
     const { svg, left } = movingSvg(map, looks, packets, ways, from, to, 1e9 / speed(), `${run.lab} from ${digits(from / 1e9, 10)} s to ${digits(to / 1e9, 10)} s`);
     save(`${fileName(run.lab)}-moving.svg`, "image/svg+xml", svg);
-    if (left > 0) tell(`${left} packets are not in the picture: choose a lower speed for a shorter span`);
+    if (left > 0) tell(`left out of the picture: ${counted(left, "packet")}; choose a lower speed for a shorter span`);
   });
   offer(() => [
     { name: playing() ? "Pause the replay" : "Play the replay", keys: " ", act: () => setPlaying(!playing()) },
@@ -263,7 +266,7 @@ function notes(run: Run, journal: Journal): View {
   if (journal.state === "damaged") said.push(`The journal is damaged: ${journal.problem ?? ""}. What is before is shown.`);
   if (journal.state === "unfinished") said.push("The run was cut off or goes on: what is in the journal so far is shown.");
   if (journal.state === "too long") said.push("The journal is longer than can be replayed: its first packets are shown.");
-  if (journal.state === "reading") said.push(`The journal is being read: ${whole(journal.packets)} packets so far.`);
+  if (journal.state === "reading") said.push(`The journal is being read: ${counted(journal.packets, "packet")} so far.`);
   return said.map((text) => el("p", { class: "note strip" }, text));
 }
 
@@ -273,7 +276,7 @@ function way(hops: Hop[], journal: Journal, seek: (at: number) => void): View {
   const instant = (at: number): View => (Number.isNaN(at) ? "–" : press((at / 1e9).toFixed(9), () => seek(at), { class: "plain", "aria-label": `go to ${(at / 1e9).toFixed(9)} s` }));
   const [first, last] = [hops[0], hops[hops.length - 1]];
   return el("section", { class: "way", "aria-labelledby": "way-heading" }, el("h2", { id: "way-heading" }, "One packet"),
-    el("p", {}, last && last.fate !== 0 ? el("span", { class: "badge bad" }, FATES[last.fate]) : el("span", { class: "badge good" }, "delivered"), ` after ${first && last ? time(first.arrived, last.ended) : "–"} in ${hops.length} pipes`),
+    el("p", {}, last && last.fate !== 0 ? el("span", { class: "badge bad" }, FATES[last.fate]) : el("span", { class: "badge good" }, "delivered"), ` after ${first && last ? time(first.arrived, last.ended) : "–"} in ${counted(hops.length, "pipe")}`),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "the way of a packet" }, el("table", { class: "figures" },
       el("thead", {}, el("tr", {}, ["pipe", "arrived at (s)", "waited", "transmitted", "travelled", "late", "ended at (s)"].map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, hops.map((hop) => { const pipe = journal.pipes[hop.pipe]; return el("tr", {}, el("th", { scope: "row" }, `${pipe?.link ?? "?"} ${pipe?.direction ?? ""} ${pipe?.pipe ?? ""}`),
@@ -292,8 +295,8 @@ function flows(journal: () => Journal, scene: Scene): View {
   const end = (address: string | null, port: number | null, protocol: number | null): string =>
     (address === null ? "?" : port === null || WITHOUT_PORTS.includes(protocol ?? -1) ? names.get(address) ?? address : endWords(endOf(address, port), names));
   return el("section", { "aria-labelledby": "flows-heading" }, el("h2", { id: "flows-heading" }, "Flows"),
-    el("ul", { class: "flows" }, each(shown, (flow) => el("li", {}, swatch(flow.flow), el("span", {}, `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port, flow.protocol)} →\u00a0${end(flow.destination, flow.destination_port, flow.protocol)}`), el("small", {}, `${whole(flow.packets)} packets`)))),
-    () => (journal().flows_left_out + Math.max(journal().flows.length - 40, 0) > 0 ? el("p", { class: "none" }, `and ${whole(journal().flows_left_out + Math.max(journal().flows.length - 40, 0))} smaller ones`) : null),
+    el("ul", { class: "flows" }, each(shown, (flow) => el("li", {}, swatch(flow.flow), el("span", {}, `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port, flow.protocol)} →\u00a0${end(flow.destination, flow.destination_port, flow.protocol)}`), el("small", {}, counted(flow.packets, "packet"))))),
+    () => (journal().flows_left_out + Math.max(journal().flows.length - 40, 0) > 0 ? el("p", { class: "none" }, `and ${counted(journal().flows_left_out + Math.max(journal().flows.length - 40, 0), "smaller one")}`) : null),
     el("p", { class: "about" }, `colour and shape tell flows apart; without one: `, swatch(NO_FLOW)));
 }
 

@@ -4,7 +4,7 @@ import { api, controlUrl, type LabRow, type Role, type Visitor } from "../api";
 import { Lab } from "../lab";
 import { address } from "../route";
 import { attempt } from "../tell";
-import { createEffect, createMemo, createSignal, each, el, on, onCleanup, type View } from "../view";
+import { createMemo, createSignal, each, el, onCleanup, type View } from "../view";
 import { troubles } from "../watch/verdict";
 import { labs, may, state, visitors } from "../world";
 
@@ -54,7 +54,7 @@ function person({ id, name, role, address: from, since_unix_s, here, open }: Vis
 function card(name: string): View {
   const lab = new Lab(name, controlUrl(name), async () => (await api.labs()).some((row: LabRow) => row.name === name));
   onCleanup(() => lab.close());
-  createEffect(on(lab.control.state, (state) => { if (state === "open") lab.begin().catch(() => undefined); }));
+  lab.follow();
   const bits = (): number => lab.flows().reduce((sum, flow) => sum + flow.bits, 0);
   const drops = (): number => lab.flows().reduce((sum, flow) => sum + flow.drops, 0);
   const down = (): number => new Set(lab.flows().filter((flow) => !flow.up).map((flow) => flow.total.link)).size;

@@ -1,4 +1,5 @@
 // Lessons: those that come with the program, and labs that are up whose files have an exercise.
+import { counted } from "../../components/format";
 import { api, controlUrl, Refusal, type Lesson } from "../api";
 import { Lab } from "../lab";
 import { address, go } from "../route";
@@ -15,7 +16,7 @@ export function lessonsPage(id: string): View {
   }
   const others = createMemo(() => labs().filter((row) => row.answers !== false && !lessons().some((one) => one.lab === row.name)).map(({ name }) => name));
   return el("div", { class: "page" }, el("h1", {}, "Lessons"),
-    el("ol", { class: "lessons" }, each(lessons, ({ id: own, exercise }) => el("li", {}, el("h2", {}, el("a", { href: address("lessons", own) }, exercise.title)), el("p", {}, exercise.text.split(/\n\s*\n/)[0] ?? ""), el("small", {}, `${exercise.tasks.length} tasks`)))),
+    el("ol", { class: "lessons" }, each(lessons, ({ id: own, exercise }) => el("li", {}, el("h2", {}, el("a", { href: address("lessons", own) }, exercise.title)), el("p", {}, exercise.text.split(/\n\s*\n/)[0] ?? ""), el("small", {}, counted(exercise.tasks.length, "task"))))),
     () => (others().length > 0 ? el("p", {}, "Labs that are up show their tasks, too, if their files have any: ", others().slice(0, 60).map((name, place) => [place > 0 ? ", " : "", el("a", { href: address("lab", name) }, name)])) : null),
     el("p", { class: "about" }, "A lesson is a lab file with the key exercise: write your own."));
 }
@@ -60,7 +61,7 @@ function starting(id: number | null): View {
 function follow(name: string, set: (exercise: Lesson["exercise"]) => void): void {
   const lab = new Lab(name, controlUrl(name), async () => (await api.labs()).some((row) => row.name === name));
   onCleanup(() => lab.close());
-  createEffect(on(lab.control.state, (state) => { if (state === "open") attempt(() => lab.begin()); }));
+  lab.follow((error) => tell(error.message, true));
   watchTasks(lab);
   createEffect(on(lab.exercise, (exercise) => { if (exercise) set(exercise); }));
 }

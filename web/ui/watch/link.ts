@@ -27,7 +27,7 @@ export function linkPanel(lab: Lab, name: string, book: FlowBook, open: { node: 
     },
     () => (link()?.joined_in_kernel ? el("p", { class: "note" }, "This link is joined in the kernel (bypass): nothing of it is measured, and it cannot be changed.") : null),
     figures(own),
-    plots(lab, name),
+    plots(lab, [name]),
     () => (link() && !link()?.joined_in_kernel ? flowsOn(lab, name, book, open.connection) : null),
     () => (may("use") && link() && !link()?.joined_in_kernel ? settings(lab, link, name) : null),
     () => (may("use") ? captures(lab, name, () => link()) : null),
@@ -37,7 +37,7 @@ export function linkPanel(lab: Lab, name: string, book: FlowBook, open: { node: 
 function figures(own: Accessor<Flow[]>): View {
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "counters" }, el("table", { class: "figures" },
     el("caption", { class: "away" }, "counters of the link's pipes"),
-    el("thead", {}, el("tr", {}, ["", "carries", "use", "waits", "drops/s", "dropped"].map((head) => (head ? el("th", { scope: "col", class: "number" }, head) : el("td", {}))))),
+    el("thead", {}, el("tr", {}, ["", "carries", "use", "waits", "drops/s", "in all"].map((head) => (head ? el("th", { scope: "col", class: "number" }, head) : el("td", {}))))),
     el("tbody", {}, () => own().map((flow) => el("tr", {},
       el("th", { scope: "row" }, flow.total.pipe ?? flow.total.direction, flow.up ? null : el("span", { class: "badge bad" }, "down")),
       [rate(flow.bits, 3), flow.use === null ? "–" : share(flow.use), whole(flow.queue), flow.drops >= 10 ? whole(flow.drops) : flow.drops.toFixed(1)].map((value) => el("td", { class: "number" }, value)),
@@ -46,13 +46,18 @@ function figures(own: Accessor<Flow[]>): View {
 
 function causes({ total }: Flow): string {
   const parts = ([["queue", total.dropped_queue_packets], ["loss", total.dropped_loss_packets], ["early", total.dropped_early_packets], ["down", total.dropped_down_packets]] as const).filter(([, count]) => count > 0);
-  return parts.length === 0 ? "0" : parts.map(([cause, count]) => `${whole(count)} ${cause}`).join("\n");
+  return parts.length === 0 ? "0" : parts.map(([cause, count]) => `${whole(count)}\n${cause}`).join("\n");
 }
 
-function plots(lab: Lab, name: string): View {
+/** Lines that a plot has at most: so many colours and dashes are told apart. */
+const MOST_LINES = 8;
+
+/** The curves of some links, all of them in one plot of each kind. */
+export function plots(lab: Lab, names: readonly string[]): View {
   return curves((LivePlot) => {
-    const places = lab.flows().map((flow, place) => ({ flow, place })).filter(({ flow }) => flow.total.link === name && flow.total.pipe === null);
-    const lines = (series: "bits" | "queue" | "drops") => places.map(({ flow, place }, style) => ({ label: flow.total.direction, style, data: () => lab.history.of(place, series) }));
+    const places = lab.flows().map((flow, place) => ({ flow, place })).filter(({ flow }) => names.includes(flow.total.link) && flow.total.pipe === null).slice(0, MOST_LINES);
+    const label = ({ total }: Flow): string => (names.length > 1 ? `${total.link} ${total.direction}` : total.direction);
+    const lines = (series: "bits" | "queue" | "drops") => places.map(({ flow, place }, style) => ({ label: label(flow), style, data: () => lab.history.of(place, series) }));
     return [new LivePlot("Throughput", lines("bits"), (value) => rate(value, 3)), new LivePlot("Packets in the queue", lines("queue"), count), new LivePlot("Drops per second", lines("drops"), count)];
   }, lab.flows);
 }
@@ -119,7 +124,7 @@ function settings(lab: Lab, link: Accessor<TopologyLink | null>, name: string): 
       () => (shared() ? null : el("fieldset", { class: "segmented" }, el("legend", { class: "away" }, "direction"), (["both", "forward", "backward"] as const).map((one) =>
         el("label", {}, el("input", { type: "radio", name: `way-${name}`, value: one, checked: () => way() === one, onchange: () => setWay(one) }), el("span", {}, one))))),
       press(() => (up() ? "Cut" : "Heal"), () => attempt(() => send([["state", up() ? "down" : "up"]]))),
-      press("Cut for 1 s", () => attempt(() => send([["down", "1 s"]])), { hidden: () => !up() })),
+      press("Cut for 1 s", () => attempt(() => lab.cutFor(name, 1e9, way() === "both" || shared() ? undefined : way())), { hidden: () => !up(), title: "of lab time" })),
     // A field stays while values change: somebody may be typing into it.
     each(names, (key) => setting(key, () => value(key), () => differs(key), send)),
     press(() => (all() ? "Fewer settings" : "All settings"), () => setAll(!all()), { class: "plain" }));

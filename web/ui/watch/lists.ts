@@ -1,5 +1,5 @@
 // Everything of a lab as lists: what the map shows, for those who read; what happened; what programs write.
-import { bytes, digits, rate, share, span } from "../../components/format";
+import { bytes, counted, digits, rate, share, span } from "../../components/format";
 import { grade } from "../../components/map";
 import type { Happened } from "../control";
 import type { Lab } from "../lab";
@@ -34,7 +34,7 @@ export function overview(lab: Lab, openNode: (name: string) => void, openLink: (
   const cell = (name: string, of: (link: { use: number; drops: number; bits: number; down: boolean }) => View) => (): View => { const link = links().get(name); return link ? of(link) : ""; };
   return [
     el("h2", { class: "away" }, "Overview"), input,
-    el("h3", {}, () => `${links().size} links`),
+    el("h3", {}, () => counted(links().size, "link")),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "links" }, el("table", { class: "figures" },
       el("thead", {}, el("tr", {}, ["link", "carries", "use", "drops/s"].map((head, place) => el("th", { scope: "col", class: place > 0 ? "number" : "" }, head)))),
       el("tbody", {}, each(names, (name) => el("tr", {},
@@ -43,7 +43,7 @@ export function overview(lab: Lab, openNode: (name: string) => void, openLink: (
         el("td", { class: "number" }, cell(name, ({ use }) => (use < 0 ? "–" : share(use))), meter(() => links().get(name)?.use ?? -1)),
         el("td", { class: "number" }, cell(name, ({ drops }) => (drops === 0 ? "0" : `▼ ${digits(drops, 2)}`)))))))),
     () => (links().size > most() ? press(`show more of ${links().size}`, () => setMost(most() + MOST_ROWS)) : null),
-    el("h3", {}, () => `${nodes().length} nodes`),
+    el("h3", {}, () => counted(nodes().length, "node")),
     el("ul", { class: "names" }, each(() => nodes().slice(0, MOST_ROWS), (node) => el("li", {}, press(node.name, () => openNode(node.name), { class: "plain" }), el("small", {}, node.kind)))),
     () => (nodes().length > MOST_ROWS ? el("p", { class: "none" }, `and ${nodes().length - MOST_ROWS} more: search for them`) : null),
   ];
@@ -98,7 +98,7 @@ export function logsList(lab: Lab): View {
     box.textContent = lines.length === 0 ? "nothing has been written" : lines.map((line) => `${wanted ? "" : `${line.command} │ `}${line.text.replace(/\n$/, "")}`).join("\n");
     if (down) box.scrollTop = box.scrollHeight;
   });
-  lab.follow();
+  lab.readLogs();
   return [
     el("span", { class: "choice" }, el("label", { for: "log-of" }, "of"), el("select", { id: "log-of", onchange: (event: Event) => setCommand((event.target as HTMLSelectElement).value) },
       el("option", { value: "" }, "all programs"), () => names().map((name) => el("option", { value: name }, name)))),

@@ -1,6 +1,6 @@
 // How a lab's links look on the map: by what they carry, drop or hold, in colours, widths, dashes and numbers.
 import { grade } from "../../components/map";
-import { rate } from "../../components/format";
+import { counted, rate } from "../../components/format";
 import type { SoFar, Topology, TopologyLink } from "../control";
 import type { Flow } from "../lab";
 import type { Graph, Look } from "../map/model";
@@ -29,10 +29,10 @@ export function lookOf(flows: readonly Flow[], mode: Mode, late = 0): Look {
     grade: grade(use !== null && use > 0.0005 ? use : null), dropping: drops > 0, down: flows.length > 0 && flows.every((flow) => !flow.up), label: "",
     queue: [flows[0]?.queue ?? 0, flows[1]?.queue ?? 0],
   };
-  if (mode === "use") look.label = use !== null && use > 0.0005 ? `${use < 0.0995 ? (use * 100).toPrecision(1) : Math.round(use * 100)} %` : "";
+  if (mode === "use") look.label = use !== null && use > 0.0005 ? `${use < 0.095 ? (use * 100).toPrecision(1) : Math.round(use * 100)} %` : "";
   else if (mode === "throughput") look.label = bits > 0 ? rate(bits, 3) : "";
   else if (mode === "drops") [look.label, look.grade] = [drops > 0 ? `${short(drops)}/s` : "", drops === 0 ? 0 : drops < 1 ? 3 : drops < 50 ? 4 : 5];
-  else if (mode === "queue") [look.label, look.grade] = [queue > 0 ? `${queue} packets` : "", queue === 0 ? 0 : queue < 10 ? 2 : queue < 50 ? 3 : queue < 200 ? 4 : 5];
+  else if (mode === "queue") [look.label, look.grade] = [queue > 0 ? counted(queue, "packet") : "", queue === 0 ? 0 : queue < 10 ? 2 : queue < 50 ? 3 : queue < 200 ? 4 : 5];
   else if (mode === "lateness") [look.label, look.grade] = [late > 0 ? `${times(late)} late` : "", late === 0 ? 0 : late < 1e4 ? 1 : late < 1e5 ? 2 : late < 1e6 ? 3 : late < 1e7 ? 4 : 5];
   else {
     const delay = most((flow) => flow.total.delay_ns);
@@ -57,7 +57,7 @@ export function linkWords(link: TopologyLink, flows: readonly Flow[]): string {
   return `link ${link.name}, ${ends}: ${own.map((flow) => {
     const parts = [flow.up ? rate(flow.bits, 3) : "down"];
     if (flow.use !== null && flow.up) parts.push(`${Math.round(flow.use * 100)} % of ${rate(flow.total.rate_bits_per_second ?? 0)}`);
-    if (flow.queue > 0) parts.push(`${flow.queue} packets wait`);
+    if (flow.queue > 0) parts.push(`${counted(flow.queue, "packet")} waiting`);
     if (flow.drops > 0) parts.push(`${short(flow.drops)} drops per second`);
     return `${flow.total.direction} ${parts.join(", ")}`;
   }).join("; ")}`;

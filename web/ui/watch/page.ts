@@ -14,9 +14,9 @@ import { attempt, tell } from "../tell";
 import { createEffect, createMemo, createSignal, each, el, keyed, on, onCleanup, press, untrack, type View } from "../view";
 import { tasksPanel } from "../teach/tasks";
 import { labs, may } from "../world";
-import { Dock } from "./dock";
+import { dockOf } from "./dock";
 import { FlowBook } from "./flows";
-import { linkPanel } from "./link";
+import { linkPanel, plots } from "./link";
 import { eventsList, logsList, overview } from "./lists";
 import { linkWords, looksOf, MODES, type Mode } from "./looks";
 import { Moving } from "./moving";
@@ -46,7 +46,7 @@ async function sceneOf(name: string, lab: Lab): Promise<Scene> {
 export function labPage(name: string): View {
   const lab = new Lab(name, controlUrl(name), async () => (await api.labs()).some((row) => row.name === name));
   onCleanup(() => lab.close());
-  const dock = new Dock(name);
+  const dock = dockOf(name);
   const [tab, setTab] = createSignal<Tab>("all");
   const [mode, setMode] = createSignal<Mode>("use");
   const [chosen, setChosen] = createSignal<{ nodes: string[]; links: string[] }>({ nodes: [], links: [] });
@@ -74,9 +74,7 @@ export function labPage(name: string): View {
   });
   dots.follow(moving);
   onCleanup(() => map.destroy());
-  createEffect(on(lab.control.state, (state) => {
-    if (state === "open") attempt(() => lab.begin());
-  }));
+  lab.follow((error) => tell(error.message, true));
   // The map is placed anew when nodes come or go, not when settings change.
   const shape = createMemo(() => { const topology = lab.topology(); return topology ? topology.nodes.map((node) => node.name).join("\n") + topology.links.map((link) => link.name).join("\n") : ""; });
   createEffect(on(shape, (text) => {
@@ -84,6 +82,7 @@ export function labPage(name: string): View {
     sceneOf(name, lab).then((scene) => {
       map.show(graphOf(scene));
       untrack(redraw);
+      if (may("use")) untrack(() => dock.restore(lab.topology()?.nodes.filter(({ kind }) => runsPrograms(kind)).map((node) => node.name) ?? []));
     }, (error: Error) => tell(error.message, true));
   }));
   const redraw = (): void => {
@@ -99,7 +98,7 @@ export function labPage(name: string): View {
   const cutAround = (state: "down" | "up"): void => {
     const inside = new Set(chosen().nodes);
     const border = (lab.topology()?.links ?? []).filter((link) => !link.joined_in_kernel && link.ends.some(({ node }) => inside.has(node)) && link.ends.some(({ node }) => !inside.has(node)));
-    attempt(() => Promise.all(border.map((link) => lab.control.send({ request: "set", link: link.name, changes: [["state", state]] }))).then(() => lab.refresh()), `${border.length} links were ${state === "down" ? "cut" : "healed"}`);
+    attempt(() => Promise.all(border.map((link) => lab.control.send({ request: "set", link: link.name, changes: [["state", state]] }))).then(() => lab.refresh()), `${state === "down" ? "cut" : "healed"}: ${counted(border.length, "link")}`);
   };
   const change = (state: "down" | "up", links: string[]): void => attempt(() => Promise.all(links.map((link) => lab.control.send({ request: "set", link, changes: [["state", state]] }))).then(() => lab.refresh()));
   const cut = (): string[] => [...new Set(lab.flows().filter((flow) => !flow.up).map((flow) => flow.total.link))];
@@ -168,19 +167,20 @@ export function labPage(name: string): View {
             const { nodes, links } = chosen();
             if (nodes.length === 1 && nodes[0] !== undefined && links.length === 0) return nodePanel(lab, nodes[0], dock, book, openLink);
             if (links.length === 1 && links[0] !== undefined && nodes.length === 0) return linkPanel(lab, links[0], book, { node: openNode, connection: (ends) => { lab.tcp.pick(ends); setTab("tcp"); } });
-            return several(nodes, links, { cutAround, change });
+            return several(lab, nodes, links, { cutAround, change });
           })))),
     dock.view());
 }
 
-function several(nodes: string[], links: string[], act: { cutAround: (state: "down" | "up") => void; change: (state: "down" | "up", links: string[]) => void }): View {
+function several(lab: Lab, nodes: string[], links: string[], act: { cutAround: (state: "down" | "up") => void; change: (state: "down" | "up", links: string[]) => void }): View {
   if (nodes.length + links.length === 0) return el("p", { class: "none" }, "Choose a node or a link on the map: press it, or go there with the arrow keys and press space. Shift chooses several, L draws around them.");
   return [
-    el("h2", {}, [nodes.length > 0 ? `${nodes.length} nodes` : "", links.length > 0 ? `${links.length} links` : ""].filter(Boolean).join(", ")),
+    el("h2", {}, [nodes.length > 0 ? counted(nodes.length, "node") : "", links.length > 0 ? counted(links.length, "link") : ""].filter(Boolean).join(", ")),
     el("p", {}, [...nodes, ...links].slice(0, 60).join(", "), nodes.length + links.length > 60 ? "…" : ""),
     may("use") ? el("div", { class: "controls" },
       nodes.length > 0 ? [press("Cut them off", () => act.cutAround("down")), press("Heal around them", () => act.cutAround("up"))] : null,
       links.length > 0 ? [press("Cut these links", () => act.change("down", links)), press("Heal these links", () => act.change("up", links))] : null) : null,
+    links.length > 0 ? plots(lab, links) : null,
   ];
 }
 
@@ -238,7 +238,7 @@ function legend(mode: () => Mode, lab: Lab, book: FlowBook): View {
     el("li", {}, line(3, "stroke-dasharray:7 4;stroke-linecap:butt"), "dashed, ▼: drops now"), el("li", {}, line(0, "stroke:var(--bad);stroke-dasharray:1.5 5"), "dotted, ✕: down"),
     () => (book.size() > 0 ? el("li", {}, "dots: some of the packets, by their flow; ✕ below a link: one that was dropped") : null),
     each(book.first, (one) => el("li", {}, swatch(one.flow), () => flowWords(one, names()))),
-    () => (book.size() > book.first().length ? el("li", {}, `and ${book.size() - book.first().length} more flows`) : null)));
+    () => (book.size() > book.first().length ? el("li", {}, `and ${counted(book.size() - book.first().length, "more flow")}`) : null)));
 }
 
 export function mapButtons(map: MapCanvas): View {

@@ -10,6 +10,14 @@ import { terminalUrl } from "../api";
 const SCROLLBACK = 4_000;
 /** Bytes that are acknowledged together. */
 const TAKEN = 32 << 10;
+/** Size of letters in pixels, and for a projector. */
+const [LETTERS, ENLARGED] = [13, 21];
+/** Lines that are kept for when the page is loaded anew. */
+const KEPT = 300;
+
+const letters = (): number => (document.documentElement.hasAttribute("data-present") ? ENLARGED : LETTERS);
+/** Without what would be a command to the terminal, but for ends of lines. */
+const plain = (text: string): string => text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ");
 
 export class NodeTerminal {
   readonly element = h("div", { class: "terminal" });
@@ -19,10 +27,14 @@ export class NodeTerminal {
   private readonly resize: ResizeObserver;
   private taken = 0;
   private alive = true;
+  private ended = false;
+  private readonly presented: MutationObserver;
   bytes = 0;
 
-  constructor(lab: string, readonly node: string, command: string[], private readonly told: (state: string) => void) {
-    this.term = new Terminal({ scrollback: SCROLLBACK, fontSize: 13, fontFamily: 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace', cursorBlink: false, screenReaderMode: false, theme: this.theme(), allowProposedApi: false, linkHandler: { activate: () => undefined } });
+  /** Stands in `host`, which is in the page already: the program learns the size that it has there. `before`: lines that stood there when the page was left. */
+  constructor(host: HTMLElement, lab: string, readonly node: string, command: string[], before: string, private readonly told: (state: string) => void) {
+    host.append(this.element);
+    this.term = new Terminal({ scrollback: SCROLLBACK, fontSize: letters(), fontFamily: 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace', cursorBlink: false, screenReaderMode: false, theme: this.theme(), allowProposedApi: false, linkHandler: { activate: () => undefined } });
     this.term.loadAddon(this.fit);
     this.term.open(this.element);
     this.term.textarea?.setAttribute("aria-label", `terminal of ${node}`);
@@ -33,7 +45,10 @@ export class NodeTerminal {
         document.querySelector<HTMLElement>(event.shiftKey ? ".mapcanvas" : ".dock [role=tab][aria-selected=true]")?.focus();
       }
     }, { capture: true });
+    // Nobody takes what is typed when the program has ended: Tab leads out again.
+    this.term.attachCustomKeyEventHandler(({ key }) => !(this.ended && key === "Tab"));
     this.fitNow();
+    if (before) this.term.write(`\x1b[2m${plain(before).replace(/\n/g, "\r\n")}\r\n[the page was loaded anew: this is another shell]\x1b[0m\r\n`);
     this.socket = new WebSocket(terminalUrl(lab, node, this.term.cols, this.term.rows, command));
     this.socket.binaryType = "arraybuffer";
     this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.hear(event.data);
@@ -47,6 +62,19 @@ export class NodeTerminal {
     this.resize = new ResizeObserver(() => this.fitNow());
     this.resize.observe(this.element);
     onTheme(() => { if (this.alive) this.term.options.theme = this.theme(); });
+    this.presented = new MutationObserver(() => {
+      this.term.options.fontSize = letters();
+      this.fitNow();
+    });
+    this.presented.observe(document.documentElement, { attributeFilter: ["data-present"] });
+  }
+
+  /** The last lines that stand in it. */
+  get text(): string {
+    const { active } = this.term.buffer;
+    const lines: string[] = [];
+    for (let at = Math.max(0, active.length - KEPT); at < active.length; at += 1) lines.push(active.getLine(at)?.translateToString(true) ?? "");
+    return lines.join("\n").trimEnd();
   }
 
   private hear(data: string | ArrayBuffer): void {
@@ -65,14 +93,19 @@ export class NodeTerminal {
     const message = JSON.parse(data) as { started?: boolean; exited?: number; refused?: { message: string } };
     if (message.refused) this.end(message.refused.message);
     else if (message.exited !== undefined) this.end(message.exited === 0 ? "ended" : `ended with exit code ${message.exited}`);
-    else if (message.started) this.told("");
+    else if (message.started) {
+      this.told("");
+      // It may have become another one while the program was starting, when nobody could be told.
+      this.say({ resize: { columns: this.term.cols, rows: this.term.rows } });
+    }
   }
 
   private end(why: string): void {
-    if (!this.alive) return;
+    if (!this.alive || this.ended) return;
+    this.ended = true;
     this.told(why);
     // As text: what a program or a server says is never a command to the terminal.
-    this.term.write(`\r\n\x1b[2m[${why.replace(/[\x00-\x1f\x7f-\x9f]/g, " ")}]\x1b[0m\r\n`);
+    this.term.write(`\r\n\x1b[2m[${plain(why).replace(/\n/g, " ")}]\x1b[0m\r\n`);
   }
 
   private say(message: unknown): void {
@@ -95,6 +128,7 @@ export class NodeTerminal {
   destroy(): void {
     this.alive = false;
     this.resize.disconnect();
+    this.presented.disconnect();
     if (this.socket.readyState === WebSocket.CONNECTING) this.socket.onopen = () => this.socket.close();
     else this.socket.close();
     this.term.dispose();

@@ -1,5 +1,5 @@
 // Whether the network is as described: what is known while the lab is up, and the verdict when it has ended.
-import { span } from "../../components/format";
+import { counted, span } from "../../components/format";
 import type { Report } from "../api";
 import type { Happened } from "../control";
 import { dropsOf, type Lab } from "../lab";
@@ -30,7 +30,7 @@ export function verdictSoFar(lab: Lab): View {
       el("ul", {}, (known()?.causes ?? []).map((cause) => el("li", {}, `likely: ${cause}`))),
     ] : el("p", { class: "none" }, "the lab has not begun, or tells no verdict yet")),
     () => checks(lab.soFar()?.expectations ?? []),
-    el("dl", { class: "list" }, el("dt", {}, "dropped by the models"), el("dd", {}, () => `${drops()} packets`)),
+    el("dl", { class: "list" }, el("dt", {}, "dropped by the models"), el("dd", {}, () => counted(drops(), "packet"))),
     () => (latest().length === 0 ? null : [el("h3", {}, "Packets later than due"), el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "lateness" }, el("table", {},
       el("thead", {}, el("tr", {}, ["pipe", "packets", "99 %", "most"].map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, latest().map((pipe) => el("tr", {}, el("th", { scope: "row" }, `${pipe.link} ${pipe.direction}${pipe.pipe ? ` ${pipe.pipe}` : ""}`), el("td", { class: "number" }, String(pipe.packets)), el("td", { class: "number" }, span(pipe.p99_ns ?? 0, 3)), el("td", { class: "number" }, span(pipe.max_ns ?? 0, 3)))))))]),

@@ -1,6 +1,7 @@
 //! The page around the data: markup, style and program, and what keeps names from being either.
 
 use serde::Serialize;
+use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 /// What `make web` has made of `web/report`.
@@ -11,7 +12,7 @@ const FINGERPRINT: &str = include_str!("bundle/report.sha256");
 
 /// The text of a page with this title. Who runs no programs sees `words`.
 pub fn html(title: &str, words: &str, data: &impl Serialize) -> String {
-    let data = serde_json::to_string(data).expect("the data have string keys only");
+    let data = json(data);
     // What could end the element, or begin another, stands in texts only, where it can be written so.
     let data = data.replace('<', "\\u003c");
     let fingerprint = FINGERPRINT.trim();
@@ -28,6 +29,30 @@ pub fn html(title: &str, words: &str, data: &impl Serialize) -> String {
          <pre>{words}</pre></noscript>\n<script type=\"application/json\" id=\"data\">{data}</script>\n\
          <script>{PROGRAM}</script>\n</body>\n</html>\n"
     )
+}
+
+/// The data as JSON that scripts read without loss: an integer that their numbers do not have stands as text.
+fn json(data: &impl Serialize) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Exact);
+    data.serialize(&mut serializer).expect("the data have string keys only");
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+/// JSON in which integers beyond 2^53 are texts: numbers of JavaScript are doubles, which would round a seed to that of another run.
+struct Exact;
+
+/// Up to this, every integer is a double of its own.
+const EXACT: u64 = 1 << 53;
+
+impl serde_json::ser::Formatter for Exact {
+    fn write_u64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: u64) -> io::Result<()> {
+        if value > EXACT { write!(writer, "\"{value}\"") } else { write!(writer, "{value}") }
+    }
+
+    fn write_i64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: i64) -> io::Result<()> {
+        if value.unsigned_abs() > EXACT { write!(writer, "\"{value}\"") } else { write!(writer, "{value}") }
+    }
 }
 
 fn escaped(text: &str) -> String {
@@ -58,6 +83,17 @@ mod tests {
         assert_eq!(page.matches("<!--").count(), 0);
         assert!(page.contains(r#"{"name":"\u003c/script>\u003cscript>alert(1)\u003c/script>\u003c!--"}"#));
         assert!(page.contains("<title>&lt;/script&gt;"));
+    }
+
+    #[test]
+    fn integers_that_a_script_would_round_are_texts() {
+        let exact = [0, 7, 1 << 53];
+        let rounded = [16_598_649_024_089_407_664_u64, (1 << 53) + 1, u64::MAX];
+        let data = serde_json::json!({ "exact": exact, "rounded": rounded, "least": i64::MIN, "part": 0.1 });
+        assert_eq!(
+            json(&data),
+            r#"{"exact":[0,7,9007199254740992],"least":"-9223372036854775808","part":0.1,"rounded":["16598649024089407664","9007199254740993","18446744073709551615"]}"#
+        );
     }
 
     #[test]
