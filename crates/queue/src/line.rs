@@ -81,6 +81,25 @@ impl Line {
         Self { place: place.unwrap_or_else(|| "/tmp".into()) }
     }
 
+    /// What is wrong with the place where users wait, if others than its owner can take away what a user has put there.
+    pub fn distrusted(&self) -> Option<String> {
+        let about = fs::metadata(&self.place).ok();
+        let why = match &about {
+            None => "is not there",
+            Some(about) if !about.is_dir() => "is no folder",
+            // S_ISVTX of inode(7).
+            Some(about) if about.mode() & 0o022 != 0 && about.mode() & 0o1000 == 0 => {
+                "lets every user remove what others have there"
+            }
+            Some(_) => return None,
+        };
+        let place = self.place.display();
+        Some(format!(
+            "the line of users at {place} cannot be trusted, since {place} {why}: `chmod +t {place}` for a folder that all share, or \
+             name another in {PLACE}"
+        ))
+    }
+
     /// Waits until it is this user's turn and so many processors are free: these processors, and what shows others that they
     /// are taken. None if `is_over` says so before.
     ///
@@ -287,6 +306,21 @@ mod tests {
         drop(first);
         fs::write(&path, "{}").unwrap();
         assert!(line.first_before(last, &BTreeSet::new()).is_none());
+    }
+
+    #[test]
+    fn a_place_where_anybody_removes_anything_is_not_taken_without_a_word() {
+        let (place, line) = line();
+        assert_eq!(line.distrusted(), None, "it is this user's alone");
+        let set = |mode| fs::set_permissions(place.path(), Permissions::from_mode(mode)).unwrap();
+        set(0o777);
+        assert!(
+            line.distrusted().is_some_and(|why| why.contains("lets every user remove") && why.contains("chmod +t"))
+        );
+        set(0o1777);
+        assert_eq!(line.distrusted(), None);
+        let missing = Line { place: place.path().join("none") };
+        assert!(missing.distrusted().is_some_and(|why| why.contains("is not there")));
     }
 
     #[test]

@@ -61,7 +61,13 @@ fn resume() -> Outcome {
     DONE
 }
 
+/// A line that others can empty is not taken without a word.
+fn warn_of_line() {
+    Line::here().distrusted().iter().for_each(|why| talk::warning(why));
+}
+
 fn list(args: &QueueListArgs) -> Outcome {
+    warn_of_line();
     let store = store()?;
     let (mut jobs, others) = (store.jobs()?, Line::here().others());
     if args.json {

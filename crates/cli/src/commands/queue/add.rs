@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 pub(super) fn add(args: &QueueAddArgs) -> Outcome {
+    super::warn_of_line();
     let store = Store::own()?;
     // Nothing is added unless everything is right.
     let orders = args.files.iter().map(|file| order(file, args)).collect::<Result<Vec<_>, _>>()?;
