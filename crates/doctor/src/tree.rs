@@ -39,6 +39,8 @@ pub(super) struct Facts {
     pub(super) processes: Option<u64>,
     pub(super) highest_pid: Option<u64>,
     pub(super) network_namespaces: Option<u64>,
+    /// How many learned neighbours of one family all network namespaces may have together.
+    pub(super) neighbors: Option<u64>,
     /// `ID` and `ID_LIKE` of the distribution.
     pub(super) distribution: Vec<String>,
 }
@@ -91,6 +93,7 @@ impl Tree {
             processes: hard_limit(&limits, "Max processes"),
             highest_pid: self.number("proc/sys/kernel/pid_max"),
             network_namespaces: self.number("proc/sys/user/max_net_namespaces"),
+            neighbors: self.number("proc/sys/net/ipv4/neigh/default/gc_thresh3"),
             distribution: self.distribution(),
         }
     }

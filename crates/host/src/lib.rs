@@ -6,6 +6,7 @@
 
 pub mod archive;
 pub mod bridges;
+pub mod capabilities;
 pub mod cgroup;
 mod ethtool;
 pub mod expose;
@@ -14,9 +15,11 @@ pub mod fds;
 pub mod firewall;
 pub mod guest;
 pub mod jsonl;
+mod kernel_views;
 pub mod lab;
 pub mod measure;
 pub mod memory;
+pub mod neighbors;
 pub mod netlink;
 pub mod node;
 pub mod processors;
@@ -28,6 +31,7 @@ pub mod sysctl;
 pub mod terminal;
 pub mod uplink;
 pub mod users;
+pub mod watcher;
 pub mod wires;
 
 mod clone;

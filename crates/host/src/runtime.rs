@@ -8,17 +8,17 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup;
 use crate::error::{Attempted, KernelError};
 use crate::firewall::Firewall;
 use crate::locked::is_at;
+use crate::neighbors;
 use crate::runtime_folder;
 use crate::wires::give_back_stale;
 
@@ -281,9 +281,15 @@ pub fn sweep_stale() -> Result<Vec<String>, RuntimeError> {
     sweep_in(&root()?)
 }
 
+/// Whether the lab `name` has a folder, of which perhaps nobody is left who removes it.
+pub(crate) fn has_folder(name: &str) -> bool {
+    root().is_ok_and(|root| root.join(name).exists())
+}
+
 fn sweep_in(root: &Path) -> Result<Vec<String>, RuntimeError> {
     let mut swept = Vec::new();
     let mut outcome = give_back_stale(root).map_err(RuntimeError::Refused);
+    outcome = outcome.and(neighbors::sweep().map_err(RuntimeError::Refused));
     for (name, path) in folders(root)? {
         match try_lock(&path, File::try_lock) {
             Ok(Some(lock)) => {
@@ -303,15 +309,23 @@ const STATE: &str = "lab.json";
 
 /// The folder that holds the labs' folders. It must be this user's alone: what is in it is trusted.
 pub(crate) fn root() -> Result<PathBuf, RuntimeError> {
-    let user = geteuid();
-    let root = runtime_folder::place();
-    make_private(&root)?;
-    let metadata = fs::symlink_metadata(&root).attempted(|| format!("look at {}", root.display()))?;
-    if metadata.is_dir() && metadata.uid() == user.as_raw() && metadata.mode() & 0o077 == 0 {
-        Ok(root)
-    } else {
-        Err(RuntimeError::Foreign { path: root })
+    among(&runtime_folder::places())
+}
+
+/// The first of these that is this user's, or else the first that can be made so: another user may have taken a name.
+fn among(places: &[PathBuf]) -> Result<PathBuf, RuntimeError> {
+    if let Some(own) = places.iter().find(|place| runtime_folder::is_own(place)) {
+        return Ok(own.clone());
     }
+    let usual = places.first().expect("there is a usual place");
+    for place in places {
+        match make_private(place) {
+            Ok(()) if runtime_folder::is_own(place) => return Ok(place.clone()),
+            Ok(()) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(RuntimeError::Foreign { path: usual.clone() })
 }
 
 fn make_private(path: &Path) -> Result<(), KernelError> {

@@ -50,6 +50,29 @@ pub(crate) fn objection(output: &Output) -> Option<String> {
     (!output.status.success()).then(|| first.unwrap_or("it failed, and did not say why").to_owned())
 }
 
+/// The tables of nftables that iptables makes for rules of ours, by family and name. It leaves them when the rules have gone.
+pub(crate) const OF_IPTABLES: [[&str; 2]; 4] = [["ip", "nat"], ["ip", "filter"], ["ip", "mangle"], ["ip6", "mangle"]];
+
+/// The text that removes a table which does nothing, as `nft` lists it: without rules and sets, and with chains that accept all. None if
+/// it does something. Should somebody add a rule meanwhile, nothing is removed: a chain with rules cannot be.
+pub(crate) fn removal_of_empty([family, name]: [&str; 2], listed: &str) -> Option<String> {
+    let head = format!("table {family} {name} {{");
+    let mut lines = listed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    if lines.next()? != head {
+        return None;
+    }
+    let mut text = String::new();
+    for line in lines {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["chain", chain, "{"] => text.push_str(&format!("delete chain {family} {name} {chain}\n")),
+            ["type", _, "hook", .., "policy", "accept;"] | ["}"] => {}
+            _ => return None,
+        }
+    }
+    Some(format!("{text}delete table {family} {name}\n"))
+}
+
 /// Where to look for them: they are root's programs, which an ordinary user's path lacks.
 fn path() -> OsString {
     let mut path = env::var_os("PATH").unwrap_or_default();
@@ -67,6 +90,22 @@ fn own_lock() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_table_that_does_nothing_is_removed() {
+        let listed = |inside: &str| {
+            format!(
+                "table ip nat {{\n\tchain POSTROUTING {{\n\t\ttype nat hook postrouting priority srcnat; policy accept;\n{inside}\t}}\n}}\n"
+            )
+        };
+        let nat = OF_IPTABLES[0];
+        let text = removal_of_empty(nat, &listed("")).unwrap();
+        assert_eq!(text, "delete chain ip nat POSTROUTING\ndelete table ip nat\n");
+        assert_eq!(removal_of_empty(nat, &listed("\t\tip saddr 10.0.0.0/8 masquerade\n")), None);
+        assert_eq!(removal_of_empty(nat, &listed("").replace("accept", "drop")), None);
+        assert_eq!(removal_of_empty(nat, ""), None);
+        assert_eq!(removal_of_empty(OF_IPTABLES[1], &listed("")), None);
+    }
 
     #[test]
     fn a_program_is_told_and_its_first_objection_heard() {

@@ -185,6 +185,12 @@ impl Uplink {
     }
 }
 
+/// Puts back, in this process's network namespace, what links and ways out have changed whose processes were all killed. In `folder` it
+/// is written down.
+pub(crate) fn sweep(folder: &std::path::Path) -> Result<(), KernelError> {
+    record::sweep(folder)
+}
+
 /// Where locks are.
 fn runtime_folder() -> Result<std::path::PathBuf, KernelError> {
     runtime::root().map_err(|error| match error {

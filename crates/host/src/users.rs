@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use nix::unistd::{Gid, Uid};
 
+use crate::error::{Attempted, KernelError};
+
 /// Where users are written down.
 pub const PASSWD: &str = "/etc/passwd";
 /// Where groups are.
@@ -77,6 +79,13 @@ impl User {
         nix::unistd::setuid(Uid::from_raw(self.uid))?;
         Ok(())
     }
+}
+
+/// Whether the users of this process are those of the machine: its root is, and not only that of a user namespace.
+pub(crate) fn is_of_the_machine() -> Result<bool, KernelError> {
+    let map = read("/proc/self/uid_map").attempted(|| "read the user namespace's map")?;
+    let fields: Vec<&str> = map.split_whitespace().collect();
+    Ok(fields.is_empty() || fields == ["0", "0", "4294967295"])
 }
 
 fn read(path: &str) -> io::Result<String> {

@@ -1,6 +1,7 @@
 //! From the YAML tree to the lab as it is written. All errors are collected; what cannot be read is left out.
 
 mod addressing;
+mod capabilities;
 mod churn;
 mod clock;
 mod container;

@@ -19,6 +19,7 @@ pub(crate) use container::CONTAINER;
 pub(crate) use daemons::{CONVERGED, DAEMON_FILE};
 pub(crate) use exercise::{EXERCISE, MOST_LINES, MOST_TASKS, TASK};
 pub(crate) use files::FILE;
+pub use kinds::WITHHELD;
 pub(crate) use kinds::{DURATION, DURATION_OR_ZERO, SHARE_OR_ZERO};
 pub(crate) use measure::{MEASURE, NODE_MEASURE};
 pub(crate) use multicast::MULTICAST;

@@ -54,6 +54,7 @@ pub use expect::{
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
 pub use image::{ImageName, ImageSource};
+pub use keys::WITHHELD;
 pub use limits::Limits;
 pub use models::filter::write_protocol;
 pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_change, parse_pipe};

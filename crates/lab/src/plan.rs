@@ -252,6 +252,8 @@ pub struct NodePlan {
     pub cpu: Option<CpuCost>,
     /// The processors of this machine that its programs run on, or its kernel or machine; none: any.
     pub pin: Option<PinPlan>,
+    /// The capabilities beside the usual ones that its root has, each once.
+    pub capabilities: Vec<&'static str>,
     /// Kernel settings as `sysctl` names them, for example `net.ipv4.tcp_congestion_control`.
     pub sysctls: Vec<(String, String)>,
     /// Environment of all its programs.

@@ -257,6 +257,7 @@ fn node_plans(
             cpus: node.cpus.map(|cpus| cpus.value),
             cpu: node.cpu.map(|cpu| cpu.value),
             pin: node.pin,
+            capabilities: node.capabilities,
             sysctls: node.sysctls,
             env: node.env,
             inherit: inherited(inherit, node.inherit),

@@ -136,6 +136,7 @@ pub(crate) struct NodeSpec {
     pub(crate) cpu: Option<Spanned<CpuCost>>,
     pub(crate) pin: Option<PinPlan>,
     pub(crate) congestion: Option<Spanned<String>>,
+    pub(crate) capabilities: Vec<&'static str>,
     pub(crate) routes: Option<RoutesSpec>,
     pub(crate) rules: Vec<RuleSpec>,
     /// Whether what has the address of a link leaves by that link.

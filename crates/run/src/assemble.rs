@@ -205,7 +205,29 @@ fn joining(plan: &Plan) -> String {
 }
 
 fn notes_of(nodes: &[Box<dyn LabNode>]) -> impl Iterator<Item = String> {
-    nodes.iter().flat_map(|node| node.notes().iter().map(|note| format!("node {}: {note}", node.name())))
+    let all = nodes.iter().flat_map(|node| node.notes().iter().map(|note| (note.as_str(), node.name())));
+    by_note(all).into_iter()
+}
+
+/// What several nodes have to do without is said once.
+fn by_note<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    const NAMED: usize = 5;
+    let mut nodes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (note, node) in all {
+        match nodes.iter_mut().find(|(said, _)| *said == note) {
+            Some((_, names)) => names.push(node),
+            None => nodes.push((note, vec![node])),
+        }
+    }
+    let line = |(note, names): (&str, Vec<&str>)| match names[..] {
+        [name] => format!("node {name}: {note}"),
+        _ => {
+            let more = names.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("nodes {}{more}: {note}", names[..names.len().min(NAMED)].join(", "))
+        }
+    };
+    nodes.into_iter().map(line).collect()
 }
 
 fn listen(job: &Job) -> Result<Server, RunError> {
@@ -334,6 +356,7 @@ fn node_config(job: &Job, place: usize, cgroup: Option<PathBuf>, is_led: impl Fn
         tables: node.tables.iter().map(table_route).collect(),
         groups: node.groups.iter().filter_map(|part| Some((part.group, part.interface()?))).collect(),
         multipath: node.ecmp.then(|| kernel_seed(job.plan.ecmp_seed(node))),
+        capabilities: node.capabilities.iter().map(|name| (*name).to_owned()).collect(),
         cgroup,
         processors: node.pin.as_ref().map_or_else(Vec::new, |pin| pin.processors.clone()),
         hosts: None,
@@ -430,4 +453,22 @@ fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {
 
 fn machine(error: impl std::fmt::Display) -> RunError {
     RunError::Machine(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lab_file_gives_back_what_nodes_are_not_given() {
+        let withheld: Vec<&str> = netloom_host::capabilities::withheld().collect();
+        assert_eq!(withheld, netloom_lab::WITHHELD);
+    }
+
+    #[test]
+    fn what_many_nodes_have_to_do_without_is_said_once() {
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        let all = names.iter().map(|name| ("no cubic", *name)).chain([("no /sys", "b")]);
+        assert_eq!(by_note(all), ["nodes a, b, c, d, e and 2 more: no cubic", "node b: no /sys"]);
+    }
 }

@@ -6,6 +6,7 @@ use netloom_guest::counter::Counter;
 use netloom_guest::kernel::Kernel;
 use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_host::firewall::Firewall;
+use netloom_host::neighbors::Overflows;
 use netloom_judge::examination::Examination;
 use netloom_lab::Plan;
 use netloom_results::Folder;
@@ -79,6 +80,10 @@ pub(crate) struct Job {
     pub(crate) wall_end: Option<Instant>,
     /// Where rules divert traffic to the lab; none if none is.
     pub(crate) firewall: Option<Rc<Firewall>>,
+    /// What the verdict is to say of this machine.
+    pub(crate) machine: Option<String>,
+    /// How often the machine's tables of neighbours were full.
+    pub(crate) overflows: Rc<Overflows>,
     /// The guard's process id, as seen from outside.
     pub(crate) guard_pid: i32,
 }

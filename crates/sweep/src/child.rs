@@ -118,11 +118,16 @@ impl Running {
         }
         let outcome = match report.verdict.as_described {
             _ if !is_over => Outcome::Failed,
+            // Whoever did something in it from outside made it another run than the others.
+            true if !report.interventions.is_empty() => Outcome::NotAsDescribed,
             true => Outcome::AsDescribed,
             false => Outcome::NotAsDescribed,
         };
         let why = match outcome {
             Outcome::AsDescribed => None,
+            Outcome::NotAsDescribed if report.verdict.as_described => {
+                Some(format!("a client did something during the run: {}", report.interventions.join(", ")))
+            }
             Outcome::NotAsDescribed => Some(report.verdict.headline()),
             Outcome::Failed => Some(why_failed(&report, ended.status, &folder.run(self.number))),
         };

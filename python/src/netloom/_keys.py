@@ -108,6 +108,11 @@ class NodeKeys(TypedDict, total=False):
     """The autonomous system that a router with `bgp` belongs to, 1 to 4294967294."""
     bird: str | Configuration | None
     """Runs BIRD in place of FRR, with this configuration: a path, or {text: ...}."""
+    capabilities: Sequence[Literal["audit_control", "audit_read", "block_suspend", "mac_admin", "mac_override", "mknod", "sys_boot", "sys_module", "sys_rawio", "sys_time", "sys_tty_config", "syslog", "wake_alarm"]] | None
+    """
+    Capabilities (capabilities(7)) that its root has although they act on the whole machine, in a namespace node of a
+    lab that root starts. Default: none of them.
+    """
     collect: Sequence[str] | None
     """
     Files and folders that are copied to nodes/NODE/ of the results at the end of a run: absolute paths with *, ?,
@@ -116,7 +121,7 @@ class NodeKeys(TypedDict, total=False):
     command: str | Sequence[str | float | bool] | None
     """What the entry point is given in the place of the image's command."""
     congestion: str | None
-    """The congestion control of its TCP connections: net.ipv4.tcp_congestion_control. Default: the kernel's."""
+    """The congestion control of its TCP connections: net.ipv4.tcp_congestion_control. Default: cubic."""
     container: str | Container | None
     """
     A container of docker or podman that runs already: it gets the lab's interfaces as long as the lab is up. In real

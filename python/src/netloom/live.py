@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import threading
 import time
 import warnings
@@ -143,8 +144,19 @@ def _socket_of(name: str) -> str:
     if runtime and os.path.isdir(runtime) and os.stat(runtime).st_uid == uid:
         base = os.path.join(runtime, "netloom")
     else:
-        base = "/run/netloom" if uid == 0 else f"/tmp/netloom-{uid}"
+        base = "/run/netloom" if uid == 0 else _in_tmp(uid)
     return os.path.join(base, name, "control.sock")
+
+
+def _in_tmp(uid: int) -> str:
+    # Another user may have taken the first name: the program then takes the next one that it can have.
+    names = [f"/tmp/netloom-{uid}"] + [f"/tmp/netloom-{uid}-{number}" for number in range(1, 10)]
+    for name in names:
+        with contextlib.suppress(OSError):
+            about = os.lstat(name)
+            if stat.S_ISDIR(about.st_mode) and about.st_uid == uid and not about.st_mode & 0o077:
+                return name
+    return names[0]
 
 
 class Live:

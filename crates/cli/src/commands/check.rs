@@ -8,6 +8,7 @@ use netloom_judge::MissingProgram;
 pub(super) fn check(args: &CheckArgs) -> Outcome {
     let lab_file::Loaded { lab, .. } = lab_file::load(&args.file, &args.foreign, args.clock)?;
     lab_file::short_memory(&lab);
+    lab_file::crowded(&lab);
     lab_file::check_filters(&lab.plan, &args.file)?;
     netloom_run::user_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     netloom_run::pin_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));

@@ -128,6 +128,11 @@ pub(super) fn short_memory(lab: &Lab) -> Option<String> {
     netloom_run::memory_warning(&lab.plan).inspect(|warning| talk::warning(warning))
 }
 
+/// That this machine has too little room for the neighbours of the lab's nodes, if so; it is said, too.
+pub(super) fn crowded(lab: &Lab) -> Option<String> {
+    netloom_run::neighbor_warning(&lab.plan).inspect(|warning| talk::warning(warning))
+}
+
 /// The run that is asked for.
 pub(super) fn request(path: &Path, overrides: &Overrides, results: PathBuf) -> Result<RunRequest, Failure> {
     request_with(path, overrides, overrides.clock, results)
@@ -141,8 +146,8 @@ pub(super) fn request_with(
     results: PathBuf,
 ) -> Result<RunRequest, Failure> {
     let Loaded { lab, text: lab_text, notes } = load_in_one_piece(path, &overrides.foreign, clock)?;
-    let warnings =
-        notes.into_iter().chain(lab.warnings.lines()).chain(unused_traffic(&lab)).chain(short_memory(&lab)).collect();
+    let here = unused_traffic(&lab).into_iter().chain(short_memory(&lab)).chain(crowded(&lab));
+    let warnings = notes.into_iter().chain(lab.warnings.lines()).chain(here).collect();
     let mut plan = lab.plan;
     if let Some(name) = &overrides.name {
         plan.name = valid_name(name)?;

@@ -34,6 +34,12 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     let report = match outcome {
         Ok(report) => report,
         Err(failure) => {
+            if !args.json
+                && let Some(report) = judged_all_the_same(&failure)
+            {
+                let text = if args.quiet { render::conclusion(report) } else { render::report(report) };
+                print(text.trim_end())?;
+            }
             // Why the run failed is worth more than why that could not be told, too.
             told.unwrap_or_else(|error| talk::warning(&error.message));
             return Err(failure);
@@ -46,6 +52,11 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         print(render::report(&report).trim_end())?;
     }
     Ok(report.exit_code)
+}
+
+/// The report of a run that was played and judged, of which something could not be written.
+fn judged_all_the_same(failure: &Failure) -> Option<&Report> {
+    failure.report.as_deref().filter(|report| failure.code == ExitCode::Results && report.duration_ns > 0)
 }
 
 fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {

@@ -75,6 +75,7 @@ fn warn(sweep: &Sweep, checked: &Checked, args: &SweepArgs) -> Result<(), Failur
     }
     lab_file::unused_traffic(&first.lab);
     lab_file::short_memory(&first.lab);
+    lab_file::crowded(&first.lab);
     let missing = netloom_run::missing_programs(&first.lab.plan, &args.file);
     if missing.is_empty() {
         return Ok(());

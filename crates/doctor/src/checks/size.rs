@@ -3,6 +3,7 @@
 use super::{Found, better, fine};
 use crate::tree::Facts;
 use crate::trial::Outcome;
+use netloom_host::neighbors::ENOUGH;
 use netloom_judge::examination::{Check, Forwarding};
 use netloom_judge::quantity::grouped;
 
@@ -13,7 +14,7 @@ const FEW_FILES: u64 = 4_096;
 
 pub(super) fn all(found: &Found<'_>) -> Vec<Check> {
     let mut checks = vec![processors(found)];
-    checks.extend([memory(found), files(found.facts)].into_iter().flatten());
+    checks.extend([memory(found), files(found.facts), neighbors(found)].into_iter().flatten());
     checks
 }
 
@@ -45,6 +46,25 @@ fn memory(found: &Found<'_>) -> Option<Check> {
         fine("size", "memory", result)
     } else {
         better("size", "memory", result, "end programs that hold memory: `ps aux --sort=-rss | head` shows them")
+    })
+}
+
+/// All labs of the machine share it.
+fn neighbors(found: &Found<'_>) -> Option<Check> {
+    const NAME: &str = "neighbours";
+    let limit = found.facts.neighbors?;
+    let result = format!("the kernel keeps {} for all labs", grouped(limit as f64));
+    if found.rights.root {
+        return Some(fine("size", NAME, format!("{result}; a lab raises that while it is up")));
+    }
+    Some(if limit >= ENOUGH {
+        fine("size", NAME, result)
+    } else {
+        let change = format!(
+            "sudo sysctl -w net.ipv4.neigh.default.gc_thresh3={ENOUGH} net.ipv6.neigh.default.gc_thresh3={ENOUGH}: labs with `arp: true` \
+             and many nodes on one LAN fill it, and all labs beside them lose packets then"
+        );
+        better("size", NAME, result, change)
     })
 }
 

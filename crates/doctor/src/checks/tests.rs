@@ -44,6 +44,7 @@ pub(crate) fn facts() -> Facts {
         open_files: Some(524_288),
         highest_pid: Some(4_194_304),
         network_namespaces: Some(30_000),
+        neighbors: Some(1_024),
         distribution: vec!["debian".into()],
         ..Facts::default()
     }
@@ -130,6 +131,7 @@ fn what_could_be_better_comes_with_its_command() {
         ("other load", "measure again"),
         ("processors", "lift the limit"),
         ("memory", "ps aux"),
+        ("neighbours", "sudo sysctl -w net.ipv4.neigh.default.gc_thresh3=65536"),
         ("socket buffers", "sudo sysctl -w net.core.rmem_max=67108864"),
         ("priority", "rtprio 1"),
         ("sleeps (eco)", "when the machine is idle"),

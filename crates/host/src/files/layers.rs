@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use super::mounts::escape;
 use crate::error::{Attempted, KernelError};
+use crate::users::is_of_the_machine;
 
 /// A folder in memory in which layers are made.
 #[derive(Debug)]
@@ -28,9 +29,7 @@ pub(super) struct Layers {
 impl Layers {
     /// Layers in this folder, which exists and is empty.
     pub(super) fn new(memory: PathBuf) -> Result<Self, KernelError> {
-        let map = fs::read_to_string("/proc/self/uid_map").attempted(|| "read the user namespace's map")?;
-        let fields: Vec<&str> = map.split_whitespace().collect();
-        Ok(Self { memory, made: 0, upper: None, is_privileged: fields == ["0", "0", "4294967295"] })
+        Ok(Self { memory, made: 0, upper: None, is_privileged: is_of_the_machine()? })
     }
 
     /// Reaches the memory by this path from now on.

@@ -259,7 +259,7 @@ impl Agent {
                 Place::Beside { .. } => devices::by_address,
             },
         )?;
-        configure::configure(&self.identity.config)?;
+        configure::configure(&self.identity.config, false)?;
         self.watch = Some(Watch::begin(&self.identity.config)?);
         Ok(())
     }

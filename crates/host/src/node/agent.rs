@@ -22,6 +22,7 @@ use super::programs::Programs;
 use super::protocol::{Event, Program, Reply, Request, receive, send};
 use super::watch::{NetworkChange, Watch};
 use super::{configure, inspect, program, routes, socket};
+use crate::capabilities;
 use crate::clone::leave_other_namespaces;
 use crate::error::{Attempted, KernelError};
 use crate::measure::{MeasureConfig, Measured, TcpState};
@@ -44,6 +45,8 @@ pub(super) fn run(config: &NodeConfig, fresh: &Fresh, control: OwnedFd, events: 
         some => processors::stay_on(some).attempted(|| format!("stay on the processors {some:?}")),
     };
     let prepared = namespaces.and_then(|()| stays()).and_then(|()| configure::prepare(config, fresh));
+    // Of this process, too: whoever controls it has no more than its programs.
+    let prepared = prepared.and_then(|notes| capabilities::give_up(&config.capabilities).map(|()| notes));
     let failed = prepared.is_err();
     let reply = prepared.map_or_else(Reply::Refused, |notes| Reply::Prepared { notes });
     if send(&control, &reply, &[]).is_err() || failed {
@@ -181,7 +184,7 @@ impl<'a> Agent<'a> {
         if self.joined.is_some() {
             configure::settle_in_container(self.config)?;
         }
-        configure::configure(self.config)?;
+        configure::configure(self.config, self.joined.is_none())?;
         // The requests for a thousand routes took memory that the node never needs again.
         memory::give_back();
         Ok(())

@@ -36,6 +36,9 @@ pub struct NodeConfig {
     pub multipath: Option<NonZeroU32>,
     /// The cgroup that its processes belong to; the one of the lab process when there is none.
     pub cgroup: Option<PathBuf>,
+    /// What its root may do to the whole machine, beside what it does in its namespaces: names of
+    /// [`withheld`](crate::capabilities::withheld) capabilities.
+    pub capabilities: Vec<String>,
     /// The processors that its processes run on; those of the lab process when there are none.
     pub processors: Vec<usize>,
     /// What it sees as `/etc/hosts`; what the lab sees when there is none.

@@ -9,9 +9,10 @@ use ipnet::IpNet;
 
 use super::config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
 use super::fresh::Fresh;
-use super::parameters::{SCOPES, keys_of_ipv4, keys_of_ipv6};
+use super::parameters::{SCOPES, TCP_BUFFERS, keys_of_ipv4, keys_of_ipv6};
 use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
+use crate::kernel_views::protect_machine;
 use crate::netlink::{
     Gateway, Netlink, Request, Rule, add_address, add_group, add_neighbor, add_route, add_rule, add_table_route,
     say_congestion, set_up,
@@ -34,7 +35,9 @@ pub(crate) fn prepare(config: &NodeConfig, fresh: &Fresh) -> Result<Vec<String>,
     }
     let note = files::enter(&config.files, &config.name)?;
     config.sysctls.iter().try_for_each(|(key, _)| refuse_shared(key))?;
+    TCP_BUFFERS.iter().try_for_each(|(key, value)| fresh.set_if_present(key, value))?;
     let mut notes = prepare_network(config, fresh)?;
+    notes.extend(congestion::set_usual(&config.sysctls, fresh)?);
     notes.extend(note);
     // A machine that hides parts of its /sys, as containers do, lets no process mount a fresh one. Programs then see
     // the machine's interfaces there instead of the node's, which few of them ever look at.
@@ -43,6 +46,7 @@ pub(crate) fn prepare(config: &NodeConfig, fresh: &Fresh) -> Result<Vec<String>,
         Err(error) if error.errno() == libc::EPERM => notes.push(format!("{error}; /sys shows the machine's own")),
         Err(error) => return Err(error),
     }
+    protect_machine()?;
     Ok(notes)
 }
 
@@ -62,10 +66,8 @@ fn prepare_network(config: &NodeConfig, fresh: &Fresh) -> Result<Vec<String>, Ke
 
 /// The same for a node that has a kernel of its own, and with it all of its parameters.
 pub(crate) fn prepare_guest(config: &NodeConfig) -> Result<Vec<String>, KernelError> {
-    // A kernel with little memory gives connections little room. These are the values of any larger machine (tcp_init
-    // of net/ipv4/tcp.c), so that a connection behaves as it does there. First, since users may say otherwise.
-    sysctl::set("net.ipv4.tcp_rmem", "4096 131072 6291456")?;
-    sysctl::set("net.ipv4.tcp_wmem", "4096 16384 4194304")?;
+    // A kernel with little memory gives connections little room. First, since users may say otherwise.
+    TCP_BUFFERS.iter().try_for_each(|(key, value)| sysctl::set(key, value))?;
     let is_own = files::is_named(&config.files.entries, files::HOSTS);
     if let Some(Hosts::Text(text)) = config.hosts.as_ref().filter(|_| !is_own) {
         std::fs::write("/etc/hosts", text).attempted(|| "write /etc/hosts")?;
@@ -73,8 +75,8 @@ pub(crate) fn prepare_guest(config: &NodeConfig) -> Result<Vec<String>, KernelEr
     prepare_network(config, &Fresh::default())
 }
 
-/// Interfaces, addresses, neighbors and routes.
-pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
+/// Interfaces, addresses, neighbors and routes. `is_made`: whether the node was made of namespaces that have the machine's usual TCP.
+pub(crate) fn configure(config: &NodeConfig, is_made: bool) -> Result<(), KernelError> {
     for (key, value) in &config.sysctls {
         if belongs_to_an_interface(config, key) {
             sysctl::set(key, value)?;
@@ -82,7 +84,7 @@ pub(crate) fn configure(config: &NodeConfig) -> Result<(), KernelError> {
     }
     let mut netlink = Netlink::open()?;
     let indexes = indexes(&mut netlink, &config.interfaces)?;
-    let congestion = congestion::of_routes(&config.sysctls);
+    let congestion = congestion::of_routes(&config.sysctls, is_made);
     let interfaces = config.interfaces.iter().zip(&indexes);
     let interfaces = interfaces.flat_map(|(interface, index)| of_interface(*index, interface, congestion));
     let gateway = |route: &RouteConfig| Gateway {

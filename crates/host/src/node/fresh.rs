@@ -59,7 +59,8 @@ impl Fresh {
         if self.has(key, value) { Ok(()) } else { sysctl::set_if_present(key, value) }
     }
 
-    fn has(&self, key: &str, value: &str) -> bool {
+    /// Whether it is known to have that value.
+    pub(super) fn has(&self, key: &str, value: &str) -> bool {
         self.0.get(key).is_some_and(|is| is == value)
     }
 }

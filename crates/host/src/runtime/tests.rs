@@ -63,3 +63,19 @@ fn the_lock_survives_in_a_copy_of_the_descriptor() {
     drop(copy);
     assert_eq!(list_in(root.path()).unwrap().len(), 0);
 }
+
+#[test]
+fn another_users_folder_of_that_name_is_in_nobodys_way() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().unwrap();
+    let names: Vec<PathBuf> = ["netloom-7", "netloom-7-1", "netloom-7-2"].map(|name| place.path().join(name)).into();
+    // A link and a folder that others look into stand for those of another user.
+    std::os::unix::fs::symlink("/etc", &names[0]).unwrap();
+    fs::create_dir(&names[1]).unwrap();
+    fs::set_permissions(&names[1], fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(matches!(among(&names[..2]), Err(RuntimeError::Foreign { path }) if path == names[0]));
+    assert_eq!(among(&names).unwrap(), names[2]);
+    // Labs are found there still when the others have gone.
+    fs::remove_file(&names[0]).unwrap();
+    assert_eq!(among(&names).unwrap(), names[2]);
+}

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 
+use crate::capabilities::give_up_all;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
@@ -70,7 +71,7 @@ pub(super) fn start(inside: BorrowedFd<'_>, argv: &[OsString], env: &[(String, S
             }
             // If the link is killed, it is as if the terminal had gone.
             prctl::set_pdeathsig(Signal::SIGHUP)?;
-            if ordinary { keep_capabilities() } else { Ok(()) }
+            if ordinary { keep_capabilities() } else { give_up_all() }
         });
     }
     let child = command.spawn()?;

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::KernelError;
-use crate::tables::{self, NFT, VARIANTS, is_there};
+use crate::tables::{self, NFT, OF_IPTABLES, VARIANTS, is_there, removal_of_empty};
 
 /// Translates addresses at an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +80,9 @@ impl Rules {
             let error = KernelError::new(format!("remove the rules of {} with {}", self.interface, tool.program()), 0);
             error.with_detail(why.unwrap_or_else(|| "it is not there any more".into()))
         };
-        self.run(tool, false).map_err(failed)
+        self.run(tool, false).map_err(failed)?;
+        tidy();
+        Ok(())
     }
 
     /// Removes them, with whatever they were made.
@@ -89,6 +91,7 @@ impl Rules {
             // All but one have nothing to remove.
             let _ = self.run(tool, false);
         }
+        tidy();
     }
 
     fn text(&self, tool: Tool, add: bool) -> String {
@@ -122,6 +125,17 @@ impl Rules {
             Ok(output) => tables::objection(&output).map_or(Ok(()), |why| Err(Some(why))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(None),
             Err(error) => Err(Some(error.to_string())),
+        }
+    }
+}
+
+/// Removes the empty tables that iptables leaves where nftables carries its rules. They do no harm if they stay.
+fn tidy() {
+    for table in OF_IPTABLES.into_iter().filter(|_| is_there(NFT)) {
+        let listed = tables::run(tables::command(NFT, &["list", "table", table[0], table[1]]), "");
+        let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        if let Some(text) = listed.ok().and_then(|listed| removal_of_empty(table, &listed)) {
+            let _ = tables::run(tables::command(NFT, &["-f", "-"]), &text);
         }
     }
 }

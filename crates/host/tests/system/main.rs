@@ -35,6 +35,7 @@ const CASES: &[(&str, fn())] = &[
     ("nodes::a_node_keeps_no_descriptor_of_the_lab", nodes::a_node_keeps_no_descriptor_of_the_lab),
     ("nodes::nothing_comes_to_light_when_proc_is_unmounted", nodes::nothing_comes_to_light_when_proc_is_unmounted),
     ("nodes::a_killed_node_is_noticed", nodes::a_killed_node_is_noticed),
+    ("nodes::root_of_a_node_does_not_act_on_the_machine", nodes::root_of_a_node_does_not_act_on_the_machine),
     ("nodes::parameters_are_set_or_refused", nodes::parameters_are_set_or_refused),
     ("nodes::any_congestion_control_can_be_had", nodes::any_congestion_control_can_be_had),
     ("nodes::a_refusal_names_node_and_object", nodes::a_refusal_names_node_and_object),

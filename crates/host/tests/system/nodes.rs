@@ -81,6 +81,37 @@ pub(crate) fn a_killed_node_is_noticed() {
     });
 }
 
+/// Whatever root may do in namespaces of its own, the clock, the modules and the parameters of the whole machine are not among it.
+pub(crate) fn root_of_a_node_does_not_act_on_the_machine() {
+    // linux/capability.h: CAP_SYS_TIME and CAP_SYS_MODULE; CAP_NET_ADMIN and CAP_SYS_ADMIN.
+    let (clock, modules, own) = (1_u64 << 25, 1 << 16, 1 << 12 | 1 << 21);
+    let mask = |node: &mut Node, process: &str, field: &str| {
+        let line = ok(node, &format!("grep {field} /proc/{process}/status"));
+        u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()
+    };
+    in_lab(|_| {
+        let asked = NodeConfig { capabilities: vec!["sys_time".to_owned()], ..node("b") };
+        let mut nodes = Node::create_all([node("a"), asked]).unwrap();
+        let [a, b] = &mut nodes[..] else { unreachable!("there are two") };
+        for (process, field) in [("self", "CapEff"), ("self", "CapBnd"), ("1", "CapPrm"), ("1", "CapBnd")] {
+            let has = mask(a, process, field);
+            assert_eq!((has & (clock | modules), has & own), (0, own), "{field} of {process}: {has:x}");
+        }
+        let has = mask(b, "self", "CapEff");
+        assert_eq!((has & clock, has & modules), (clock, 0), "{has:x}");
+        // access(2) says so, too, where a mount is read-only.
+        for path in
+            ["/proc/sys/vm/swappiness", "/proc/sys/kernel/panic", "/proc/sysrq-trigger", "/sys/kernel", "/proc/irq"]
+        {
+            assert!(!sh(a, &format!("test -w {path}")).0.success(), "{path} can be written");
+        }
+        for path in ["/proc/sys/net/ipv4/ip_forward", "/proc/self/oom_score_adj"] {
+            ok(a, &format!("test -w {path}"));
+        }
+        ok(a, "ip link add br0 type bridge && echo 900 > /sys/class/net/br0/bridge/forward_delay");
+    });
+}
+
 pub(crate) fn parameters_are_set_or_refused() {
     let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     in_lab(|_| {

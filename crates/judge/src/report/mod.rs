@@ -79,6 +79,9 @@ pub struct Report {
     pub events: Punctuality,
     /// Whether the network was as described.
     pub verdict: Verdict,
+    /// What clients did during the run, which the lab file does not say; a sweep does not count such a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interventions: Vec<String>,
     /// What to check before the results are trusted.
     pub warnings: Vec<String>,
     /// Nodes in which programs computed for so long that lab time went on meanwhile (`on_spin: advance`): the run is not the

@@ -4,6 +4,7 @@
 //! network they ran over was the one in the lab file.
 
 mod events;
+mod outside;
 mod processors;
 mod tunnels;
 
@@ -72,6 +73,10 @@ pub struct Evidence {
     pub events: Punctuality,
     /// Its tunnels to other machines.
     pub tunnels: Vec<TunnelRow>,
+    /// What clients did that the lab file does not say, to links and otherwise.
+    pub interventions: Vec<NetworkChange>,
+    /// How often the machine's tables of neighbours were full.
+    pub overflows: u64,
     /// What could not be enforced or measured, and why.
     pub notes: Vec<String>,
 }
@@ -198,6 +203,7 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     complaint.starved = !starved.is_empty() || !causes.is_empty();
     findings.extend(starved);
     findings.extend(evidence.tunnels.iter().flat_map(|tunnel| tunnels::findings(allowed, tunnel)));
+    findings.extend(outside::findings(allowed, evidence));
     findings.extend(evidence.nodes.iter().filter_map(unenforced_share));
     findings.extend(evidence.nodes.iter().filter_map(|node| altered_links(allowed, node)));
     findings.extend(evidence.nodes.iter().filter_map(lost_leases));
@@ -213,6 +219,7 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let slowing = findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp);
     let dilation = slowing.and_then(|slowing| smallest_dilation(evidence.clock, slowing));
     let mut notes = evidence.notes.clone();
+    notes.extend(outside::note(allowed, &evidence.interventions));
     notes.extend(evidence.nodes.iter().filter_map(|node| other_changes(allowed, node)));
     for node in &evidence.nodes {
         notes.extend(node.shortages.iter().map(|what| format!("node {}: {what}", node.name)));

@@ -388,3 +388,27 @@ fn the_doctor_is_quoted_where_the_machine_explains_the_findings() {
     let unenforced = NodeEvidence { unenforced_share: Some("no cgroup".into()), ..NodeEvidence::default() };
     assert_eq!(said(&Evidence { nodes: vec![unenforced], engine: engine(), ..Evidence::default() }), None);
 }
+
+#[test]
+fn what_clients_change_is_not_described_and_what_else_they_do_is_noted() {
+    let change = |alters_link, what: &str| NetworkChange { alters_link, what: what.into() };
+    let interventions =
+        vec![change(true, "l set to {\"loss\":\"30 %\"} at 1.2 s"), change(false, "program ping started in a at 2 s")];
+    let evidence = Evidence { interventions, ..with(pipe()) };
+    let verdict = judge(&ALLOWED, &evidence);
+    assert!(!verdict.as_described && verdict.dilation.is_none());
+    assert!(verdict.findings[0].text.contains("l set to {\"loss\":\"30 %\"} at 1.2 s"), "{}", verdict.findings[0].text);
+    assert_eq!(verdict.notes.len(), 1);
+    assert!(verdict.notes[0].ends_with("program ping started in a at 2 s"), "{}", verdict.notes[0]);
+    // The lab file may allow it.
+    let verdict = judge(&Allowed { changes: true, ..ALLOWED }, &evidence);
+    assert!(verdict.as_described);
+    assert!(verdict.notes[0].contains("30 %") && verdict.notes[0].contains("ping"), "{}", verdict.notes[0]);
+}
+
+#[test]
+fn a_full_table_of_neighbours_is_found() {
+    let verdict = judge(&ALLOWED, &Evidence { overflows: 7, ..with(pipe()) });
+    assert_eq!(verdict.findings.len(), 1);
+    assert!(verdict.findings[0].text.contains("was full 7 times"), "{}", verdict.findings[0].text);
+}

@@ -12,7 +12,7 @@ use crate::yaml::{Content, Node};
 const LONGEST: usize = 255;
 
 /// Keys of nodes that would change more of a container than its network, or what its engine decides.
-const REFUSED: [(&str, &str); 20] = [
+const REFUSED: [(&str, &str); 21] = [
     ("image", "a container has its image already: leave one of the two out"),
     ("vm", "a node is a container or a virtual machine: leave one of the two out"),
     ("stack", "a container has the network stack of this machine's kernel: leave this out"),
@@ -20,6 +20,10 @@ const REFUSED: [(&str, &str); 20] = [
     ("cpus", "its engine says what a container may use, for example `docker update --cpus`: leave this out"),
     ("cpu", "this is for kernel nodes in virtual time only: leave it out"),
     ("pin", "its engine says where a container runs, for example `docker update --cpuset-cpus`: leave this out"),
+    (
+        "capabilities",
+        "its engine says what a container may do, and its programs in a lab may not act on the whole machine: leave this out",
+    ),
     ("root", FILES),
     ("files", FILES),
     ("daemons", FILES),

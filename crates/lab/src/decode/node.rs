@@ -1,5 +1,6 @@
 //! Nodes.
 
+use super::capabilities::capabilities;
 use super::container::container;
 use super::dhcp::{asks, dhcp, dns};
 use super::expose::expose;
@@ -81,6 +82,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         errors.extend(said_twice(&fields, &spec.sysctls));
         spec.sysctls.push((CONGESTION.to_owned(), said.value.clone()));
     }
+    spec.capabilities = fields.get("capabilities").map_or_else(Vec::new, |value| capabilities(value, errors));
     spec.env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
     let setup = fields.get("setup").map_or(&[][..], |value| list(value, errors)).iter();
     let line = |item: &Node| command(item).map(|command| (item.span.line, command));

@@ -8,7 +8,7 @@ use crate::models;
 use crate::plan::{
     Action, Argv, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan, InterfacePlan, LinkPlan,
     MeasurePlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan, TrafficPlan,
-    Whose,
+    TreePlan, Whose,
 };
 use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
@@ -221,6 +221,7 @@ impl Plan {
                 "count": cpu.computing.map(|cost| cost.count.name()),
             })),
             "pin": node.pin.as_ref().map(|pin| &pin.processors),
+            "capabilities": node.capabilities,
             "sysctls": settings(&node.sysctls),
             "env": settings(&node.env),
             "inherit": node.inherit,
@@ -256,17 +257,7 @@ impl Plan {
                     "untagged": vlans.untagged,
                     "tagged": vlans.tagged,
                 })).collect::<Vec<_>>(),
-                "tree": switch.tree.as_ref().map(|tree| json!({
-                    "priority": tree.settings.priority,
-                    "hello_ns": tree.settings.hello.as_nanos(),
-                    "max_age_ns": tree.settings.max_age.as_nanos(),
-                    "forward_delay_ns": tree.settings.forward_delay.as_nanos(),
-                    "ports": tree.ports.iter().zip(&node.interfaces).map(|(port, own)| json!({
-                        "interface": own.name,
-                        "cost": port.cost,
-                        "role": port.role.name(),
-                    })).collect::<Vec<_>>(),
-                })),
+                "tree": switch.tree.as_ref().map(|tree| tree_of(node, tree)),
                 "static": switch.fixed.iter().map(|(address, port)| {
                     (mac(*address), json!(node.interfaces[*port].name))
                 }).collect::<Map<_, _>>(),
@@ -489,4 +480,19 @@ fn measured(measure: &MeasurePlan) -> Value {
 
 fn written(all: Vec<(&'static str, String)>) -> Map<String, Value> {
     all.into_iter().map(|(key, value)| (key.to_owned(), yaml_value_with_list(&value, "classes"))).collect()
+}
+
+/// The spanning tree of a switch.
+fn tree_of(node: &NodePlan, tree: &TreePlan) -> Value {
+    json!({
+        "priority": tree.settings.priority,
+        "hello_ns": tree.settings.hello.as_nanos(),
+        "max_age_ns": tree.settings.max_age.as_nanos(),
+        "forward_delay_ns": tree.settings.forward_delay.as_nanos(),
+        "ports": tree.ports.iter().zip(&node.interfaces).map(|(port, own)| json!({
+            "interface": own.name,
+            "cost": port.cost,
+            "role": port.role.name(),
+        })).collect::<Vec<_>>(),
+    })
 }

@@ -3,7 +3,7 @@
 use super::container::{CONTAINER, CONTAINER_NAME};
 use super::daemons::{CONFIGURATION, DAEMONS};
 use super::files::{COLLECT, FILES};
-use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES};
+use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARIABLE_NAMES, WITHHELD};
 use super::measure::NODE_MEASURE_KIND;
 use super::rules::RULES;
 use super::services::{DHCP, DNS, FIREWALL, NAT};
@@ -256,13 +256,20 @@ pub(crate) const NODE: Section = Section {
             "congestion",
             Kind::Text(CONGESTION_NAME),
             "bbr",
-            "The congestion control of its TCP connections: net.ipv4.tcp_congestion_control. Default: the kernel's.",
+            "The congestion control of its TCP connections: net.ipv4.tcp_congestion_control. Default: cubic.",
         ),
         Key::new(
             "sysctl",
             Kind::Map { names: SYSCTL_NAME, values: &Kind::Scalar },
             "{net.ipv4.tcp_sack: 0}",
             "Kernel settings of its network stack: names that begin with net.",
+        ),
+        Key::new(
+            "capabilities",
+            Kind::List { items: &Kind::Word(&WITHHELD), least: 1, most: None },
+            "[sys_time]",
+            "Capabilities (capabilities(7)) that its root has although they act on the whole machine, in a namespace node of a lab that \
+             root starts. Default: none of them.",
         ),
         Key::new("env", ENVIRONMENT, "{LANG: C}", "Environment variables of all its programs."),
         Key::new(

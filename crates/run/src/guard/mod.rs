@@ -11,14 +11,17 @@ use crate::images::{self, Images};
 use crate::job::{Job, Mode};
 use crate::results_folder::{absolute, results_folder};
 use crate::{
-    Event, RunRequest, capture_filters, diversion, exposed, external, kernels, preflight, refusal, tunnel, vms, way_out,
+    Event, RunRequest, capture_filters, diversion, exposed, external, kernels, neighbors, preflight, refusal,
+    socket_buffers, tunnel, vms, way_out,
 };
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
+use netloom_host::neighbors::{Overflows, Room};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_host::signals::{Signals, watch_process};
 use netloom_host::uplink::WayOut;
+use netloom_host::watcher::Watcher;
 use netloom_host::wires::Kept;
 use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Plan, Stack};
@@ -75,15 +78,53 @@ fn guard(request: &RunRequest, mode: Mode, watched: Watched, sink: &mut dyn FnMu
     preflight::processors(&request.plan, &request.lab_file)?;
     preflight::labels(&request.plan, &request.lab_file)?;
     sweep_stale().map_err(cannot_acquire)?;
+    let watcher = Watcher::fork(&request.plan.name).map_err(refused)?;
+    let outcome = watched_over((request, images, containers), mode, users, watched, sink);
+    watcher.dismiss();
+    outcome
+}
+
+/// What the guard does while a watcher waits for its death.
+fn watched_over(
+    (request, images, containers): (&RunRequest, Images, Containers),
+    mode: Mode,
+    users: Option<Subordinate>,
+    watched: Watched,
+    sink: &mut dyn FnMut(&Event),
+) -> Result<Report, RunError> {
     // First: the processes that it forks are to hold nothing of the lab.
     let mut way_out = way_out::prepare(&request.plan, &request.lab_file)?;
-    let mut runtime = Some(RuntimeDir::acquire(&request.plan.name).map_err(cannot_acquire)?);
+    let room = neighbors::make_room(&request.plan)?;
+    let mut runtime = match RuntimeDir::acquire(&request.plan.name) {
+        Ok(runtime) => Some(runtime),
+        Err(error) => {
+            // That the lab is up already is worth more than that the limits could not be put back.
+            let _ = room.map_or(Ok(()), Room::release);
+            return Err(cannot_acquire(error));
+        }
+    };
     let outcome = guarded((request, images, containers), mode, users, (watched, way_out.as_mut()), sink, &mut runtime);
     let closed = way_out.map_or(Ok(()), WayOut::close);
     let removed = runtime.map_or(Ok(()), RuntimeDir::remove);
-    let report = outcome?;
-    closed.and(removed).map_err(|error| RunError::Died(error.to_string()))?;
+    let put_back = room.map_or(Ok(()), Room::release);
+    let mut report = outcome?;
+    if let Err(error) = closed.and(removed).and(put_back) {
+        fail(&mut report, &RunError::Died(error.to_string()));
+        // What the command ends with is told in any case.
+        let _ = serde_json::to_vec_pretty(&report).map(|text| fs::write(report.results.join(REPORT), text));
+    }
     Ok(report)
+}
+
+/// The file with the report, in the results folder.
+const REPORT: &str = "report.json";
+
+/// Has a report say why the command fails after all.
+fn fail(report: &mut Report, error: &RunError) {
+    let code = error.exit_code();
+    report.error = Some(error.to_string());
+    report.interrupted = code == ExitCode::Interrupted;
+    report.exit_code = code.number();
 }
 
 /// What the guard does while it holds the lab's runtime folder.
@@ -106,29 +147,27 @@ fn guarded(
     let outcome = live(request, &job, users, outside, watched, sink, runtime);
     // They are back before the command ends.
     drop(keepers);
-    kept.map_or(Ok(()), Kept::give_back).map_err(refused)?;
+    let given_back = kept.map_or(Ok(()), Kept::give_back).map_err(refused);
+    let outcome = outcome.and_then(|report| given_back.map(|()| report));
     Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
 }
 
-/// What is known of a run whose lab could not say it any more. It is kept, unless the lab has kept more.
+/// What is known of a run whose lab could not say it any more: with what the lab has kept, if it has.
 fn report_of_failure(job: &Job, error: &RunError) -> Report {
-    let code = error.exit_code();
-    let mut report = Report {
+    let known = fs::read(job.folder.path().join(REPORT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let fresh = || Report {
         lab: job.plan.name.clone(),
         results: job.folder.path().to_owned(),
-        error: Some(error.to_string()),
-        interrupted: code == ExitCode::Interrupted,
         warnings: job.warnings.clone(),
-        exit_code: code.number(),
+        page: job.page.then(|| page::FILE.into()),
         ..Report::default()
     };
-    if !job.folder.path().join("report.json").exists() {
-        // The failure is told in any case.
-        report.page = job.page.then(|| page::FILE.into());
-        let _ = job.folder.write_report(&report);
-        if job.page {
-            let _ = page::write(job.folder.path());
-        }
+    let mut report = known.unwrap_or_else(fresh);
+    fail(&mut report, error);
+    // The failure is told in any case.
+    let _ = job.folder.write_report(&report);
+    if job.page {
+        let _ = page::write(job.folder.path());
     }
     report
 }
@@ -258,6 +297,8 @@ fn prepare(
         examination: netloom_doctor::of_this_machine(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
         firewall: None,
+        machine: socket_buffers::note(&request.plan),
+        overflows: Rc::new(Overflows::watch()),
         guard_pid: std::process::id().cast_signed(),
     })
 }

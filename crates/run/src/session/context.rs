@@ -1,11 +1,13 @@
 //! What every part of a session sees: what is to be done, the links and their time, how far the lab is, and what is told of it.
 
+use super::interventions::Interventions;
 use super::stage::{Stage, Stop};
 use crate::Event;
 use crate::guard_link::GuardLink;
-use crate::job::Job;
+use crate::job::{Job, Mode};
 use crate::links::Links;
 use netloom_judge::{Kind, Punctuality, RunError};
+use netloom_lab::Stack;
 use netloom_results::EventLog;
 use netloom_units::{Duration, Instant};
 use serde_json::Value;
@@ -21,6 +23,10 @@ pub(super) struct Context<'a> {
     /// What could not be enforced, for the verdict.
     pub(super) notes: Vec<String>,
     pub(super) warnings: Vec<String>,
+    /// What clients did that the lab file does not say.
+    pub(super) interventions: Interventions,
+    /// How often the machine's tables of neighbours had been full when the session began.
+    pub(super) overflows: u64,
 }
 
 impl Context<'_> {
@@ -30,6 +36,20 @@ impl Context<'_> {
             Stage::Playing(play) | Stage::Stopping(Stop { played: Some((play, _)), .. }) => Some(play.zero),
             Stage::Starting | Stage::Stopping(_) => None,
         }
+    }
+
+    /// Takes note of what a client did in a run, which only its lab file is to describe; of a lab that is up, clients do as they like.
+    pub(super) fn intervene(&mut self, alters_link: bool, what: &str) {
+        if self.job.mode == Mode::Run {
+            let at = self.zero().map(|zero| self.links.now().since(zero));
+            self.interventions.add(alters_link, at, what);
+        }
+    }
+
+    /// How often the machine's tables of neighbours have been full since; of nodes with kernels of their own alone, that is no matter.
+    pub(super) fn overflows_since(&self) -> u64 {
+        let is_concerned = self.job.plan.nodes.iter().any(|node| node.stack == Stack::Namespace);
+        if is_concerned { self.job.overflows.count().saturating_sub(self.overflows) } else { 0 }
     }
 
     /// Writes that something happened now.

@@ -5,6 +5,7 @@ use super::carriers::dropped_by;
 use super::context::Context;
 use super::programs::Programs;
 use super::stage::{Play, Stage, Stop, Why};
+use super::unkept::Unkept;
 use crate::Event;
 use crate::commands::Command;
 use crate::driver::Driver;
@@ -47,26 +48,32 @@ impl Session<'_> {
             unreachable!("a lab stops before it is finished");
         };
         self.context.guard.step("collecting results");
+        let mut unkept = Unkept::default();
         let captured = self.finish_captures();
         let journal = self.finish_journal();
-        let mut report = self.report(&why, played)?;
+        let mut report = self.report(&why, played, &mut unkept)?;
         report.journal = journal.as_ref().ok().cloned().flatten();
+        unkept.keep(captured)?;
+        unkept.keep(journal)?;
         // Everything is measured: nodes and engine end while it is written.
         self.programs.nodes.iter_mut().for_each(|node| node.begin_end());
         self.context.links.begin_end();
-        self.context.job.folder.write_tables(&report)?;
+        unkept.keep(self.context.job.folder.write_tables(&report))?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
         let Job { folder, plan, plots, page, .. } = &self.context.job;
         let drawn = if *plots { plots::draw(folder, plan, SampleSettings::of(plan, INTERVAL).step) } else { Ok(None) };
         report.plots = drawn.as_ref().ok().cloned().flatten();
+        unkept.keep(drawn)?;
         report.page = page.then(|| page::FILE.into());
-        folder.write_report(&report)?;
-        if *page {
-            page::write(folder.path())?;
+        unkept.tell(&mut report);
+        unkept.keep(folder.write_report(&report))?;
+        if *page && unkept.keep(page::write(folder.path()))?.is_none() {
+            report.page = None;
         }
-        drawn?;
-        captured?;
-        journal?;
+        if unkept.tell(&mut report) {
+            // It is to say how the command ends. Perhaps there is room for it now.
+            let _ = folder.write_report(&report);
+        }
         Ok(Event::Finished { report: Box::new(report) })
     }
 
@@ -86,7 +93,12 @@ impl Session<'_> {
     }
 
     /// All that was found out. Of a run that never reached time zero that is little.
-    fn report(&mut self, why: &Why, played: Option<(Play, Box<Snapshot>)>) -> Result<Report, RunError> {
+    fn report(
+        &mut self,
+        why: &Why,
+        played: Option<(Play, Box<Snapshot>)>,
+        unkept: &mut Unkept,
+    ) -> Result<Report, RunError> {
         let interrupted = matches!(why, Why::Interrupted);
         let mut report = Report {
             lab: self.context.job.plan.name.clone(),
@@ -103,8 +115,9 @@ impl Session<'_> {
             ..Report::default()
         };
         if let Some((mut play, last)) = played {
-            report.samples = play.sampler.take().map(Sampler::finish).transpose()?;
-            self.fill(&mut report, &play, &last)?;
+            let samples = play.sampler.take().map(Sampler::finish).transpose();
+            report.samples = unkept.keep(samples)?.flatten();
+            self.fill(&mut report, &play, &last, unkept)?;
         }
         report.exit_code = match why {
             Why::Failed(error) => error.exit_code().number(),
@@ -115,17 +128,18 @@ impl Session<'_> {
         Ok(report)
     }
 
-    fn fill(&mut self, report: &mut Report, play: &Play, last: &Snapshot) -> Result<(), RunError> {
+    fn fill(&mut self, report: &mut Report, play: &Play, last: &Snapshot, unkept: &mut Unkept) -> Result<(), RunError> {
         let (names, pipes) = (self.context.links.names(), self.context.links.pipes());
         report.duration_ns = last.at.since(play.zero).as_nanos();
         report.pipes = pipe_rows(names, pipes, &play.first, last);
         let routers = self.context.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
-        delays::write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last)?;
+        unkept.keep(delays::write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last))?;
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
-        (report.tcp, report.nodes) = self.measuring.end(&mut self.context, &mut self.programs, play.zero)?;
+        let measured = self.measuring.end(&mut self.context, &mut self.programs, play.zero);
+        (report.tcp, report.nodes) = unkept.keep(measured)?.unwrap_or_default();
         (report.expectations, report.figures) = self.expectations(last, &play.first);
         // With what was measured in nodes, more may be met than was known before.
         self.tasks_met_by(last, &play.first);
@@ -134,6 +148,7 @@ impl Session<'_> {
         report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
         report.losses = self.context.links.port_losses(last)?;
         report.advanced = self.advanced();
+        report.interventions = self.context.interventions.list().into_iter().map(|one| one.what).collect();
         report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
         let plan = &self.context.job.plan;
         let has_wires = plan.nodes.iter().any(|node| node.external.is_some());
@@ -174,6 +189,8 @@ impl Session<'_> {
             nodes: self.node_evidence(spent)?,
             events: self.context.punctuality.clone(),
             tunnels: report.tunnels.clone(),
+            interventions: self.context.interventions.list(),
+            overflows: self.context.overflows_since(),
             notes: self
                 .context
                 .notes
@@ -181,6 +198,7 @@ impl Session<'_> {
                 .cloned()
                 .chain(self.joined_links())
                 .chain(cut_short)
+                .chain(self.context.job.machine.clone())
                 .chain(external::note(&self.context.job.plan))
                 .chain(tunnel::note(&self.context.job.plan, &last.engine.tunnels))
                 .chain(idle_links(&report.pipes))

@@ -9,6 +9,7 @@ mod context;
 mod exercise;
 mod finish;
 mod hearts;
+mod interventions;
 mod measuring;
 mod programs;
 mod requests;
@@ -17,6 +18,7 @@ mod so_far;
 mod sources;
 mod stage;
 mod timeline;
+mod unkept;
 
 use crate::Event;
 use crate::accounts::Accounts;
@@ -36,6 +38,7 @@ use carriers::Carriers;
 use context::Context;
 use exercise::Exercise;
 use hearts::Hearts;
+use interventions::Interventions;
 use measuring::Measuring;
 pub(crate) use measuring::of_node as measured_in;
 use netloom_control::Server;
@@ -151,6 +154,8 @@ impl<'a> Session<'a> {
                 punctuality: Punctuality::default(),
                 notes,
                 warnings: job.warnings.clone(),
+                interventions: Interventions::default(),
+                overflows: job.overflows.count(),
             },
         }
     }

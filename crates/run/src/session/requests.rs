@@ -138,7 +138,13 @@ impl Requests {
             Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Stats => Reply::Stats(context.links.stats(&context.job.plan)?),
             Request::Verdict => return Ok(Outcome::Tells(Told::Verdict)),
-            Request::Restart(wanted) => programs.restart(context, &wanted.name)?.map_or_else(refused, |()| Reply::Done),
+            Request::Restart(wanted) => {
+                let restarted = programs.restart(context, &wanted.name)?;
+                if restarted.is_ok() {
+                    context.intervene(false, &format!("service {} restarted", wanted.name));
+                }
+                restarted.map_or_else(refused, |()| Reply::Done)
+            }
             Request::Exercise => Reply::Exercise(tasks.report(&context.job.plan)),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => change(&set, context, programs, carriers)?.map_or_else(refused, |()| Reply::Done),
@@ -284,8 +290,10 @@ fn change(
 fn change_link(context: &mut Context<'_>, place: &Place, change: &PipeChange) -> Result<(), RunError> {
     context.links.change(place.link, place.direction, place.pipe.as_deref(), change)?;
     let link = context.links.names()[place.link].name.clone();
+    let set = netloom_lab::describe_change(change);
+    context.intervene(true, &format!("{} set to {set}", place.text(&link)));
     context.tell(format!("{} changed", place.text(&link)));
-    context.note("link changed", place.details(&link, json!({ "set": netloom_lab::describe_change(change) })))
+    context.note("link changed", place.details(&link, json!({ "set": set })))
 }
 
 /// Why the interfaces of a link cannot lose their carrier, if so.
@@ -310,6 +318,7 @@ fn set_link_state(context: &mut Context<'_>, place: &Place, state: State) -> Res
     }
     let link = context.links.names()[place.link].name.clone();
     let state = if state == State::Up { "up" } else { "down" };
+    context.intervene(true, &format!("{} {state}", place.text(&link)));
     context.tell(format!("{} {state}", place.text(&link)));
     context.note(&format!("link {state}"), place.details(&link, json!({})))
 }

@@ -64,6 +64,8 @@ impl Session<'_> {
             nodes: Vec::new(),
             events: self.context.punctuality.clone(),
             tunnels: TunnelRow::of_plan(&job.plan, &last.engine.tunnels, zero),
+            interventions: self.context.interventions.list(),
+            overflows: self.context.overflows_since(),
             notes: self.context.notes.clone(),
         }
     }

@@ -9,7 +9,9 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 
 use super::undo::Undo;
+use crate::capabilities::give_up;
 use crate::error::{Attempted, KernelError};
+use crate::kernel_views::protect_machine;
 use crate::mount::attach;
 use crate::netlink::Netlink;
 use crate::node::agent::{Agent, Joined, watch_children};
@@ -46,6 +48,7 @@ fn settle_in(interfaces: &[String]) -> Result<(), KernelError> {
     if let Some(name) = interfaces.iter().find(|name| there.iter().any(|link| link.name == **name)) {
         return Err(KernelError::new(format!("add the interface {name}"), libc::EEXIST));
     }
+    give_up(&[])?;
     unshare(CloneFlags::CLONE_NEWNS).attempted(|| "make a mount namespace")?;
     let (none, slave) = (None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE);
     mount(none, "/", none, slave, none).attempted(|| "keep mounts from the container")
@@ -68,6 +71,10 @@ fn prepare(config: &NodeConfig, hosts: Vec<OwnedFd>, undo: &mut Undo) -> Result<
             undo.note(key)?;
             notes.extend(congestion::set(key, value)?);
         }
+    }
+    // The container's own programs go on as before: these mounts are the lab's.
+    if let Err(error) = protect_machine() {
+        notes.push(error.to_string());
     }
     if let Some(tree) = hosts.into_iter().next()
         && let Err(error) = show_hosts(&tree)

@@ -43,10 +43,12 @@ pub(super) fn execute(
     let is_vm = context.job.plan.nodes[node].stack == Stack::Vm;
     let cwd = if is_vm { folder_in(context.job, node).to_owned() } else { cwd.into() };
     let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env, &cwd);
+    let program = argv[0].clone();
     let argv = argv.into_iter().map(OsString::from).collect();
     let key = programs
         .launch(context, Launch { node, argv, env, cwd, stdio, terminal, user })
         .map_err(|error| (ExitCode::Machine, error.to_string()))?;
+    context.intervene(false, &format!("program {program} started in {name}"));
     programs.processes.add(key, Purpose::Client(id), context.links.now(), None, context.job.plan.stop);
     Ok(())
 }

@@ -1,0 +1,104 @@
+//! What of the kernel's views (`/proc`, `/sys`) is the whole machine's: root may read it in a node, and not write to it.
+//!
+//! The kernel lets root write to most files there without asking for a capability, so a script that sets `vm.swappiness` or writes to
+//! `/proc/sysrq-trigger` would act on the machine. Read-only mounts keep it from that. They are no wall: root of a node can mount
+//! these file systems anew.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::mount::{MsFlags, mount};
+
+use crate::error::{Attempted, KernelError};
+use crate::mount::{attach, clone_tree};
+use crate::users::is_of_the_machine;
+
+/// A part of a view that is the whole machine's.
+struct Part {
+    path: &'static str,
+    /// What of it the namespaces of a node have for themselves.
+    own: &'static [&'static str],
+}
+
+/// Parts that some kernels do not have are passed over.
+const PARTS: [Part; 11] = [
+    Part { path: "/proc/sys", own: &OWN_PARAMETERS },
+    // Network devices, each seen in its own network namespace only; bridges and bonds are configured there.
+    Part { path: "/sys", own: &["/sys/class/net", "/sys/devices/virtual/net"] },
+    Part { path: "/proc/sysrq-trigger", own: &[] },
+    Part { path: "/proc/irq", own: &[] },
+    Part { path: "/proc/bus", own: &[] },
+    Part { path: "/proc/fs", own: &[] },
+    Part { path: "/proc/acpi", own: &[] },
+    Part { path: "/proc/driver", own: &[] },
+    Part { path: "/proc/scsi", own: &[] },
+    Part { path: "/proc/mtrr", own: &[] },
+    Part { path: "/proc/dynamic_debug", own: &[] },
+];
+
+/// Parameters of network, IPC and UTS namespaces: see [`is_private_to_a_node`](crate::sysctl::is_private_to_a_node).
+const OWN_PARAMETERS: [&str; 12] = [
+    "/proc/sys/net",
+    "/proc/sys/fs/mqueue",
+    "/proc/sys/kernel/hostname",
+    "/proc/sys/kernel/domainname",
+    "/proc/sys/kernel/msgmax",
+    "/proc/sys/kernel/msgmnb",
+    "/proc/sys/kernel/msgmni",
+    "/proc/sys/kernel/sem",
+    "/proc/sys/kernel/shmall",
+    "/proc/sys/kernel/shmmax",
+    "/proc/sys/kernel/shmmni",
+    "/proc/sys/kernel/shm_rmid_forced",
+];
+
+/// Makes what is the machine's read-only in this process's mounts, which are its own. In the user namespace of an ordinary user the
+/// kernel itself refuses to write there.
+pub(crate) fn protect_machine() -> Result<(), KernelError> {
+    if is_of_the_machine()? { PARTS.iter().try_for_each(Part::protect) } else { Ok(()) }
+}
+
+impl Part {
+    fn protect(&self) -> Result<(), KernelError> {
+        let attempted = || format!("make {} read-only", self.path);
+        let place = match open(self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other.attempted(attempted)?,
+        };
+        let mut own = Vec::new();
+        for path in self.own {
+            if let Ok(place) = open(path) {
+                own.push((*path, clone_tree(place.as_fd(), false).attempted(attempted)?));
+            }
+        }
+        let all = clone_tree(place.as_fd(), false).attempted(attempted)?;
+        attach(all.as_fd(), place.as_fd()).attempted(attempted)?;
+        let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
+        let flags = flags | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        mount(None::<&str>, self.path, None::<&str>, flags, None::<&str>).attempted(attempted)?;
+        for (path, tree) in own {
+            open(path).and_then(|place| attach(tree.as_fd(), place.as_fd())).attempted(attempted)?;
+        }
+        Ok(())
+    }
+}
+
+fn open(path: &str) -> io::Result<OwnedFd> {
+    File::options().read(true).custom_flags(libc::O_PATH).open(path).map(OwnedFd::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sysctl::is_private_to_a_node;
+
+    #[test]
+    fn the_parameters_of_a_node_are_those_that_its_lab_file_may_set() {
+        for path in OWN_PARAMETERS.iter().filter(|path| **path != "/proc/sys/kernel/hostname") {
+            let name = path.trim_start_matches("/proc/sys/").replace('/', ".");
+            assert!(is_private_to_a_node(&name) || is_private_to_a_node(&format!("{name}.x")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What came over the network from outside of the lab: its clients, and the machine that all labs share.
+
+use super::{Allowed, Evidence, NetworkChange, list};
+use crate::Finding;
+
+/// The run was of another network than the lab file's, or packets were lost for want of what the machine has once for all.
+pub(super) fn findings(allowed: &Allowed, evidence: &Evidence) -> impl Iterator<Item = Finding> {
+    let changed = list(evidence.interventions.iter().filter(|one| one.alters_link && !allowed.changes));
+    let changed = (!changed.is_empty()).then(|| Finding {
+        subject: "network".into(),
+        text: format!(
+            "a client changed it during the run, which its lab file does not say: {changed} (`changes` in `bounds` allows that)"
+        ),
+        slowing: None,
+    });
+    let full = (evidence.overflows > 0).then(|| Finding {
+        subject: "machine".into(),
+        text: format!(
+            "its table of neighbours, one for all labs, was full {} times: kernels dropped packets outside the models (raise \
+             net.ipv4.neigh.default.gc_thresh3 and net.ipv6.neigh.default.gc_thresh3, as netloom does where root starts it)",
+            evidence.overflows
+        ),
+        slowing: None,
+    });
+    changed.into_iter().chain(full)
+}
+
+/// What clients did otherwise, or were allowed to do.
+pub(super) fn note(allowed: &Allowed, interventions: &[NetworkChange]) -> Option<String> {
+    let others = list(interventions.iter().filter(|one| !one.alters_link || allowed.changes));
+    (!others.is_empty()).then(|| format!("what clients did during the run, which the lab file does not say: {others}"))
+}
