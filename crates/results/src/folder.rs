@@ -77,6 +77,10 @@ impl Folder {
             .and_then(|()| writeln!(file))
             .and_then(|()| file.flush())
             .and_then(|()| fs::rename(self.path.join(&fresh), &path))
+            .inspect_err(|_| {
+                // On a full disk, it would take what others need.
+                let _ = fs::remove_file(self.path.join(&fresh));
+            })
             .map_err(RunError::results(&path))
     }
 
@@ -153,6 +157,19 @@ mod tests {
         }
         let latest = root.path().join("dumbbell/latest").canonicalize().unwrap();
         assert_eq!(latest, second.path().canonicalize().unwrap());
+    }
+
+    /// On a full disk, the report has to have the room that a page did not find enough of.
+    #[test]
+    fn what_cannot_be_written_takes_no_room() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::create(root.path(), "full", UNIX_EPOCH).unwrap();
+        // A folder that is not empty is replaced by no file, not even by root.
+        fs::create_dir_all(folder.path().join("report.json/inside")).unwrap();
+        fs::create_dir_all(folder.path().join("page.html/inside")).unwrap();
+        assert!(folder.write_json("report.json", &1).is_err());
+        assert!(crate::page::put(&folder.path().join("page.html"), "page").is_err());
+        assert!(!folder.path().join("report.json.new").exists() && !folder.path().join("page.html.new").exists());
     }
 
     #[test]

@@ -128,8 +128,10 @@ pub fn write_comparison(folders: &[PathBuf], path: &Path) -> Result<(), RunError
 /// When it cannot be written.
 pub fn put(path: &Path, page: &str) -> io::Result<()> {
     let fresh = path.with_extension("html.new");
-    fs::write(&fresh, page)?;
-    fs::rename(&fresh, path)
+    fs::write(&fresh, page).and_then(|()| fs::rename(&fresh, path)).inspect_err(|_| {
+        // On a full disk, it would take what others need.
+        let _ = fs::remove_file(&fresh);
+    })
 }
 
 impl RunData {
