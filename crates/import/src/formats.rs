@@ -129,7 +129,7 @@ impl Format {
             Self::Gml => graph::topology(gml::read(input.text())?, &input.stem, options.role),
             Self::Containerlab => containerlab::read(input, options),
             Self::Kathara => kathara::read(input, options),
-            Self::Ns2 => ns2::read(input),
+            Self::Ns2 => ns2::read(input, options),
             Self::Imunes => imunes::read(input.text(), &input.stem),
             Self::Core => core_xml::read(input.text(), &input.stem, options),
             Self::MiniEdit => miniedit::read(input.text(), &input.stem),

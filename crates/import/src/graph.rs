@@ -53,10 +53,11 @@ pub(crate) fn topology(mut graph: Graph, label: &str, role: Role) -> Read<Topolo
     topology.notes = std::mem::take(&mut graph.notes);
     let mut used = Used::default();
     used.unused("the graph", &graph.attributes);
-    let mut positions = Vec::new();
+    let mut coordinates = Vec::new();
     for node in &graph.nodes {
-        positions.push(add_node(node, role, &mut topology, &mut used)?);
+        coordinates.push(add_node(node, role, &mut topology, &mut used)?);
     }
+    let positions = on_earth(coordinates, &mut topology);
     if positions.iter().any(Option::is_some) {
         draw(&positions, &mut topology);
         topology.remarks.push(geography::STATED.to_owned());
@@ -76,8 +77,35 @@ fn draw(positions: &[Option<Position>], topology: &mut Topology) {
     }
 }
 
-/// Adds a node, and returns where it is.
-fn add_node(node: &Vertex, role: Role, topology: &mut Topology, used: &mut Used) -> Read<Option<Position>> {
+/// Latitude and longitude, as a node says them.
+type Coordinates<'a> = Option<[&'a Attribute; 2]>;
+
+/// The places on Earth. Where half of the nodes or more are at no such place, the numbers of all are those of a drawing.
+fn on_earth(coordinates: Vec<Coordinates<'_>>, topology: &mut Topology) -> Vec<Option<Position>> {
+    let number = |said: &Attribute| said.value.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+    let place = |[latitude, longitude]: [&Attribute; 2]| Position::new(&latitude.value, &longitude.value);
+    let is_off = |said: &[&Attribute; 2]| said.iter().all(|one| number(one).is_some()) && place(*said).is_none();
+    let off: Vec<&[&Attribute; 2]> = coordinates.iter().flatten().filter(|said| is_off(said)).collect();
+    let is_drawing = 2 * off.len() >= coordinates.iter().flatten().count();
+    let Some([latitude, longitude]) = off.first().filter(|_| is_drawing) else {
+        for [latitude, longitude] in coordinates.iter().flatten().filter(|said| place(**said).is_none()) {
+            let said = format!("{:?}, {:?} is no place on Earth", latitude.value, longitude.value);
+            topology.notes.add(latitude.place, format!("{said}: its links get no delay"));
+        }
+        return coordinates.into_iter().map(|said| said.and_then(place)).collect();
+    };
+    let said = format!("{}, {} is no place on Earth", latitude.value, longitude.value);
+    let said = format!("{said}: all such coordinates are those of a drawing, and links get no delay from them");
+    topology.notes.add(latitude.place, said);
+    for (node, said) in topology.nodes.iter_mut().zip(&coordinates) {
+        let drawn = said.and_then(|[latitude, longitude]| Some([number(longitude)?, -number(latitude)?]));
+        node.position = node.position.or(drawn);
+    }
+    vec![None; coordinates.len()]
+}
+
+/// Adds a node, and returns the coordinates that it says.
+fn add_node<'a>(node: &'a Vertex, role: Role, topology: &mut Topology, used: &mut Used) -> Read<Coordinates<'a>> {
     let mut known = used.of("nodes", &node.attributes);
     let label = known.first(&["label", "name"]).map_or("", |label| label.value.as_str());
     let number = topology.add_node(meant(label), &node.id, node.place)?;
@@ -102,13 +130,7 @@ fn add_node(node: &Vertex, role: Role, topology: &mut Topology, used: &mut Used)
     known.settle();
     topology.nodes[number].position =
         places::place(right.map(|one| one.value.as_str()), down.map(|one| one.value.as_str()));
-    let (Some(latitude), Some(longitude)) = (latitude, longitude) else { return Ok(None) };
-    let position = Position::new(&latitude.value, &longitude.value);
-    if position.is_none() {
-        let (north, east) = (&latitude.value, &longitude.value);
-        topology.notes.add(latitude.place, format!("{north:?}, {east:?} is no place on Earth: its links get no delay"));
-    }
-    Ok(position)
+    Ok(latitude.zip(longitude).map(<[&Attribute; 2]>::from))
 }
 
 /// A label, but for what stands where there is none.

@@ -34,6 +34,11 @@ mod yaml;
 pub use formats::Format;
 pub use writers::Target;
 
+/// The words of a text as a list of Tcl has them: `10 {a b}` are two.
+pub fn words(text: &str) -> Vec<String> {
+    tcl::split_list(text)
+}
+
 use files::Input;
 use netloom_lab::{Clock, Diagnostic, Diagnostics, Lab, Span};
 use notes::Note;
@@ -82,6 +87,8 @@ pub struct Options {
     pub environment: BTreeMap<String, String>,
     /// Whether nodes have this machine's files where a file names a container image.
     pub no_images: bool,
+    /// The arguments of a script.
+    pub arguments: Vec<String>,
 }
 
 /// A file of another tool as a lab file.

@@ -58,6 +58,26 @@ pub(crate) fn to_commands(topology: &mut Topology) {
     }
 }
 
+/// Names the interfaces of nodes that get such addresses, in a file that names none, as a lab does by itself. The lab gives such
+/// links no addresses of its own.
+pub(crate) fn name_interfaces(topology: &mut Topology) {
+    let given = given(topology);
+    let moved: BTreeSet<usize> = clashing(&given).into_iter().chain(apart(&given)).collect();
+    let nodes: BTreeSet<usize> =
+        moved.iter().map(|one| topology.links[given[*one].link].ends[given[*one].end].node).collect();
+    let mut next: BTreeMap<usize, usize> = BTreeMap::new();
+    for end in topology.links.iter_mut().flat_map(|link| &mut link.ends) {
+        let number = next.entry(end.node).or_default();
+        if nodes.contains(&end.node) && interface(&end.settings).is_none() {
+            end.settings.insert(0, entry("interface", Value::text(format!("eth{number}"))));
+        }
+        *number += 1;
+    }
+    for link in moved.iter().map(|one| given[*one].link).collect::<BTreeSet<usize>>() {
+        put(&mut topology.links[link].settings, "addresses", Value::plain("none"));
+    }
+}
+
 /// All addresses that the file gives.
 fn given(topology: &Topology) -> Vec<Given> {
     let segments = segments(topology);

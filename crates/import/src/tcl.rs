@@ -16,6 +16,7 @@ mod words;
 pub(crate) use lists::{list, placed_list, split_list};
 
 use crate::source::{Lines, Place, Wrong};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Steps of a script: a command is one, and so are 256 bytes of what it works on.
@@ -35,6 +36,10 @@ pub(crate) trait Host {
     fn script(&mut self, name: &str, place: Place) -> Option<(usize, String)>;
     /// Something that is not done.
     fn note(&mut self, place: Place, message: String);
+    /// Whether a command ended the program.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// How a script ends otherwise than behind its last command.
@@ -56,8 +61,8 @@ pub(crate) type Result_ = Result<String, Leave>;
 enum Variable {
     Text(String),
     Array(BTreeMap<String, String>),
-    /// The variable of this name of the outermost scope.
-    Global(String),
+    /// The variable of this name of another scope, by its number.
+    Linked(usize, String),
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +84,8 @@ pub(crate) struct Interpreter {
     bytes: usize,
     /// From which `rand()` draws.
     random: u64,
+    /// A global variable, and the line where it was asked for first.
+    watched: (String, Cell<Option<usize>>),
 }
 
 /// A word and the line where it begins.
@@ -86,6 +93,15 @@ pub(crate) struct Interpreter {
 struct Word {
     text: String,
     line: usize,
+    /// In braces, in which nothing was replaced.
+    is_raw: bool,
+}
+
+impl Word {
+    /// The text as a value: a line that is continued is one line.
+    fn value(&self) -> String {
+        if self.is_raw { joined(&self.text) } else { self.text.clone() }
+    }
 }
 
 impl Interpreter {
@@ -99,7 +115,18 @@ impl Interpreter {
             level: 0,
             bytes: 0,
             random: 0x9e37_79b9_7f4a_7c15,
+            watched: (String::new(), Cell::new(None)),
         }
+    }
+
+    /// Remembers where this global variable is asked for first.
+    pub(crate) fn watch(&mut self, name: &str) {
+        self.watched.0 = name.to_owned();
+    }
+
+    /// Where that was, if it was.
+    pub(crate) fn watched(&self) -> Option<Place> {
+        self.watched.1.get().map(|line| self.place(line))
     }
 
     /// Runs a script that begins on this line.
@@ -181,13 +208,19 @@ impl Interpreter {
         if let Some(result) = control::call(self, name, words, host) {
             return result;
         }
-        let texts: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+        let texts: Vec<String> = words.iter().map(Word::value).collect();
         if let Some(result) = builtins::call(self, name, &texts, line, host) {
             return result;
         }
         let place = self.place(line);
         match host.call(&texts, place) {
+            Some(_) if host.is_over() => Err(Leave::Exit),
             Some(result) => result.or_else(|message| self.fail(line, message)),
+            None if name.is_empty() => {
+                let rest = shortened(&texts[1..].join(" "));
+                host.note(place, format!("a command without a name, before `{rest}`: it does nothing"));
+                Ok(String::new())
+            }
             None => {
                 host.note(place, format!("`{}` is no command that is known here: it does nothing", shortened(name)));
                 Ok(String::new())
@@ -202,9 +235,10 @@ impl Interpreter {
             let parts = split_list(parameter);
             let (called, default) = (parts.first().cloned().unwrap_or_default(), parts.get(1).cloned());
             let value = if called == "args" && at + 1 == procedure.parameters.len() {
-                Some(list(given.by_ref().map(|word| word.text.as_str())))
+                let rest: Vec<String> = given.by_ref().map(Word::value).collect();
+                Some(list(rest.iter().map(String::as_str)))
             } else {
-                given.next().map(|word| word.text.clone()).or(default)
+                given.next().map(Word::value).or(default)
             };
             let Some(value) = value else {
                 return self.fail(words[0].line, format!("`{name}` needs a value for `{called}`"));
@@ -222,31 +256,82 @@ impl Interpreter {
     }
 
     /// The value of a variable; an array is asked by its index.
-    fn get(&self, name: &str) -> Option<&str> {
+    fn get(&self, name: &str, line: usize) -> Option<&str> {
         let (name, index) = parts(name);
-        let scope = self.scopes.last()?;
-        let mut found =
-            if let Some(global) = name.strip_prefix("::") { self.scopes[0].get(global) } else { scope.get(name) };
-        if let Some(Variable::Global(global)) = found {
-            found = self.scopes[0].get(global);
+        if !self.watched.0.is_empty()
+            && name.ends_with(&self.watched.0)
+            && self.home(name) == (0, self.watched.0.clone())
+        {
+            self.watched.1.set(self.watched.1.get().or(Some(line)));
         }
-        match (found?, index) {
+        match (self.find(name)?, index) {
             (Variable::Text(text), None) => Some(text),
             (Variable::Array(array), Some(index)) => array.get(index).map(String::as_str),
             _ => None,
         }
     }
 
+    /// Whether there is a variable of this name with a value.
+    fn find_text(&self, name: &str) -> bool {
+        match (self.find(parts(name).0), parts(name).1) {
+            (Some(Variable::Text(_)), None) => true,
+            (Some(Variable::Array(array)), Some(index)) => array.contains_key(index),
+            _ => false,
+        }
+    }
+
     /// The array of this name.
     fn array(&self, name: &str) -> Option<&BTreeMap<String, String>> {
-        let mut found = match name.strip_prefix("::") {
-            Some(global) => self.scopes[0].get(global),
-            None => self.scopes.last()?.get(name),
-        };
-        if let Some(Variable::Global(global)) = found {
-            found = self.scopes[0].get(global);
+        if let Variable::Array(array) = self.find(name)? { Some(array) } else { None }
+    }
+
+    /// The scope in which a variable of the present one is, and its name there. A link leads to no other link.
+    fn home(&self, name: &str) -> (usize, String) {
+        if let Some(global) = name.strip_prefix("::") {
+            return (0, global.to_owned());
         }
-        if let Variable::Array(array) = found? { Some(array) } else { None }
+        let here = self.scopes.len() - 1;
+        match self.scopes[here].get(name) {
+            Some(Variable::Linked(scope, there)) => (*scope, there.clone()),
+            _ => (here, name.to_owned()),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&Variable> {
+        let (scope, there) = self.home(name);
+        self.scopes[scope].get(&there)
+    }
+
+    /// Makes a name of the present scope stand for a variable of another one, which `there` is in that scope.
+    fn link(&mut self, name: &str, scope: usize, there: &str) {
+        let target = match self.scopes[scope].get(there) {
+            Some(Variable::Linked(further, name)) => (*further, name.clone()),
+            _ => (scope, there.to_owned()),
+        };
+        if target != (self.scopes.len() - 1, name.to_owned()) {
+            self.scope_of(None).insert(name.to_owned(), Variable::Linked(target.0, target.1));
+        }
+    }
+
+    /// The number of the scope that `upvar` and `uplevel` mean: `#0`, `1`; that of the caller unless it is said.
+    fn above(&self, level: Option<&str>) -> Option<usize> {
+        let here = self.scopes.len() - 1;
+        match level {
+            None => here.checked_sub(1),
+            Some(level) => match level.strip_prefix('#') {
+                Some(number) => number.parse().ok().filter(|number| *number <= here),
+                None => here.checked_sub(level.parse().ok()?),
+            },
+        }
+    }
+
+    /// Runs a script in another scope.
+    fn run_above(&mut self, scope: usize, script: &str, line: usize, host: &mut dyn Host) -> Result_ {
+        let left = self.scopes.split_off(scope + 1);
+        let result = self.run(script, line, host);
+        self.scopes.truncate(scope + 1);
+        self.scopes.extend(left);
+        result
     }
 
     /// Sets a variable.
@@ -290,26 +375,15 @@ impl Interpreter {
         &mut self.scopes[if global.is_some() { 0 } else { last }]
     }
 
-    /// Where a variable is, behind what leads to it. A global one that does not exist yet is made.
+    /// Where a variable is, behind what leads to it. One of another scope that does not exist yet is made.
     fn slot(&mut self, name: &str) -> Option<&mut Variable> {
-        if let Some(global) = name.strip_prefix("::") {
-            return self.scopes[0].get_mut(global);
-        }
-        let global = match self.scopes.last()?.get(name) {
-            Some(Variable::Global(global)) => Some(global.clone()),
-            _ => None,
-        };
-        match global {
+        let (scope, there) = self.home(name);
+        let is_link = !name.starts_with("::") && matches!(self.scopes.last()?.get(name), Some(Variable::Linked(..)));
+        if is_link && !self.scopes[scope].contains_key(&there) {
             // An array that gets its first element, or a text: whichever comes makes it.
-            Some(global) => {
-                if self.scopes[0].contains_key(&global) {
-                    return self.scopes[0].get_mut(&global);
-                }
-                let empty = Variable::Array(BTreeMap::new());
-                Some(self.scopes[0].entry(global).or_insert(empty))
-            }
-            None => self.scopes.last_mut()?.get_mut(name),
+            self.scopes[scope].insert(there.clone(), Variable::Array(BTreeMap::new()));
         }
+        self.scopes[scope].get_mut(&there)
     }
 }
 
@@ -323,9 +397,33 @@ fn parts(name: &str) -> (&str, Option<&str>) {
 
 fn size(variable: &Variable) -> usize {
     match variable {
-        Variable::Text(text) | Variable::Global(text) => text.len(),
+        Variable::Text(text) | Variable::Linked(_, text) => text.len(),
         Variable::Array(array) => array.iter().map(|(index, value)| index.len() + value.len() + 64).sum(),
     }
+}
+
+/// A text in which each backslash at the end of a line, and the white space behind it, is a space (Tcl(n), rule 9).
+fn joined(text: &str) -> String {
+    if !text.contains("\\\n") {
+        return text.to_owned();
+    }
+    let mut whole = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters.peek() == Some(&'\n') => {
+                letters.next();
+                while letters.next_if(|next| *next == ' ' || *next == '\t').is_some() {}
+                whole.push(' ');
+            }
+            '\\' => {
+                whole.push(letter);
+                whole.extend(letters.next());
+            }
+            _ => whole.push(letter),
+        }
+    }
+    whole
 }
 
 /// The beginning of a text, for messages.

@@ -15,6 +15,7 @@ use std::path::PathBuf;
   netloom convert topology.xml --from graphml
   netloom convert lab.clab.yml
   netloom convert kathara-lab/
+  netloom convert dumbbell.tcl --args '10 RED'
   netloom convert lab.yaml --to graphml -o lab.graphml
   netloom convert lab.yaml --to containerlab -o lab.clab.yml
   netloom convert lab.yaml --to mininet -o lab.py
@@ -57,6 +58,9 @@ pub(crate) struct Foreign {
     /// Give nodes this machine's files and programs where a file names container images
     #[arg(long)]
     pub(crate) no_images: bool,
+    /// The arguments of a script of ns-2, its `argv`, as one text: "10 RED"; several are put together
+    #[arg(long = "args", value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) script_arguments: Vec<String>,
     /// The text in place of that file's, from whose folder the names of files go on to count
     #[arg(long, value_name = "FILE", hide = true)]
     pub(crate) as_played: Option<PathBuf>,
@@ -70,7 +74,12 @@ impl Foreign {
             RoleArg::Routers => Role::Router,
             RoleArg::Hosts => Role::Host,
         };
-        Options { role, environment: std::env::vars_os().filter_map(text).collect(), no_images: self.no_images }
+        Options {
+            role,
+            environment: std::env::vars_os().filter_map(text).collect(),
+            no_images: self.no_images,
+            arguments: self.script_arguments.iter().flat_map(|text| netloom_import::words(text)).collect(),
+        }
     }
 }
 

@@ -123,8 +123,14 @@ fn attributes(pairs: &[Pair<'_>], but: &[&str], before: &str) -> Vec<Attribute> 
 }
 
 fn attribute(pair: &Pair<'_>, before: &str) -> Option<Attribute> {
-    let value = pair.text()?.to_owned();
+    // A number that is none says nothing.
+    let value = pair.text().filter(|text| !is_nan(pair, text))?.to_owned();
     Some(Attribute { name: format!("{before}{}", pair.key), value, place: pair.place })
+}
+
+fn is_nan(pair: &Pair<'_>, text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    matches!(pair.value, Value::Number(_)) && digits.eq_ignore_ascii_case("nan")
 }
 
 struct Parser<'a, 'b> {
@@ -193,12 +199,27 @@ impl<'a> Parser<'a, '_> {
             Some(letter) if letter.is_ascii_digit() || "+-.".contains(letter) => {
                 Value::Number(self.word(|one| one.is_ascii_alphanumeric() || "+-.".contains(one)))
             }
-            _ => {
-                let message = format!("`{key}` has no value: write a number, a \"text\", or `[` and `]`");
-                return Err(place.wrong(message));
-            }
+            // What programs write for numbers that are none; NetworkX in capitals.
+            _ => match self.no_number() {
+                Some(word) => Value::Number(word),
+                None => {
+                    let message = format!("`{key}` has no value: write a number, a \"text\", or `[` and `]`");
+                    return Err(place.wrong(message));
+                }
+            },
         };
         Ok(Pair { key, place, value })
+    }
+
+    /// `NAN` or `INF`, in any spelling.
+    fn no_number(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        let word = self.word(|one| one.is_ascii_alphanumeric() || one == '_');
+        let is_known = ["nan", "inf", "infinity"].iter().any(|known| word.eq_ignore_ascii_case(known));
+        if !is_known {
+            self.at = start;
+        }
+        is_known.then_some(word)
     }
 
     /// A text in quotation marks.

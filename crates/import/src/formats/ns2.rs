@@ -2,16 +2,27 @@
 //!
 //! The script is run by a small [`tcl`](crate::tcl), and what it asks of `$ns` and of `tb-` commands is recorded.
 
+mod classes;
+mod defaults;
+mod disciplines;
 mod drawing;
 mod emulab;
+mod flows;
+mod lab;
+mod links;
 mod methods;
 mod network;
 mod objects;
+mod queues;
+mod simulator;
+mod sources;
 mod traffic;
+mod units;
 
+use crate::Options;
 use crate::files::Input;
 use crate::source::{Lines, Place, Read, Wrong};
-use crate::tcl::{Host, Interpreter, Leave};
+use crate::tcl::{Host, Interpreter, Leave, list};
 use crate::topology::Topology;
 use network::Network;
 
@@ -19,26 +30,46 @@ use network::Network;
 const MOST_EVENTS: usize = 20_000;
 
 /// Reads the script that is the input.
-pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
+pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
     let (text, stem) = (input.text().to_owned(), input.stem.clone());
     let mut interpreter = Interpreter::new(Lines::of(&text, 0));
     let mut network = Network { input: Some(input), ..Network::default() };
-    // A script that is run without arguments.
-    for (name, value) in [("argc", "0"), ("argv", ""), ("argv0", &stem), ("defaultRNG", "defaultRNG")] {
+    let (count, arguments) = (options.arguments.len().to_string(), list(options.arguments.iter().map(String::as_str)));
+    for (name, value) in [("argc", &count), ("argv", &arguments), ("argv0", &stem)] {
         interpreter.define(name, value);
     }
-    if let Err(Leave::Error(mut wrong)) = interpreter.run(&text, 1, &mut network) {
+    interpreter.define("defaultRNG", "defaultRNG");
+    interpreter.watch("argv");
+    let result = interpreter.run(&text, 1, &mut network);
+    let asked = interpreter.watched().filter(|_| options.arguments.is_empty());
+    if let Err(Leave::Error(mut wrong)) = result {
+        wrong.message.push_str(&asked.map_or(String::new(), without_arguments));
         if let Some((name, place)) = &network.not_read {
             let line = place.span.line;
             wrong.message.push_str(&format!("; `source {name}` in line {line} was not read, which may have it"));
         }
         return Err(wrong);
     }
+    network.settle();
     play(&mut interpreter, &mut network);
     if network.is_empty() {
-        return Err(without_nodes(&interpreter, &network));
+        let mut wrong = without_nodes(&interpreter, &network);
+        wrong.message.push_str(&asked.map_or(String::new(), without_arguments));
+        return Err(wrong);
+    }
+    if let Some(place) = asked {
+        network
+            .note(place, "the script asks for its arguments, `argv`, and has none: give them with --args".to_owned());
     }
     network.into_topology(&stem)
+}
+
+/// That a script which went wrong was given no arguments and asked for them.
+fn without_arguments(place: Place) -> String {
+    let line = place.span.line;
+    format!(
+        "; the script asks for its arguments, `argv`, in line {line}, and has none: give them with --args, for example --args \"10 RED\""
+    )
 }
 
 /// Plays what is scheduled, in its order; it may schedule more, up to the end.
@@ -52,7 +83,9 @@ fn play(interpreter: &mut Interpreter, network: &mut Network<'_, '_>) {
         }
         network.now = Some(at);
         let line = interpreter.line(place);
-        match interpreter.run(&script, line, network) {
+        let result = interpreter.run(&script, line, network);
+        network.settle();
+        match result {
             Err(Leave::Exit) => {
                 network.end = Some(at);
                 break;
@@ -78,3 +111,6 @@ fn without_nodes(interpreter: &Interpreter, network: &Network<'_, '_>) -> Wrong 
     }
     Place::default().wrong("there is no node in this script: write for example `set n0 [$ns node]`")
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,12 +47,13 @@ pub(super) fn call(
             Some(String::new())
         }
         "upvar" => {
-            // Names of the caller are known for the outermost scope alone.
-            for pair in
-                words[1..].iter().skip(usize::from(words.len().is_multiple_of(2))).collect::<Vec<_>>().chunks_exact(2)
-            {
-                let global = Variable::Global(pair[0].clone());
-                interpreter.scope_of(None).insert(pair[1].clone(), global);
+            let has_level = words.len().is_multiple_of(2);
+            let level = words.get(1).filter(|_| has_level).map(String::as_str);
+            let Some(scope) = interpreter.above(level) else {
+                return Some(interpreter.fail(line, "`upvar`: there is no such level"));
+            };
+            for pair in words[1 + usize::from(has_level)..].chunks_exact(2) {
+                interpreter.link(&pair[1], scope, &pair[0]);
             }
             Some(String::new())
         }
@@ -105,7 +106,7 @@ impl Interpreter {
 
 fn set(interpreter: &mut Interpreter, words: &[String], line: usize, host: &mut dyn Host) -> Result_ {
     match words {
-        [_, name] => match interpreter.get(name) {
+        [_, name] => match interpreter.get(name, line) {
             Some(value) => Ok(value.to_owned()),
             None => interpreter.fail(line, format!("there is no variable `{}`", super::shortened(name))),
         },
@@ -148,7 +149,7 @@ fn change(interpreter: &mut Interpreter, name: &str, words: &[String], line: usi
     let [_, variable, arguments @ ..] = words else {
         return interpreter.fail(line, format!("`{name}` needs the name of a variable"));
     };
-    let before = interpreter.get(variable).map(str::to_owned);
+    let before = interpreter.get(variable, line).map(str::to_owned);
     interpreter.step(line, before.as_ref().map_or(0, String::len))?;
     let value = match name {
         "incr" => {
@@ -193,7 +194,7 @@ fn globals(interpreter: &mut Interpreter, name: &str, names: &[String]) {
     }
     let most = if name == "variable" { 1 } else { names.len() };
     for one in names.iter().take(most) {
-        interpreter.scope_of(None).insert(one.clone(), Variable::Global(one.clone()));
+        interpreter.link(one, 0, one);
     }
 }
 
@@ -224,7 +225,7 @@ fn info(interpreter: &Interpreter, words: &[String]) -> Option<String> {
     let name = words.get(2).map_or("", String::as_str);
     let flag = |flag: bool| Some(i32::from(flag).to_string());
     match words.get(1)?.as_str() {
-        "exists" => flag(interpreter.get(name).is_some() || interpreter.array(name).is_some()),
+        "exists" => flag(interpreter.find_text(name) || interpreter.array(name).is_some()),
         "procs" | "commands" => Some(interpreter.procedures.get(name).map_or_else(String::new, |_| name.to_owned())),
         "script" | "args" | "level" | "hostname" => Some(String::new()),
         _ => None,

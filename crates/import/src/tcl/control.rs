@@ -15,13 +15,21 @@ pub(super) fn call(interpreter: &mut Interpreter, name: &str, words: &[Word], ho
             let script = words[1..].iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             interpreter.run(&script, words[0].line, host)
         }
-        "uplevel" => match words {
-            [_, level, script] if level.text == "#0" || level.text == "1" => {
-                interpreter.run(&script.text, script.line, host)
+        "uplevel" => {
+            let is_level = |word: &Word| word.text.trim_start_matches('#').parse::<usize>().is_ok();
+            let (level, script) = match words {
+                [_, level, script @ ..] if is_level(level) && !script.is_empty() => (Some(level), script),
+                _ => (None, &words[1..]),
+            };
+            match (interpreter.above(level.map(|level| level.text.as_str())), script) {
+                (None, _) | (_, []) => interpreter.fail(words[0].line, "`uplevel`: there is no such level"),
+                (Some(scope), [script]) => interpreter.run_above(scope, &script.text, script.line, host),
+                (Some(scope), parts) => {
+                    let script = parts.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+                    interpreter.run_above(scope, &script, words[0].line, host)
+                }
             }
-            [_, script] => interpreter.run(&script.text, script.line, host),
-            _ => interpreter.fail(words[0].line, "`uplevel` with several arguments is not known here"),
-        },
+        }
         "catch" => catch(interpreter, words, host),
         "switch" => switch(interpreter, words, host),
         "subst" => match words.last() {

@@ -109,8 +109,9 @@ impl Parser<'_, '_> {
         self.interpreter.fail(self.reader.line, format!("{message}: {text:?}"))
     }
 
+    /// White space; a backslash at the end of a line is some, too (Tcl(n), rule 9).
     fn space(&mut self) {
-        while self.reader.peek().is_some_and(char::is_whitespace) {
+        while self.reader.peek().is_some_and(char::is_whitespace) || self.rest().starts_with("\\\n") {
             self.reader.take();
         }
     }
@@ -251,6 +252,7 @@ impl Parser<'_, '_> {
         let (mut depth, mut in_text) = (0, false);
         while let Some(letter) = self.reader.peek() {
             match letter {
+                '\\' if depth == 0 && !in_text && self.rest().starts_with("\\\n") => break,
                 '\\' => drop(self.reader.take()),
                 '"' if depth == 0 => in_text = !in_text,
                 '[' | '(' if !in_text => depth += 1,

@@ -45,7 +45,7 @@ pub(crate) fn placed_list(text: &str) -> Vec<(usize, String)> {
     let mut items = Vec::new();
     let mut letters = text.chars();
     loop {
-        let rest = letters.as_str().trim_start();
+        let rest = without_space(letters.as_str());
         letters = rest.chars();
         let at = text.len() - rest.len();
         let Some(first) = letters.next() else { return items };
@@ -72,6 +72,9 @@ pub(crate) fn placed_list(text: &str) -> Vec<(usize, String)> {
             _ => {
                 let mut next = Some(first);
                 while let Some(letter) = next.filter(|letter| !letter.is_whitespace()) {
+                    if letter == '\\' && letters.as_str().starts_with('\n') {
+                        break;
+                    }
                     item.push(if letter == '\\' { unescaped(letters.next().unwrap_or('\\')) } else { letter });
                     next = letters.next();
                 }
@@ -79,6 +82,15 @@ pub(crate) fn placed_list(text: &str) -> Vec<(usize, String)> {
         }
         items.push((at, item));
     }
+}
+
+/// The text from its next item on. A backslash at the end of a line is white space (Tcl(n), rule 9).
+fn without_space(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(behind) = rest.strip_prefix("\\\n") {
+        rest = behind.trim_start();
+    }
+    rest
 }
 
 fn unescaped(letter: char) -> char {

@@ -103,11 +103,12 @@ impl<'a> Reader<'a> {
                 Some('{') if self.starts_with("{*}") && !self.text[self.at + 3..].starts_with(char::is_whitespace) => {
                     self.at += 3;
                     let text = self.word(interpreter, in_brackets, host)?;
-                    words.extend(super::split_list(&text).into_iter().map(|text| Word { text, line }));
+                    words.extend(super::split_list(&text).into_iter().map(|text| Word { text, line, is_raw: false }));
                 }
                 Some(_) => {
+                    let is_raw = self.peek() == Some('{');
                     let text = self.word(interpreter, in_brackets, host)?;
-                    words.push(Word { text, line });
+                    words.push(Word { text, line, is_raw });
                 }
             }
             interpreter.step(line, 0)?;
@@ -230,7 +231,7 @@ impl<'a> Reader<'a> {
                 name.to_owned()
             }
         };
-        match interpreter.get(&name) {
+        match interpreter.get(&name, line) {
             Some(value) => Ok(value.to_owned()),
             None => interpreter.fail(line, format!("there is no variable `{}`", super::shortened(&name))),
         }

@@ -1,6 +1,7 @@
 //! Where nam draws nodes: `$ns duplex-link-op A B orient right-down`.
 
 use super::network::{MOST, Network};
+use crate::source::Place;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Between parts of a drawing that no link joins.
@@ -8,7 +9,10 @@ const GAP: f64 = 1.5;
 
 impl Network<'_, '_> {
     /// Remembers in which direction a link is drawn; all else of a drawing means nothing here.
-    pub(super) fn orient(&mut self, words: &[String]) {
+    pub(super) fn orient(&mut self, words: &[String], place: Place) {
+        if words.get(4).is_none_or(|what| what != "orient") {
+            self.watch("$ns duplex-link-op".to_owned(), place);
+        }
         let [_, _, from, to, what, direction] = words else { return };
         let (Ok(from), Ok(to)) = (self.node(Some(from)), self.node(Some(to))) else { return };
         if what == "orient" && self.drawn.len() < MOST {

@@ -1,11 +1,14 @@
 //! Emulab's and DETER's own commands.
 
-use super::network::{CommandOf, Network, bandwidth, time, told};
-use super::objects::Object;
+use super::links::told;
+use super::network::{CommandOf, Network};
+use super::objects::{Object, Spell};
+use super::units::{bandwidth, time};
 use crate::quantity;
 use crate::shell;
 use crate::source::Place;
 use crate::value::Value;
+use netloom_units::Duration;
 
 impl Network<'_, '_> {
     /// A command that begins with `tb-`.
@@ -37,9 +40,10 @@ impl Network<'_, '_> {
                 self.set_port(words, place)?;
             }
             "tb-set-link-simplex-params" => {
-                let Some(Object::Link(link, _)) = self.objects.get(text(1)).cloned() else {
+                let Some(Object::Link(link, _)) = self.object(text(1)) else {
                     return Err(format!("{:?} is no link", text(1)));
                 };
+                let link = *link;
                 let node = self.node(words.get(2))?;
                 let direction = usize::from(self.links[link].ends[0] != node);
                 self.set_direction(link, direction, [text(3), text(4), text(5)], place);
@@ -53,7 +57,8 @@ impl Network<'_, '_> {
             "tb-set-node-startcmd" | "tb-set-node-startup" => {
                 let node = self.node(words.get(1))?;
                 if !text(2).trim().is_empty() {
-                    self.commands.push(CommandOf { node, run: text(2).to_owned(), start: None, stop: None, place });
+                    let spells = vec![Spell { start: Duration::ZERO, stop: None }];
+                    self.commands.push(CommandOf { node, run: text(2).to_owned(), spells, place });
                 }
             }
             name => self.notes.add(place, format!("`{name}` has no counterpart in a lab")),
@@ -71,7 +76,7 @@ impl Network<'_, '_> {
     /// The link of a handle that is at this node: a link, a port of a LAN, or the link to another node.
     fn at_node(&self, handle: Option<&String>, node: usize) -> Result<usize, String> {
         let unknown = || format!("{:?} is no link of this node", handle.map_or("", String::as_str));
-        match handle.and_then(|handle| self.objects.get(handle)) {
+        match handle.and_then(|handle| self.object(handle)) {
             Some(Object::Link(link, _)) => Ok(*link),
             Some(Object::Lan(other) | Object::Node(other)) => {
                 self.between(node, *other).map(|(link, _)| link).ok_or_else(unknown)
@@ -82,7 +87,7 @@ impl Network<'_, '_> {
 
     /// All links of a handle: the link itself, or all ports of a LAN.
     fn links_of(&self, handle: Option<&String>) -> Result<Vec<usize>, String> {
-        match handle.and_then(|handle| self.objects.get(handle)) {
+        match handle.and_then(|handle| self.object(handle)) {
             Some(Object::Link(link, _)) => Ok(vec![*link]),
             Some(Object::Lan(lan)) => {
                 Ok((0..self.links.len()).filter(|link| self.links[*link].ends[1] == *lan).collect())
@@ -101,7 +106,7 @@ impl Network<'_, '_> {
             self.set(link, None, "loss", share.into(), place);
             return Ok(());
         }
-        let is_lan = matches!(words.get(1).and_then(|handle| self.objects.get(handle)), Some(Object::Lan(_)));
+        let is_lan = matches!(words.get(1).and_then(|handle| self.object(handle)), Some(Object::Lan(_)));
         for link in self.links_of(words.get(1))? {
             // Of a LAN, what goes in is lost, so that a packet meets the loss once.
             self.set(link, is_lan.then_some(0), "loss", share.into(), place);

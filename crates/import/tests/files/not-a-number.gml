@@ -1,0 +1,5 @@
+graph [
+  node [ id 0 label "a" x NAN ]
+  node [ id 1 label "b" x -inf weight +INF ]
+  edge [ source 0 target 1 delay "2 ms" cost NAN ]
+]
