@@ -22,12 +22,34 @@ pub fn span(ns: u64) -> String {
 
 /// A figure in its unit, which is that of [`crate::FigureRow`]; a share in percent.
 pub fn figure(value: f64, unit: &str) -> String {
+    if value < 0.0 {
+        return format!("-{}", figure(-value, unit));
+    }
+    match scaled(unit) {
+        // Parts of a nanosecond or a byte are no measurements.
+        Some(units) => in_units(if unit == "bit/s" { value } else { value.round() }, units),
+        None if unit == "share" => format!("{} %", four_digits(value * 100.0)),
+        None => four_digits(value),
+    }
+}
+
+/// A figure and half of its interval, both in the unit that suits the figure: `9.412 ± 0.02 Mbit/s`.
+pub fn with_interval(value: f64, half: f64, unit: &str) -> String {
+    let (scale, name) = match scaled(unit) {
+        Some(units) => unit_for(if value == 0.0 { half } else { value.abs() }, units),
+        None if unit == "share" => (0.01, "%"),
+        None => (1.0, ""),
+    };
+    format!("{} ± {} {name}", four_digits(value / scale), four_digits(half / scale)).trim_end().to_owned()
+}
+
+/// The units in which a figure is shown; none if it keeps its own.
+fn scaled(unit: &str) -> Option<&'static [(f64, &'static str)]> {
     match unit {
-        "bit/s" if value >= 0.0 => rate(value),
-        "ns" if value >= 0.0 => span(value.round() as u64),
-        "B" if value >= 0.0 => bytes(value.round() as u64),
-        "share" => format!("{} %", four_digits(value * 100.0)),
-        _ => four_digits(value),
+        "bit/s" => Some(&RATE_UNITS),
+        "ns" => Some(&TIME_UNITS),
+        "B" => Some(&SIZE_UNITS),
+        _ => None,
     }
 }
 
@@ -113,5 +135,19 @@ mod tests {
         assert_eq!(figure(-17.333_333, ""), "-17.33");
         assert_eq!(figure(123_456.7, ""), "123457");
         assert_eq!(figure(0.0, ""), "0");
+        assert_eq!(
+            [figure(-5.2e6, "bit/s"), figure(-2e6, "ns"), figure(-0.5, "share")],
+            ["-5.2 Mbit/s", "-2 ms", "-50 %"]
+        );
+    }
+
+    #[test]
+    fn a_figure_and_its_interval_have_one_unit() {
+        assert_eq!(with_interval(9_412_345.0, 20_000.0, "bit/s"), "9.412 ± 0.02 Mbit/s");
+        assert_eq!(with_interval(-5_250_000.0, 15.8e6, "ns"), "-5.25 ± 15.8 ms");
+        assert_eq!(with_interval(0.0, 2e3, "ns"), "0 ± 2 us");
+        assert_eq!(with_interval(0.25, 0.013, "share"), "25 ± 1.3 %");
+        assert_eq!(with_interval(5.0, 12.706, "packets"), "5 ± 12.71");
+        assert_eq!(with_interval(5e6, 0.0, "ns"), "5 ± 0 ms");
     }
 }

@@ -5,7 +5,7 @@ mod interval;
 use crate::record::Figure;
 use crate::{Outcome, RunRecord};
 use interval::{Interval, difference};
-use netloom_judge::quantity::{counted, figure as shown};
+use netloom_judge::quantity::{counted, figure as shown, with_interval};
 use netloom_lab::{Dimension, Measured, OverRuns, RunsTerm, RunsTest, Term, Test};
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +147,7 @@ impl<'a> Gathered<'a> {
             && let multiples = other.values.iter().map(|value| value * other.wanted.times).collect::<Vec<_>>()
             && let Some((apart, half)) = difference(&one.values, &multiples)
         {
-            notes.push(format!("the difference is {} ± {}", unit(apart), unit(half)));
+            notes.push(format!("the difference is {}", with_interval(apart, half, self::unit(dimension))));
         }
         notes
     }

@@ -25,7 +25,7 @@ pub use check::{Checked, check, needs_one_processor};
 pub use error::SweepError;
 pub use expectations::{RunsRow, RunsValue};
 pub use folder::SweepFolder;
-pub use moments::{Moments, student};
+pub use moments::{Moments, student, welch};
 pub use only::Only;
 pub use play::{Event, How, Outcome as PlayOutcome, Position, Watch, play};
 pub use record::{Figure, Outcome, RunRecord};

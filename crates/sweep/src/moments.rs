@@ -43,35 +43,93 @@ impl Moments {
     }
 
     /// Half the width of the interval that has the true mean with 95 % confidence, if the values are independent and their
-    /// mean is about normal (Student 1908); none of fewer than two.
+    /// mean is about normal (Student 1908). There is none for fewer than two values, and none for values that are all the same: they
+    /// say nothing about how far others lie, and an interval without width would claim that they do.
     pub fn half_width(&self) -> Option<f64> {
-        let deviation = self.deviation()?;
-        Some(student(self.count - 1) * deviation / (self.count as f64).sqrt())
+        let deviation = self.deviation().filter(|deviation| *deviation > 0.0)?;
+        Some(student((self.count - 1) as f64) * deviation / (self.count as f64).sqrt())
     }
 }
 
-/// The 97.5 % quantile of Student's distribution with so many degrees of freedom: between minus this and this lie 95 %.
-/// Tabulated up to 30 (Abramowitz and Stegun, table 26.10); beyond, their expansion 26.7.5 is exact to five digits.
+/// Half the width of the interval that has the difference of two means with 95 % confidence, if both deviations are unknown and may
+/// differ (Welch 1947: "The generalization of `Student's' problem when several different population variances are involved").
+/// Each side is its number of values and their standard deviation. The degrees of freedom are a fraction, as in R and SciPy.
+/// There is none if a side has fewer than two values, or if no value differs from its mean.
+pub fn welch(one: (u64, f64), other: (u64, f64)) -> Option<f64> {
+    if one.0 < 2 || other.0 < 2 {
+        return None;
+    }
+    let variance = |(count, deviation): (u64, f64)| deviation * deviation / count as f64;
+    let (first, second) = (variance(one), variance(other));
+    let both = first + second;
+    if both == 0.0 {
+        return None;
+    }
+    // Shares of the variance, since squares of very small ones would be zero.
+    let part = |share: f64, (count, _): (u64, f64)| share * share / (count - 1) as f64;
+    let freedom = 1.0 / (part(first / both, one) + part(second / both, other));
+    Some(student(freedom) * both.sqrt())
+}
+
+/// Returns the 97.5 % quantile of Student's distribution with `freedom` degrees of freedom, which may be a fraction: between minus
+/// this and this lie 95 %. It is right to nine digits.
 ///
 /// # Panics
-/// With no degree of freedom there is none.
-pub fn student(freedom: u64) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139,
-        2.200_985, 2.178_813, 2.160_369, 2.144_787, 2.131_450, 2.119_905, 2.109_816, 2.100_922, 2.093_024, 2.085_963,
-        2.079_614, 2.073_873, 2.068_658, 2.063_899, 2.059_539, 2.055_529, 2.051_831, 2.048_407, 2.045_230, 2.042_272,
-    ];
-    assert!(freedom > 0, "a single value says nothing about how far others lie");
-    if let Some(known) = usize::try_from(freedom - 1).ok().and_then(|place| TABLE.get(place)) {
-        return *known;
+/// With less than one degree of freedom.
+pub fn student(freedom: f64) -> f64 {
+    assert!(freedom >= 1.0, "a single value says nothing about how far others lie");
+    // The same quantile of the normal distribution, and that of one degree of freedom.
+    let (mut low, mut high) = (1.959_963_984_540_054, 12.706_204_736_174_7);
+    if freedom > 1e6 {
+        // The first term of the expansion in 1 / freedom (Abramowitz and Stegun, 26.7.5); the next is below 1e-12.
+        return low + low * (low * low + 1.0) / (4.0 * freedom);
     }
-    // The same quantile of the normal distribution.
-    const Z: f64 = 1.959_963_984_540_054;
-    let (n, z2) = (freedom as f64, Z * Z);
-    let first = Z * (z2 + 1.0) / 4.0;
-    let second = Z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
-    let third = Z * (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
-    Z + first / n + second / (n * n) + third / (n * n * n)
+    while high - low > 1e-10 {
+        let middle = (low + high) / 2.0;
+        if outside(middle, freedom) > 0.05 { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// The share of Student's distribution outside of -t to t: the incomplete beta function I_x(freedom / 2, 1 / 2) at
+/// x = freedom / (freedom + t²) (Abramowitz and Stegun, 26.7.1 and 26.5.27).
+fn outside(t: f64, freedom: f64) -> f64 {
+    let (a, b, x) = (freedom / 2.0, 0.5, freedom / (freedom + t * t));
+    let log_beta = libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b);
+    let power = |a: f64, b: f64, x: f64| (a * x.ln() + b * (-x).ln_1p() - log_beta).exp() / a;
+    // Each fraction converges fast on its side of the mean.
+    if x < (a + 1.0) / (a + b + 2.0) {
+        power(a, b, x) * beta_fraction(a, b, x)
+    } else {
+        1.0 - power(b, a, 1.0 - x) * beta_fraction(b, a, 1.0 - x)
+    }
+}
+
+/// The continued fraction of the incomplete beta function (Abramowitz and Stegun, 26.5.8), from its front by the method of Lentz
+/// 1976: "Generating Bessel functions in Mie scattering calculations using continued fractions".
+fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    let (mut value, mut above, mut below) = (1.0, 1.0, 0.0);
+    for step in 1..500_u32 {
+        let m = f64::from(step / 2);
+        let term = if step % 2 == 1 {
+            -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
+        } else {
+            m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
+        };
+        below = 1.0 / away(1.0 + term * below, TINY);
+        above = away(1.0 + term / above, TINY);
+        value *= above * below;
+        if (above * below - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    1.0 / value
+}
+
+/// The value, or the tiny one where it is zero.
+fn away(value: f64, tiny: f64) -> f64 {
+    if value == 0.0 { tiny } else { value }
 }
 
 #[cfg(test)]
@@ -102,7 +160,7 @@ mod tests {
     fn of_few_values_less_is_known() {
         assert_eq!((of(&[]).mean(), of(&[]).range(), of(&[]).deviation()), (None, None, None));
         assert_eq!((of(&[3.0]).mean(), of(&[3.0]).deviation(), of(&[3.0]).half_width()), (Some(3.0), None, None));
-        assert_eq!(of(&[3.0, 3.0]).half_width(), Some(0.0));
+        assert_eq!((of(&[3.0, 3.0]).deviation(), of(&[3.0, 3.0]).half_width()), (Some(0.0), None));
     }
 
     #[test]
@@ -110,20 +168,48 @@ mod tests {
         assert!(is_near(of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]).deviation().unwrap(), 1.0));
     }
 
-    /// Values of R's `qt(0.975, df)`.
+    /// Values of SciPy's `t.ppf(0.975, df)`.
     #[test]
-    fn quantiles_are_those_of_tables() {
+    fn quantiles_are_those_of_scipy() {
         for (freedom, quantile) in [
-            (1, 12.706_20),
-            (9, 2.262_157),
-            (30, 2.042_272),
-            (31, 2.039_513),
-            (60, 2.000_298),
-            (120, 1.979_930),
-            (1000, 1.962_339),
+            (1.0, 12.706_204_736_174_694),
+            (1.25, 8.027_951_377_252_052),
+            (1.5, 6.016_663_104_427_929),
+            (1.85, 4.654_881_878_314_65),
+            (2.0, 4.302_652_729_749_462),
+            (2.5, 3.574_654_842_003_682),
+            (3.7, 2.867_520_707_191_19),
+            (4.41, 2.677_548_370_884_727),
+            (12.5, 2.169_185_942_712_541),
+            (30.0, 2.042_272_456_301_238),
+            (30.5, 2.040_869_445_186_32),
+            (100.3, 1.983_898_854_287_923),
+            (1_000.7, 1.962_337_417_446_43),
+            (1e5, 1.959_987_707_534_61),
+            (1e7, 1.959_964_221_767_205),
         ] {
-            assert!(is_near(student(freedom), quantile), "{freedom}: {}", student(freedom));
+            let found = student(freedom);
+            assert!((found - quantile).abs() < 1e-9 * quantile, "{freedom}: {found}");
         }
-        assert!((31..2000).all(|freedom| student(freedom) > student(freedom + 1)));
+    }
+
+    /// Half of SciPy's `ttest_ind(one, other, equal_var=False).confidence_interval()`.
+    #[test]
+    fn intervals_of_differences_are_those_of_scipy() {
+        let side = |values: &[f64]| (values.len() as u64, of(values).deviation().unwrap());
+        for (one, other, half) in [
+            (&[10.0, 12.0][..], &[5.0, 6.5][..], 5.803_302_711_237_429),
+            (&[1.0, 2.0, 3.0], &[4.0, 6.0, 8.0, 10.0], 3.897_975_451_083_128),
+            (&[10.0, 10.5, 9.7, 10.1], &[20.0, 31.0, 27.0], 13.779_813_194_627_991),
+            (&[1.0, 1.0], &[3.0, 5.0], 12.706_204_736_174_694),
+        ] {
+            let found = welch(side(one), side(other)).unwrap();
+            assert!((found - half).abs() <= 1e-8 * half, "{one:?} {other:?}: {found}");
+        }
+        for (one, other) in
+            [((1, 0.0), (5, 1.0)), ((5, 1.0), (0, 0.0)), ((2, 0.0), (2, 0.0)), ((2, 1e-200), (2, 1e-200))]
+        {
+            assert_eq!(welch(one, other), None);
+        }
     }
 }

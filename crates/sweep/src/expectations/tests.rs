@@ -62,7 +62,7 @@ fn expectations_are_judged_with_what_was_measured() {
             true,
             "measured 31 bit/s, wanted more than mean(goodput | cc=cubic) (21 bit/s) (3 runs, 28.52 bit/s to 33.48 bit/s \
              with 95 % confidence; mean(goodput | cc=cubic): 3 runs, 18.52 bit/s to 23.48 bit/s with 95 % confidence; the \
-             difference is 10 bit/s ± 2.267 bit/s)",
+             difference is 10 ± 2.267 bit/s)",
         ),
         (true, "measured 26 bit/s, wanted more than 20 bit/s (6 runs, 20 bit/s to 32 bit/s with 95 % confidence)"),
         (true, "measured 0 packets, wanted 0 packets (6 runs)"),

@@ -1,7 +1,7 @@
 //! Two sweeps side by side: the difference of each figure at each point that both have, with its interval.
 
 use super::gather::{FigureName, PointData, Summary, SweepData};
-use crate::{SweepError, student};
+use crate::{SweepError, welch};
 use netloom_results::page::{html, put};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -111,18 +111,9 @@ fn side(summary: &Summary) -> Side {
     Side { n: summary.n, mean: summary.mean, ci95: summary.ci95 }
 }
 
-/// With the interval of Welch 1947, "The generalization of `Student's' problem when several different population variances are involved";
-/// the degrees of freedom are rounded down, which makes the interval a little wider.
+/// The difference of two means, with its interval.
 pub(super) fn difference(a: &Summary, b: &Summary) -> Option<Difference> {
     let mean = b.mean? - a.mean?;
-    let interval = || {
-        let (first, second) = (a.deviation?.powi(2) / a.n as f64, b.deviation?.powi(2) / b.n as f64);
-        let variance = first + second;
-        if variance == 0.0 {
-            return Some(0.0);
-        }
-        let freedom = variance.powi(2) / (first.powi(2) / (a.n - 1) as f64 + second.powi(2) / (b.n - 1) as f64);
-        Some(student((freedom.floor() as u64).max(1)) * variance.sqrt())
-    };
+    let interval = || welch((a.n, a.deviation?), (b.n, b.deviation?));
     Some(Difference { mean, ci95: interval() })
 }

@@ -84,17 +84,17 @@ fn two_sweeps_differ_by_what_was_added() {
 }
 
 /// Two samples of Welch 1947's kind: n = 4, deviation 2, and n = 9, deviation 3. The variance is 1 + 1, the degrees of freedom
-/// 4 / (1/3 + 1/8) = 8.7, rounded down 8: t = 2.306, so half of the interval is 2.306 * sqrt 2 = 3.261.
+/// 4 / (1/3 + 1/8) = 8.727: t = 2.272979, so half of the interval is 2.272979 * sqrt 2 = 3.21448.
 #[test]
 fn the_interval_of_a_difference_is_that_of_welch() {
     let side = |n, mean, deviation| summary(n, mean, Some(deviation));
     let found = difference(&side(4, 10.0, 2.0), &side(9, 15.0, 3.0)).unwrap();
     assert_eq!(found.mean, 5.0);
-    assert!((found.ci95.unwrap() - 3.261_2).abs() < 1e-3, "{found:?}");
+    assert!((found.ci95.unwrap() - 3.214_48).abs() < 1e-4, "{found:?}");
     let single = summary(1, 3.0, None);
     assert_eq!(difference(&single, &side(4, 10.0, 2.0)).unwrap().ci95, None);
     assert_eq!(difference(&Summary::default(), &single), None);
-    assert_eq!(difference(&side(3, 1.0, 0.0), &side(3, 2.0, 0.0)).unwrap().ci95, Some(0.0));
+    assert_eq!(difference(&side(3, 1.0, 0.0), &side(3, 2.0, 0.0)).unwrap().ci95, None);
 }
 
 #[test]

@@ -37,6 +37,13 @@ pub(super) fn results(tables: &Tables, folder: &SweepFolder) -> String {
     if tables.points.iter().any(|point| point.counted > 1) {
         say("mean ± half of its 95 % confidence interval (Student's t)".into());
     }
+    let repeated = || tables.points.iter().filter(|point| point.counted > 1).flat_map(|point| &point.figures);
+    let is_constant = |moments: &Moments| moments.count() > 1 && moments.half_width().is_none();
+    if repeated().next().is_some() && repeated().all(is_constant) {
+        say("nothing random is in this sweep: runs of a point have the same values, so that they are no sample".into());
+    } else if repeated().any(is_constant) {
+        say("a mean without ± is that of values that are all the same".into());
+    }
     if tables.points.len() > MOST_POINTS {
         say(format!("{} more points are in points.csv", tables.points.len() - MOST_POINTS));
     }
@@ -103,7 +110,7 @@ fn mean(moments: &Moments, unit: &str) -> String {
     let Some(mean) = moments.mean() else { return "-".into() };
     match moments.half_width() {
         None => quantity::figure(mean, unit),
-        Some(half) => format!("{} ± {}", quantity::figure(mean, unit), quantity::figure(half, unit)),
+        Some(half) => quantity::with_interval(mean, half, unit),
     }
 }
 
