@@ -5,7 +5,8 @@
 //! (2000); marks are those of RFC 3168. See [`RedConfig`] for the parameters. What differs:
 //! - The packet that is being sent is not in the queue. While it is being sent the link is not idle, and a packet that
 //!   finds nothing waiting is a sample of zero.
-//! - What is above the upper threshold is dropped even if its sender understands marks (RFC 3168, section 7).
+//! - What is above the upper threshold is dropped even if its sender understands marks (RFC 3168, section 7), unless
+//!   [`RedConfig::hard_drop`] says otherwise, as Linux does by default (`sch_red`, without `harddrop`).
 //! - The byte mode scales by the mean packet, not by the largest, so that a mean packet meets the configured probability.
 //!
 //! The limit comes last: what RED lets through and finds no room is dropped as by drop-tail, and counts as a full queue.
@@ -41,6 +42,8 @@ pub struct RedConfig {
     pub gentle: bool,
     /// Whether what would be dropped below `max` is marked instead, if its sender understands that.
     pub ecn: bool,
+    /// Whether packets are dropped at or above `max` even with `ecn` (RFC 3168, section 7). If not, they are marked there, too.
+    pub hard_drop: bool,
     /// Whether the probability of a packet is in proportion to its size.
     pub byte_mode: bool,
     /// Length of a typical packet: idle time counts in its transmissions, and the byte mode compares with it.
@@ -58,6 +61,7 @@ impl Default for RedConfig {
             weight: Probability::from_parts_per_trillion(2_000_000_000).expect("0.2 % is below 1"),
             gentle: false,
             ecn: false,
+            hard_drop: true,
             byte_mode: false,
             mean_packet: Bytes::new(1_000),
         }
@@ -181,6 +185,7 @@ impl Red {
         match self.judge(segment.size()) {
             Verdict::Pass => {}
             Verdict::Notify if self.config.ecn && ledger.mark(&mut segment) => {}
+            Verdict::Drop if self.config.ecn && !self.config.hard_drop && ledger.mark(&mut segment) => {}
             Verdict::Notify | Verdict::Drop => return ledger.refuse(segment, Cause::Early),
         }
         self.tail.push(now, segment, transmission, ledger);

@@ -50,6 +50,12 @@ pub(crate) const SECTION: Section = Section {
             "Whether packets below max are marked rather than dropped, if their sender understands. Default: false.",
         ),
         Key::new(
+            "hard_drop",
+            Kind::Flag,
+            "false",
+            "Whether packets at or above max are dropped even with ecn (RFC 3168); false marks them, as Linux does. Default: true.",
+        ),
+        Key::new(
             "byte_mode",
             Kind::Flag,
             "true",
@@ -71,7 +77,7 @@ pub(super) const MEAN_PACKET: Key = Key::new(
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: red}",
     "{kind: red, limit: 100 packets, min: 20 packets, max: 60 packets, probability: 10 %, weight: 0.1 %, gentle: true}",
-    "{kind: red, limit: 1 MB, min: 30 kB, max: 90 kB, ecn: true, byte_mode: true, mean_packet: 500 B}",
+    "{kind: red, limit: 1 MB, min: 30 kB, max: 90 kB, ecn: true, hard_drop: false, byte_mode: true, mean_packet: 500 B}",
 ];
 
 pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
@@ -84,15 +90,16 @@ pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueCo
         weight: fields.read("weight", probability, errors).unwrap_or(plain.weight),
         gentle: fields.read("gentle", flag, errors).unwrap_or(plain.gentle),
         ecn: fields.read("ecn", flag, errors).unwrap_or(plain.ecn),
+        hard_drop: fields.read("hard_drop", flag, errors).unwrap_or(plain.hard_drop),
         byte_mode: fields.read("byte_mode", flag, errors).unwrap_or(plain.byte_mode),
         mean_packet: fields.read("mean_packet", quantity, errors).unwrap_or(plain.mean_packet),
     }))
 }
 
 pub(crate) fn write(config: &RedConfig) -> String {
-    let RedConfig { limit, min, max, probability, weight, gentle, ecn, byte_mode, mean_packet } = config;
+    let RedConfig { limit, min, max, probability, weight, gentle, ecn, hard_drop, byte_mode, mean_packet } = config;
     format!(
         "{{kind: red, limit: {limit}, min: {min}, max: {max}, probability: {probability}, weight: {weight}, \
-         gentle: {gentle}, ecn: {ecn}, byte_mode: {byte_mode}, mean_packet: {mean_packet}}}"
+         gentle: {gentle}, ecn: {ecn}, hard_drop: {hard_drop}, byte_mode: {byte_mode}, mean_packet: {mean_packet}}}"
     )
 }
