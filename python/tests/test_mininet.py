@@ -311,9 +311,16 @@ def test_shapes_are_keys_of_a_lab_file() -> None:
     assert keys(bw=2500.5)["rate"] == "2500500000 bit/s"
     assert keys(delay=250) == {"delay": "250000 ns"}
     assert keys(delay="10ms", jitter="2ms")["delay"] == {"kind": "uniform", "from": "8000000 ns", "to": "12000000 ns"}
-    assert keys(bw=1, tbf=True, latency_ms=25)["queue"] == "25000000 ns"
+    # Beside a burst of 15 kB, which takes 120 ms at 1 Mbit/s; without a latency as long again.
+    assert keys(bw=1, tbf=True, latency_ms=25)["queue"] == "145000000 ns"
+    assert keys(bw=1, tbf=True)["queue"] == "240000000 ns"
+    assert keys(bw=10, tbf=True)["queue"] == "24000000 ns"
     red = keys(bw=1, ecn=True)["queue"]
-    assert isinstance(red, dict) and red["ecn"] is True and red["weight"] == "50 %"
+    assert isinstance(red, dict) and red["ecn"] is True and red["weight"] == "50 %" and red["hard_drop"] is False
+    both = keys(bw=1, ecn=True, queue=200)["queue"]
+    assert both == {**red, "limit": "300000 B"}, "netem's queue is below RED"
+    assert keys(bw=1, red=True, queue=5)["queue"] == {**red, "ecn": False, "limit": "35000 B"}
+    assert keys(bw=1, tbf=True, queue=20)["queue"] == "20 packets"
     for wrong in (
         {"bw": 0},
         {"bw": "fast"},
@@ -343,6 +350,87 @@ def test_shapes_are_keys_of_a_lab_file() -> None:
 )
 def test_what_can_wait_for_the_network(command: str, said: str | None) -> None:
     assert _early.predicted(command) == said
+
+
+def test_processes_and_addresses_are_those_that_a_script_means() -> None:
+    done = script("""
+import os, signal, time
+from mininet.net import Mininet
+from mininet.node import RemoteController
+from mininet.topo import SingleSwitchTopo
+net = Mininet(topo=SingleSwitchTopo(2), controller=lambda name: RemoteController(name, ip='nowhere.invalid', port=6633))
+h1, h2 = net.get('h1', 'h2')
+h1.setIP('192.168.1.1', 24)
+net.start()
+print('addresses', h1.cmd("ip -4 -o addr show scope global | awk '{print $4}'").split())
+print('job', repr(h1.cmd('sleep 77 &')))
+process = int(h1.cmd('echo $!'))
+print('stranger', os.path.exists('/proc/%d' % process), 'same', process == h1.lastPid)
+os.kill(process, signal.SIGKILL)
+h1.cmd('wait')
+print('ended', h1.cmd('kill -0 %d 2>/dev/null; echo $?' % process).strip())
+other = h2.popen('sleep 100')
+os.killpg(os.getpgid(other.pid), signal.SIGTERM)
+other.wait()
+# What has ended already gives another prompt.
+for _ in range(3):
+    h2.sendCmd('true')
+    h2.waitOutput()
+    h2.sendInt()
+    print('answer', h2.cmd('echo A').strip(), h2.cmd('echo B').strip())
+net.stop()
+print('after', repr(h1.cmd('ls')))
+""")
+    assert "addresses ['192.168.1.1/24']" in done.stdout
+    assert "job ''" in done.stdout
+    assert "stranger False same True" in done.stdout
+    assert "ended 1" in done.stdout
+    assert done.stdout.count("answer A B") == 3
+    assert done.stdout.endswith("after ''\n")
+    assert "(h1 exited - ignoring cmd('ls',))" in done.stderr + done.stdout
+    assert "nowhere.invalid:6633" in done.stderr + done.stdout
+
+
+def test_two_ways_out_are_one_machine() -> None:
+    done = script("""
+from mininet.net import Mininet
+net = Mininet(controller=None)
+for i in (1, 2):
+    switch = net.addSwitch('s%d' % i, failMode='standalone')
+    net.addLink(net.addHost('h%d' % i, ip='10.%d.0.1/24' % i), switch)
+    net.addNAT(name='nat%d' % i, connect=switch, ip='10.%d.0.254/24' % i).configDefault()
+net.start()
+for i in (1, 2):
+    print('way', net['h%d' % i].cmd('ip route show default').split()[2], net['h%d' % i].cmd('ping -c 1 -W 5 10.%d.0.254 | grep -c 1.received' % i).strip())
+net.stop()
+""")
+    assert "way 10.1.0.254 1" in done.stdout and "way 10.2.0.254 1" in done.stdout
+
+
+def test_a_script_of_python_2_gets_one_sentence() -> None:
+    Path("old.py").write_text('from mininet.net import Mininet\nprint "hello"\n')
+    done = mininet("old.py")
+    assert done.returncode == 1 and "written for Python 2" in done.stderr and "line 2" in done.stderr
+    assert "Traceback" not in done.stderr
+    Path("wrong.py").write_text("print('x'\n")
+    assert "SyntaxError" in mininet("wrong.py").stderr
+
+
+def test_modules_have_the_names_that_mininet_has_there() -> None:
+    done = script("""
+from mininet.net import Mininet, CLI, Node, quietRun, waitListening
+from mininet.node import Intf, TCIntf, OVSIntf, Link, errRun, moveIntf, sleep
+from mininet.util import StrictVersion
+from mininet.cli import dumpNodeConnections
+from mininet.log import Logger
+assert StrictVersion('2.9.1') < StrictVersion('2.17.0') and StrictVersion('3.0') == '3.0'
+try:
+    import mininet.net
+    mininet.net.Mininett
+except AttributeError as error:
+    print(error)
+""")
+    assert "did you mean `Mininet`?" in done.stdout
 
 
 def test_the_hook_gives_the_same_modules_under_both_names() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import sys
 
-from . import _hook, _scratch
+from . import _hook, _pids, _scratch
 
 _USAGE = """\
 usage: netloom mininet SCRIPT [ARGUMENTS]      run a Python script that was written for Mininet
@@ -23,6 +24,7 @@ def main(arguments: list[str]) -> int:
     _hook.install()
     _hook.for_children()
     _scratch.end_in_order()
+    _pids.install()
     if arguments[0] == "mn":
         from .mn import main as mn
 
@@ -33,6 +35,15 @@ def main(arguments: list[str]) -> int:
 
     try:
         _script(arguments)
+    except SyntaxError as error:
+        if not _is_python_2(error):
+            raise
+        print(
+            f'  File "{error.filename}", line {error.lineno}\n    {(error.text or "").strip()}\nthis script is written for Python 2; '
+            "`2to3 -w SCRIPT` (of Python up to 3.12) or `futurize -w SCRIPT` (package future) translates it",
+            file=sys.stderr,
+        )
+        return 1
     except (Unsupported, NetloomError) as error:
         import traceback
 
@@ -43,6 +54,14 @@ def main(arguments: list[str]) -> int:
         print(f"{error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _is_python_2(error: SyntaxError) -> bool:
+    """Whether a line is none of Python 3 because it is one of Python 2."""
+    line = (error.text or "").strip()
+    return bool(
+        re.match(r"(print|exec)\s+[^=(\s]|print\s*>>|except\s+[\w.()\s,]+,\s*\w+\s*:|raise\s+[\w.]+\s*,", line)
+    ) or bool(re.search(r"<>|\b0[0-7]+\b|\bur['\"]|\d[lL]\b", line))
 
 
 def _is_own(filename: str) -> bool:

@@ -53,12 +53,10 @@ class Controller(Node):
         """
         if self.only_learns or self.inNamespace:
             return
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            if probe.connect_ex((self.ip, self.port)) == 0:
-                raise Exception(
-                    f"Please shut down the controller which is running on port {self.port}, or use RemoteController: {self.name} is to listen there"
-                )
+        if _listens(self.ip, self.port):
+            raise Exception(
+                f"Please shut down the controller which is running on port {self.port}, or use RemoteController: {self.name} is to listen there"
+            )
 
     def start(self) -> None:
         """Starts its program, in the background.
@@ -153,13 +151,19 @@ class RemoteController(Controller):
     def checkListening(self) -> None:
         """Says so if nothing listens there."""
         if self.port and not self.isListening(self.ip, self.port):
-            warn(f"Unable to contact the remote controller at {self.ip}:{self.port}\n")
+            warn(f"Unable to contact the remote controller at {self.ip}:{self.port}{self._why()}\n")
+
+    def _why(self) -> str:
+        """What is wrong with its name, if that is it."""
+        try:
+            socket.getaddrinfo(self.ip, int(self.port), type=socket.SOCK_STREAM)
+        except OSError as error:
+            return f": {error.strerror or error}"
+        return ""
 
     def isListening(self, ip: str, port: int) -> bool:
         """Whether something listens there."""
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            return probe.connect_ex((ip, int(port))) == 0
+        return _listens(ip, port)
 
     def start(self) -> None:
         """Nothing: it runs already."""
@@ -167,6 +171,15 @@ class RemoteController(Controller):
     def stop(self, *args: Any, **kwargs: Any) -> None:
         """Nothing: it goes on."""
         Node.stop(self)
+
+
+def _listens(ip: str, port: int) -> bool:
+    """Whether something listens at a port; nothing does at a name that leads nowhere."""
+    try:
+        with socket.create_connection((ip, int(port)), timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 DefaultControllers = (Controller, OVSController)

@@ -109,7 +109,9 @@ class Fabric:
         return self.live is not None and not self.dirty
 
     def lab_name(self, node: Node) -> str:
-        """What a node is called in the lab, whose names are stricter."""
+        """What a node is called in the lab, whose names are stricter. All ways out are this machine, and so one node."""
+        if node.lab_kind() == "internet":
+            node = self._way_out() or node
         if node.name not in self._names:
             name = (
                 node.name
@@ -122,6 +124,10 @@ class Fabric:
                 name, number = f"{base}-{number}", number + 1
             self._names[node.name] = name
         return self._names[node.name]
+
+    def _way_out(self) -> Node | None:
+        """The first of the nodes that lead out of the lab."""
+        return next((node for node in self.nodes.values() if node.lab_kind() == "internet"), None)
 
     # The lab
 
@@ -315,7 +321,7 @@ class Fabric:
         )
         for node in self.nodes.values():
             kind = node.lab_kind()
-            if kind in ("machine", "aside", "flows"):
+            if kind in ("machine", "aside", "flows") or (kind == "internet" and node is not self._way_out()):
                 continue
             own: dict[str, Any] = {**stack_keys(), **node.lab_keys()} if kind == "host" else node.lab_keys()
             lab.node(self.lab_name(node), None if kind == "host" else kind, **own)

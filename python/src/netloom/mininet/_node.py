@@ -9,7 +9,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from .. import _program
-from . import _carry, _early, _frr
+from . import _carry, _early, _frr, _pids
 from ._addressed import Addressed
 from ._clear import refuse
 from ._fabric import Fabric, stack_keys
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 #: What sets an address.
 _ADDRESS = re.compile(r"addr replace (\S+) brd \+ dev (\S+)")
+#: What removes those that are there.
+_FLUSH = re.compile(r"addr flush dev (\S+) scope global to 0\.0\.0\.0/0")
+#: What bash says of a program that it starts in the background.
+_JOB = re.compile(r"^\[\d+\] \d+\r?\n", re.MULTILINE)
 #: The end of a command's output.
 _END = PROMPT
 
@@ -120,6 +124,11 @@ class Node(Addressed):
         left: list[tuple[str, str]] = []
         for number, (kind, text) in enumerate(self.pending):
             match = _ADDRESS.fullmatch(text) if kind == "ip" else None
+            flushed = _FLUSH.fullmatch(text) if kind == "ip" else None
+            if flushed and flushed[1] in found:
+                # The address before it need not be set at all.
+                del found[flushed[1]]
+                continue
             if kind != "ip":
                 left += self.pending[number:]
                 break
@@ -223,6 +232,8 @@ class Node(Addressed):
         number = self._shell.fileno()
         Node.outToNode[number] = Node.inToNode[number] = self
         self._shell.greet()
+        if self.runs_in_lab:
+            self._shell.run(f"{{ {_pids.first_of_host()}; }} 2>/dev/null")
         for mount in self._mounts():
             self.complain_if(self._shell.run(mount))
 
@@ -348,7 +359,7 @@ class Node(Addressed):
     def sendInt(self, intr: str = "\x03") -> None:
         """Types Ctrl-C."""
         debug(f"*** sendInt: {self.name}\n")
-        self.shell.write(intr)
+        self.shell.interrupt(intr)
 
     def monitor(self, timeoutms: float | None = None, findPid: bool = True) -> str:
         """What the command has written meanwhile; `waiting` is false when it has ended."""
@@ -362,10 +373,11 @@ class Node(Addressed):
             self.waiting = False
             self.lastPid = int(end[1]) if end[1] else None
             text, shell.buffer = shell.buffer[: end.start()], ""
-            return text
+            return _JOB.sub("", text)
         # A prompt may have come in part.
         text, mark, rest = shell.buffer.partition("\x7f")
         shell.buffer = mark + rest
+        text = _JOB.sub("", text)
         if not text and mark:
             shell.read(None if timeoutms is None else timeoutms / 1000)
         return text
@@ -384,6 +396,9 @@ class Node(Addressed):
         """Runs a command in the shell; what it writes. `verbose=True` prints it, too."""
         command = _text_of(args)
         debug(f"*** {self.name} : {args}\n")
+        if self._stopped:
+            warn(f"({self.name} exited - ignoring cmd{args})\n")
+            return ""
         if self._is_early:
             predicted = _early.predicted(command)
             if predicted is not None:
@@ -423,6 +438,9 @@ class Node(Addressed):
             given = [f"--env={key}={value}" for key, value in variables.items() if "\n" not in value]
             argv = [_program.program(), "exec", *given, live.name, self.lab_node, "--", *argv]
         debug(f"*** {self.name} : popen {argv[-3:]}\n")
+        # As Mininet's do: Ctrl-C is the script's, and who ends the group of a program does not end the script.
+        if not options.get("preexec_fn"):
+            options.setdefault("start_new_session", True)
         return subprocess.Popen(argv, **options)
 
     def pexec(self, *args: Any, **kwargs: Any) -> tuple[str, str, int]:

@@ -7,6 +7,8 @@ they run on a switch or on this machine.
 from __future__ import annotations
 
 import contextlib
+import ipaddress
+import itertools
 import os
 import re
 import shlex
@@ -158,7 +160,7 @@ class Way:
     def __init__(self, controller: Any, node: LiveNode) -> None:
         self._controller = controller
         host = str(controller.ip)
-        self._host = "127.0.0.1" if host in _LOCAL or controller.inNamespace else host
+        self._host = "127.0.0.1" if host in _LOCAL or controller.inNamespace else _address(host)
         if self._host != "127.0.0.1":
             node.run(["ip", "addr", "replace", f"{self._host}/32", "dev", "lo"], cwd="/")
         self._listener = node.socket("stream", bind=(self._host, int(controller.port)), listen=64)
@@ -192,6 +194,18 @@ class Way:
                 each.shutdown(socket.SHUT_RDWR)
             with contextlib.suppress(OSError):
                 each.close()
+
+
+#: Stand for controllers that have a name, beside the switches (RFC 5737: addresses that nobody has).
+_stand_ins = itertools.cycle(f"192.0.2.{number}" for number in range(1, 255))
+
+
+def _address(host: str) -> str:
+    """An address for a host; whoever has a name is looked up each time that a switch connects, so any will do."""
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        return next(_stand_ins)
 
 
 def _pass_on(source: socket.socket, target: socket.socket) -> None:

@@ -14,6 +14,8 @@ _UNITS = {
     "us": 10**3, "usec": 10**3, "usecs": 10**3, "": 10**3,
     "ns": 1, "nsec": 1, "nsecs": 1,
 }  # fmt: skip
+#: What Mininet gives its tbf as a burst, in bytes; without a latency it says `15*8/bw` ms, which is as long.
+_TBF_BURST = 15_000
 #: What Mininet gives its RED: thresholds and limit in bytes, and the length of a packet and of a burst in packets.
 _RED = {"limit": 1_000_000, "min": 30_000, "max": 35_000, "packet": 1500, "burst": 20}
 
@@ -63,10 +65,16 @@ def direction_keys(
         if bits < 1:
             raise Exception(f"{where}: bw={rate!r} sends nothing: a rate is above 0 Mbit/s")
         keys["rate"] = f"{int(bits)} bit/s"
-        keys.update(_queue_of(where, tbf, latency_ms, ecn, red))
+        keys.update(_queue_of(where, bits, tbf, latency_ms, ecn, red))
     if queue is not None:
-        packets = int(number(where, "max_queue_size", queue, 0, 1e9, "packets"))
-        keys["queue"] = f"{max(packets, 1)} packets"
+        packets = max(int(number(where, "max_queue_size", queue, 0, 1e9, "packets")), 1)
+        red_queue = keys.get("queue") if ecn or red else None
+        if isinstance(red_queue, dict):
+            # The queue is netem's then, below RED, which still decides who gets in.
+            limit = min(max(packets * _RED["packet"], _RED["max"]), _RED["limit"])
+            red_queue["limit"] = f"{limit} B"
+        else:
+            keys["queue"] = f"{packets} packets"
     if delay is not None or jitter is not None:
         middle = time_ns(where, "delay", delay if delay is not None else 0)
         spread = time_ns(where, "jitter", jitter) if jitter is not None else 0
@@ -83,18 +91,20 @@ def direction_keys(
     return keys
 
 
-def _queue_of(where: str, tbf: bool, latency_ms: Any, ecn: bool, red: bool) -> dict[str, Any]:
+def _queue_of(where: str, bits: Decimal, tbf: bool, latency_ms: Any, ecn: bool, red: bool) -> dict[str, Any]:
     if ecn or red:
         # What `tc` makes of a burst: (burst + 1 - min/packet) >= (1 - (1 - W)^burst) / W.
         return {
             "queue": {
                 "kind": "red", "limit": f"{_RED['limit']} B", "min": f"{_RED['min']} B", "max": f"{_RED['max']} B",
-                "probability": "100 %", "weight": f"{_weight() * 100:g} %", "ecn": ecn, "mean_packet": f"{_RED['packet']} B",
+                "probability": "100 %", "weight": f"{_weight() * 100:g} %", "ecn": ecn, "hard_drop": False, "mean_packet": f"{_RED['packet']} B",
             }
         }  # fmt: skip
     if tbf:
-        latency = number(where, "latency_ms", 10 if latency_ms is None else latency_ms, 0.001, 1e6, "ms")
-        return {"queue": f"{int(latency * 10**6)} ns"}
+        burst = Decimal(_TBF_BURST * 8 * 1000) / bits
+        latency = burst if latency_ms is None else number(where, "latency_ms", latency_ms, 0.001, 1e6, "ms")
+        # What `tc` makes of a latency: limit = rate * latency + burst, in bytes.
+        return {"queue": f"{int((latency + burst) * 10**6)} ns"}
     return {}
 
 

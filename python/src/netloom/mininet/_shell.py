@@ -68,6 +68,9 @@ class Shell:
         # A kernel of its own has terminals of its own.
         self.write("set +m; stty -echo\n" if has_kernel else "set +m\n")
         self._greeted = False
+        #: Whether Ctrl-C was typed since the last command, and how many marks there were.
+        self._is_interrupted = False
+        self._marks = 0
 
     def greet(self) -> None:
         """Waits until the shell is there."""
@@ -87,6 +90,25 @@ class Shell:
         """What can be waited for."""
         return self.master
 
+    def interrupt(self, key: str = "\x03") -> None:
+        """Types Ctrl-C, which gives a prompt more if nothing runs (any more)."""
+        self._is_interrupted = True
+        self.write(key)
+
+    def _await_prompts(self) -> None:
+        """Reads all prompts that an interrupt has given, up to the one behind a mark; a shell that is interrupted may forget what was typed."""
+        self._is_interrupted = False
+        is_there = False
+        while not is_there:
+            self._marks += 1
+            mark = f"\x7e{self._marks}\x7e"
+            self.write(f"printf '\\x7e%d\\x7e' {self._marks}\n")
+            end = time.monotonic() + 0.5
+            while not is_there and (rest := end - time.monotonic()) > 0:
+                self.read(rest)
+                is_there = mark in self.buffer and bool(PROMPT.search(self.buffer.rpartition(mark)[2]))
+        self.buffer = ""
+
     def write(self, text: str) -> None:
         """Types text."""
         data = text.encode("utf-8", "surrogateescape")
@@ -96,6 +118,8 @@ class Shell:
     def send(self, command: str) -> None:
         """Types a command."""
         self.greet()
+        if self._is_interrupted:
+            self._await_prompts()
         if len(command) > _LONGEST:
             with tempfile.NamedTemporaryFile("w", prefix="nlmn-", suffix=".sh", delete=False) as file:
                 file.write(command + "\n")

@@ -44,3 +44,9 @@ class Cleanup:
 
 cleanup = Cleanup.cleanup
 addCleanupCallback = Cleanup.addCleanupCallback
+
+
+def __getattr__(name: str) -> Any:
+    from ._names import other
+
+    return other("clean", name, globals())

@@ -399,4 +399,10 @@ def isReadable(poller: Any) -> bool:
     return any(mask & select.POLLIN for _, mask in poller.poll(0))
 
 
+def __getattr__(name: str) -> Any:
+    from ._names import other
+
+    return other("cli", name, globals())
+
+
 __all__ = ["CLI", "Node", "isReadable"]

@@ -93,7 +93,7 @@ class Intf(Explained):
         ipParse(self.ip)
         said = ""
         if had:
-            said += self.node.ip_command(f"-4 addr flush dev {self.name} scope global")
+            said += self.node.ip_command(f"addr flush dev {self.name} scope global to 0.0.0.0/0")
         if self.ip not in ("0.0.0.0", "0"):
             said += self.node.ip_command(f"addr replace {self.ip}/{self.prefixLen} brd + dev {self.name}")
         return said
@@ -243,7 +243,7 @@ class TCIntf(Intf):
             use_hfsc: No effect: any shaper of `tc` is the same pipe here.
             use_tbf: The queue is limited in time by `latency_ms`.
             use_htb: See `use_hfsc`.
-            latency_ms: How long packets may wait, with `use_tbf`; 10 ms if nothing is said.
+            latency_ms: How long packets may wait beside a burst of 15 kB, with `use_tbf`; as long as such a burst takes if nothing is said.
             enable_ecn: RED that marks packets.
             enable_red: RED that drops packets.
             max_queue_size: How many packets may wait.
@@ -501,6 +501,12 @@ def _external(intf: Intf, node: Any) -> None:
     home.adopt(node)
     home.externals.append(intf)
     home.touch()
+
+
+def __getattr__(name: str) -> Any:
+    from ._names import other
+
+    return other("link", name, globals())
 
 
 __all__ = ["Intf", "Link", "OVSIntf", "OVSLink", "TCIntf", "TCLink", "TCULink", "ipAdd"]

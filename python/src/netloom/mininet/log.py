@@ -111,6 +111,12 @@ def setLogLevel(levelname: str | None = None) -> None:
     lg.setLogLevel(levelname)
 
 
+def __getattr__(name: str) -> Any:
+    from ._names import other
+
+    return other("log", name, globals())
+
+
 __all__ = [
     "LEVELS", "LOGLEVELDEFAULT", "OUTPUT", "MininetLogger", "debug", "error", "info", "lg", "output", "setLogLevel",
     "warn", "warning",

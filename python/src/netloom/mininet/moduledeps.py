@@ -29,3 +29,9 @@ def pathCheck(*args: str, **kwargs: Any) -> None:
                 f"Cannot find required executable {each}.\nPlease make sure that {module} is installed and available in your $PATH.\n"
             )
             raise SystemExit(1)
+
+
+def __getattr__(name: str) -> Any:
+    from ._names import other
+
+    return other("moduledeps", name, globals())

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ipaddress
 import random
 from collections.abc import Iterator
 from typing import Any
 
-from ._clear import Unsupported, meant
+from ._clear import Unsupported
 from ._controllers import DefaultController, wait_until
 from ._fabric import Fabric
 from ._measured import Measured
+from ._names import other
 from ._verdict import tell
 from .link import Intf, Link
 from .log import debug, error, info, warn
-from .node import Controller, Host, OVSKernelSwitch
+from .node import Controller, Host, Node, OVSKernelSwitch
 from .nodelib import NAT
 from .util import ipAdd, macColonHex, netParse
 
@@ -135,17 +137,17 @@ class Mininet(Measured):
         """Adds a way out; hosts that have no default route yet get one that leads there."""
         nat = self.addHost(name, cls=NAT, inNamespace=inNamespace, subnet=self.ipBase, **params)
         if connect:
-            if not isinstance(connect, (str, int)) or isinstance(connect, bool):
-                switch = self.switches[0]
-            else:
-                switch = self.nameToNode[str(connect)]
-            self.addLink(nat, switch)
-            address = nat.params["ip"].split("/")[0]
+            if isinstance(connect, str):
+                connect = self[connect]
+            self.addLink(nat, connect if isinstance(connect, Node) else self.switches[0])
+            route = f"via {nat.params['ip'].split('/')[0]}"
             for host in self.hosts:
-                if host is not nat and host.inNamespace:
-                    host.setDefaultRoute(f"via {address}") if self.built else host.params.setdefault(
-                        "defaultRoute", f"via {address}"
-                    )
+                # Others could not reach it: their way out, if they have one, is another.
+                if host is not nat and host.inNamespace and _share_subnet(host, nat):
+                    if self.built:
+                        host.setDefaultRoute(route)
+                    else:
+                        host.params["defaultRoute"] = route
         return nat
 
     def addLink(
@@ -439,12 +441,17 @@ class Mininet(Measured):
         cls.inited = True
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Containernet":
-        from ._containers import Containernet
+def _share_subnet(host: Any, nat: Any) -> bool:
+    """Whether a host reaches the first address of a way out directly; if the host has none, that is not known, and assumed."""
+    try:
+        own = ipaddress.ip_interface(host.params.get("ip") or host.IP())
+        return ipaddress.ip_address(nat.params["ip"].split("/")[0]) in own.network
+    except ValueError:
+        return True
 
-        return Containernet
-    raise AttributeError(f"mininet.net has no `{name}`{meant(name, [*globals(), 'Containernet'])}")
+
+def __getattr__(name: str) -> Any:
+    return other("net", name, globals())
 
 
 class MininetWithControlNet(Mininet):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._clear import meant, refuse
+from ._clear import refuse
 from ._controllers import (
     NOX,
     Controller,
@@ -16,6 +16,7 @@ from ._controllers import (
     Ryu,
     findController,
 )
+from ._names import other
 from ._node import Node
 from ._switches import (
     IVSSwitch,
@@ -116,19 +117,7 @@ class CPULimitedHost(Host):
 
 
 def __getattr__(name: str) -> Any:
-    if name == "LinuxBridge":
-        from ._switches import LinuxBridge
-
-        return LinuxBridge
-    if name == "NAT":
-        from .nodelib import NAT
-
-        return NAT
-    if name == "Docker":
-        from ._containers import Docker
-
-        return Docker
-    raise AttributeError(f"mininet.node has no `{name}`{meant(name, globals())}")
+    return other("node", name, globals())
 
 
 __all__ = [

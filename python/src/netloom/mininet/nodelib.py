@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._clear import meant
+from ._names import other
 from ._node import Node
 from ._switches import LinuxBridge
 
@@ -60,7 +60,7 @@ def _whole(subnet: str) -> str:
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"mininet.nodelib has no `{name}`{meant(name, globals())}")
+    return other("nodelib", name, globals())
 
 
 __all__ = ["NAT", "LinuxBridge", "Node"]

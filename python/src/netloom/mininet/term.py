@@ -31,3 +31,9 @@ def tunnelX11(node: Any, display: Any = None) -> Any:
 
 def cleanUpScreens() -> None:
     """Nothing: there are none."""
+
+
+def __getattr__(name: str) -> Any:
+    from ._names import other
+
+    return other("term", name, globals())

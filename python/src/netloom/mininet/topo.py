@@ -242,4 +242,10 @@ class LinearTopo(Topo):
             last = switch
 
 
+def __getattr__(name: str) -> Any:
+    from ._names import other
+
+    return other("topo", name, globals())
+
+
 __all__ = ["LinearTopo", "MinimalTopo", "MultiGraph", "SingleSwitchReversedTopo", "SingleSwitchTopo", "Topo"]

@@ -62,4 +62,10 @@ class TorusTopo(Topo):
                 self.addLink(switches[i, j], switches[(i + 1) % x, j])
 
 
+def __getattr__(name: str) -> Any:
+    from ._names import other
+
+    return other("topolib", name, globals())
+
+
 __all__ = ["TorusTopo", "TreeNet", "TreeTopo"]

@@ -38,7 +38,9 @@ def __getattr__(name: str) -> Any:
         except ImportError:
             return None
         return _TextPexpect(pexpect)
-    raise AttributeError(f"mininet.util has no `{name}`{meant(name, globals())}")
+    from ._names import other
+
+    return other("util", name, globals())
 
 
 class _TextPexpect:
