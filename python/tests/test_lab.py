@@ -169,3 +169,14 @@ def test_another_program_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("NETLOOM", str(old))
     with pytest.raises(netloom.VersionError, match=r"the package netloom [\d.]+, and .*old is netloom 0\.0\.1"):
         lab.up()
+
+
+def test_errors_have_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As the kernels of notebooks ask for.
+    monkeypatch.setenv("CLICOLOR_FORCE", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    lab = netloom.Lab("bad")
+    lab.link(lab.host("a"), lab.host("b"), rate="10 Mbps", name="l")
+    with pytest.raises(netloom.LabError) as caught:
+        lab.check()
+    assert "\x1b" not in str(caught.value) and "test_lab.py:" in str(caught.value)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -167,3 +169,20 @@ def test_a_sweep_is_tabulated() -> None:
         netloom.sweep(lab, vary={"x": {"path": "links.l.dealy.z", "values": [1]}}, out="other")
     with pytest.raises(ValueError, match="write 'ray'"):
         netloom.sweep(lab, repeat=2, on="slurm", out="third")  # type: ignore[arg-type]
+
+
+def test_a_table_without_rows_says_why(tmp_path: Path) -> None:
+    figures = {"rate": {"n": 0}}
+    report = {
+        "runs": 3, "as_described": 0, "not_as_described": 2, "failed": 0, "points": [{"figures": figures}],
+        "left_out": [{"name": "run 1", "why": "l: its mean delay was 5 ms"}],
+    }  # fmt: skip
+    (tmp_path / "sweep.json").write_text(json.dumps(report))
+    (tmp_path / "points.csv").write_text("point,figure,mean\n")
+    with pytest.warns(UserWarning, match="2 were not as described .*1 were not played; run 1: l: its mean delay"):
+        assert len(netloom.SweepResult(tmp_path).points()) == 0
+    figures["rate"]["n"] = 1
+    (tmp_path / "sweep.json").write_text(json.dumps(report))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        netloom.SweepResult(tmp_path).points()

@@ -257,7 +257,7 @@ def spawn(arguments: list[str], tell: Callable[[str], None]) -> tuple[int, bytes
         assert process.stderr is not None
         try:
             for line in process.stderr:
-                text = line.decode(errors="replace").rstrip("\n")
+                text = _program.uncoloured(line.decode(errors="replace")).rstrip("\n")
                 said.append(text)
                 tell(text)
             code = process.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,10 @@ def call(
 
 
 def said(stderr: bytes) -> str:
-    """What the program said, without the word that begins errors."""
-    text = stderr.decode(errors="replace").strip()
-    return text.removeprefix("error: ")
+    """What the program said, without the word that begins errors, and without colours, which the environment may ask for."""
+    return uncoloured(stderr.decode(errors="replace")).strip().removeprefix("error: ")
+
+
+def uncoloured(text: str) -> str:
+    """A text without the sequences that give it colours on a terminal (ECMA-48, 8.3.117)."""
+    return re.sub(r"\x1b\[[0-9;:]*m", "", text)

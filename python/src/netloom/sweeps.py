@@ -7,6 +7,7 @@ import html
 import importlib
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -143,8 +144,29 @@ class SweepResult:
         return bool(self.report.get("complete", True))
 
     def points(self, engine: Engine | None = None) -> Any:
-        """One row per point and figure, with its mean and confidence interval, as a frame."""
+        """One row per point and figure, with its mean and confidence interval, as a frame.
+
+        Warns if no run counts, so that there is none.
+        """
+        if (why := self._why_empty()) is not None:
+            warnings.warn(why, stacklevel=2)
         return self._table("points.csv", engine)
+
+    def _why_empty(self) -> str | None:
+        report = self.report
+        if any(each["n"] for point in report.get("points", []) for each in point["figures"].values()):
+            return None
+        ended = {word: int(report.get(word, 0)) for word in ("as_described", "not_as_described", "failed")}
+        counts = {
+            "were not as described (`sweep: {count: all}` counts them, too)": ended["not_as_described"],
+            "failed": ended["failed"],
+            "were not played": int(report.get("runs", 0)) - sum(ended.values()),
+        }
+        why = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+        first = next((f"; {out['name']}: {out['why']}" for out in report.get("left_out", []) if out.get("why")), "")
+        return f"{self.folder / 'points.csv'} has no row: no run counts" + (
+            f": {why}{first}" if why else ", or none has a figure"
+        )
 
     def runs(self, engine: Engine | None = None) -> Any:
         """One row per run, with its parameters, outcome and figures, as a frame."""

@@ -177,7 +177,7 @@ fn completion(shell: clap_complete::Shell) -> Outcome {
 fn man(folder: &Path) -> Outcome {
     let failed =
         |error| Failure::new(ExitCode::Results, format!("writing manual pages to {}: {error}", folder.display()));
-    clap_mangen::generate_to(Cli::command(), folder).map_err(failed)?;
+    std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder)).map_err(failed)?;
     DONE
 }
 
