@@ -66,6 +66,13 @@ impl Flow {
         }
     }
 
+    /// The share of packets that was dropped, of those that arrived or that the pipe made as copies. What had arrived before counts if it
+    /// was dropped now, so that it is 1 at most. None if no packet arrived.
+    pub(crate) fn loss(&self) -> Option<f64> {
+        let all = (self.arrived_packets + self.effects.duplicated_packets).max(self.drops());
+        (self.arrived_packets > 0).then(|| self.drops() as f64 / all as f64)
+    }
+
     /// Bits per second delivered.
     pub(crate) fn throughput(&self) -> f64 {
         per_second(self.departed_bytes, self.seconds)
@@ -194,6 +201,17 @@ pub fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> E
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 59 packets arrived, 58 were copied, and 100 found no room: the copies are dropped as the others are.
+    #[test]
+    fn copies_count_among_what_can_be_lost() {
+        let effects = Effects { duplicated_packets: 58, ..Effects::default() };
+        let flow = Flow { arrived_packets: 59, dropped_queue: 100, effects, ..Flow::default() };
+        assert_eq!(flow.loss(), Some(100.0 / 117.0));
+        // What waited was lost when the link was cut.
+        let cut = Flow { arrived_packets: 1, dropped_down: 50, ..Flow::default() };
+        assert_eq!((cut.loss(), Flow::default().loss()), (Some(1.0), None));
+    }
     use crate::ThreadSpent;
 
     #[test]
