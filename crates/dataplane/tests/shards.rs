@@ -120,7 +120,16 @@ fn datagram(from: u8, number: u8) -> Vec<u8> {
     frame[12..34].copy_from_slice(&[8, 0, 0x45, 0, 0, 46, 0, 0, 0x40, 0, 64, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     frame[26..30].copy_from_slice(&source.octets());
     frame[30..34].copy_from_slice(&destination.octets());
+    let checksum = ipv4_checksum(&frame[14..34]);
+    frame[24..26].copy_from_slice(&checksum.to_be_bytes());
     frame
+}
+
+/// RFC 1071, of a header whose checksum is zero.
+fn ipv4_checksum(header: &[u8]) -> u16 {
+    let words = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
+    let sum = words.sum::<u32>();
+    !u16::try_from((sum & 0xffff) + (sum >> 16)).expect("ten words carry a little")
 }
 
 fn snapshot_when(engine: &mut Engine, what: &str, is_it: impl Fn(&Snapshot) -> bool) -> Snapshot {

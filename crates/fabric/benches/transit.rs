@@ -114,6 +114,12 @@ fn packet(pool: &mut Pool, payload: usize) -> Packet {
             let IpAddr::V4(v4) = address else { unreachable!("made above") };
             bytes[at..at + 4].copy_from_slice(&v4.octets());
         }
+        // RFC 1071: routers look at it.
+        bytes[24..26].fill(0);
+        let words = bytes[14..34].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
+        let sum = words.sum::<u32>();
+        let checksum = !u16::try_from((sum & 0xffff) + (sum >> 16)).expect("ten words carry a little");
+        bytes[24..26].copy_from_slice(&checksum.to_be_bytes());
         bytes[34 + 12] = 8 << 4;
         Some((len, virtio))
     });

@@ -143,6 +143,8 @@ pub struct RouterCounters {
     pub unroutable: u64,
     /// Dropped because the next link carries only smaller ones.
     pub too_big: u64,
+    /// Dropped because the checksum of their IPv4 header is wrong, or because they are shorter than they say.
+    pub malformed: u64,
     /// Dropped for anything else: for the router itself without an answer, for everybody, or no IP at all.
     pub ignored: u64,
 }
@@ -202,6 +204,10 @@ pub(crate) struct Router {
     several: Several,
     groups: Groups,
     limit: Limit,
+    /// Where senders are, as far as the limit minds.
+    prefixes: Vec<Prefix>,
+    /// The identification of the next packet of its own.
+    identification: u16,
     pub(crate) counters: RouterCounters,
 }
 
@@ -215,6 +221,8 @@ impl Router {
             several,
             groups: Groups::new(&spec.groups),
             limit: Limit::default(),
+            prefixes: limit::prefixes(spec),
+            identification: 0,
             counters: RouterCounters::default(),
         }
     }
@@ -222,6 +230,11 @@ impl Router {
     /// A packet reaches the interface at this place at `now`.
     #[inline]
     pub(crate) fn take(&mut self, now: Instant, interface: usize, mut packet: Packet) -> Passage {
+        // What a router has passed on was looked at there.
+        if packet.hops() == 0 && !wire::is_sound(packet.bytes()) {
+            self.counters.malformed += u64::from(packet.segments());
+            return Passage::End(packet, Vec::new());
+        }
         let Some(glance) = self.glance(interface, &packet) else { return self.for_itself(interface, packet) };
         let target = self.several.choose(self.table.find(glance.destination), &packet);
         let Target::Out(out) = target else { return self.keep(now, interface, packet, target) };
@@ -315,6 +328,9 @@ impl Router {
     /// A packet for one of the router's own addresses.
     fn receive(&mut self, now: Instant, interface: usize, packet: Packet) -> Passage {
         let asked = Network::of(packet.bytes());
+        if asked.is_some_and(Network::is_routed_by_its_source) {
+            return self.ignore(packet);
+        }
         if asked.is_some_and(Network::is_for_a_port) {
             self.counters.answered += u64::from(packet.segments());
             return self.refuse(now, interface, packet, Refusal::NoPort);
@@ -323,7 +339,10 @@ impl Router {
             return self.for_itself(interface, packet);
         }
         match answers::echo(&wire::complete(&packet)) {
-            Some(reply) => self.reply(packet, reply),
+            Some(reply) => {
+                let reply = self.numbered(reply);
+                self.reply(packet, reply)
+            }
             None => self.ignore(packet),
         }
     }
@@ -353,7 +372,24 @@ impl Router {
         refusal: Refusal,
     ) -> Option<(PortId, Packet)> {
         let message = answers::error(&self.interfaces[interface], &wire::complete(packet), refusal)?;
-        if self.limit.take(now) { self.send(message) } else { None }
+        let to = Network::of(&message)?.destination();
+        let gap = match refusal {
+            // Whoever finds out what gets through has to hear of each packet.
+            Refusal::TooBig(_) => None,
+            _ => Some(limit::gap(&self.prefixes, to)),
+        };
+        if !self.limit.take(now, to, gap) {
+            return None;
+        }
+        let message = self.numbered(message);
+        self.send(message)
+    }
+
+    /// A packet of its own with a number of its own, since others may cut it (RFC 791, section 3.2).
+    fn numbered(&mut self, mut frame: Vec<u8>) -> Vec<u8> {
+        self.identification = self.identification.wrapping_add(1);
+        wire::identify(&mut frame, self.identification);
+        frame
     }
 
     /// Sends a packet of its own, whose Ethernet addresses are still missing.

@@ -70,7 +70,7 @@ pub struct SwitchCounters {
     pub reserved: u64,
     /// Of those that came in: dropped because they were of a VLAN that is not carried here.
     pub foreign: u64,
-    /// Of those that came in: dropped because they were no frames.
+    /// Of those that came in: dropped because they were no frames, or came from no address or from that of a group.
     pub malformed: u64,
     /// Dropped because the link here carries only smaller ones.
     pub too_big: u64,
@@ -140,7 +140,7 @@ impl Switch {
         let count = u64::from(packet.segments());
         let counters = &mut self.counters[place];
         counters.received += count;
-        let Some((destination, source)) = ends(&packet) else {
+        let Some((destination, source)) = ends(&packet).filter(|(_, source)| is_somebody(source)) else {
             counters.malformed += count;
             return Passage::End(packet, Vec::new());
         };
@@ -151,7 +151,7 @@ impl Switch {
             counters.foreign += count;
             return Passage::End(packet, Vec::new());
         };
-        if !is_group(&source) && self.learns(place) {
+        if self.learns(place) {
             self.learn(now, key(vlan, &source), place);
         }
         if !self.forwards(place) {
@@ -311,6 +311,12 @@ fn ends(packet: &Packet) -> Option<([u8; 6], [u8; 6])> {
     let [a, b, c, d, e, f, rest @ ..] = *header;
     let [g, h, i, j, k, l, ..] = rest;
     Some(([a, b, c, d, e, f], [g, h, i, j, k, l]))
+}
+
+/// Whether a frame can come from this address: from one of a group or of nobody none does (IEEE 802.1D-2004, section 7.8 b).
+#[inline]
+fn is_somebody(source: &[u8; 6]) -> bool {
+    !is_group(source) && *source != [0; 6]
 }
 
 /// An address in a VLAN as a number.

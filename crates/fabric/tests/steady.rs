@@ -102,6 +102,14 @@ fn addressed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes[22] = 64;
     bytes[26..30].copy_from_slice(&address(0, 1).octets());
     bytes[30..34].copy_from_slice(&address(ROUTERS, 2).octets());
+    let length = u16::try_from(bytes.len() - 14).expect("shorter than a packet");
+    bytes[16..18].copy_from_slice(&length.to_be_bytes());
+    // RFC 1071: routers look at it.
+    bytes[24..26].fill(0);
+    let words = bytes[14..34].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
+    let sum = words.sum::<u32>();
+    let checksum = !u16::try_from((sum & 0xffff) + (sum >> 16)).expect("ten words carry a little");
+    bytes[24..26].copy_from_slice(&checksum.to_be_bytes());
     bytes
 }
 

@@ -12,8 +12,11 @@ use netloom_packet::Packet;
 const HOPS: u8 = 64;
 /// Neighbour discovery never passes a router, and this proves it (RFC 4861, section 7.1).
 const ON_LINK: u8 = 255;
-/// Internetwork control (RFC 1812, section 4.3.2.5).
+/// Internetwork control (RFC 1812, section 4.3.2.5), which an error has as its precedence; the rest of the type of service is that of
+/// what it is about.
 const CONTROL: u8 = 0xc0;
+/// The type of service without the precedence and the last bit (RFC 1349, section 3).
+const SERVICE: u8 = 0x1e;
 /// Length of the header of an ICMP error.
 const ERROR_HEADER: usize = 8;
 /// The longest error, from the IP header on: RFC 1812, section 4.3.2.3; RFC 4443, section 2.4 c.
@@ -79,7 +82,7 @@ pub(super) fn echo(frame: &[u8]) -> Option<Vec<u8>> {
     }
     let mut message = Vec::from(message);
     message[0] = reply;
-    Some(icmp_frame(destination, source, HOPS, 0, message))
+    Some(icmp_frame(destination, source, HOPS, network.class(), message))
 }
 
 /// Why the packet in `frame`, which came to the interface `own`, goes no further; without Ethernet addresses. None for
@@ -98,7 +101,8 @@ pub(super) fn error(own: &RouterInterface, frame: &[u8], refusal: Refusal) -> Op
     let quoted = &frame[ETHERNET..];
     let mut error = Vec::from([kind, code, 0, 0, 0, 0, rest[0], rest[1]]);
     error.extend(&quoted[..quoted.len().min(room)]);
-    Some(icmp_frame(*from, sender, HOPS, CONTROL, error))
+    let class = if sender.is_ipv4() { network.class() & SERVICE | CONTROL } else { 0 };
+    Some(icmp_frame(*from, sender, HOPS, class, error))
 }
 
 fn is_answered(network: &Network<'_>, sender: IpAddr) -> bool {

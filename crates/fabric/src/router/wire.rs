@@ -114,6 +114,31 @@ impl<'a> Network<'a> {
         }
     }
 
+    /// The type of service or the traffic class, with the bits of explicit congestion notification.
+    pub(super) fn class(self) -> u8 {
+        match self {
+            Self::V4(ip) => ip[1],
+            Self::V6(ip) => ip[0] << 4 | ip[1] >> 4,
+        }
+    }
+
+    /// Whether its sender says by which further routers it goes on (RFC 791, section 3.1: loose and strict source routes), so that it
+    /// is not for the address that it bears.
+    pub(super) fn is_routed_by_its_source(self) -> bool {
+        let Self::V4(ip) = self else { return false };
+        let mut options = ip.get(V4_HEADER..usize::from(ip[0] & 0x0f) * 4).unwrap_or_default();
+        loop {
+            options = match *options {
+                [1, ref rest @ ..] => rest,
+                [131 | 137, length, pointer, ..] => return pointer <= length,
+                [kind, length, ..] if kind != 0 && length >= 2 => {
+                    options.get(usize::from(length)..).unwrap_or_default()
+                }
+                _ => return false,
+            }
+        }
+    }
+
     /// Whether it is the first fragment of its packet, or the whole.
     pub(super) fn is_first_fragment(self) -> bool {
         match self {
@@ -136,6 +161,41 @@ pub(super) fn v4(bytes: &[u8], at: usize) -> Ipv4Addr {
 #[inline]
 pub(super) fn v6(bytes: &[u8], at: usize) -> Ipv6Addr {
     Ipv6Addr::from(<[u8; 16]>::try_from(&bytes[at..at + 16]).expect("sixteen bytes"))
+}
+
+/// Whether a router may look at this frame at all: if it is IP, it is as long as it says, and the checksum of IPv4 is right (RFC 1812,
+/// section 5.2.2). What is no IP packet is looked at elsewhere.
+#[inline]
+pub(super) fn is_sound(frame: &[u8]) -> bool {
+    let Some(ip) = frame.get(ETHERNET..) else { return true };
+    match ethertype(frame) {
+        Some(IPV4) => {
+            let Some(header) = ip.first().and_then(|first| ip.get(..usize::from(first & 0x0f) * 4)) else {
+                return false;
+            };
+            if header.len() < V4_HEADER || header[0] >> 4 != 4 {
+                return false;
+            }
+            let length = usize::from(word(header, 2));
+            // Zero is what super-packets above 64 KiB say.
+            let fits = length == 0 && ip.len() > usize::from(u16::MAX) || (header.len()..=ip.len()).contains(&length);
+            fits && sum(0, header) == 0xffff
+        }
+        Some(IPV6) => ip.len() >= V6_HEADER && ip[0] >> 4 == 6 && V6_HEADER + usize::from(word(ip, 4)) <= ip.len(),
+        _ => true,
+    }
+}
+
+/// Gives an IPv4 packet of the router itself an identification.
+pub(super) fn identify(frame: &mut [u8], identification: u16) {
+    if ethertype(frame) != Some(IPV4) {
+        return;
+    }
+    let Some(header) = frame.get_mut(ETHERNET..ETHERNET + V4_HEADER) else { return };
+    header[4..6].copy_from_slice(&identification.to_be_bytes());
+    header[10..12].fill(0);
+    let checksum = !sum(0, header);
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
 /// RFC 1071: the sum of all 16-bit words, folded, not inverted; `sum`: what was summed before.
@@ -169,9 +229,7 @@ pub(super) fn icmp_frame(source: IpAddr, destination: IpAddr, hops: u8, class: u
         (IpAddr::V4(from), IpAddr::V4(to)) => {
             frame.extend(IPV4.to_be_bytes());
             let length = u16::try_from(V4_HEADER + message.len()).expect("shorter than a packet").to_be_bytes();
-            // Not to be fragmented: so it needs no identification (RFC 6864, section 4).
-            let mut header =
-                [0x45, class, length[0], length[1], 0, 0, 0x40, 0, hops, ICMP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            let mut header = [0x45, class, length[0], length[1], 0, 0, 0, 0, hops, ICMP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
             header[12..16].copy_from_slice(&from.octets());
             header[16..].copy_from_slice(&to.octets());
             let own = !sum(0, &header);

@@ -24,7 +24,7 @@ fn with_ttl(v6: bool, ttl: u8) -> Vec<u8> {
     frame
 }
 
-fn fix(frame: &mut [u8]) {
+pub(crate) fn fix(frame: &mut [u8]) {
     frame[24..26].fill(0);
     let sum = !ones_complement(&frame[14..34]);
     frame[24..26].copy_from_slice(&sum.to_be_bytes());
@@ -233,4 +233,88 @@ fn trains_are_cut_first() {
         rest = others;
     }
     assert!(rest.is_empty() && segments.len() == 3);
+}
+
+/// What an error and a reply say of themselves: Linux's `icmp_send` keeps the service of what it is about, sets the precedence, and lets
+/// routers cut it; its replies have the class of the request.
+#[test]
+fn what_routers_say_looks_as_from_linux() {
+    let mut frame = with_ttl(false, 1);
+    frame[15] = 0x2a;
+    fix(&mut frame);
+    let mut request = echo(Ipv4Addr::new(10, 0, 0, 2));
+    request[15] = 0x2a;
+    fix(&mut request);
+    let mut fabric = Chain::plain(1, MS).fabric();
+    for (sent, class, number) in [(frame, 0xca, 1), (request, 0x2a, 2)] {
+        let answers = ask(&mut fabric, &sent);
+        let [(_, _, answer)] = &answers[..] else { panic!("{answers:?}") };
+        assert_eq!((answer[15], &answer[18..22], answer[22]), (class, &[0, number, 0, 0][..], 64));
+        assert_eq!(ones_complement(&answer[14..34]), 0xffff);
+    }
+    let answers = ask(&mut Chain::plain(1, MS).fabric(), &with_ttl(true, 1));
+    assert_eq!((answers[0].2[14], answers[0].2[15] >> 4), (0x60, 0), "of IPv6 there is no precedence");
+}
+
+/// Who sends much hears little: six errors at once and one a second; what tells of sizes is always told.
+#[test]
+fn errors_to_one_sender_are_rare() {
+    let mut fabric = Chain::plain(1, MS).with_mtu(0, 700).fabric();
+    let told = |fabric: &mut Fabric, frame: &[u8], second: u64| {
+        let now = Instant::ZERO + Duration::from_secs(second);
+        for _ in 0..20 {
+            fabric.inject(now, PortId(0), plain(&mut Pool::default(), frame)).unwrap();
+        }
+        all(fabric).len()
+    };
+    assert_eq!([0, 1, 3, 20].map(|second| told(&mut fabric, &with_ttl(false, 1), second)), [6, 1, 2, 6]);
+    assert_eq!(told(&mut fabric, &with_ttl(false, 64), 20), 20);
+}
+
+/// Linux's `ip_rcv` drops these as well.
+#[test]
+fn headers_that_are_wrong_go_no_further() {
+    let good = [with_ttl(false, 64), with_ttl(true, 64)];
+    let mut checksum = good[0].clone();
+    checksum[25] ^= 1;
+    let mut long = good[0].clone();
+    let length = u16::try_from(long.len() - 14 + 1).unwrap();
+    long[16..18].copy_from_slice(&length.to_be_bytes());
+    fix(&mut long);
+    let mut short = good[0].clone();
+    short[16..18].copy_from_slice(&[0, 19]);
+    fix(&mut short);
+    let mut long_v6 = good[1].clone();
+    long_v6[19] += 1;
+    let mut fabric = Chain::plain(1, MS).fabric();
+    for frame in [&checksum, &long, &short, &long_v6, &good[0][..33].to_vec()] {
+        assert_eq!(ask(&mut fabric, frame), []);
+    }
+    assert_eq!(fabric.router_counters().next(), Some(&RouterCounters { malformed: 5, ..RouterCounters::default() }));
+    // Behind a packet, a frame may be padded.
+    for mut frame in good {
+        frame.extend([0; 20]);
+        assert_eq!(ask(&mut fabric, &frame).len(), 1);
+    }
+}
+
+/// The address is the router's, and the packet is for somebody whom a source route names.
+#[test]
+fn a_source_route_is_not_the_end() {
+    let with_options = |options: [u8; 8]| {
+        let plain = echo(Ipv4Addr::new(10, 0, 0, 2));
+        let mut frame = [&plain[..34], &options, &plain[34..50]].concat();
+        frame[14] = 0x47;
+        frame[16..18].copy_from_slice(&44_u16.to_be_bytes());
+        frame[24..26].fill(0);
+        let sum = !ones_complement(&frame[14..42]);
+        frame[24..26].copy_from_slice(&sum.to_be_bytes());
+        frame
+    };
+    let asked = |options| ask(&mut Chain::plain(1, MS).fabric(), &with_options(options)).len();
+    for kind in [131, 137] {
+        assert_eq!(asked([1, kind, 7, 4, 192, 0, 2, 1]), 0, "it leads on");
+        assert_eq!(asked([1, kind, 7, 8, 192, 0, 2, 1]), 1, "it is at its end");
+    }
+    assert_eq!(asked([7, 7, 4, 0, 0, 0, 0, 0]), 1, "a route that is recorded leads nowhere");
 }

@@ -177,7 +177,7 @@ impl Player {
         for counters in self.fabric.router_counters() {
             forwarded += counters.forwarded;
             taken += counters.forwarded + counters.answered + counters.expired + counters.unroutable;
-            taken += counters.too_big + counters.ignored;
+            taken += counters.too_big + counters.ignored + counters.malformed;
         }
         assert_eq!(departed, self.delivered + taken, "what leaves a pipe is delivered or reaches a router");
         assert!(arrived >= injected + forwarded, "what is sent and what routers pass on enters a pipe");

@@ -4,6 +4,7 @@
 //! The shards are conservative (Chandy and Misra 1979; Bryant 1977): each plays as far as it knows what reaches it, and
 //! tells those beyond its borders what they will get and until when that is all. Which of them plays next is drawn.
 
+use crate::answers::fix;
 use crate::kernel::written;
 use crate::mesh::{Mesh, address, port};
 use crate::models::{change, changes, configs};
@@ -281,6 +282,7 @@ impl Part {
                 frame[26..30].copy_from_slice(&address(from, 0).octets());
                 frame[30..34].copy_from_slice(&address(to, 0).octets());
                 frame[22] = ttl;
+                fix(&mut frame);
                 fabric.inject(now, port(from, 0), pool.packet(virtio, &frame)).unwrap();
                 fabric.advance(now, &mut hand_out);
             }

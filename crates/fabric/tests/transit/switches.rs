@@ -135,7 +135,7 @@ fn what_is_for_bridges_ends_at_the_first() {
 fn a_group_is_nobodys_address() {
     let mut fabric = four(|_| {});
     let group = [0x33, 0x33, 0, 0, 0, 1];
-    assert_eq!(heard(&mut fabric, second(1), 0, of_host(1), group), [1, 2, 3]);
+    assert_eq!(heard(&mut fabric, second(1), 0, of_host(1), group), [0; 0]);
     assert_eq!(heard(&mut fabric, second(2), 1, group, of_host(1)), [0, 2, 3]);
     assert_eq!(counted(&fabric)[0].learned, 0);
 }
@@ -177,6 +177,16 @@ fn what_is_no_frame_and_what_is_too_big_is_counted() {
     let ports = counted(&fabric);
     let segments = u64::from(pool.packet(virtio, &frame).segments());
     assert_eq!((ports[0].malformed, ports[2].too_big, ports[0].flooded), (1, 2 * segments, segments));
+}
+
+/// Bridges of Linux drop these, too: nobody has such an address.
+#[test]
+fn frames_from_groups_and_from_nobody_go_no_further() {
+    let mut fabric = four(|_| ());
+    for source in [[0; 6], EVERYBODY, [0x01, 0, 0x5e, 0, 0, 1]] {
+        assert_eq!(heard(&mut fabric, Instant::ZERO, 0, EVERYBODY, source), [0; 0]);
+    }
+    assert_eq!((counted(&fabric)[0].malformed, counted(&fabric)[0].learned), (3, 0));
 }
 
 fn access(vlan: u16) -> PortVlans {

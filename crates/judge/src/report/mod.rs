@@ -203,6 +203,9 @@ pub struct RouterRow {
     pub unroutable_packets: u64,
     /// Dropped because the next link carries only smaller ones.
     pub too_big_packets: u64,
+    /// Dropped because the checksum of their IPv4 header is wrong, or because they are shorter than they say.
+    #[serde(default)]
+    pub malformed_packets: u64,
     /// Dropped for other reasons: without an answer, broadcast and multicast, or not IP.
     pub ignored_packets: u64,
 }
@@ -283,13 +286,14 @@ impl RouterRow {
             expired_packets: counted.expired,
             unroutable_packets: counted.unroutable,
             too_big_packets: counted.too_big,
+            malformed_packets: counted.malformed,
             ignored_packets: counted.ignored,
         }
     }
 
     /// Packets dropped for a cause that a user may want to know.
     pub fn dropped_packets(&self) -> u64 {
-        self.expired_packets + self.unroutable_packets + self.too_big_packets
+        self.expired_packets + self.unroutable_packets + self.too_big_packets + self.malformed_packets
     }
 }
 
