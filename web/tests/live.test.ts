@@ -334,7 +334,7 @@ describe("packets on the map", () => {
     await page.waitForTimeout(1500);
     assert.ok(await shown(page) <= 1_500, String(await shown(page)));
     await page.getByText("Legend").click();
-    await page.getByText(/and [\d]+ more flows/).waitFor();
+    await page.getByText(/and [\d,]+ more flows/).waitFor();
     assert.ok(await page.locator(".maplegend li").count() < 30);
     await done();
   });

@@ -31,10 +31,10 @@ function people(): View {
       setLinks((all) => all.map((link) => (link.role === role ? made : link)));
     });
   };
-  return el("section", { "aria-label": "people" }, el("h2", {}, "People"),
+  return el("section", { "aria-labelledby": "people-heading" }, el("h2", { id: "people-heading" }, "People"),
     el("p", { class: "under" }, () => `${visitors().filter(({ here }) => here).length} here`),
-    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "people" }, el("table", {},
-      el("thead", {}, el("tr", {}, ["name", "may", "from", "since", "open", ""].map((title) => el("th", {}, title)))),
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "who is here" }, el("table", {},
+      el("thead", {}, el("tr", {}, ["name", "may", "from", "since", "open"].map((title) => el("th", { scope: "col" }, title)), el("td", {}))),
       el("tbody", {}, each(visitors, person)))),
     el("h3", {}, "Addresses to hand on"),
     el("ul", { class: "rows" }, each(() => links().filter(({ role }) => role !== "edit"), ({ role, address: where }) => el("li", {}, el("span", {}, role), el("code", {}, where),
