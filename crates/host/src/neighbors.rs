@@ -268,7 +268,7 @@ mod tests {
         write(&mut file, &known[1..]).unwrap();
         assert_eq!(parse(&text_of(&mut file).unwrap()), known[1..]);
         // Neither other parameters nor what was cut short.
-        assert_eq!(parse("vm.swappiness 1 2\nnet.ipv4.neigh.default.gc_thresh3 1024 6553"), []);
+        assert!(parse("vm.swappiness 1 2\nnet.ipv4.neigh.default.gc_thresh3 1024 6553").is_empty());
     }
 
     #[test]
