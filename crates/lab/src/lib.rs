@@ -198,8 +198,8 @@ fn finish(root: &yaml::Node, source: &Source<'_>, clock: Option<Clock>, points: 
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let mut found = Findings { errors: Errors::in_folder(folder).within(limits), ..Findings::default() };
     let (mut spec, left_out) = decode::decode(root, &mut found.errors);
-    if let Some(found) = too_large::of_lab(limits, &spec) {
-        return Err(diagnostics(Severity::Error, vec![found]));
+    if let Some(too_large) = too_large::of_lab(limits, &spec) {
+        return Err(diagnostics(Severity::Error, vec![too_large]));
     }
     spec.clock = clock.unwrap_or(spec.clock);
     spec.points = points;

@@ -10,7 +10,7 @@ pub(crate) fn of_file(limits: &Limits, root: &Node) -> Option<Diagnostic> {
     let Content::Map(entries) = &root.content else { return None };
     let named = |name: &str| entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value);
     let count = |node: &Node| match &node.content {
-        Content::Map(entries) => entries.len(),
+        Content::Map(all) => all.len(),
         Content::List(items) => items.len(),
         Content::Text { .. } | Content::Empty => 0,
     };
