@@ -145,9 +145,9 @@ fn keys_in_brackets(text: &str) -> Vec<&str> {
             (Some(_), _) => {}
             (None, '"' | '\'') if before.is_whitespace() || "{[,:".contains(before) => quote = Some(letter),
             (None, '#') if before.is_whitespace() => {
-                while letters.next_if(|(_, letter)| *letter != '\n').is_some() {}
-                if depth == 1 && text[start..at].trim().is_empty() {
-                    start = letters.peek().map_or(text.len(), |(at, _)| *at);
+                while letters.next_if(|(_, next)| *next != '\n').is_some() {}
+                if depth == 1 && text.get(start..at).is_some_and(|key| key.trim().is_empty()) {
+                    start = letters.peek().map_or(text.len(), |(next, _)| *next);
                 }
             }
             (None, '{' | '[') => {
@@ -162,7 +162,7 @@ fn keys_in_brackets(text: &str) -> Vec<&str> {
             }
             (None, ',') if depth == 1 => start = at + 1,
             (None, ':') if depth == 1 && start <= at => {
-                keys.push(unquoted(&text[start..at]));
+                keys.extend(text.get(start..at).map(unquoted));
                 // What follows is a value, which has no further colon at this depth.
                 start = text.len();
             }
@@ -223,6 +223,7 @@ mod tests {
             ("a.json", "{\"name\": \"a\", \"nodes\": {\"a\": {\"x\": 1}}}"),
             ("a.json", "\n  {\n\"generate\": {\"kind\": \"ring\"}\n"),
             ("a.json", "{}"),
+            ("a.yaml", "{name: x, # of ours\n nodes: [a], # two\n # three\n seed: 1 # four\n}"),
         ] {
             assert_eq!(format(Path::new(name), text), Some("lab"), "{text}");
         }

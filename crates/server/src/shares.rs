@@ -99,17 +99,17 @@ impl Drop for Share {
     fn drop(&mut self) {
         let mut taken = self.of.taken();
         taken.all -= 1;
-        less(&mut taken.roles, self.role, 1);
-        less(&mut taken.addresses, self.address, usize::from(self.role < Role::Edit));
-        less(&mut taken.ones, self.one, 1);
+        less(&mut taken.roles, &self.role, 1);
+        less(&mut taken.addresses, &self.address, usize::from(self.role < Role::Edit));
+        less(&mut taken.ones, &self.one, 1);
     }
 }
 
-fn less<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K, by: usize) {
-    if let Some(count) = counts.get_mut(&key) {
+fn less<K: Ord>(counts: &mut BTreeMap<K, usize>, key: &K, by: usize) {
+    if let Some(count) = counts.get_mut(key) {
         *count -= by;
         if *count == 0 {
-            counts.remove(&key);
+            counts.remove(key);
         }
     }
 }

@@ -128,13 +128,13 @@ enum Failure {
 
 async fn start(lab: &LabName, wanted: Wanted) -> Result<Running, Failure> {
     let broken = |error: io::Error| Failure::Other(Refusal::failed(format!("joining a terminal to the node: {error}")));
-    let lab = lab.clone();
+    let name = lab.clone();
     let started = apart(move || {
         let Wanted { exec, size } = wanted;
         let kernel = |error: netloom_host::KernelError| RunError::Machine(error.to_string());
         let Pty { master, slave } = open_pty().map_err(kernel)?;
         set_window_size(&master, size).map_err(kernel)?;
-        let mut client = Client::connect(lab.get())?;
+        let mut client = Client::connect(name.get())?;
         client.exec(exec, [slave.as_fd(); 3])?;
         Ok((master, client))
     });
@@ -146,8 +146,8 @@ async fn start(lab: &LabName, wanted: Wanted) -> Result<Running, Failure> {
         let input = Sender::from_owned_fd_unchecked(master.try_clone()?)?;
         Ok((output, input, Replies::of(client)?))
     };
-    let (output, input, lab) = joined().map_err(broken)?;
-    Ok(Running { master, output, input, lab })
+    let (output, input, replies) = joined().map_err(broken)?;
+    Ok(Running { master, output, input, lab: replies })
 }
 
 /// Passes on in both directions until the program ends or the page goes away. Then the terminal is closed, which tells the program, and so is the
