@@ -51,6 +51,18 @@ fn programs_run_in_nodes(bed: &Bed) {
     bed.netloom(&["exec", "day", "a", "--", "sh", "-c", "kill -9 $$"]).expect_code(128 + 9);
     let absent = bed.netloom(&["exec", "day", "a", "--", "no-such-program"]).expect_code(4);
     assert!(absent.stderr.contains("program not found: no-such-program"), "{absent:#?}");
+    let all = bed
+        .netloom(&["exec", "day", "--all", "--", "sh", "-c", "echo on $NETLOOM_NODE; test $NETLOOM_NODE != b"])
+        .expect_code(1);
+    for node in ["a", "b", "r"] {
+        assert!(all.stdout.contains(&format!("{node} | on {node}\n")), "{all:#?}");
+    }
+    assert!(all.stderr.contains("exit code 1 on b"), "{all:#?}");
+    let some = bed.netloom(&["exec", "day", "[!b]?*", "--", "true"]).expect_code(2);
+    assert!(some.stderr.contains("no node has a name like") && some.stderr.contains("a, r, b"), "{some:#?}");
+    assert_eq!(bed.netloom(&["complete", "--", "exec", "day", ""]).expect_code(0).stdout, "a\nr\nb\n");
+    assert_eq!(bed.netloom(&["complete", "--", "set", "day", "f"]).expect_code(0).stdout, "far\n");
+    assert_eq!(bed.netloom(&["complete", "--", "down", "d"]).expect_code(0).stdout, "day\n");
     let odd = bed.work().join(OsStr::from_bytes(b"caf\xe9"));
     std::fs::create_dir(&odd).unwrap();
     let mut elsewhere = bed.command(&["exec", "day", "a", "--", "pwd"]);

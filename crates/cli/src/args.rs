@@ -225,6 +225,13 @@ pub(crate) enum Command {
     /// Print what the exit codes mean
     #[command(name = "exit-codes", after_help = crate::exit_codes::table())]
     ExitCodes,
+    /// Prints names for the completion of a shell, which only its script calls
+    #[command(name = "complete", hide = true)]
+    Complete {
+        /// The words of the command line behind `netloom`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        words: Vec<String>,
+    },
     /// The first process of a kernel node, which only a kernel starts
     #[command(name = "guest-init", hide = true)]
     GuestInit {
@@ -281,7 +288,9 @@ const COMPLETION_EXAMPLES: &str = "\
 Examples:
   netloom completion bash > ~/.local/share/bash-completion/completions/netloom
   netloom completion zsh > ~/.zfunc/_netloom
-  netloom completion fish > ~/.config/fish/completions/netloom.fish";
+  netloom completion fish > ~/.config/fish/completions/netloom.fish
+
+Names of labs that are up, of their nodes and of their links are completed, too.";
 
 #[cfg(test)]
 mod tests {

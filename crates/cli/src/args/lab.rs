@@ -12,6 +12,7 @@ use std::path::PathBuf;
   netloom up lab.yaml
   netloom up lab.yaml --name second
   netloom up lab.yaml --results /tmp/results
+  netloom up lab.yaml --follow
   netloom up lab.yaml --json --parent $$
 
 `netloom up` starts the services that have no time; only `netloom run` plays the rest of the timeline and checks
@@ -32,6 +33,9 @@ pub(crate) struct UpArgs {
     /// Print where the lab's control socket and results are, as JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print what programs write until the lab ends; Ctrl-C ends that, and leaves the lab up
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) follow: bool,
     /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -51,13 +55,20 @@ pub(crate) struct PsArgs {
   netloom exec dumbbell client1 -- ping -c 3 server1
   netloom exec dumbbell router1 -- ip route
   netloom exec --user postgres --folder / cluster db1 -- psql
+  netloom exec dumbbell 'client*' -- ip -br address
+  netloom exec dumbbell --all -- ip route
 
-The exit code is the program's own.")]
+The exit code is the program's own. In several nodes, the program has no input, each line that it writes stands behind
+its node (| standard output, ! standard error), and the exit code is the greatest.")]
 pub(crate) struct ExecArgs {
     /// The lab
     pub(crate) lab: String,
-    /// The node
-    pub(crate) node: String,
+    /// The node, or a pattern of nodes that run programs: * stands for any letters, ? for one
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) node: Option<String>,
+    /// Run the program in all nodes that run programs
+    #[arg(long)]
+    pub(crate) all: bool,
     /// The user that the program runs as: a name in the node's /etc/passwd, or a number
     #[arg(short, long, value_name = "USER")]
     pub(crate) user: Option<String>,

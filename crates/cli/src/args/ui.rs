@@ -11,7 +11,8 @@ use std::path::PathBuf;
   netloom ui lab.yaml                     draw and run this one
   netloom ui star                         watch a lab that is up
   netloom ui results/star/latest          replay a run
-  netloom ui --share 192.168.1.5          for a classroom, over TLS
+  netloom ui --share 192.168.1.5          for a classroom, over TLS: the lab files of the folder, and their labs
+  netloom ui star --share 192.168.1.5     the same, of this lab alone
 
 The address that is printed has a token: whoever opens it may do what you may. Ctrl-C ends the server, and the labs that
 were brought up from the page, unless --keep is given. Labs that were up before stay.")]

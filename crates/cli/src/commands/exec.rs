@@ -1,5 +1,7 @@
 //! `netloom exec`
 
+mod several;
+
 use super::{Failure, Outcome};
 use crate::args::ExecArgs;
 use crate::talk::say;
@@ -20,8 +22,16 @@ pub(super) fn exec(args: ExecArgs) -> Outcome {
     }
     let cwd = starting_folder(args.folder)?;
     let (terminal, user) = (stdio == Stdio::Terminal, args.user);
-    let exec = Exec { node: args.node, argv: args.argv, env, cwd, terminal, user };
-    attach(&args.lab, exec, stdio)
+    let exec = Exec { node: String::new(), argv: args.argv, env, cwd, terminal, user };
+    match args.node {
+        Some(node) if !several::is_pattern(&node) => attach(&args.lab, Exec { node, ..exec }, stdio),
+        pattern => {
+            say_if_paused(&args.lab)?;
+            let topology = Client::connect(&args.lab)?.topology()?;
+            let nodes = several::matching(&topology, pattern.as_deref())?;
+            several::run(&args.lab, &nodes, &Exec { terminal: false, ..exec })
+        }
+    }
 }
 
 /// The variables that describe this terminal: the lab may have been brought up from another one.
@@ -44,14 +54,19 @@ pub(super) fn starting_folder(named: Option<PathBuf>) -> Result<String, Failure>
 
 /// Runs a program in a node of this lab until it ends, and says why it does not if time stands still there.
 pub(super) fn attach(lab: &str, exec: Exec, stdio: Stdio) -> Outcome {
+    say_if_paused(lab)?;
+    let code = netloom_control::attach(lab, exec, stdio)?;
+    // Exit codes have eight bits, as the kernel has it.
+    Ok(u8::try_from(code & 0xff).expect("masked to eight bits"))
+}
+
+fn say_if_paused(lab: &str) -> Result<(), Failure> {
     if Client::connect(lab)?.info()?.paused {
         say(&format!(
             "{lab}: its time is paused, and so are its programs; netloom advance {lab} 1s, netloom resume {lab}"
         ));
     }
-    let code = netloom_control::attach(lab, exec, stdio)?;
-    // Exit codes have eight bits, as the kernel has it.
-    Ok(u8::try_from(code & 0xff).expect("masked to eight bits"))
+    Ok(())
 }
 
 fn split_pair(pair: &str) -> Result<(String, String), Failure> {

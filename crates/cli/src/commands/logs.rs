@@ -26,22 +26,35 @@ pub(super) fn logs(args: &LogsArgs) -> Outcome {
     if let Some(lines) = args.tail {
         logs.skip_to_last(lines)?;
     }
+    show(logs, args.follow, || true)?;
+    DONE
+}
+
+/// Shows what programs of a lab write until it ends, or nobody wants more; whether the lab is still up then.
+pub(super) fn follow(logs: Logs, is_wanted: impl Fn() -> bool) -> Result<bool, Failure> {
+    show(logs, true, is_wanted)
+}
+
+fn show(mut logs: Logs, follows: bool, is_wanted: impl Fn() -> bool) -> Result<bool, Failure> {
     let mut out = Out::new(&logs);
     loop {
         // What is written before the lab ends is read after that.
-        let goes_on = args.follow && holds(logs.folder())?;
+        let goes_on = follows && holds(logs.folder())?;
         logs.read(&mut |line| out.take(line))?;
         if !out.flush()? {
-            return DONE;
+            return Ok(goes_on);
         }
         if !goes_on {
             break;
+        }
+        if !is_wanted() {
+            return Ok(true);
         }
         sleep(PAUSE);
     }
     logs.finish(&mut |line| out.take(line));
     out.flush()?;
-    DONE
+    Ok(false)
 }
 
 /// Standard output, until its reader closes it.

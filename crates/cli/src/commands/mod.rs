@@ -4,6 +4,7 @@ mod bundle;
 mod capture;
 mod check;
 mod ci;
+mod complete;
 mod convert;
 mod dilate;
 mod doctor;
@@ -129,7 +130,8 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Image { command } => image::image(&command),
         Command::Kernel { command } => kernel::kernel(&command),
         Command::Doctor(args) => doctor::doctor(&args),
-        Command::Completion { shell } => completion(shell),
+        Command::Completion { shell } => complete::script(shell),
+        Command::Complete { words } => complete::complete(&words),
         Command::Man { folder } => man(&folder),
         Command::ExitCodes => print(&exit_codes::table()),
         Command::GuestInit { .. } => guest_init(),
@@ -166,12 +168,6 @@ fn node_connect(words: &[OsString]) -> Outcome {
 
 fn schema(of_protocol: bool) -> Outcome {
     print(&format!("{:#}", if of_protocol { netloom_control::schema() } else { netloom_lab::schema() }))
-}
-
-fn completion(shell: clap_complete::Shell) -> Outcome {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "netloom", &mut script);
-    print(String::from_utf8_lossy(&script).trim_end())
 }
 
 fn man(folder: &Path) -> Outcome {

@@ -1,13 +1,15 @@
 //! `netloom up`
 
-use super::{DONE, Outcome, lab_file, print_json};
+use super::{DONE, Failure, Outcome, lab_file, logs, print_json};
 use crate::args::UpArgs;
 use crate::progress::Progress;
 use crate::talk;
 use netloom_control::find;
 use netloom_host::runtime::control_socket;
+use netloom_host::signals::Signals;
+use netloom_judge::ExitCode;
 use netloom_lab::{Clock, Stack};
-use netloom_run::Event;
+use netloom_run::{Event, logs_of};
 use serde_json::json;
 
 pub(super) fn up(args: &UpArgs) -> Outcome {
@@ -39,6 +41,19 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
         if request.plan.clock == Clock::Virtual {
             talk::say(&format!("its time stands still: netloom advance {name} 1s, netloom resume {name}"));
         }
+    }
+    if args.follow {
+        return follow(&request.plan.name);
+    }
+    DONE
+}
+
+/// Shows what programs write until the lab ends, or a signal ends the showing alone.
+fn follow(name: &str) -> Outcome {
+    let failed = |error| Failure::new(ExitCode::Machine, format!("holding signals back: {error}"));
+    let held = Signals::hold(&[]).map_err(failed)?;
+    if logs::follow(logs_of(name)?, || held.next().is_none())? {
+        talk::say(&format!("{name} stays up: netloom logs {name} --follow, netloom down {name}"));
     }
     DONE
 }
