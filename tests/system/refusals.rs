@@ -142,3 +142,45 @@ fn the_exit_codes_are_documented_in_the_help() {
         );
     }
 }
+
+/// To open a pipe waits for whoever writes to it, and nobody does.
+#[test]
+fn pipes_are_refused_where_files_are_wanted() {
+    let bed = Bed::new(User::Own);
+    let pipe = |name: &str| {
+        let path = bed.work().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).unwrap();
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    };
+    for name in ["lab.yaml", "lab.tcl", "b.tar", "folder/provenance.json", "folder/report.json", "oci/index.json"] {
+        pipe(name);
+    }
+    std::fs::write(bed.work().join("oci/oci-layout"), r#"{"imageLayoutVersion":"1.0.0"}"#).unwrap();
+    bed.write("traced.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b], rate: {kind: delivery-trace, file: b.tar}}}\n");
+    let disk = "{disk: b.tar, format: raw, access: none}";
+    bed.write("disk.yaml", &format!("nodes: {{a: {{vm: {disk}}}, b: {{}}}}\nlinks: {{l: {{ends: [a, b]}}}}\n"));
+    for arguments in [
+        &["check", "lab.yaml"][..],
+        &["run", "lab.yaml"],
+        &["sim", "lab.yaml"],
+        &["graph", "lab.yaml"],
+        &["sweep", "lab.yaml"],
+        &["convert", "lab.tcl"],
+        &["check", "traced.yaml"],
+        &["run", "disk.yaml"],
+        &["packets", "b.tar"],
+        &["bundle", "--list", "b.tar"],
+        &["bundle", "folder"],
+        &["rerun", "b.tar"],
+        &["report", "folder"],
+        &["journal", "b.tar"],
+        &["image", "import", "docker-archive:b.tar", "--name", "x:1"],
+        &["image", "import", "oci:oci:t", "--name", "x:1"],
+        &["ui", "--share", "127.0.0.1", "--certificate", "b.tar", "--key", "b.tar"],
+    ] {
+        let refused = bed.wrapped(&["timeout", "100"], arguments);
+        assert!(!matches!(refused.code, None | Some(124)), "{arguments:?} waits: {refused:#?}");
+        // A report of what can be read is one, too.
+        assert!(refused.code != Some(0) || arguments[0] == "report", "{arguments:?}: {refused:#?}");
+    }
+}

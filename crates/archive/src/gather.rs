@@ -95,7 +95,7 @@ pub(crate) fn open(path: &Path) -> Result<(Manifest, PathBuf, Option<File>), Arc
         };
         (kind, origin, None, folder.join("report.json").is_file())
     } else if sweep.is_file() {
-        let lock = File::open(folder.join(LOCK)).ok();
+        let lock = netloom_regular::open(&folder.join(LOCK)).ok();
         if lock.as_ref().is_some_and(|lock| lock.try_lock_shared().is_err()) {
             return Err(ArchiveError::Busy(folder));
         }
@@ -123,7 +123,7 @@ fn entry_of(name: &str, path: &Path) -> Result<FileEntry, ArchiveError> {
 }
 
 fn digest_of(path: &Path) -> io::Result<(Digest, u64)> {
-    let mut file = Hashing::new(File::open(path)?);
+    let mut file = Hashing::new(netloom_regular::open(path)?);
     io::copy(&mut file, &mut io::sink())?;
     Ok(file.finish())
 }

@@ -6,7 +6,7 @@ use crate::manifest::{FileEntry, LONGEST, MANIFEST};
 use crate::{ArchiveError, Manifest};
 use netloom_image::Hashing;
 use serde::Serialize;
-use std::fs::{File, Permissions};
+use std::fs::Permissions;
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ fn append(
     bundle: &Path,
 ) -> Result<(), ArchiveError> {
     let path = gathered.folder.join(&entry.path);
-    let file = File::open(&path).map_err(ArchiveError::file(&path))?;
+    let file = netloom_regular::open(&path).map_err(ArchiveError::file(&path))?;
     let mut contents = Hashing::new(file.take(entry.bytes));
     let written = archive.append_data(&mut header(entry.bytes), gathered.manifest.place(entry), &mut contents);
     written.map_err(ArchiveError::file(bundle))?;

@@ -3,7 +3,6 @@
 use crate::ArchiveError;
 use crate::manifest::{FileEntry, LONGEST, MANIFEST, Manifest};
 use netloom_image::{Entries, Entry, EntryKind, Hashing, ImageError, Limits, unpack_stream};
-use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -38,11 +37,11 @@ pub(crate) struct Bundle {
 impl Bundle {
     /// Reads as far as the end of the manifest.
     pub(crate) fn open(path: &Path) -> Result<Self, ArchiveError> {
-        let file = File::open(path).map_err(ArchiveError::file(path))?;
         // What a pipe holds could be read once only, and a device may have no end.
-        if !file.metadata().map_err(ArchiveError::file(path))?.is_file() {
-            return Err(ArchiveError::refused(path, "it is no file"));
-        }
+        let file = netloom_regular::open(path).map_err(|error| match netloom_regular::is_refused(&error) {
+            true => ArchiveError::refused(path, "it is no file"),
+            false => ArchiveError::file(path)(error),
+        })?;
         let refused = |why: String| ArchiveError::refused(path, why);
         let input = unpack_stream(BufReader::with_capacity(1 << 17, file), "it");
         let input = input.map_err(|error| refused(error.to_string()))?.take(Limits::default().bytes);

@@ -10,7 +10,7 @@ use netloom_image::Hashing;
 use netloom_results::NamedFile;
 use serde_json::Value;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use tempfile::TempDir;
@@ -99,7 +99,7 @@ impl Then {
         }
         let lab_file = folder.join(self.lab_file_name());
         let text = self.folder.join("lab.yaml");
-        fs::copy(&text, &lab_file).map_err(ArchiveError::file(&text))?;
+        netloom_regular::copy(&text, &lab_file).map_err(ArchiveError::file(&text))?;
         Ok(Ready { lab_file, changes, _home: home })
     }
 
@@ -138,7 +138,7 @@ impl Then {
         }
         let parent = target.parent().unwrap_or(folder);
         fs::create_dir_all(parent).map_err(ArchiveError::file(parent))?;
-        fs::copy(&copy, &target).map(|_| None).map_err(ArchiveError::file(&copy))
+        netloom_regular::copy(&copy, &target).map(|()| None).map_err(ArchiveError::file(&copy))
     }
 
     /// The arguments of `netloom` that play it again; a run leaves its results below the folder `out`, a sweep in it.
@@ -252,10 +252,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 fn digest_of(path: &Path) -> io::Result<netloom_image::Digest> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("no file"));
-    }
-    let mut file = Hashing::new(File::open(path)?);
+    let mut file = Hashing::new(netloom_regular::open(path)?);
     io::copy(&mut file, &mut io::sink())?;
     Ok(file.finish().0)
 }

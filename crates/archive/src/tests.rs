@@ -231,7 +231,11 @@ fn other_files_are_no_bundles() {
         fs::write(&path, bytes).unwrap();
         assert!(list(&path).is_err() && verify(&path).is_err(), "{bytes:?}");
     }
-    assert!(list(Path::new("/dev/zero")).unwrap_err().to_string().contains("it is no file"));
+    let pipe = root.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [Path::new("/dev/zero"), &pipe, root.path()] {
+        assert!(list(path).unwrap_err().to_string().contains("it is no file"), "{}", path.display());
+    }
 }
 
 /// Whatever bytes of a bundle change: there is an error that says so or all files are as they were, and nothing lies elsewhere.

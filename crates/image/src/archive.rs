@@ -2,7 +2,7 @@
 
 use crate::contents::Contents;
 use crate::entries::{Entries, Kind};
-use crate::error::{Attempted, printable};
+use crate::error::{Attempted, open_file, printable};
 use crate::limits::MOST_LAYERS;
 use crate::manifest::{Blob, parse};
 use crate::{Digest, ImageError, Name};
@@ -86,10 +86,7 @@ struct Archive {
 impl Archive {
     /// Notes where everything in the archive is. One that is packed as a whole is unpacked to a file without a name first.
     fn open(path: &Path, what: &str) -> Result<Self, ImageError> {
-        let mut file = File::open(path).at("open", path)?;
-        if !file.metadata().at("look at", path)?.is_file() {
-            return Err(ImageError::Unsuitable(format!("{} is no file", path.display())));
-        }
+        let mut file = open_file(path)?;
         let mut first = [0; 2];
         let count = file.read(&mut first).at("read", path)?;
         file.rewind().at("read", path)?;

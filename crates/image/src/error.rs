@@ -1,4 +1,5 @@
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -68,6 +69,14 @@ impl ImageError {
     pub(crate) fn refused(entry: &[u8], why: impl Into<String>) -> Self {
         Self::Refused { entry: printable(entry), why: why.into() }
     }
+}
+
+/// Opens a file that a user names, or that is in a user's folder.
+pub(crate) fn open_file(path: &Path) -> Result<File, ImageError> {
+    netloom_regular::open(path).map_err(|error| match netloom_regular::is_refused(&error) {
+        true => ImageError::Unsuitable(format!("{} is no file", path.display())),
+        false => ImageError::Io { attempted: format!("open {}", path.display()), error },
+    })
 }
 
 /// A name of a layer in words: cut if it is long, and without control characters.

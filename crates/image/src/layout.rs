@@ -1,11 +1,10 @@
 //! Folders in the OCI layout (image-layout.md of the OCI image specification).
 
 use crate::contents::Contents;
-use crate::error::Attempted;
+use crate::error::{Attempted, open_file};
 use crate::manifest::{Blob, Descriptor, Index, Manifest, parse};
 use crate::{ImageError, Name};
 use serde::Deserialize;
-use std::fs::File;
 use std::path::Path;
 
 /// How often an index may lead to another.
@@ -81,10 +80,7 @@ fn blob(folder: &Path, descriptor: &Descriptor) -> Result<Blob, ImageError> {
 
 fn file(folder: &Path, name: &Path) -> Result<Blob, ImageError> {
     let path = folder.join(name);
-    let file = File::open(&path).at("open", &path)?;
+    let file = open_file(&path)?;
     let about = file.metadata().at("look at", &path)?;
-    if !about.is_file() {
-        return Err(ImageError::Unsuitable(format!("{} is no file", path.display())));
-    }
     Ok(Blob { file, size: about.len(), what: path.display().to_string() })
 }

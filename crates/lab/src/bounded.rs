@@ -1,8 +1,7 @@
 //! Reads the files of a lab, with limits: a lab file from a stranger may name any file, and checking it must do no
 //! harm.
 
-use std::fs::File;
-use std::io::Read;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The longest lab file: one of 10,000 links takes less than 2 MiB.
@@ -24,23 +23,12 @@ const MOST_KEPT_BYTES: u64 = 16_000_000;
 /// The kernel's error, or why the file is not read: a device or a pipe might never end.
 pub(crate) fn read(path: &Path, longest: u64) -> Result<Vec<u8>, String> {
     let name = path.display();
-    let failed = |error: std::io::Error| format!("reading {name}: {error}");
-    // Opening a pipe would already wait.
-    let facts = std::fs::metadata(path).map_err(failed)?;
-    if facts.is_dir() {
-        return Err(format!("{name} is a folder, not a file"));
-    }
-    if !facts.is_file() {
-        return Err(format!("{name} is not a regular file: devices and pipes are not read, since they may never end"));
-    }
-    let too_long = || format!("{name} has more than {} MiB, the limit for such a file", longest >> 20);
-    if facts.len() > longest {
-        return Err(too_long());
-    }
-    let mut bytes = Vec::new();
-    // Files of /proc say that they are empty, and others may grow.
-    File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut bytes)).map_err(failed)?;
-    if bytes.len() as u64 > longest { Err(too_long()) } else { Ok(bytes) }
+    netloom_regular::read(path, longest).map_err(|error| match error.kind() {
+        ErrorKind::IsADirectory => format!("{name} is a folder, not a file"),
+        ErrorKind::FileTooLarge => format!("{name} has more than {} MiB, the limit for such a file", longest >> 20),
+        _ if netloom_regular::is_refused(&error) => format!("{name} is {error}"),
+        _ => format!("reading {name}: {error}"),
+    })
 }
 
 /// The text of the lab file at `path`.
@@ -66,7 +54,7 @@ pub(crate) fn small_files(home: &Path, name: &Path) -> Vec<PathBuf> {
         if about.is_dir() {
             let entries = std::fs::read_dir(home.join(&path)).into_iter().flatten().flatten();
             left.extend(entries.map(|entry| path.join(entry.file_name())));
-        } else if about.is_file() && path.to_str().is_some() && File::open(home.join(&path)).is_ok() {
+        } else if about.is_file() && path.to_str().is_some() && netloom_regular::open(&home.join(&path)).is_ok() {
             bytes += about.len();
             found.push(path);
         }

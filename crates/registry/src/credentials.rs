@@ -7,7 +7,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 
@@ -47,6 +46,9 @@ struct Entry {
     identitytoken: Option<String>,
 }
 
+/// Files of credentials have some kilobytes.
+const LONGEST: u64 = 16 << 20;
+
 /// By which name Docker keeps what belongs to its own registry.
 const HUB: &str = "https://index.docker.io/v1/";
 
@@ -55,7 +57,7 @@ impl Credentials {
     pub(crate) fn find(registry: &str) -> Result<Option<Self>, RegistryError> {
         for path in files() {
             let wrong = |why: String| RegistryError::Credentials(format!("{}: {why}", path.display()));
-            let text = match fs::read(&path) {
+            let text = match netloom_regular::read(&path, LONGEST) {
                 Ok(text) => text,
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                     continue;

@@ -52,7 +52,7 @@ pub fn keep_files(root: &Path, lab_file: &Path, lab_text: &str, files: &[NamedFi
         let path = root.join(&file.copy);
         let folder = path.parent().unwrap_or(root);
         fs::create_dir_all(folder).map_err(RunError::results(folder))?;
-        fs::copy(home.join(&file.name), &path).map_err(RunError::results(&path))?;
+        netloom_regular::copy(&home.join(&file.name), &path).map_err(RunError::results(&path))?;
     }
     let path = root.join("files").join(lab_name);
     fs::write(&path, lab_text).map_err(RunError::results(&path))

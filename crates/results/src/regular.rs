@@ -1,7 +1,6 @@
 //! The files of a results folder, which may be a stranger's: a device or a pipe might never end, and a line or a document
 //! might fill the memory.
 
-use std::fs::{self, File};
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 
@@ -10,30 +9,17 @@ const LONGEST: u64 = 256 << 20;
 /// The longest line of a table or a journal.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Opens a regular file.
-///
-/// # Errors
-/// The kernel's refusal, or that it is something else.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    // To open a pipe would already wait.
-    if !fs::metadata(path)?.is_file() {
-        let what = "not a regular file: devices and pipes are not read, since they may never end";
-        return Err(io::Error::new(ErrorKind::InvalidInput, what));
-    }
-    File::open(path)
-}
+pub(crate) use netloom_regular::open;
 
 /// The bytes of a regular file of a results folder.
 ///
 /// # Errors
 /// The kernel's refusal, or that it is something else, or longer than any such file of ours.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(too_long(&format!("more than {} MiB", LONGEST >> 20)));
-    }
-    Ok(bytes)
+    netloom_regular::read(path, LONGEST).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => too_long(&format!("more than {} MiB", LONGEST >> 20)),
+        _ => error,
+    })
 }
 
 /// Reads a line with its end into `line`, which is emptied before; nothing at the end of the file.
@@ -61,7 +47,7 @@ mod tests {
     #[test]
     fn what_may_never_end_is_not_read() {
         for path in ["/dev/zero", "/dev/full", "/"] {
-            assert!(read(Path::new(path)).unwrap_err().to_string().contains("not a regular file"), "{path}");
+            assert!(read(Path::new(path)).unwrap_err().to_string().contains("regular file"), "{path}");
         }
         assert_eq!(open(Path::new("/nowhere")).unwrap_err().kind(), ErrorKind::NotFound);
         let folder = tempfile::tempdir().unwrap();

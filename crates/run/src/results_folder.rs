@@ -11,7 +11,6 @@ use netloom_lab::{Clock, Plan};
 use netloom_results::{Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin};
 use netloom_vm::{Acceleration, Qemu};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -84,7 +83,7 @@ fn programs(plan: &Plan) -> Vec<ProgramOrigin> {
 
 /// None if it cannot be read.
 fn digest_of(path: &Path) -> Option<String> {
-    let mut file = Hashing::new(File::open(path).ok()?);
+    let mut file = Hashing::new(netloom_regular::open(path).ok()?);
     io::copy(&mut file, &mut io::sink()).ok()?;
     Some(file.finish().0.to_string())
 }

@@ -10,8 +10,6 @@ use netloom_vm::{
     Access, Begin, Devices, Disk, Firmware, Format, Image, Nic, Place, Prepared, Qemu, Vm, VmError, check_memory,
 };
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -82,12 +80,10 @@ fn ssh_keys(path: Option<&Path>) -> Result<Vec<String>, String> {
     const MOST: u64 = 1 << 20;
     let Some(path) = path else { return Ok(Vec::new()) };
     let refused = |error: std::io::Error| format!("read {}: {error}", path.display());
-    let mut text = String::new();
-    let file = File::open(path).map_err(refused)?;
-    if !file.metadata().map_err(refused)?.is_file() {
-        return Err(format!("{} is no file", path.display()));
-    }
-    file.take(MOST).read_to_string(&mut text).map_err(refused)?;
+    let text = netloom_regular::read_text(path, MOST).map_err(|error| match netloom_regular::is_refused(&error) {
+        true => format!("{} is no file", path.display()),
+        false => refused(error),
+    })?;
     if text.contains("PRIVATE KEY") {
         return Err(format!("{} holds a private key: write the file of the public one, .pub", path.display()));
     }
@@ -134,9 +130,9 @@ fn described(plan: &Plan) -> impl Iterator<Item = (&NodePlan, &VmPlan)> {
 fn missing_files(plan: &Plan, lab_file: &Path) -> Vec<String> {
     let of_vm = |place: (&NodePlan, &VmPlan)| {
         let readable = |key, path: &Path| {
-            let opened = File::open(path).and_then(|file| {
-                let is_file = file.metadata()?.is_file();
-                is_file.then_some(()).ok_or_else(|| std::io::Error::other("it is no file"))
+            let opened = netloom_regular::open(path).map_err(|error| match netloom_regular::is_refused(&error) {
+                true => std::io::Error::other("it is no file"),
+                false => error,
             });
             let what = opened.err()?;
             Some(at(lab_file, place, Some(key), &format_args!("open {}: {what}", path.display())))

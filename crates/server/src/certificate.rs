@@ -5,9 +5,10 @@ use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use sha2::{Digest, Sha256};
+use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
-use std::{fmt, fs};
 
 /// A certificate and its key.
 pub struct Certificate {
@@ -97,17 +98,18 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 fn pem(path: &Path) -> Result<Vec<u8>, String> {
-    let failed = |error: std::io::Error| format!("reading {}: {error}", path.display());
-    let about = fs::metadata(path).map_err(failed)?;
-    if !about.is_file() || about.len() > LONGEST {
-        return Err(format!("{} is no PEM file of a certificate or key", path.display()));
-    }
-    fs::read(path).map_err(failed)
+    netloom_regular::read(path, LONGEST).map_err(|error| {
+        if netloom_regular::is_refused(&error) || error.kind() == ErrorKind::FileTooLarge {
+            return format!("{} is no PEM file of a certificate or key", path.display());
+        }
+        format!("reading {}: {error}", path.display())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn one_that_is_made_can_be_used_and_is_told_by_its_digest() {

@@ -4,7 +4,6 @@ use crate::SweepError;
 use netloom_lab::{Clock, OverRuns, Plan, Processors, Run, Sweep, SweepSettings};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What the points of a sweep need, and what tells this sweep from another.
@@ -84,8 +83,11 @@ fn need(plan: &Plan, settings: SweepSettings) -> u32 {
     }
 }
 
+/// The longest file that a lab file may name.
+const LONGEST_FILE: u64 = 256 << 20;
+
 fn digest_of(path: &Path) -> Result<String, SweepError> {
-    let bytes = fs::read(path).map_err(SweepError::file(path))?;
+    let bytes = netloom_regular::read(path, LONGEST_FILE).map_err(SweepError::file(path))?;
     Ok(hex(&Sha256::digest(&bytes)))
 }
 

@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 
 /// The longest name of a lab.
 const LONGEST_NAME: usize = 32;
+/// Documents of a sweep's folder, in bytes.
+const LONGEST: u64 = 64 << 20;
 
 /// The folder of a sweep, which this process has locked.
 #[derive(Debug)]
@@ -138,7 +140,7 @@ impl SweepFolder {
     /// If that is there and cannot be read.
     pub fn record(&self, number: u64) -> Result<Option<RunRecord>, SweepError> {
         let path = self.run(number).join("run.json");
-        let text = match fs::read_to_string(&path) {
+        let text = match netloom_regular::read_text(&path, LONGEST) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(SweepError::file(&path)(error)),
@@ -199,10 +201,10 @@ impl SweepFolder {
     /// That the sweep in this folder is the one that is asked for.
     fn compare(&self, wanted: &Origin, sweep: &Sweep) -> Result<(), SweepError> {
         let path = self.path.join("origin.json");
-        let text = fs::read_to_string(&path).map_err(SweepError::file(&path))?;
+        let text = netloom_regular::read_text(&path, LONGEST).map_err(SweepError::file(&path))?;
         let found: Origin = serde_json::from_str(&text).map_err(|error| SweepError::file(&path)(error.into()))?;
         let lab = self.path.join("lab.yaml");
-        let before = fs::read_to_string(&lab).map_err(SweepError::file(&lab))?;
+        let before = netloom_regular::read_text(&lab, LONGEST).map_err(SweepError::file(&lab))?;
         let mut differs: Vec<String> = sweep.differences(&before).into_iter().map(|key| format!("`{key}`")).collect();
         let names = found.files.keys().chain(wanted.files.keys().filter(|name| !found.files.contains_key(*name)));
         let changed = names.filter(|name| found.files.get(*name) != wanted.files.get(*name));

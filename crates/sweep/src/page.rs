@@ -25,7 +25,7 @@ pub fn is_sweep(folder: &Path) -> bool {
 /// When it is not the folder of a sweep, or the page cannot be written.
 pub fn write(folder: &Path) -> Result<PathBuf, SweepError> {
     let data = SweepData::read(folder)?;
-    let words = std::fs::read_to_string(folder.join("points.csv")).unwrap_or_default();
+    let words = netloom_regular::read_text(&folder.join("points.csv"), 256 << 20).unwrap_or_default();
     let path = folder.join(FILE);
     put(&path, &html(&format!("sweep {}", data.lab), &shortened(&words), &data)).map_err(SweepError::file(&path))?;
     Ok(path)

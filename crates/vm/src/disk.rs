@@ -1,8 +1,7 @@
 //! Disks of virtual machines, which are only ever read.
 
 use crate::error::VmError;
-use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
 /// How a disk's bytes lie in its file.
@@ -43,10 +42,10 @@ impl Disk {
     /// In words that follow the name of the node's key.
     pub fn check(&self) -> Result<(), VmError> {
         let path = &self.path;
-        let mut file = File::open(path).map_err(VmError::file("open the disk", path))?;
-        if file.metadata().map_err(VmError::file("look at the disk", path))?.is_dir() {
-            return Err(VmError::Wrong(format!("the disk {} is a folder", path.display())));
-        }
+        let mut file = netloom_regular::open_disk(path).map_err(|error| match error.kind() {
+            ErrorKind::IsADirectory => VmError::Wrong(format!("the disk {} is a folder", path.display())),
+            _ => VmError::file("open the disk", path)(error),
+        })?;
         let mut begin = [0; 4];
         let is_qcow2 = file.read_exact(&mut begin).is_ok() && begin == QCOW2;
         match (self.format, is_qcow2) {

@@ -22,6 +22,8 @@ use std::process::Command;
 
 /// The machine's initial file system, in the folder of its place.
 const INITRD: &str = "initrd";
+/// The longest initial file system, in bytes: its bytes are read at once.
+const LONGEST_INITRD: u64 = 4 << 30;
 /// The disk for cloud-init, there, too.
 const SEED: &str = "seed";
 /// The disk with the agent, in the folder above, which all machines of a lab have.
@@ -134,7 +136,7 @@ fn write_files(prepared: &Prepared, vm: &Vm, folder: &Path) -> Result<(), VmErro
     };
     match &vm.image.begin {
         Begin::Kernel { initrd, .. } => {
-            let mut bytes = std::fs::read(initrd).map_err(VmError::file("read", initrd))?;
+            let mut bytes = netloom_regular::read(initrd, LONGEST_INITRD).map_err(VmError::file("read", initrd))?;
             pad(&mut bytes);
             write(&folder.join(INITRD), &[&bytes, &prepared.agent.archive()])
         }

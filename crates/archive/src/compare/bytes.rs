@@ -5,7 +5,7 @@ use crate::ArchiveError;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -84,8 +84,8 @@ fn files(folder: &Path) -> Result<BTreeSet<String>, ArchiveError> {
 
 /// The byte and the line from which two files differ.
 fn first_difference(one: &Path, other: &Path) -> io::Result<Option<(u64, u64)>> {
-    let [mut one, mut other] =
-        [File::open(one)?, File::open(other)?].map(|file| BufReader::with_capacity(1 << 16, file));
+    let [mut one, mut other] = [netloom_regular::open(one)?, netloom_regular::open(other)?]
+        .map(|file| BufReader::with_capacity(1 << 16, file));
     let (mut byte, mut line) = (0, 1);
     let [mut a, mut b] = [vec![0; 1 << 15], vec![0; 1 << 15]];
     loop {

@@ -6,10 +6,13 @@ use netloom_judge::{ExitCode, quantity};
 use netloom_results::packet_times::{FlowTimes, packet_times, plot};
 use netloom_results::render::{Align, Table};
 
+/// The longest capture that is read at once.
+const LONGEST: u64 = 4 << 30;
+
 pub(super) fn packets(args: &PacketsArgs) -> Outcome {
     let name = args.file.display();
     let wrong = |why: String| Failure::new(ExitCode::Usage, why);
-    let file = std::fs::read(&args.file).map_err(|error| wrong(format!("reading {name}: {error}")))?;
+    let file = netloom_regular::read(&args.file, LONGEST).map_err(|error| wrong(format!("reading {name}: {error}")))?;
     let mut flows = packet_times(&file).map_err(|error| wrong(format!("{name}: {error}")))?;
     if let Some(at) = &args.at {
         let mut known: Vec<String> = flows.iter().map(|flow| flow.at.clone()).collect();

@@ -60,6 +60,31 @@ fn an_image_is_unpacked_once() {
     assert_eq!(by_source.unwrap().record.unwrap().id, record.id);
 }
 
+/// To open a pipe would wait for whoever writes to it.
+#[test]
+fn pipes_are_no_images() {
+    let place = Place::new();
+    let pipe = |path: &Path| {
+        let _ = fs::remove_file(path);
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, path, kind, rustix::fs::Mode::RWXU, 0).unwrap();
+    };
+    let folder = place.layout("hello");
+    for name in ["oci-layout", "index.json"] {
+        let kept = fs::read(folder.join(name)).unwrap();
+        pipe(&folder.join(name));
+        let error = place.import(&folder, None).unwrap_err().to_string();
+        assert!(error.contains("is no file"), "{name}: {error}");
+        fs::remove_file(folder.join(name)).unwrap();
+        fs::write(folder.join(name), kept).unwrap();
+    }
+    let archive = place.folder.path().join("archive.tar");
+    pipe(&archive);
+    let source = Source::DockerArchive { file: archive, name: None };
+    let error = place.store.import(&source, None, &mut |_| {}).map(drop).unwrap_err().to_string();
+    assert!(error.contains("is no file"), "{error}");
+}
+
 #[test]
 fn programs_are_looked_for_in_the_image() {
     let place = Place::new();

@@ -121,7 +121,7 @@ struct Capacity {
 impl Capacity {
     /// That of a direction of a link, if its rate is known and nothing changes it.
     fn of(plan: &Path, link: &str, direction: &str) -> Self {
-        let plan: Option<Value> = std::fs::read(plan).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let plan: Option<Value> = crate::regular::read(plan).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let rate = plan.as_ref().and_then(|plan| constant_rate(plan, link, direction));
         Self { rate, next_ms: 0, left: 0 }
     }

@@ -138,5 +138,5 @@ impl Found {
 
 /// Whether this user can read a file, or list a folder.
 fn readable(path: &Path) -> std::io::Result<()> {
-    if fs::metadata(path)?.is_dir() { fs::read_dir(path).map(drop) } else { fs::File::open(path).map(drop) }
+    if fs::metadata(path)?.is_dir() { fs::read_dir(path).map(drop) } else { netloom_regular::open(path).map(drop) }
 }

@@ -3,7 +3,6 @@
 use netloom_lab::{ImageSource, Plan};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -52,7 +51,7 @@ impl Recorded {
                     file.display()
                 )
             };
-            match File::open(&file) {
+            match netloom_regular::open(&file) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(wrong(&error)),
                 Ok(open) => {

@@ -4,7 +4,6 @@ use crate::{Figure, Moments, Outcome, RunRecord, SweepError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -309,7 +308,7 @@ fn short(value: f64) -> f64 {
 fn runs_in(folder: &Path) -> Result<Vec<String>, SweepError> {
     let path = folder.join("runs");
     let mut names = Vec::new();
-    for entry in fs::read_dir(&path).map_err(SweepError::file(&path))? {
+    for entry in std::fs::read_dir(&path).map_err(SweepError::file(&path))? {
         let entry = entry.map_err(SweepError::file(&path))?;
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             names.push(entry.file_name().to_string_lossy().into_owned());
@@ -332,15 +331,7 @@ fn record(run: &Path) -> Result<Option<RunRecord>, String> {
 
 /// The text of a regular file of bounded length: the folder may be a stranger's.
 fn short_text(path: &Path) -> io::Result<String> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    let mut text = String::new();
-    File::open(path)?.take(LONGEST_RECORD + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LONGEST_RECORD {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "too long: Netloom writes none that long"));
-    }
-    Ok(text)
+    netloom_regular::read_text(path, LONGEST_RECORD)
 }
 
 /// The parameters in the order of the lab file, as the header of `runs.csv` has them; none without the file.
@@ -348,8 +339,7 @@ fn parameters(folder: &Path) -> Vec<String> {
     let header = || {
         let mut line = String::new();
         let path = folder.join("runs.csv");
-        fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
-        BufReader::new(File::open(path).ok()?).take(LONGEST_RECORD).read_line(&mut line).ok()?;
+        BufReader::new(netloom_regular::open(&path).ok()?).take(LONGEST_RECORD).read_line(&mut line).ok()?;
         let names: Vec<String> = line.trim_end().split(',').map(str::to_owned).collect();
         let end = names.iter().position(|name| name == "outcome")?;
         names.get(4..end).map(<[String]>::to_vec)
@@ -360,7 +350,7 @@ fn parameters(folder: &Path) -> Vec<String> {
 /// Whether runs that were not as described belong to the statistics.
 fn counts_all(folder: &Path) -> bool {
     // The document may be long: only its beginning is needed, where the counts are.
-    let text = File::open(folder.join("sweep.json")).and_then(|file| {
+    let text = netloom_regular::open(&folder.join("sweep.json")).and_then(|file| {
         let mut bytes = Vec::new();
         file.take(64 << 10).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -95,7 +95,7 @@ impl JournalReader<BufReader<File>> {
     /// # Errors
     /// A file that cannot be read, or that is no journal.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        let file = File::open(path).map_err(JournalError::Io)?;
+        let file = crate::regular::open(path).map_err(JournalError::Io)?;
         Self::new(BufReader::new(file))
     }
 }
