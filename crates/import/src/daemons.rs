@@ -2,10 +2,11 @@
 
 use crate::machine::{self, EndOf, Interfaces};
 use crate::notes::Notes;
+use crate::scripts;
 use crate::shell::{self, Effect};
 use crate::source::Place;
 use crate::topology::Topology;
-use crate::value::{Content, Origin, Value, entry, put};
+use crate::value::{Origin, Value, entry, put};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The daemons that a lab knows: their programs, their words there, and how a configuration begins that is theirs.
@@ -22,7 +23,7 @@ const KNOWN: [(&str, &str, &str); 10] = [
     ("staticd", "static", "ip route"),
 ];
 /// Services of the system that start the daemons.
-const SERVICES: [&str; 3] = ["frr", "quagga", "zebra"];
+pub(crate) const SERVICES: [&str; 3] = ["frr", "quagga", "zebra"];
 /// Where their configuration is.
 pub(crate) const FOLDERS: [&str; 3] = ["/etc/frr", "/etc/quagga", "/etc/zebra"];
 /// Lines of a configuration that mean a machine of its own.
@@ -126,7 +127,10 @@ impl Routing {
         let is_addressed = !known.is_empty();
         // Scripts may have set the same ones.
         let ends: BTreeSet<EndOf> = known.iter().map(|(end, _)| *end).collect();
-        let mut given: BTreeSet<(EndOf, String)> = ends.into_iter().flat_map(|end| of_end(topology, end)).collect();
+        let mut given: BTreeSet<(EndOf, String)> = ends
+            .into_iter()
+            .flat_map(|end| machine::addresses(topology, end).map(move |address| (end, address.to_owned())))
+            .collect();
         for (end, address) in known {
             if given.insert((end, address.clone())) {
                 machine::add_address(topology, end, &address, place);
@@ -144,23 +148,10 @@ impl Routing {
 }
 
 /// Whether a command starts the service of routing daemons.
-pub(crate) fn is_start(line: &str) -> bool {
+pub(crate) fn is_start(text: &str) -> bool {
     let none: BTreeMap<String, ()> = BTreeMap::new();
-    matches!(shell::effect(line.trim(), &none), Effect::Service { name } if SERVICES.contains(&name.as_str()))
-}
-
-/// The addresses of an end of a link.
-fn of_end(topology: &Topology, end: EndOf) -> Vec<(EndOf, String)> {
-    let settings = &topology.links[end.0].ends[end.1].settings;
-    let lists = settings.iter().filter(|(key, _)| key == "address").filter_map(|(_, value)| match &value.content {
-        Content::List(all) => Some(all),
-        _ => None,
-    });
-    let texts = lists.flatten().filter_map(|one| match &one.content {
-        Content::Text(text) => Some((end, text.clone())),
-        _ => None,
-    });
-    texts.collect()
+    let is_theirs = |command: &String| matches!(shell::effect(command, &none), Effect::Service { name } if SERVICES.contains(&name.as_str()));
+    scripts::without_init(text).1.iter().any(is_theirs)
 }
 
 /// Addresses that a configuration gives to interfaces.

@@ -54,8 +54,23 @@ impl<'a> Input<'a> {
         self.sources.len() - 1
     }
 
-    /// The regular files below a folder beside this file, by their paths from there, at most so many.
-    pub(crate) fn list(&self, name: &str, most: usize) -> Vec<String> {
+    /// Whether there is a folder of this name beside this file.
+    pub(crate) fn has_folder(&self, name: &str) -> bool {
+        std::fs::symlink_metadata(self.folder.join(name)).is_ok_and(|about| about.is_dir())
+    }
+
+    /// The names of the files beside this one that end so, in their order.
+    pub(crate) fn beside(&self, ending: &str, most: usize) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().take(most);
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut found: Vec<String> = names.filter(|name| name.ends_with(ending)).collect();
+        found.sort();
+        found
+    }
+
+    /// The regular files and symbolic links below a folder beside this file, by their paths from there, at most so many; with
+    /// where the links lead.
+    pub(crate) fn list(&self, name: &str, most: usize) -> Vec<(String, Option<String>)> {
         let root = self.folder.join(name);
         let mut found = Vec::new();
         let mut left = vec![(PathBuf::new(), 0)];
@@ -65,7 +80,11 @@ impl<'a> Input<'a> {
                 let entries = std::fs::read_dir(root.join(&path)).into_iter().flatten().flatten();
                 left.extend(entries.take(most + 1).map(|entry| (path.join(entry.file_name()), level + 1)));
             } else if about.is_file() && level > 0 {
-                found.extend(path.to_str().map(str::to_owned));
+                found.extend(path.to_str().map(|path| (path.to_owned(), None)));
+            } else if about.is_symlink() && level > 0 {
+                let target = std::fs::read_link(root.join(&path)).unwrap_or_default();
+                let target = target.to_string_lossy().into_owned();
+                found.extend(path.to_str().map(|path| (path.to_owned(), Some(target))));
             }
             if found.len() + left.len() > 4 * most || found.len() >= most {
                 break;

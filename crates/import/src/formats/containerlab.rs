@@ -7,9 +7,10 @@ use crate::Options;
 use crate::containers;
 use crate::daemons::Routing;
 use crate::files::Input;
-use crate::machine;
+use crate::machine::{self, Means};
 use crate::overlaps;
 use crate::places;
+use crate::scripts::Script;
 use crate::source::{Place, Read};
 use crate::topology::Topology;
 use crate::tree::{self, Tree};
@@ -54,6 +55,7 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         interfaces: Vec::new(),
         kinds: Vec::new(),
         no_images: options.no_images,
+        may_address: false,
     };
     for node in nodes.entries() {
         reader.node(&node.name, &node.value, Place { file: 0, span: node.span })?;
@@ -66,14 +68,23 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
     for node in nodes.entries() {
         is_addressed |= reader.settle(&node.name, &node.value, input);
     }
-    if is_addressed {
+    let may_address = reader.may_address && !is_addressed;
+    if is_addressed || may_address {
         put(&mut reader.topology.top, "addresses", Value::plain("none"));
         put(&mut reader.topology.top, "routes", Value::plain("none"));
-        reader
-            .topology
-            .remarks
-            .push("The file gives addresses, so nodes have those and no others, and no routes.".into());
+        let said = if may_address {
+            // What the commands do is not known to the lab, and its neighbour entries would be none of theirs.
+            put(&mut reader.topology.top, "arp", Value::plain("true"));
+            "Commands or scripts of the file may give addresses, so nodes have those and no others, and no routes."
+        } else {
+            "The file gives addresses, so nodes have those and no others, and no routes."
+        };
+        reader.topology.remarks.push(said.into());
+    } else {
+        let said = "the file gives no addresses: nodes have those and the routes that Netloom gives; write `addresses: none` for none";
+        reader.topology.notes.add(Place::default(), said);
     }
+    machine::tell_failures(&mut reader.topology);
     overlaps::to_commands(&mut reader.topology);
     reader.topology.notes.extend(reader.variables.into_notes());
     Ok(reader.topology)
@@ -132,6 +143,8 @@ struct Reader<'a> {
     /// The kind of each node, as the file has it.
     kinds: Vec<String>,
     no_images: bool,
+    /// Whether commands that are not read may give addresses.
+    may_address: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -210,12 +223,32 @@ impl<'a> Reader<'a> {
         let mut commands = Vec::new();
         for layer in self.layers(node).into_iter().rev() {
             for command in layer.get("exec").map_or(&[][..], Tree::items) {
-                commands.extend(command.text().map(|line| (self.variables.expand(line, command), command.place())));
+                let said = command.text().map(|line| (self.variables.expand(line, command), command.place()));
+                commands.extend(said.map(|(line, place)| Script::command(line, place)));
             }
         }
-        let is_addressed = machine::set_up(&mut self.topology, number, &interfaces, commands, is_container);
+        if !is_container {
+            machine::own_files(&mut self.topology, number);
+        }
+        commands.retain(|command| !self.is_managed(command));
+        let means = Means { has_init: is_container, services: &[] };
+        let outcome = machine::set_up(&mut self.topology, number, &interfaces, commands, means);
+        self.may_address |= outcome.may_address;
         let settled = routing.map(|(routing, place)| routing.settle(&mut self.topology, number, &interfaces, place));
-        is_addressed || settled == Some(true) || speaks
+        outcome.is_addressed || settled == Some(true) || speaks
+    }
+
+    /// Whether a command takes away the way by the management network, which nodes do not have here.
+    fn is_managed(&mut self, command: &Script) -> bool {
+        let Some((line, place)) = command.lines.first() else { return false };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_way = matches!(words[..], ["ip", "route" | "r" | "ro", "del" | "delete", "default", ref rest @ ..]
+            if rest.is_empty() || rest.contains(&"eth0"));
+        if is_way {
+            let said = "the default route by the management network is not taken away: there is none";
+            self.topology.notes.add(*place, said);
+        }
+        is_way
     }
 
     /// The image of a node with what says how it runs; none if the node has this machine's files.

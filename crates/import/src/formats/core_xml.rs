@@ -1,16 +1,18 @@
 //! CORE's scenarios (coreemu.github.io/core; `corexml.py` writes them).
 
+pub(super) mod netem;
+mod rest;
+
 use crate::Options;
 use crate::containers;
 use crate::daemons::Routing;
 use crate::machine;
 use crate::overlaps;
 use crate::places;
-use crate::quantity;
 use crate::shell;
 use crate::source::{Lines, Place, Read};
 use crate::topology::{End, Topology};
-use crate::value::{Map, Origin, Value, entry, put};
+use crate::value::{Origin, Value, entry, put};
 use crate::xml;
 use roxmltree::Node;
 use std::collections::BTreeMap;
@@ -40,6 +42,9 @@ pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> 
             let position = element.children().find(|child| child.has_tag_name("position"));
             let axis = |name: &str| position.and_then(|position| position.attribute(name));
             topology.nodes[number].position = places::place(axis("x"), axis("y"));
+            if is_device {
+                machine::own_files(&mut topology, number);
+            }
         }
         nodes.insert(id.to_owned(), number.map(|number| (number, is_device)));
     }
@@ -53,23 +58,16 @@ pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> 
     for element in root.descendants().filter(|element| element.has_tag_name("link")) {
         link(&element, xml::place(&element, &lines), &nodes, &mut topology, &mut one_way)?;
     }
+    for number in one_way.into_values() {
+        let place = topology.links[number].origin.place.unwrap_or_default();
+        let said = "options of a link hold for one direction: the other has none, as in CORE, and so neither a rate nor a delay";
+        topology.notes.add(place, said);
+    }
     let is_routed = topology.nodes.iter().any(|node| node.settings.iter().any(|(key, _)| key == "daemons"));
     let others = if is_routed { " where no routing daemon brings them" } else { "" };
     topology.remarks.push(format!("Routes are those of the shortest paths{others}."));
     overlaps::to_commands(&mut topology);
-    for (tag, what) in [
-        ("emane_global_configuration", "settings of EMANE"),
-        ("mobility_configurations", "mobility"),
-        ("session_hooks", "hooks"),
-        ("configservice_configurations", "configurations of services"),
-        ("service_configurations", "configurations of services"),
-    ] {
-        if let Some(found) =
-            root.children().find(|child| child.has_tag_name(tag) && child.children().any(|one| one.is_element()))
-        {
-            topology.notes.add(xml::place(&found, &lines), format!("{what} are not read"));
-        }
-    }
+    rest::note(&root, &lines, &mut topology);
     Ok(topology)
 }
 
@@ -102,7 +100,7 @@ fn device(element: &Node<'_, '_>, place: Place, topology: &mut Topology, options
 }
 
 /// Adds the routing daemon that a service is; false if it is none.
-fn daemon(routing: &mut Routing, service: &str, id: &str, place: Place, topology: &mut Topology) -> bool {
+pub(super) fn daemon(routing: &mut Routing, service: &str, id: &str, place: Place, topology: &mut Topology) -> bool {
     let word = match service.strip_prefix("FRR").unwrap_or(service) {
         "OSPFv2" => "ospf",
         "OSPFv3" => "ospf6",
@@ -154,8 +152,11 @@ fn link(
     one_way: &mut BTreeMap<(usize, usize), usize>,
 ) -> Read<()> {
     let mut ends = Vec::new();
-    for key in ["node1", "node2"] {
-        let Some(id) = element.attribute(key) else { return Err(place.wrong(format!("this <link> has no `{key}`"))) };
+    // Until version 5, CORE wrote `node_one`.
+    for (key, older) in [("node1", "node_one"), ("node2", "node_two")] {
+        let Some(id) = element.attribute(key).or_else(|| element.attribute(older)) else {
+            return Err(place.wrong(format!("this <link> has no `{key}`")));
+        };
         match nodes.get(id) {
             Some(Some(found)) => ends.push(*found),
             Some(None) => {
@@ -171,7 +172,8 @@ fn link(
         return Ok(());
     }
     let options = element.children().find(|child| child.has_tag_name("options"));
-    let settings = options.map(|options| settings(&options, place, topology)).unwrap_or_default();
+    let settings =
+        options.map(|options| netem::settings(|name| options.attribute(name), place, topology)).unwrap_or_default();
     let is_one_way = options.and_then(|options| options.attribute("unidirectional")) == Some("1");
     // The second of two elements in one direction each is the way back.
     if is_one_way && let Some(first) = one_way.remove(&(other, one)) {
@@ -186,8 +188,9 @@ fn link(
         topology.links[number].settings = settings;
     }
     for (end, (_, is_machine)) in ends.iter().enumerate().filter(|(_, (_, is_machine))| *is_machine) {
-        let tag = ["iface1", "iface2"][end];
-        if let Some(interface) = element.children().find(|child| child.has_tag_name(tag)).filter(|_| *is_machine) {
+        let tags = [["iface1", "interface_one"], ["iface2", "interface_two"]][end];
+        let is_its = |child: &Node<'_, '_>| tags.iter().any(|tag| child.has_tag_name(*tag));
+        if let Some(interface) = element.children().find(is_its).filter(|_| *is_machine) {
             self::interface(&interface, (number, end), place, topology);
         }
     }
@@ -221,39 +224,4 @@ fn interface(element: &Node<'_, '_>, end: (usize, usize), place: Place, topology
     if let Some(mac) = element.attribute("mac").filter(|mac| shell::is_mac(mac)) {
         machine::set_mac(topology, end, &mac.to_lowercase(), place);
     }
-}
-
-/// Delay and jitter in microseconds, bandwidth in bits per second, loss and duplicates in percent, the buffer in packets.
-fn settings(options: &Node<'_, '_>, place: Place, topology: &mut Topology) -> Map {
-    let is_none = |value: &str| value.parse::<f64>().is_ok_and(|number| number == 0.0);
-    let attribute = |name: &str| options.attribute(name).filter(|value| !value.is_empty() && !is_none(value));
-    let mut settings = Map::new();
-    let mut read = |name: &str, found: Option<(&str, Value)>| match found {
-        Some((key, value)) => put(&mut settings, key, value.because(Origin::at(place))),
-        None => topology.notes.add(place, format!("`{name}` of a link is no number that is known here")),
-    };
-    if let Some(bits) = attribute("bandwidth") {
-        read("bandwidth", quantity::rate(bits, 0).map(|rate| ("rate", rate.value.into())));
-    }
-    let delay = attribute("delay").unwrap_or("0");
-    match attribute("jitter") {
-        Some(jitter) => {
-            let [mean, around] = [delay, jitter].map(|us| quantity::duration(us, -6).map(|span| span.value));
-            let least = mean.zip(around).map(|(mean, around)| (mean - around, mean + around));
-            let text = least.map(|(min, max)| Value::plain(format!("{{kind: uniform, from: {min}, to: {max}}}")));
-            read("jitter", text.map(|text| ("delay", text)));
-        }
-        None if delay != "0" => read("delay", quantity::duration(delay, -6).map(|delay| ("delay", delay.value.into()))),
-        None => {}
-    }
-    for (name, key) in [("loss", "loss"), ("dup", "duplicate")] {
-        if let Some(share) = attribute(name) {
-            read(name, quantity::probability(share, -2).map(|share| (key, share.value.into())));
-        }
-    }
-    if let Some(packets) = attribute("buffer") {
-        let count = packets.parse::<u32>().ok();
-        read("buffer", count.map(|count| ("queue", Value::plain(format!("{count} packets")))));
-    }
-    settings
 }

@@ -1,5 +1,7 @@
 //! IMUNES: JSON since version 3, a Tcl list before (imunes.net; `runtime/cfgparse.tcl` reads both).
 
+mod core;
+mod old;
 mod routing;
 
 use crate::daemons::Routing;
@@ -7,14 +9,15 @@ use crate::machine;
 use crate::overlaps;
 use crate::places;
 use crate::quantity;
+use crate::seen::Seen;
 use crate::shell;
-use crate::source::{Lines, Place, Read};
-use crate::tcl::{placed_list, split_list};
+use crate::source::{Place, Read};
+use crate::tcl::split_list;
 use crate::topology::{End, Topology};
 use crate::tree::{self, Tree};
 use crate::value::{Origin, Value, entry, put};
 use netloom_lab::yaml::Node;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// An interface: its name, and what it is given.
 #[derive(Debug, Default)]
@@ -22,6 +25,8 @@ struct Interface {
     name: String,
     mac: Option<String>,
     addresses: Vec<String>,
+    /// It is shut down.
+    is_down: bool,
 }
 
 /// A node of either form.
@@ -35,6 +40,15 @@ struct Machine {
     routing: Option<Routing>,
     /// By the key under which links name them.
     interfaces: BTreeMap<String, Interface>,
+    /// Static routes: where to, and by which router.
+    routes: Vec<(String, String)>,
+}
+
+impl Machine {
+    /// Whether it has addresses.
+    fn is_addressed(&self) -> bool {
+        !["lanswitch", "stpswitch", "hub", "wlan"].contains(&self.kind.as_str())
+    }
 }
 
 /// A link of either form.
@@ -44,13 +58,15 @@ struct Cable {
     /// The nodes, and the keys of their interfaces.
     ends: [(String, Option<String>); 2],
     settings: Vec<(String, String)>,
+    /// What CORE says of it.
+    of_core: Option<BTreeMap<String, String>>,
 }
 
 /// Reads the experiment in `text`.
 pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
     let mut topology = Topology::called(stem);
     let (machines, cables) =
-        if text.trim_start().starts_with('{') { new(text, &mut topology)? } else { old(text, &mut topology) };
+        if text.trim_start().starts_with('{') { new(text, &mut topology)? } else { old::read(text, &mut topology) };
     if machines.is_empty() {
         return Err(Place::default()
             .wrong("there is no node in this file: IMUNES has them under `nodes`, or as `node n0 { ... }`"));
@@ -63,8 +79,12 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
         let kind = match machine.kind.as_str() {
             "router" | "nat64" => "router",
             "pc" | "host" => "host",
-            "lanswitch" => "switch",
+            "lanswitch" | "stpswitch" => "switch",
             "hub" => "hub",
+            "wlan" => {
+                topology.notes.add(machine.place, "a network of radios is a hub: there is no radio");
+                "hub"
+            }
             other => {
                 topology.notes.add(machine.place, format!("nodes of type `{other}` are left out, with their links"));
                 continue;
@@ -74,6 +94,13 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
         topology.nodes[number].position = machine.position;
         if kind != "host" {
             topology.nodes[number].settings.push(entry("kind", Value::plain(kind)));
+        }
+        if machine.kind == "stpswitch" {
+            topology.nodes[number].settings.push(entry("stp", Value::plain("true")));
+        }
+        if machine.is_addressed() {
+            machine::own_files(&mut topology, number);
+            commands(machine, number, &mut topology);
         }
         numbers.insert(machine.id.as_str(), (number, machine));
     }
@@ -90,6 +117,30 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
     Ok(topology)
 }
 
+/// Gives a node the addresses of its loopback interface, and its static routes.
+fn commands(machine: &Machine, number: usize, topology: &mut Topology) {
+    let mut made = Vec::new();
+    let loopback = |name: &str| name == "lo" || name.strip_prefix("lo").is_some_and(|rest| rest.parse::<u8>().is_ok());
+    let own = machine.interfaces.values().filter(|one| loopback(&one.name)).flat_map(|one| &one.addresses);
+    for address in own.filter(|address| !["127.0.0.1/8", "::1/128"].contains(&address.as_str())) {
+        match shell::address(address) {
+            Some(address) => made.push(format!("ip address add {address} dev lo")),
+            None => topology.notes.add(machine.place, format!("{address:?} is no address")),
+        }
+    }
+    for (to, by) in &machine.routes {
+        let family = if by.contains(':') { " -6" } else { "" };
+        match (shell::address(to), by.parse::<std::net::IpAddr>()) {
+            (Some(to), Ok(by)) => made.push(format!("ip{family} route replace {to} via {by}")),
+            _ => topology.notes.add(machine.place, format!("the static route to {to:?} by {by:?} is not read")),
+        }
+    }
+    if !made.is_empty() {
+        let commands = made.into_iter().map(|line| Value::text(line).because(Origin::at(machine.place)));
+        topology.nodes[number].settings.push(entry("setup", Value::list(commands)));
+    }
+}
+
 fn link(cable: &Cable, numbers: &BTreeMap<&str, (usize, &Machine)>, topology: &mut Topology) -> Read<()> {
     let [Some(one), Some(other)] = [0, 1].map(|end| numbers.get(cable.ends[end].0.as_str())) else {
         topology.notes.add(cable.place, "a link to a node that is left out: there is none");
@@ -103,7 +154,12 @@ fn link(cable: &Cable, numbers: &BTreeMap<&str, (usize, &Machine)>, topology: &m
     for (end, (_, machine)) in [one, other].into_iter().enumerate() {
         let key = cable.ends[end].1.as_deref().unwrap_or_default();
         let Some(interface) = machine.interfaces.get(key) else { continue };
-        if ["lanswitch", "hub"].contains(&machine.kind.as_str()) {
+        if interface.is_down {
+            let name = Value::text(topology.links[number].name.clone());
+            let down = vec![entry("at", Value::plain("0 s")), entry("link", name), entry("down", Value::plain("true"))];
+            topology.timeline.push(Value::map(down).because(Origin::said(machine.place, "its interface is shut down")));
+        }
+        if !machine.is_addressed() {
             continue;
         }
         if !interface.name.is_empty() {
@@ -118,6 +174,10 @@ fn link(cable: &Cable, numbers: &BTreeMap<&str, (usize, &Machine)>, topology: &m
         if let Some(mac) = interface.mac.as_ref().filter(|mac| shell::is_mac(mac)) {
             machine::set_mac(topology, (number, end), mac, machine.place);
         }
+    }
+    if let Some(settings) = &cable.of_core {
+        core::link(settings, number, cable.place, topology);
+        return Ok(());
     }
     for (key, value) in &cable.settings {
         let found = match (key.as_str(), value.as_str()) {
@@ -146,41 +206,38 @@ fn link(cable: &Cable, numbers: &BTreeMap<&str, (usize, &Machine)>, topology: &m
     Ok(())
 }
 
+/// What only draws, and what IMUNES reckons for itself.
+const PASSED: [&str; 12] = [
+    "canvases",
+    "options",
+    "annotations",
+    "images",
+    "nodes.*.canvas",
+    "nodes.*.labelcoords",
+    "nodes.*.custom_icon",
+    "nodes.*.auto_default_routes",
+    "nodes.*.logical",
+    "nodes.*.ifaces.*.type",
+    "nodes.*.ifaces.*.link",
+    "nodes.*.ifaces.*.oper_state",
+];
+
 /// What only draws.
 const DRAWN: [&str; 8] = ["width", "color", "direct", "peers", "peers_ifaces", "nodes", "mirror", "link_label_pos"];
 
 fn new(text: &str, topology: &mut Topology) -> Read<(Vec<Machine>, Vec<Cable>)> {
     let root = tree::parse(text)?;
+    let seen = Seen::default();
     let mut machines = Vec::new();
-    for one in root.get("nodes").map_or(&[][..], Tree::entries) {
-        let node = &one.value;
-        let place = Place { file: 0, span: one.span };
-        let mut interfaces = BTreeMap::new();
-        for (interface, about) in
-            node.get("ifaces").map_or(&[][..], Tree::entries).iter().map(|it| (&it.name, &it.value))
-        {
-            let texts = |key: &str| {
-                about.get(key).map_or(&[][..], Tree::items).iter().filter_map(Node::text).map(str::to_owned)
-            };
-            let addresses = texts("ipv4_addrs").chain(texts("ipv6_addrs")).collect();
-            let name = about.word("name").unwrap_or(interface).to_owned();
-            interfaces
-                .insert(interface.clone(), Interface { name, mac: about.word("mac").map(str::to_owned), addresses });
-        }
-        let routing = routing::new(node, place, topology);
-        for key in ["services", "docker_image", "ipsec", "packgen", "vlan", "nat64"] {
-            if let Some(said) = node.get(key) {
-                topology.notes.add(said.place(), format!("`{key}` of nodes is not read"));
-            }
-        }
-        let kind = node.required_word("type", "a node has a type, for example router")?.to_owned();
-        let name = node.word("name").unwrap_or_default().to_owned();
-        let position = position(node.word("iconcoords"));
-        machines.push(Machine { id: one.name.clone(), kind, name, place, position, routing, interfaces });
+    for one in seen.get(&root, "nodes").map_or(&[][..], Tree::entries) {
+        seen.take(one);
+        machines.push(new_machine(&one.value, &one.name, Place { file: 0, span: one.span }, &seen, topology)?);
     }
     let mut cables = Vec::new();
-    for one in root.get("links").map_or(&[][..], Tree::entries) {
+    for one in seen.get(&root, "links").map_or(&[][..], Tree::entries) {
+        seen.take(one);
         let link = &one.value;
+        seen.all_of(link);
         let peers = split_list(link.required_word("peers", "a link has two peers, for example \"n0 n1\"")?);
         let keys = split_list(link.word("peers_ifaces").unwrap_or_default());
         let [first, second] = &peers[..] else {
@@ -188,97 +245,57 @@ fn new(text: &str, topology: &mut Topology) -> Read<(Vec<Machine>, Vec<Cable>)> 
         };
         let ends = [(first.clone(), keys.first().cloned()), (second.clone(), keys.get(1).cloned())];
         let said = link.entries().iter().filter(|key| !DRAWN.contains(&key.name.as_str()));
-        let settings = said.filter_map(|key| Some((key.name.clone(), key.value.text()?.to_owned()))).collect();
-        cables.push(Cable { place: Place { file: 0, span: one.span }, ends, settings });
+        let text = |key: &netloom_lab::yaml::Entry| key.value.text().unwrap_or("a list").to_owned();
+        let settings = said.map(|key| (key.name.clone(), text(key))).collect();
+        cables.push(Cable { place: Place { file: 0, span: one.span }, ends, settings, of_core: None });
     }
+    seen.rest(&root, &PASSED, &mut topology.notes);
     Ok((machines, cables))
 }
 
-fn old(text: &str, topology: &mut Topology) -> (Vec<Machine>, Vec<Cable>) {
-    let lines = Lines::of(text, 0);
-    let (mut machines, mut cables) = (Vec::new(), Vec::new());
-    // The interfaces that lead from one node to another, in their order.
-    let mut peers: BTreeMap<(String, String), VecDeque<String>> = BTreeMap::new();
-    for object in placed_list(text).chunks_exact(3) {
-        let [(at, class), (behind, id), (_, body)] = object else { continue };
-        let place = lines.place(*at, behind + id.len());
-        let pairs = split_list(body);
-        let pairs = || pairs.chunks_exact(2).map(|pair| (pair[0].as_str(), pair[1].as_str()));
-        let value = |key: &str| pairs().find(|(name, _)| *name == key).map(|(_, value)| value);
-        match class.as_str() {
-            "node" => {
-                let configured = value("network-config").unwrap_or_default();
-                let (name, interfaces) = configuration(configured, place, topology);
-                let routing = routing::old(configured, value("model"), place, topology);
-                for pair in pairs().filter(|(key, _)| *key == "interface-peer").map(|(_, peer)| split_list(peer)) {
-                    if let [interface, peer, ..] = &pair[..] {
-                        peers.entry((id.clone(), peer.clone())).or_default().push_back(interface.clone());
-                    }
-                }
-                for key in ["services", "custom-config", "custom-configs", "cpu", "docker-image"] {
-                    if value(key).is_some() {
-                        topology.notes.add(place, format!("`{key}` of nodes is not read"));
-                    }
-                }
-                let kind = value("type").unwrap_or_default().to_owned();
-                let position = position(value("iconcoords"));
-                machines.push(Machine { id: id.clone(), kind, name, place, position, routing, interfaces });
+/// A node of the newer form.
+fn new_machine(node: &Node, id: &str, place: Place, seen: &Seen, topology: &mut Topology) -> Read<Machine> {
+    let mut interfaces = BTreeMap::new();
+    for one in seen.get(node, "ifaces").map_or(&[][..], Tree::entries) {
+        seen.take(one);
+        let about = &one.value;
+        let texts = |key: &str| texts(seen.all(about, key));
+        let addresses = texts("ipv4_addrs").into_iter().chain(texts("ipv6_addrs")).collect();
+        let name = seen.word(about, "name").unwrap_or(&one.name).to_owned();
+        let mac = seen.word(about, "mac").map(str::to_owned);
+        let is_down = seen.word(about, "oper_state") == Some("down");
+        interfaces.insert(one.name.clone(), Interface { name, mac, addresses, is_down });
+    }
+    let routing = routing::new(node, place, topology);
+    for key in ["model", "router_config", "custom_enabled", "custom_selected"] {
+        seen.get(node, key);
+    }
+    seen.all(node, "custom_configs");
+    let mut routes = Vec::new();
+    for key in ["croutes4", "croutes6"] {
+        for route in texts(seen.all(node, key)) {
+            match route.split_whitespace().collect::<Vec<_>>()[..] {
+                [to, by, ..] => routes.push((to.to_owned(), by.to_owned())),
+                _ => topology.notes.add(place, format!("the static route {route:?} is not read")),
             }
-            "link" => {
-                let nodes = split_list(value("nodes").unwrap_or_default());
-                let [first, second] = &nodes[..] else {
-                    topology.notes.add(place, "a link without two nodes: there is none");
-                    continue;
-                };
-                let settings = pairs().filter(|(name, _)| !DRAWN.contains(name));
-                let settings = settings.map(|(key, said)| (key.to_owned(), said.to_owned())).collect();
-                cables.push(Cable { place, ends: [(first.clone(), None), (second.clone(), None)], settings });
-            }
-            "canvas" | "option" | "annotation" | "image" => {}
-            other => topology.notes.add(place, format!("`{other}` is not read")),
         }
     }
-    // A node says which of its interfaces leads to which node.
-    for cable in &mut cables {
-        for end in 0..2 {
-            let ends = (cable.ends[end].0.clone(), cable.ends[1 - end].0.clone());
-            cable.ends[end].1 = peers.get_mut(&ends).and_then(VecDeque::pop_front);
-        }
-    }
-    (machines, cables)
+    seen.get(node, "type");
+    let kind = node.required_word("type", "a node has a type, for example router")?.to_owned();
+    let name = seen.word(node, "name").unwrap_or_default().to_owned();
+    let position = position(seen.word(node, "iconcoords"));
+    Ok(Machine { id: id.to_owned(), kind, name, place, position, routing, interfaces, routes })
+}
+
+/// The texts of a list, or a single one.
+fn texts(node: Option<&Node>) -> Vec<String> {
+    let Some(node) = node else { return Vec::new() };
+    let all = node.items().iter().chain(std::iter::once(node));
+    all.filter_map(Node::text).map(str::to_owned).collect()
 }
 
 /// Where a node is drawn: its coordinates are a list of two numbers.
 fn position(coordinates: Option<&str>) -> Option<[f64; 2]> {
     let all = split_list(coordinates?);
     places::place(all.first().map(String::as_str), all.get(1).map(String::as_str))
-}
-
-/// The name and the interfaces in a configuration in the style of routers.
-fn configuration(text: &str, place: Place, topology: &mut Topology) -> (String, BTreeMap<String, Interface>) {
-    let mut name = String::new();
-    let mut interfaces: BTreeMap<String, Interface> = BTreeMap::new();
-    let mut current: Option<String> = None;
-    for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let interface = current.as_ref().and_then(|called| interfaces.get_mut(called));
-        match (&words[..], interface) {
-            ([], _) => {}
-            (["!"], _) => current = None,
-            (["hostname", said], _) => name = (*said).to_owned(),
-            (["interface", said], _) => {
-                let added = Interface { name: (*said).to_owned(), ..Interface::default() };
-                interfaces.insert((*said).to_owned(), added);
-                current = Some((*said).to_owned());
-            }
-            (["ip" | "ipv6", "address", address], Some(interface)) => interface.addresses.push((*address).to_owned()),
-            (["mac", "address", mac], Some(interface)) => interface.mac = Some(mac.to_lowercase()),
-            (["router", ..], _) => current = None,
-            ([first, ..], None) if !line.starts_with(' ') => {
-                topology.notes.add(place, format!("`{first} ...` of a node's configuration is not read"));
-            }
-            _ => {}
-        }
-    }
-    (name, interfaces)
 }

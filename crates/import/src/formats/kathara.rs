@@ -1,12 +1,15 @@
 //! Kathará's labs: `lab.conf` with devices and collision domains, a script `DEVICE.startup` for each device, a folder `DEVICE`
 //! with its files, and `lab.dep` (kathara-lab.conf(5), kathara-lab-dirs(7), kathara-lab.dep(5)).
 
+mod networking;
+
 use crate::Options;
 use crate::containers;
 use crate::daemons::{self, Routing};
 use crate::files::Input;
-use crate::machine::{self, Interfaces};
+use crate::machine::{self, Interfaces, Means};
 use crate::overlaps;
+use crate::scripts::Script;
 use crate::shell;
 use crate::source::{Lines, Place, Read};
 use crate::topology::{End, Topology};
@@ -15,6 +18,8 @@ use std::collections::BTreeMap;
 
 /// Files of one device's folder that are read; more are noted.
 const MOST_FILES: usize = 200;
+/// Files of the lab's own folder that are looked at.
+const MOST_BESIDE: usize = 10_000;
 
 /// What `lab.conf` says of a device.
 #[derive(Debug, Default)]
@@ -25,7 +30,7 @@ struct Device {
     sysctls: Map,
     env: Map,
     /// Commands, in their order.
-    exec: Vec<(String, Place)>,
+    exec: Vec<Script>,
     /// Its image, and how that is started.
     container: Map,
 }
@@ -58,40 +63,77 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         "Devices have the addresses and routes that their scripts set. All of them forward, as in Kathará.".into(),
     );
     let shared = script(input, "shared.startup");
-    for ((name, device), interfaces) in devices.into_iter().zip(&joined) {
-        let settings = &mut topology.nodes[device.node].settings;
-        settings.push(entry("kind", Value::plain("router")));
-        // Without an image, nothing else of a container means anything.
-        let is_container = device.container.iter().any(|(key, _)| key == "image");
-        if is_container {
-            settings.extend(device.container);
-        }
-        for (key, map) in [("sysctl", device.sysctls), ("env", device.env)] {
-            if !map.is_empty() {
-                settings.push(entry(key, Value::map(map)));
-            }
-        }
+    let has_shared = input.has_folder("shared");
+    for ((name, mut device), interfaces) in devices.into_iter().zip(&joined) {
+        let exec = std::mem::take(&mut device.exec);
+        let node = device.node;
+        let is_container = settle(&mut topology, device);
         let own = script(input, &format!("{name}.startup"));
-        let scripts: Vec<_> = [shared.clone(), own].into_iter().flatten().collect();
-        let is_routing = scripts.iter().any(|(script, _)| script.lines().any(daemons::is_start));
+        let mut scripts: Vec<Script> =
+            [shared.clone(), own].into_iter().flatten().map(|(text, place)| Script::of(&text, place)).collect();
+        scripts.extend(exec);
+        let is_routing = scripts.iter().flat_map(Script::texts).any(|(text, _)| daemons::is_start(text));
         let routing = if is_routing && !is_container { routing(input, &name, &mut topology) } else { None };
-        let mut files =
-            files(input, &name, topology.nodes[device.node].origin.place.unwrap_or_default(), &mut topology);
+        let place = topology.nodes[node].origin.place.unwrap_or_default();
+        let (mut files, links) = files(input, &name, place, &mut topology);
         if routing.is_some() {
             files.retain(|(path, _)| !daemons::FOLDERS.iter().any(|folder| path.starts_with(folder)));
         }
-        if !files.is_empty() {
-            topology.nodes[device.node].settings.push(entry("files", Value::map(files)));
+        if has_shared {
+            files.push(("/shared".to_owned(), Value::text("shared")));
         }
-        let commands = scripts.iter().flat_map(|(script, place)| commands(script, *place)).chain(device.exec);
-        let is_left = |(line, _): &(String, Place)| routing.is_none() || !daemons::is_start(line);
-        machine::set_up(&mut topology, device.node, interfaces, commands.filter(is_left), is_container);
+        if !files.is_empty() {
+            topology.nodes[node].settings.push(entry("files", Value::map(files)));
+        }
+        if !is_container {
+            machine::own_files(&mut topology, node);
+        }
+        let scripts = networking::expand(input, &name, scripts, &mut topology.notes);
+        let mut services = vec![networking::SERVICE];
+        services.extend(daemons::SERVICES.into_iter().filter(|_| routing.is_some()));
+        let means = Means { has_init: is_container, services: &services };
+        machine::set_up(&mut topology, node, interfaces, links.into_iter().chain(scripts), means);
         if let Some((routing, place)) = routing {
-            routing.settle(&mut topology, device.node, interfaces, place);
+            routing.settle(&mut topology, node, interfaces, place);
         }
     }
+    machine::tell_failures(&mut topology);
+    left_out(input, has_shared, &mut topology);
     overlaps::to_commands(&mut topology);
     Ok(topology)
+}
+
+/// Gives a node what lab.conf says of it; returns whether it has an image.
+fn settle(topology: &mut Topology, device: Device) -> bool {
+    let settings = &mut topology.nodes[device.node].settings;
+    settings.push(entry("kind", Value::plain("router")));
+    // Without an image, nothing else of a container means anything.
+    let is_container = device.container.iter().any(|(key, _)| key == "image");
+    if is_container {
+        settings.extend(device.container);
+    }
+    for (key, map) in [("sysctl", device.sysctls), ("env", device.env)] {
+        if !map.is_empty() {
+            settings.push(entry(key, Value::map(map)));
+        }
+    }
+    is_container
+}
+
+/// Notes what of a lab's other files is not read.
+fn left_out(input: &Input<'_>, has_shared: bool, topology: &mut Topology) {
+    let mut note = |said: String| topology.notes.add(Place::default(), said);
+    if has_shared {
+        note("the folder `shared` is /shared in all devices, each of which has a copy: what one writes there others do not see".into());
+    }
+    for name in input.beside(".shutdown", MOST_BESIDE) {
+        note(format!("the script {name} is not run: devices end with the lab"));
+    }
+    for name in input.beside(".ext", MOST_BESIDE) {
+        note(format!(
+            "{name} is not read: collision domains lead to no interface of this machine; see `kind: external`"
+        ));
+    }
 }
 
 fn read_line(line: &str, place: Place, topology: &mut Topology, devices: &mut Devices, options: &Options) -> Read<()> {
@@ -165,7 +207,7 @@ fn option(device: &mut Device, key: &str, value: &str, place: Place, topology: &
         "entrypoint" if !options.no_images => containers::put_words(&mut device.container, key, value, place),
         "args" if !options.no_images => containers::put_words(&mut device.container, "command", value, place),
         "image" => topology.notes.add(place, "images are not run: devices have this machine's files"),
-        "exec" => device.exec.push((value.to_owned(), place)),
+        "exec" => device.exec.push(Script::command(value, place)),
         "env" | "sysctl" => {
             let Some((name, value)) = value.split_once('=') else {
                 return topology.notes.add(place, format!("`{key}` without a value: {value:?}"));
@@ -292,34 +334,29 @@ fn lines(text: &str, place: Place) -> Vec<(String, Place)> {
     found
 }
 
-/// The commands of a script: its lines, or all of it where one goes on on the next line.
-fn commands(text: &str, place: Place) -> Vec<(String, Place)> {
-    let lines = lines(text, place);
-    let goes_on = |line: &str| {
-        let words = ["if ", "for ", "while ", "until ", "case ", "then", "do", "done", "fi", "else", "esac", "{", "}"];
-        line.ends_with(['\\', '{', '(', '|'])
-            || line.contains("<<")
-            || line.contains("()")
-            || words.iter().any(|word| line == word.trim() || (word.ends_with(' ') && line.starts_with(word)))
-            || line.matches(['"', '\'']).count() % 2 == 1
-    };
-    // A loop on one line is a command like any other.
-    let is_whole =
-        |line: &str| (line.ends_with("done") || line.ends_with("fi")) && !line.contains("<<") && line.contains(';');
-    if lines.iter().any(|(line, _)| goes_on(line) && !is_whole(line)) {
-        return vec![(text.replace('\r', "").trim_start_matches('\n').to_owned(), place)];
-    }
-    lines
-}
-
-/// The files of a device's folder.
-fn files(input: &Input<'_>, name: &str, place: Place, topology: &mut Topology) -> Map {
+/// The files of a device's folder, and the commands that make its symbolic links.
+fn files(input: &Input<'_>, name: &str, place: Place, topology: &mut Topology) -> (Map, Vec<Script>) {
     let found = input.list(name, MOST_FILES + 1);
     if found.len() > MOST_FILES {
         topology.notes.add(place, format!("the folder {name} has more than {MOST_FILES} files: none is copied"));
-        return Map::new();
+        return (Map::new(), Vec::new());
     }
-    found.into_iter().map(|path| (format!("/{path}"), Value::text(format!("{name}/{path}")))).collect()
+    let (mut files, mut links) = (Map::new(), Vec::new());
+    let is_plain = |text: &str| {
+        !text.starts_with('-') && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+@:".contains(&byte))
+    };
+    for (path, target) in found {
+        match target {
+            None => files.push((format!("/{path}"), Value::text(format!("{name}/{path}")))),
+            Some(target) if is_plain(&path) && is_plain(&target) && !target.is_empty() => {
+                let folder =
+                    path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("mkdir -p /{folder} && "));
+                links.push(Script::command(format!("{folder}ln -sfn {target} /{path}"), place));
+            }
+            Some(_) => topology.notes.add(place, format!("the symbolic link {name}/{path} is not made")),
+        }
+    }
+    (files, links)
 }
 
 /// A value without its quotation marks, and without a comment behind it.

@@ -1,0 +1,298 @@
+//! Scripts of nodes: which of their lines can be read one by one, and what a shell has to run as a whole.
+
+use crate::source::{Lines, Place};
+use std::collections::BTreeSet;
+
+/// Words at which something begins that spans lines, or belongs to it.
+const COMPOUND: [&str; 14] =
+    ["if", "for", "while", "until", "case", "select", "then", "do", "done", "fi", "else", "esac", "{", "}"];
+/// Commands that change the shell itself: the lines after them depend on them.
+const OF_SHELL: [&str; 22] = [
+    "set", "cd", "export", "source", ".", "exit", "unset", "alias", "umask", "ulimit", "shopt", "trap", "return",
+    "readonly", "declare", "local", "eval", "exec", "pushd", "popd", "wait", "shift",
+];
+/// Programs that leave the addresses and the state of interfaces alone, whatever they are told.
+const HARMLESS: [&str; 29] = [
+    "sysctl",
+    "echo",
+    "printf",
+    "sleep",
+    "touch",
+    "mkdir",
+    "cat",
+    "cp",
+    "mv",
+    "rm",
+    "ln",
+    "chmod",
+    "chown",
+    "ping",
+    "iptables",
+    "ip6tables",
+    "nft",
+    "tc",
+    "ethtool",
+    "tcpdump",
+    "brctl",
+    "ovs-vsctl",
+    "vtysh",
+    "hostname",
+    "true",
+    "arp",
+    "route",
+    "modprobe",
+    "set",
+];
+/// Programs that start others.
+const SHELLS: [&str; 9] = ["sh", "bash", "dash", "ash", "zsh", "source", ".", "eval", "exec"];
+/// Programs that talk to the init of a system.
+const INITS: [&str; 8] =
+    ["systemctl", "service", "rc-service", "invoke-rc.d", "initctl", "update-rc.d", "rc-update", "chkconfig"];
+/// The folder of scripts that do.
+const INIT_FOLDER: &str = "/etc/init.d/";
+
+/// Commands that one shell runs, if they need one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Script {
+    /// Lines that are commands of their own, in their order.
+    pub(crate) lines: Vec<(String, Place)>,
+    /// What follows from the first line on that spans others or decides something, as it is written.
+    pub(crate) rest: Option<(String, Place)>,
+    /// Whether one shell must run all of it.
+    pub(crate) is_one: bool,
+}
+
+impl Script {
+    /// A single command.
+    pub(crate) fn command(line: impl Into<String>, place: Place) -> Self {
+        Self { lines: vec![(line.into(), place)], rest: None, is_one: false }
+    }
+
+    /// The script `text`, which begins at `place`.
+    pub(crate) fn of(text: &str, place: Place) -> Self {
+        let text = text.replace('\r', "");
+        let places = Lines::of(&text, place.file);
+        let mut script = Self { lines: Vec::new(), rest: None, is_one: false };
+        let mut at = 0;
+        for (number, line) in (1..).zip(text.split('\n')) {
+            let begin = at;
+            at += line.len() + 1;
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if goes_on(line) {
+                let rest = text[begin..].trim_matches('\n');
+                script.is_one |= script.lines.iter().any(|(line, _)| is_of_shell(line));
+                script.rest = Some((rest.to_owned(), places.line(number)));
+                return script;
+            }
+            script.lines.push((line.to_owned(), places.line(number)));
+        }
+        script.is_one = script.lines.iter().any(|(line, _)| is_of_shell(line));
+        script
+    }
+
+    /// All its texts with their places.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &(String, Place)> {
+        self.lines.iter().chain(&self.rest)
+    }
+}
+
+/// Whether a line is part of something that has several, or that decides which commands run.
+fn goes_on(line: &str) -> bool {
+    // A loop on one line is a command like any other.
+    let is_whole = (line.ends_with("done") || line.ends_with("fi")) && !line.contains("<<") && line.contains(';');
+    let first = line.split([' ', '\t', ';', '(']).next().unwrap_or_default();
+    let is_open = line.ends_with(['\\', '{', '(', '|'])
+        || line.contains("<<")
+        || line.contains("()")
+        || first == "function"
+        || COMPOUND.contains(&first)
+        || line.matches(['"', '\'']).count() % 2 == 1;
+    is_open && !is_whole
+}
+
+/// Whether a line changes the shell itself.
+fn is_of_shell(line: &str) -> bool {
+    let first = line.split([' ', '\t', ';']).next().unwrap_or_default();
+    let is_name = |name: &str| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    OF_SHELL.contains(&first) || first.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// The interfaces whose addresses or state a command may change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Touched {
+    None,
+    These(BTreeSet<String>),
+    All,
+}
+
+/// What the command `line` may change of the interfaces with these names.
+pub(crate) fn touched<'a>(line: &str, interfaces: impl Iterator<Item = &'a String>) -> Touched {
+    let words: Vec<&str> = line.split(|letter: char| letter.is_whitespace() || ";|&()\"'".contains(letter)).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && *word != "sudo").collect();
+    let Some(first) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else { return Touched::None };
+    let speaks = |all: &[&str]| words.iter().any(|word| all.contains(word));
+    let is_script = words[0].contains('/') && !["/bin/", "/sbin/"].iter().any(|folder| words[0].contains(folder))
+        || words.iter().any(|word| word.ends_with(".sh"));
+    let sets = ["a", "addr", "address", "ifconfig", "link", "l", "ifup", "ifdown", "dhclient", "udhcpc"];
+    let is_hidden = line.contains(['$', '`', '\n']) && speaks(&sets);
+    if is_script || is_hidden || SHELLS.contains(&first) || speaks(&["exit"]) {
+        return Touched::All;
+    }
+    let is_one = !line.contains([';', '|', '&', '\n']);
+    let object = words.iter().skip(1).find(|word| !word.starts_with('-')).copied().unwrap_or_default();
+    let is_ip = first == "ip" && !object.is_empty();
+    let is_link = is_ip && "link".starts_with(object);
+    let is_address = is_ip && "address".starts_with(object);
+    let changes = speaks(&["down", "name", "netns", "address", "addr"]);
+    if is_one && (HARMLESS.contains(&first) || is_link && !changes || is_ip && !is_link && !is_address) {
+        return Touched::None;
+    }
+    let named: BTreeSet<String> = interfaces.filter(|name| words.contains(&name.as_str())).cloned().collect();
+    match named.is_empty() {
+        true if is_address && speaks(&["flush", "f"]) => Touched::All,
+        true => Touched::None,
+        false => Touched::These(named),
+    }
+}
+
+/// A command without what it asks of the init of a system, and what that is.
+pub(crate) fn without_init(text: &str) -> (String, Vec<String>) {
+    let mut made = String::new();
+    let mut asked = Vec::new();
+    let (mut quote, mut begin, mut is_comment) = (None, 0, false);
+    let letters: Vec<(usize, char)> = text.char_indices().collect();
+    for (number, (at, letter)) in letters.iter().enumerate() {
+        let before = number.checked_sub(1).map_or(' ', |before| letters[before].1);
+        let after = letters.get(number + 1).map_or(' ', |next| next.1);
+        match (quote, *letter) {
+            _ if is_comment && *letter != '\n' => continue,
+            (Some(mark), letter) if letter == mark && before != '\\' => quote = None,
+            (None, mark @ ('"' | '\'')) if before != '\\' => quote = Some(mark),
+            (None, '#') if before.is_whitespace() => {
+                settle(&text[begin..*at], &mut made, &mut asked);
+                (begin, is_comment) = (*at, true);
+            }
+            // Redirections have this letter, too.
+            (None, '&') if before == '>' || after == '>' => {}
+            (None, ';' | '&' | '|' | '(' | ')' | '{' | '}' | '\n' | '`') => {
+                if is_comment {
+                    made.push_str(&text[begin..*at]);
+                } else {
+                    settle(&text[begin..*at], &mut made, &mut asked);
+                }
+                made.push(*letter);
+                (begin, is_comment) = (at + letter.len_utf8(), false);
+            }
+            _ => {}
+        }
+    }
+    if is_comment {
+        made.push_str(&text[begin..]);
+    } else {
+        settle(&text[begin..], &mut made, &mut asked);
+    }
+    (made, asked)
+}
+
+/// Adds a command, or what does nothing if it asks something of the init.
+fn settle(piece: &str, made: &mut String, asked: &mut Vec<String>) {
+    let mut rest = piece;
+    loop {
+        rest = rest.trim_start();
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        let is_passed =
+            ["then", "do", "else", "if", "elif", "while", "until", "!", "sudo", "exec", "nohup"].contains(&word);
+        if !is_passed {
+            break;
+        }
+        rest = &rest[word.len()..];
+    }
+    let command = rest.trim_end();
+    if !asks_init(command) {
+        made.push_str(piece);
+        return;
+    }
+    made.push_str(&piece[..piece.len() - rest.len()]);
+    made.push_str("true");
+    made.push_str(&rest[command.len()..]);
+    asked.push(command.to_owned());
+}
+
+/// Whether a single command asks something of the init of a system.
+pub(crate) fn asks_init(command: &str) -> bool {
+    let first = command.split_whitespace().next().unwrap_or_default();
+    let name = first.rsplit('/').next().unwrap_or(first);
+    let is_plain = ["/bin/", "/sbin/"].iter().any(|folder| first.contains(folder)) || !first.contains('/');
+    first.starts_with(INIT_FOLDER) || is_plain && INITS.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_lines_up_to_where_something_spans_them() {
+        let script = |text: &str| Script::of(text, Place::default());
+        let flat = script("# x\nip a\n\n  ip b\n");
+        assert_eq!(flat.lines.iter().map(|(line, _)| line.as_str()).collect::<Vec<_>>(), ["ip a", "ip b"]);
+        assert!(!flat.is_one && flat.rest.is_none());
+        assert_eq!(flat.lines[1].1.span.line, 4);
+        let mixed = script("ip a\nif x\nthen\n y\nfi\nip c\n");
+        assert_eq!((mixed.lines.len(), mixed.is_one), (1, false));
+        assert_eq!(
+            mixed.rest.map(|(text, place)| (text, place.span.line)),
+            Some(("if x\nthen\n y\nfi\nip c".into(), 2))
+        );
+        assert!(script("set -e\nip a\n").is_one && script("ip a\nX=1\n").is_one && script("cd /x\n").is_one);
+        assert!(!script("for i in 1 2; do echo $i; done\nip a x=1\n").is_one);
+    }
+
+    #[test]
+    fn what_a_command_may_change_is_known() {
+        let names = ["eth0".to_owned(), "eth1".to_owned()];
+        let of = |line: &str| touched(line, names.iter());
+        let these = |all: &[&str]| Touched::These(all.iter().map(|name| (*name).to_owned()).collect());
+        for line in [
+            "ip route add default via 10.0.0.1 dev eth0",
+            "sysctl -w a=b",
+            "ip link set eth0 master br0",
+            "tc x dev eth0",
+        ] {
+            assert_eq!(of(line), Touched::None, "{line}");
+        }
+        assert_eq!(of("ip link set eth0 down"), these(&["eth0"]));
+        assert_eq!(of("dhclient eth1"), these(&["eth1"]));
+        assert_eq!(of("ip addr add 10.0.0.1/24 dev eth0 && ifconfig eth1 up"), these(&["eth0", "eth1"]));
+        for line in [
+            "ip addr flush scope global",
+            "./x",
+            "sh -c y",
+            "ip addr add $A dev eth0",
+            "true || exit 1",
+            "/root/setup.sh",
+        ] {
+            assert_eq!(of(line), Touched::All, "{line}");
+        }
+    }
+
+    #[test]
+    fn nothing_reaches_an_init() {
+        let of = |text: &str| without_init(text);
+        assert_eq!(of("sleep 1 && systemctl start a >/dev/null 2>&1; b").0, "sleep 1 && true; b");
+        assert_eq!(
+            of("if true; then\n service x start\nfi\n"),
+            ("if true; then\n true\nfi\n".into(), vec!["service x start".into()])
+        );
+        assert_eq!(of("(/etc/init.d/ssh start) # systemctl; x").0, "(true) # systemctl; x");
+        assert_eq!(of("sudo /usr/bin/systemctl stop x|cat").0, "sudo true|cat");
+        for kept in ["echo \"a; systemctl x\"", "echo service", "my/service x", "# é systemctl", "é|`x`"] {
+            assert_eq!(of(kept), (kept.to_owned(), vec![]), "{kept}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+ip addr add 10.0.0.1/24 dev eth1
