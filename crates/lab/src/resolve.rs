@@ -97,6 +97,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let plan = outline(name, &spec, found.errors.files().to_vec());
     let mut plan = Plan { timeline, traffic, capture, journal, expect, over_runs, figures, exercise, ..plan };
     let segments = segments(&spec.links, &spec.nodes);
+    ends::check_macs(&segments, &mut found.errors);
     found.errors.extend(external::check(&spec, &segments));
     found.errors.extend(tunnel::check(&spec));
     let addresses = assign(&segments, segments::ends(&spec.links).count(), &spec.addressing, found);

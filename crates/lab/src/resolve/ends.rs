@@ -5,9 +5,9 @@ use super::place;
 use crate::diagnostics::Span;
 use crate::errors::Errors;
 use crate::plan::{End, EndPlan};
-use crate::segments::ends;
+use crate::segments::{Segment, Station, ends};
 use crate::spec::{EndSpec, LinkSpec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The interface at an end of a link.
 pub(super) struct Interface {
@@ -31,7 +31,6 @@ pub(super) fn resolve(links: &[LinkSpec], nodes: &Index<'_>, errors: &mut Errors
         found.push(joined.into_iter().collect());
     }
     let explicit = explicit_names(links, &found, errors);
-    check_macs(links, errors);
     let found: Vec<Vec<usize>> = found.into_iter().collect::<Option<_>>()?;
     let mut taken: BTreeMap<usize, Taken> = BTreeMap::new();
     let interface = |((end, spec), node): ((End, &EndSpec), usize)| {
@@ -85,20 +84,25 @@ fn explicit_names(
     names
 }
 
-fn check_macs(links: &[LinkSpec], errors: &mut Errors) {
-    let mut seen: BTreeMap<[u8; 6], Span> = BTreeMap::new();
-    let is_explicit = |end: &EndSpec| end.mac.is_some();
-    if !links.iter().any(|link| link.ends.iter().any(is_explicit)) {
-        return;
-    }
-    for (end, spec) in ends(links).filter(|(_, spec)| !is_explicit(spec)) {
-        seen.insert(spec.mac_at(end), spec.node.span);
-    }
-    for mac in links.iter().flat_map(|link| &link.ends).filter_map(|end| end.mac.as_ref()) {
-        if let Some(first) = seen.insert(mac.value, mac.span) {
-            errors.push(
-                mac.error("this hardware address is taken: each must be unique in the lab").and(first, "also here"),
-            );
+/// The errors about hardware addresses that two ends of one segment have. On other segments they may be the same, as those of a
+/// router that announces one gateway everywhere.
+pub(super) fn check_macs(segments: &[Segment<'_>], errors: &mut Errors) {
+    let is_explicit = |station: &&Station<'_>| station.spec.mac.is_some();
+    let mut told: BTreeSet<usize> = BTreeSet::new();
+    for segment in segments.iter().filter(|segment| segment.ends.iter().any(|station| is_explicit(&station))) {
+        let mut seen: BTreeMap<[u8; 6], Span> = BTreeMap::new();
+        for station in segment.ends.iter().filter(|station| !is_explicit(station)) {
+            seen.insert(station.spec.mac_at(station.end), station.spec.node.span);
+        }
+        for mac in segment.ends.iter().filter_map(|station| station.spec.mac.as_ref()) {
+            let first = seen.insert(mac.value, mac.span);
+            // The ends of several VLANs meet in each of them.
+            if let Some(first) = first.filter(|first| *first != mac.span && told.insert(mac.span.start)) {
+                errors.push(
+                    mac.error("this hardware address is taken: each must be unique on its link or LAN")
+                        .and(first, "also here"),
+                );
+            }
         }
     }
 }
