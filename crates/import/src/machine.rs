@@ -61,8 +61,8 @@ pub(crate) fn set_up(
     scripts: impl IntoIterator<Item = Script>,
     means: Means<'_>,
 ) -> Outcome {
-    let outcome = Outcome::default();
-    let mut lifting = Lifting { topology, interfaces, means, touched: BTreeSet::new(), is_all: false, outcome };
+    let none = Outcome::default();
+    let mut lifting = Lifting { topology, interfaces, means, touched: BTreeSet::new(), is_all: false, outcome: none };
     let left: Vec<(String, Place)> = scripts.into_iter().flat_map(|script| lifting.script(script)).collect();
     let outcome = lifting.outcome;
     if !left.is_empty() {
@@ -303,13 +303,10 @@ mod tests {
         let commands =
             ["ip link set eth0 down || true", "ip link set eth0 up || true", "ip a add 10.0.0.2/24 dev eth0 || true"];
         assert_eq!(left, commands);
-        let (there, _, left) = made("set -e\nip a add 10.0.0.1/24 dev eth0\nping -c 1 x\nip route add y\n");
-        assert_eq!(
-            (there.len(), left),
-            (1, vec!["trap 'exit 0' EXIT\nset -e\nping -c 1 x\nip route add y".to_owned()])
-        );
-        let (there, _, left) = made("exit 0\nip a add 10.0.0.1/24 dev eth0\n");
-        assert_eq!((there.len(), left.len()), (0, 1));
+        let (set, _, one) = made("set -e\nip a add 10.0.0.1/24 dev eth0\nping -c 1 x\nip route add y\n");
+        assert_eq!((set.len(), one), (1, vec!["trap 'exit 0' EXIT\nset -e\nping -c 1 x\nip route add y".to_owned()]));
+        let (none, _, behind) = made("exit 0\nip a add 10.0.0.1/24 dev eth0\n");
+        assert_eq!((none.len(), behind.len()), (0, 1));
     }
 
     #[test]

@@ -74,16 +74,16 @@ impl Script {
         let places = Lines::of(&text, place.file);
         let mut script = Self { lines: Vec::new(), rest: None, is_one: false };
         let mut at = 0;
-        for (number, line) in (1..).zip(text.split('\n')) {
+        for (number, whole) in (1..).zip(text.split('\n')) {
             let begin = at;
-            at += line.len() + 1;
-            let line = line.trim();
+            at += whole.len() + 1;
+            let line = whole.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
             if goes_on(line) {
                 let rest = text[begin..].trim_matches('\n');
-                script.is_one |= script.lines.iter().any(|(line, _)| is_of_shell(line));
+                script.is_one |= script.lines.iter().any(|(before, _)| is_of_shell(before));
                 script.rest = Some((rest.to_owned(), places.line(number)));
                 return script;
             }
@@ -117,7 +117,7 @@ fn goes_on(line: &str) -> bool {
 fn is_of_shell(line: &str) -> bool {
     let first = line.split([' ', '\t', ';']).next().unwrap_or_default();
     let is_name = |name: &str| {
-        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
     OF_SHELL.contains(&first) || first.split_once('=').is_some_and(|(name, _)| is_name(name))

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 
 /// How deep what is left is named.
 const MOST_LEVELS: usize = 64;
+/// How many of the keys below are named.
+const MOST_NAMED: usize = 8;
 
 /// The entries that were looked at, by the places of their names.
 #[derive(Debug, Default)]
@@ -76,18 +78,25 @@ impl Seen {
             match self.0.borrow().contains(&entry.span.start) {
                 true => self.below(&entry.value, path, passed, notes),
                 false if is_passed || is_nothing => {}
-                false => notes.add(Place { file: 0, span: entry.span }, unread(path)),
+                false => notes.add(Place { file: 0, span: entry.span }, unread(path, &entry.value)),
             }
             path.pop();
         }
     }
 }
 
-/// What a note says of a path that nobody looked at.
-fn unread(path: &[&str]) -> String {
+/// What a note says of a path that nobody looked at, and of the keys below it.
+fn unread(path: &[&str], value: &Node) -> String {
+    let mut below = Vec::new();
+    let mut left = vec![value];
+    while let Some(node) = left.pop().filter(|_| below.len() < MOST_NAMED) {
+        below.extend(node.entries().iter().map(|entry| format!("`{}`", entry.name)));
+        left.extend(node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)));
+    }
+    let with = if below.is_empty() { String::new() } else { format!(", with {}", below.join(", ")) };
     match path {
-        [.., name] if path.len() > 1 => format!("`{name}` of {} is not read", path[0]),
-        _ => format!("`{}` is not read", path.join(".")),
+        [.., name] if path.len() > 1 => format!("`{name}` of {} is not read{with}", path[0]),
+        _ => format!("`{}` is not read{with}", path.join(".")),
     }
 }
 
@@ -107,6 +116,6 @@ mod tests {
         let mut notes = Notes::default();
         seen.rest(&root, &["j"], &mut notes);
         let found: Vec<String> = notes.sorted().0.into_iter().map(|note| note.message).collect();
-        assert_eq!(found, ["`c` of a is not read", "`f` of e is not read"]);
+        assert_eq!(found, ["`c` of a is not read, with `d`", "`f` of e is not read"]);
     }
 }

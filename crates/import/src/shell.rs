@@ -82,8 +82,8 @@ fn ip(words: &[&str], is_v4: bool, known: impl Fn(&str) -> bool) -> Option<Effec
 
 /// `ip addr add ADDRESS dev NAME`, `ip addr del ADDRESS dev NAME`, `ip addr flush dev NAME`.
 fn ip_address(verb: &str, rest: &[&str], is_v4: bool, known: impl Fn(&str) -> bool) -> Option<Effect> {
-    let of_device = |rest: &[&str]| {
-        let name = match *rest {
+    let of_device = |behind: &[&str]| {
+        let name = match *behind {
             ["dev", name] | ["dev", name, "broadcast" | "brd", _] | ["broadcast" | "brd", _, "dev", name] => name,
             _ => return None,
         };
@@ -213,11 +213,11 @@ mod tests {
     fn what_sets_up_interfaces_is_understood() {
         let interfaces: BTreeMap<String, ()> = [("eth0".to_owned(), ()), ("eth1".to_owned(), ())].into();
         let of = |line: &str| effect(line, &interfaces);
-        let address = |address: &str| Effect::Address { interface: "eth0".into(), address: address.into() };
+        let address = |given: &str| Effect::Address { interface: "eth0".into(), address: given.into() };
         assert_eq!(of("ip address add 10.0.0.1/24 dev eth0"), address("10.0.0.1/24"));
         assert_eq!(of("ip -6 a add fd00::1/64 dev eth0"), address("fd00::1/64"));
         assert_eq!(of("ip addr add 10.0.0.1/24 brd + dev eth0"), address("10.0.0.1/24"));
-        let first = |address: &str| Effect::First { interface: "eth0".into(), address: address.into() };
+        let first = |given: &str| Effect::First { interface: "eth0".into(), address: given.into() };
         assert_eq!(of("ifconfig eth0 10.0.0.1/24 up"), first("10.0.0.1/24"));
         assert_eq!(of("ifconfig eth0 10.0.0.1 netmask 255.255.255.252 up"), first("10.0.0.1/30"));
         assert_eq!(of("ifconfig eth0 192.168.1.1 up"), first("192.168.1.1/24"));

@@ -1,5 +1,6 @@
 //! XML with places.
 
+use crate::notes::Notes;
 use crate::source::{Lines, Place, Read};
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -104,6 +105,33 @@ pub(crate) fn required<'a>(element: &Node<'a, '_>, name: &str, lines: &Lines, wa
     let tag = element.tag_name().name();
     let missing = || place(element, lines).wrong(format!("this <{tag}> has no `{name}`: {wanted}"));
     attribute(element, name, lines).ok_or_else(missing)
+}
+
+/// Notes the elements and attributes that `read` does not have: it names each element with the attributes that are read, and those
+/// that mean nothing to a network. Nothing is looked at below the elements `passed`.
+pub(crate) fn rest(root: &Node<'_, '_>, lines: &Lines, read: &[(&str, &[&str])], passed: &[&str], notes: &mut Notes) {
+    let mut left = vec![*root];
+    while let Some(element) = left.pop() {
+        let tag = element.tag_name().name();
+        let Some((_, known)) = read.iter().find(|(name, _)| *name == tag) else {
+            let says = element.attributes().len() > 0 || !text(&element).is_empty();
+            // Empty sections say nothing.
+            if says || element.children().any(|child| child.is_element()) {
+                notes.add(place(&element, lines), format!("<{tag}> is not read"));
+            }
+            continue;
+        };
+        for attribute in element.attributes() {
+            let is_said = !["", "0", "0.0"].contains(&attribute.value().trim());
+            if is_said && !known.contains(&attribute.name()) {
+                let place = lines.place(attribute.range().start, attribute.range().end);
+                notes.add(place, format!("`{}` of <{tag}> is not read", attribute.name()));
+            }
+        }
+        if !passed.contains(&tag) {
+            left.extend(element.children().filter(Node::is_element));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -85,6 +85,7 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         reader.topology.notes.add(Place::default(), said);
     }
     machine::tell_failures(&mut reader.topology);
+    reader.leave_sections(&nodes.entries().iter().map(|node| &node.value).collect::<Vec<_>>());
     overlaps::to_commands(&mut reader.topology);
     reader.topology.notes.extend(reader.variables.into_notes());
     Ok(reader.topology)
@@ -354,6 +355,26 @@ impl<'a> Reader<'a> {
             }
         }
         files
+    }
+
+    /// Notes what is not read beside the nodes and links: other sections, and groups and kinds of no node.
+    fn leave_sections(&mut self, nodes: &[&'a Node]) {
+        let used: Vec<*const Node> = nodes.iter().flat_map(|node| self.layers(node)).map(std::ptr::from_ref).collect();
+        for section in self.inner.entries() {
+            let place = Place { file: 0, span: section.span };
+            match section.name.as_str() {
+                "nodes" | "links" => {}
+                "defaults" if nodes.is_empty() || used.contains(&std::ptr::from_ref(&section.value)) => {}
+                name @ ("groups" | "kinds") => {
+                    let is_used = |one: &&yaml::Entry| used.contains(&std::ptr::from_ref(&one.value));
+                    for one in section.value.entries().iter().filter(|one| !is_used(one)) {
+                        let there = Place { file: 0, span: one.span };
+                        self.topology.notes.add(there, format!("`{}` of `{name}` is that of no node", one.name));
+                    }
+                }
+                name => self.topology.notes.add(place, format!("`{name}` of `topology` is not read")),
+            }
+        }
     }
 
     /// Notes what of a node is not read.

@@ -16,7 +16,7 @@ use crate::tcl::split_list;
 use crate::topology::{End, Topology};
 use crate::tree::{self, Tree};
 use crate::value::{Origin, Value, entry, put};
-use netloom_lab::yaml::Node;
+use netloom_lab::yaml::{Content, Entry, Node};
 use std::collections::BTreeMap;
 
 /// An interface: its name, and what it is given.
@@ -245,8 +245,8 @@ fn new(text: &str, topology: &mut Topology) -> Read<(Vec<Machine>, Vec<Cable>)> 
         };
         let ends = [(first.clone(), keys.first().cloned()), (second.clone(), keys.get(1).cloned())];
         let said = link.entries().iter().filter(|key| !DRAWN.contains(&key.name.as_str()));
-        let text = |key: &netloom_lab::yaml::Entry| key.value.text().unwrap_or("a list").to_owned();
-        let settings = said.map(|key| (key.name.clone(), text(key))).collect();
+        let value = |key: &Entry| key.value.text().unwrap_or("a list").to_owned();
+        let settings = said.map(|key| (key.name.clone(), value(key))).collect();
         cables.push(Cable { place: Place { file: 0, span: one.span }, ends, settings, of_core: None });
     }
     seen.rest(&root, &PASSED, &mut topology.notes);
@@ -256,7 +256,8 @@ fn new(text: &str, topology: &mut Topology) -> Read<(Vec<Machine>, Vec<Cable>)> 
 /// A node of the newer form.
 fn new_machine(node: &Node, id: &str, place: Place, seen: &Seen, topology: &mut Topology) -> Read<Machine> {
     let mut interfaces = BTreeMap::new();
-    for one in seen.get(node, "ifaces").map_or(&[][..], Tree::entries) {
+    let is_map = |one: &&Entry| matches!(one.value.content, Content::Map(_) | Content::Empty);
+    for one in seen.get(node, "ifaces").map_or(&[][..], Tree::entries).iter().filter(is_map) {
         seen.take(one);
         let about = &one.value;
         let texts = |key: &str| texts(seen.all(about, key));
@@ -270,7 +271,15 @@ fn new_machine(node: &Node, id: &str, place: Place, seen: &Seen, topology: &mut 
     for key in ["model", "router_config", "custom_enabled", "custom_selected"] {
         seen.get(node, key);
     }
-    seen.all(node, "custom_configs");
+    for hook in seen.get(node, "custom_configs").map_or(&[][..], Tree::entries).iter().filter(is_map) {
+        seen.take(hook);
+        for configuration in hook.value.entries().iter().filter(is_map) {
+            seen.take(configuration);
+            for key in ["custom_command", "custom_config"] {
+                seen.get(&configuration.value, key);
+            }
+        }
+    }
     let mut routes = Vec::new();
     for key in ["croutes4", "croutes6"] {
         for route in texts(seen.all(node, key)) {

@@ -70,9 +70,9 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         let is_container = settle(&mut topology, device);
         let own = script(input, &format!("{name}.startup"));
         let mut scripts: Vec<Script> =
-            [shared.clone(), own].into_iter().flatten().map(|(text, place)| Script::of(&text, place)).collect();
+            [shared.clone(), own].into_iter().flatten().map(|(script, begin)| Script::of(&script, begin)).collect();
         scripts.extend(exec);
-        let is_routing = scripts.iter().flat_map(Script::texts).any(|(text, _)| daemons::is_start(text));
+        let is_routing = scripts.iter().flat_map(Script::texts).any(|(said, _)| daemons::is_start(said));
         let routing = if is_routing && !is_container { routing(input, &name, &mut topology) } else { None };
         let place = topology.nodes[node].origin.place.unwrap_or_default();
         let (mut files, links) = files(input, &name, place, &mut topology);
@@ -93,8 +93,8 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         services.extend(daemons::SERVICES.into_iter().filter(|_| routing.is_some()));
         let means = Means { has_init: is_container, services: &services };
         machine::set_up(&mut topology, node, interfaces, links.into_iter().chain(scripts), means);
-        if let Some((routing, place)) = routing {
-            routing.settle(&mut topology, node, interfaces, place);
+        if let Some((found, begin)) = routing {
+            found.settle(&mut topology, node, interfaces, begin);
         }
     }
     machine::tell_failures(&mut topology);

@@ -14,6 +14,22 @@ use netloom_units::{Duration, Probability, Rate};
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 
+/// What is read of each element. `boot` and `network` are for Kollaps' own containers.
+const READ: [(&str, &[&str]); 9] = [
+    ("experiment", &["boot"]),
+    ("services", &[]),
+    ("service", &["name", "image", "command", "script", "share", "replicas", "reuse", "supervisor", "port"]),
+    ("bridges", &[]),
+    ("bridge", &["name"]),
+    ("links", &[]),
+    ("link", &["origin", "dest", "latency", "upload", "download", "jitter", "drop", "network"]),
+    ("dynamic", &[]),
+    (
+        "schedule",
+        &["name", "time", "amount", "action", "origin", "dest", "latency", "upload", "download", "jitter", "drop"],
+    ),
+];
+
 /// Reads the topology in `text`.
 pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> {
     let lines = Lines::of(text, 0);
@@ -153,6 +169,7 @@ impl<'a> Reader<'a> {
             let place = xml::place(&document.root_element(), self.lines);
             return Err(place.wrong("there is no <service> in this file: a network has at least one node"));
         }
+        xml::rest(&document.root_element(), self.lines, &READ, &[], &mut self.topology.notes);
         Ok(())
     }
 

@@ -11,6 +11,8 @@ use netloom_lab::yaml::{Content, Node};
 
 /// Ends of links that are no nodes of the file.
 const OUTSIDE: [&str; 4] = ["host", "mgmt-net", "macvlan", "dummy"];
+/// What is read of an end.
+const OF_END: [&str; 5] = ["node", "interface", "mac", "ipv4", "ipv6"];
 /// The kernel's limit for names of interfaces.
 const LONGEST_INTERFACE: usize = 15;
 
@@ -46,6 +48,11 @@ impl<'a> Reader<'a> {
                 // An end without one has an empty text.
                 end.addresses.extend(address.text().filter(|address| !address.is_empty()));
             }
+        }
+        let keys = endpoints.items().iter().flat_map(Tree::entries);
+        for key in keys.filter(|key| !OF_END.contains(&key.name.as_str())) {
+            let there = Place { file: 0, span: key.span };
+            self.topology.notes.add(there, format!("`{}` of endpoints is not read", key.name));
         }
         if let Some(outside) =
             ends.iter().find(|end| OUTSIDE.contains(&end.node) && !self.numbers.contains_key(end.node))

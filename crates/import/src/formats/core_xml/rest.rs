@@ -40,28 +40,5 @@ const PASSED: [&str; 4] = ["session_options", "session_metadata", "session_origi
 
 /// Notes all the rest.
 pub(super) fn note(root: &Node<'_, '_>, lines: &Lines, topology: &mut Topology) {
-    let mut left = vec![*root];
-    while let Some(element) = left.pop() {
-        let tag = element.tag_name().name();
-        let Some((_, known)) = READ.iter().find(|(name, _)| *name == tag) else {
-            // Empty sections say nothing.
-            if element.children().any(|child| child.is_element())
-                || element.attributes().len() > 0
-                || !xml::text(&element).is_empty()
-            {
-                topology.notes.add(xml::place(&element, lines), format!("<{tag}> is not read"));
-            }
-            continue;
-        };
-        for attribute in element.attributes() {
-            let is_said = !["", "0", "0.0"].contains(&attribute.value().trim());
-            if is_said && !known.contains(&attribute.name()) {
-                let place = lines.place(attribute.range().start, attribute.range().end);
-                topology.notes.add(place, format!("`{}` of <{tag}> is not read", attribute.name()));
-            }
-        }
-        if !PASSED.contains(&tag) {
-            left.extend(element.children().filter(Node::is_element));
-        }
-    }
+    xml::rest(root, lines, &READ, &PASSED, &mut topology.notes);
 }

@@ -41,7 +41,7 @@ pub(super) fn role(
             "IPForward" => forwards = true,
             "DefaultRoute" | "StaticRoute" | "zebra" | "vtysh" => {}
             other if core_xml::daemon(&mut routing, other, id.trim_start_matches('n'), place, topology) => {
-                is_any = true
+                is_any = true;
             }
             other => topology.notes.add(place, format!("the service `{other}` is not run")),
         }

@@ -1,0 +1,141 @@
+//! Nothing is left out in silence: whatever is added to a file of another tool, the lab has it or a note says that it does not.
+
+use netloom_import::{Format, Options, read};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A word that no format knows.
+const WORD: &str = "zzunknown";
+
+/// What a line has where all below a section is noted in one, or only draws.
+const COVERED: [&str; 14] = [
+    "mgmt:",
+    "vars: {",
+    "endpoint: {",
+    "\"controllers\": [",
+    "<session_hooks",
+    "<unknown",
+    "\"canvases\"",
+    "\"options\" :",
+    "\"peers\" : \"n4 n1\"",
+    "annotation a0",
+    "canvas c0",
+    "option show",
+    "name=\"dashboard\"",
+    "action=\"join\" latency",
+];
+
+/// Where the lab file of `text` says nothing of the word that was added.
+fn is_silent(format: Format, path: &Path, text: &str) -> bool {
+    // What is refused is not left out in silence.
+    read(format, &path.to_string_lossy(), text.to_owned(), &Options::default())
+        .is_ok_and(|imported| !imported.yaml().to_lowercase().contains(WORD))
+}
+
+/// The file with the word added, once for each place where one more may stand.
+fn extended(path: &Path, text: &str) -> Vec<String> {
+    let insert = |at: usize, what: &str| format!("{}{what}{}", &text[..at], &text[at..]);
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("xml") => after(text, |rest| {
+            let name = rest.strip_prefix('<').filter(|name| name.starts_with(|one: char| one.is_ascii_alphabetic()))?;
+            let end = name.find(|one: char| one.is_whitespace() || one == '/' || one == '>')?;
+            Some(1 + end)
+        })
+        .into_iter()
+        .map(|at| insert(at, &format!(" {WORD}=\"7\"")))
+        .collect(),
+        Some("mn") => objects(text).into_iter().map(|at| insert(at, &format!("\"{WORD}\": \"7\","))).collect(),
+        Some("imn") if text.trim_start().starts_with('{') => {
+            objects(text).into_iter().map(|at| insert(at, &format!("\"{WORD}\": \"7\","))).collect()
+        }
+        Some("imn") => lines(text, |line| line.ends_with('{') || line.trim_start().starts_with("interface "))
+            .into_iter()
+            .map(|(at, _)| insert(at, &format!(" {WORD} 7\n")))
+            .collect(),
+        Some("yml") if text.contains("{n") || text.contains("{k") => after(text, |rest| {
+            rest.strip_prefix('{').filter(|rest| rest.starts_with(|one: char| one.is_ascii_lowercase())).map(|_| 1)
+        })
+        .into_iter()
+        .filter(|at| !text[..*at].ends_with("${"))
+        .map(|at| insert(at, &format!("{WORD}: 7, ")))
+        .chain(blocks(text))
+        .collect(),
+        Some("yml") => blocks(text),
+        Some("conf") => text
+            .lines()
+            .filter_map(|line| line.split_once('[').map(|(device, _)| device))
+            .map(|device| format!("{text}\n{device}[{WORD}]=7\n"))
+            .chain([format!("{text}\nLAB_{WORD}=7\n")])
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The YAML file with the word in each of its maps that stand in lines.
+fn blocks(text: &str) -> Vec<String> {
+    let begins = lines(text, |line| line.ends_with(':') && !line.trim_start().starts_with('#'));
+    let is_map = |(at, indent): &(usize, usize)| {
+        let rest = &text[*at..];
+        rest.starts_with(&" ".repeat(indent + 2)) && !rest.trim_start().starts_with('-')
+    };
+    let added =
+        |(at, indent): (usize, usize)| format!("{}{}{WORD}: 7\n{}", &text[..at], " ".repeat(indent + 2), &text[at..]);
+    begins.into_iter().filter(is_map).map(added).chain([format!("{WORD}: 7\n{text}")]).collect()
+}
+
+/// The places behind what `length` finds at the beginning of a rest of the text.
+fn after(text: &str, length: impl Fn(&str) -> Option<usize>) -> Vec<usize> {
+    text.char_indices().filter_map(|(at, _)| Some(at + length(&text[at..])?)).collect()
+}
+
+/// The places in objects of JSON that have entries.
+fn objects(text: &str) -> Vec<usize> {
+    after(text, |rest| rest.strip_prefix('{').filter(|rest| rest.trim_start().starts_with('"')).map(|_| 1))
+}
+
+/// The places behind such lines, each with the indentation of its line.
+fn lines(text: &str, is_such: impl Fn(&str) -> bool) -> Vec<(usize, usize)> {
+    let mut at = 0;
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        if is_such(line.trim_end()) {
+            found.push((at, line.len() - line.trim_start().len()));
+        }
+    }
+    found
+}
+
+#[test]
+fn nothing_that_is_added_to_a_file_is_left_out_in_silence() {
+    let folder = Path::new("tests/files");
+    let entries = fs::read_dir(folder).expect("the folder with foreign files");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    paths.iter_mut().filter(|path| path.is_dir()).for_each(|path| path.push("lab.conf"));
+    paths.sort();
+    let (mut tried, mut silent) = (0, String::new());
+    for path in paths {
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Some(format) = Format::of(&path, &text) else { continue };
+        for changed in extended(&path, &text) {
+            tried += 1;
+            let (number, said) = changed
+                .lines()
+                .enumerate()
+                .find(|(_, line)| line.to_lowercase().contains(WORD))
+                .unwrap_or_else(|| panic!("{}: nothing was added", path.display()));
+            let above = changed.lines().nth(number.saturating_sub(1)).unwrap_or_default();
+            let is_covered = COVERED.iter().any(|covered| {
+                let plain = said.replace(&format!(" {WORD}=\"7\""), "").replace(&format!("\"{WORD}\": \"7\","), "");
+                let plain = plain.replace(&format!("{WORD}: 7, "), "");
+                plain.contains(covered) || above.contains(covered)
+            });
+            if !is_covered && is_silent(format, &path, &changed) {
+                let line = number + 1;
+                silent.push_str(&format!("{}:{line}: {said}\n", path.display()));
+            }
+        }
+    }
+    assert!(tried > 100, "only {tried} files were tried");
+    assert!(silent.is_empty(), "\n{silent}");
+}
