@@ -97,8 +97,8 @@ fn on_earth(coordinates: Vec<Coordinates<'_>>, topology: &mut Topology) -> Vec<O
     let said = format!("{}, {} is no place on Earth", latitude.value, longitude.value);
     let said = format!("{said}: all such coordinates are those of a drawing, and links get no delay from them");
     topology.notes.add(latitude.place, said);
-    for (node, said) in topology.nodes.iter_mut().zip(&coordinates) {
-        let drawn = said.and_then(|[latitude, longitude]| Some([number(longitude)?, -number(latitude)?]));
+    for (node, at) in topology.nodes.iter_mut().zip(&coordinates) {
+        let drawn = at.and_then(|[down, right]| Some([number(right)?, -number(down)?]));
         node.position = node.position.or(drawn);
     }
     vec![None; coordinates.len()]

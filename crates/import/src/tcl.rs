@@ -305,7 +305,7 @@ impl Interpreter {
     /// Makes a name of the present scope stand for a variable of another one, which `there` is in that scope.
     fn link(&mut self, name: &str, scope: usize, there: &str) {
         let target = match self.scopes[scope].get(there) {
-            Some(Variable::Linked(further, name)) => (*further, name.clone()),
+            Some(Variable::Linked(further, called)) => (*further, called.clone()),
             _ => (scope, there.to_owned()),
         };
         if target != (self.scopes.len() - 1, name.to_owned()) {

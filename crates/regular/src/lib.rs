@@ -15,7 +15,7 @@ use std::path::Path;
 /// # Errors
 /// The kernel's, or that it is something else ([`is_refused`]).
 pub fn open(path: &Path) -> io::Result<File> {
-    opened(path, |about| about.is_file())
+    opened(path, Metadata::is_file)
 }
 
 /// Opens the regular file or the block device at `path`, as a disk is one.

@@ -25,8 +25,8 @@ pub(super) fn call(interpreter: &mut Interpreter, name: &str, words: &[Word], ho
                 (None, _) | (_, []) => interpreter.fail(words[0].line, "`uplevel`: there is no such level"),
                 (Some(scope), [script]) => interpreter.run_above(scope, &script.text, script.line, host),
                 (Some(scope), parts) => {
-                    let script = parts.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-                    interpreter.run_above(scope, &script, words[0].line, host)
+                    let joined = parts.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+                    interpreter.run_above(scope, &joined, words[0].line, host)
                 }
             }
         }

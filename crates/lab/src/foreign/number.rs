@@ -11,7 +11,7 @@ fn split(text: &str) -> (&str, String) {
 /// The same for tc, which reads numbers as `strtod` does: with an exponent, if digits follow its letter.
 fn tc_split(text: &str) -> (&str, String) {
     let (number, rest) = text.split_at(split(text).0.len());
-    let digits = |rest: &str| rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let digits = |of: &str| of.find(|c: char| !c.is_ascii_digit()).unwrap_or(of.len());
     let exponent = rest.strip_prefix(['e', 'E']).filter(|_| !number.is_empty()).map_or(0, |behind| {
         let sign = behind.len() - behind.strip_prefix(['+', '-']).unwrap_or(behind).len();
         let count = digits(&behind[sign..]);
@@ -34,8 +34,8 @@ fn times(text: &str, number: &str, factor: u64) -> Result<u64, String> {
     let zeros = "0".repeat(exponent.unsigned_abs() as usize);
     let digits = if exponent < 0 { format!("{zeros}{whole}{fraction}") } else { format!("{whole}{fraction}{zeros}") };
     let at = if exponent < 0 { whole.len() } else { whole.len() + zeros.len() };
-    let (whole, fraction) = digits.split_at(at);
-    times_plain(text, &format!("{}.{}", whole.trim_start_matches('0'), fraction.trim_end_matches('0')), factor)
+    let (before, behind) = digits.split_at(at);
+    times_plain(text, &format!("{}.{}", before.trim_start_matches('0'), behind.trim_end_matches('0')), factor)
 }
 
 /// No number of tc has a longer exponent than that.

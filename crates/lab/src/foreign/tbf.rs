@@ -73,7 +73,7 @@ impl Tbf {
         };
         let mut translation = Translation::default();
         let peak = match (self.peak, self.peak_burst) {
-            (Some(peak), Some(burst)) => format!(", peak: {peak}, peak_burst: {burst}"),
+            (Some(peak), Some(most)) => format!(", peak: {peak}, peak_burst: {most}"),
             (Some(peak), None) => format!(", peak: {peak}"),
             (None, _) => String::new(),
         };

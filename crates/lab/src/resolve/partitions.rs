@@ -50,9 +50,9 @@ pub(super) fn partitions(entries: &[EntrySpec], places: &Places<'_>, found: &mut
     let mut all = Vec::new();
     // Entries that are repeated have the same groups.
     let mut known: BTreeMap<Span, Cut> = BTreeMap::new();
-    for (entry, EntrySpec { line, at, action }) in entries.iter().enumerate() {
+    for (entry, EntrySpec { line, at: when, action }) in entries.iter().enumerate() {
         let ActionSpec::Partition { groups, duration } = action else { continue };
-        let from = at.unwrap_or_default();
+        let from = when.unwrap_or_default();
         let Cut { links, sides, at } = match known.get(&groups.span) {
             Some(cut) => cut.clone(),
             None => {

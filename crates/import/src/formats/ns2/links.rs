@@ -47,7 +47,7 @@ impl Network<'_, '_> {
 
     /// Rate, delay and queue, the fifth to seventh word.
     fn settings(&mut self, words: &[String], place: Place) -> Result<(Map, QueueOf), String> {
-        let text = |at: usize| words.get(at).map_or("", String::as_str);
+        let text = |number: usize| words.get(number).map_or("", String::as_str);
         let wrong = |what: &str, example: &str| format!("{what}: write for example {example}");
         let rate = bandwidth(text(4)).ok_or_else(|| wrong(&format!("{:?} is no bandwidth", text(4)), "10Mb"))?;
         let delay = time(text(5)).ok_or_else(|| wrong(&format!("{:?} is no delay", text(5)), "10ms"))?;
@@ -132,9 +132,9 @@ impl Network<'_, '_> {
             _ if self.now.is_some_and(|now| !now.is_zero()) => {
                 self.notes.add(place, "a cost that comes later is not read: the routes of a lab stay");
             }
-            Some(cost) => {
+            Some(number) => {
                 for which in (0..2).filter(|which| direction.is_none_or(|one| one == *which)) {
-                    self.links[link].costs[which] = Some((cost, place));
+                    self.links[link].costs[which] = Some((number, place));
                 }
             }
             None => self.notes.add(place, format!("the cost {cost:?} is not from 1 to 65535: it stays 1")),
@@ -206,7 +206,7 @@ impl Network<'_, '_> {
 
     pub(super) fn of_link(&mut self, at: (usize, Option<usize>), words: &[String], place: Place) -> Answer {
         let (link, direction) = at;
-        let text = |at: usize| words.get(at).map_or("", String::as_str);
+        let text = |number: usize| words.get(number).map_or("", String::as_str);
         match text(1) {
             "queue" => return self.handle(Object::Queue(link, direction)).map(Some),
             "link" => return self.handle(Object::Delay(link, direction)).map(Some),
@@ -215,8 +215,8 @@ impl Network<'_, '_> {
                 return Ok(Some(self.links[link].costs[direction.unwrap_or(0)].map_or(1, |one| one.0).to_string()));
             }
             "up" | "down" => {
-                let at = self.now.unwrap_or(Duration::ZERO);
-                self.add_event(link, vec![entry("at", at), entry(text(1), Value::plain("true"))], place);
+                let now = self.now.unwrap_or(Duration::ZERO);
+                self.add_event(link, vec![entry("at", now), entry(text(1), Value::plain("true"))], place);
             }
             "modify" => self.modify(link, direction, &words[2..], place),
             "errormodule" | "install-error" | "insert-linkloss" if words.len() > 2 => {
@@ -257,7 +257,7 @@ impl Network<'_, '_> {
         let rate = || said("rate")?.parse::<netloom_units::Rate>().ok();
         let delay = || said("delay")?.parse::<Duration>().ok();
         match name {
-            "bandwidth_" => rate().map_or(0, |rate| rate.as_bits_per_second()).to_string(),
+            "bandwidth_" => rate().map_or(0, netloom_units::Rate::as_bits_per_second).to_string(),
             "delay_" => format!("{:?}", delay().unwrap_or(Duration::ZERO).as_secs_f64()),
             _ => "0".to_owned(),
         }

@@ -2,7 +2,7 @@
 
 use super::classes;
 use super::network::{CommandOf, MOST, Network};
-use super::objects::{self, Attributes, Object};
+use super::objects::{self, Attributes, Object, Other};
 use super::sources::Amount;
 use super::units::{bandwidth, time, whole};
 use crate::source::Place;
@@ -292,15 +292,15 @@ impl Network<'_, '_> {
             }
             ("value", _) if class.starts_with("RandomVariable/") => {
                 self.notes.add(place, "random numbers are others than in ns-2, and the same in every run");
-                let Some(Object::Other(other)) = self.objects.get_mut(handle) else { return Ok(None) };
-                return Ok(Some(other.random()));
+                let Some(Object::Other(variable)) = self.objects.get_mut(handle) else { return Ok(None) };
+                return Ok(Some(variable.random()));
             }
             ("uniform" | "integer" | "exponential" | "normal" | "lognormal" | "pareto" | "paretoII", _)
                 if class == "RNG" =>
             {
                 self.notes.add(place, "random numbers are others than in ns-2, and the same in every run");
-                let Some(Object::Other(other)) = self.objects.get_mut(handle) else { return Ok(None) };
-                return Ok(other.generated(method, words));
+                let Some(Object::Other(generator)) = self.objects.get_mut(handle) else { return Ok(None) };
+                return Ok(generator.generated(method, words));
             }
             _ if WATCHING.contains(&method) || (method == "attach" && is_agent) || class.starts_with("$ns ") => {
                 self.watch(format!("{method} of {class}"), place);
@@ -336,7 +336,7 @@ impl Network<'_, '_> {
         let Some(other) = self.other(handle).cloned() else { return Ok(None) };
         let transport = if other.is_agent() { Some(handle.to_owned()) } else { other.peer.clone() };
         let number = words.get(2).and_then(|number| number.parse::<f64>().ok());
-        let is_tcp = transport.as_deref().and_then(|it| self.other(it)).is_some_and(|agent| agent.is_tcp());
+        let is_tcp = transport.as_deref().and_then(|it| self.other(it)).is_some_and(Other::is_tcp);
         match (method, number) {
             ("start", _) => {
                 // The older FTP sends so many packets, and no more.
