@@ -85,7 +85,9 @@ pub(crate) fn tell_failures(topology: &mut Topology) {
 
 /// A command for a shell that succeeds whatever comes of it.
 pub(crate) fn may_fail(line: &str) -> String {
-    let is_simple = !line.contains([';', '\n', '#', '&', '\\']) && !line.contains("exit") && !line.contains("exec");
+    // Lists and redirections have this letter, and do not go on beside the shell.
+    let plain = line.replace("&&", "").replace(">&", "").replace("&>", "");
+    let is_simple = !plain.contains([';', '\n', '#', '&', '\\']) && !line.contains("exit") && !line.contains("exec");
     if is_simple { format!("{line} || true") } else { format!("trap 'exit 0' EXIT\n{line}") }
 }
 

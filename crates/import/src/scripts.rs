@@ -153,6 +153,9 @@ pub(crate) fn touched<'a>(line: &str, interfaces: impl Iterator<Item = &'a Strin
     if is_one && (HARMLESS.contains(&first) || is_link && !changes || is_ip && !is_link && !is_address) {
         return Touched::None;
     }
+    if is_one && is_address && speaks(&["show", "sh", "s", "list", "lst", "ls"]) {
+        return Touched::None;
+    }
     let named: BTreeSet<String> = interfaces.filter(|name| words.contains(&name.as_str())).cloned().collect();
     match named.is_empty() {
         true if is_address && speaks(&["flush", "f"]) => Touched::All,
@@ -262,6 +265,7 @@ mod tests {
             "ip route add default via 10.0.0.1 dev eth0",
             "sysctl -w a=b",
             "ip link set eth0 master br0",
+            "ip -br a show dev eth0",
             "tc x dev eth0",
         ] {
             assert_eq!(of(line), Touched::None, "{line}");

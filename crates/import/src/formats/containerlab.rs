@@ -73,8 +73,6 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         put(&mut reader.topology.top, "addresses", Value::plain("none"));
         put(&mut reader.topology.top, "routes", Value::plain("none"));
         let said = if may_address {
-            // What the commands do is not known to the lab, and its neighbour entries would be none of theirs.
-            put(&mut reader.topology.top, "arp", Value::plain("true"));
             "Commands or scripts of the file may give addresses, so nodes have those and no others, and no routes."
         } else {
             "The file gives addresses, so nodes have those and no others, and no routes."

@@ -113,6 +113,7 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
             routing.settle(&mut topology, *number, &machine::Interfaces::new(), machine.place);
         }
     }
+    machine::tell_failures(&mut topology);
     overlaps::to_commands(&mut topology);
     Ok(topology)
 }
@@ -136,7 +137,8 @@ fn commands(machine: &Machine, number: usize, topology: &mut Topology) {
         }
     }
     if !made.is_empty() {
-        let commands = made.into_iter().map(|line| Value::text(line).because(Origin::at(machine.place)));
+        let commands =
+            made.into_iter().map(|line| Value::text(machine::may_fail(&line)).because(Origin::at(machine.place)));
         topology.nodes[number].settings.push(entry("setup", Value::list(commands)));
     }
 }
