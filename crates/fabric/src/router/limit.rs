@@ -65,7 +65,7 @@ impl Limit {
 /// How far apart errors to this destination are in the long run. Linux sends more of them to where more senders are: with IPv6, the
 /// span is halved for each 32 bits that the prefix of the route to it is shorter than an address.
 pub(super) fn gap(prefixes: &[Prefix], to: u128) -> Duration {
-    let longest = prefixes.iter().filter(|prefix| has(prefix, to)).map(|prefix| prefix.length()).max();
+    let longest = prefixes.iter().filter(|prefix| has(prefix, to)).map(Prefix::length).max();
     let Some(length) = longest else { return GAP_TO_ONE };
     Duration::from_nanos(GAP_TO_ONE.as_nanos() >> (128_u8.saturating_sub(length) / 32))
 }
