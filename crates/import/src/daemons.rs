@@ -57,11 +57,16 @@ impl Routing {
 
     /// Adds what a file `daemons` starts: `ospfd=yes`.
     pub(crate) fn start(&mut self, text: &str, place: Place, notes: &mut Notes) {
-        for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
-            let Some((program, "yes")) = line.split_once('=').map(|(program, said)| (program.trim(), said.trim()))
-            else {
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (program, said) =
+                line.split_once('=').map_or((line, ""), |(program, said)| (program.trim(), said.trim()));
+            if said == "no" {
                 continue;
-            };
+            }
+            if said != "yes" {
+                notes.add(place, format!("`{program}` of routing daemons is not read"));
+                continue;
+            }
             match KNOWN.iter().find(|(known, ..)| *known == program) {
                 Some((_, word, _)) => drop(self.add(word)),
                 None if ["zebra", "vtysh_enable", "watchfrr_enable", "mgmtd"].contains(&program) => {}

@@ -139,3 +139,43 @@ fn nothing_that_is_added_to_a_file_is_left_out_in_silence() {
     assert!(tried > 100, "only {tried} files were tried");
     assert!(silent.is_empty(), "\n{silent}");
 }
+
+/// A copy of a folder, with a line more in each of its files.
+fn copy(from: &Path, to: &Path, line: &str) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type().expect("its kind").is_dir() {
+            copy(&source, &target, line);
+        } else if entry.file_type().expect("its kind").is_file() {
+            let text = fs::read_to_string(&source).expect("a text");
+            let is_lab = source.file_name().is_some_and(|name| name == "lab.conf");
+            fs::write(target, if is_lab { text } else { format!("{text}\n{line}\n") }).expect("a file");
+        }
+    }
+}
+
+/// A word for each file of a lab of Kathará: its scripts, the files of its daemons and of its interfaces, its dependencies.
+#[test]
+fn nothing_that_is_added_to_a_script_is_left_out_in_silence() {
+    for name in ["kathara", "routed-kathara", "debian-kathara", "flush-kathara", "shared-kathara"] {
+        let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()));
+        copy(&Path::new("tests/files").join(name), &to, &format!("{WORD} now"));
+        let path = to.join("lab.conf");
+        let text = fs::read_to_string(&path).expect("a text");
+        let imported = read(Format::Kathara, &path.to_string_lossy(), text, &Options::default()).expect("a lab");
+        let said = imported.yaml().matches(WORD).count();
+        let mut wanted = 0;
+        let mut left = vec![to.clone()];
+        while let Some(folder) = left.pop() {
+            for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+                let file = entry.to_string_lossy().into_owned();
+                let is_read = [".startup", "lab.dep", "/interfaces", "/daemons", "/frr.conf", "ripd.conf"];
+                wanted += usize::from(is_read.iter().any(|ending| file.ends_with(ending)));
+                left.extend(Some(entry).filter(|entry| entry.is_dir()));
+            }
+        }
+        fs::remove_dir_all(&to).expect("it goes");
+        assert!(wanted > 0 && said >= wanted, "{name}: {said} of {wanted}\n{}", imported.yaml());
+    }
+}

@@ -232,9 +232,16 @@ impl<'a> Reader<'a> {
         commands.retain(|command| !self.is_managed(command));
         let means = Means { has_init: is_container, services: &[] };
         let outcome = machine::set_up(&mut self.topology, number, &interfaces, commands, means);
-        self.may_address |= outcome.may_address;
+        self.may_address |= outcome.may_address || self.binds_script(node);
         let settled = routing.map(|(routing, place)| routing.settle(&mut self.topology, number, &interfaces, place));
         outcome.is_addressed || settled == Some(true) || speaks
+    }
+
+    /// Whether a script is bound into a node, which its image may run.
+    fn binds_script(&mut self, node: &'a Node) -> bool {
+        let layers = self.layers(node);
+        let mut binds = layers.iter().flat_map(|layer| layer.get("binds").map_or(&[][..], Tree::items));
+        binds.any(|bind| bind.text().is_some_and(|text| text.split(':').any(|part| part.ends_with(".sh"))))
     }
 
     /// Whether a command takes away the way by the management network, which nodes do not have here.

@@ -98,7 +98,7 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         }
     }
     machine::tell_failures(&mut topology);
-    left_out(input, has_shared, &mut topology);
+    left_out(input, has_shared, &numbers, &mut topology);
     overlaps::to_commands(&mut topology);
     Ok(topology)
 }
@@ -121,13 +121,19 @@ fn settle(topology: &mut Topology, device: Device) -> bool {
 }
 
 /// Notes what of a lab's other files is not read.
-fn left_out(input: &Input<'_>, has_shared: bool, topology: &mut Topology) {
+fn left_out(input: &Input<'_>, has_shared: bool, devices: &BTreeMap<String, usize>, topology: &mut Topology) {
     let mut note = |said: String| topology.notes.add(Place::default(), said);
     if has_shared {
         note("the folder `shared` is /shared in all devices, each of which has a copy: what one writes there others do not see".into());
     }
     for name in input.beside(".shutdown", MOST_BESIDE) {
         note(format!("the script {name} is not run: devices end with the lab"));
+    }
+    for name in input.beside(".startup", MOST_BESIDE) {
+        let device = name.trim_end_matches(".startup");
+        if device != "shared" && !devices.contains_key(device) {
+            note(format!("the script {name} is that of no device of lab.conf"));
+        }
     }
     for name in input.beside(".ext", MOST_BESIDE) {
         note(format!(
@@ -301,7 +307,7 @@ fn dependencies(input: &mut Input<'_>, topology: &mut Topology, devices: &BTreeM
     let known = |name: &str| devices.contains_key(name);
     for (line, there) in lines(&text, place) {
         let Some((device, after)) = line.split_once(':') else {
-            topology.notes.add(there, "no dependency: write `DEVICE: OTHER OTHER`");
+            topology.notes.add(there, format!("{line:?} is no dependency: write `DEVICE: OTHER OTHER`"));
             continue;
         };
         let unknown = after.split_whitespace().chain([device.trim()]).find(|name| !known(name));

@@ -5,6 +5,7 @@ mod schedule;
 
 use crate::Options;
 use crate::containers;
+use crate::machine;
 use crate::quantity;
 use crate::source::{Lines, Place, Read};
 use crate::topology::{End, Topology};
@@ -209,6 +210,9 @@ impl<'a> Reader<'a> {
                 // A list as Python writes it.
                 let list = command.trim().strip_prefix('[').and_then(|list| list.strip_suffix(']'));
                 containers::put_words(settings, "command", &list.unwrap_or(command).replace(',', " "), at);
+            }
+            if !is_container {
+                machine::own_files(&mut self.topology, number);
             }
             if let Some((script, at)) = attribute("script") {
                 let on = Value::text(self.topology.nodes[number].name.clone());

@@ -81,6 +81,7 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
         "Hosts have an address at their first link and no routes but a default one that they say, as in Mininet."
             .into(),
     );
+    overlaps::name_interfaces(&mut topology);
     overlaps::to_commands(&mut topology);
     seen.rest(&root, &DRAWN, &mut topology.notes);
     Ok(topology)
