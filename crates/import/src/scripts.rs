@@ -166,6 +166,8 @@ pub(crate) fn touched<'a>(line: &str, interfaces: impl Iterator<Item = &'a Strin
 
 /// A command without what it asks of the init of a system, and what that is.
 pub(crate) fn without_init(text: &str) -> (String, Vec<String>) {
+    // Configurations stand in scripts behind that.
+    let is_command = !text.contains("<<");
     let mut made = String::new();
     let mut asked = Vec::new();
     let (mut quote, mut begin, mut is_comment) = (None, 0, false);
@@ -178,16 +180,18 @@ pub(crate) fn without_init(text: &str) -> (String, Vec<String>) {
             (Some(mark), letter) if letter == mark && before != '\\' => quote = None,
             (None, mark @ ('"' | '\'')) if before != '\\' => quote = Some(mark),
             (None, '#') if before.is_whitespace() => {
-                settle(&text[begin..*at], &mut made, &mut asked);
+                settle(&text[begin..*at], is_command, &mut made, &mut asked);
                 (begin, is_comment) = (*at, true);
             }
+            // The name of a variable stands in braces, too.
+            (None, '{') if before == '$' => {}
             // Redirections have this letter, too.
             (None, '&') if before == '>' || after == '>' => {}
             (None, ';' | '&' | '|' | '(' | ')' | '{' | '}' | '\n' | '`') => {
                 if is_comment {
                     made.push_str(&text[begin..*at]);
                 } else {
-                    settle(&text[begin..*at], &mut made, &mut asked);
+                    settle(&text[begin..*at], is_command, &mut made, &mut asked);
                 }
                 made.push(*letter);
                 (begin, is_comment) = (at + letter.len_utf8(), false);
@@ -198,13 +202,13 @@ pub(crate) fn without_init(text: &str) -> (String, Vec<String>) {
     if is_comment {
         made.push_str(&text[begin..]);
     } else {
-        settle(&text[begin..], &mut made, &mut asked);
+        settle(&text[begin..], is_command, &mut made, &mut asked);
     }
     (made, asked)
 }
 
 /// Adds a command, or what does nothing if it asks something of the init.
-fn settle(piece: &str, made: &mut String, asked: &mut Vec<String>) {
+fn settle(piece: &str, is_command: bool, made: &mut String, asked: &mut Vec<String>) {
     let mut rest = piece;
     loop {
         rest = rest.trim_start();
@@ -217,7 +221,7 @@ fn settle(piece: &str, made: &mut String, asked: &mut Vec<String>) {
         rest = &rest[word.len()..];
     }
     let command = rest.trim_end();
-    if !asks_init(command) {
+    if !asks_init(command, is_command) {
         made.push_str(piece);
         return;
     }
@@ -227,12 +231,15 @@ fn settle(piece: &str, made: &mut String, asked: &mut Vec<String>) {
     asked.push(command.to_owned());
 }
 
-/// Whether a single command asks something of the init of a system.
-pub(crate) fn asks_init(command: &str) -> bool {
+/// Whether a single command asks something of the init of a system. Unless `is_command`, it may be a line of a configuration, of
+/// which routers have `service ...`, too.
+pub(crate) fn asks_init(command: &str, is_command: bool) -> bool {
     let first = command.split_whitespace().next().unwrap_or_default();
     let name = first.rsplit('/').next().unwrap_or(first);
     let is_plain = ["/bin/", "/sbin/"].iter().any(|folder| first.contains(folder)) || !first.contains('/');
-    first.starts_with(INIT_FOLDER) || is_plain && INITS.contains(&name)
+    let is_verb = |word: &str| ["start", "stop", "restart", "reload", "force-reload", "status"].contains(&word);
+    let is_asked = is_command || name != "service" || command.split_whitespace().nth(2).is_some_and(is_verb);
+    first.starts_with(INIT_FOLDER) || is_plain && INITS.contains(&name) && is_asked
 }
 
 #[cfg(test)]
@@ -295,7 +302,15 @@ mod tests {
         );
         assert_eq!(of("(/etc/init.d/ssh start) # systemctl; x").0, "(true) # systemctl; x");
         assert_eq!(of("sudo /usr/bin/systemctl stop x|cat").0, "sudo true|cat");
-        for kept in ["echo \"a; systemctl x\"", "echo service", "my/service x", "# é systemctl", "é|`x`"] {
+        for kept in [
+            "echo \"a; systemctl x\"",
+            "echo service",
+            "my/service x",
+            "echo ${service} x",
+            "cat > x << E\nservice integrated-vtysh-config\nE",
+            "# é systemctl",
+            "é|`x`",
+        ] {
             assert_eq!(of(kept), (kept.to_owned(), vec![]), "{kept}");
         }
     }

@@ -46,7 +46,7 @@ pub(crate) fn effect<T>(line: &str, interfaces: &BTreeMap<String, T>) -> Effect 
         }
         Some(&"ifconfig") => ifconfig(&words[1..], known),
         Some(&"tc") => tc(&words[1..], known),
-        Some(_) if scripts::asks_init(&words.join(" ")) => Some(service(&words).unwrap_or(Effect::Init)),
+        Some(_) if scripts::asks_init(&words.join(" "), true) => Some(service(&words).unwrap_or(Effect::Init)),
         _ => None,
     };
     found.unwrap_or(Effect::Command)
