@@ -227,7 +227,8 @@ impl Discipline for Red {
             notified = Some(rest <= 0.0 || even(&mut self.random) < p_b / rest);
         }
         self.history.push(notified);
-        let is_dropped = notified == Some(true) && !((average < max || !self.config.hard_drop) && self.config.ecn && mark(&mut packet));
+        let is_dropped = notified == Some(true)
+            && !((average < max || !self.config.hard_drop) && self.config.ecn && mark(&mut packet));
         if is_dropped {
             world.drop(packet, Cause::Early);
         } else if world.fits(self.config.limit, &self.waiting, packet.size) {

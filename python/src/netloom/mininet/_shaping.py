@@ -109,13 +109,9 @@ def _queue_of(where: str, bits: Decimal, tbf: bool, latency_ms: Any, ecn: bool, 
 
 
 def _weight() -> float:
-    """The weight of the average that `tc` computes from a burst (`tc_red_eval_ewma` of iproute2), a power of two."""
-    weight, room = 0.5, _RED["burst"] + 1 - _RED["min"] / _RED["packet"]
-    for _ in range(31):
-        if room <= (1 - (1 - weight) ** _RED["burst"]) / weight:
-            return weight
-        weight /= 2
-    return weight
+    from ._qdiscs import red_weight
+
+    return red_weight(_RED["burst"], _RED["min"], _RED["packet"])
 
 
 __all__ = ["direction_keys"]

@@ -119,6 +119,8 @@ class _Bridge(Switch):
         home = self._home()
         if home.has_flows or (home.live is None and self.controllers is None):
             return
+        # What `tc` says of a port is for the pipe that begins there, whichever kind of switch it is.
+        command = ";".join(part for part in re.split(r"[;&|\n]+", command) if not re.match(r"\s*(sudo\s+)?tc\s", part))
         names = "|".join(re.escape(intf.name) for intf in self.intfList() if intf.link) or r"\0"
         if (
             _openvswitch.LOOKS.search(command) or re.search(rf"\b({names})\b", command)
