@@ -35,6 +35,14 @@ fn a_queue_an_mtu_and_a_link_that_was_down_are_found() {
         ("ip link set eth0 mtu 1400; ip link set eth0 mtu 1500", "eth0 had an MTU of 1400 instead of 1500 bytes"),
         ("ip link set eth0 down; ip link set eth0 up", "eth0 was down"),
         ("ip link del eth0", "eth0 was removed or moved away"),
+        (
+            "tc qdisc add dev eth0 clsact; tc filter add dev eth0 ingress protocol all u32 match u32 0 0 flowid 1:1",
+            "eth0 was given the filter u32",
+        ),
+        (
+            "nft add table netdev t; nft add chain netdev t c \"{ type filter hook ingress device eth0 priority 0; }\"",
+            "eth0 was given a chain of nftables",
+        ),
     ];
     for user in User::all() {
         let bed = Bed::new(user);
@@ -67,6 +75,15 @@ fn addresses_routes_and_interfaces_are_the_nodes_own_business() {
 }
 
 #[test]
+fn what_a_tunnel_without_a_far_end_drops_is_lost_to_no_link() {
+    let bed = Bed::new(User::Own);
+    let act = "ip link add vx10 type vxlan id 10 dstport 4789 nolearning dev eth0; ip addr add 10.99.0.1/24 dev vx10; \
+               ip link set vx10 up; ping -c 1 -W 1 10.99.0.2; true";
+    run(&bed, "real", act, LAX).expect_code(0);
+    assert!(notes(&bed).contains("belong to no described link: vx10: "), "{}", notes(&bed));
+}
+
+#[test]
 fn a_lab_whose_programs_change_nothing_has_no_notes() {
     for user in User::all() {
         let bed = Bed::new(user);
@@ -83,6 +100,13 @@ fn kernel_nodes_tell_of_changes_too() {
     let act = "tc qdisc add dev eth0 root tbf rate 1mbit burst 10kb latency 50ms; ip link set eth0 mtu 1400";
     let finished = run(&bed, "virtual", act, "").expect_code(5);
     for told in ["the queueing discipline tbf", "eth0 had an MTU of 1400 instead of 1500 bytes"] {
+        assert!(findings(&bed).contains(told), "{finished:#?}");
+    }
+    let act = "ip link add ifb9 type ifb; ip link set ifb9 up; tc qdisc add dev ifb9 root netem delay 50ms; tc qdisc add dev eth0 clsact; \
+               tc filter add dev eth0 ingress matchall action mirred egress redirect dev ifb9; \
+               nft add table netdev t; nft add chain netdev t c \"{ type filter hook ingress device eth0 priority 0; }\"";
+    let finished = run(&bed, "virtual", act, "").expect_code(5);
+    for told in ["eth0 was given the filter matchall", "eth0 was given a chain of nftables"] {
         assert!(findings(&bed).contains(told), "{finished:#?}");
     }
 }

@@ -84,3 +84,4 @@ mod virtual_time;
 mod vms;
 mod workloads;
 mod world;
+mod xdp;

@@ -57,7 +57,7 @@ export interface Source {
 
 export interface Report {
   error?: string | null; interrupted?: boolean; wall_limit_reached?: boolean; duration_ns?: number; seed?: Whole;
-  verdict?: { as_described: boolean; findings: Finding[]; causes?: string[]; dilation?: number | null; machine?: string | null; notes?: string[] };
+  verdict?: { as_described: boolean | null; findings: Finding[]; causes?: string[]; dilation?: number | null; machine?: string | null; notes?: string[] };
   expectations?: { text: string; line: number; met: boolean; explanation: string }[];
   exercise?: { title: string; tasks: { title: string; met_ns: number | null; checks: { text: string; met: boolean; explanation: string }[] }[] } | null;
   figures?: { name: string; unit: string; value: number | null; missing?: string }[];

@@ -46,7 +46,7 @@ export function ending(run: Run): HTMLElement {
   if (!report) return badge("bad", "cut off");
   if (report.error) return badge("bad", "failed");
   if (report.interrupted) return badge("caution", "interrupted");
-  if (!report.verdict || (report.verdict.findings.length === 0 && !report.verdict.as_described)) return badge("caution", "no verdict");
+  if (!report.verdict || (report.verdict.findings.length === 0 && !report.verdict.as_described)) return badge("caution", "not judged");
   return report.verdict.as_described ? badge("good", "as described") : badge("bad", "NOT as described");
 }
 
@@ -102,7 +102,7 @@ function verdictWords(run: Run): string {
   if (!report) return "The run was cut off before it could write a report. Below is what its folder has.";
   if (report.error) return "The run did not come to an end that can be judged.";
   const early = report.wall_limit_reached ? "The run ended at its wall limit. " : report.interrupted ? "The run was ended before its time. " : "";
-  if (!report.verdict || (report.verdict.findings.length === 0 && !report.verdict.as_described)) return `${early}Nothing was measured.`;
+  if (!report.verdict || (report.verdict.findings.length === 0 && !report.verdict.as_described)) return `${early}No link carried a packet, so that nothing was judged.`;
   return early + (report.verdict.as_described
     ? "The network did what the lab file describes, within its bounds."
     : "The network did not do what the lab file describes: figures that depend on it are not to be trusted.");

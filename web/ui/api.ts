@@ -17,7 +17,7 @@ export interface Checked { ok: boolean; errors: Problem[]; warnings: (string | P
 export interface Job { id: number; command: string; path: string; lab: string | null; state: "going on" | "over"; exit_code: number | null; results: string | null; report: Report | null; lines?: string[]; first?: number }
 export interface Report {
   lab?: string; error?: string | null; exit_code?: number; interrupted?: boolean; duration_ns?: number;
-  verdict?: { as_described: boolean; findings: { subject: string; text: string }[]; causes: string[]; notes: string[] } | null;
+  verdict?: { as_described: boolean | null; findings: { subject: string; text: string }[]; causes: string[]; notes: string[] } | null;
   expectations?: { text: string; line: number; met: boolean; explanation: string }[]; warnings?: string[]; exercise?: Exercise | null;
 }
 export interface Lesson { id: string; lab: string; file: string; text: string; exercise: Exercise }

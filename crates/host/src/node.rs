@@ -4,6 +4,7 @@ pub(crate) mod agent;
 mod config;
 pub(crate) mod configure;
 mod congestion;
+pub(crate) mod ethtool;
 mod fresh;
 mod handle;
 pub(crate) mod inspect;
@@ -24,6 +25,7 @@ pub use crate::files::{Contents, FileConfig, FilesConfig, ImageConfig, VolumeCon
 pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
 pub use handle::{Account, Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use joined::{Attendant, Container, ContainerError, Keeper, PODMANS_ENTRANCE};
+pub use offloads::prepare_far_ends;
 pub use protocol::{CpuWait, ProcessId};
 pub use socket::{SocketConfig, SocketFamily, SocketKind};
 pub use watch::{Effect, NetworkChange};

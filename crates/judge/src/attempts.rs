@@ -92,7 +92,7 @@ fn attempt(report: &Report) -> Attempt {
     Attempt {
         clock: effort.clock,
         dilation: effort.dilation,
-        as_described: report.verdict.as_described,
+        as_described: report.verdict.is_as_described(),
         verdict: report.verdict.headline(),
         lateness_p99_ns: report.pipes.iter().filter_map(|row| row.lateness_p99_ns).max(),
         worst_rate_error: report.pipes.iter().filter_map(rate_error).max_by(f64::total_cmp),

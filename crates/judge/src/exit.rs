@@ -24,6 +24,8 @@ pub enum ExitCode {
     NoSuchLab = 7,
     /// The lab died: one of its processes was killed, or an internal error ended it.
     Died = 8,
+    /// The run's `duration` ended its programs before any link carried a packet: nothing of the network was judged.
+    NotJudged = 9,
     /// The run took longer than `--wall-limit` allows; as timeout(1) has it.
     WallLimit = 124,
     /// Interrupted by Ctrl-C, a termination signal or `netloom down`.
@@ -32,7 +34,7 @@ pub enum ExitCode {
 
 impl ExitCode {
     /// Every code, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Success,
         Self::Unmet,
         Self::Usage,
@@ -42,6 +44,7 @@ impl ExitCode {
         Self::Results,
         Self::NoSuchLab,
         Self::Died,
+        Self::NotJudged,
         Self::WallLimit,
         Self::Interrupted,
     ];
@@ -68,6 +71,7 @@ impl ExitCode {
             Self::Results => "the results could not be written, or a bundle of them is damaged",
             Self::NoSuchLab => "the lab is up already, or there is no such lab, node or link",
             Self::Died => "the lab died: one of its processes was killed, or an internal error ended it",
+            Self::NotJudged => "the run was over before any link carried a packet: nothing of the network was judged",
             Self::WallLimit => "the run took longer than --wall-limit allows; its results are kept",
             Self::Interrupted => "interrupted by Ctrl-C, a signal or `netloom down`",
         }
@@ -90,6 +94,6 @@ mod tests {
             assert_eq!(ExitCode::from_number(code.number()), Some(code));
             assert!(!code.meaning().is_empty());
         }
-        assert_eq!(ExitCode::from_number(9), None);
+        assert_eq!(ExitCode::from_number(10), None);
     }
 }

@@ -164,6 +164,8 @@ pub fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) 
             name: format!("{} {}{}", names[place.link].name, place.direction, place.suffix()),
             carried: report.lateness.count() > 0,
             lateness_p99_ns: ns(judged_lateness(&report.lateness)),
+            lateness_max_ns: ns(report.lateness.max()),
+            joined_in_kernel: names[place.link].joined,
             delay_ns: state.steady_delay().map(Duration::as_nanos),
             measured_delay_ns: ns(report.delay.mean()),
             busy: state.config.rate.nominal().map(|rate| Busy {

@@ -109,7 +109,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
         fields.get("measure").and_then(|node| measure::measure(node, errors)).unwrap_or_default();
     if let Some(expect) = fields.get("expect") {
         let items = list(expect, errors).iter();
-        spec.expect = items.filter_map(|item| keep(text(item).map(|text| item.spanned(text)), errors)).collect();
+        spec.expect = items.filter_map(|item| keep(expectation(item).map(|text| item.spanned(text)), errors)).collect();
     }
     spec.figures = fields.get("figures").map_or_else(Vec::new, |node| figures(node, errors));
     spec.exercise = fields.get("exercise").and_then(|node| exercise::exercise(node, errors));
@@ -224,10 +224,27 @@ fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {
     word(node, &[("off", BypassSpec::Never), ("auto", BypassSpec::Possible)])
 }
 
+/// An expectation, which is one line of text.
+fn expectation(node: &Node) -> Result<String, Diagnostic> {
+    let is_cut = matches!(&node.content, Content::Map(entries) if !entries.is_empty());
+    text(node).map_err(|error| {
+        if !is_cut {
+            return error;
+        }
+        node.error(
+            "expected a text, found a map: YAML takes what is in front of `: ` for a key. Put the whole expectation into single \
+             quotes, for example 'scan.stdout contains \"ports: 2\"'",
+        )
+    })
+}
+
 /// The bounds among these for which every link must be measured; a link without a rate has none that could be off.
 fn judged(node: &Node) -> Vec<&'static str> {
     let Content::Map(entries) = &node.content else { return Vec::new() };
-    ["lateness", "delay"].into_iter().filter(|key| entries.iter().any(|entry| entry.name == *key)).collect()
+    ["lateness", "lateness_max", "delay"]
+        .into_iter()
+        .filter(|key| entries.iter().any(|entry| entry.name == *key))
+        .collect()
 }
 
 fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
@@ -236,8 +253,18 @@ fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
     let starvation = fields.read("starvation", probability, errors).unwrap_or(default.starvation);
     // Who lets kernels wait for a processor all the time has said how long they may stand still.
     let standstill = if starvation == Probability::ONE { Duration::MAX } else { default.standstill };
+    let lateness = fields.read("lateness", duration, errors).unwrap_or(default.lateness);
+    let latest = |node: &Node| {
+        match duration(node) {
+        Ok(said) if said < lateness => Err(node.error(format!(
+            "with {said}, `lateness_max` is below `lateness`, {lateness}, which holds for 99 % of the packets: write {lateness} or more"
+        ))),
+        other => other,
+    }
+    };
     Bounds {
-        lateness: fields.read("lateness", duration, errors).unwrap_or(default.lateness),
+        lateness,
+        lateness_max: fields.read("lateness_max", latest, errors).unwrap_or_else(|| Bounds::latest(lateness)),
         rate: fields.read("rate", probability, errors).unwrap_or(default.rate),
         delay: fields.read("delay", probability, errors).unwrap_or(default.delay),
         starvation,

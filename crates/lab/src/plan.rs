@@ -3,6 +3,7 @@
 //! Nodes, interfaces and links are referred to by their place in the plan. Ports and pipes are numbered as the ends of links
 //! are, see [`End`].
 
+mod bounds;
 mod bypass;
 mod capture;
 mod clock;
@@ -32,6 +33,7 @@ mod tunnel;
 mod vm;
 mod ways;
 
+pub use bounds::Bounds;
 pub use bypass::Bypass;
 pub use capture::{CapturePlan, CapturePoint, FilterExpression};
 pub use clock::{Clock, Stack};
@@ -62,7 +64,7 @@ pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};
 use crate::expect::{Expectation, Figure, OverRuns};
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::{Bytes, CpuCost, Date, Duration, Probability, Seed};
+use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -266,6 +268,8 @@ pub struct NodePlan {
     pub image: Option<ImagePlan>,
     /// The container that it is; none: it is made for the lab.
     pub container: Option<ContainerPlan>,
+    /// Whether frames come to it as on a wire, cut and with complete checksums; else as kernels take them from each other.
+    pub whole_frames: bool,
     /// What is put into its file system, folders before what is inside them.
     pub files: Vec<FilePlan>,
     /// Patterns for the paths of what is copied to the results at the end of a run.
@@ -454,46 +458,4 @@ pub(crate) const LIMITS_LOOP: &str =
 /// Whether there is no rate any more after a change.
 pub(crate) fn lifts_rate(change: &PipeChange) -> bool {
     change.rate.as_ref().is_some_and(|rate| rate.nominal().is_none())
-}
-
-/// How far a run may stray from the description and still be "as described".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// The 99th percentile of how much later than due a pipe delivers packets.
-    pub lateness: Duration,
-    /// How much the rate of a busy pipe may differ from the described one, as a share of it.
-    pub rate: Probability,
-    /// How much the mean delay of a pipe may differ from the described one, as a share of it; never less than
-    /// `lateness` allows.
-    pub delay: Probability,
-    /// The share of wall time that a kernel node, or an engine that serves some, may wait for a processor.
-    pub starvation: Probability,
-    /// How long a kernel node may stand still at a time.
-    pub standstill: Duration,
-    /// How much later than described links are changed, cut and restored, windows of expectations begin and end, and the run
-    /// ends.
-    pub events: Duration,
-    /// How much later than its instant a program is started, and asked to end.
-    pub starts: Duration,
-    /// Whether programs may give interfaces of described links another queue, MTU or state.
-    pub changes: bool,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self {
-            lateness: Duration::from_millis(1),
-            rate: percent(2),
-            delay: percent(1),
-            starvation: percent(10),
-            standstill: Duration::from_millis(100),
-            events: Duration::from_millis(10),
-            starts: Duration::from_millis(100),
-            changes: false,
-        }
-    }
-}
-
-fn percent(value: u64) -> Probability {
-    Probability::from_parts_per_trillion(value * 10_000_000_000).expect("defaults are at most 100 %")
 }

@@ -268,6 +268,7 @@ fn node_plans(
                 || node.image.is_some(),
             image: node.image.map(|image| image.plan.value),
             container: node.container.map(|container| container.value),
+            whole_frames: node.whole_frames,
             files: node.files,
             collect: node.collect,
             expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),

@@ -141,6 +141,8 @@ pub(crate) struct NodeSpec {
     pub(crate) rules: Vec<RuleSpec>,
     /// Whether what has the address of a link leaves by that link.
     pub(crate) multihomed: Option<Spanned<()>>,
+    /// Whether frames come to it as on a wire.
+    pub(crate) whole_frames: bool,
     pub(crate) sysctls: Vec<(String, String)>,
     pub(crate) env: Vec<(String, String)>,
     /// Each with its line.

@@ -401,6 +401,14 @@ impl Packet {
         }
     }
 
+    /// The same in a frame of its own. A train is to be cut before, too.
+    #[must_use]
+    pub fn completed(&self) -> Self {
+        let mut bytes = Vec::new();
+        self.complete(&mut bytes);
+        Self::from_bytes(bytes.into_boxed_slice())
+    }
+
     /// A packet that takes room and time like one of `size` bytes from the IP header on, and of which there are only
     /// these headers, from the Ethernet header on.
     ///

@@ -36,7 +36,7 @@ mod tests {
         let missed = || Report { exit_code: ExitCode::NotAsDescribed.number(), ..Report::default() };
         let first = Report { pipes: vec![row], ..missed() };
         let mut last = Report { results: folder.path().to_owned(), ..missed() };
-        last.verdict.as_described = true;
+        last.verdict.judgement = netloom_judge::Judgement::AsDescribed;
         put_side_by_side(&[first], &mut last).unwrap();
         assert_eq!(last.attempts.len(), 2);
         assert_eq!(last.attempts[0].lateness_p99_ns, Some(7));

@@ -5,7 +5,7 @@ mod junit;
 
 pub use github::annotations;
 pub use junit::junit;
-use netloom_judge::Report;
+use netloom_judge::{ExitCode, Judgement, Report};
 use std::path::Path;
 
 /// What belongs together: a run, or the runs of a sweep.
@@ -82,7 +82,12 @@ fn network(report: &Report) -> Case {
         Some(error) => Outcome::Unknown(error.clone()),
         None if report.interrupted => Outcome::Unknown("the run was interrupted".into()),
         None if report.wall_limit_reached => Outcome::Unknown("the run took longer than its wall limit".into()),
-        None if verdict.as_described => Outcome::Good,
+        None if verdict.is_as_described() => Outcome::Good,
+        // A run that was to send nothing did what was described.
+        None if verdict.judgement == Judgement::NotJudged && report.exit_code != ExitCode::NotJudged.number() => {
+            Outcome::Good
+        }
+        None if verdict.judgement == Judgement::NotJudged => Outcome::Unknown(verdict.headline()),
         None => {
             let findings = verdict.findings.iter().map(|finding| format!("{}: {}", finding.subject, finding.text));
             Outcome::Bad([verdict.headline()].into_iter().chain(findings).collect::<Vec<_>>().join("\n"))
@@ -135,7 +140,7 @@ mod tests {
             commands: vec![command],
             ..Report::default()
         };
-        report.verdict.as_described = true;
+        report.verdict.judgement = Judgement::AsDescribed;
         Suite::of_run(&report, Path::new("pair.yaml"))
     }
 

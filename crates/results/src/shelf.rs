@@ -175,7 +175,7 @@ struct About {
 
 #[derive(Deserialize)]
 struct Judged {
-    as_described: bool,
+    as_described: Option<bool>,
     #[serde(default)]
     findings: Vec<serde::de::IgnoredAny>,
 }
@@ -201,8 +201,8 @@ fn results(lab: &str, run: &DirEntry, latest: bool) -> Option<Results> {
         state,
         // A run that measured nothing has no verdict.
         as_described: verdict
-            .filter(|told| told.as_described || !told.findings.is_empty())
-            .map(|told| told.as_described),
+            .filter(|told| told.as_described == Some(true) || !told.findings.is_empty())
+            .and_then(|told| told.as_described),
         exit_code: report.and_then(|report| report.exit_code),
         latest,
     })

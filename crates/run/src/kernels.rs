@@ -41,6 +41,8 @@ pub(crate) struct Kernels {
     folders: Vec<Option<PathBuf>>,
     /// Which of them are virtual machines.
     are_vms: Vec<bool>,
+    /// By node: whether frames come to it as on a wire.
+    want_whole_frames: Vec<bool>,
     /// Of kernel nodes; none if there are none.
     own: Option<(PathBuf, Shim)>,
     /// Of virtual machines; none if there are none.
@@ -81,7 +83,8 @@ impl Kernels {
         let vms = job.qemu.clone().map(|qemu| Prepared::new(qemu, slowed)).transpose();
         let vms = vms.map_err(|error| RunError::Machine(format!("preparing virtual machines: {error}")))?;
         let are_vms = plan.nodes.iter().map(|node| node.stack == Stack::Vm).collect();
-        Ok(Some(Self { folders, are_vms, own, vms, lapse }))
+        let want_whole_frames = plan.nodes.iter().map(|node| node.whole_frames).collect();
+        Ok(Some(Self { folders, are_vms, want_whole_frames, own, vms, lapse }))
     }
 
     /// The folder of the kernel of this node; none for a namespace node.
@@ -92,8 +95,8 @@ impl Kernels {
     /// Where the device of an interface connects to; none for a namespace node.
     pub(crate) fn listen(&self, node: usize, interface: usize) -> Result<Option<Listener>, RunError> {
         let Some(folder) = &self.folders[node] else { return Ok(None) };
-        let listener = bind(&folder.join(interface.to_string()))?;
-        Ok(Some(self.of_kind(node, listener)))
+        let listener = self.of_kind(node, bind(&folder.join(interface.to_string()))?);
+        Ok(Some(if self.want_whole_frames[node] { listener.with_whole_frames() } else { listener }))
     }
 
     /// QEMU is sealed as kernels are, but what runs in a machine does not choose what QEMU passes on.

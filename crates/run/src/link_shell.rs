@@ -16,7 +16,7 @@ use netloom_fabric::PortId;
 use netloom_host::signals::Signals;
 use netloom_host::uplink::{Started, Uplink};
 use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
-use netloom_judge::verdict::{Evidence, NodeEvidence, judge};
+use netloom_judge::verdict::{Evidence, InterfaceDrops, NodeEvidence, judge};
 use netloom_judge::{Report, RunError};
 use netloom_lab::fabric::port_id;
 use netloom_lab::{Plan, Precision};
@@ -200,11 +200,13 @@ impl Shell {
         let spent = Accounts::now(&last.engine, Vec::new(), Vec::new(), None).since(began);
         let counters = self.uplink.counters().map_err(|error| RunError::Died(error.to_string()))?;
         let losses = links.port_losses(&last)?;
-        let inside = NodeEvidence {
-            name: "inside".into(),
-            dropped: counters.tx_dropped + counters.tx_errors,
-            ..NodeEvidence::default()
+        let drops = InterfaceDrops {
+            interface: "uplink".into(),
+            sending: counters.tx_dropped + counters.tx_errors,
+            receiving: counters.rx_lost,
         };
+        let dropped = if drops.is_none() { Vec::new() } else { vec![drops] };
+        let inside = NodeEvidence { name: "inside".into(), dropped, ..NodeEvidence::default() };
         let evidence = Evidence {
             clock: self.plan.clock,
             precision: self.plan.precision,

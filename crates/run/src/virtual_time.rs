@@ -17,7 +17,7 @@ use gauge::Gauge;
 use netloom_dataplane::{
     Act, Agenda, Appointment, EngineReport, Kept, Meters, Sampled, Series, Snapshot, Task, ThreadReport,
 };
-use netloom_fabric::{Fabric, PipeId, Scribe, SwitchCounters, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, PortId, Scribe, SwitchCounters, Tap, TapId};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
@@ -116,6 +116,11 @@ impl VirtualTime {
             stall: StallWatch::new(teller),
             end: None,
         }))))
+    }
+
+    /// From now on frames leave at this port as on a wire.
+    pub(crate) fn send_whole(&self, port: PortId) {
+        self.0.borrow_mut().scheduler.send_whole(port);
     }
 
     /// The bell that kernels ring when they have something to report, for their processes to inherit.

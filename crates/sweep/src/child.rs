@@ -4,7 +4,7 @@ use crate::record::{Outcome, RunRecord, figures, missed};
 use crate::slots::Share;
 use crate::{SweepError, SweepFolder};
 use netloom_host::processors;
-use netloom_judge::{ExitCode, Report};
+use netloom_judge::{ExitCode, Judgement, Report};
 use netloom_lab::{Played, Run, Sweep};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -112,23 +112,28 @@ impl Running {
         let is_over = report.error.is_none()
             && !report.wall_limit_reached
             && !report.interrupted
-            && matches!(known, Some(ExitCode::Success | ExitCode::Unmet | ExitCode::NotAsDescribed));
+            && matches!(
+                known,
+                Some(ExitCode::Success | ExitCode::Unmet | ExitCode::NotAsDescribed | ExitCode::NotJudged)
+            );
         if report.interrupted || known == Some(ExitCode::Interrupted) || stopping && !is_over {
             return Found::Nothing;
         }
-        let outcome = match report.verdict.as_described {
-            _ if !is_over => Outcome::Failed,
+        // A run that was over before anything happened shows nothing, and so it does not count. One that was to send nothing does.
+        let outcome = match report.verdict.judgement {
+            _ if !is_over || known == Some(ExitCode::NotJudged) => Outcome::Failed,
+            Judgement::NotAsDescribed => Outcome::NotAsDescribed,
             // Whoever did something in it from outside made it another run than the others.
-            true if !report.interventions.is_empty() => Outcome::NotAsDescribed,
-            true => Outcome::AsDescribed,
-            false => Outcome::NotAsDescribed,
+            Judgement::AsDescribed | Judgement::NotJudged if !report.interventions.is_empty() => Outcome::NotAsDescribed,
+            Judgement::AsDescribed | Judgement::NotJudged => Outcome::AsDescribed,
         };
         let why = match outcome {
             Outcome::AsDescribed => None,
-            Outcome::NotAsDescribed if report.verdict.as_described => {
+            Outcome::NotAsDescribed if report.verdict.judgement != Judgement::NotAsDescribed => {
                 Some(format!("a client did something during the run: {}", report.interventions.join(", ")))
             }
             Outcome::NotAsDescribed => Some(report.verdict.headline()),
+            Outcome::Failed if is_over => Some(report.verdict.headline()),
             Outcome::Failed => Some(why_failed(&report, ended.status, &folder.run(self.number))),
         };
         let run = run_of(sweep, self.number);

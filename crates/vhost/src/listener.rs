@@ -12,6 +12,7 @@ pub struct Listener {
     socket: UnixListener,
     path: PathBuf,
     bells: Bells,
+    whole: bool,
 }
 
 impl Listener {
@@ -22,7 +23,7 @@ impl Listener {
     /// When the kernel refuses: there is such a file, the folder is missing, or the path is longer than 107 bytes.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let socket = UnixListener::bind(path)?;
-        let this = Self { socket, path: path.to_owned(), bells: Bells::Sockets };
+        let this = Self { socket, path: path.to_owned(), bells: Bells::Sockets, whole: false };
         this.socket.set_nonblocking(true)?;
         Ok(this)
     }
@@ -33,6 +34,17 @@ impl Listener {
     pub fn with_counters(mut self) -> Self {
         self.bells = Bells::Counters;
         self
+    }
+
+    /// Its guest is sent no trains, and no unfinished checksums, whatever it takes.
+    #[must_use]
+    pub fn with_whole_frames(mut self) -> Self {
+        self.whole = true;
+        self
+    }
+
+    pub(crate) fn has_whole_frames(&self) -> bool {
+        self.whole
     }
 
     pub(crate) fn bells(&self) -> Bells {

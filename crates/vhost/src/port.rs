@@ -17,6 +17,8 @@ pub struct Port {
     token: u32,
     state: State,
     scratch: Scratch,
+    /// Whether the guest is sent no trains, and no unfinished checksums.
+    whole: bool,
 }
 
 #[derive(Debug)]
@@ -37,6 +39,7 @@ impl Port {
     pub fn new(listener: Listener, poller: &Arc<Poller>, token: u32) -> io::Result<Self> {
         let watched = poller.watch_socket(listener.descriptor()?, token)?;
         Ok(Self {
+            whole: listener.has_whole_frames(),
             poller: Arc::clone(poller),
             token,
             state: State::Listening { listener, _watched: watched },
@@ -108,15 +111,16 @@ impl Port {
     /// Whether the guest takes this packet as it is. If not, it is to be cut into segments first.
     pub fn takes_whole(&self, packet: &Packet) -> bool {
         match &self.state {
-            State::Connected { session, .. } if packet.segments() > 1 => session.takes_whole(packet),
+            State::Connected { session, .. } if packet.segments() > 1 => !self.whole && session.takes_whole(packet),
             _ => true,
         }
     }
 
     /// Copies a packet into the guest's buffers. [`Port::flush`] tells the guest.
     pub fn send(&mut self, packet: &Packet) -> Sent {
+        let completed = self.whole.then(|| packet.completed());
         let Some((session, scratch)) = self.session() else { return Sent::Down };
-        let result = session.send(scratch, packet);
+        let result = session.send(scratch, completed.as_ref().unwrap_or(packet));
         result.unwrap_or_else(|error| {
             self.end(error);
             Sent::Down

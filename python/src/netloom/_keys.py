@@ -216,6 +216,11 @@ class NodeKeys(TypedDict, total=False):
     """
     nat: Nat | None
     """How a router translates addresses of IPv4 of what is behind it."""
+    offload: bool | None
+    """
+    Whether frames come in as super-packets and with unfinished checksums, as kernels take them from each other. false: each comes as on
+    a wire, for programs that read raw frames and send them on.
+    """
     pin: int | str | Sequence[int | str] | None
     """
     The processors of this machine that its programs run on, by their numbers; in the case of a kernel node, one of

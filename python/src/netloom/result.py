@@ -78,9 +78,10 @@ class Result:
         return self.exit_code == 0
 
     @property
-    def as_described(self) -> bool:
-        """Whether the network was as described."""
-        return bool(self.report["verdict"]["as_described"])
+    def as_described(self) -> bool | None:
+        """Whether the network was as described; none if nothing was judged, as no link carried a packet."""
+        said = self.report["verdict"]["as_described"]
+        return None if said is None else bool(said)
 
     @property
     def verdict(self) -> Mapping[str, Any]:

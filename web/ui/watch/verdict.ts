@@ -15,6 +15,11 @@ export function troubles(events: readonly Happened[], allowedNs = 10e6): Happene
   });
 }
 
+/** What a verdict comes to; of a lab in which no link carried a packet, nothing was judged. */
+function judged(asDescribed: boolean | null): string {
+  return asDescribed === null ? "not judged" : asDescribed ? "as described" : "NOT as described";
+}
+
 /** What the lab itself would say if it ended now; what a lab of an older program has is told from its events. */
 export function verdictSoFar(lab: Lab): View {
   lab.watchVerdict();
@@ -25,7 +30,7 @@ export function verdictSoFar(lab: Lab): View {
   return [
     el("h2", {}, "So far"),
     () => (known() ? [
-      el("p", {}, el("span", { class: `badge ${known()?.as_described ? "good" : "caution"}` }, known()?.as_described ? "as described" : "NOT as described")),
+      el("p", {}, el("span", { class: `badge ${known()?.as_described ? "good" : "caution"}` }, judged(known()?.as_described ?? null))),
       el("ul", {}, (known()?.findings ?? []).slice(0, 20).map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text))),
       el("ul", {}, (known()?.causes ?? []).map((cause) => el("li", {}, `likely: ${cause}`))),
     ] : el("p", { class: "none" }, "the lab has not begun, or tells no verdict yet")),
@@ -50,7 +55,7 @@ export function reportView(report: Report | null): View {
   return [
     el("h2", {}, "Verdict"),
     report.error ? el("p", { class: "error" }, report.error) : null,
-    verdict ? el("p", { class: "verdict" }, el("span", { class: `badge ${verdict.as_described ? "good" : "bad"}` }, verdict.as_described ? "as described" : "NOT as described")) : null,
+    verdict ? el("p", { class: "verdict" }, el("span", { class: `badge ${verdict.as_described ? "good" : verdict.as_described === false ? "bad" : "caution"}` }, judged(verdict.as_described))) : null,
     verdict && verdict.findings.length > 0 ? el("ul", {}, verdict.findings.map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text))) : null,
     verdict && verdict.causes.length > 0 ? [el("h3", {}, "Likely causes"), el("ul", {}, verdict.causes.map((cause) => el("li", {}, cause)))] : null,
     checks(met),

@@ -4,7 +4,7 @@ use super::lab_file::precision_of;
 use super::{Failure, Outcome};
 use crate::args::LinkShellArgs;
 use crate::talk;
-use netloom_judge::{ExitCode, Report};
+use netloom_judge::{ExitCode, Judgement, Report};
 use netloom_results::render;
 use netloom_run::{LinkShellEnd, LinkShellRequest};
 use netloom_units::Seed;
@@ -53,7 +53,7 @@ pub(super) fn run(request: LinkShellRequest, verbose: bool, file: Option<&Path>)
     report.warnings.iter().for_each(|warning| talk::warning(warning));
     if verbose {
         talk::say(render::link(&report).trim_end());
-    } else if !report.verdict.as_described && !report.verdict.findings.is_empty() {
+    } else if report.verdict.judgement == Judgement::NotAsDescribed {
         talk::warning(&format!("the link: {}; -v says more", report.verdict.headline()));
     }
     if let Some((path, open)) = file {

@@ -14,7 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Codes with which a run has come to its end and can be compared.
-const OVER: [u8; 3] = [ExitCode::Success.number(), ExitCode::Unmet.number(), ExitCode::NotAsDescribed.number()];
+const OVER: [u8; 4] = [
+    ExitCode::Success.number(),
+    ExitCode::Unmet.number(),
+    ExitCode::NotAsDescribed.number(),
+    ExitCode::NotJudged.number(),
+];
 
 pub(super) fn rerun(args: &RerunArgs) -> Outcome {
     let then = Then::open(&args.what)?;

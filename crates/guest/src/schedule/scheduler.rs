@@ -91,6 +91,8 @@ pub struct Scheduler<M> {
     members: Vec<Member<M>>,
     /// Which device is at each port.
     places: Vec<Option<(usize, Device)>>,
+    /// By port: whether frames leave there as on a wire; shorter if those behind do not.
+    whole: Vec<bool>,
     now: Instant,
     /// The machines that run together; none: they have to be found.
     groups: Vec<Group>,
@@ -138,6 +140,7 @@ impl<M: Machine> Scheduler<M> {
             pool: Pool::default(),
             members,
             places,
+            whole: Vec::new(),
             now: Instant::ZERO,
             groups: Vec::new(),
             group_of: Vec::new(),
@@ -354,9 +357,18 @@ impl<M: Machine> Scheduler<M> {
         self.write_down();
     }
 
+    /// From now on frames leave at this port as on a wire: cut, and with complete checksums.
+    pub fn send_whole(&mut self, port: PortId) {
+        let place = port.0 as usize;
+        if self.whole.len() <= place {
+            self.whole.resize(place + 1, false);
+        }
+        self.whole[place] = true;
+    }
+
     /// Puts what the fabric delivers into the inboxes, each frame at the instant at which it leaves, but not before `least`.
     fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Instant, Delivery)), least: Instant) {
-        let Self { fabric, taps, pool, members, places, statistics, groups, group_of, shown, .. } = self;
+        let Self { fabric, taps, pool, members, places, whole, statistics, groups, group_of, shown, .. } = self;
         let ethernet = fabric.ethernet().clone();
         let mut show = Show { taps, shown, groups };
         advance(fabric, &mut |leave, delivery| {
@@ -371,7 +383,14 @@ impl<M: Machine> Scheduler<M> {
                     let at = departure.due.max(leave).max(least);
                     match ethernet.readdress(port, departure.packet, pool) {
                         Ok(packet) => {
-                            members[machine].take_in(1 + pipe.0, Passage { at, device, packet });
+                            let is_whole = whole.get(port.0 as usize).copied().unwrap_or_default();
+                            let mut give =
+                                |packet| members[machine].take_in(1 + pipe.0, Passage { at, device, packet });
+                            if is_whole {
+                                one_by_one(packet, pool, &mut give)
+                            } else {
+                                give(packet)
+                            }
                             let next = &mut show.groups[group_of[machine]].next;
                             *next = Some(next.map_or(at, |next| next.min(at)));
                         }
@@ -459,4 +478,14 @@ impl<M: Machine> Scheduler<M> {
     pub fn machine_statistics(&self) -> impl Iterator<Item = &MachineStatistics> {
         self.members.iter().map(|member| &member.statistics)
     }
+}
+
+/// The segments of a packet, each as a wire carries it.
+fn one_by_one(mut packet: Packet, pool: &mut Pool, give: &mut impl FnMut(Packet)) {
+    while let Some(first) = packet.split_front(1) {
+        give(first.completed());
+        pool.recycle(first);
+    }
+    give(packet.completed());
+    pool.recycle(packet);
 }

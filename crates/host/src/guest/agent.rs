@@ -163,7 +163,11 @@ impl Agent {
             ToGuest::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
             ToGuest::Exists { path } => Reply::Yes(path.exists()),
             ToGuest::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
-            ToGuest::Interfaces => inspect::interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
+            ToGuest::Interfaces => {
+                let config = &self.identity.config;
+                let described = |index| self.watch.as_ref()?.described(config, index);
+                inspect::interfaces(described).map_or_else(Reply::Refused, Reply::Interfaces)
+            }
             ToGuest::Changes => {
                 changes(self.watch.as_mut(), &self.identity.config).map_or_else(Reply::Refused, Reply::Changes)
             }

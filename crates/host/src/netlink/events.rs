@@ -1,14 +1,17 @@
-//! What the kernel tells of changes to interfaces, addresses and queueing disciplines, as they happen.
+//! What the kernel tells of changes to interfaces, addresses, queueing disciplines, filters and chains of nftables, as they happen.
 //!
 //! Messages wait in the socket until they are read: of each node there is one such socket, which costs nothing as long
 //! as nothing happens, and no more than its buffer whatever happens.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use netlink_packet_core::NlasIterator;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket};
+
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
 
 use crate::error::{Attempted, KernelError};
 use crate::fds::next_packet;
@@ -24,23 +27,50 @@ const ADDRESS: usize = 8;
 const IFLA_ADDRESS: u16 = 1;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
+const IFLA_XDP: u16 = 43;
+const IFLA_XDP_ATTACHED: u16 = 2;
 const TCA_KIND: u16 = 1;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 
+/// Bytes of `nfgenmsg` (linux/netfilter/nfnetlink.h).
+const NETFILTER: usize = 4;
+/// NFNLGRP_NFTABLES of the same header, as a bit.
+const NFTABLES: u32 = 1 << 6;
+/// NFNL_SUBSYS_NFTABLES and NFT_MSG_NEWCHAIN (linux/netfilter/nf_tables.h).
+const NEW_CHAIN: u16 = 10 << 8 | 3;
+// Attributes of chains and their hooks, of the same header.
+const NFTA_CHAIN_HOOK: u16 = 4;
+const NFTA_HOOK_DEV: u16 = 3;
+const NFTA_HOOK_DEVS: u16 = 4;
+const NFTA_DEVICE_NAME: u16 = 1;
+const NFTA_DEVICE_PREFIX: u16 = 2;
+/// TCM_IFINDEX_MAGIC_BLOCK of linux/rtnetlink.h: filters that several interfaces share.
+const SHARED: u32 = u32::MAX;
+/// Bytes of events that may wait, where the kernel allows it.
+const BUFFER: usize = 4 << 20;
+
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Events(OwnedFd);
+pub(crate) struct Events {
+    route: OwnedFd,
+    /// None where the kernel has no nftables.
+    netfilter: Option<OwnedFd>,
+}
 
 /// Something that happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Seen {
     /// An interface is now like this.
-    Link { index: u32, name: String, mac: Vec<u8>, mtu: u32, up: bool },
+    Link { index: u32, name: String, mac: Vec<u8>, mtu: u32, up: bool, xdp: bool },
     /// An interface was removed, or moved to another namespace.
     LinkGone { index: u32 },
     /// An interface was given a queueing discipline.
     Discipline { index: u32, kind: String },
+    /// An interface was given a filter of this kind; none: several that share one.
+    Filter { index: Option<u32>, kind: String },
+    /// A chain of nftables was put in front of an interface, or behind it: of all whose names begin so, if it is a prefix.
+    Chain { interface: String, is_prefix: bool },
     /// An interface was given an address, or lost one (`is_new`), beyond its own link.
     Address { index: u32, address: IpAddr, is_new: bool },
     /// More happened than could be kept.
@@ -53,11 +83,13 @@ impl Events {
     /// # Errors
     /// The kernel's refusal.
     pub(crate) fn listen() -> Result<Self, KernelError> {
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute);
-        let socket = socket.attempted(|| "open a netlink socket")?;
-        bind(socket.as_raw_fd(), &NetlinkAddr::new(0, GROUPS)).attempted(|| "listen to changes of the network")?;
-        Ok(Self(socket))
+        let route = open(SockProtocol::NetlinkRoute, GROUPS).attempted(|| "listen to changes of the network")?;
+        Ok(Self { route, netfilter: open(SockProtocol::NetlinkNetFilter, NFTABLES).ok() })
+    }
+
+    /// Readable when something has happened.
+    pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::once(&self.route).chain(&self.netfilter).map(OwnedFd::as_fd)
     }
 
     /// What has happened since it was asked last.
@@ -65,47 +97,106 @@ impl Events {
     /// # Errors
     /// The kernel's refusal.
     pub(crate) fn take(&mut self, mut each: impl FnMut(Seen)) -> Result<(), KernelError> {
-        loop {
-            let receive = |length| {
-                let mut buffer = vec![0; length];
-                let received = recv(self.0.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
-                buffer.truncate(received);
-                Ok(buffer)
-            };
-            match next_packet(&self.0).and_then(receive) {
-                Ok(packet) => read(&packet, &mut each),
-                Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => return Ok(()),
-                Err(Errno::ENOBUFS) => each(Seen::Lost),
-                Err(error) => return Err(error).attempted(|| "read changes of the network"),
+        drain(&self.route, &mut |packet| read(packet, &mut each)).and_then(|lost| {
+            let netfilter = self.netfilter.as_ref();
+            let more =
+                netfilter.map_or(Ok(false), |socket| drain(socket, &mut |packet| read_chains(packet, &mut each)))?;
+            if lost || more {
+                each(Seen::Lost);
             }
+            Ok(())
+        })
+    }
+}
+
+fn open(protocol: SockProtocol, groups: u32) -> Result<OwnedFd, Errno> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?;
+    // As far as the rights of this process go.
+    let _ =
+        set_socket_recv_buffer_size_force(&socket, BUFFER).or_else(|_| set_socket_recv_buffer_size(&socket, BUFFER));
+    bind(socket.as_raw_fd(), &NetlinkAddr::new(0, groups))?;
+    Ok(socket)
+}
+
+/// Takes all datagrams that wait; whether some were lost.
+fn drain(socket: &OwnedFd, each: &mut impl FnMut(&[u8])) -> Result<bool, KernelError> {
+    let mut lost = false;
+    loop {
+        let receive = |length| {
+            let mut buffer = vec![0; length];
+            let received = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
+            buffer.truncate(received);
+            Ok(buffer)
+        };
+        match next_packet(socket).and_then(receive) {
+            Ok(packet) => each(&packet),
+            Err(Errno::EINTR) => {}
+            Err(Errno::EAGAIN) => return Ok(lost),
+            Err(Errno::ENOBUFS) => lost = true,
+            Err(error) => return Err(error).attempted(|| "read changes of the network"),
         }
     }
 }
 
-/// Reads a datagram of messages.
-pub(super) fn read(mut rest: &[u8], each: &mut impl FnMut(Seen)) {
+/// Calls `each` with kind and body of every message of a datagram.
+fn messages(mut rest: &[u8], each: &mut impl FnMut(u16, &[u8])) {
     while rest.len() >= HEADER {
         let length = (number(rest, 0) as usize).clamp(HEADER, rest.len());
         let message = &rest[..length];
-        if let Some(seen) = message_of(u16::from_ne_bytes([message[4], message[5]]), &message[HEADER..]) {
-            each(seen);
-        }
+        each(u16::from_ne_bytes([message[4], message[5]]), &message[HEADER..]);
         rest = &rest[length.next_multiple_of(4).min(rest.len())..];
     }
+}
+
+/// Reads a datagram about interfaces and what belongs to them.
+pub(super) fn read(datagram: &[u8], each: &mut impl FnMut(Seen)) {
+    messages(datagram, &mut |kind, body| message_of(kind, body).into_iter().for_each(&mut *each));
+}
+
+/// Reads a datagram about nftables. Chains of other families than `netdev`, and of `inet` for all hooks but ingress, name no interface.
+pub(super) fn read_chains(datagram: &[u8], each: &mut impl FnMut(Seen)) {
+    messages(datagram, &mut |kind, body| {
+        if kind == NEW_CHAIN {
+            interfaces_of_chain(body.get(NETFILTER..).unwrap_or_default()).into_iter().for_each(&mut *each);
+        }
+    });
+}
+
+/// A chain of one interface names it twice.
+fn interfaces_of_chain(body: &[u8]) -> BTreeSet<Seen> {
+    let mut found = BTreeSet::new();
+    let hooks = attributes(body).filter(|(kind, _)| *kind == NFTA_CHAIN_HOOK);
+    for (kind, value) in hooks.flat_map(|(_, hook)| attributes(&hook).collect::<Vec<_>>()) {
+        match kind {
+            NFTA_HOOK_DEV => _ = found.insert(Seen::Chain { interface: text(&value), is_prefix: false }),
+            NFTA_HOOK_DEVS => found.extend(attributes(&value).filter_map(|(kind, name)| {
+                let is_prefix = kind == NFTA_DEVICE_PREFIX;
+                (is_prefix || kind == NFTA_DEVICE_NAME).then(|| Seen::Chain { interface: text(&name), is_prefix })
+            })),
+            _ => {}
+        }
+    }
+    found
 }
 
 fn message_of(kind: u16, body: &[u8]) -> Option<Seen> {
     match kind {
         libc::RTM_NEWLINK | libc::RTM_DELLINK => link(kind == libc::RTM_NEWLINK, body),
         // What is removed is the default, or was told of when it came.
-        libc::RTM_NEWQDISC => {
-            let (_, name) = attributes(body.get(TC..)?).find(|(attribute, _)| *attribute == TCA_KIND)?;
-            Some(Seen::Discipline { index: number(body, 4), kind: text(&name) })
+        libc::RTM_NEWQDISC => Some(Seen::Discipline { index: number(body, 4), kind: kind_of(body)? }),
+        libc::RTM_NEWTFILTER => {
+            let index = Some(number(body, 4)).filter(|index| *index != SHARED);
+            Some(Seen::Filter { index, kind: kind_of(body)? })
         }
         libc::RTM_NEWADDR | libc::RTM_DELADDR => address(kind == libc::RTM_NEWADDR, body),
         _ => None,
     }
+}
+
+/// The kind of a queueing discipline or filter.
+fn kind_of(body: &[u8]) -> Option<String> {
+    attributes(body.get(TC..)?).find(|(attribute, _)| *attribute == TCA_KIND).map(|(_, name)| text(&name))
 }
 
 /// Bridges tell of their ports in messages of the same kind.
@@ -118,16 +209,17 @@ fn link(is_there: bool, body: &[u8]) -> Option<Seen> {
         return Some(Seen::LinkGone { index });
     }
     let up = number(body, 8) & libc::IFF_UP.cast_unsigned() != 0;
-    let (mut name, mut mac, mut mtu) = (String::new(), Vec::new(), 0);
+    let (mut name, mut mac, mut mtu, mut xdp) = (String::new(), Vec::new(), 0, false);
     for (kind, value) in attributes(&body[LINK..]) {
         match kind {
             IFLA_IFNAME => name = text(&value),
             IFLA_ADDRESS => mac = value,
             IFLA_MTU if value.len() == 4 => mtu = number(&value, 0),
+            IFLA_XDP => xdp = attributes(&value).any(|(kind, how)| kind == IFLA_XDP_ATTACHED && how.first() > Some(&0)),
             _ => {}
         }
     }
-    Some(Seen::Link { index, name, mac, mtu, up })
+    Some(Seen::Link { index, name, mac, mtu, up, xdp })
 }
 
 fn address(is_new: bool, body: &[u8]) -> Option<Seen> {
@@ -196,8 +288,46 @@ mod tests {
         let before = message(libc::RTM_DELQDISC, &tc, &[(TCA_KIND, b"noqueue\0")]);
         let all = seen(&[up, gone, bridged, before, queue].concat());
         let (name, kind) = ("eth0".to_owned(), "tbf".to_owned());
-        assert_eq!(all[0], Seen::Link { index: 7, name, mac: Vec::new(), mtu: 1_400, up: true });
+        assert_eq!(all[0], Seen::Link { index: 7, name, mac: Vec::new(), mtu: 1_400, up: true, xdp: false });
         assert_eq!(all[1..], [Seen::LinkGone { index: 7 }, Seen::Discipline { index: 7, kind }]);
+    }
+
+    /// An attribute by itself.
+    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(4 + value.len()).unwrap();
+        let mut bytes = [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), value].concat();
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
+
+    #[test]
+    fn what_stands_in_the_way_of_packets_is_told() {
+        let mut tc = [0; TC];
+        tc[4..8].copy_from_slice(&7_u32.to_ne_bytes());
+        let own = message(libc::RTM_NEWTFILTER, &tc, &[(TCA_KIND, b"matchall\0")]);
+        tc[4..8].copy_from_slice(&SHARED.to_ne_bytes());
+        let shared = message(libc::RTM_NEWTFILTER, &tc, &[(TCA_KIND, b"u32\0")]);
+        let filter = |index, kind: &str| Seen::Filter { index, kind: kind.to_owned() };
+        assert_eq!(seen(&[own, shared].concat()), [filter(Some(7), "matchall"), filter(None, "u32")]);
+        let mut header = [0; LINK];
+        header[4..8].copy_from_slice(&7_u32.to_ne_bytes());
+        let attached = |how: u8| attribute(IFLA_XDP_ATTACHED, &[how]);
+        let link = |how: u8| message(libc::RTM_NEWLINK, &header, &[(IFLA_XDP, &attached(how))]);
+        let has_xdp = |how| matches!(&seen(&link(how))[..], [Seen::Link { xdp: true, .. }]);
+        assert!(!has_xdp(0) && has_xdp(1) && has_xdp(2));
+    }
+
+    #[test]
+    fn chains_at_an_interface_are_told_once_each() {
+        let devices = [attribute(NFTA_DEVICE_NAME, b"eth0\0"), attribute(NFTA_DEVICE_PREFIX, b"wan")].concat();
+        let hook =
+            [attribute(1, &[0, 0, 0, 0]), attribute(NFTA_HOOK_DEV, b"eth0\0"), attribute(NFTA_HOOK_DEVS, &devices)];
+        let chain = message(NEW_CHAIN, &[5, 0, 0, 0], &[(1, b"t\0"), (NFTA_CHAIN_HOOK | 0x8000, &hook.concat())]);
+        let plain = message(NEW_CHAIN, &[2, 0, 0, 0], &[(1, b"t\0"), (NFTA_CHAIN_HOOK, &attribute(1, &[0, 0, 0, 3]))]);
+        let mut all = Vec::new();
+        read_chains(&[plain, chain].concat(), &mut |seen| all.push(seen));
+        let at = |name: &str, is_prefix| Seen::Chain { interface: name.to_owned(), is_prefix };
+        assert_eq!(all, [at("eth0", false), at("wan", true)]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage, Stats64};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage, LinkXdp, Stats64, XdpAttached};
 use serde::{Deserialize, Serialize};
 
 use super::{Netlink, Request};
@@ -12,6 +12,8 @@ pub struct Link {
     pub index: u32,
     /// Its name, such as `eth0`.
     pub name: String,
+    /// Whether a program of XDP is attached to it.
+    pub xdp: bool,
     /// Whether it can send: it is up, so is what it is joined to, and the kernel has noticed both.
     pub running: bool,
     /// Its counters since it was made.
@@ -29,6 +31,10 @@ pub struct InterfaceCounters {
     pub rx_dropped: u64,
     /// Packets received with errors.
     pub rx_errors: u64,
+    /// Packets that came and were lost for another reason than that no protocol wants them: with errors, for want of room, or because
+    /// a program of XDP redirected them to where they could not go. The last of these is known where a node is asked.
+    #[serde(default)]
+    pub rx_lost: u64,
     /// Packets sent.
     pub tx_packets: u64,
     /// Bytes sent.
@@ -46,6 +52,7 @@ impl From<&Stats64> for InterfaceCounters {
             rx_bytes: stats.rx_bytes,
             rx_dropped: stats.rx_dropped,
             rx_errors: stats.rx_errors,
+            rx_lost: stats.rx_errors + stats.rx_missed_errors,
             tx_packets: stats.tx_packets,
             tx_bytes: stats.tx_bytes,
             tx_dropped: stats.tx_dropped,
@@ -109,6 +116,7 @@ fn link(message: &LinkMessage) -> Link {
     let mut link = Link {
         index: message.header.index,
         name: String::new(),
+        xdp: false,
         running: message.header.flags.contains(LinkFlags::Running),
         counters: InterfaceCounters::default(),
     };
@@ -116,10 +124,15 @@ fn link(message: &LinkMessage) -> Link {
         match attribute {
             LinkAttribute::IfName(name) => link.name.clone_from(name),
             LinkAttribute::Stats64(stats) => link.counters = stats.into(),
+            LinkAttribute::Xdp(told) => link.xdp = told.iter().any(is_attached),
             _ => (),
         }
     }
     link
+}
+
+fn is_attached(told: &LinkXdp) -> bool {
+    matches!(told, LinkXdp::Attached(how) if *how != XdpAttached::None)
 }
 
 /// The request that brings an interface up; `name` is for its error.

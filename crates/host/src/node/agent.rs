@@ -113,7 +113,7 @@ impl<'a> Agent<'a> {
 
     /// Waits for something to do and does it; false when the lab process is gone.
     fn turn(&mut self, timeout: PollTimeout) -> io::Result<bool> {
-        let (asked, ended, over, sampled) = {
+        let (asked, ended, over, sampled, changed) = {
             let writable = if self.outbox.is_empty() { PollFlags::empty() } else { PollFlags::POLLOUT };
             let outbox = self.outbox.socket();
             let mut fds = vec![
@@ -123,6 +123,8 @@ impl<'a> Agent<'a> {
             ];
             let timers = self.measuring.iter().flat_map(Measuring::fds);
             fds.extend(timers.map(|timer| PollFd::new(timer, PollFlags::POLLIN)));
+            let watched_from = fds.len();
+            fds.extend(self.watch.iter().flat_map(Watch::fds).map(|socket| PollFd::new(socket, PollFlags::POLLIN)));
             let others_from = fds.len();
             let others = self.joined.iter().flat_map(|joined| &joined.over);
             fds.extend(others.map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
@@ -132,13 +134,20 @@ impl<'a> Agent<'a> {
             }
             let is_ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
             let (own, of_the_container) = fds.split_at(others_from);
-            (is_ready(&own[0]), is_ready(&own[1]), of_the_container.iter().any(is_ready), own[3..].iter().any(is_ready))
+            let over = of_the_container.iter().any(is_ready);
+            let (sampled, changed) =
+                (own[3..watched_from].iter().any(is_ready), own[watched_from..].iter().any(is_ready));
+            (is_ready(&own[0]), is_ready(&own[1]), over, sampled, changed)
         };
         if over {
             return Ok(false);
         }
         if let Some(measuring) = self.measuring.as_mut().filter(|_| sampled) {
             measuring.take(&self.programs);
+        }
+        if let Some(watch) = self.watch.as_mut().filter(|_| changed) {
+            // What cannot be read now is asked for at the end, which tells why.
+            let _ = watch.look(self.config);
         }
         if ended {
             while self.signals.read_signal()?.is_some() {}
@@ -201,7 +210,8 @@ impl<'a> Agent<'a> {
 
     /// Counters of all interfaces; in a container, of the lab's.
     fn interfaces(&self) -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
-        let mut all = inspect::interfaces()?;
+        let described = |index| self.watch.as_ref()?.described(self.config, index);
+        let mut all = inspect::interfaces(described)?;
         all.retain(|(name, _)| {
             self.joined.is_none() || self.config.interfaces.iter().any(|interface| interface.name == *name)
         });

@@ -5,9 +5,10 @@ use std::fs;
 use nix::unistd::Pid;
 
 use super::config::InterfaceConfig;
+use super::ethtool::Ethtool;
 use super::protocol::CpuWait;
 use crate::error::{Attempted, KernelError};
-use crate::netlink::{InterfaceCounters, Netlink};
+use crate::netlink::{InterfaceCounters, Link, Netlink};
 
 /// Whether some program accepts TCP connections at `port`.
 pub(crate) fn listening(port: u16) -> Result<bool, KernelError> {
@@ -34,11 +35,22 @@ fn lists_listener(table: &str, port: u16) -> bool {
     })
 }
 
-/// The counters of every interface of the node but the loopback, by name.
-pub(crate) fn interfaces() -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
+/// The counters of every interface of the node but the loopback, by name: for those that `described` knows by their numbers, the name of
+/// the lab file, whatever they are called by now.
+pub(crate) fn interfaces<'a>(
+    described: impl Fn(u32) -> Option<&'a str>,
+) -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
     let mut links = Netlink::open()?.links()?;
     links.retain(|link| link.index != super::configure::LOOPBACK);
-    Ok(links.into_iter().map(|link| (link.name, link.counters)).collect())
+    let ethtool = Ethtool::open()?;
+    let told = |Link { index, name, mut counters, .. }: Link| match described(index) {
+        Some(own) => {
+            counters.rx_lost += ethtool.counted(&name).lost;
+            (own.to_owned(), counters)
+        }
+        None => (name, counters),
+    };
+    Ok(links.into_iter().map(told).collect())
 }
 
 /// Which of these interfaces can send. Kernels give a node others, too, for example of tunnels, which stay down.

@@ -1,23 +1,26 @@
 //! What programs of a node changed in its network after the lab had configured it.
 //!
-//! A program in a node may change its network as a program on a machine may. But if it sets a queueing discipline or another
-//! MTU on the interface of a described link, or takes that down, the link is no longer as described.
+//! A program in a node may change its network as a program on a machine may. But whatever it does to the packets of a described
+//! link, in either direction, they meet something else than the link. [`table`] says what is looked at, and what it means.
+
+mod stack;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
 
 use serde::{Deserialize, Serialize};
 
 use super::config::{InterfaceConfig, NodeConfig};
+use super::ethtool::Ethtool;
 use crate::error::KernelError;
 use crate::netlink::{Events, Netlink, Seen};
+use stack::Stack;
+use table::Looked;
 
-/// The most changes that are reported one by one.
+/// The most changes with the same effect that are reported one by one.
 const MOST: usize = 16;
-
-/// Disciplines without a queue; they only carry filters.
-const WITHOUT_QUEUE: [&str; 2] = ["ingress", "clsact"];
 
 /// Something that happened to a node's network, mostly by its programs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,12 +34,12 @@ pub struct NetworkChange {
 /// What something that happened to a node's network is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Effect {
-    /// Packets of a described link met it: a queue, another MTU, an interface that was down or gone.
+    /// Packets of a described link met it: a queue, a filter, another MTU, an interface that was down or gone.
     Link,
     /// The interface at this place of the node's list had an address from a server, and has none any more.
     Lease(usize),
-    /// The node's kernel was short of memory for its connections, whoever is to blame.
-    Memory,
+    /// The node's kernel counted what nobody described, whoever is to blame: a shortage of memory, wrong checksums.
+    Stack,
     /// The node alone.
     Node,
 }
@@ -47,13 +50,15 @@ pub(crate) struct Watch {
     events: Events,
     /// The numbers of the interfaces at the beginning, and which described interface each of them is.
     known: Vec<(u32, Option<usize>)>,
+    /// The room of the rings of described interfaces at the beginning, by place.
+    rings: BTreeMap<usize, (u32, u32)>,
     changes: BTreeSet<NetworkChange>,
     /// What addresses from servers were lost, and no others came: by interface, and whether they are of IPv6.
     lost: BTreeMap<(usize, bool), IpAddr>,
-    /// Whether there were more.
-    more: bool,
-    /// How often TCP had been short of memory at the beginning.
-    pressures: u64,
+    /// The effects of which there were more changes.
+    more: BTreeSet<Effect>,
+    /// What the kernel had counted at the beginning.
+    stack: Stack,
 }
 
 impl Watch {
@@ -63,53 +68,88 @@ impl Watch {
         let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);
         let links = Netlink::open()?.links()?;
         let known = links.iter().map(|link| (link.index, place(&link.name))).collect();
-        let pressures = memory_pressures(&counters());
-        Ok(Self { events, known, changes: BTreeSet::new(), lost: BTreeMap::new(), more: false, pressures })
+        let ethtool = Ethtool::open()?;
+        let of_interface = |(place, own): (usize, &InterfaceConfig)| Some((place, ethtool.rings(&own.name)?));
+        let rings = config.interfaces.iter().enumerate().filter_map(of_interface).collect();
+        let (changes, lost, more) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        Ok(Self { events, known, rings, changes, lost, more, stack: Stack::now() })
+    }
+
+    /// The name that the lab file has for the interface of this number, if it describes it.
+    pub(crate) fn described<'a>(&self, config: &'a NodeConfig, index: u32) -> Option<&'a str> {
+        let (_, place) = self.known.iter().find(|(known, _)| *known == index)?;
+        config.interfaces.get((*place)?).map(|interface| interface.name.as_str())
+    }
+
+    /// Readable when [`Watch::look`] has something to do.
+    pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.events.fds()
+    }
+
+    /// Takes down what has happened, so that there is room for more.
+    pub(crate) fn look(&mut self, config: &NodeConfig) -> Result<(), KernelError> {
+        let Self { events, known, changes, lost, more, .. } = self;
+        events.take(|seen| {
+            let lent = lease(config, known, &seen).and_then(|lease| note_lease(lost, lease));
+            if let Some(change) = lent.or_else(|| judge(config, known, &seen)) {
+                keep(changes, more, change);
+            }
+        })
     }
 
     /// Everything that was changed so far, even if it was changed back.
     pub(crate) fn changes(&mut self, config: &NodeConfig) -> Result<Vec<NetworkChange>, KernelError> {
-        let Self { events, known, changes, lost, more, pressures } = self;
-        events.take(|seen| {
-            let lent = lease(config, known, &seen).and_then(|lease| note_lease(lost, lease));
-            let Some(change) = lent.or_else(|| judge(config, known, &seen)) else { return };
-            if changes.len() < MOST {
-                changes.insert(change);
-            } else {
-                *more |= !changes.contains(&change);
-            }
-        })?;
+        self.look(config)?;
+        for change in self.as_it_is(config)? {
+            keep(&mut self.changes, &mut self.more, change);
+        }
+        let Self { changes, lost, more, stack, .. } = self;
         let gone = lost.iter().map(|((place, _), address)| NetworkChange {
             effect: Effect::Lease(*place),
             what: format!("{} lost its address {address} and got no other", config.interfaces[*place].name),
         });
-        let rest = NetworkChange { effect: Effect::Node, what: "and more".into() };
-        let pressure = pressure(memory_pressures(&counters()).saturating_sub(*pressures));
-        Ok(changes.iter().cloned().chain(more.then_some(rest)).chain(gone).chain(pressure).collect())
+        let rest = more.iter().map(|effect| NetworkChange { effect: *effect, what: "and more".into() });
+        let all = changes.iter().cloned().chain(rest).chain(gone);
+        let counted = Stack::now().since(stack);
+        Ok(all.chain(counted.map(|what| NetworkChange { effect: Effect::Stack, what })).collect())
+    }
+
+    /// What no event tells: programs of XDP that are attached by a link of BPF, or have been; classifiers of the same kind (`tcx`); rings.
+    fn as_it_is(&self, config: &NodeConfig) -> Result<Vec<NetworkChange>, KernelError> {
+        let ethtool = Ethtool::open()?;
+        let links = Netlink::open()?.links()?;
+        let mut found = Vec::new();
+        for link in &links {
+            let Some((_, Some(place))) = self.known.iter().find(|(known, _)| *known == link.index) else { continue };
+            let own = &config.interfaces[*place].name;
+            if link.xdp || ethtool.counted(&link.name).seen_by_xdp > 0 {
+                found.push(Looked::Xdp.told(format!("{own} was given a program of XDP")));
+            }
+            if let (Some(before), Some(now)) = (self.rings.get(place), ethtool.rings(&link.name))
+                && *before != now
+            {
+                let ((rx, tx), (rx_now, tx_now)) = (*before, now);
+                let what = format!("{own} was given rings for {rx_now} and {tx_now} packets instead of {rx} and {tx}");
+                found.push(Looked::Rings.told(what));
+            }
+            if stack::has_classifiers(link.index) {
+                found.push(Looked::Filter.told(format!("{own} was given a filter of BPF (tcx)")));
+            }
+        }
+        Ok(found)
     }
 }
 
-/// The counters of this network namespace; empty where the kernel has none.
-fn counters() -> String {
-    fs::read_to_string("/proc/thread-self/net/netstat").unwrap_or_default()
-}
-
-/// How often TCP has run short of memory: a line has names, the next one numbers (net/ipv4/proc.c).
-fn memory_pressures(netstat: &str) -> u64 {
-    let mut lines = netstat.lines().filter_map(|line| line.strip_prefix("TcpExt: ")).map(str::split_ascii_whitespace);
-    let (Some(names), Some(numbers)) = (lines.next(), lines.next()) else { return 0 };
-    let found = names.zip(numbers).find(|(name, _)| *name == "TCPMemoryPressures");
-    found.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
-}
-
-/// No program did that, but nothing else tells why connections carry less than their links.
-fn pressure(times: u64) -> Option<NetworkChange> {
-    let often = if times == 1 { "once".to_owned() } else { format!("{times} times") };
-    let what = format!(
-        "TCP ran short of memory {often}, so that its connections may have carried less than the links would: \
-         net.ipv4.tcp_mem bounds the memory of all of them, and is set by the node's memory or a sysctl"
-    );
-    (times > 0).then_some(NetworkChange { effect: Effect::Memory, what })
+/// Keeps a change. What alters links is never crowded out by what does not.
+fn keep(changes: &mut BTreeSet<NetworkChange>, more: &mut BTreeSet<Effect>, change: NetworkChange) {
+    if changes.contains(&change) {
+        return;
+    }
+    if changes.iter().filter(|kept| kept.effect == change.effect).count() < MOST {
+        changes.insert(change);
+    } else {
+        more.insert(change.effect);
+    }
 }
 
 /// An address from a server that came or went.
@@ -148,22 +188,36 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
         let (_, place) = known.iter().find(|(known, _)| known == index)?;
         Some(&config.interfaces[(*place)?])
     };
-    let note = |what: String| Some(NetworkChange { effect: Effect::Node, what });
     match seen {
-        Seen::Link { index, name, mac, mtu, up } => match described(index) {
-            Some(interface) => altered(interface, name, mac, *mtu, *up),
+        Seen::Link { index, name, mac, mtu, up, xdp } => match described(index) {
+            Some(interface) => altered(interface, name, mac, *mtu, *up, *xdp),
             // Kernels make interfaces of their own, for tunnels, which are not used as long as they are down.
-            None if *up && known.iter().all(|(known, _)| known != index) => note(format!("interface {name} is new")),
+            None if *up && known.iter().all(|(known, _)| known != index) => {
+                Some(Looked::NewInterface.told(format!("interface {name} is new")))
+            }
             None => None,
         },
         Seen::LinkGone { index } => {
             let name = &described(index)?.name;
-            Some(NetworkChange { effect: Effect::Link, what: format!("{name} was removed or moved away") })
+            Some(Looked::Gone.told(format!("{name} was removed or moved away")))
         }
         Seen::Discipline { index, kind } => {
             let what = format!("{} was given the queueing discipline {kind}", described(index)?.name);
-            let effect = if WITHOUT_QUEUE.contains(&kind.as_str()) { Effect::Node } else { Effect::Link };
-            Some(NetworkChange { effect, what })
+            let looked = if table::WITHOUT_QUEUE.contains(&kind.as_str()) { Looked::Classifier } else { Looked::Queue };
+            Some(looked.told(what))
+        }
+        Seen::Filter { index: Some(index), kind } => {
+            Some(Looked::Filter.told(format!("{} was given the filter {kind}", described(index)?.name)))
+        }
+        Seen::Filter { index: None, kind } => {
+            Some(Looked::Filter.told(format!("interfaces that share filters were given the filter {kind}")))
+        }
+        Seen::Chain { interface, is_prefix } => {
+            let is_meant = |own: &&InterfaceConfig| {
+                own.name == *interface || (*is_prefix && own.name.starts_with(interface.as_str()))
+            };
+            let own = config.interfaces.iter().find(is_meant)?;
+            Some(Looked::Chain.told(format!("{} was given a chain of nftables", own.name)))
         }
         Seen::Address { index, address, is_new } => {
             let interface = described(index)?;
@@ -174,28 +228,35 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
             }
             let name = &interface.name;
             match (is_described, *is_new) {
-                (false, true) => note(format!("{name} was given the address {address}")),
-                (true, false) => note(format!("{name} lost its address {address}")),
+                (false, true) => Some(Looked::Address.told(format!("{name} was given the address {address}"))),
+                (true, false) => Some(Looked::Address.told(format!("{name} lost its address {address}"))),
                 _ => None,
             }
         }
-        Seen::Lost => note("more was changed than could be kept".into()),
+        Seen::Lost => Some(Looked::Unknown.told("more was changed than could be kept".into())),
     }
 }
 
 /// The most important of several changes in one event.
-fn altered(interface: &InterfaceConfig, name: &str, mac: &[u8], mtu: u32, up: bool) -> Option<NetworkChange> {
+fn altered(
+    interface: &InterfaceConfig,
+    name: &str,
+    mac: &[u8],
+    mtu: u32,
+    up: bool,
+    xdp: bool,
+) -> Option<NetworkChange> {
     let InterfaceConfig { name: own, mac: own_mac, mtu: own_mtu, .. } = interface;
-    let altered = |what: String| Some(NetworkChange { effect: Effect::Link, what });
-    let note = |what: String| Some(NetworkChange { effect: Effect::Node, what });
     if !up {
-        altered(format!("{own} was down"))
+        Some(Looked::Down.told(format!("{own} was down")))
     } else if mtu != *own_mtu {
-        altered(format!("{own} had an MTU of {mtu} instead of {own_mtu} bytes"))
+        Some(Looked::Mtu.told(format!("{own} had an MTU of {mtu} instead of {own_mtu} bytes")))
+    } else if xdp {
+        Some(Looked::Xdp.told(format!("{own} was given a program of XDP")))
     } else if mac != own_mac {
-        note(format!("{own} had another hardware address"))
+        Some(Looked::Hardware.told(format!("{own} had another hardware address")))
     } else if name != own {
-        note(format!("{own} was called {name}"))
+        Some(Looked::Name.told(format!("{own} was called {name}")))
     } else {
         None
     }
@@ -226,7 +287,7 @@ mod tests {
     }
 
     fn link(index: u32, mtu: u32, up: bool) -> Seen {
-        Seen::Link { index, name: "eth0".into(), mac: vec![2; 6], mtu, up }
+        Seen::Link { index, name: "eth0".into(), mac: vec![2; 6], mtu, up, xdp: false }
     }
 
     #[test]
@@ -246,16 +307,29 @@ mod tests {
     }
 
     #[test]
-    fn that_tcp_ran_short_of_memory_is_told() {
-        let netstat = "TcpExt: SyncookiesSent TCPMemoryPressures X\nTcpExt: 7 3 1\nIpExt: InNoRoutes\nIpExt: 0\n";
-        assert_eq!((memory_pressures(netstat), memory_pressures("TcpExt: A\n"), memory_pressures("")), (3, 0, 0));
-        let said = pressure(3).unwrap();
-        assert!(
-            said.what.starts_with("TCP ran short of memory 3 times, ") && said.effect == Effect::Memory,
-            "{said:?}"
-        );
-        assert!(pressure(1).unwrap().what.contains(" once, "));
-        assert_eq!(pressure(0), None);
+    fn whatever_stands_in_the_way_of_a_links_packets_is_told() {
+        let filter = |index, kind: &str| Seen::Filter { index, kind: kind.into() };
+        assert_eq!(said(&filter(Some(2), "matchall")), Some((true, "eth0 was given the filter matchall".into())));
+        assert_eq!(said(&filter(Some(9), "matchall")), None);
+        assert_eq!(said(&filter(None, "u32")).map(|(alters, _)| alters), Some(true));
+        let chain = |interface: &str, is_prefix| Seen::Chain { interface: interface.into(), is_prefix };
+        assert_eq!(said(&chain("eth0", false)), Some((true, "eth0 was given a chain of nftables".into())));
+        assert_eq!(said(&chain("eth", true)).map(|(alters, _)| alters), Some(true));
+        assert_eq!((said(&chain("eth", false)), said(&chain("vx10", false))), (None, None));
+        let Seen::Link { index, name, mac, mtu, up, .. } = link(2, 1_500, true) else { unreachable!() };
+        let attached = Seen::Link { index, name, mac, mtu, up, xdp: true };
+        assert_eq!(said(&attached), Some((true, "eth0 was given a program of XDP".into())));
+    }
+
+    #[test]
+    fn notes_do_not_crowd_out_what_alters_links() {
+        let (mut changes, mut more) = (BTreeSet::new(), BTreeSet::new());
+        for number in 0..100 {
+            keep(&mut changes, &mut more, Looked::NewInterface.told(format!("interface vx{number} is new")));
+        }
+        keep(&mut changes, &mut more, Looked::Queue.told("eth0 was given the queueing discipline tbf".into()));
+        assert_eq!((changes.len(), changes.first().unwrap().effect), (MOST + 1, Effect::Link));
+        assert_eq!(more, BTreeSet::from([Effect::Node]));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod attempt;
 mod effort;
 mod exercise;
 mod journal;
+mod judgement;
 mod plots;
 mod port_loss;
 mod series;
@@ -19,6 +20,7 @@ pub use attempt::Attempt;
 pub use effort::{Effort, NodeEffort, SchedulerEffort};
 pub use exercise::{ExerciseReport, TaskRow};
 pub use journal::JournalRow;
+pub use judgement::Judgement;
 use netloom_fabric::RouterCounters;
 use netloom_units::Dilation;
 pub use plots::Plots;
@@ -362,11 +364,17 @@ pub struct FigureRow {
     pub missing: Option<String>,
 }
 
+/// Figures that ask for more than this do not say how fast the machine is: packets piled up, or something stopped the machine for a
+/// while.
+const SENSIBLE_SLOWING: f64 = 100.0;
+
 /// Whether the network did what was described.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// Whether everything stayed within the bounds.
-    pub as_described: bool,
+    /// What it comes to.
+    #[serde(flatten)]
+    #[schemars(with = "judgement::Told")]
+    pub judgement: Judgement,
     /// What did not, the worst first.
     pub findings: Vec<Finding>,
     /// What was seen beside the findings and explains them; no finding by itself.
@@ -397,7 +405,13 @@ impl Verdict {
     /// The verdict in one line.
     pub fn headline(&self) -> String {
         let Some(worst) = self.findings.first() else {
-            return if self.as_described { "as described" } else { "none: nothing was measured" }.into();
+            return match self.judgement {
+                Judgement::AsDescribed => Judgement::AsDescribed.words().into(),
+                // Reports of earlier versions say of a run that measured nothing that it was not as described.
+                Judgement::NotJudged | Judgement::NotAsDescribed => {
+                    format!("{}: no link carried a packet", Judgement::NotJudged.words())
+                }
+            };
         };
         let more = match self.findings.len() - 1 {
             0 => String::new(),
@@ -406,9 +420,22 @@ impl Verdict {
         format!("NOT as described: {}: {}{more}", worst.subject, worst.text)
     }
 
+    /// Whether the network was as described; neither that nor the contrary if nothing was judged.
+    pub fn is_as_described(&self) -> bool {
+        self.judgement == Judgement::AsDescribed
+    }
+
     /// What would help, if anything is known to.
     pub fn proposal(&self) -> Option<String> {
         let factor = self.dilation?;
+        let slowing = self.findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp);
+        if slowing.is_some_and(|slowing| slowing > SENSIBLE_SLOWING) {
+            return Some(
+                "no dilation follows from figures that are so far off: repeat the run on a machine with nothing else to do, or let \
+                 --auto-dilate try larger ones step by step; with --clock virtual nothing is late"
+                    .into(),
+            );
+        }
         Some(if factor <= Dilation::MOST {
             format!("a dilation of {factor} would fit: --clock {factor}, or --auto-dilate")
         } else {

@@ -11,7 +11,7 @@ mod tunnels;
 use crate::examination::Examination;
 use crate::examination::quote::{Asked, Complaint, quote};
 use crate::quantity::{rate, span};
-use crate::{Finding, PortLoss, Punctuality, TunnelRow, Verdict};
+use crate::{Finding, Judgement, PortLoss, Punctuality, TunnelRow, Verdict};
 use events::late_events;
 use netloom_lab::{Bounds, Clock, Precision};
 use netloom_units::Duration;
@@ -23,6 +23,8 @@ use processors::{engine_waits, node_processor, standstill, starvation, throttled
 pub struct Allowed {
     /// The 99th percentile of a pipe's lateness, in nanoseconds.
     pub lateness_ns: u64,
+    /// The lateness of any packet, in nanoseconds.
+    pub lateness_max_ns: u64,
     /// The achieved rate of a busy pipe may differ from the described one by this fraction.
     pub rate: f64,
     /// A pipe's mean delay may differ from the described one by this fraction, or by `lateness_ns` if that is more.
@@ -43,6 +45,7 @@ impl From<Bounds> for Allowed {
     fn from(bounds: Bounds) -> Self {
         Self {
             lateness_ns: bounds.lateness.as_nanos(),
+            lateness_max_ns: bounds.lateness_max.as_nanos(),
             rate: bounds.rate.as_f64(),
             delay: bounds.delay.as_f64(),
             starvation: bounds.starvation.as_f64(),
@@ -91,6 +94,10 @@ pub struct PipeEvidence {
     /// The 99th percentile of how much later than due packets were delivered; of few packets, what [`crate::measure`]
     /// makes of it.
     pub lateness_p99_ns: u64,
+    /// How much later than due the latest packet was delivered.
+    pub lateness_max_ns: u64,
+    /// Whether it leads past the engine, in the kernel, where nothing is measured.
+    pub joined_in_kernel: bool,
     /// The described propagation delay; none if it was changed during the run.
     pub delay_ns: Option<u64>,
     /// The mean propagation delay that packets really had.
@@ -144,8 +151,10 @@ pub struct EngineEvidence {
 pub struct NodeEvidence {
     /// Its name.
     pub name: String,
-    /// Packets that its interfaces dropped, outside all models.
-    pub dropped: u64,
+    /// What its interfaces of described links dropped, outside all models.
+    pub dropped: Vec<InterfaceDrops>,
+    /// What its other interfaces dropped, which its programs made: tunnels without a far end, for example.
+    pub dropped_elsewhere: Vec<InterfaceDrops>,
     /// Why its CPU share could not be enforced, if that is so.
     pub unenforced_share: Option<String>,
     /// What its programs did to its network.
@@ -161,6 +170,24 @@ pub struct NodeEvidence {
     pub throttled: Option<Throttled>,
     /// The longest time that its kernel stood still; none of nodes without a kernel of their own, and in virtual time.
     pub standstill: Option<Standstill>,
+}
+
+/// What an interface of a node dropped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InterfaceDrops {
+    /// Its name.
+    pub interface: String,
+    /// Packets that it could not send.
+    pub sending: u64,
+    /// Packets that came, and that it lost.
+    pub receiving: u64,
+}
+
+impl InterfaceDrops {
+    /// Whether it has dropped nothing.
+    pub fn is_none(&self) -> bool {
+        self.sending + self.receiving == 0
+    }
 }
 
 /// What a program did to the network of its node.
@@ -184,7 +211,7 @@ const SMALLEST_SLOWING: f64 = 2.0;
 /// Judges a run.
 pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let carrying = || evidence.pipes.iter().filter(|pipe| pipe.carried);
-    let late = carrying().flat_map(|pipe| lateness(allowed, pipe).into_iter().chain(delay(allowed, pipe)));
+    let late = carrying().flat_map(|pipe| late_packets(allowed, pipe).into_iter().chain(delay(allowed, pipe)));
     let mut findings: Vec<Finding> = late.chain(late_events(allowed, &evidence.events)).collect();
     let mut complaint = Complaint { late: !findings.is_empty(), ..Complaint::default() };
     let lost = engine_losses(&evidence.engine).into_iter().chain(evidence.nodes.iter().filter_map(node_losses));
@@ -221,6 +248,7 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     let mut notes = evidence.notes.clone();
     notes.extend(outside::note(allowed, &evidence.interventions));
     notes.extend(evidence.nodes.iter().filter_map(|node| other_changes(allowed, node)));
+    notes.extend(evidence.nodes.iter().filter_map(other_drops));
     for node in &evidence.nodes {
         notes.extend(node.shortages.iter().map(|what| format!("node {}: {what}", node.name)));
     }
@@ -229,7 +257,21 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());
     }
     let machine = about_the_machine(allowed, evidence, complaint);
-    Verdict { as_described: findings.is_empty(), findings, causes, dilation, machine, notes }
+    let judgement = judgement(&evidence.pipes, &findings);
+    Verdict { judgement, findings, causes, dilation, machine, notes }
+}
+
+/// Of links that carried nothing there is nothing to say, neither that they were as described nor the contrary. In a lab without links,
+/// and in one whose links are all joined in the kernel, what else is judged decides.
+fn judgement(pipes: &[PipeEvidence], findings: &[Finding]) -> Judgement {
+    let is_idle = |pipe: &PipeEvidence| !pipe.carried && !pipe.joined_in_kernel;
+    if !findings.is_empty() {
+        Judgement::NotAsDescribed
+    } else if !pipes.is_empty() && pipes.iter().all(is_idle) {
+        Judgement::NotJudged
+    } else {
+        Judgement::AsDescribed
+    }
 }
 
 /// The engine waited for a processor. If that made packets late, or lost some, that was measured and found already; then this
@@ -269,6 +311,25 @@ fn smallest_dilation(clock: Clock, slowing: f64) -> Option<u64> {
     let present = clock.dilation()?.as_f64();
     // A ratio of measured times is far below 2^53, and the cast saturates anyway.
     Some((present * slowing).ceil().max(present.floor() + 1.0) as u64)
+}
+
+/// The percentile, or if that is within its bound, the latest packet: the percentile says nothing of 1 % of the packets, and of a few
+/// packets nothing of the latest.
+fn late_packets(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
+    lateness(allowed, pipe).or_else(|| latest(allowed, pipe))
+}
+
+fn latest(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
+    let bound = allowed.lateness_max_ns;
+    (pipe.lateness_max_ns > bound).then(|| Finding {
+        subject: pipe.name.clone(),
+        text: format!(
+            "its latest packet was {} late, {} is allowed (`lateness_max`)",
+            span(pipe.lateness_max_ns),
+            span(bound)
+        ),
+        slowing: Some(ratio(pipe.lateness_max_ns as f64, bound as f64)),
+    })
 }
 
 fn lateness(allowed: &Allowed, pipe: &PipeEvidence) -> Option<Finding> {
@@ -346,11 +407,43 @@ fn most_of_them(port: &PortLoss) -> String {
 }
 
 fn node_losses(node: &NodeEvidence) -> Option<Finding> {
-    (node.dropped > 0).then(|| Finding {
+    let (sending, receiving) = drops(&node.dropped);
+    (sending + receiving > 0).then(|| Finding {
         subject: format!("node {}", node.name),
-        text: format!("packets dropped by its interfaces, outside the models: {}", node.dropped),
-        slowing: Some(SMALLEST_SLOWING),
+        text: format!(
+            "packets dropped by its interfaces, outside the models: {} ({}){}",
+            sending + receiving,
+            by_interface(&node.dropped),
+            // Nothing else loses what comes to a veth pair.
+            if receiving > 0 {
+                ": a program of XDP that sends frames on needs `offload: false` at the node"
+            } else {
+                ""
+            }
+        ),
+        // What could not be received found no taker, however much time there was.
+        slowing: (sending > 0).then_some(SMALLEST_SLOWING),
     })
+}
+
+fn drops(of: &[InterfaceDrops]) -> (u64, u64) {
+    (of.iter().map(|one| one.sending).sum(), of.iter().map(|one| one.receiving).sum())
+}
+
+fn by_interface(drops: &[InterfaceDrops]) -> String {
+    let told = |InterfaceDrops { interface, sending, receiving }: &InterfaceDrops| match (sending, receiving) {
+        (sending, 0) => format!("{interface}: {sending} when sending"),
+        (0, receiving) => format!("{interface}: {receiving} that came"),
+        (sending, receiving) => format!("{interface}: {sending} when sending, {receiving} that came"),
+    };
+    drops.iter().map(told).collect::<Vec<_>>().join("; ")
+}
+
+/// What interfaces drop that no link describes is no matter of the links.
+fn other_drops(node: &NodeEvidence) -> Option<String> {
+    let others = by_interface(&node.dropped_elsewhere);
+    (!others.is_empty())
+        .then(|| format!("what interfaces of node {} dropped that belong to no described link: {others}", node.name))
 }
 
 fn unenforced_share(node: &NodeEvidence) -> Option<Finding> {

@@ -46,6 +46,12 @@ fn rules(node: &Node, program: RulesProgram, errors: &mut Errors) -> Option<Rule
     let text = keep(filled(node), errors)?;
     let source = if text.contains('\n') {
         keep(inside(node, &text), errors)?
+    } else if are_rules(&text) {
+        errors.push(node.error(
+            "rules need several lines: write `|` behind the key, and the rules in the lines below, each further to the right; a \
+             single line is the path of a file with rules",
+        ));
+        return None;
     } else {
         let (path, is_folder) = keep(errors.source(node), errors)?;
         if is_folder {
@@ -54,6 +60,14 @@ fn rules(node: &Node, program: RulesProgram, errors: &mut Errors) -> Option<Rule
         RulesSource::File(path)
     };
     Some(RulesSpec { place: node.spanned(()), program, source })
+}
+
+/// Whether a single line is meant as rules: paths contain no braces, and no words that begin commands of nft or options of iptables.
+fn are_rules(text: &str) -> bool {
+    let first = text.split_ascii_whitespace().next().unwrap_or_default();
+    let has_more = text.trim().contains(' ');
+    let is_command = ["table", "add", "insert", "flush", "define", "create", "chain"].contains(&first);
+    text.contains(['{', '}', ';']) || (has_more && (is_command || text.starts_with(['-', '*', ':'])))
 }
 
 /// Rules in the lab file; in front of them as many empty lines as let their numbers be those of the lab file.

@@ -105,6 +105,9 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.asks = fields.read("addresses", asks, errors);
     spec.switch = switch(&fields, errors);
     spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
+    // A controller gets frames as they are, and may send them back.
+    let has_controller = spec.openflow.controller.is_some();
+    spec.whole_frames = fields.read("offload", flag, errors).map_or(has_controller, |offload| !offload);
     spec.external = external(spec.kind, node, &fields, errors);
     spec.tunnel = tunnel(spec.kind, node, &fields, errors);
     spec.exit = internet::internet(spec.kind, &fields, errors);

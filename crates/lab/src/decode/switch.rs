@@ -120,6 +120,7 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "expose",
         "rules",
         "multihomed",
+        "offload",
         "dhcp",
         "dns",
         "addresses",

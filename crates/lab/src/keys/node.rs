@@ -99,6 +99,14 @@ pub(crate) const NODE: Section = Section {
              leaves by the shortest path.",
         ),
         Key::new(
+            "offload",
+            Kind::Flag,
+            "false",
+            "Whether frames come in as super-packets and with unfinished checksums, as kernels take them from each other. false: each \
+             comes as on a wire, for programs that read raw frames and send them on: XDP, AF_XDP, packet sockets, packets of an OpenFlow \
+             switch that its controller sends back. Default: true; of an OpenFlow switch with a controller: false.",
+        ),
+        Key::new(
             "daemons",
             DAEMONS,
             "[ospf, bfd]",

@@ -253,6 +253,12 @@ pub(crate) const BOUNDS: Section = Section {
             "99 % of a pipe's packets are delivered at most this much later than due. Default: 1 ms.",
         ),
         Key::new(
+            "lateness_max",
+            DURATION,
+            "20 ms",
+            "No packet of a pipe is delivered later than due by more than this. Default: ten times `lateness`.",
+        ),
+        Key::new(
             "rate",
             SHARE,
             "1 %",

@@ -66,6 +66,9 @@ fn on_clock(clock: Clock) -> Option<String> {
 
 fn on_nodes(spec: &Spec, stacks: &[Stack], ends: &[EndPlan]) -> Option<String> {
     let mut nodes = ends.iter().map(|end| end.node);
+    if let Some(node) = nodes.clone().find(|node| spec.nodes[*node].whole_frames) {
+        return Some(format!("what comes to `{}` is finished on its way (`offload`)", spec.nodes[node].name.value));
+    }
     let is_in_kernel = |node: usize| stacks[node] == Stack::Namespace || spec.nodes[node].kind == NodeKind::Switch;
     let other = nodes.find(|node| !is_in_kernel(*node))?;
     let name = &spec.nodes[other].name.value;

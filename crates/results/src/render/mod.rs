@@ -14,7 +14,8 @@ use anstyle::{AnsiColor, Style};
 pub use doctor::examination;
 use netloom_judge::quantity::{figure, rate, span};
 use netloom_judge::{
-    CommandRow, ExpectationRow, FigureRow, PipeRow, Report, RouterRow, SwitchRow, TunnelRow, Verdict, telling_columns,
+    CommandRow, ExpectationRow, FigureRow, Judgement, PipeRow, Report, RouterRow, SwitchRow, TunnelRow, Verdict,
+    telling_columns,
 };
 pub use simulation::simulation;
 pub use stall::stall;
@@ -361,7 +362,7 @@ fn figures(rows: &[FigureRow]) -> String {
 /// The verdict, with what speaks against it.
 pub fn verdict(verdict: &Verdict) -> String {
     let style = match verdict {
-        Verdict { as_described: true, .. } => GOOD,
+        Verdict { judgement: Judgement::AsDescribed, .. } => GOOD,
         Verdict { findings, .. } if findings.is_empty() => CAUTION,
         _ => BAD,
     };

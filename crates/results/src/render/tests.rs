@@ -95,7 +95,7 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
         slowing: None,
     };
     let bad = Verdict {
-        as_described: false,
+        judgement: Judgement::NotAsDescribed,
         findings: vec![finding("backbone forward", "12 ms late"), finding("engine", "3 packets lost")],
         causes: vec!["the engine waited".into()],
         dilation: Some(12),
@@ -107,7 +107,7 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
         "verdict: NOT as described: backbone forward: 12 ms late (and 1 more)\n  engine: 3 packets lost\n  \
          cause: the engine waited\n  a dilation of 12 would fit: --clock 12, or --auto-dilate\n  netloom doctor says why\n  not judged: the CPU share of r1: no controller\n"
     );
-    let good = Verdict { as_described: true, ..Verdict::default() };
+    let good = Verdict { judgement: Judgement::AsDescribed, ..Verdict::default() };
     assert_eq!(plain(&verdict(&good)), "verdict: as described\n");
-    assert_eq!(plain(&verdict(&Verdict::default())), "verdict: none: nothing was measured\n");
+    assert_eq!(plain(&verdict(&Verdict::default())), "verdict: not judged: no link carried a packet\n");
 }

@@ -9,6 +9,7 @@ use crate::{bridges, refusal};
 use netloom_dataplane::PortConfig;
 use netloom_fabric::PortId;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
+use netloom_host::node::prepare_far_ends;
 use netloom_judge::RunError;
 use netloom_lab::fabric::port_id;
 use netloom_lab::{EndPlan, Plan, Stack};
@@ -58,9 +59,18 @@ pub(super) fn make_links(
         made.into_iter().map(|(_, port, pair)| (port, pair)).unzip();
     let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
     let indexes = indexes.map_err(|error| refusal::in_set_up(&error))?;
+    prepare(plan, places.iter().flatten())?;
     let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
     ports.extend(places.into_iter().zip(indexes).filter_map(interface));
     Ok(ports)
+}
+
+/// Prepares the engine's ends of the pairs of nodes that read raw frames.
+fn prepare<'a>(plan: &Plan, ports: impl Iterator<Item = &'a PortId>) -> Result<(), RunError> {
+    let wanting = plan.nodes.iter().filter(|node| node.whole_frames).flat_map(|node| &node.interfaces);
+    let wanting: BTreeSet<u32> = wanting.map(|interface| port_id(interface.end).0).collect();
+    let ends: Vec<String> = ports.filter(|port| wanting.contains(&port.0)).map(|port| interface_of(*port)).collect();
+    prepare_far_ends(ends.iter().map(String::as_str)).map_err(|error| refusal::in_set_up(&error))
 }
 
 /// The interface at this end of a link between namespace nodes.

@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 pub(super) struct Carriers {
     /// The interfaces without carrier, by their ends of links.
     gone: BTreeMap<End, Gone>,
-    /// What interfaces that have their carrier again dropped while they had none, by node.
-    dropped: BTreeMap<usize, u64>,
+    /// What interfaces that have their carrier again dropped while they had none, by node and name.
+    dropped: BTreeMap<(usize, String), u64>,
     /// See [`Carriers::next_look`].
     next_look: Option<Instant>,
 }
@@ -50,17 +50,24 @@ impl Gone {
 }
 
 impl Carriers {
-    /// What the node's interfaces dropped for want of a carrier, by now.
-    pub(super) fn excused(&self, node: usize, counters: &[(String, InterfaceCounters)]) -> u64 {
-        let still = self.gone.values().filter(|gone| gone.node == node).map(|gone| gone.since(counters)).sum::<u64>();
-        self.dropped.get(&node).copied().unwrap_or(0) + still
+    /// What this interface of a node dropped for want of a carrier, by now.
+    pub(super) fn excused(&self, node: usize, interface: &str, counters: &[(String, InterfaceCounters)]) -> u64 {
+        let is_meant = |gone: &&Gone| gone.node == node && gone.interface == interface;
+        let still = self.gone.values().filter(is_meant).map(|gone| gone.since(counters)).sum::<u64>();
+        let before = self.dropped.iter().filter(|((place, name), _)| *place == node && name == interface);
+        before.map(|(_, dropped)| dropped).sum::<u64>() + still
     }
 }
 
 /// What these interfaces of a node could not send.
-pub(super) fn dropped_by(counters: &[(String, InterfaceCounters)], is_meant: impl Fn(&str) -> bool) -> u64 {
+fn dropped_by(counters: &[(String, InterfaceCounters)], is_meant: impl Fn(&str) -> bool) -> u64 {
     let meant = counters.iter().filter(|(name, _)| is_meant(name));
-    meant.map(|(_, counted)| counted.tx_dropped + counted.tx_errors).sum()
+    meant.map(|(_, counted)| unsent(counted)).sum()
+}
+
+/// What an interface could not send.
+pub(super) fn unsent(counted: &InterfaceCounters) -> u64 {
+    counted.tx_dropped + counted.tx_errors
 }
 
 /// Whether this entry of the timeline takes the carrier of interfaces that there are.
@@ -163,7 +170,8 @@ impl Carriers {
             let node = &mut programs.nodes[gone.node];
             if node.running().map_err(died)?.contains(&gone.interface) {
                 let counters = node.interface_counters().map_err(died)?;
-                *self.dropped.entry(gone.node).or_default() += gone.since(&counters);
+                let dropped = gone.since(&counters);
+                *self.dropped.entry((gone.node, gone.interface)).or_default() += dropped;
                 self.gone.remove(&place);
             }
         }

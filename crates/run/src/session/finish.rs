@@ -1,7 +1,7 @@
 //! The end: everything that was measured is put together, judged and written.
 
 use super::Session;
-use super::carriers::dropped_by;
+use super::carriers::unsent;
 use super::context::Context;
 use super::programs::Programs;
 use super::stage::{Play, Stage, Stop, Why};
@@ -14,14 +14,15 @@ use crate::job::{Job, Mode};
 use crate::{delays, external, tunnel};
 use netloom_dataplane::Snapshot;
 use netloom_guest::deputy::SLICE;
+use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{Account, Effect, NetworkChange, NodeError};
 use netloom_judge::expectations;
 use netloom_judge::measure::{Mark, engine_evidence, pipe_evidence, pipe_rows};
 use netloom_judge::quantity::{counted, span};
-use netloom_judge::verdict::{self, Evidence, NodeEvidence, ProcessorShare, judge};
+use netloom_judge::verdict::{self, Evidence, InterfaceDrops, NodeEvidence, ProcessorShare, judge};
 use netloom_judge::{
-    Advance, CommandRow, ExitCode, ExpectationRow, FigureRow, JournalRow, PipeRow, Report, RouterRow, RunError, Spent,
-    SwitchRow, TunnelRow,
+    Advance, CommandRow, ExitCode, ExpectationRow, FigureRow, JournalRow, Judgement, Report, RouterRow, RunError,
+    Spent, SwitchRow, TunnelRow,
 };
 use netloom_lab::{Clock, End, NodeKind};
 use netloom_results::{INTERVAL, SampleSettings, Sampler, page, plots};
@@ -123,7 +124,7 @@ impl Session<'_> {
             Why::Failed(error) => error.exit_code().number(),
             Why::Interrupted => ExitCode::Interrupted.number(),
             Why::WallLimit => ExitCode::WallLimit.number(),
-            Why::Over | Why::TakenDown => judged(&report).number(),
+            Why::Over | Why::TakenDown => judged(&report, self.context.job.mode).number(),
         };
         Ok(report)
     }
@@ -201,7 +202,6 @@ impl Session<'_> {
                 .chain(self.context.job.machine.clone())
                 .chain(external::note(&self.context.job.plan))
                 .chain(tunnel::note(&self.context.job.plan, &last.engine.tunnels))
-                .chain(idle_links(&report.pipes))
                 .chain(self.not_repeatable())
                 .collect(),
         })
@@ -265,13 +265,13 @@ impl Session<'_> {
         alive.iter_mut().try_for_each(|(_, node)| node.begin_account()).map_err(died)?;
         let each = alive.into_iter().map(|(index, node)| {
             let Account { counters, changes } = node.finish_account().map_err(died)?;
-            // What an interface received and dropped is mostly of protocols that no program uses; what it could not
-            // send is lost to the models.
-            let dropped = dropped_by(&counters, |_| true).saturating_sub(carriers.excused(index, &counters));
+            let described = |name: &str| plan.nodes[index].interfaces.iter().any(|own| own.name == name);
+            let (dropped, dropped_elsewhere) =
+                drops(&counters, described, |name| carriers.excused(index, name, &counters));
             let is_lost = |change: &NetworkChange| matches!(change.effect, Effect::Lease(at) if !is_cut(index, at));
             let (lost, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_lost);
             let (short, others): (Vec<_>, Vec<_>) =
-                others.into_iter().partition(|change| change.effect == Effect::Memory);
+                others.into_iter().partition(|change| change.effect == Effect::Stack);
             let change =
                 |NetworkChange { effect, what }| verdict::NetworkChange { alters_link: effect == Effect::Link, what };
             Ok(NodeEvidence {
@@ -280,6 +280,7 @@ impl Session<'_> {
                 lost_leases: lost.into_iter().map(|lease| lease.what).collect(),
                 shortages: short.into_iter().map(|shortage| shortage.what).collect(),
                 dropped,
+                dropped_elsewhere,
                 unenforced_share: unenforced.get(&index).cloned(),
                 processor: processors[index],
                 throttled: spent.shares.get(index).copied().flatten(),
@@ -306,25 +307,64 @@ impl Session<'_> {
     }
 }
 
+/// What the interfaces of a node dropped: those of described links, and others, which are no matter of the links. `excused`: what one
+/// could not send for a reason that is described.
+///
+/// What an interface received and dropped is mostly of protocols that no program uses, so of that only what was lost in its driver counts.
+fn drops(
+    counters: &[(String, InterfaceCounters)],
+    is_described: impl Fn(&str) -> bool,
+    excused: impl Fn(&str) -> u64,
+) -> (Vec<InterfaceDrops>, Vec<InterfaceDrops>) {
+    let of_interface = |(name, counted): &(String, InterfaceCounters)| InterfaceDrops {
+        interface: name.clone(),
+        sending: unsent(counted).saturating_sub(excused(name)),
+        receiving: counted.rx_lost,
+    };
+    let all = counters.iter().map(of_interface).filter(|drops| !drops.is_none());
+    all.partition(|drops| is_described(&drops.interface))
+}
+
 fn failed(error: &RunError) -> Event {
     Event::Failed { code: error.exit_code().number(), message: error.to_string() }
 }
 
-/// That a run in which no link carried anything says nothing of any.
-fn idle_links(pipes: &[PipeRow]) -> Option<String> {
-    let is_idle = pipes.iter().all(|row| row.departed_packets == 0 && !row.joined_in_kernel);
-    (is_idle && !pipes.is_empty()).then(|| "any link: none carried a packet".into())
+/// Whether the run's `duration` ended programs, or kept them from being started. If not, the run is what it was to be, with packets or
+/// without.
+fn was_cut_off(report: &Report) -> bool {
+    report.commands.iter().any(|command| !command.service && (command.stopped || command.start_ns.is_none()))
 }
 
 /// The exit code of a run that came to its end. That the network was not as described comes first: over another network
 /// than the described one, neither success nor failure of a program says anything.
-fn judged(report: &Report) -> ExitCode {
+fn judged(report: &Report, mode: Mode) -> ExitCode {
     let missed = |expectation: &ExpectationRow| !expectation.met;
-    if !report.verdict.as_described {
+    if report.verdict.judgement == Judgement::NotAsDescribed {
         ExitCode::NotAsDescribed
     } else if report.expectations.iter().any(missed) || report.commands.iter().any(|command| command.failed) {
         ExitCode::Unmet
+    } else if report.verdict.judgement == Judgement::NotJudged && mode == Mode::Run && was_cut_off(report) {
+        ExitCode::NotJudged
     } else {
         ExitCode::Success
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_interfaces_of_links_lose_packets_of_links() {
+        let counted = |name: &str, tx_dropped, rx_lost| {
+            (name.to_owned(), InterfaceCounters { tx_dropped, rx_lost, rx_dropped: 9, ..InterfaceCounters::default() })
+        };
+        // A tunnel without a far end, an interface without a carrier, one whose frames were redirected in vain, and one at rest.
+        let all = [counted("vx10", 4, 0), counted("eth0", 3, 0), counted("eth1", 7, 5), counted("eth2", 0, 0)];
+        let excused = |name: &str| if name == "eth0" { 3 } else { 0 };
+        let (own, others) = drops(&all, |name| name.starts_with("eth"), excused);
+        let told =
+            |interface: &str, sending, receiving| InterfaceDrops { interface: interface.into(), sending, receiving };
+        assert_eq!((own, others), (vec![told("eth1", 7, 5)], vec![told("vx10", 4, 0)]));
     }
 }

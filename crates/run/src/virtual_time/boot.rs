@@ -59,6 +59,8 @@ pub(crate) fn boot(
     }
     let time =
         VirtualTime::new(fabric, decks, &plugs(plan, &places), names, watchdog, guard.teller()).map_err(machine)?;
+    let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
+    wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
     let bell = time.bell().map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
     let shares = time.processors(processors.len());

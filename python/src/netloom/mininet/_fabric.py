@@ -326,7 +326,8 @@ class Fabric:
             own: dict[str, Any] = {**stack_keys(), **node.lab_keys()} if kind == "host" else node.lab_keys()
             lab.node(self.lab_name(node), None if kind == "host" else kind, **own)
         if self.has_flows:
-            lab.host(self.flows_node)
+            # Controllers get frames of it, and may send them back.
+            lab.host(self.flows_node, offload=False)
         for number, link in enumerate(self.links):
             link.number = number
             self._describe_link(lab, link, addresses)

@@ -1,0 +1,89 @@
+//! Programs that read raw frames and send them on: of XDP and AF_XDP, and controllers of OpenFlow switches.
+
+use crate::bed::{Bed, User, is_root};
+
+/// No bound depends on the machine's load.
+const LAX: &str =
+    "{lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s, changes: true}";
+
+/// Two hosts with a program between them, which is to be ready when the file of its name is there; `bounds` are as given.
+fn between(name: &str, bounds: &str, program: &str) -> String {
+    format!(
+        "
+name: {name}
+bounds: {bounds}
+addresses: none
+routes: none
+nodes:
+  a: {{}}
+  x: {{offload: false, root: overlay, files: {{/srv/{name}.py: {name}.py}}}}
+  b: {{}}
+links:
+  left: {{ends: [{{node: a, address: 10.0.0.1/24}}, x], delay: 1 ms}}
+  right: {{ends: [x, {{node: b, address: 10.0.0.2/24}}], delay: 1 ms}}
+timeline:
+  - {{on: x, run: exec python3 /srv/{name}.py {program}, as: between, ready: {{file: /run/{name}.ready}}}}
+  - {{on: b, run: iperf3 -s, as: server, ready: {{tcp: 5201}}}}
+  - {{on: a, run: ping -n -c 3 -i 0.2 -W 5 10.0.0.2, as: ping}}
+  - {{at: 1 s, on: a, run: iperf3 -c 10.0.0.2 -n 1M, as: transfer}}
+"
+    )
+}
+
+#[test]
+fn frames_that_xdp_redirects_reach_the_links_and_the_program_is_named() {
+    // Only root may attach programs of XDP.
+    let bed = Bed::new(User::Own);
+    bed.write("redirect.py", include_str!("redirect.py"));
+    bed.write("lab.yaml", &between("redirect", LAX, "eth0 eth1"));
+    let run = bed.netloom(&["run", "lab.yaml"]);
+    if !is_root() {
+        assert!(run.stderr.contains("not permitted"), "{run:#?}");
+        return;
+    }
+    let run = run.expect_code(0);
+    let notes = bed.json("redirect", "verdict.json")["notes"].to_string();
+    assert!(notes.contains("eth0 was given a program of XDP") && !notes.contains("wrong checksum"), "{run:#?}");
+    bed.write("lab.yaml", &between("redirect", &LAX.replace(", changes: true", ""), "eth0 eth1"));
+    bed.netloom(&["run", "lab.yaml"]).expect_code(5);
+}
+
+#[test]
+fn sockets_of_af_xdp_join_two_hosts() {
+    let bed = Bed::new(User::Own);
+    bed.write("forwarder.py", include_str!("../../examples/af-xdp/forwarder.py"));
+    bed.write("lab.yaml", &between("forwarder", LAX, "eth0 eth1"));
+    let run = bed.netloom(&["run", "lab.yaml"]);
+    if is_root() {
+        run.expect_code(0);
+    } else {
+        assert!(run.stderr.contains("not permitted"), "{run:#?}");
+    }
+}
+
+#[test]
+fn tcp_works_through_a_hub_whose_controller_sends_every_frame_back() {
+    let bed = Bed::new(User::Own);
+    bed.write("hub.py", include_str!("hub.py"));
+    let lab = format!(
+        "
+name: hub
+bounds: {LAX}
+nodes:
+  h1: {{}}
+  h2: {{}}
+  s1: {{kind: openflow, controller: 'tcp:c0:6653', fail_mode: secure}}
+  c0: {{root: overlay, files: {{/srv/hub.py: hub.py}}}}
+links: {{one: {{ends: [h1, s1]}}, two: {{ends: [h2, s1]}}, control: {{ends: [s1, c0]}}}}
+timeline:
+  - {{on: c0, run: exec python3 /srv/hub.py, as: controller, ready: {{tcp: 6653}}}}
+  - {{on: h2, run: iperf3 -s, as: server, ready: {{tcp: 5201}}}}
+  - {{at: 3 s, on: h1, run: iperf3 -4 -c h2 -n 200K, as: transfer}}
+"
+    );
+    bed.write("lab.yaml", &lab);
+    let run = bed.netloom(&["run", "lab.yaml"]);
+    assert!(!run.stderr.contains("not on this machine"), "`scripts/install-deps services` installs it: {run:#?}");
+    let run = run.expect_code(0);
+    assert!(!bed.json("hub", "verdict.json")["notes"].to_string().contains("wrong checksum"), "{run:#?}");
+}
