@@ -392,9 +392,9 @@ fn a_kernel_that_stood_still_is_found_whatever_the_cause() {
     let start = "NOT as described: node b: its kernel stood still for 512 ms or more, at 1.5 s, 100 ms is allowed";
     assert!(verdict.headline().starts_with(start), "{}", verdict.headline());
     assert_eq!(verdict.dilation, Some(11));
-    assert!(judge(&ALLOWED, &still_node(100, 0)).as_described);
-    assert!(judge(&ALLOWED, &still_node(190, 90)).as_described, "its share is described");
-    assert!(judge(&Allowed { standstill_ns: 1_000_000_000, ..ALLOWED }, &still_node(512, 0)).as_described);
+    assert!(judge(&ALLOWED, &still_node(100, 0)).is_as_described());
+    assert!(judge(&ALLOWED, &still_node(190, 90)).is_as_described(), "its share is described");
+    assert!(judge(&Allowed { standstill_ns: 1_000_000_000, ..ALLOWED }, &still_node(512, 0)).is_as_described());
 }
 
 #[test]
