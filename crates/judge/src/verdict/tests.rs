@@ -448,13 +448,13 @@ fn what_clients_change_is_not_described_and_what_else_they_do_is_noted() {
         vec![change(true, "l set to {\"loss\":\"30 %\"} at 1.2 s"), change(false, "program ping started in a at 2 s")];
     let evidence = Evidence { interventions, ..with(pipe()) };
     let verdict = judge(&ALLOWED, &evidence);
-    assert!(!verdict.as_described && verdict.dilation.is_none());
+    assert!(!verdict.is_as_described() && verdict.dilation.is_none());
     assert!(verdict.findings[0].text.contains("l set to {\"loss\":\"30 %\"} at 1.2 s"), "{}", verdict.findings[0].text);
     assert_eq!(verdict.notes.len(), 1);
     assert!(verdict.notes[0].ends_with("program ping started in a at 2 s"), "{}", verdict.notes[0]);
     // The lab file may allow it.
     let verdict = judge(&Allowed { changes: true, ..ALLOWED }, &evidence);
-    assert!(verdict.as_described);
+    assert!(verdict.is_as_described());
     assert!(verdict.notes[0].contains("30 %") && verdict.notes[0].contains("ping"), "{}", verdict.notes[0]);
 }
 

@@ -99,7 +99,7 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
 
 /// Errors about settings that nodes of other kinds have.
 pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> {
-    const OF_MACHINES: [&str; 23] = [
+    const OF_MACHINES: [&str; 24] = [
         "vm",
         "stack",
         "memory",
