@@ -38,10 +38,12 @@ const PARTS: [Part; 11] = [
     Part { path: "/proc/dynamic_debug", own: &[] },
 ];
 
-/// Parameters of network, IPC and UTS namespaces: see [`is_private_to_a_node`](crate::sysctl::is_private_to_a_node).
-const OWN_PARAMETERS: [&str; 12] = [
+/// Parameters of network, IPC and UTS namespaces: see [`is_private_to_a_node`](crate::sysctl::is_private_to_a_node). The last number
+/// of a process is that of the node's process namespace.
+const OWN_PARAMETERS: [&str; 13] = [
     "/proc/sys/net",
     "/proc/sys/fs/mqueue",
+    "/proc/sys/kernel/ns_last_pid",
     "/proc/sys/kernel/hostname",
     "/proc/sys/kernel/domainname",
     "/proc/sys/kernel/msgmax",
@@ -96,7 +98,9 @@ mod tests {
 
     #[test]
     fn the_parameters_of_a_node_are_those_that_its_lab_file_may_set() {
-        for path in OWN_PARAMETERS.iter().filter(|path| **path != "/proc/sys/kernel/hostname") {
+        // A lab file has no key for these two.
+        let others = ["/proc/sys/kernel/hostname", "/proc/sys/kernel/ns_last_pid"];
+        for path in OWN_PARAMETERS.iter().filter(|path| !others.contains(path)) {
             let name = path.trim_start_matches("/proc/sys/").replace('/', ".");
             assert!(is_private_to_a_node(&name) || is_private_to_a_node(&format!("{name}.x")), "{name}");
         }

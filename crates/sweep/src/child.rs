@@ -124,7 +124,9 @@ impl Running {
             _ if !is_over || known == Some(ExitCode::NotJudged) => Outcome::Failed,
             Judgement::NotAsDescribed => Outcome::NotAsDescribed,
             // Whoever did something in it from outside made it another run than the others.
-            Judgement::AsDescribed | Judgement::NotJudged if !report.interventions.is_empty() => Outcome::NotAsDescribed,
+            Judgement::AsDescribed | Judgement::NotJudged if !report.interventions.is_empty() => {
+                Outcome::NotAsDescribed
+            }
             Judgement::AsDescribed | Judgement::NotJudged => Outcome::AsDescribed,
         };
         let why = match outcome {

@@ -1,7 +1,7 @@
 //! The page around the data: markup, style and program, and what keeps names from being either.
 
 use serde::Serialize;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// What `make web` has made of `web/report`.
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn integers_that_a_script_would_round_are_texts() {
-        let exact = [0, 7, 1 << 53];
+        let exact = [0, 7, 1_u64 << 53];
         let rounded = [16_598_649_024_089_407_664_u64, (1 << 53) + 1, u64::MAX];
         let data = serde_json::json!({ "exact": exact, "rounded": rounded, "least": i64::MIN, "part": 0.1 });
         assert_eq!(
