@@ -15,12 +15,12 @@ bounds: {bounds}
 addresses: none
 routes: none
 nodes:
-  a: {{}}
+  a: {{setup: [ip addr add 10.0.0.1/24 dev eth0]}}
   x: {{offload: false, root: overlay, files: {{/srv/{name}.py: {name}.py}}}}
-  b: {{}}
+  b: {{setup: [ip addr add 10.0.0.2/24 dev eth0]}}
 links:
-  left: {{ends: [{{node: a, address: 10.0.0.1/24}}, x], delay: 1 ms}}
-  right: {{ends: [x, {{node: b, address: 10.0.0.2/24}}], delay: 1 ms}}
+  left: {{ends: [a, x], delay: 1 ms}}
+  right: {{ends: [x, b], delay: 1 ms}}
 timeline:
   - {{on: x, run: exec python3 /srv/{name}.py {program}, as: between, ready: {{file: /run/{name}.ready}}}}
   - {{on: b, run: iperf3 -s, as: server, ready: {{tcp: 5201}}}}

@@ -1,5 +1,7 @@
 //! How flows spread over ways of equal length: transit routers of a fat tree pass on what hosts send, and their links count.
 
+mod headers;
+
 use netloom_lab::fabric::{fabric_of, port_id};
 use netloom_lab::{NodeKind, Plan};
 use netloom_packet::Packet;
@@ -30,6 +32,7 @@ fn frame(plan: &Plan, from: usize, to: usize, is_v6: bool, port: u16) -> Packet 
         [IpAddr::V4(source), IpAddr::V4(destination)] => {
             frame.extend([8, 0, 0x45, 0, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0]);
             frame.extend(source.octets().into_iter().chain(destination.octets()));
+            headers::complete(&mut frame);
         }
         [IpAddr::V6(source), IpAddr::V6(destination)] => {
             // A flow label as kernels draw it.

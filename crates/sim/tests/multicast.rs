@@ -1,5 +1,7 @@
 //! Trees of multicast in random networks of transit routers: every receiver gets a packet once, and as early as it can.
 
+mod headers;
+
 use netloom_lab::Plan;
 use netloom_lab::fabric::{fabric_of, port_id};
 use netloom_packet::Packet;
@@ -62,6 +64,7 @@ fn arrivals(plan: &Plan, group: IpAddr) -> BTreeMap<String, Vec<u64>> {
         (IpAddr::V4(from), IpAddr::V4(to)) => {
             frame.extend([8, 0, 0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0]);
             frame.extend(from.octets().into_iter().chain(to.octets()));
+            headers::complete(&mut frame);
         }
         (IpAddr::V6(from), IpAddr::V6(to)) => {
             frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 17, 64]);

@@ -218,8 +218,10 @@ class NodeKeys(TypedDict, total=False):
     """How a router translates addresses of IPv4 of what is behind it."""
     offload: bool | None
     """
-    Whether frames come in as super-packets and with unfinished checksums, as kernels take them from each other. false: each comes as on
-    a wire, for programs that read raw frames and send them on.
+    Whether frames come in as super-packets and with unfinished checksums, as kernels take them from each other.
+    false: each comes as on a wire, for programs that read raw frames and send them on: XDP, AF_XDP, packet sockets,
+    packets of an OpenFlow switch that its controller sends back. Default: true; of an OpenFlow switch with a
+    controller: false.
     """
     pin: int | str | Sequence[int | str] | None
     """

@@ -179,6 +179,7 @@ class Bounds(Model):
         delay: Share | None = None,
         events: Time | None = None,
         lateness: Time | None = None,
+        lateness_max: Time | None = None,
         rate: Share | None = None,
         standstill: Time | None = None,
         starts: Time | None = None,
@@ -193,9 +194,11 @@ class Bounds(Model):
             events: Links are changed, cut and restored, windows of expectations begin and end, and the run ends at
                 most this much later than described. Default: 10 ms.
             lateness: 99 % of a pipe's packets are delivered at most this much later than due. Default: 1 ms.
+            lateness_max: No packet of a pipe is delivered later than due by more than this. Default: ten times
+                `lateness`.
             rate: The rate of a busy pipe differs from the described one by at most this. Default: 2 %.
-            standstill: Each kernel node and virtual machine stands still for at most this long at a time, whatever the
-                cause. Default: 100 ms; no limit with `starvation: 100 %`.
+            standstill: Each kernel node and virtual machine stands still for at most this long at a time, whatever
+                the cause. Default: 100 ms; no limit with `starvation: 100 %`.
             starts: Programs with an `at` are started, and programs with a `for` are stopped, at most this much later
                 than described. Default: 100 ms.
             starvation: Each kernel node, and an engine that serves kernel nodes, waits for a processor for at most
@@ -206,6 +209,7 @@ class Bounds(Model):
         self._put("delay", delay)
         self._put("events", events)
         self._put("lateness", lateness)
+        self._put("lateness_max", lateness_max)
         self._put("rate", rate)
         self._put("standstill", standstill)
         self._put("starts", starts)
@@ -2594,6 +2598,7 @@ class Red(Model):
         byte_mode: bool | None = None,
         ecn: bool | None = None,
         gentle: bool | None = None,
+        hard_drop: bool | None = None,
         limit: Limit | None = None,
         max: Limit | None = None,
         mean_packet: Size | None = None,
@@ -2607,6 +2612,8 @@ class Red(Model):
             ecn: Whether packets below max are marked rather than dropped, if their sender understands. Default:
                 false.
             gentle: Whether the probability rises on from max to twice max, up to 100 %. Default: false.
+            hard_drop: Whether packets at or above max are dropped even with ecn (RFC 3168); false marks them, as
+                Linux does. Default: true.
             limit: How much may wait: packets, bytes or a time. Default: 1000 packets.
             max: From this average length on all packets are dropped: above min, in its unit. Default: 15 packets.
             mean_packet: Length of a typical packet, above 0. Default: 1000 B.
@@ -2619,6 +2626,7 @@ class Red(Model):
         self._put("byte_mode", byte_mode)
         self._put("ecn", ecn)
         self._put("gentle", gentle)
+        self._put("hard_drop", hard_drop)
         self._put("limit", limit)
         self._put("max", max)
         self._put("mean_packet", mean_packet)
