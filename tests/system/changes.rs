@@ -102,11 +102,11 @@ fn kernel_nodes_tell_of_changes_too() {
     for told in ["the queueing discipline tbf", "eth0 had an MTU of 1400 instead of 1500 bytes"] {
         assert!(findings(&bed).contains(told), "{finished:#?}");
     }
-    let act = "ip link add ifb9 type ifb; ip link set ifb9 up; tc qdisc add dev ifb9 root netem delay 50ms; tc qdisc add dev eth0 clsact; \
+    let ingress = "ip link add ifb9 type ifb; ip link set ifb9 up; tc qdisc add dev ifb9 root netem delay 50ms; tc qdisc add dev eth0 clsact; \
                tc filter add dev eth0 ingress matchall action mirred egress redirect dev ifb9; \
                nft add table netdev t; nft add chain netdev t c \"{ type filter hook ingress device eth0 priority 0; }\"";
-    let finished = run(&bed, "virtual", act, "").expect_code(5);
+    let shaped = run(&bed, "virtual", ingress, "").expect_code(5);
     for told in ["eth0 was given the filter matchall", "eth0 was given a chain of nftables"] {
-        assert!(findings(&bed).contains(told), "{finished:#?}");
+        assert!(findings(&bed).contains(told), "{shaped:#?}");
     }
 }

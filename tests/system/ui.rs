@@ -46,8 +46,8 @@ fn the_token_becomes_a_cookie() {
     assert_eq!(led.status, 200);
     assert!(led.text().contains("url=/evil.example/\""), "{}", led.text());
     for asked in ["/\\evil.example/", "//evil.example/"] {
-        let led = server.send("GET", &format!("{asked}?token={}", server.token), &[], b"");
-        let place = led.header("location").unwrap();
+        let stayed = server.send("GET", &format!("{asked}?token={}", server.token), &[], b"");
+        let place = stayed.header("location").unwrap();
         assert!(place.starts_with('/') && !place[1..].starts_with(['/', '\\']), "{place}");
     }
     let page = server.ask("GET", "/some/moment", b"");

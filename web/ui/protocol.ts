@@ -716,8 +716,8 @@ export interface Unsubscribe {
 
 /** Whether the network did what was described. */
 export interface Verdict {
-  /** Whether everything stayed within the bounds. */
-  as_described: boolean;
+  /** Whether everything stayed within the bounds; none if nothing was measured that could be judged. */
+  as_described: boolean | null;
   /** What was seen beside the findings and explains them; no finding by itself. */
   causes?: string[];
   /** The smallest whole dilation with which this machine would fit, as far as the figures tell; none if none is needed,
@@ -729,4 +729,6 @@ if slowing would not help, and in virtual time. */
   machine?: string | null;
   /** What could not be judged, and why. */
   notes: string[];
+  /** The same in words: `as described`, `NOT as described` or `not judged`. */
+  verdict?: string;
 }

@@ -233,8 +233,8 @@ fn other_files_are_no_bundles() {
     }
     let pipe = root.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for path in [Path::new("/dev/zero"), &pipe, root.path()] {
-        assert!(list(path).unwrap_err().to_string().contains("it is no file"), "{}", path.display());
+    for other in [Path::new("/dev/zero"), &pipe, root.path()] {
+        assert!(list(other).unwrap_err().to_string().contains("it is no file"), "{}", other.display());
     }
 }
 

@@ -71,8 +71,8 @@ impl Part {
         };
         let mut own = Vec::new();
         for path in self.own {
-            if let Ok(place) = open(path) {
-                own.push((*path, clone_tree(place.as_fd(), false).attempted(attempted)?));
+            if let Ok(part) = open(path) {
+                own.push((*path, clone_tree(part.as_fd(), false).attempted(attempted)?));
             }
         }
         let all = clone_tree(place.as_fd(), false).attempted(attempted)?;
@@ -81,7 +81,7 @@ impl Part {
         let flags = flags | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
         mount(None::<&str>, self.path, None::<&str>, flags, None::<&str>).attempted(attempted)?;
         for (path, tree) in own {
-            open(path).and_then(|place| attach(tree.as_fd(), place.as_fd())).attempted(attempted)?;
+            open(path).and_then(|part| attach(tree.as_fd(), part.as_fd())).attempted(attempted)?;
         }
         Ok(())
     }

@@ -288,7 +288,7 @@ mod tests {
         assert_eq!((place.to_bytes(), flags), (&b"/mnt two"[..], libc::MS_NOSUID | libc::MS_RELATIME));
         assert_eq!(mount_of(b""), None);
         assert_eq!(unescaped(b"a\\134b\\9"), b"a\\b\\9");
-        assert!(mounts().unwrap().iter().any(|(place, _)| place.to_bytes() == b"/proc"));
+        assert!(mounts().unwrap().iter().any(|(mounted, _)| mounted.to_bytes() == b"/proc"));
     }
 
     /// As on kernels before Linux 5.12.

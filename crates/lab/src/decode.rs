@@ -254,9 +254,9 @@ fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
     // Who lets kernels wait for a processor all the time has said how long they may stand still.
     let standstill = if starvation == Probability::ONE { Duration::MAX } else { default.standstill };
     let lateness = fields.read("lateness", duration, errors).unwrap_or(default.lateness);
-    let latest = |node: &Node| {
-        match duration(node) {
-        Ok(said) if said < lateness => Err(node.error(format!(
+    let latest = |value: &Node| {
+        match duration(value) {
+        Ok(said) if said < lateness => Err(value.error(format!(
             "with {said}, `lateness_max` is below `lateness`, {lateness}, which holds for 99 % of the packets: write {lateness} or more"
         ))),
         other => other,

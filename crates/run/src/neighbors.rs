@@ -44,7 +44,7 @@ fn learned(plan: &Plan) -> u64 {
     let mut members: BTreeMap<_, u64> = BTreeMap::new();
     let subnets = |node: &NodePlan| {
         let interfaces = node.interfaces.iter().filter(|interface| interface.neighbors.is_empty());
-        interfaces.flat_map(|interface| interface.addresses.iter().map(|net| net.trunc())).collect::<Vec<_>>()
+        interfaces.flat_map(|interface| interface.addresses.iter().map(ipnet::IpNet::trunc)).collect::<Vec<_>>()
     };
     for subnet in on_this_kernel(plan).flat_map(subnets) {
         *members.entry((subnet.addr().is_ipv6(), subnet)).or_default() += 1;

@@ -22,7 +22,7 @@ fn lost(network: &str, timeline: &str) -> Vec<u64> {
     let pairs = [("n1", "n2"), ("n4", "n3"), ("n1", "n3"), ("n5", "n1"), ("n5", "n3")];
     let traffic: String = pairs.iter().map(|(from, to)| from_to(from, to)).collect();
     let plan = plan(&format!("name: t\n{network}timeline: [{timeline}]\ntraffic:\n{traffic}"));
-    run(&plan).sources.iter().map(|source| source.lost_packets()).collect()
+    run(&plan).sources.iter().map(netloom_sim::SourceOutcome::lost_packets).collect()
 }
 
 const NETWORKS: [&str; 4] = [

@@ -96,7 +96,7 @@ pub fn student(freedom: f64) -> f64 {
 fn outside(t: f64, freedom: f64) -> f64 {
     let (a, b, x) = (freedom / 2.0, 0.5, freedom / (freedom + t * t));
     let log_beta = libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b);
-    let power = |a: f64, b: f64, x: f64| (a * x.ln() + b * (-x).ln_1p() - log_beta).exp() / a;
+    let power = |one: f64, other: f64, at: f64| (one * at.ln() + other * (-at).ln_1p() - log_beta).exp() / one;
     // Each fraction converges fast on its side of the mean.
     if x < (a + 1.0) / (a + b + 2.0) {
         power(a, b, x) * beta_fraction(a, b, x)

@@ -21,7 +21,7 @@ fn set(fabric: &mut Fabric, now: Instant, pipes: impl IntoIterator<Item = u32>, 
 /// Which ports hear a frame for everybody.
 fn heard(fabric: &mut Fabric, now: Instant, port: u32, source: [u8; 6], to: [u8; 6]) -> Vec<u32> {
     fabric.inject(now, PortId(port), plain(&mut Pool::default(), &frame(to, source))).unwrap();
-    let mut ports: Vec<u32> = all(fabric).into_iter().map(|(_, port, _)| port.0).collect();
+    let mut ports: Vec<u32> = all(fabric).into_iter().map(|(_, heard_at, _)| heard_at.0).collect();
     ports.sort_unstable();
     ports
 }
@@ -37,7 +37,6 @@ fn groups_that_are_mixed_behind_a_trunk() {
     let vlans = |tagged: bool| PortVlans {
         untagged: (!tagged).then_some(5),
         tagged: if tagged { vec![5] } else { Vec::new() },
-        ..PortVlans::default()
     };
     let plain_switch = |ports: [u32; 3]| DeviceSpec::Switch(switch(ports.map(PortId)));
     let tagging = |ports: [u32; 3]| {
@@ -60,7 +59,7 @@ fn groups_that_are_mixed_behind_a_trunk() {
         assert_eq!(heard(&mut fabric, at(20), 2, of_host(1), of_host(3)), [6]);
         let dropped: u64 = fabric.counters().map(|counters| counters.dropped.down.packets).sum();
         assert!(dropped >= 4, "{dropped}");
-        assert!(fabric.counters().all(|counters| counters.balance()));
+        assert!(fabric.counters().all(netloom_link::PipeCounters::balance));
         set(&mut fabric, at(30), to_hosts, &Bars::default());
         assert_eq!(heard(&mut fabric, at(30), 0, of_host(0), EVERYBODY), [2, 4, 6]);
     }

@@ -385,11 +385,11 @@ impl<M: Machine> Scheduler<M> {
                         Ok(packet) => {
                             let is_whole = whole.get(port.0 as usize).copied().unwrap_or_default();
                             let mut give =
-                                |packet| members[machine].take_in(1 + pipe.0, Passage { at, device, packet });
+                                |part| members[machine].take_in(1 + pipe.0, Passage { at, device, packet: part });
                             if is_whole {
-                                one_by_one(packet, pool, &mut give)
+                                one_by_one(packet, pool, &mut give);
                             } else {
-                                give(packet)
+                                give(packet);
                             }
                             let next = &mut show.groups[group_of[machine]].next;
                             *next = Some(next.map_or(at, |next| next.min(at)));

@@ -154,8 +154,8 @@ impl Grain {
         let first = millionths.checked_mul(least_us)?.div_ceil(1_000_000).max(SHORTEST_US);
         let grain = |quota_us: u64| Self { quota_us, period_us: (quota_us * 1_000_000).div_ceil(millionths) };
         // By how much the share is less than described, in parts of the period.
-        let error = |grain: &Self| (millionths * grain.period_us - grain.quota_us * 1_000_000) / grain.quota_us;
-        let grains = (first..=first * 2).map(grain).filter(|grain| grain.period_us <= LONGEST_US);
+        let error = |of: &Self| (millionths * of.period_us - of.quota_us * 1_000_000) / of.quota_us;
+        let grains = (first..=first * 2).map(grain).filter(|of| of.period_us <= LONGEST_US);
         grains.min_by_key(error)
     }
 

@@ -170,9 +170,9 @@ fn interfaces_of_chain(body: &[u8]) -> BTreeSet<Seen> {
     for (kind, value) in hooks.flat_map(|(_, hook)| attributes(&hook).collect::<Vec<_>>()) {
         match kind {
             NFTA_HOOK_DEV => _ = found.insert(Seen::Chain { interface: text(&value), is_prefix: false }),
-            NFTA_HOOK_DEVS => found.extend(attributes(&value).filter_map(|(kind, name)| {
-                let is_prefix = kind == NFTA_DEVICE_PREFIX;
-                (is_prefix || kind == NFTA_DEVICE_NAME).then(|| Seen::Chain { interface: text(&name), is_prefix })
+            NFTA_HOOK_DEVS => found.extend(attributes(&value).filter_map(|(how, name)| {
+                let is_prefix = how == NFTA_DEVICE_PREFIX;
+                (is_prefix || how == NFTA_DEVICE_NAME).then(|| Seen::Chain { interface: text(&name), is_prefix })
             })),
             _ => {}
         }
@@ -215,7 +215,7 @@ fn link(is_there: bool, body: &[u8]) -> Option<Seen> {
             IFLA_IFNAME => name = text(&value),
             IFLA_ADDRESS => mac = value,
             IFLA_MTU if value.len() == 4 => mtu = number(&value, 0),
-            IFLA_XDP => xdp = attributes(&value).any(|(kind, how)| kind == IFLA_XDP_ATTACHED && how.first() > Some(&0)),
+            IFLA_XDP => xdp = attributes(&value).any(|(what, how)| what == IFLA_XDP_ATTACHED && how.first() > Some(&0)),
             _ => {}
         }
     }

@@ -69,7 +69,7 @@ impl Watch {
         let links = Netlink::open()?.links()?;
         let known = links.iter().map(|link| (link.index, place(&link.name))).collect();
         let ethtool = Ethtool::open()?;
-        let of_interface = |(place, own): (usize, &InterfaceConfig)| Some((place, ethtool.rings(&own.name)?));
+        let of_interface = |(number, own): (usize, &InterfaceConfig)| Some((number, ethtool.rings(&own.name)?));
         let rings = config.interfaces.iter().enumerate().filter_map(of_interface).collect();
         let (changes, lost, more) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
         Ok(Self { events, known, rings, changes, lost, more, stack: Stack::now() })

@@ -345,8 +345,8 @@ fn a_dilation_that_no_lab_can_have_is_not_advised() {
     let proposal = verdict.proposal().unwrap();
     assert!(!proposal.contains("20000") && proposal.contains("--clock virtual"), "{proposal}");
     let nearly = with(PipeEvidence { lateness_p99_ns: 50_000_000, ..pipe() });
-    let proposal = judge(&ALLOWED, &Evidence { clock: dilated(1000), ..nearly }).proposal().unwrap();
-    assert!(proposal.contains("dilation of 50000") && proposal.contains("--clock virtual"), "{proposal}");
+    let slower = judge(&ALLOWED, &Evidence { clock: dilated(1000), ..nearly }).proposal().unwrap();
+    assert!(slower.contains("dilation of 50000") && slower.contains("--clock virtual"), "{slower}");
 }
 
 /// A node whose kernel ran and waited for these shares of a second, in percent.
@@ -453,9 +453,9 @@ fn what_clients_change_is_not_described_and_what_else_they_do_is_noted() {
     assert_eq!(verdict.notes.len(), 1);
     assert!(verdict.notes[0].ends_with("program ping started in a at 2 s"), "{}", verdict.notes[0]);
     // The lab file may allow it.
-    let verdict = judge(&Allowed { changes: true, ..ALLOWED }, &evidence);
-    assert!(verdict.is_as_described());
-    assert!(verdict.notes[0].contains("30 %") && verdict.notes[0].contains("ping"), "{}", verdict.notes[0]);
+    let lax = judge(&Allowed { changes: true, ..ALLOWED }, &evidence);
+    assert!(lax.is_as_described());
+    assert!(lax.notes[0].contains("30 %") && lax.notes[0].contains("ping"), "{}", lax.notes[0]);
 }
 
 #[test]

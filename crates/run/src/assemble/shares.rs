@@ -44,7 +44,7 @@ pub(crate) fn throttling(job: &Job) -> Vec<Option<Throttling>> {
 
 /// How long a node of this share stands still each time that it has used its share up, as described; wall time.
 pub(crate) fn pause(cpus: Option<Cpus>, dilation: Dilation) -> RealDuration {
-    let grain = |cpus: Cpus| Grain::of(millionths(cpus.thousandths(), dilation), dilation.to_real(LEAST_PERIOD));
+    let grain = |share: Cpus| Grain::of(millionths(share.thousandths(), dilation), dilation.to_real(LEAST_PERIOD));
     cpus.and_then(grain).map_or(RealDuration::ZERO, |grain| grain.pause())
 }
 

@@ -54,8 +54,7 @@ mod tests {
         assert!(unkept.keep::<u8>(Err(RunError::Died("it".into()))).is_err());
         // Why a run failed is not hidden by that.
         let mut failed = Report { error: Some("killed".into()), exit_code: 8, ..Report::default() };
-        let mut unkept = Unkept { first: Some(full("a")), is_told: false };
-        assert!(unkept.tell(&mut failed));
+        assert!(Unkept { first: Some(full("a")), is_told: false }.tell(&mut failed));
         assert_eq!((failed.error.as_deref(), failed.exit_code), (Some("killed"), 8));
     }
 }

@@ -87,8 +87,8 @@ pub(super) fn run(lab: &str, nodes: &[String], exec: &Exec) -> Outcome {
     });
     let codes = codes.into_inner().expect("nobody panics while holding it");
     if codes.len() > 1 {
-        for (code, nodes) in codes.iter().filter(|(code, _)| **code > 0) {
-            say(&format!("exit code {code} on {}", nodes.join(", ")));
+        for (code, ended) in codes.iter().filter(|(code, _)| **code > 0) {
+            say(&format!("exit code {code} on {}", ended.join(", ")));
         }
     }
     Ok(codes.last_key_value().map_or(0, |(code, _)| *code))
