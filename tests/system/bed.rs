@@ -260,6 +260,13 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
     text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
+/// The child of a process that has this name.
+pub(crate) fn child_named(pid: i32, name: &str) -> i32 {
+    let is_called =
+        |child: &i32| fs::read_to_string(format!("/proc/{child}/comm")).is_ok_and(|comm| comm.trim_end() == name);
+    children(pid).into_iter().find(is_called).unwrap_or_else(|| panic!("{pid} has no child {name}"))
+}
+
 /// Interfaces of this network namespace that are named like a lab's ports.
 fn ports_here() -> BTreeSet<String> {
     let names = fs::read_dir("/sys/class/net").unwrap().flatten().map(|e| e.file_name().to_string_lossy().into_owned());

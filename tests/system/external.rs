@@ -448,10 +448,10 @@ fn a_card_comes_back_by_the_next_command_when_all_processes_are_killed() {
         for command in ps 'down other' 'up kill.yaml' 'shape list'; do
             netloom up kill.yaml
             guard=$(state_of guard_pid)
-            keeper=$(for one in $(cat /proc/$guard/task/$guard/children); do
-                       grep -q keeper /proc/$one/comm && echo $one; done) || true
-            kill -STOP $guard $keeper
-            kill -9 $guard $keeper $(state_of lab_pid)
+            child() { for one in $(cat /proc/$guard/task/$guard/children); do grep -q "$1" /proc/$one/comm && echo $one; done || true; }
+            keeper=$(child keeper) watcher=$(child watcher)
+            kill -STOP $guard $keeper $watcher
+            kill -9 $guard $keeper $watcher $(state_of lab_pid)
             for try in $(seq 100); do [ -e /proc/$keeper/fd ] && kill -0 $keeper 2> /dev/null || break; sleep 0.05; done
             ip link show dev nic > /dev/null 2>&1 && echo "it is there already"
             netloom $command > told 2>&1 || true

@@ -152,9 +152,10 @@ fn round_trips_in_the_topology_zoo_are_those_predicted() {
         // rtt min/avg/max/mdev = 20.001/20.002/20.003/0.001 ms
         let figures = log.split("mdev = ").nth(1).unwrap_or_else(|| panic!("{log}"));
         for shown in [0, 2].map(|place| figures.split('/').nth(place).unwrap().parse::<f64>().unwrap()) {
-            let microseconds = (shown * 1_000.0).round() as i64;
-            let predicted = i64::try_from((one_way + back) / 1_000).unwrap();
-            assert!((-1..=1).contains(&(microseconds - predicted)), "{path:?}: {predicted} us: {log}");
+            let nanoseconds = (shown * 1e6).round() as i64;
+            let predicted = i64::try_from(one_way + back).unwrap();
+            // Ping cuts both of its times to microseconds, and the clock may be a step behind at each.
+            assert!((nanoseconds - predicted).abs() <= 1_000 + 2 * 256, "{path:?}: {predicted} ns: {log}");
         }
     }
     let report = bed.json("abilene", "report.json");

@@ -1,6 +1,6 @@
 //! The interactive day: a lab that is there until it is taken down.
 
-use crate::bed::{Bed, Finished, User};
+use crate::bed::{Bed, Finished, User, child_named};
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -241,26 +241,37 @@ fn a_lab_whose_up_is_killed_while_it_is_made_says_so_and_goes() {
     bed.assert_nothing_is_left("slow");
 }
 
+/// Guard and lab are killed at once: their watcher removes what they left, and where it is killed, too, the next command does and says so.
 #[test]
-fn what_a_killed_lab_left_is_removed_and_told() {
+fn what_a_killed_lab_left_is_removed() {
     let bed = Bed::new(User::Own);
     bed.write("day.yaml", DAY);
-    bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
-    let lab = lab_pid(&bed, "day");
-    // Stopped, it cannot clean up behind its guard.
-    kill(lab, Signal::SIGSTOP).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&bed.netloom(&["ps", "--json"]).stdout).unwrap();
-    kill(Pid::from_raw(i32::try_from(json[0]["pid"].as_i64().unwrap()).unwrap()), Signal::SIGKILL).unwrap();
-    kill(lab, Signal::SIGKILL).unwrap();
-    let gone = (0..1_000).any(|_| {
-        std::thread::sleep(Duration::from_millis(50));
-        bed.netloom(&["ps"])
-            .expect_code(0)
-            .stderr
-            .contains("lab `day` was killed; what it had left behind is removed now")
-    });
-    assert!(gone);
-    bed.assert_nothing_is_left("day");
+    for is_watched in [true, false] {
+        bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+        let lab = lab_pid(&bed, "day");
+        let json: serde_json::Value = serde_json::from_str(&bed.netloom(&["ps", "--json"]).stdout).unwrap();
+        let guard = Pid::from_raw(i32::try_from(json[0]["pid"].as_i64().unwrap()).unwrap());
+        let watcher = Pid::from_raw(child_named(guard.as_raw(), "netloom-watcher"));
+        // Stopped, it cannot clean up behind its guard.
+        kill(lab, Signal::SIGSTOP).unwrap();
+        if !is_watched {
+            kill(watcher, Signal::SIGKILL).unwrap();
+        }
+        kill(guard, Signal::SIGKILL).unwrap();
+        kill(lab, Signal::SIGKILL).unwrap();
+        let told = "lab `day` was killed; what it had left behind is removed now";
+        let gone = (0..1_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            if is_watched {
+                nix::sys::signal::kill(watcher, None).is_err()
+            } else {
+                bed.netloom(&["ps"]).stderr.contains(told)
+            }
+        });
+        assert!(gone);
+        assert!(!bed.netloom(&["ps"]).expect_code(0).stderr.contains(told));
+        bed.assert_nothing_is_left("day");
+    }
 }
 
 #[test]

@@ -66,9 +66,17 @@ def _fifo(words: Sequence[str], kind: str) -> dict[str, Any]:
 
 def _codel(words: Sequence[str], kind: str) -> dict[str, Any]:
     fair = kind == "fq_codel"
-    known = {"limit": "", "target": "", "interval": "", **({"flows": "", "quantum": "", "memory_limit": ""} if fair else {})}
+    known = {
+        "limit": "",
+        "target": "",
+        "interval": "",
+        **({"flows": "", "quantum": "", "memory_limit": ""} if fair else {}),
+    }
     said = _words(words, known, ["ecn", "noecn"], kind)
-    queue: dict[str, Any] = {"kind": "fq-codel" if fair else "codel", "ecn": "noecn" not in said and (fair or "ecn" in said)}
+    queue: dict[str, Any] = {
+        "kind": "fq-codel" if fair else "codel",
+        "ecn": "noecn" not in said and (fair or "ecn" in said),
+    }
     if not fair or "limit" in said:
         queue["limit"] = f"{int(said.get('limit', '1000'))} packets"
     for word in ("target", "interval"):
@@ -83,7 +91,7 @@ def _codel(words: Sequence[str], kind: str) -> dict[str, Any]:
 
 
 def _red(words: Sequence[str], kind: str) -> dict[str, Any]:
-    known = dict.fromkeys(("limit", "min", "max", "avpkt", "burst", "probability", "bandwidth"), "")
+    known: dict[str, str] = dict.fromkeys(("limit", "min", "max", "avpkt", "burst", "probability", "bandwidth"), "")
     said = _words(words, known, ["ecn", "harddrop"], kind)
     if "limit" not in said or "avpkt" not in said:
         raise TcError("RED: Required parameter (limit, avpkt) is missing")

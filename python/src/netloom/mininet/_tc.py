@@ -111,7 +111,9 @@ class Port:
         finally:
             connection.close()
         return next(
-            row for row in pipes if row["link"] == self.link and row["direction"] == self.direction and row["pipe"] is None
+            row
+            for row in pipes
+            if row["link"] == self.link and row["direction"] == self.direction and row["pipe"] is None
         )
 
     def show(self, statistics: bool) -> str:
@@ -185,7 +187,9 @@ def changed(chain: list[dict[str, Any]], arguments: Sequence[str]) -> list[dict[
     """
     what, verb, place, kind, words = _parsed(arguments)
     if what == "filter" or "hook" in place:
-        raise TcError("netloom: a pipe has one queue for all packets, so that a switch's port takes no filters and no ingress")
+        raise TcError(
+            "netloom: a pipe has one queue for all packets, so that a switch's port takes no filters and no ingress"
+        )
     parent = place.get("parent", "root")
     if what == "class":
         return _classed(chain, verb, parent, place, kind, words)
@@ -232,7 +236,9 @@ def _classed(
     if own:
         return [made if each is own[0] else each for each in chain]
     # An inner class has no queue: the leaf's rate is what packets meet.
-    outer = [{**each, "keys": {}} if each["kind"] == "htb class" and each["handle"] == parent else each for each in chain]
+    outer = [
+        {**each, "keys": {}} if each["kind"] == "htb class" and each["handle"] == parent else each for each in chain
+    ]
     return [*outer, made]
 
 
