@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from netloom.mininet import _frr, _tc
+from netloom.mininet import _frr, _qdiscs, _tc
 
 _WILD = Path(__file__).parent / "wild"
 
@@ -122,3 +123,69 @@ def test_frr_s_group_is_wanted_by_its_daemons_alone(monkeypatch: pytest.MonkeyPa
     assert _frr.wants_group("/usr/lib/frr/zebra -d -u root") and not _frr.wants_group("ping 10.0.0.1")
     Group.gr_mem = ("frr", "root")
     assert not _frr.wants_group("zebra")
+
+
+def test_tc_at_a_port_is_a_change_of_its_pipe() -> None:
+    def play(*commands: str) -> list[list[Any]]:
+        chain: list[dict[str, Any]] = []
+        for command in commands:
+            chain = _tc.changed(chain, command.split())
+        return _qdiscs.changes(chain)
+
+    plain = [["rate", "unlimited"], ["queue", "1000 packets"]]
+    nothing = [["delay", "0"], ["loss", "0"], ["duplicate", "0"], ["corrupt", "0"]]
+    add = "qdisc add dev s1-eth2 root"
+    assert play(f"{add} netem delay 50ms loss 1%") == [*plain, ["netem", "delay 50ms loss 1%"]]
+    assert play(f"{add} netem delay 50ms", "qdisc change dev s1-eth2 root netem delay 80ms")[-1] == [
+        "netem",
+        "delay 80ms",
+    ]
+    assert play(f"{add} netem delay 50ms", "qdisc del dev s1-eth2 root") == [*plain, *nothing]
+    assert play(f"{add} netem rate 1mbit limit 20") == [["netem", "rate 1mbit limit 20"]]
+    assert play(f"{add} tbf rate 1mbit burst 15k latency 50ms") == [
+        *nothing,
+        ["tbf", "rate 1mbit burst 15k latency 50ms"],
+    ]
+    assert play(f"{add} pfifo limit 10")[1] == ["queue", "10 packets"]
+    classes = (f"{add} handle 1: htb default 1", "class add dev s1-eth2 parent 1: classid 1:1 htb rate 10mbit")
+    below = "qdisc add dev s1-eth2 parent 1:1 handle 10: netem delay 10ms"
+    assert play(*classes, below) == [["rate", "10000000 bit/s"], plain[1], ["netem", "delay 10ms"]]
+    for wrong in (
+        (f"{add} netem delay 5ms", f"{add} codel"),
+        ("qdisc change dev s1-eth2 root netem delay 5ms",),
+        ("qdisc del dev s1-eth2 root",),
+        (below,),
+        (f"{add} sfq perturb 10",),
+        (*classes, "class add dev s1-eth2 parent 1: classid 1:2 htb rate 1mbit"),
+        ("filter add dev s1-eth2 protocol ip u32",),
+        ("qdisc add dev s1-eth2 clsact",),
+    ):
+        with pytest.raises(_qdiscs.TcError):
+            play(*wrong)
+
+
+def test_what_tc_says_at_a_port_happens_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ports.py").write_text("""
+import os, subprocess
+from mininet.net import Mininet
+from mininet.topo import SingleSwitchTopo
+from mininet.link import TCLink
+net = Mininet(topo=SingleSwitchTopo(2), link=TCLink)
+net.start()
+h1, h2, s1 = net.get('h1', 'h2', 's1')
+def rtt(): return float(h1.cmd('ping -c 3 -i 0.2 %s | tail -1' % h2.IP()).split('=')[1].split('/')[0])
+print('add', s1.cmd('tc qdisc add dev s1-eth2 root netem delay 50ms; echo $?').strip(), rtt() >= 50)
+print('change', os.system('tc qdisc change dev s1-eth2 root netem delay 90ms'), rtt() >= 90)
+print('shown', 'netem' in s1.cmd('tc qdisc show dev s1-eth2'))
+print('replace', subprocess.run('tc qdisc replace dev s1-eth2 root fq_codel', shell=True).returncode, rtt() < 90)
+print('red', os.system('tc qdisc replace dev s1-eth2 root red limit 400000 min 30000 max 90000 avpkt 1000 ecn'))
+print('refused', os.system('tc qdisc replace dev s1-eth2 root sfq perturb 10 2> /dev/null') >> 8)
+print('kind', s1.lab_kind())
+net.stop()
+""")
+    done = subprocess.run(
+        [sys.executable, "-m", "netloom.mininet", "ports.py"], capture_output=True, text=True, timeout=120, check=False
+    )
+    wanted = ["add 0 True", "change 0 True", "shown True", "replace 0 True", "red 0", "refused 2", "kind switch"]
+    assert [line for line in done.stdout.splitlines() if line in wanted] == wanted, done.stdout + done.stderr

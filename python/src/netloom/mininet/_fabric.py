@@ -323,7 +323,9 @@ class Fabric:
             kind = node.lab_kind()
             if kind in ("machine", "aside", "flows") or (kind == "internet" and node is not self._way_out()):
                 continue
-            own: dict[str, Any] = {**stack_keys(), **node.lab_keys()} if kind == "host" else node.lab_keys()
+            own: dict[str, Any] = (
+                {**stack_keys(), **_congestion(), **node.lab_keys()} if kind == "host" else node.lab_keys()
+            )
             lab.node(self.lab_name(node), None if kind == "host" else kind, **own)
         if self.has_flows:
             # Controllers get frames of it, and may send them back.
@@ -382,6 +384,15 @@ def stack_keys() -> dict[str, str]:
     if wanted not in ("namespace", "kernel"):
         raise Unsupported(f"netloom: ${STACK} is `namespace` or `kernel`, not `{wanted}`")
     return {} if wanted == "namespace" else {"stack": wanted}
+
+
+def _congestion() -> dict[str, str]:
+    """The congestion control of this machine, which hosts of Mininet have, too: scripts choose it by `sysctl` before there is a network."""
+    with contextlib.suppress(OSError):
+        found = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+        if found != "cubic":
+            return {"congestion": found}
+    return {}
 
 
 @atexit.register

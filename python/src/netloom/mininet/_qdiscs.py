@@ -74,7 +74,7 @@ def _codel(words: Sequence[str], kind: str) -> dict[str, Any]:
     }
     said = _words(words, known, ["ecn", "noecn"], kind)
     queue: dict[str, Any] = {
-        "kind": "fq-codel" if fair else "codel",
+        "kind": kind,
         "ecn": "noecn" not in said and (fair or "ecn" in said),
     }
     if not fair or "limit" in said:
