@@ -166,7 +166,8 @@ timeline: [{on: a, run: ping -c 3 -i 0.1 b}]
     bed.write("strict.yaml", strict);
     let run = bed.netloom(&["run", "strict.yaml"]).expect_code(5);
     assert!(run.stdout.contains("NOT as described: l "), "{run:#?}");
-    assert!(run.stdout.contains("a dilation of "), "{run:#?}");
+    // By how much slower time would have to run depends on the machine; beyond a hundred times it is virtual time that is advised.
+    assert!(run.stdout.contains("a dilation of ") || run.stdout.contains("--clock virtual"), "{run:#?}");
 }
 
 #[test]

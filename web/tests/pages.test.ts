@@ -54,7 +54,7 @@ describe("on a shared page", () => {
   }), JSON.stringify({ id: 1, ...request }));
 
   test("who comes in says a name, is listed with what is open, and can be sent away", async () => {
-    const { page } = await visit(browser, link("use"), "", { allow: /40[0134]|WebSocket|Failed to load/ });
+    const { page } = await visit(browser, link("use"), "", { allow: /40[0134]|WebSocket|Failed to load/, isAsked: true });
     await page.getByLabel("Your name").fill("Ada L.");
     await page.getByRole("button", { name: "Come in" }).click();
     await page.getByText("role: use").waitFor();
@@ -64,7 +64,7 @@ describe("on a shared page", () => {
     await row.getByText("use", { exact: true }).waitFor();
     await page.goto(page.url().replace(/#.*|$/, "#/lab/taught"));
     await row.getByText("taught").waitFor();
-    await teacher.getByRole("button", { name: "Send Ada L. away" }).click();
+    await teacher.getByRole("button", { name: "Send away Ada L." }).click();
     await row.waitFor({ state: "detached" });
     assert.equal((await page.request.get(new URL("/api/state", page.url()).href)).status(), 401);
     await Promise.all([page.close(), teacher.close()]);

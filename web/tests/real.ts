@@ -54,13 +54,13 @@ export async function serve(where: { path: string; environment: NodeJS.ProcessEn
 }
 
 export interface Seen { page: Page; faults: string[] }
-export interface Wish { width?: number; height?: number; theme?: "light" | "dark"; motion?: "reduce" | "no-preference"; /** Faults that are expected. */ allow?: RegExp; /** Whether it is somebody's first time here. */ isNew?: boolean }
+export interface Wish { width?: number; height?: number; theme?: "light" | "dark"; motion?: "reduce" | "no-preference"; /** Faults that are expected. */ allow?: RegExp; /** Whether it is somebody's first time here. */ isNew?: boolean; /** Whether a name is asked for first. */ isAsked?: boolean }
 
 /** Who has been here before sees no tour. */
 export const known = (page: Page | BrowserContext): Promise<void> => page.addInitScript(() => { try { localStorage.setItem("netloom-tour", "all"); } catch { /* a page without storage */ } });
 
 /** Opens an address of a server in a browser of its own, as another person would. */
-export async function visit(browser: Browser, address: string, hash = "", { width = 1280, height = 800, theme = "light", motion = "reduce", allow, isNew = false }: Wish = {}): Promise<Seen> {
+export async function visit(browser: Browser, address: string, hash = "", { width = 1280, height = 800, theme = "light", motion = "reduce", allow, isNew = false, isAsked = false }: Wish = {}): Promise<Seen> {
   const context = await browser.newContext({ viewport: { width, height }, reducedMotion: motion, colorScheme: theme, acceptDownloads: true, ignoreHTTPSErrors: true });
   if (!isNew) await known(context);
   const page = await context.newPage();
@@ -79,7 +79,8 @@ export async function visit(browser: Browser, address: string, hash = "", { widt
     });
   }
   await page.goto(address);
-  await page.goto(`${new URL(address).origin}/${hash}`);
+  // Who is asked for a name stays where that is asked.
+  if (!isAsked) await page.goto(`${new URL(address).origin}/${hash}`);
   return { page, faults };
 }
 

@@ -48,7 +48,7 @@ function person({ id, name, role, address: from, since_unix_s, here, open }: Vis
   const what = [...opened, ...terminals.map((one) => `terminal in ${one}`), count("capture") > 0 ? `captures: ${count("capture")}` : ""].filter(Boolean).join(", ");
   return el("tr", {}, el("td", {}, name ?? "without a name"), el("td", {}, role), el("td", {}, from), el("td", {}, new Date(since_unix_s * 1000).toLocaleTimeString()),
     el("td", {}, here ? what || "the page" : "has left"),
-    el("td", {}, name === null ? null : el("button", { type: "button", "aria-label": `Send ${name} away`, onclick: () => attempt(() => api.sendAway(id)) }, "Send away")));
+    el("td", {}, name === null ? null : el("button", { type: "button", "aria-label": `Send away ${name}`, onclick: () => attempt(() => api.sendAway(id)) }, "Send away")));
 }
 
 function card(name: string): View {

@@ -17,6 +17,8 @@ impl Unkept {
                 self.first.get_or_insert(error);
                 Ok(None)
             }
+            // What could not be written whole cannot be read back either.
+            Err(RunError::Lab(_)) if self.first.is_some() => Ok(None),
             other => other.map(Some),
         }
     }
@@ -52,6 +54,8 @@ mod tests {
         assert!(report.error.as_ref().is_some_and(|error| error.contains("pipes.csv")), "{:?}", report.error);
         assert_eq!(report.exit_code, ExitCode::Results.number());
         assert!(unkept.keep::<u8>(Err(RunError::Died("it".into()))).is_err());
+        let cut = || Err(RunError::Lab("samples.csv: line 1: there is no column `time_s`".into()));
+        assert!(matches!(unkept.keep::<u8>(cut()), Ok(None)) && Unkept::default().keep::<u8>(cut()).is_err());
         // Why a run failed is not hidden by that.
         let mut failed = Report { error: Some("killed".into()), exit_code: 8, ..Report::default() };
         assert!(Unkept { first: Some(full("a")), is_told: false }.tell(&mut failed));
