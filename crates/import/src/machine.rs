@@ -5,7 +5,7 @@ use crate::scripts::{self, Script, Touched};
 use crate::shell::{self, Effect};
 use crate::source::Place;
 use crate::topology::Topology;
-use crate::value::{Content, Map, Origin, Value, put};
+use crate::value::{Content, Map, Origin, Value, entry, put};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An end of a link as a place in the topology: the link, and which of its ends.
@@ -61,8 +61,14 @@ pub(crate) fn set_up(
     scripts: impl IntoIterator<Item = Script>,
     means: Means<'_>,
 ) -> Outcome {
-    let none = Outcome::default();
-    let mut lifting = Lifting { topology, interfaces, means, touched: BTreeSet::new(), is_all: false, outcome: none };
+    let scripts: Vec<Script> = scripts.into_iter().collect();
+    let controlled = controlled(&scripts, interfaces);
+    if !controlled.is_empty() {
+        // The file says it, so the verdict does not hold it against the run.
+        put(&mut topology.rest, "bounds", Value::map(vec![entry("changes", Value::plain("true"))]));
+    }
+    let (touched, none) = (BTreeSet::new(), Outcome::default());
+    let mut lifting = Lifting { topology, interfaces, means, controlled, touched, is_all: false, outcome: none };
     let left: Vec<(String, Place)> = scripts.into_iter().flat_map(|script| lifting.script(script)).collect();
     let outcome = lifting.outcome;
     if !left.is_empty() {
@@ -74,6 +80,30 @@ pub(crate) fn set_up(
         }
     }
     outcome
+}
+
+/// The interfaces whose traffic control is more than a lab takes from commands: a queue within another, a class, a loop, or something
+/// behind what may not come to its end. All of it stays with the node then, since none of its commands means anything without the others.
+fn controlled(scripts: &[Script], interfaces: &Interfaces) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut is_all = false;
+    // Nothing is taken from what a shell runs as a whole.
+    let lines = scripts.iter().flat_map(|script| {
+        let rest = script.rest.iter().flat_map(|(text, _)| text.lines());
+        script.lines.iter().map(|(line, _)| (line.as_str(), false)).chain(rest.map(|line| (line, true)))
+    });
+    for (line, is_whole) in lines {
+        is_all |= is_whole;
+        let is_taken = match shell::effect(line, interfaces) {
+            Effect::Shape { .. } | Effect::Unshape { .. } => !is_all,
+            _ => !scripts::controls_traffic(line),
+        };
+        if !is_taken {
+            found.extend(scripts::named(line, interfaces.keys()));
+        }
+        is_all |= scripts::touched(line, interfaces.keys()) == Touched::All;
+    }
+    found
 }
 
 /// Says that commands of the set-up may fail, if there are such.
@@ -96,6 +126,8 @@ struct Lifting<'a> {
     topology: &'a mut Topology,
     interfaces: &'a Interfaces,
     means: Means<'a>,
+    /// Interfaces whose traffic control is the node's own.
+    controlled: BTreeSet<String>,
     /// Interfaces that commands before may have changed.
     touched: BTreeSet<String>,
     is_all: bool,
@@ -141,6 +173,15 @@ impl Lifting<'_> {
                 if is_touched(interface) =>
             {
                 self.outcome.may_address = true;
+                return Some(line);
+            }
+            Effect::Shape { ref interface, .. } | Effect::Unshape { ref interface }
+                if self.controlled.contains(interface) =>
+            {
+                let said = format!(
+                    "the traffic control of {interface} is more than one netem or tbf: the node does it, and not the link"
+                );
+                self.topology.notes.add(place, said);
                 return Some(line);
             }
             Effect::Shape { ref interface, is_added: true, .. } if self.is_shaped(interface) => {
@@ -319,5 +360,24 @@ mod tests {
         assert_eq!(shape(&format!("{add}tc qdisc replace dev eth0 root netem loss 1%\n")), "loss 1%");
         assert_eq!(shape(&format!("{add}tc qdisc add dev eth0 root netem loss 1%\n")), "delay 1ms");
         assert_eq!(shape(&format!("{add}tc qdisc del dev eth0 root\n")), "");
+    }
+
+    #[test]
+    fn traffic_control_that_a_link_cannot_have_stays_with_the_node() {
+        let add = "tc qdisc add dev eth0 root handle 1: netem delay 1ms\n";
+        for other in [
+            "tc qdisc add dev eth0 parent 1: handle 2: tbf rate 1mbit burst 32kbit latency 400ms\n",
+            "tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\ntc qdisc del dev eth0 root\n",
+            "for i in 0; do tc qdisc change dev eth$i root netem loss 1%; done\n",
+            "if true; then\ntc qdisc replace dev eth0 root netem loss 1%\nfi\n",
+        ] {
+            let script = format!("{add}{other}");
+            let (_, shape, left) = made(&script);
+            let count: usize = left.iter().map(|one| one.matches("tc ").count()).sum();
+            assert_eq!((shape.as_str(), count), ("", script.matches("tc ").count()), "{script}");
+        }
+        // What does not come to its end, and what only looks.
+        assert_eq!(made(&format!("exit 0\n{add}")).1, "");
+        assert_eq!(made(&format!("{add}tc qdisc show dev eth0\ntc qdisc add dev eth0 ingress\n")).1, "delay 1ms");
     }
 }

@@ -43,11 +43,21 @@ const HARMLESS: [&str; 29] = [
     "modprobe",
     "set",
 ];
-/// Programs that start others.
-const SHELLS: [&str; 9] = ["sh", "bash", "dash", "ash", "zsh", "source", ".", "eval", "exec"];
+/// Programs that start others, or whose language says what they do.
+const SHELLS: [&str; 18] = [
+    "sh", "bash", "dash", "ash", "zsh", "source", ".", "eval", "exec", "busybox", "env", "nohup", "timeout", "xargs",
+    "perl", "ruby", "expect", "tclsh",
+];
+/// Programs that give addresses to interfaces which they find by themselves.
+const MANAGERS: [&str; 6] = ["dhclient", "dhcpcd", "udhcpc", "netplan", "networkctl", "nmcli"];
 /// Programs that talk to the init of a system.
 const INITS: [&str; 8] =
     ["systemctl", "service", "rc-service", "invoke-rc.d", "initctl", "update-rc.d", "rc-update", "chkconfig"];
+/// Words that may stand in front of a command.
+const BEFORE: [&str; 15] = [
+    "then", "do", "else", "if", "elif", "while", "until", "!", "sudo", "exec", "nohup", "env", "time", "command",
+    "builtin",
+];
 /// The folder of scripts that do.
 const INIT_FOLDER: &str = "/etc/init.d/";
 
@@ -105,6 +115,7 @@ fn goes_on(line: &str) -> bool {
     let is_whole = (line.ends_with("done") || line.ends_with("fi")) && !line.contains("<<") && line.contains(';');
     let first = line.split([' ', '\t', ';', '(']).next().unwrap_or_default();
     let is_open = line.ends_with(['\\', '{', '(', '|'])
+        || line.ends_with("&&")
         || line.contains("<<")
         || line.contains("()")
         || first == "function"
@@ -116,11 +127,13 @@ fn goes_on(line: &str) -> bool {
 /// Whether a line changes the shell itself.
 fn is_of_shell(line: &str) -> bool {
     let first = line.split([' ', '\t', ';']).next().unwrap_or_default();
-    let is_name = |name: &str| {
-        name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
     OF_SHELL.contains(&first) || first.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// Whether a shell's variable may be called so.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// The interfaces whose addresses or state a command may change.
@@ -133,15 +146,22 @@ pub(crate) enum Touched {
 
 /// What the command `line` may change of the interfaces with these names.
 pub(crate) fn touched<'a>(line: &str, interfaces: impl Iterator<Item = &'a String>) -> Touched {
-    let words: Vec<&str> = line.split(|letter: char| letter.is_whitespace() || ";|&()\"'".contains(letter)).collect();
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && *word != "sudo").collect();
+    let words = words(line);
     let Some(first) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else { return Touched::None };
     let speaks = |all: &[&str]| words.iter().any(|word| all.contains(word));
     let is_script = words[0].contains('/') && !["/bin/", "/sbin/"].iter().any(|folder| words[0].contains(folder))
         || words.iter().any(|word| word.ends_with(".sh"));
     let sets = ["a", "addr", "address", "ifconfig", "link", "l", "ifup", "ifdown", "dhclient", "udhcpc"];
     let is_hidden = line.contains(['$', '`', '\n']) && speaks(&sets);
-    if is_script || is_hidden || SHELLS.contains(&first) || speaks(&["exit"]) {
+    let is_module = words.get(1) == Some(&"-m");
+    let is_language = SHELLS.contains(&first) || first.starts_with("python") && !is_module;
+    // Its commands are in a file.
+    let is_batch = first == "ip" && speaks(&["-b", "-batch"]);
+    if is_script || is_hidden || is_language || is_batch || speaks(&["exit"]) {
+        return Touched::All;
+    }
+    let named: BTreeSet<String> = interfaces.filter(|name| words.contains(&name.as_str())).cloned().collect();
+    if MANAGERS.contains(&first) && named.is_empty() {
         return Touched::All;
     }
     let is_one = !line.contains([';', '|', '&', '\n']);
@@ -156,12 +176,32 @@ pub(crate) fn touched<'a>(line: &str, interfaces: impl Iterator<Item = &'a Strin
     if is_one && is_address && speaks(&["show", "sh", "s", "list", "lst", "ls"]) {
         return Touched::None;
     }
-    let named: BTreeSet<String> = interfaces.filter(|name| words.contains(&name.as_str())).cloned().collect();
     match named.is_empty() {
         true if is_address && speaks(&["flush", "f"]) => Touched::All,
         true => Touched::None,
         false => Touched::These(named),
     }
+}
+
+/// The words of a command, without what is between them in a shell.
+fn words(line: &str) -> Vec<&str> {
+    let words = line.split(|letter: char| letter.is_whitespace() || ";|&()\"'".contains(letter));
+    words.filter(|word| !word.is_empty() && *word != "sudo").collect()
+}
+
+/// Whether a command changes what an interface does to the packets that leave there (tc(8)).
+pub(crate) fn controls_traffic(line: &str) -> bool {
+    let words = words(line);
+    let speaks = |all: &[&str]| words.iter().any(|word| all.contains(word));
+    let is_tc = words.iter().any(|word| *word == "tc" || word.ends_with("/tc"));
+    is_tc && !speaks(&["show", "list", "ls", "ingress", "clsact", "ffff:"])
+}
+
+/// The interfaces that a command names, of those with these names; all if a shell has to find out which.
+pub(crate) fn named<'a>(line: &str, interfaces: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
+    let words = words(line);
+    let is_hidden = line.contains(['$', '`']);
+    interfaces.filter(|name| is_hidden || words.contains(&name.as_str())).cloned().collect()
 }
 
 /// A command without what it asks of the init of a system, and what that is.
@@ -213,8 +253,7 @@ fn settle(piece: &str, is_command: bool, made: &mut String, asked: &mut Vec<Stri
     loop {
         rest = rest.trim_start();
         let word = rest.split_whitespace().next().unwrap_or_default();
-        let is_passed =
-            ["then", "do", "else", "if", "elif", "while", "until", "!", "sudo", "exec", "nohup"].contains(&word);
+        let is_passed = BEFORE.contains(&word) || word.split_once('=').is_some_and(|(name, _)| is_name(name));
         if !is_passed {
             break;
         }
@@ -261,6 +300,8 @@ mod tests {
         );
         assert!(script("set -e\nip a\n").is_one && script("ip a\nX=1\n").is_one && script("cd /x\n").is_one);
         assert!(!script("for i in 1 2; do echo $i; done\nip a x=1\n").is_one);
+        let joined = script("ip a\nip b &&\nip c\n");
+        assert_eq!((joined.lines.len(), joined.rest.map(|(text, _)| text)), (1, Some("ip b &&\nip c".into())));
     }
 
     #[test]
@@ -273,6 +314,7 @@ mod tests {
             "sysctl -w a=b",
             "ip link set eth0 master br0",
             "ip -br a show dev eth0",
+            "python3 -m http.server",
             "tc x dev eth0",
         ] {
             assert_eq!(of(line), Touched::None, "{line}");
@@ -287,6 +329,10 @@ mod tests {
             "ip addr add $A dev eth0",
             "true || exit 1",
             "/root/setup.sh",
+            "python3 /root/setup.py",
+            "ip -b x",
+            "dhclient",
+            "env A=1 x",
         ] {
             assert_eq!(of(line), Touched::All, "{line}");
         }
@@ -302,6 +348,7 @@ mod tests {
         );
         assert_eq!(of("(/etc/init.d/ssh start) # systemctl; x").0, "(true) # systemctl; x");
         assert_eq!(of("sudo /usr/bin/systemctl stop x|cat").0, "sudo true|cat");
+        assert_eq!(of("A=1 env B=2 service x start").0, "A=1 env B=2 true");
         for kept in [
             "echo \"a; systemctl x\"",
             "echo service",
