@@ -1,7 +1,7 @@
 //! What a reader has looked at of a tree. The rest is noted in the end, so that nothing is left out in silence.
 
 use crate::notes::Notes;
-use crate::source::Place;
+use crate::source::{Place, Read};
 use crate::tree::Tree;
 use netloom_lab::yaml::{Content, Entry, Node};
 use std::cell::RefCell;
@@ -27,6 +27,13 @@ impl Seen {
     /// The text under a key, which counts as looked at.
     pub(crate) fn word<'a>(&self, node: &'a Node, key: &str) -> Option<&'a str> {
         self.get(node, key)?.text()
+    }
+
+    /// What has to be under a key, with all that is in it.
+    pub(crate) fn required<'a>(&self, node: &'a Node, key: &str, wanted: &str) -> Read<&'a Node> {
+        let found = node.required(key, wanted)?;
+        self.all(node, key);
+        Ok(found)
     }
 
     /// The value under a key, with all that is in it.

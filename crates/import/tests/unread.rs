@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const WORD: &str = "zzunknown";
 
 /// What a line has where all below a section is noted in one, or only draws.
-const COVERED: [&str; 14] = [
+const COVERED: [&str; 18] = [
     "mgmt:",
     "vars: {",
     "endpoint: {",
@@ -23,6 +23,10 @@ const COVERED: [&str; 14] = [
     "option show",
     "name=\"dashboard\"",
     "action=\"join\" latency",
+    "<y:",
+    "[cells.spy]",
+    "[cells.unused]",
+    "labels: {",
 ];
 
 /// Where the lab file of `text` says nothing of the word that was added.
@@ -36,7 +40,21 @@ fn is_silent(format: Format, path: &Path, text: &str) -> bool {
 fn extended(path: &Path, text: &str) -> Vec<String> {
     let insert = |at: usize, what: &str| format!("{}{what}{}", &text[..at], &text[at..]);
     match path.extension().and_then(|ending| ending.to_str()) {
-        Some("xml") => after(text, |rest| {
+        Some("toml") => lines(text, |line| line.starts_with('['))
+            .into_iter()
+            .map(|(at, _)| insert(at, &format!("{WORD} = 7\n")))
+            .chain([format!("{WORD} = 7\n{text}")])
+            .collect(),
+        Some("yaml") => blocks(text)
+            .into_iter()
+            .chain(maps(text).into_iter().map(|at| insert(at, &format!("{WORD}: 7, "))))
+            .chain(
+                after(text, |rest| rest.strip_prefix("edge [").map(|_| 6))
+                    .into_iter()
+                    .map(|at| insert(at, &format!(" {WORD} 7 "))),
+            )
+            .collect(),
+        Some("xml" | "graphml") => after(text, |rest| {
             let name = rest.strip_prefix('<').filter(|name| name.starts_with(|one: char| one.is_ascii_alphabetic()))?;
             let end = name.find(|one: char| one.is_whitespace() || one == '/' || one == '>')?;
             Some(1 + end)
@@ -52,15 +70,9 @@ fn extended(path: &Path, text: &str) -> Vec<String> {
             .into_iter()
             .map(|(at, _)| insert(at, &format!(" {WORD} 7\n")))
             .collect(),
-        Some("yml") if text.contains("{n") || text.contains("{k") => after(text, |rest| {
-            rest.strip_prefix('{').filter(|rest| rest.starts_with(|one: char| one.is_ascii_lowercase())).map(|_| 1)
-        })
-        .into_iter()
-        .filter(|at| !text[..*at].ends_with("${"))
-        .map(|at| insert(at, &format!("{WORD}: 7, ")))
-        .chain(blocks(text))
-        .collect(),
-        Some("yml") => blocks(text),
+        Some("yml") => {
+            maps(text).into_iter().map(|at| insert(at, &format!("{WORD}: 7, "))).chain(blocks(text)).collect()
+        }
         Some("conf") => text
             .lines()
             .filter_map(|line| line.split_once('[').map(|(device, _)| device))
@@ -86,6 +98,13 @@ fn blocks(text: &str) -> Vec<String> {
 /// The places behind what `length` finds at the beginning of a rest of the text.
 fn after(text: &str, length: impl Fn(&str) -> Option<usize>) -> Vec<usize> {
     text.char_indices().filter_map(|(at, _)| Some(at + length(&text[at..])?)).collect()
+}
+
+/// The places in maps of YAML that stand in braces.
+fn maps(text: &str) -> Vec<usize> {
+    let is_map = |rest: &str| rest.starts_with(|one: char| one.is_ascii_lowercase());
+    let found = after(text, |rest| rest.strip_prefix('{').filter(|rest| is_map(rest)).map(|_| 1));
+    found.into_iter().filter(|at| !text[..*at].ends_with("${")).collect()
 }
 
 /// The places in objects of JSON that have entries.

@@ -6,6 +6,25 @@ use crate::xml;
 use roxmltree::Node;
 use std::collections::BTreeMap;
 
+/// Elements with what is read of them, and what only serves programs that read them (graphml.graphdrawing.org, "GraphML-Parseinfo").
+const READ: [(&str, &[&str]); 12] = [
+    ("graphml", &["schemaLocation"]),
+    ("key", &["id", "for", "attr.name", "attr.type", "yfiles.type"]),
+    ("default", &["space"]),
+    ("desc", &[]),
+    ("graph", &["id", "edgedefault", "parse.nodeids", "parse.edgeids", "parse.order", "parse.nodes", "parse.edges"]),
+    ("node", &["id", "yfiles.foldertype", "parse.indegree", "parse.outdegree"]),
+    // Ends at ports are noted with the ports.
+    ("edge", &["id", "source", "target", "directed", "sourceport", "targetport"]),
+    ("hyperedge", &["id"]),
+    ("endpoint", &["id", "node", "port", "type"]),
+    ("port", &["name"]),
+    ("data", &["key", "id", "space"]),
+    ("resources", &[]),
+];
+/// Elements whose contents are a value, or those of a drawing.
+const PASSED: [&str; 5] = ["data", "default", "desc", "port", "resources"];
+
 /// What a `key` declares.
 struct Key {
     name: String,
@@ -44,6 +63,7 @@ pub(crate) fn read(text: &str) -> Read<Graph> {
             _ => {}
         }
     }
+    xml::rest(&root, &reader.lines, &READ, &PASSED, &mut reader.graph.notes);
     if reader.graph.nodes.is_empty() {
         return Err(
             xml::place(&root, &reader.lines).wrong("there is no <node> in this file: a network has at least one")

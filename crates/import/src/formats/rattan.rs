@@ -6,6 +6,7 @@ mod trace;
 
 use crate::files::Input;
 use crate::quantity::{self, spelled_duration};
+use crate::seen::Seen;
 use crate::source::{Place, Read};
 use crate::toml;
 use crate::topology::{End, Topology};
@@ -30,57 +31,71 @@ pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
     }
     let links = root.required("links", "rattan says there how cells are linked: write for example `left = \"up\"`")?;
     let link = topology.add_link("link", Origin::at(links.place()), numbers.map(End::at))?;
-    let mut seen = BTreeSet::new();
+    let seen = Seen::default();
+    seen.get(&root, "links");
+    let mut ways = Ways { root: &root, links, seen: &seen, passed: BTreeSet::new() };
     for (direction, end) in ENDS.into_iter().enumerate() {
         let mut found = Direction::default();
-        follow(&root, links, end, &mut seen, &mut found, &mut topology, input)?;
+        ways.follow(end, &mut found, &mut topology, input)?;
         let settings = found.settings(&mut topology.notes);
         let made = &mut topology.links[link];
         *[&mut made.forward, &mut made.backward][direction] = settings;
     }
-    for cell in root.get("cells").map_or(&[][..], Tree::entries).iter().filter(|cell| !seen.contains(&cell.name)) {
-        let place = Place { file: 0, span: cell.span };
-        topology.notes.add(place, format!("the cell `{}` is on no way between the ends", cell.name));
+    let passed = ways.passed;
+    for cell in seen.get(&root, "cells").map_or(&[][..], Tree::entries) {
+        seen.take(cell);
+        if !passed.contains(&cell.name) {
+            seen.all_of(&cell.value);
+            let place = Place { file: 0, span: cell.span };
+            topology.notes.add(place, format!("the cell `{}` is on no way between the ends", cell.name));
+        }
     }
-    commands(&root, &mut topology);
-    others(&root, &mut topology);
+    commands(&root, &seen, &mut topology);
+    others(&root, &seen, &mut topology);
+    seen.rest(&root, &[], &mut topology.notes);
     Ok(topology)
 }
 
-/// Takes what a direction does from its cells, one after the other.
-fn follow(
-    root: &Node,
-    links: &Node,
-    end: &str,
-    seen: &mut BTreeSet<String>,
-    found: &mut Direction,
-    topology: &mut Topology,
-    input: &mut Input<'_>,
-) -> Read<()> {
-    let is_end = |name: &str| ENDS.iter().any(|one| is_port(name, one));
-    let Some(first) = links.entries().iter().find(|link| is_port(&link.name, end)) else {
-        return Err(links.place().wrong(format!("nothing leaves `{end}`: write for example `{end} = \"up\"`")));
-    };
-    let mut at = &first.value;
-    loop {
-        let name = at.text().unwrap_or_default();
-        if is_end(name) {
-            return match is_port(name, end) {
-                true => Err(at.place().wrong(format!("what leaves `{end}` comes back to it"))),
-                false => Ok(()),
-            };
+/// The ways between the ends.
+struct Ways<'a> {
+    root: &'a Node,
+    links: &'a Node,
+    seen: &'a Seen,
+    /// The cells that were passed.
+    passed: BTreeSet<String>,
+}
+
+impl Ways<'_> {
+    /// Takes what a direction does from its cells, one after the other.
+    fn follow(&mut self, end: &str, found: &mut Direction, topology: &mut Topology, input: &mut Input<'_>) -> Read<()> {
+        let (links, seen) = (self.links, self.seen);
+        let is_end = |name: &str| ENDS.iter().any(|one| is_port(name, one));
+        let Some(first) = links.entries().iter().find(|link| is_port(&link.name, end)) else {
+            return Err(links.place().wrong(format!("nothing leaves `{end}`: write for example `{end} = \"up\"`")));
+        };
+        seen.take(first);
+        let mut at = &first.value;
+        loop {
+            let name = at.text().unwrap_or_default();
+            if is_end(name) {
+                return match is_port(name, end) {
+                    true => Err(at.place().wrong(format!("what leaves `{end}` comes back to it"))),
+                    false => Ok(()),
+                };
+            }
+            if !self.passed.insert(name.to_owned()) {
+                let said = format!("`{name}` is passed twice: a cell is in one direction, and once");
+                return Err(at.place().wrong(said));
+            }
+            let cell = self.root.get("cells").and_then(|cells| cells.get(name));
+            let cell =
+                cell.ok_or_else(|| at.place().wrong(format!("there is no cell `{name}`: write `[cells.{name}]`")))?;
+            found.add(cell, seen, topology, input)?;
+            let egress = seen.get(cell, "egress_connections").and_then(|all| all.items().first());
+            let next = seen.get(links, name).or(egress);
+            let missing = || at.place().wrong(format!("nothing leaves `{name}`: write `{name} = ...` in `[links]`"));
+            at = next.ok_or_else(missing)?;
         }
-        if !seen.insert(name.to_owned()) {
-            return Err(at.place().wrong(format!("`{name}` is passed twice: a cell is in one direction, and once")));
-        }
-        let cell = root.get("cells").and_then(|cells| cells.get(name));
-        let cell =
-            cell.ok_or_else(|| at.place().wrong(format!("there is no cell `{name}`: write `[cells.{name}]`")))?;
-        found.add(cell, topology, input)?;
-        let egress = cell.get("egress_connections").and_then(|all| all.items().first());
-        let next = links.get(name).or(egress);
-        at = next
-            .ok_or_else(|| at.place().wrong(format!("nothing leaves `{name}`: write `{name} = ...` in `[links]`")))?;
     }
 }
 
@@ -90,10 +105,10 @@ fn is_port(name: &str, end: &str) -> bool {
 }
 
 /// What runs at the ends.
-fn commands(root: &Node, topology: &mut Topology) {
-    let Some(commands) = root.get("commands") else { return };
+fn commands(root: &Node, seen: &Seen, topology: &mut Topology) {
+    let Some(commands) = seen.get(root, "commands") else { return };
     for (end, other) in [("left", "right"), ("right", "left")] {
-        let Some(command) = commands.get(end) else { continue };
+        let Some(command) = seen.get(commands, end) else { continue };
         let words: Vec<Value> = command.items().iter().filter_map(Node::text).map(Value::text).collect();
         if words.is_empty() {
             continue;
@@ -107,17 +122,22 @@ fn commands(root: &Node, topology: &mut Topology) {
 }
 
 /// Notes what is not read.
-fn others(root: &Node, topology: &mut Topology) {
+fn others(root: &Node, seen: &Seen, topology: &mut Topology) {
     let known = ["env", "cells", "links", "commands"];
     for section in root.entries().iter().filter(|section| !known.contains(&section.name.as_str())) {
+        if !section.value.entries().is_empty() {
+            seen.take(section);
+        }
         for key in section.value.entries() {
+            seen.take(key);
+            seen.all_of(&key.value);
             let place = Place { file: 0, span: key.span };
             if key.value.text() != Some("false") {
                 topology.notes.add(place, format!("`{}.{}` is not read", section.name, key.name));
             }
         }
     }
-    for key in root.get("env").map_or(&[][..], Tree::entries) {
+    for key in seen.all(root, "env").map_or(&[][..], Tree::entries) {
         let place = Place { file: 0, span: key.span };
         let note = match (key.name.as_str(), key.value.text()) {
             ("mode", Some("Compatible")) => "`right` is a node of its own, not this machine".to_owned(),

@@ -4,6 +4,7 @@ use super::{share, time, trace};
 use crate::files::Input;
 use crate::notes::Notes;
 use crate::quantity::{self, spelled_rate};
+use crate::seen::Seen;
 use crate::source::{Place, Read};
 use crate::topology::Topology;
 use crate::tree::Tree;
@@ -28,11 +29,12 @@ pub(super) struct Direction {
 
 impl Direction {
     /// Adds what a cell does.
-    pub(super) fn add(&mut self, cell: &Node, topology: &mut Topology, input: &mut Input<'_>) -> Read<()> {
-        let kind = cell.required("type", "a cell has a type: write for example `type = \"Delay\"`")?;
+    pub(super) fn add(&mut self, cell: &Node, seen: &Seen, topology: &mut Topology, input: &mut Input<'_>) -> Read<()> {
+        let kind = seen.required(cell, "type", "a cell has a type: write for example `type = \"Delay\"`")?;
         let place = cell.place();
         let again = |is_there: bool, what: &str, notes: &mut Notes| {
             if is_there {
+                seen.all_of(cell);
                 notes.add(place, format!("a second {what} in one direction is not read"));
             }
             is_there
@@ -41,12 +43,13 @@ impl Direction {
         match kind.text().unwrap_or_default() {
             "Bw" | "BwReplay" | "TokenBucket" if again(self.rate.is_some(), "rate", notes) => {}
             "Bw" => {
-                let rate = cell.get("bandwidth").map(bandwidth).transpose()?;
+                let rate = seen.get(cell, "bandwidth").map(bandwidth).transpose()?;
                 self.rate = rate.map(|(rate, at)| (rate.into(), at));
-                self.queue(cell, notes)?;
+                self.queue(cell, seen, notes)?;
             }
             "BwReplay" => {
-                let said = cell.required("trace", "a replay has a trace: write for example `trace = \"lte.trace\"`")?;
+                let said =
+                    seen.required(cell, "trace", "a replay has a trace: write for example `trace = \"lte.trace\"`")?;
                 let file = said.text().unwrap_or_default();
                 if [".json", ".toml"].iter().any(|ending| file.ends_with(ending)) {
                     notes.add(said.place(), "traces of bandwidth are read in mahimahi's format only: there is no rate");
@@ -57,18 +60,18 @@ impl Direction {
                     trace.push(entry("file", Value::text(file)));
                     self.rate = Some((Value::map(trace), said.place()));
                 }
-                self.queue(cell, notes)?;
+                self.queue(cell, seen, notes)?;
             }
-            "TokenBucket" => self.token_bucket(cell)?,
+            "TokenBucket" => self.token_bucket(cell, seen)?,
             "Delay" => {
-                if let Some(said) = cell.get("delay") {
+                if let Some(said) = seen.get(cell, "delay") {
                     let before = self.delay.map_or(Duration::ZERO, |(delay, _)| delay);
                     self.delay = Some((before + time(said)?, said.place()));
                 }
             }
             "Loss" if again(self.loss.is_some(), "loss", notes) => {}
             "Loss" => {
-                self.loss(cell, notes)?;
+                self.loss(cell, seen, notes)?;
                 if self.rate.is_some() && self.loss.is_some() {
                     notes.add(place, "losses are in front of the queue, not behind it");
                 }
@@ -76,24 +79,33 @@ impl Direction {
             "DelayReplay" | "LossReplay" if again(self.schedule.is_some(), "replay", notes) => {}
             replay @ ("DelayReplay" | "LossReplay") => {
                 let said =
-                    cell.required("trace", "a replay has a trace: write for example `trace = \"delays.json\"`")?;
+                    seen.required(cell, "trace", "a replay has a trace: write for example `trace = \"delays.json\"`")?;
                 let key = if replay == "DelayReplay" { "delay" } else { "loss" };
                 self.schedule = trace::read(said, key, input, notes)?.map(|schedule| (key, schedule, said.place()));
             }
             "Shadow" => {}
-            other => notes.add(kind.place(), format!("what cells of type `{other}` do is not read")),
+            other => {
+                seen.all_of(cell);
+                notes.add(kind.place(), format!("what cells of type `{other}` do is not read"));
+            }
         }
         Ok(())
     }
 
-    fn queue(&mut self, cell: &Node, notes: &mut Notes) -> Read<()> {
-        if cell.word("bw_type") == Some("LinkLayer") {
-            self.overhead = Some((Value::plain("{bytes: 38 B}"), cell.place()));
+    fn queue(&mut self, cell: &Node, seen: &Seen, notes: &mut Notes) -> Read<()> {
+        match seen.get(cell, "bw_type") {
+            Some(said) if said.text() == Some("LinkLayer") => {
+                self.overhead = Some((Value::plain("{bytes: 38 B}"), cell.place()));
+            }
+            Some(said) if said.text() != Some("NetworkLayer") => {
+                notes.add(said.place(), format!("the `bw_type` {:?} is not read", said.text().unwrap_or_default()));
+            }
+            _ => {}
         }
-        let said = cell.get("queue");
-        let config = cell.get("queue_config");
+        let said = seen.get(cell, "queue");
+        let config = seen.get(cell, "queue_config");
         let number = |key: &str| -> Read<Option<u64>> {
-            let Some(found) = config.and_then(|config| config.get(key)) else { return Ok(None) };
+            let Some(found) = config.and_then(|config| seen.get(config, key)) else { return Ok(None) };
             let text = found.text().unwrap_or_default();
             let wrong = || found.place().wrong(format!("`{key}` is no whole number above 0"));
             text.replace('_', "").parse().ok().filter(|number| *number > 0).ok_or_else(wrong).map(Some)
@@ -114,7 +126,7 @@ impl Direction {
             "CoDel" => {
                 let mut keys = vec![entry("kind", Value::plain("codel")), entry("limit", Value::plain(limit))];
                 for key in ["target", "interval"] {
-                    let span = config.and_then(|config| config.get(key)).map(time).transpose()?;
+                    let span = config.and_then(|config| seen.get(config, key)).map(time).transpose()?;
                     keys.extend(span.map(|span| entry(key, span)));
                 }
                 keys.extend(number("mtu")?.map(|mtu| entry("mtu", Value::plain(format!("{mtu} B")))));
@@ -129,22 +141,22 @@ impl Direction {
         Ok(())
     }
 
-    fn token_bucket(&mut self, cell: &Node) -> Read<()> {
-        let Some(rate) = cell.get("rate").map(bandwidth).transpose()? else { return Ok(()) };
-        let burst = cell.required("burst", "a token bucket has a size: write for example `burst = \"10KB\"`")?;
+    fn token_bucket(&mut self, cell: &Node, seen: &Seen) -> Read<()> {
+        let Some(rate) = seen.get(cell, "rate").map(bandwidth).transpose()? else { return Ok(()) };
+        let burst = seen.required(cell, "burst", "a token bucket has a size: write for example `burst = \"10KB\"`")?;
         let mut keys = vec![
             entry("kind", Value::plain("token-bucket")),
             entry("rate", rate.0),
             entry("burst", Value::plain(format!("{} B", bytes(burst)?))),
         ];
-        if let Some((peak, _)) = cell.get("peakrate").map(bandwidth).transpose()? {
+        if let Some((peak, _)) = seen.get(cell, "peakrate").map(bandwidth).transpose()? {
             keys.push(entry("peak", peak));
-            if let Some(least) = cell.get("minburst") {
+            if let Some(least) = seen.get(cell, "minburst") {
                 keys.push(entry("peak_burst", Value::plain(format!("{} B", bytes(least)?))));
             }
         }
         self.rate = Some((Value::map(keys), rate.1));
-        let limit = match cell.get("limit") {
+        let limit = match seen.get(cell, "limit") {
             Some(limit) if limit.text() != Some("0") => format!("{} B", bytes(limit)?),
             _ => ENDLESS.to_owned(),
         };
@@ -153,8 +165,8 @@ impl Direction {
     }
 
     /// Of n probabilities, the k-th is that of a loss after k - 1 others.
-    fn loss(&mut self, cell: &Node, notes: &mut Notes) -> Read<()> {
-        let Some(pattern) = cell.get("pattern") else { return Ok(()) };
+    fn loss(&mut self, cell: &Node, seen: &Seen, notes: &mut Notes) -> Read<()> {
+        let Some(pattern) = seen.get(cell, "pattern") else { return Ok(()) };
         let shares = pattern.items().iter().map(share).collect::<Read<Vec<_>>>()?;
         let place = pattern.place();
         if shares.len() > 2 {

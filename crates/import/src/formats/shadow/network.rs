@@ -1,6 +1,6 @@
 //! The graph: its nodes are routers, or a switch if there is only one.
 
-use super::bandwidth;
+use super::{bandwidth, unread};
 use crate::Role;
 use crate::files::Input;
 use crate::formats::gml;
@@ -33,6 +33,8 @@ const SWITCH: &str = "graph [
   ]
 ]
 ";
+/// What Shadow's edges have.
+const OF_EDGES: [&str; 4] = ["latency", "packet_loss", "jitter", "label"];
 /// The largest cost of a link.
 const MOST_COST: u64 = 65_535;
 
@@ -120,7 +122,12 @@ pub(super) fn read(section: &Node, hosts: &Node, stem: &str, input: &mut Input<'
     edges(&mut graph, &mut nodes, is_shortest, &mut notes)?;
     graph.notes = notes;
     let mut network = Network { nodes, hosts: BTreeMap::new(), addresses: Vec::new() };
-    let topology = graph::topology(graph, stem, Role::Transit)?;
+    let mut topology = graph::topology(graph, stem, Role::Transit)?;
+    unread(section, "network.", &["graph", "use_shortest_path"], &mut topology);
+    unread(said, "graph.", &["type", "inline", "file"], &mut topology);
+    if let Some(file) = said.get("file") {
+        unread(file, "file.", &["path"], &mut topology);
+    }
     for host in hosts.entries() {
         if let Some(id) = host.value.word("network_node_id") {
             *network.hosts.entry(id.to_owned()).or_default() += 1;
@@ -221,10 +228,12 @@ fn edges(graph: &mut Graph, nodes: &mut BTreeMap<String, Attached>, is_shortest:
             if let Some(node) = nodes.get_mut(&graph.nodes[one].id) {
                 node.within = settings;
             }
+            for left in edge.attributes.iter().filter(|left| !OF_EDGES.contains(&left.name.as_str())) {
+                notes.add(left.place, format!("`{}` of an edge from a node to itself is not read", left.name));
+            }
             continue;
         }
-        edge.attributes
-            .retain(|attribute| !["latency", "packet_loss", "jitter", "label"].contains(&attribute.name.as_str()));
+        edge.attributes.retain(|attribute| !OF_EDGES.contains(&attribute.name.as_str()));
         edge.attributes.push(attribute("delay", delay.to_string(), place));
         edge.attributes.extend(lost.map(|(share, at)| attribute("loss", share.to_string(), at)));
         delays.push(delay);

@@ -81,6 +81,7 @@ fn expected(
         keys.push(entry("service", Value::plain("true")));
         return;
     }
+    unread(state, "expected_final_state.", &["signaled", "exited"], topology);
     let signal = state.word("signaled").and_then(|said| {
         let named = SIGNALS.iter().find(|(name, _)| *name == said).map(|(_, number)| *number);
         named.or_else(|| said.parse().ok()).map(|number| 128 + number.min(64))
