@@ -154,8 +154,9 @@ fn round_trips_in_the_topology_zoo_are_those_predicted() {
         for shown in [0, 2].map(|place| figures.split('/').nth(place).unwrap().parse::<f64>().unwrap()) {
             let nanoseconds = (shown * 1e6).round() as i64;
             let predicted = i64::try_from(one_way + back).unwrap();
-            // Ping cuts both of its times to microseconds, and the clock may be a step behind at each.
-            assert!((nanoseconds - predicted).abs() <= 1_000 + 2 * 256, "{path:?}: {predicted} ns: {log}");
+            // Ping cuts both of its times to microseconds, the clock may be a step of 256 ns behind at each, and what the agents of
+            // nodes do now and then moves a packet by up to 4 us.
+            assert!((nanoseconds - predicted).abs() <= 1_000 + 2 * 256 + 4_000, "{path:?}: {predicted} ns: {log}");
         }
     }
     let report = bed.json("abilene", "report.json");

@@ -141,7 +141,7 @@ fn a_damaged_results_folder_is_shown_as_far_as_it_is_sound() {
     // A pipe in the place of a file would never end.
     fs::remove_file(folder.join("report.json")).unwrap();
     nix::unistd::mkfifo(&folder.join("report.json"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    assert_eq!(server.ask("GET", &format!("/api/results/{whole}/files/report.json"), b"").status, 404);
+    assert_eq!(server.ask("GET", &format!("/api/results/{whole}/files/report.json"), b"").status, 403);
     assert!(server.ask("GET", &format!("/api/results/{whole}"), b"").status < 500);
 }
 
