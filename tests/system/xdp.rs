@@ -19,8 +19,8 @@ nodes:
   x: {{offload: false, root: overlay, files: {{/srv/{name}.py: {name}.py}}}}
   b: {{setup: [ip addr add 10.0.0.2/24 dev eth0]}}
 links:
-  left: {{ends: [a, x], delay: 1 ms}}
-  right: {{ends: [x, b], delay: 1 ms}}
+  left: {{ends: [a, x], rate: 10 Mbit/s, delay: 1 ms}}
+  right: {{ends: [x, b], rate: 10 Mbit/s, delay: 1 ms}}
 timeline:
   - {{on: x, run: exec python3 /srv/{name}.py {program}, as: between, ready: {{file: /run/{name}.ready}}}}
   - {{on: b, run: iperf3 -s, as: server, ready: {{tcp: 5201}}}}
@@ -74,7 +74,7 @@ nodes:
   h2: {{}}
   s1: {{kind: openflow, controller: 'tcp:c0:6653', fail_mode: secure}}
   c0: {{root: overlay, files: {{/srv/hub.py: hub.py}}}}
-links: {{one: {{ends: [h1, s1]}}, two: {{ends: [h2, s1]}}, control: {{ends: [s1, c0]}}}}
+links: {{one: {{ends: [h1, s1], rate: 10 Mbit/s}}, two: {{ends: [h2, s1], rate: 10 Mbit/s}}, control: {{ends: [s1, c0], rate: 10 Mbit/s}}}}
 timeline:
   - {{on: c0, run: exec python3 /srv/hub.py, as: controller, ready: {{tcp: 6653}}}}
   - {{on: h2, run: iperf3 -s, as: server, ready: {{tcp: 5201}}}}
