@@ -2604,6 +2604,7 @@ class Red(Model):
         mean_packet: Size | None = None,
         min: Limit | None = None,
         probability: Share | None = None,
+        wait: bool | None = None,
         weight: Share | None = None,
     ) -> None:
         """
@@ -2619,6 +2620,8 @@ class Red(Model):
             mean_packet: Length of a typical packet, above 0. Default: 1000 B.
             min: From this average length on some packets are dropped: packets or bytes. Default: 5 packets.
             probability: With which probability packets are dropped just below max, above 0. Default: 2 %.
+            wait: Whether at least 1/p packets pass between two early drops, p being the probability, as in ns-2.
+                Default: false.
             weight: The weight of each new sample in the average, above 0. Default: 0.2 %.
         """
         super().__init__()
@@ -2632,6 +2635,7 @@ class Red(Model):
         self._put("mean_packet", mean_packet)
         self._put("min", min)
         self._put("probability", probability)
+        self._put("wait", wait)
         self._put("weight", weight)
 
 

@@ -8,6 +8,7 @@
 //! - What is above the upper threshold is dropped even if its sender understands marks (RFC 3168, section 7), unless
 //!   [`RedConfig::hard_drop`] says otherwise, as Linux does by default (`sch_red`, without `harddrop`).
 //! - The byte mode scales by the mean packet, not by the largest, so that a mean packet meets the configured probability.
+//! - [`RedConfig::wait`] is that of ns-2 (2.35, queue/red.cc, `modify_p` and `enque`), which the paper does not have.
 //!
 //! The limit comes last: what RED lets through and finds no room is dropped as by drop-tail, and counts as a full queue.
 
@@ -46,6 +47,9 @@ pub struct RedConfig {
     pub hard_drop: bool,
     /// Whether the probability of a packet is in proportion to its size.
     pub byte_mode: bool,
+    /// Whether at least 1/p packets pass between two early drops, and at most 2/p, where p is the probability: `wait_` of ns-2. If not,
+    /// at most 1/p do.
+    pub wait: bool,
     /// Length of a typical packet: idle time counts in its transmissions, and the byte mode compares with it.
     pub mean_packet: Bytes,
 }
@@ -63,6 +67,7 @@ impl Default for RedConfig {
             ecn: false,
             hard_drop: true,
             byte_mode: false,
+            wait: false,
             mean_packet: Bytes::new(1_000),
         }
     }
@@ -134,6 +139,8 @@ pub(crate) struct Red {
     avg: f64,
     /// Packets since the last that was dropped or marked; none while the average is below `min`.
     count: Option<u64>,
+    /// Their bytes.
+    passed: u64,
     /// When the queue became empty.
     q_time: Instant,
     tail: DropTail,
@@ -148,6 +155,7 @@ impl Red {
             max: 0.0,
             avg: 0.0,
             count: None,
+            passed: 0,
             q_time: Instant::ZERO,
             tail: DropTail::new(config.limit),
             random: Xoshiro256PlusPlus::seed_from_u64(seed.get()),
@@ -222,17 +230,10 @@ impl Red {
         }
         if self.avg >= end {
             // else if max_th ≤ avg: mark the arriving packet, count ← 0
-            self.count = Some(0);
+            (self.count, self.passed) = (Some(0), 0);
             return Verdict::Drop;
         }
-        // increment count
-        let count = self.count.map_or(0, |count| count + 1);
-        let p_b = self.probability(size);
-        // p_a ← p_b / (1 - count · p_b)
-        let rest = 1.0 - count as f64 * p_b;
-        let is_due = rest <= 0.0 || even(&mut self.random) < p_b / rest;
-        // with probability p_a: mark the arriving packet, count ← 0
-        self.count = Some(if is_due { 0 } else { count });
+        let is_due = if self.config.wait { self.is_due_after_wait(size) } else { self.is_due(size) };
         match is_due {
             false => Verdict::Pass,
             true if self.avg < self.max => Verdict::Notify,
@@ -240,17 +241,56 @@ impl Red {
         }
     }
 
-    fn probability(&self, size: Bytes) -> f64 {
+    fn is_due(&mut self, size: Bytes) -> bool {
+        // increment count
+        let count = self.count.map_or(0, |count| count + 1);
+        let p_b = self.scaled(self.probability(), size);
+        // p_a ← p_b / (1 - count · p_b)
+        let rest = 1.0 - count as f64 * p_b;
+        let is_due = rest <= 0.0 || even(&mut self.random) < p_b / rest;
+        // with probability p_a: mark the arriving packet, count ← 0
+        self.count = Some(if is_due { 0 } else { count });
+        is_due
+    }
+
+    /// As ns-2 has it with `wait_`: p_a is 0 while count · p_b is below 1, and then p_b / (2 - count · p_b). In byte mode packets are
+    /// counted by their bytes, in whole mean packets, and p_a is in proportion to the size.
+    fn is_due_after_wait(&mut self, size: Bytes) -> bool {
+        let Some(before) = self.count else {
+            // The average has just come above the threshold: this packet is the first that is counted, and passes.
+            (self.count, self.passed) = (Some(1), size.get());
+            return false;
+        };
+        let count = before + 1;
+        self.passed += size.get();
+        let since = if self.config.byte_mode { self.passed / self.config.mean_packet.get() } else { count };
+        let p_b = self.probability();
+        let part = since as f64 * p_b;
+        let p_a = match part {
+            _ if part < 1.0 => 0.0,
+            _ if part < 2.0 => p_b / (2.0 - part),
+            _ => 1.0,
+        };
+        let is_due = even(&mut self.random) < if p_a < 1.0 { self.scaled(p_a, size) } else { 1.0 };
+        (self.count, self.passed) = if is_due { (Some(0), 0) } else { (Some(count), self.passed) };
+        is_due
+    }
+
+    fn probability(&self) -> f64 {
         let max_p = self.config.probability.as_f64();
-        let p_b = if self.avg < self.max {
+        if self.avg < self.max {
             // p_b ← max_p (avg - min_th) / (max_th - min_th)
             max_p * (self.avg - self.min) / (self.max - self.min)
         } else {
             // Gentle: from max_p at max_th to 1 at twice max_th.
             max_p + (1.0 - max_p) * (self.avg - self.max) / self.max
-        };
-        // p_b ← p_b · PacketSize / MaximumPacketSize (section 4), here with the mean packet.
-        if self.config.byte_mode { p_b * size.get() as f64 / self.config.mean_packet.get() as f64 } else { p_b }
+        }
+    }
+
+    /// p_b ← p_b · PacketSize / MaximumPacketSize (section 4), here with the mean packet.
+    fn scaled(&self, probability: f64, size: Bytes) -> f64 {
+        let mean = self.config.mean_packet.get() as f64;
+        if self.config.byte_mode { probability * size.get() as f64 / mean } else { probability }
     }
 
     /// The next segment to send.

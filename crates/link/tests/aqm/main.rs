@@ -41,7 +41,7 @@ prop_compose! {
         (min, above) in (0..8_u32, 1..12_u32),
         in_bytes in any::<bool>(),
         (probability, weight) in (1..=1_000_u64, 1..=1_000_u64),
-        (gentle, ecn, hard_drop, byte_mode) in any::<(bool, bool, bool, bool)>(),
+        (gentle, ecn, hard_drop, byte_mode, wait) in any::<(bool, bool, bool, bool, bool)>(),
         mean in 1..2_000_u64,
     ) -> QueueConfig {
         let level = |level: u32| if in_bytes { Limit::Bytes(Bytes::new(u64::from(level) * 900)) } else { Limit::Packets(level) };
@@ -55,6 +55,7 @@ prop_compose! {
             ecn,
             hard_drop,
             byte_mode,
+            wait,
             mean_packet: Bytes::new(mean),
         })
     }

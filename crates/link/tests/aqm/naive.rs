@@ -156,12 +156,22 @@ struct Red {
     samples: Vec<Result<f64, f64>>,
     /// What became of the packets before: none below the threshold, else whether it was notified.
     history: Vec<Option<bool>>,
+    /// The sizes of these packets.
+    sizes: Vec<u64>,
     emptied: u64,
 }
 
 impl Red {
     fn new(config: RedConfig, random: Xoshiro256PlusPlus) -> Self {
-        Self { config, random, waiting: Vec::new(), samples: Vec::new(), history: Vec::new(), emptied: 0 }
+        Self {
+            config,
+            random,
+            waiting: Vec::new(),
+            samples: Vec::new(),
+            history: Vec::new(),
+            sizes: Vec::new(),
+            emptied: 0,
+        }
     }
 
     fn average(&self) -> f64 {
@@ -178,6 +188,32 @@ impl Red {
             Limit::Bytes(bytes) => bytes.get() as f64,
             Limit::Time(_) => unreachable!("refused"),
         }
+    }
+
+    /// ns-2's `modify_p` with `wait`. The first packet above the threshold passes, and is the first that is counted.
+    fn is_due_after_wait(&mut self, p: f64, size: u64) -> bool {
+        let passed = self.history.iter().rev().take_while(|one| **one == Some(false)).count();
+        if passed == 0 && self.history.last().is_none_or(Option::is_none) {
+            return false;
+        }
+        let bytes = self.sizes.iter().rev().take(passed).sum::<u64>() + size;
+        let mean = self.config.mean_packet.get();
+        let count = if self.config.byte_mode { bytes / mean } else { passed as u64 + 1 } as f64;
+        let chance = if count * p < 1.0 {
+            0.0
+        } else if count * p < 2.0 {
+            p / (2.0 - count * p)
+        } else {
+            1.0
+        };
+        let scaled = if chance < 1.0 { self.in_proportion(chance, size) } else { 1.0 };
+        even(&mut self.random) < scaled
+    }
+
+    /// A probability in proportion to a packet's size, in byte mode.
+    fn in_proportion(&self, probability: f64, size: u64) -> f64 {
+        let scaled = probability * size as f64 / self.config.mean_packet.get() as f64;
+        if self.config.byte_mode { scaled } else { probability }
     }
 
     /// Packets since the last notified one, or since the average came above the threshold.
@@ -221,12 +257,15 @@ impl Discipline for Red {
             } else {
                 top + (1.0 - top) * (average - max) / max
             };
-            let scaled = plain * packet.size as f64 / self.config.mean_packet.get() as f64;
-            let p_b = if self.config.byte_mode { scaled } else { plain };
+            let p_b = self.in_proportion(plain, packet.size);
             let rest = 1.0 - self.count() as f64 * p_b;
-            notified = Some(rest <= 0.0 || even(&mut self.random) < p_b / rest);
+            notified = Some(match self.config.wait {
+                true => self.is_due_after_wait(plain, packet.size),
+                false => rest <= 0.0 || even(&mut self.random) < p_b / rest,
+            });
         }
         self.history.push(notified);
+        self.sizes.push(packet.size);
         let is_dropped = notified == Some(true)
             && !((average < max || !self.config.hard_drop) && self.config.ecn && mark(&mut packet));
         if is_dropped {

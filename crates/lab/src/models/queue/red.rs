@@ -61,6 +61,12 @@ pub(crate) const SECTION: Section = Section {
             "true",
             "Whether a packet's probability is in proportion to its size. Default: false.",
         ),
+        Key::new(
+            "wait",
+            Kind::Flag,
+            "true",
+            "Whether at least 1/p packets pass between two early drops, p being the probability, as in ns-2. Default: false.",
+        ),
         MEAN_PACKET,
     ]],
 };
@@ -77,7 +83,7 @@ pub(super) const MEAN_PACKET: Key = Key::new(
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: red}",
     "{kind: red, limit: 100 packets, min: 20 packets, max: 60 packets, probability: 10 %, weight: 0.1 %, gentle: true}",
-    "{kind: red, limit: 1 MB, min: 30 kB, max: 90 kB, ecn: true, hard_drop: false, byte_mode: true, mean_packet: 500 B}",
+    "{kind: red, limit: 1 MB, min: 30 kB, max: 90 kB, ecn: true, hard_drop: false, byte_mode: true, wait: true, mean_packet: 500 B}",
 ];
 
 pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
@@ -92,14 +98,16 @@ pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueCo
         ecn: fields.read("ecn", flag, errors).unwrap_or(plain.ecn),
         hard_drop: fields.read("hard_drop", flag, errors).unwrap_or(plain.hard_drop),
         byte_mode: fields.read("byte_mode", flag, errors).unwrap_or(plain.byte_mode),
+        wait: fields.read("wait", flag, errors).unwrap_or(plain.wait),
         mean_packet: fields.read("mean_packet", quantity, errors).unwrap_or(plain.mean_packet),
     }))
 }
 
 pub(crate) fn write(config: &RedConfig) -> String {
-    let RedConfig { limit, min, max, probability, weight, gentle, ecn, hard_drop, byte_mode, mean_packet } = config;
+    let RedConfig { limit, min, max, probability, weight, gentle, ecn, hard_drop, byte_mode, wait, mean_packet } =
+        config;
     format!(
         "{{kind: red, limit: {limit}, min: {min}, max: {max}, probability: {probability}, weight: {weight}, \
-         gentle: {gentle}, ecn: {ecn}, hard_drop: {hard_drop}, byte_mode: {byte_mode}, mean_packet: {mean_packet}}}"
+         gentle: {gentle}, ecn: {ecn}, hard_drop: {hard_drop}, byte_mode: {byte_mode}, wait: {wait}, mean_packet: {mean_packet}}}"
     )
 }

@@ -105,6 +105,51 @@ fn notifications_are_spread_evenly() {
     assert!(seen[0] <= 1, "only the very first may have been number 50");
 }
 
+/// ns-2's `wait_`: just below a p_b of 1/50 none of the first 50 packets behind a drop is dropped, and one of the 49 from there on
+/// is, each as likely as any other. So a third as many are dropped as without: one in 75 instead of one in 25.
+#[test]
+fn notifications_wait_as_in_ns_2() {
+    let mut red = Red::new(&RedConfig { wait: true, ..RedConfig::default() }, Seed::new(7));
+    red.avg = 15.0 - 1e-9;
+    let (mut seen, mut since) = ([0_u32; 49], 0);
+    let total = 24_500;
+    for number in 0..total {
+        loop {
+            since += 1;
+            if red.judge(Bytes::new(1_000)) != Verdict::Pass {
+                break;
+            }
+        }
+        assert!((51..=100).contains(&since), "drop {number} after {since} packets");
+        seen[(since - 51).min(48)] += 1;
+        since = 0;
+    }
+    // Chi-squared with 48 degrees of freedom: 0.999 of all draws stay below 84.
+    let expected = f64::from(total) / 49.0;
+    let chi: f64 =
+        seen.iter().map(|count| (f64::from(*count) - expected) * (f64::from(*count) - expected) / expected).sum();
+    assert!(chi < 84.0, "{chi}: {seen:?}");
+}
+
+/// In byte mode, ns-2 counts mean packets: of packets twice as long, half as many pass between two drops.
+#[test]
+fn waiting_counts_bytes_in_byte_mode() {
+    let config = RedConfig { wait: true, byte_mode: true, mean_packet: Bytes::new(500), ..RedConfig::default() };
+    let mut red = Red::new(&config, Seed::new(7));
+    red.avg = 15.0 - 1e-9;
+    let mut since = 0;
+    for _ in 0..2_000 {
+        loop {
+            since += 1;
+            if red.judge(Bytes::new(1_000)) != Verdict::Pass {
+                break;
+            }
+        }
+        assert!((25..=50).contains(&since), "{since}");
+        since = 0;
+    }
+}
+
 /// Section 4: an idle time counts as the arrivals of packets that find nothing; here of four typical ones, 1 ms each.
 #[test]
 fn an_idle_link_lets_the_average_decay() {
