@@ -1,8 +1,8 @@
 //! Routing daemons: what files of other tools say of FRR, Quagga and their services becomes `daemons` of routers.
 
+use crate::inits;
 use crate::machine::{self, EndOf, Interfaces};
 use crate::notes::Notes;
-use crate::scripts;
 use crate::shell::{self, Effect};
 use crate::source::Place;
 use crate::topology::Topology;
@@ -156,7 +156,7 @@ impl Routing {
 pub(crate) fn is_start(text: &str) -> bool {
     let none: BTreeMap<String, ()> = BTreeMap::new();
     let is_theirs = |command: &String| matches!(shell::effect(command, &none), Effect::Service { name } if SERVICES.contains(&name.as_str()));
-    scripts::without_init(text).1.iter().any(is_theirs)
+    inits::without(text).1.iter().any(is_theirs)
 }
 
 /// Addresses that a configuration gives to interfaces.

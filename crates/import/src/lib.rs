@@ -8,12 +8,14 @@
 //! system. What it reads may be anything: sizes, depths and steps are bounded.
 #![forbid(unsafe_code)]
 
+mod commands;
 mod containers;
 mod daemons;
 mod files;
 mod formats;
 mod geography;
 mod graph;
+mod inits;
 mod loops;
 mod machine;
 mod names;

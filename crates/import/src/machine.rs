@@ -1,5 +1,6 @@
 //! Nodes that are set up by commands, as in containers.
 
+use crate::inits;
 use crate::notes::Notes;
 use crate::scripts::{self, Script, Touched};
 use crate::shell::{self, Effect};
@@ -240,7 +241,7 @@ impl Lifting<'_> {
         if self.means.has_init {
             return Some(text);
         }
-        let (made, asked) = scripts::without_init(&text);
+        let (made, asked) = inits::without(&text);
         for command in &asked {
             match shell::effect(command, &BTreeMap::<String, ()>::new()) {
                 Effect::Service { name } if self.means.services.contains(&name.as_str()) => {}

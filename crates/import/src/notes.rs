@@ -42,6 +42,11 @@ impl Notes {
         }
     }
 
+    /// How many were added.
+    pub(crate) fn count(&self) -> usize {
+        self.found.values().map(|note| note.count).sum::<usize>() + self.left_out
+    }
+
     /// Adds all of another list.
     pub(crate) fn extend(&mut self, others: Self) {
         for note in others.found.into_values() {

@@ -1,5 +1,6 @@
 //! Scripts of nodes: which of their lines can be read one by one, and what a shell has to run as a whole.
 
+use crate::commands::{self, is_name};
 use crate::source::{Lines, Place};
 use std::collections::BTreeSet;
 
@@ -50,17 +51,6 @@ const SHELLS: [&str; 18] = [
 ];
 /// Programs that give addresses to interfaces which they find by themselves.
 const MANAGERS: [&str; 6] = ["dhclient", "dhcpcd", "udhcpc", "netplan", "networkctl", "nmcli"];
-/// Programs that talk to the init of a system.
-const INITS: [&str; 8] =
-    ["systemctl", "service", "rc-service", "invoke-rc.d", "initctl", "update-rc.d", "rc-update", "chkconfig"];
-/// Words that may stand in front of a command.
-const BEFORE: [&str; 15] = [
-    "then", "do", "else", "if", "elif", "while", "until", "!", "sudo", "exec", "nohup", "env", "time", "command",
-    "builtin",
-];
-/// The folder of scripts that do.
-const INIT_FOLDER: &str = "/etc/init.d/";
-
 /// Commands that one shell runs, if they need one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Script {
@@ -83,21 +73,29 @@ impl Script {
         let text = text.replace('\r', "");
         let places = Lines::of(&text, place.file);
         let mut script = Self { lines: Vec::new(), rest: None, is_one: false };
-        let mut at = 0;
-        for (number, whole) in (1..).zip(text.split('\n')) {
-            let begin = at;
-            at += whole.len() + 1;
-            let line = whole.trim();
+        let (mut begin, mut number) = (0, 1);
+        while begin < text.len() {
+            let whole = text[begin..].split('\n').next().unwrap_or_default();
+            let (line, start) = (whole.trim(), begin);
+            let here = places.line(number);
+            (begin, number) = (begin + whole.len() + 1, number + 1);
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            if goes_on(line) {
-                let rest = text[begin..].trim_matches('\n');
-                script.is_one |= script.lines.iter().any(|(before, _)| is_of_shell(before));
-                script.rest = Some((rest.to_owned(), places.line(number)));
-                return script;
+            if !goes_on(line) {
+                script.lines.push((line.to_owned(), here));
+                continue;
             }
-            script.lines.push((line.to_owned(), places.line(number)));
+            let Some(length) = whole_of(&text[start..]) else {
+                let rest = text[start..].trim_matches('\n');
+                script.is_one |= script.lines.iter().any(|(before, _)| is_of_shell(before));
+                script.rest = Some((rest.to_owned(), here));
+                return script;
+            };
+            let one = &text[start..start + length];
+            number += one.trim_end_matches('\n').matches('\n').count();
+            begin = start + length;
+            script.lines.push((continued(one), here));
         }
         script.is_one = script.lines.iter().any(|(line, _)| is_of_shell(line));
         script
@@ -107,6 +105,26 @@ impl Script {
     pub(crate) fn texts(&self) -> impl Iterator<Item = &(String, Place)> {
         self.lines.iter().chain(&self.rest)
     }
+}
+
+/// How long the command is that `text` begins with, if only here-documents or backslashes make it longer than a line.
+fn whole_of(text: &str) -> Option<usize> {
+    let length = commands::first_line(text)?;
+    let head = text[..length].replace("\\\n", " ");
+    let line = head.lines().next().unwrap_or_default().trim();
+    // A loop may read the document, and go on behind it.
+    let is_open = line.split([' ', '\t', ';', '|', '&', '(']).any(|word| COMPOUND.contains(&word));
+    (!is_open && !goes_on(&line.replace("<<", ""))).then_some(length)
+}
+
+/// A command whose lines are joined where a backslash ends them, outside of here-documents.
+fn continued(text: &str) -> String {
+    let text = text.trim();
+    if text.contains("<<") || text.contains('\'') {
+        return text.to_owned();
+    }
+    let parts: Vec<&str> = text.split("\\\n").map(str::trim).collect();
+    parts.join(" ")
 }
 
 /// Whether a line is part of something that has several, or that decides which commands run.
@@ -130,12 +148,6 @@ fn is_of_shell(line: &str) -> bool {
     OF_SHELL.contains(&first) || first.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Whether a shell's variable may be called so.
-fn is_name(name: &str) -> bool {
-    name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
 /// The interfaces whose addresses or state a command may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Touched {
@@ -144,8 +156,10 @@ pub(crate) enum Touched {
     All,
 }
 
-/// What the command `line` may change of the interfaces with these names.
-pub(crate) fn touched<'a>(line: &str, interfaces: impl Iterator<Item = &'a String>) -> Touched {
+/// What a command may change of the interfaces with these names.
+pub(crate) fn touched<'a>(command: &str, interfaces: impl Iterator<Item = &'a String>) -> Touched {
+    let whole = commands::without_documents(command);
+    let line = whole.trim();
     let words = words(line);
     let Some(first) = words.first().map(|word| word.rsplit('/').next().unwrap_or(word)) else { return Touched::None };
     let speaks = |all: &[&str]| words.iter().any(|word| all.contains(word));
@@ -191,94 +205,20 @@ fn words(line: &str) -> Vec<&str> {
 
 /// Whether a command changes what an interface does to the packets that leave there (tc(8)).
 pub(crate) fn controls_traffic(line: &str) -> bool {
-    let words = words(line);
+    let whole = commands::without_documents(line);
+    let words = words(&whole);
     let speaks = |all: &[&str]| words.iter().any(|word| all.contains(word));
     let is_tc = words.iter().any(|word| *word == "tc" || word.ends_with("/tc"));
     is_tc && !speaks(&["show", "list", "ls", "ingress", "clsact", "ffff:"])
 }
 
 /// The interfaces that a command names, of those with these names; all if a shell has to find out which.
-pub(crate) fn named<'a>(line: &str, interfaces: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
+pub(crate) fn named<'a>(command: &str, interfaces: impl Iterator<Item = &'a String>) -> BTreeSet<String> {
+    let whole = commands::without_documents(command);
+    let line = whole.trim();
     let words = words(line);
     let is_hidden = line.contains(['$', '`']);
     interfaces.filter(|name| is_hidden || words.contains(&name.as_str())).cloned().collect()
-}
-
-/// A command without what it asks of the init of a system, and what that is.
-pub(crate) fn without_init(text: &str) -> (String, Vec<String>) {
-    // Configurations stand in scripts behind that.
-    let is_command = !text.contains("<<");
-    let mut made = String::new();
-    let mut asked = Vec::new();
-    let (mut quote, mut begin, mut is_comment) = (None, 0, false);
-    let letters: Vec<(usize, char)> = text.char_indices().collect();
-    for (number, (at, letter)) in letters.iter().enumerate() {
-        let before = number.checked_sub(1).map_or(' ', |before| letters[before].1);
-        let after = letters.get(number + 1).map_or(' ', |next| next.1);
-        match (quote, *letter) {
-            _ if is_comment && *letter != '\n' => continue,
-            (Some(mark), letter) if letter == mark && before != '\\' => quote = None,
-            (None, mark @ ('"' | '\'')) if before != '\\' => quote = Some(mark),
-            (None, '#') if before.is_whitespace() => {
-                settle(&text[begin..*at], is_command, &mut made, &mut asked);
-                (begin, is_comment) = (*at, true);
-            }
-            // The name of a variable stands in braces, too.
-            (None, '{') if before == '$' => {}
-            // Redirections have this letter, too.
-            (None, '&') if before == '>' || after == '>' => {}
-            (None, ';' | '&' | '|' | '(' | ')' | '{' | '}' | '\n' | '`') => {
-                if is_comment {
-                    made.push_str(&text[begin..*at]);
-                } else {
-                    settle(&text[begin..*at], is_command, &mut made, &mut asked);
-                }
-                made.push(*letter);
-                (begin, is_comment) = (at + letter.len_utf8(), false);
-            }
-            _ => {}
-        }
-    }
-    if is_comment {
-        made.push_str(&text[begin..]);
-    } else {
-        settle(&text[begin..], is_command, &mut made, &mut asked);
-    }
-    (made, asked)
-}
-
-/// Adds a command, or what does nothing if it asks something of the init.
-fn settle(piece: &str, is_command: bool, made: &mut String, asked: &mut Vec<String>) {
-    let mut rest = piece;
-    loop {
-        rest = rest.trim_start();
-        let word = rest.split_whitespace().next().unwrap_or_default();
-        let is_passed = BEFORE.contains(&word) || word.split_once('=').is_some_and(|(name, _)| is_name(name));
-        if !is_passed {
-            break;
-        }
-        rest = &rest[word.len()..];
-    }
-    let command = rest.trim_end();
-    if !asks_init(command, is_command) {
-        made.push_str(piece);
-        return;
-    }
-    made.push_str(&piece[..piece.len() - rest.len()]);
-    made.push_str("true");
-    made.push_str(&rest[command.len()..]);
-    asked.push(command.to_owned());
-}
-
-/// Whether a single command asks something of the init of a system. Unless `is_command`, it may be a line of a configuration, of
-/// which routers have `service ...`, too.
-pub(crate) fn asks_init(command: &str, is_command: bool) -> bool {
-    let first = command.split_whitespace().next().unwrap_or_default();
-    let name = first.rsplit('/').next().unwrap_or(first);
-    let is_plain = ["/bin/", "/sbin/"].iter().any(|folder| first.contains(folder)) || !first.contains('/');
-    let is_verb = |word: &str| ["start", "stop", "restart", "reload", "force-reload", "status"].contains(&word);
-    let is_asked = is_command || name != "service" || command.split_whitespace().nth(2).is_some_and(is_verb);
-    first.starts_with(INIT_FOLDER) || is_plain && INITS.contains(&name) && is_asked
 }
 
 #[cfg(test)]
@@ -335,30 +275,6 @@ mod tests {
             "env A=1 x",
         ] {
             assert_eq!(of(line), Touched::All, "{line}");
-        }
-    }
-
-    #[test]
-    fn nothing_reaches_an_init() {
-        let of = |text: &str| without_init(text);
-        assert_eq!(of("sleep 1 && systemctl start a >/dev/null 2>&1; b").0, "sleep 1 && true; b");
-        assert_eq!(
-            of("if true; then\n service x start\nfi\n"),
-            ("if true; then\n true\nfi\n".into(), vec!["service x start".into()])
-        );
-        assert_eq!(of("(/etc/init.d/ssh start) # systemctl; x").0, "(true) # systemctl; x");
-        assert_eq!(of("sudo /usr/bin/systemctl stop x|cat").0, "sudo true|cat");
-        assert_eq!(of("A=1 env B=2 service x start").0, "A=1 env B=2 true");
-        for kept in [
-            "echo \"a; systemctl x\"",
-            "echo service",
-            "my/service x",
-            "echo ${service} x",
-            "cat > x << E\nservice integrated-vtysh-config\nE",
-            "# é systemctl",
-            "é|`x`",
-        ] {
-            assert_eq!(of(kept), (kept.to_owned(), vec![]), "{kept}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Commands of a shell that set up interfaces: what they set becomes part of the lab, so that it knows of the addresses. All
 //! others stay commands.
 
-use crate::scripts;
+use crate::inits;
 use std::collections::BTreeMap;
 
 /// What a command does to a network interface.
@@ -46,7 +46,7 @@ pub(crate) fn effect<T>(line: &str, interfaces: &BTreeMap<String, T>) -> Effect 
         }
         Some(&"ifconfig") => ifconfig(&words[1..], known),
         Some(&"tc") => tc(&words[1..], known),
-        Some(_) if scripts::asks_init(&words.join(" "), true) => Some(service(&words).unwrap_or(Effect::Init)),
+        Some(_) if inits::asks_plainly(&words.join(" ")) => Some(service(&words).unwrap_or(Effect::Init)),
         _ => None,
     };
     found.unwrap_or(Effect::Command)

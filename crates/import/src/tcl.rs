@@ -245,6 +245,10 @@ impl Interpreter {
             };
             scope.insert(called, Variable::Text(value));
         }
+        if let Some(more) = given.next() {
+            let said = format!("`{}` behind `{name}` is one word too many", shortened(&more.text));
+            return self.fail(words[0].line, said);
+        }
         self.scopes.push(scope);
         let result = self.run(&procedure.body, procedure.line, host);
         self.scopes.pop();

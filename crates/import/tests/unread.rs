@@ -73,6 +73,17 @@ fn extended(path: &Path, text: &str) -> Vec<String> {
         Some("yml") => {
             maps(text).into_iter().map(|at| insert(at, &format!("{WORD}: 7, "))).chain(blocks(text)).collect()
         }
+        Some("gml") => {
+            let begins = || after(text, |rest| rest.starts_with('[').then_some(1)).into_iter();
+            let beside =
+                [format!("{WORD} 7\n{text}"), format!("{text}\n{WORD} [ a 7 ]\n"), format!("{text}\n{WORD} [ ]\n")];
+            begins()
+                .map(|at| insert(at, &format!(" {WORD} 7 ")))
+                .chain(begins().map(|at| insert(at, &format!(" {WORD} [ a 7 ] "))))
+                .chain(begins().map(|at| insert(at, &format!(" {WORD} [ ] "))))
+                .chain(beside)
+                .collect()
+        }
         Some("conf") => text
             .lines()
             .filter_map(|line| line.split_once('[').map(|(device, _)| device))
@@ -159,6 +170,84 @@ fn nothing_that_is_added_to_a_file_is_left_out_in_silence() {
     assert!(silent.is_empty(), "\n{silent}");
 }
 
+/// What a line of a script of ns-2 has that only draws, traces or measures, or is noted as a whole.
+const WATCHED: [&str; 9] = [
+    "color",
+    "namtrace-all",
+    "flush-trace",
+    "monitor-queue",
+    "trace cwnd_",
+    "attach $file1",
+    "frobnicate",
+    "tb-set-node-os",
+    "tb-set-hardware",
+];
+
+/// The lines that may stand in the place of one of a script: with a command more, with a method and an attribute that its object does
+/// not have, and with a word more.
+fn variants(line: &str) -> Vec<String> {
+    let mut found = vec![format!("{WORD} 7\n{line}")];
+    let plain = line.trim();
+    if let Some(object) = plain.split_whitespace().next().filter(|word| word.starts_with('$')) {
+        found.extend([format!("{object} {WORD} 7\n{line}"), format!("{object} set {WORD}_ 7\n{line}")]);
+    }
+    let is_class = plain.starts_with(|letter: char| letter.is_ascii_uppercase());
+    let is_made = plain.contains("[$") || plain.contains("[new ");
+    let is_command = is_class || is_made || plain.starts_with('$') || plain.starts_with("tb-");
+    let is_whole = !plain.ends_with(['{', '}', '\\']) && !WATCHED.iter().any(|word| plain.contains(word));
+    if is_command && is_whole {
+        let end = match plain {
+            _ if plain.ends_with(['"', ']']) && !plain.starts_with("tb-") => line.trim_end().len() - 1,
+            _ => line.trim_end().len(),
+        };
+        found.push(format!("{} {WORD}{}", &line[..end], &line[end..]));
+    }
+    found
+}
+
+/// Every command, word, method and attribute that is added to a script of ns-2 where it runs is used or noted, with its line.
+#[test]
+fn nothing_that_is_added_to_a_script_of_ns_2_is_left_out_in_silence() {
+    let (mut tried, mut silent) = (0, String::new());
+    let entries = fs::read_dir("tests/files").expect("the folder with foreign files");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "tcl" || ending == "ns"));
+    paths.sort();
+    for path in paths {
+        let text = fs::read_to_string(&path).expect("a text");
+        let name = path.to_string_lossy();
+        let made = |lines: &[&str], number: usize, line: &str| {
+            let changed = [&lines[..number], &[line], &lines[number + 1..]].concat().join("\n");
+            read(Format::Ns2, &name, changed, &Options::default())
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, line) in lines.iter().enumerate() {
+            // Whether something runs: an error there is told. What does not run means nothing in ns-2, either.
+            let is_run = |probe: &str| match made(&lines, number, probe) {
+                Ok(imported) => imported.notes().any(|note| note.contains("zzprobe")),
+                Err(errors) => errors.to_string().contains("the script gives up: zzprobe"),
+            };
+            let is_line_run = is_run(&format!("error zzprobe\n{line}"));
+            // An event may come after the end.
+            let event = line.split_once('"').filter(|_| line.contains(" at ") && line.trim_end().ends_with('"'));
+            let is_event_run = event.is_none_or(|(before, _)| is_run(&format!("{before}\"error zzprobe\"")));
+            let is_tried = |variant: &String| is_line_run && (is_event_run || variant.contains('\n'));
+            for variant in variants(line).into_iter().filter(is_tried) {
+                tried += 1;
+                let is_silent = made(&lines, number, &variant).is_ok_and(|imported| {
+                    let begin = format!("{name}:{}: ", number + 1);
+                    !imported.notes().any(|note| note.starts_with(&begin) && note.to_lowercase().contains(WORD))
+                });
+                if is_silent {
+                    silent.push_str(&format!("{name}:{}: {variant}\n", number + 1));
+                }
+            }
+        }
+    }
+    assert!(tried > 300, "only {tried} scripts were tried");
+    assert!(silent.is_empty(), "\n{silent}");
+}
+
 /// A copy of a folder, with a line more in each of its files.
 fn copy(from: &Path, to: &Path, line: &str) {
     fs::create_dir_all(to).expect("a folder");
@@ -177,7 +266,7 @@ fn copy(from: &Path, to: &Path, line: &str) {
 /// A word for each file of a lab of Kathará: its scripts, the files of its daemons and of its interfaces, its dependencies.
 #[test]
 fn nothing_that_is_added_to_a_script_is_left_out_in_silence() {
-    for name in ["kathara", "routed-kathara", "debian-kathara", "flush-kathara", "shared-kathara"] {
+    for name in ["kathara", "inits-kathara", "routed-kathara", "debian-kathara", "flush-kathara", "shared-kathara"] {
         let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()));
         copy(&Path::new("tests/files").join(name), &to, &format!("{WORD} now"));
         let path = to.join("lab.conf");

@@ -7,18 +7,22 @@ use std::collections::BTreeMap;
 
 /// Files are three levels deep; deeper ones only serve to exhaust the stack.
 const MOST_LEVELS: usize = 32;
+/// What stands beside the graph and says nothing of it: who wrote the file, and when.
+const OF_FILES: [&str; 4] = ["Creator", "Version", "comment", "date"];
+/// How many keys of a list are named.
+const MOST_NAMED: usize = 8;
 
 /// A key and its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Pair<'a> {
-    pub(crate) key: &'a str,
-    pub(crate) place: Place,
-    pub(crate) value: Value<'a>,
+struct Pair<'a> {
+    key: &'a str,
+    place: Place,
+    value: Value<'a>,
 }
 
 /// A value.
 #[derive(Clone, Debug)]
-pub(crate) enum Value<'a> {
+enum Value<'a> {
     Number(&'a str),
     Text(String),
     List(Vec<Pair<'a>>),
@@ -26,7 +30,7 @@ pub(crate) enum Value<'a> {
 
 impl Pair<'_> {
     /// A number or a text, as a text.
-    pub(crate) fn text(&self) -> Option<&str> {
+    fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Number(number) => Some(number),
             Value::Text(text) => Some(text),
@@ -43,8 +47,11 @@ pub(crate) fn read(text: &str) -> Read<Graph> {
 /// Reads the graph in `text`, which is file number `file`.
 pub(crate) fn read_in(text: &str, file: usize) -> Read<Graph> {
     let lines = Lines::of(text, file);
-    let pairs = graph_of(text, &lines)?;
+    let (pairs, beside) = graph_of(text, &lines)?;
     let mut graph = Graph::default();
+    for pair in beside.iter().filter(|pair| !OF_FILES.iter().any(|known| pair.key.eq_ignore_ascii_case(known))) {
+        graph.notes.add(pair.place, format!("`{}` beside the graph is not read{}", pair.key, with(pair)));
+    }
     let is_directed = first(&pairs, "directed").is_some_and(|said| said.text() == Some("1"));
     let mut numbers = BTreeMap::new();
     for pair in &pairs {
@@ -62,8 +69,11 @@ pub(crate) fn read_in(text: &str, file: usize) -> Read<Graph> {
                 graph.nodes.push(Vertex { id: id.to_owned(), place: pair.place, attributes });
             }
             (Value::List(inner), "edge") if inner.is_empty() => return Err(pair.place.wrong("an empty edge")),
-            (Value::List(_), _) | (_, "directed" | "multigraph") => {}
-            _ => graph.attributes.extend(attribute(pair, "")),
+            (Value::List(_), "edge") | (_, "directed" | "multigraph") => {}
+            (_, key @ ("node" | "edge")) => {
+                return Err(pair.place.wrong(format!("a {key} is a list: write for example `{key} [ ... ]`")));
+            }
+            _ => graph.attributes.extend(attributes(std::slice::from_ref(pair), &[], "")),
         }
     }
     // Edges may stand before the nodes that they join.
@@ -88,33 +98,50 @@ pub(crate) fn read_in(text: &str, file: usize) -> Read<Graph> {
     Ok(graph)
 }
 
-/// What stands in the brackets of `graph`.
-pub(crate) fn graph_of<'a>(text: &'a str, lines: &Lines) -> Read<Vec<Pair<'a>>> {
+/// What stands in the brackets of the first `graph`, and what stands beside that.
+fn graph_of<'a>(text: &'a str, lines: &Lines) -> Read<(Vec<Pair<'a>>, Vec<Pair<'a>>)> {
     let mut parser = Parser { text, lines, at: 0 };
-    let pairs = parser.pairs(0)?;
-    let graph = pairs.into_iter().find_map(|pair| match pair.value {
-        Value::List(inner) if pair.key == "graph" => Some(inner),
-        _ => None,
-    });
-    graph.ok_or_else(|| lines.place(0, 0).wrong("there is no graph in this file: GML has all in `graph [ ... ]`"))
+    let mut pairs = parser.pairs(0)?;
+    let at = pairs.iter().position(|pair| pair.key == "graph" && matches!(pair.value, Value::List(_)));
+    match at.map(|at| pairs.remove(at).value) {
+        Some(Value::List(inner)) => Ok((inner, pairs)),
+        _ => Err(lines.place(0, 0).wrong("there is no graph in this file: GML has all in `graph [ ... ]`")),
+    }
+}
+
+/// The keys of a list, for a note.
+fn with(pair: &Pair<'_>) -> String {
+    let Value::List(inner) = &pair.value else { return String::new() };
+    let mut names: Vec<String> = inner.iter().take(MOST_NAMED).map(|one| format!("`{}`", one.key)).collect();
+    names.extend((inner.len() > MOST_NAMED).then(|| format!("{} more", inner.len() - MOST_NAMED)));
+    if names.is_empty() { String::new() } else { format!(", with {}", names.join(", ")) }
 }
 
 /// The first pair with this key.
-pub(crate) fn first<'a, 'b>(pairs: &'b [Pair<'a>], key: &str) -> Option<&'b Pair<'a>> {
+fn first<'a, 'b>(pairs: &'b [Pair<'a>], key: &str) -> Option<&'b Pair<'a>> {
     pairs.iter().find(|pair| pair.key == key)
 }
 
 /// The text of what has to be there.
-pub(crate) fn required<'b>(above: &Pair<'_>, inner: &'b [Pair<'_>], key: &str, wanted: &str) -> Read<&'b str> {
+fn required<'b>(above: &Pair<'_>, inner: &'b [Pair<'_>], key: &str, wanted: &str) -> Read<&'b str> {
     let found = first(inner, key).and_then(Pair::text);
     found.ok_or_else(|| above.place.wrong(format!("`{key}` is missing: {wanted}")))
 }
 
-/// All but these, those of lists below with the name of the list before them.
+/// All but the first of each of these, those of lists below with the name of the list before them.
 fn attributes(pairs: &[Pair<'_>], but: &[&str], before: &str) -> Vec<Attribute> {
     let mut found = Vec::new();
-    for pair in pairs.iter().filter(|pair| !but.contains(&pair.key)) {
+    let mut left = but.to_vec();
+    for pair in pairs {
+        if let Some(at) = left.iter().position(|key| *key == pair.key) {
+            left.remove(at);
+            continue;
+        }
         match &pair.value {
+            Value::List(inner) if inner.is_empty() => {
+                let (name, value) = (format!("{before}{}", pair.key), "[ ]".to_owned());
+                found.push(Attribute { name, value, place: pair.place });
+            }
             Value::List(inner) => found.extend(attributes(inner, &[], &format!("{before}{}.", pair.key))),
             _ => found.extend(attribute(pair, before)),
         }

@@ -4,6 +4,7 @@
 mod networking;
 
 use crate::Options;
+use crate::commands;
 use crate::containers;
 use crate::daemons::{self, Routing};
 use crate::files::Input;
@@ -73,11 +74,14 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
             [shared.clone(), own].into_iter().flatten().map(|(script, begin)| Script::of(&script, begin)).collect();
         scripts.extend(exec);
         let is_routing = scripts.iter().flat_map(Script::texts).any(|(said, _)| daemons::is_start(said));
-        let routing = if is_routing && !is_container { routing(input, &name, &mut topology) } else { None };
+        let written = if is_routing && !is_container { written(&scripts) } else { BTreeMap::new() };
+        let routing = if is_routing && !is_container { routing(input, &name, &written, &mut topology) } else { None };
         let place = topology.nodes[node].origin.place.unwrap_or_default();
         let (mut files, links) = files(input, &name, place, &mut topology);
         if routing.is_some() {
             files.retain(|(path, _)| !daemons::FOLDERS.iter().any(|folder| path.starts_with(folder)));
+            // The daemons have it from the lab.
+            scripts.iter_mut().for_each(|script| script.lines.retain(|(line, _)| configuration(line).is_none()));
         }
         if has_shared {
             files.push(("/shared".to_owned(), Value::text("shared")));
@@ -281,19 +285,36 @@ fn connect(topology: &mut Topology, devices: &[(String, Device)]) -> Read<Vec<In
     Ok(interfaces)
 }
 
-/// The routing daemons of a device, by the files of its folder.
-fn routing(input: &mut Input<'_>, name: &str, topology: &mut Topology) -> Option<(Routing, Place)> {
-    let in_folder = |folder: &'static str| Some((folder, script(input, &format!("{name}{folder}/daemons"))?));
+/// A file of routing daemons that a command writes, and what it writes.
+fn configuration(line: &str) -> Option<(String, String)> {
+    commands::written(line).filter(|(path, _)| daemons::FOLDERS.iter().any(|folder| path.starts_with(folder)))
+}
+
+/// Files of routing daemons that scripts write, by their paths, each with what it has in the end.
+fn written(scripts: &[Script]) -> BTreeMap<String, (String, Place)> {
+    let lines = scripts.iter().flat_map(|script| &script.lines);
+    lines.filter_map(|(line, place)| configuration(line).map(|(path, text)| (path, (text, *place)))).collect()
+}
+
+/// The routing daemons of a device, by the files that its scripts write, and those of its folder.
+fn routing(
+    input: &mut Input<'_>,
+    name: &str,
+    written: &BTreeMap<String, (String, Place)>,
+    topology: &mut Topology,
+) -> Option<(Routing, Place)> {
+    let mut find = |path: &str| written.get(path).cloned().or_else(|| script(input, &format!("{name}{path}")));
+    let in_folder = |folder: &'static str| Some((folder, find(&format!("{folder}/daemons"))?));
     let (folder, (list, place)) = daemons::FOLDERS.into_iter().find_map(in_folder)?;
     let mut routing = Routing::default();
     routing.start(&list, place, &mut topology.notes);
     // One file for all, or else one for each.
-    let whole = ["frr.conf", "Quagga.conf"].map(|file| script(input, &format!("{name}{folder}/{file}")));
+    let whole = ["frr.conf", "Quagga.conf"].map(|file| find(&format!("{folder}/{file}")));
     let mut parts: Vec<_> = whole.into_iter().flatten().take(1).collect();
     if parts.is_empty() {
         let programs = ["ospfd", "ospf6d", "ripd", "ripngd", "bgpd", "isisd", "pimd", "ldpd", "bfdd"];
         let run = ["zebra", "staticd"].into_iter().chain(programs.into_iter().filter(|program| routing.runs(program)));
-        parts.extend(run.filter_map(|program| script(input, &format!("{name}{folder}/{program}.conf"))));
+        parts.extend(run.filter_map(|program| find(&format!("{folder}/{program}.conf"))));
     }
     for (text, begin) in parts {
         routing.configure(&text, folder != "/etc/frr", begin, &mut topology.notes);

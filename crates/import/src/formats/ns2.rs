@@ -2,6 +2,7 @@
 //!
 //! The script is run by a small [`tcl`](crate::tcl), and what it asks of `$ns` and of `tb-` commands is recorded.
 
+mod arguments;
 mod classes;
 mod defaults;
 mod disciplines;

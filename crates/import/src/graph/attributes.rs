@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that are told of one kind of elements.
 const MOST_TOLD: usize = 30;
+/// Further ones that are counted.
+const MOST_COUNTED: usize = 10_000;
 /// What only tells elements apart.
 const IDENTITY: [&str; 2] = ["id", "key"];
 
@@ -15,6 +17,8 @@ const IDENTITY: [&str; 2] = ["id", "key"];
 pub(super) struct Used {
     /// Of each kind of elements: names, and the first place.
     unused: BTreeMap<&'static str, (BTreeSet<String>, Place)>,
+    /// Names that are not told, since there are too many.
+    left_out: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
 /// The attributes of one element.
@@ -44,15 +48,22 @@ impl Used {
             return;
         }
         let (names, _) = self.unused.entry(what).or_insert_with(|| (BTreeSet::new(), attribute.place));
-        if names.len() < MOST_TOLD {
-            names.insert(format!("`{}`", attribute.name));
+        let name = format!("`{}`", attribute.name);
+        if names.len() < MOST_TOLD || names.contains(&name) {
+            names.insert(name);
+            return;
+        }
+        let others = self.left_out.entry(what).or_default();
+        if others.len() < MOST_COUNTED {
+            others.insert(name);
         }
     }
 
     /// Notes what was left over.
     pub(super) fn tell(self, notes: &mut Notes) {
         for (what, (names, place)) in self.unused {
-            let names: Vec<String> = names.into_iter().collect();
+            let mut names: Vec<String> = names.into_iter().collect();
+            names.extend(self.left_out.get(what).map(|others| format!("and {} more", others.len())));
             notes.add(place, format!("attributes of {what} without a meaning here: {}", names.join(", ")));
         }
     }

@@ -42,42 +42,37 @@ pub(super) fn call(
             Some(String::new())
         }
         "expr" => return Some(expr::evaluate(interpreter, &words[1..].join(" "), line, host)),
-        "global" | "variable" => {
-            globals(interpreter, name, &words[1..]);
+        "global" => {
+            globals(interpreter, &words[1..]);
             Some(String::new())
         }
-        "upvar" => {
-            let has_level = words.len().is_multiple_of(2);
-            let level = words.get(1).filter(|_| has_level).map(String::as_str);
-            let Some(scope) = interpreter.above(level) else {
-                return Some(interpreter.fail(line, "`upvar`: there is no such level"));
-            };
-            for pair in words[1 + usize::from(has_level)..].chunks_exact(2) {
-                interpreter.link(&pair[1], scope, &pair[0]);
-            }
-            Some(String::new())
-        }
+        "variable" => return Some(variables(interpreter, &words[1..], line)),
+        "upvar" => return Some(upvar(interpreter, words, line)),
         "array" => return Some(array(interpreter, words, line)),
-        "info" => info(interpreter, words),
+        "info" => info(interpreter, words, line, host),
         "return" => {
             let value = words.last().filter(|_| words.len() > 1).cloned().unwrap_or_default();
             return Some(Err(Leave::Return(value)));
         }
         "break" => return Some(Err(Leave::Break)),
         "continue" => return Some(Err(Leave::Continue)),
+        "exit" if words.len() > 2 => {
+            let said = format!("`{}`: write `exit` or `exit CODE`", super::shortened(&words.join(" ")));
+            return Some(interpreter.fail(line, said));
+        }
         "exit" => return Some(Err(Leave::Exit)),
         "error" => return Some(interpreter.fail(line, format!("the script gives up: {}", super::shortened(text(1))))),
         "puts" | "update" => Some(String::new()),
         "source" => return Some(interpreter.source(text(1), line, host)),
-        "clock" => Some("0".to_owned()),
         "string" => strings::string(words),
         "format" => strings::format(words),
         "file" => Some(file(host, interpreter.place(line), text(1), text(2))),
-        "regexp" => {
-            host.note(
-                interpreter.place(line),
-                "`regexp` finds nothing here: regular expressions are not known".to_owned(),
-            );
+        "regexp" | "clock" => {
+            let why = match name {
+                "clock" => "`clock` is always 0 here: scripts have no way to the system",
+                _ => "`regexp` finds nothing here: regular expressions are not known",
+            };
+            host.note(interpreter.place(line), why.to_owned());
             Some("0".to_owned())
         }
         _ if OUTSIDE.contains(&name) => {
@@ -87,7 +82,10 @@ pub(super) fn call(
             );
             Some(if name == "open" { "file1".to_owned() } else { String::new() })
         }
-        _ => of_lists(name, words)?,
+        _ => {
+            tell_options(interpreter, name, words, line, host);
+            of_lists(name, words)?
+        }
     };
     let wrong =
         || interpreter.fail(line, format!("`{name}` cannot be understood: {:?}", super::shortened(&words.join(" "))));
@@ -188,14 +186,34 @@ fn change(interpreter: &mut Interpreter, name: &str, words: &[String], line: usi
     Ok(value)
 }
 
-fn globals(interpreter: &mut Interpreter, name: &str, names: &[String]) {
-    if interpreter.scopes.len() == 1 {
-        return;
+/// `upvar LEVEL THERE HERE ...`
+fn upvar(interpreter: &mut Interpreter, words: &[String], line: usize) -> Result_ {
+    let has_level = words.len().is_multiple_of(2);
+    let level = words.get(1).filter(|_| has_level).map(String::as_str);
+    let Some(scope) = interpreter.above(level) else {
+        return interpreter.fail(line, "`upvar`: there is no such level");
+    };
+    for pair in words[1 + usize::from(has_level)..].chunks_exact(2) {
+        interpreter.link(&pair[1], scope, &pair[0]);
     }
-    let most = if name == "variable" { 1 } else { names.len() };
-    for one in names.iter().take(most) {
-        interpreter.link(one, 0, one);
+    Ok(String::new())
+}
+
+fn globals(interpreter: &mut Interpreter, names: &[String]) {
+    if interpreter.scopes.len() > 1 {
+        names.iter().for_each(|one| interpreter.link(one, 0, one));
     }
+}
+
+/// `variable NAME VALUE NAME VALUE ... NAME`: those of the only namespace that there is.
+fn variables(interpreter: &mut Interpreter, words: &[String], line: usize) -> Result_ {
+    for pair in words.chunks(2) {
+        globals(interpreter, &pair[..1]);
+        if let [name, value] = pair {
+            interpreter.set(name, value.clone(), line)?;
+        }
+    }
+    Ok(String::new())
 }
 
 fn array(interpreter: &mut Interpreter, words: &[String], line: usize) -> Result_ {
@@ -207,6 +225,13 @@ fn array(interpreter: &mut Interpreter, words: &[String], line: usize) -> Result
         }
         return Ok(String::new());
     }
+    if option == "unset" {
+        let wanted = |index: &&String| rest.first().is_none_or(|pattern| strings::matches(pattern, index));
+        let found: Vec<String> =
+            interpreter.array(name).into_iter().flatten().map(|(index, _)| index).filter(wanted).cloned().collect();
+        found.iter().for_each(|index| unset(interpreter, &format!("{name}({index})")));
+        return Ok(String::new());
+    }
     let array = interpreter.array(name);
     let is_wanted = |index: &str| rest.first().is_none_or(|pattern| strings::matches(pattern, index));
     let result = match option.as_str() {
@@ -214,21 +239,36 @@ fn array(interpreter: &mut Interpreter, words: &[String], line: usize) -> Result
         "get" => list(array.into_iter().flatten().flat_map(|(index, value)| [index.as_str(), value.as_str()])),
         "size" => array.map_or(0, std::collections::BTreeMap::len).to_string(),
         "exists" => i32::from(array.is_some()).to_string(),
-        "unset" => String::new(),
         _ => return interpreter.fail(line, format!("`array {option}` is not known here")),
     };
     interpreter.step(line, result.len())?;
     Ok(result)
 }
 
-fn info(interpreter: &Interpreter, words: &[String]) -> Option<String> {
+fn info(interpreter: &Interpreter, words: &[String], line: usize, host: &mut dyn Host) -> Option<String> {
     let name = words.get(2).map_or("", String::as_str);
     let flag = |flag: bool| Some(i32::from(flag).to_string());
     match words.get(1)?.as_str() {
         "exists" => flag(interpreter.find_text(name) || interpreter.array(name).is_some()),
         "procs" | "commands" => Some(interpreter.procedures.get(name).map_or_else(String::new, |_| name.to_owned())),
-        "script" | "args" | "level" | "hostname" => Some(String::new()),
+        what @ ("script" | "args" | "level" | "hostname") => {
+            host.note(interpreter.place(line), format!("`info {what}` says nothing here"));
+            Some(String::new())
+        }
         _ => None,
+    }
+}
+
+/// Notes options of commands on lists that these do not have here.
+fn tell_options(interpreter: &Interpreter, name: &str, words: &[String], line: usize, host: &mut dyn Host) {
+    let known: &[&str] = match name {
+        "lsearch" => &["-exact", "-glob"],
+        "lsort" => &["-integer", "-real", "-unique", "-decreasing", "-increasing", "-ascii"],
+        _ => return,
+    };
+    let options = words.iter().take(words.len().saturating_sub(1)).skip(1).filter(|word| word.starts_with('-'));
+    for odd in options.filter(|word| !known.contains(&word.as_str())) {
+        host.note(interpreter.place(line), format!("`{}` of `{name}` is not known here", super::shortened(odd)));
     }
 }
 

@@ -32,16 +32,30 @@ pub(super) fn call(interpreter: &mut Interpreter, name: &str, words: &[Word], ho
         }
         "catch" => catch(interpreter, words, host),
         "switch" => switch(interpreter, words, host),
-        "subst" => match words.last() {
-            Some(text) if words.len() > 1 => substitute(interpreter, &text.text, text.line, host),
+        "subst" => match words {
+            [_, options @ .., text] => {
+                tell(interpreter, host, name, options);
+                substitute(interpreter, &text.text, text.line, host)
+            }
             _ => Ok(String::new()),
         },
         "time" => match words {
-            [_, script, ..] => interpreter.run(&script.text, script.line, host),
+            [_, script, more @ ..] => {
+                tell(interpreter, host, name, more);
+                interpreter.run(&script.text, script.line, host)
+            }
             _ => Ok(String::new()),
         },
         _ => return None,
     })
+}
+
+/// Notes words that a command does not understand.
+fn tell(interpreter: &Interpreter, host: &mut dyn Host, name: &str, words: &[Word]) {
+    for word in words {
+        let said = format!("`{}` of `{name}` is not known here", super::shortened(&word.text));
+        host.note(interpreter.place(word.line), said);
+    }
 }
 
 /// Whether a condition holds.
@@ -141,7 +155,10 @@ fn catch(interpreter: &mut Interpreter, words: &[Word], host: &mut dyn Host) -> 
     let [_, script, rest @ ..] = words else { return Ok("0".to_owned()) };
     let (code, value) = match interpreter.run(&script.text, script.line, host) {
         Ok(value) => ("0", value),
-        Err(Leave::Error(wrong)) if interpreter.steps <= super::MOST_STEPS => ("1", wrong.message),
+        Err(Leave::Error(wrong)) if interpreter.steps <= super::MOST_STEPS => {
+            host.note(wrong.place, format!("`catch` hides an error: {}", wrong.message));
+            ("1", wrong.message)
+        }
         Err(Leave::Return(value)) => ("2", value),
         Err(Leave::Break) => ("3", String::new()),
         Err(Leave::Continue) => ("4", String::new()),
@@ -161,6 +178,9 @@ fn switch(interpreter: &mut Interpreter, words: &[Word], host: &mut dyn Host) ->
             break;
         }
         is_glob |= option.text == "-glob";
+        if !["-glob", "-exact", "--"].contains(&option.text.as_str()) {
+            tell(interpreter, host, "switch", std::slice::from_ref(option));
+        }
         rest = behind;
         if option.text == "--" {
             break;

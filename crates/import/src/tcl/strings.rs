@@ -5,6 +5,14 @@ const WIDEST: usize = 1_000;
 
 /// The value of `string OPTION ...`; none if there is no such option.
 pub(super) fn string(words: &[String]) -> Option<String> {
+    if let [first, option @ ("equal" | "compare" | "match"), flag, rest @ ..] =
+        &words.iter().map(String::as_str).collect::<Vec<_>>()[..]
+        && *flag == "-nocase"
+    {
+        let lower = rest.iter().map(|word| word.to_lowercase());
+        let plain: Vec<String> = [first, option].into_iter().map(|word| (*word).to_owned()).chain(lower).collect();
+        return string(&plain);
+    }
     let text = words.get(2).map_or("", String::as_str);
     let argument = words.get(3).map_or("", String::as_str);
     let flag = |flag: bool| Some(i32::from(flag).to_string());

@@ -2,8 +2,9 @@
 //! set them up.
 
 use crate::files::Input;
+use crate::inits;
 use crate::notes::Notes;
-use crate::scripts::{self, Script};
+use crate::scripts::Script;
 use crate::shell;
 use crate::source::{Lines, Place};
 use std::collections::BTreeSet;
@@ -77,7 +78,7 @@ fn asks(line: &str) -> Vec<String> {
             let is_start = |command: &String| {
                 command.contains(SERVICE) && ["start", "restart", "reload"].iter().any(|verb| command.contains(verb))
             };
-            scripts::without_init(line).1.iter().filter(|command| is_start(command)).map(|_| String::new()).collect()
+            inits::without(line).1.iter().filter(|command| is_start(command)).map(|_| String::new()).collect()
         }
     }
 }

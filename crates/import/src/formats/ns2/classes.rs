@@ -1,5 +1,6 @@
 //! Classes: what a script sets on them holds for the objects that are made afterwards, and what ns-2 sets on them itself.
 
+use super::arguments::shortened;
 use super::defaults::{OF_EMULAB, built_in, line_of, underlined};
 use super::network::Network;
 use super::objects::Attributes;
@@ -69,8 +70,9 @@ impl Network<'_, '_> {
                 let said = line_of(class).find_map(|above| self.classes.get(above)?.get(name));
                 said.or_else(|| built_in(class, name)).unwrap_or("0").to_owned()
             }
-            [_, method, ..] => {
-                let said = format!("`{class} {method}`: classes have no counterpart in a lab beyond their values");
+            [_, rest @ ..] if !rest.is_empty() => {
+                let said =
+                    format!("`{class} {}`: classes have no counterpart in a lab beyond their values", shortened(rest));
                 self.notes.add(place, said);
                 String::new()
             }

@@ -1,6 +1,6 @@
 //! Disciplines of queues with what is set on them, and ns-2's own values where nothing is.
 //!
-//! Source: ns-2.35, queue/red.cc (`REDQueue::initialize_params`, `reset`, `enque`), queue/drop-tail.cc, queue/drr.cc.
+//! Source: ns-2.35, queue/red.cc (`REDQueue::initialize_params`, `reset`, `enque`, `drop_early`, `modify_p`), queue/drop-tail.cc, queue/drr.cc.
 
 use super::defaults::built_in;
 use super::objects::Attributes;
@@ -27,6 +27,9 @@ impl QueueOf {
         let kind = self.class.strip_prefix("Queue/").unwrap_or_default();
         let text = match kind {
             "RED" => return self.red(settings, notes),
+            "DropTail" if self.flag("drop_front_") => {
+                format!("{{kind: fifo, limit: {}, drop: head}}", self.drop_tail("limit_", notes))
+            }
             "DropTail" => self.drop_tail("limit_", notes),
             "DRR" => {
                 notes.add(self.place, "the limit of DRR is that of each flow here, and of all flows in ns-2");
@@ -75,6 +78,8 @@ impl QueueOf {
                 50
             }
         };
+        // Statistics that ns-2 prints.
+        self.attributes.get("summarystats_");
         let is_in_bytes = self.class == "Queue/DropTail" && self.attributes.flag("queue_in_bytes_", false);
         amount(if is_in_bytes { limit * self.whole("mean_pktsize_", notes) } else { limit }, is_in_bytes)
     }
@@ -112,10 +117,7 @@ impl QueueOf {
             probability *= (limit - min) as f64 / (max - min) as f64;
             words = format!("maxthresh_ would be {}, above the limit", amount(max, is_in_bytes));
         }
-        if self.attributes.flag("wait_", true) {
-            let said = "RED of ns-2 has longer gaps between its early drops (`wait_`) than RED here";
-            notes.add(self.place, said);
-        }
+        self.tell_red(1.0 / self.number("linterm_", notes).max(1.0), notes);
         let mut text = format!(
             "{{kind: red, limit: {}, min: {}, max: {}, probability: {}, weight: {}",
             amount(limit, is_in_bytes),
@@ -124,13 +126,65 @@ impl QueueOf {
             share(probability),
             self.weight(packets, settings, notes),
         );
-        for (key, name) in [("gentle", "gentle_"), ("ecn", "setbit_"), ("byte_mode", "bytes_")] {
+        for (key, name) in [("gentle", "gentle_"), ("ecn", "setbit_"), ("byte_mode", "bytes_"), ("wait", "wait_")] {
             if self.flag(name) {
                 text.push_str(&format!(", {key}: true"));
             }
         }
         text.push_str(&format!(", mean_packet: {}}}", Bytes::new(mean)));
         Value::plain(text).because(Origin { place: None, words })
+    }
+
+    /// Notes what RED of ns-2 does beyond that of a lab, with what follows from it. `most` is the probability below the upper threshold.
+    fn tell_red(&self, most: f64, notes: &mut Notes) {
+        let is_on = |name: &str| self.number(name, &mut Notes::default()) != 0.0 || self.flag(name);
+        let (is_marking, is_limited) = (self.flag("setbit_"), self.flag("use_mark_p_"));
+        let mark = self.number("mark_p_", notes);
+        if is_marking && is_limited && (mark - most).abs() > 1e-9 {
+            let said = format!(
+                "RED of ns-2 marks while its probability is below `mark_p_`, {mark}: here it marks up to maxthresh_, where it is {most}"
+            );
+            notes.add(self.place, said);
+        } else if is_marking && !is_limited && self.flag("gentle_") {
+            notes.add(self.place, "RED of ns-2 marks above maxthresh_, too (`use_mark_p_`): here it drops there");
+        }
+        let adapts = ["alpha_", "beta_", "interval_", "top_", "bottom_", "feng_adaptive_"];
+        // They mean nothing as long as this does not.
+        if !is_on("adaptive_") {
+            for name in adapts {
+                let _read = self.attributes.get(name);
+            }
+        } else {
+            let said = "RED adapts its probability to the queue in ns-2 (`adaptive_`): here it stays 1/linterm_, so that the queue may \
+                        settle at another length";
+            notes.add(self.place, said);
+        }
+        match self.number("cautious_", notes) as i64 {
+            0 => drop(self.attributes.get("idle_pktsize_")),
+            3 => notes.add(self.place, "the average of RED falls faster on an idle link in ns-2 (`cautious_` 3)"),
+            _ => notes.add(self.place, "RED drops less in ns-2 while the queue is far below its average (`cautious_`)"),
+        }
+        for (name, what) in [("drop_front_", "at the head of the queue"), ("drop_rand_", "at a random place of it")] {
+            if is_on(name) {
+                let said = format!(
+                    "where the queue is full, ns-2 drops the packet {what} (`{name}`): here the one that comes"
+                );
+                notes.add(self.place, said);
+            }
+        }
+        // Statistics that ns-2 prints, where its thresholds are shown, and what has no effect without the other.
+        for name in [
+            "summarystats_",
+            "thresh_queue_",
+            "maxthresh_queue_",
+            "drop_tail_",
+            "ave_",
+            "prob1_",
+            "curq_",
+            "cur_max_p_",
+        ] {
+            self.attributes.get(name);
+        }
     }
 
     /// The weight of a sample in RED's average: of the link's speed, unless it is said.

@@ -10,13 +10,10 @@ const GAP: f64 = 1.5;
 impl Network<'_, '_> {
     /// Remembers in which direction a link is drawn; all else of a drawing means nothing here.
     pub(super) fn orient(&mut self, words: &[String], place: Place) {
-        if words.get(4).is_none_or(|what| what != "orient") {
-            self.watch("$ns duplex-link-op".to_owned(), place);
-        }
-        let [_, _, from, to, what, direction] = words else { return };
-        let (Ok(from), Ok(to)) = (self.node(Some(from)), self.node(Some(to))) else { return };
-        if what == "orient" && self.drawn.len() < MOST {
-            self.drawn.extend(step(direction).map(|step| (from, to, step)));
+        let step = words.get(5).filter(|_| words[4] == "orient").and_then(|direction| step(direction));
+        match (self.node(words.get(2)), self.node(words.get(3)), step) {
+            (Ok(from), Ok(to), Some(step)) if self.drawn.len() < MOST => self.drawn.push((from, to, step)),
+            _ => self.watch("$ns duplex-link-op".to_owned(), place),
         }
     }
 

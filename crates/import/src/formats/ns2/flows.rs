@@ -20,10 +20,12 @@ impl Network<'_, '_> {
 
     /// An application or an agent begins to send.
     pub(super) fn start(&mut self, handle: &str) {
-        if self.flows.running.len() < MOST {
-            self.flows.running.entry(handle.to_owned()).or_insert(None);
-            self.changed.insert(handle.to_owned());
+        if self.flows.running.len() >= MOST {
+            self.notes.add(Place::default(), format!("only the first {MOST} sources at a time are read"));
+            return;
         }
+        self.flows.running.entry(handle.to_owned()).or_insert(None);
+        self.changed.insert(handle.to_owned());
     }
 
     /// It sends nothing any more.

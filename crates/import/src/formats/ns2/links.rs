@@ -110,7 +110,10 @@ impl Network<'_, '_> {
             return Err("there is no link between these nodes".into());
         };
         let value = words.get(4).map_or("", String::as_str);
-        let part = (words.last().map(String::as_str) != Some("duplex")).then_some(direction);
+        let part = (words.get(5).map(String::as_str) != Some("duplex")).then_some(direction);
+        if let Some(odd) = words.get(5).filter(|word| ["bandwidth", "delay"].contains(&method) && *word != "duplex") {
+            self.notes.add(place, format!("`{odd}` behind `$ns {method}` is not read"));
+        }
         match method {
             "bandwidth" => match bandwidth(value) {
                 Some(rate) => self.set(link, part, "rate", rate.into(), place),

@@ -1,5 +1,6 @@
 //! What scripts call on objects. A method that is not known is noted in one place, so that none is passed over in silence.
 
+use super::arguments::{Of, shortened};
 use super::classes;
 use super::network::{CommandOf, MOST, Network};
 use super::objects::{self, Attributes, Object, Other};
@@ -55,9 +56,18 @@ impl Host for Network<'_, '_> {
             "new" => Some(self.new_object(words, place)),
             _ if name.starts_with("tb-") => {
                 self.is_emulab = true;
-                Some(self.testbed(words, place))
+                let before = self.notes.count();
+                let done = self.testbed(words, place);
+                // What has no counterpart is noted as a whole.
+                if self.notes.count() == before {
+                    self.tell_words(Of::Testbed, words, place);
+                }
+                Some(done)
             }
-            "delete" => Some(Ok(String::new())),
+            "delete" => {
+                self.notes.add(place, "`delete`: what an object has done until then stays, and what it does goes on");
+                Some(Ok(String::new()))
+            }
             "defaultRNG" => {
                 self.watch("defaultRNG".to_owned(), place);
                 Some(Ok("0".to_owned()))
@@ -143,6 +153,9 @@ impl Network<'_, '_> {
             _ => class,
         };
         if class == "Simulator" {
+            if words.len() > 2 {
+                self.notes.add(place, format!("`{}` behind `new Simulator` is not read", words[2..].join(" ")));
+            }
             return self.handle(Object::Simulator);
         }
         let handle = self.make(class, place)?;
@@ -177,22 +190,30 @@ impl Network<'_, '_> {
         place: Place,
     ) -> Result<String, String> {
         let method = words.get(1).map_or("", String::as_str);
+        let before = self.watched_words;
         let (whose, answer) = match object {
             Some(Object::Simulator) => ("$ns", self.simulator(method, words, place)),
             Some(Object::Node(node)) => ("nodes", self.of_node(*node, method, words, place)),
             Some(Object::Link(link, direction)) => ("links", self.of_link((*link, *direction), words, place)),
             Some(Object::Queue(link, direction)) => ("queues", Ok(self.of_queue((*link, *direction), words, place))),
             Some(Object::Delay(link, direction)) => ("links", self.of_delay((*link, *direction), words, place)),
-            Some(Object::Program(command)) => ("programs", Ok(self.of_program(*command, words, place))),
+            Some(Object::Program(command)) => ("programs", Ok(self.of_program(*command, words))),
             Some(Object::Lan(_)) => ("LANs", Ok(None)),
             Some(Object::Other(_)) | None => (class, self.of_other(method, words, place)),
         };
         if let Some(value) = answer? {
+            let of = if whose == "$ns" { Of::Simulator } else { Of::Object };
+            if self.watched_words == before {
+                self.tell_words(of, words, place);
+            }
             return Ok(value);
         }
         let said = match whose {
+            "$ns" if method == "set" => {
+                format!("`$ns set {}` has no counterpart in a lab", shortened(&words[2.min(words.len())..]))
+            }
             "$ns" => format!("`$ns {method}` has no counterpart in a lab"),
-            _ => format!("`{method}` of {whose} has no counterpart in a lab"),
+            _ => format!("`{}` of {whose} has no counterpart in a lab", shortened(&words[1.min(words.len())..])),
         };
         self.notes.add(place, said);
         match object {
@@ -218,16 +239,13 @@ impl Network<'_, '_> {
         }
     }
 
-    fn of_program(&mut self, command: usize, words: &[String], place: Place) -> Option<String> {
+    fn of_program(&mut self, command: usize, words: &[String]) -> Option<String> {
         let now = self.now.unwrap_or(Duration::ZERO);
         let spells = &mut self.commands[command].spells;
         match words.get(1)?.as_str() {
             "start" | "run" if spells.len() < MOST => objects::begin(spells, now),
             "stop" | "kill" => objects::end(spells, now),
             _ => return None,
-        }
-        for more in words.iter().skip(2) {
-            self.notes.add(place, format!("`{more}` for a program is not read"));
         }
         Some(String::new())
     }
@@ -347,7 +365,7 @@ impl Network<'_, '_> {
                 }
             }
             ("stop" | "close", _) => self.stop(handle),
-            ("send" | "sendmsg", None) if other.class == "Agent/Ping" => {
+            ("send" | "sendmsg", None) if other.class == "Agent/Ping" && words.len() == 2 => {
                 let bytes = other.text("packetSize_").and_then(whole).unwrap_or(64);
                 self.send_single(handle, bytes)?;
                 self.notes.add(other.place, "the answers to pings are not sent");

@@ -103,6 +103,8 @@ pub(super) struct Network<'a, 'b> {
     pub(super) spoils: BTreeMap<String, Vec<(usize, usize)>>,
     /// What only draws, traces, measures or seeds, and where it stands first.
     pub(super) watched: BTreeMap<String, Place>,
+    /// How many commands of that kind there were.
+    pub(super) watched_words: usize,
     /// The simulation ends before anything else happens.
     pub(super) is_halted: bool,
     pub(super) made: usize,
@@ -134,6 +136,7 @@ impl Network<'_, '_> {
 
     /// Remembers what has no part in what the network does.
     pub(super) fn watch(&mut self, what: String, place: Place) {
+        self.watched_words += 1;
         if self.watched.len() < MOST {
             self.watched.entry(what).or_insert(place);
         }
@@ -200,6 +203,8 @@ impl Network<'_, '_> {
     pub(super) fn add_event(&mut self, link: usize, keys: Map, place: Place) {
         if self.events.len() < MOST {
             self.events.push(EventOf { link, keys, place });
+        } else {
+            self.notes.add(place, format!("only the first {MOST} changes of links are read"));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Objects of the simulator: agents, applications, links and their queues, and what a script sets on them.
 
-use super::defaults::built_in;
+use super::defaults::{built_in, is_same};
 use crate::notes::Notes;
 use crate::source::Place;
 use netloom_units::Duration;
@@ -43,6 +43,8 @@ struct Attribute {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attributes {
     set: BTreeMap<String, Attribute>,
+    /// The first that found no room.
+    left_out: Option<(String, Place)>,
 }
 
 impl Attributes {
@@ -51,6 +53,8 @@ impl Attributes {
         if self.set.len() < MOST_ATTRIBUTES || self.set.contains_key(name) {
             let attribute = Attribute { value: value.to_owned(), place, is_used: Rc::default() };
             self.set.insert(name.to_owned(), attribute);
+        } else {
+            self.left_out.get_or_insert_with(|| (name.to_owned(), place));
         }
     }
 
@@ -91,10 +95,14 @@ impl Attributes {
 
     /// Notes what nobody asked for, unless it is as ns-2 has it anyway.
     pub(super) fn tell(&self, whose: &str, notes: &mut Notes) {
+        if let Some((name, place)) = &self.left_out {
+            let said = format!("`{name}` of {whose} is not read: {MOST_ATTRIBUTES} attributes are set before it");
+            notes.add(*place, said);
+        }
         for (name, attribute) in self.set.iter().filter(|(_, attribute)| !attribute.is_used.get()) {
             // What a class has is told once.
             attribute.is_used.set(true);
-            if built_in(whose, name).is_none_or(|usual| usual != attribute.value) {
+            if built_in(whose, name).is_none_or(|usual| !is_same(usual, &attribute.value)) {
                 notes.add(attribute.place, format!("`{name}` of {whose} has no effect on the lab"));
             }
         }

@@ -63,3 +63,55 @@ fn many_changes_of_sources_end() {
     let found = notes(script);
     assert!(found.iter().any(|note| note.contains("only the first 20000 events are read")), "{found:#?}");
 }
+
+/// What a queue of RED becomes with these settings of its class, and what is noted.
+fn red(settings: &str) -> (String, Vec<String>) {
+    let script = format!(
+        "set ns [new Simulator]; set a [$ns node]; set b [$ns node]\n{settings}\n$ns duplex-link $a $b 10Mb 10ms RED\n$ns run\n"
+    );
+    let imported = crate::read(Format::Ns2, "t.tcl", script, &Options::default()).expect("a network");
+    let queue = imported.yaml().lines().find(|line| line.contains("queue:")).unwrap_or_default().to_owned();
+    (queue, imported.notes().collect())
+}
+
+#[test]
+fn red_has_what_ns_2_sets_or_a_note_says_what_follows() {
+    let (usual, notes) = red("");
+    assert!(usual.contains("gentle: true, byte_mode: true, wait: true, mean_packet: 500 B"), "{usual}");
+    assert_eq!(notes, Vec::<String>::new());
+    // As they are anyway, however they are spelled; statistics; and what has no effect without another one.
+    for silent in [
+        "Queue/RED set gentle_ 1; Queue/RED set bytes_ TRUE; Queue/RED set linterm_ 10.0; Queue/RED set wait_ true",
+        "Queue/RED set summarystats_ true; Queue set summarystats_ true; Queue/RED set ns1-compat_ false",
+        "Queue/RED set alpha_ 0.02; Queue/RED set top_ 1; Queue/RED set drop_tail_ false; Queue/RED set idle_pktsize_ 40",
+    ] {
+        assert_eq!(red(silent), (usual.clone(), Vec::new()), "{silent}");
+    }
+    let (plain, none) = red("Queue/RED set wait_ false; Queue/RED set gentle_ false; Queue/RED set bytes_ false");
+    assert!(!plain.contains("wait") && !plain.contains("gentle") && !plain.contains("byte_mode"), "{plain}");
+    assert_eq!(none, Vec::<String>::new());
+    for (said, wanted) in [
+        ("adaptive_ 1", "adapts its probability"),
+        ("cautious_ 1", "drops less in ns-2"),
+        ("cautious_ 3", "falls faster on an idle link"),
+        ("drop_front_ true", "drops the packet at the head of the queue"),
+        ("drop_rand_ 1", "at a random place"),
+        ("setbit_ true; Queue/RED set linterm_ 50", "marks while its probability is below `mark_p_`, 0.1"),
+        ("setbit_ true; Queue/RED set use_mark_p_ false", "marks above maxthresh_, too"),
+        ("doubleq_ true", "`doubleq_` of Queue/RED has no effect"),
+    ] {
+        let (_, found) = red(&format!("Queue/RED set {said}"));
+        assert!(found.iter().any(|note| note.contains(wanted)), "{said}: {found:#?}");
+    }
+    let marked = red("Queue/RED set setbit_ true");
+    assert!(marked.0.contains("ecn: true") && marked.1.is_empty(), "{marked:?}");
+}
+
+#[test]
+fn a_queue_may_drop_at_its_head() {
+    let script = "set ns [new Simulator]; set a [$ns node]; set b [$ns node]\nQueue/DropTail set drop-front_ true\n\
+                  $ns duplex-link $a $b 10Mb 10ms DropTail\n$ns run\n";
+    let imported = crate::read(Format::Ns2, "t.tcl", script.to_owned(), &Options::default()).expect("a network");
+    assert!(imported.yaml().contains("queue: {kind: fifo, limit: 50 packets, drop: head}"), "{}", imported.yaml());
+    assert!(imported.parse(None).is_ok() && imported.notes().count() == 0);
+}

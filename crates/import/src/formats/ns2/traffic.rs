@@ -128,6 +128,8 @@ impl Network<'_, '_> {
         };
         if self.flows.singles.len() < super::network::MOST {
             self.flows.singles.push(single);
+        } else {
+            self.notes.add(single.place, format!("only the first {} single packets are read", super::network::MOST));
         }
         Ok(())
     }
