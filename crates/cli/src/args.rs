@@ -219,7 +219,7 @@ pub(crate) enum Command {
     /// Write manual pages, made of the help of all commands, for packages
     #[command(after_help = MAN_EXAMPLES)]
     Man {
-        /// The folder, which must exist
+        /// The folder; it is made if it does not exist
         folder: PathBuf,
     },
     /// Print what the exit codes mean

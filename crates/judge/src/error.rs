@@ -109,8 +109,8 @@ fn write_missing(f: &mut fmt::Formatter<'_>, missing: &[MissingProgram]) -> fmt:
         let MissingProgram { file, line, program, found, key, package } = entry;
         write!(f, "{}:{line}: key `{key}`: program `{program}` is not ", file.display())?;
         match (found, package) {
-            (_, Some(package)) => write!(f, "on this machine: install it with `apt install {package}`")?,
-            (Some(found), None) => write!(
+            (None, Some(package)) => write!(f, "on this machine: install it with `apt install {package}`")?,
+            (Some(found), _) => write!(
                 f,
                 "in the PATH of nodes: write {}, or `inherit: [PATH]` to give nodes your own",
                 found.display()
@@ -136,9 +136,11 @@ mod tests {
             package,
         };
         let daemon = missing("/usr/lib/frr/zebra", "daemons", Some("frr"));
-        let text = RunError::MissingPrograms(vec![daemon, missing("serve", "run", None)]).to_string();
+        let osken = missing("osken-manager", "run", Some("python3-os-ken"));
+        let text = RunError::MissingPrograms(vec![daemon, missing("serve", "run", None), osken]).to_string();
         let lines = "lab.yaml:3: key `daemons`: program `/usr/lib/frr/zebra` is not on this machine: install it with `apt install frr`\n\
-                     lab.yaml:3: key `run`: program `serve` is not on this machine: install it, or write the path of one that exists";
+                     lab.yaml:3: key `run`: program `serve` is not on this machine: install it, or write the path of one that exists\n\
+                     lab.yaml:3: key `run`: program `osken-manager` is not on this machine: install it with `apt install python3-os-ken`";
         assert_eq!(text, lines);
     }
 }

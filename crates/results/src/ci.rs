@@ -5,7 +5,7 @@ mod junit;
 
 pub use github::annotations;
 pub use junit::junit;
-use netloom_judge::{ExitCode, Judgement, Report};
+use netloom_judge::{CommandRow, ExitCode, Judgement, Report};
 use std::path::Path;
 
 /// What belongs together: a run, or the runs of a sweep.
@@ -48,7 +48,7 @@ impl Suite {
     /// What a run of the lab file `file` shows.
     pub fn of_run(report: &Report, file: &Path) -> Self {
         let name = if report.lab.is_empty() { file.display().to_string() } else { report.lab.clone() };
-        let mut cases = vec![network(report)];
+        let mut cases = vec![network(report, file)];
         cases.extend(report.expectations.iter().map(|row| Case {
             kind: "expectations",
             name: row.text.clone(),
@@ -63,8 +63,8 @@ impl Suite {
             kind: "commands",
             name: format!("{} on {}", row.name, row.node),
             seconds: seconds(row.start_ns, row.end_ns),
-            outcome: if row.failed { Outcome::Bad(row.ending()) } else { Outcome::Good },
-            ..Case::default()
+            line: Some(row.line).filter(|line| *line > 0),
+            outcome: if row.failed { Outcome::Bad(with_last_words(row)) } else { Outcome::Good },
         }));
         Self { name, cases }
     }
@@ -75,8 +75,21 @@ impl Suite {
     }
 }
 
+/// How a command ended, and what it wrote last.
+fn with_last_words(row: &CommandRow) -> String {
+    let said = row.stderr_tail.iter().map(String::as_str);
+    [row.ending().as_str()].into_iter().chain(said).collect::<Vec<_>>().join("\n")
+}
+
+/// The line of the lab file that an error names: `lab.yaml:3: ...`, ` --> lab.yaml:3:5`.
+fn line_in(error: &str, file: &Path) -> Option<usize> {
+    let name = format!("{}:", file.display());
+    let digits = error.match_indices(&name).map(|(at, _)| &error[at + name.len()..]);
+    digits.filter_map(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()).next()
+}
+
 /// Whether the network was as described, and the run came to its end.
-fn network(report: &Report) -> Case {
+fn network(report: &Report, file: &Path) -> Case {
     let verdict = &report.verdict;
     let outcome = match &report.error {
         Some(error) => Outcome::Unknown(error.clone()),
@@ -97,15 +110,15 @@ fn network(report: &Report) -> Case {
         kind: "network",
         name: "as described".into(),
         seconds: report.duration_ns as f64 / 1e9,
+        line: report.error.as_ref().and_then(|error| line_in(error, file)),
         outcome,
-        ..Case::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netloom_judge::{CommandRow, ExpectationRow};
+    use netloom_judge::ExpectationRow;
 
     pub(super) fn suite() -> Suite {
         let row = |text: &str, line, met| ExpectationRow {
@@ -118,6 +131,7 @@ mod tests {
             name: "transfer".into(),
             node: "client".into(),
             command: "iperf3".into(),
+            line: 12,
             service: false,
             start_ns: Some(500_000_000),
             start_lateness_ns: None,
@@ -131,7 +145,7 @@ mod tests {
             failed: true,
             stdout: "out".into(),
             stderr: "err".into(),
-            stderr_tail: Vec::new(),
+            stderr_tail: vec!["unable to connect".into(), "<tag> & more".into()],
         };
         let mut report = Report {
             lab: "pair".into(),
@@ -149,11 +163,17 @@ mod tests {
         let suite = suite();
         assert_eq!((suite.name.as_str(), suite.cases.len(), suite.bad()), ("pair", 4, 2));
         assert_eq!((suite.cases[0].kind, suite.cases[0].seconds), ("network", 2.5));
-        assert_eq!((suite.cases[3].seconds, &suite.cases[3].outcome), (1.5, &Outcome::Bad("exit 3".into())));
+        assert_eq!(
+            (suite.cases[3].seconds, &suite.cases[3].outcome),
+            (1.5, &Outcome::Bad("exit 3\nunable to connect\n<tag> & more".into()))
+        );
+        assert_eq!((suite.cases[0].line, suite.cases[3].line), (None, Some(12)));
     }
 
     #[test]
     fn what_failed_before_its_end_is_unknown() {
+        let refused = Report { error: Some("oops:\n --> pair.yaml:7:3\n".into()), ..Report::default() };
+        assert_eq!(Suite::of_run(&refused, Path::new("pair.yaml")).cases[0].line, Some(7));
         let report = Report { error: Some("no kernel".into()), ..Report::default() };
         let suite = Suite::of_run(&report, Path::new("pair.yaml"));
         assert_eq!(

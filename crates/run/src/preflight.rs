@@ -27,7 +27,7 @@ pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
     };
     let absent = plan.programs().into_iter().filter(|program| is_here(plan, program) && is_absent(program));
     let missing = |Program { line, name, key, .. }: Program| {
-        let package = key.and_then(|_| package(&name));
+        let package = package(&name);
         MissingProgram {
             file: lab_file.to_owned(),
             line,
@@ -39,7 +39,7 @@ pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
     };
     // Of the programs that follow from keys of nodes, one of each package says it all.
     let mut seen = BTreeSet::new();
-    absent.map(missing).filter(|one| one.package.is_none() || seen.insert(one.package)).collect()
+    absent.map(missing).filter(|one| one.key == "run" || one.package.is_none() || seen.insert(one.package)).collect()
 }
 
 /// The programs of this machine that nodes run, as the lab file names them, and where they are found.
@@ -58,7 +58,7 @@ fn is_here(plan: &Plan, program: &Program) -> bool {
     node.stack != Stack::Vm && node.image.is_none() && node.container.is_none()
 }
 
-/// The package of Debian and Ubuntu that has a program which follows from a key of a node.
+/// The package of Debian and Ubuntu that has a program which follows from a key of a node, or which many labs run.
 fn package(program: &str) -> Option<&'static str> {
     match program {
         "vtysh" => Some("frr"),
@@ -67,7 +67,22 @@ fn package(program: &str) -> Option<&'static str> {
         "nft" => Some("nftables"),
         "dnsmasq" => Some("dnsmasq-base"),
         "udhcpc" => Some("udhcpc"),
-        "iptables-restore" | "ip6tables-restore" => Some("iptables"),
+        "iptables-restore" | "ip6tables-restore" | "iptables" | "ip6tables" => Some("iptables"),
+        "osken-manager" => Some("python3-os-ken"),
+        "iperf3" => Some("iperf3"),
+        "iperf" => Some("iperf"),
+        "ping" => Some("iputils-ping"),
+        "tcpdump" => Some("tcpdump"),
+        "curl" => Some("curl"),
+        "wget" => Some("wget"),
+        "ethtool" => Some("ethtool"),
+        "nc" => Some("netcat-openbsd"),
+        "socat" => Some("socat"),
+        "traceroute" => Some("traceroute"),
+        "mtr" => Some("mtr-tiny"),
+        "dig" => Some("bind9-dnsutils"),
+        "wg" => Some("wireguard-tools"),
+        "tshark" => Some("tshark"),
         _ => program.starts_with("/usr/lib/frr/").then_some("frr"),
     }
 }

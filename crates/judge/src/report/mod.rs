@@ -221,6 +221,9 @@ pub struct CommandRow {
     pub node: String,
     /// What ran, as one line.
     pub command: String,
+    /// Its line in the lab file; 0 if it has none there.
+    #[serde(default)]
+    pub line: usize,
     /// Whether it was there for the others, and was stopped at the end.
     pub service: bool,
     /// When it started, in lab time after time zero; services start before it.
@@ -250,7 +253,7 @@ pub struct CommandRow {
     pub stdout: PathBuf,
     /// What it wrote to its standard error, relative to the results folder.
     pub stderr: PathBuf,
-    /// The last lines of that if it has failed: few, short, and with control characters escaped.
+    /// The last lines of that, or else of its standard output, if it has failed: few, short, and with control characters escaped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stderr_tail: Vec<String>,
 }

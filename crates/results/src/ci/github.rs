@@ -15,13 +15,14 @@ pub fn annotations(suites: &[Suite], file: &Path) -> Vec<String> {
     let cases = suites.iter().flat_map(|suite| suite.cases.iter().map(move |case| (suite, case)));
     for (suite, case) in cases {
         let (Outcome::Bad(why) | Outcome::Unknown(why)) = &case.outcome else { continue };
-        let line = case.line.map_or_else(String::new, |line| format!(",line={line}"));
+        // What is said of the file as a whole is shown at its beginning.
+        let line = case.line.unwrap_or(1);
         let title = property(&format!("{}: {}", suite.name, case.name));
-        lines.push(format!("::error file={file}{line},title={title}::{}", data(why)));
+        lines.push(format!("::error file={file},line={line},title={title}::{}", data(why)));
     }
     if lines.len() > SHOWN {
         let more = lines.split_off(SHOWN - 1).len();
-        lines.push(format!("::error file={file}::{more} more are not as they should be"));
+        lines.push(format!("::error file={file},line=1::{more} more are not as they should be"));
     }
     lines
 }
@@ -46,7 +47,8 @@ mod tests {
         assert_eq!(lines.len(), 2);
         let wanted = "::error file=labs/a%2Cb.yaml,line=7,title=pair%3A a.loss > 3 %25::measured 2 %25 < \"3 %25\",%0Awanted\u{1b} more";
         assert_eq!(lines[0], wanted);
-        assert_eq!(lines[1], "::error file=labs/a%2Cb.yaml,title=pair%3A transfer on client::exit 3");
+        let wanted_of_command = "::error file=labs/a%2Cb.yaml,line=12,title=pair%3A transfer on client::exit 3%0Aunable to connect%0A<tag> & more";
+        assert_eq!(lines[1], wanted_of_command);
     }
 
     #[test]
@@ -54,6 +56,10 @@ mod tests {
         let case = |_| Case { outcome: Outcome::Bad("no".into()), ..Case::default() };
         let suite = Suite { name: "many".into(), cases: (0..25).map(case).collect() };
         let lines = annotations(&[suite], Path::new("lab.yaml"));
-        assert_eq!((lines.len(), lines[9].as_str()), (10, "::error file=lab.yaml::16 more are not as they should be"));
+        assert_eq!(lines[0], "::error file=lab.yaml,line=1,title=many%3A ::no");
+        assert_eq!(
+            (lines.len(), lines[9].as_str()),
+            (10, "::error file=lab.yaml,line=1::16 more are not as they should be")
+        );
     }
 }

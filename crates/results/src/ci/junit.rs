@@ -89,6 +89,10 @@ mod tests {
         assert_eq!(failure.tag_name().name(), "failure");
         assert_eq!(failure.text(), Some("measured 2 % < \"3 %\",\nwanted\u{fffd} more"));
         assert_eq!(failure.attribute("message"), Some("measured 2 % < \"3 %\","));
+        // What the program wrote last.
+        let last = cases[3].first_element_child().unwrap();
+        assert_eq!(last.text(), Some("exit 3\nunable to connect\n<tag> & more"));
+        assert_eq!((last.attribute("message"), cases[3].attribute("line")), (Some("exit 3"), Some("12")));
         assert_eq!((cases[2].has_children(), cases[2].attribute("name")), (false, Some("a.drops == 0 & more")));
     }
 

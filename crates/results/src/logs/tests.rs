@@ -10,6 +10,7 @@ fn folder() -> tempfile::TempDir {
             name: name.into(),
             node: node.into(),
             command: name.into(),
+            line: 0,
             service: false,
             start_ns: None,
             start_lateness_ns: None,

@@ -37,6 +37,8 @@ pub(crate) struct Command {
     pub(crate) event: usize,
     /// As the lab file has it.
     pub(crate) described: RunCommand,
+    /// Its line in the lab file.
+    line: usize,
     node: String,
     stdout: PathBuf,
     stderr: PathBuf,
@@ -77,6 +79,7 @@ impl Command {
         Self {
             event,
             described: described.clone(),
+            line: plan.timeline[event].line,
             node,
             stdout: format!("{log}.stdout").into(),
             stderr: format!("{log}.stderr").into(),
@@ -177,6 +180,7 @@ impl Command {
             name: self.described.name.clone(),
             node: self.node.clone(),
             command: one_line(&self.described.command),
+            line: self.line,
             service: self.described.service,
             start_ns: self.started.map(|(at, _)| at).or(self.asked).map(after_zero),
             start_lateness_ns: self.started.and_then(|(_, late)| late).map(Duration::as_nanos),
@@ -259,8 +263,10 @@ impl Command {
     }
 
     /// The last lines that it wrote to its standard error.
+    /// What it wrote last to its standard error, or else to its standard output.
     fn last_words(&self, folder: &Folder) -> Vec<String> {
-        last_lines(&folder.path().join(&self.stderr))
+        let of = |log: &Path| last_lines(&folder.path().join(log));
+        Some(of(&self.stderr)).filter(|lines| !lines.is_empty()).unwrap_or_else(|| of(&self.stdout))
     }
 
     /// The same, for a message.
