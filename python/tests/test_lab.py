@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import netloom
-from netloom import FqCodel, GilbertLoss, Lab, LabError, NetloomError, NormalDelay, models
+from netloom import FqCodel, GilbertLoss, Lab, LabError, NetloomError, NormalDelay, ProgramError, _calls, models
+from netloom._places import Place
 from netloom._settings import nanoseconds
 
 
@@ -180,3 +181,31 @@ def test_errors_have_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(netloom.LabError) as caught:
         lab.check()
     assert "\x1b" not in str(caught.value) and "test_lab.py:" in str(caught.value)
+
+
+def test_errors_name_no_file_that_nobody_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    settings = {"name": "made", "nodes": ["a", "b"], "links": {"l": {"ends": ["a", "b"], "rate": "10 Mbps"}}}
+    with pytest.raises(LabError) as wrong:
+        Lab.from_settings(settings).check()
+    assert "links.l.rate" in str(wrong.value) and "test_lab.py:" in str(wrong.value)
+    lab = Lab("made")
+    lab.link(lab.host("a"), lab.host("b"), name="l")
+    lab["a"].command("no-such-program-at-all")
+    with pytest.raises(ProgramError) as missing:
+        lab.up()
+    source = Path(__file__).read_text().splitlines()
+    number = next(number for number, text in enumerate(source, 1) if "no-such-program-at-all" in text)
+    assert f"{__file__}:{number}: key `run`" in str(missing.value), str(missing.value)
+    for shown in (str(wrong.value), str(missing.value)):
+        assert "\x1b" not in shown and ".yaml" not in shown and "/netloom-" not in shown, shown
+
+
+def test_a_cell_of_a_notebook_has_no_file() -> None:
+    assert Place("/tmp/ipykernel_12/345.py", 3).show() == " --> <cell>:3"
+    assert Place("/tmp/lab.py", 3).show() == " --> /tmp/lab.py:3"
+    text = _calls.Text('{"a": 1}\n', {}, None, Path("/x"), None, "made", True)
+    error = _calls.explained(ProgramError("links: wrong\n --> /x/made.yaml:1:3\n  |\n1 | {\n  |  ^\n", 3), text)
+    assert str(error) == "links: wrong\n --> <lab>:1\n  |\n1 | {\n  |  ^"
+    plain = _calls.explained(ProgramError("/x/made.yaml:1: no", 6), text)
+    assert str(plain) == "<lab>:1: no" and not isinstance(plain, LabError)

@@ -49,6 +49,47 @@ def test_without_marker(netloom):
     assert "needs the marker" in shown
 
 
+def test_the_verdict_of_a_shared_lab_is_that_of_no_test(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+import pytest
+from netloom import Lab
+
+def lab():
+    found = Lab("shared")
+    found.link(found.host("a"), found.host("b"), name="l")
+    found["a"].service("echo this is why; sleep 0.2; false", service=True, as_="broken")
+    return found
+
+@pytest.mark.netloom(lab=lab, scope="module")
+def test_one(netloom):
+    assert netloom["b"].shell("hostname") == "b"
+
+@pytest.mark.netloom(lab=lab, scope="module")
+def test_two(netloom):
+    import time
+    time.sleep(0.5)
+
+@pytest.mark.netloom(lab=lab, scope="class")
+def test_three(netloom):
+    pass
+"""
+    )
+    result = pytester.runpytest_subprocess("-v", "-p", "no:cacheprovider", "--junitxml=found.xml", "-k", "not three")
+    result.assert_outcomes(passed=2, failed=1)
+    shown = result.stdout.str()
+    assert re.search(r"FAILED \S+::verdict of lab shared", shown) and "ERROR at teardown" not in shown
+    assert re.search(r"the verdict of lab shared-\S+, which the tests of \S+ shared: ", shown)
+    assert "this is why" in shown
+    document = (pytester.path / "found.xml").read_text()
+    assert 'name="verdict of lab shared"' in document and 'tests="3"' in document and 'errors="0"' in document
+    beside = pytester.runpytest_subprocess("-n", "1", "-p", "no:cacheprovider", "-k", "not three")
+    beside.assert_outcomes(passed=2, errors=1)
+    assert "this is not about the last test, but the verdict of lab shared-" in beside.stdout.str()
+    wrong = pytester.runpytest_subprocess("-k", "three")
+    assert "shared by a 'module' or the 'session'" in wrong.stdout.str()
+
+
 def test_tests_run_beside_one_another(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         LAB

@@ -189,3 +189,54 @@ net.stop()
     )
     wanted = ["add 0 True", "change 0 True", "shown True", "replace 0 True", "red 0", "refused 2", "kind switch"]
     assert [line for line in done.stdout.splitlines() if line in wanted] == wanted, done.stdout + done.stderr
+
+
+def test_scripts_leave_settings_of_this_machine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ("ipv4/tcp_congestion_control", "ipv4/tcp_sack", "ipv4/ip_default_ttl", "ipv4/tcp_ecn")
+    before = [Path("/proc/sys/net", name).read_text() for name in names]
+    shared = Path("/proc/sys/kernel/pid_max").read_text()
+    Path("settings.py").write_text("""
+import os, subprocess
+from mininet.net import Mininet
+from mininet.node import Node
+from mininet.topo import SingleSwitchTopo
+from mininet.util import quietRun, errRun
+print('system', os.system('sysctl -w net.ipv4.tcp_congestion_control=reno'))
+print('quiet', quietRun('sysctl -w net.ipv4.tcp_sack=0').strip())
+root = Node('root', inNamespace=False)
+print('root', root.cmd('echo 77 > /proc/sys/net/ipv4/ip_default_ttl; sysctl net.ipv4.ip_default_ttl').split())
+print('again', subprocess.check_output(['sysctl', '-n', 'net.ipv4.tcp_congestion_control'], text=True).strip())
+print('shared', errRun('sysctl -w kernel.pid_max=99999')[2], 'stays as it is' in errRun('sysctl -w kernel.pid_max=99999')[1])
+for way in (
+    lambda: os.system('sudo sysctl -w net.ipv4.tcp_sack=1'), lambda: root.cmd('/sbin/sysctl -w net.ipv4.tcp_sack=1'),
+    lambda: os.system('echo 1 > /proc/sys/net/ipv4/tcp_sack'), lambda: open('/proc/sys/net/ipv4/tcp_sack', 'w'),
+):
+    try: way()
+    except Exception as error: print('refused', 'sysctl -w net' in str(error) or 'sysctl -w NAME' in str(error))
+net = Mininet(topo=SingleSwitchTopo(2))
+net.start()
+print('host', net['h1'].cmd('cd /proc/sys/net/ipv4; cat tcp_congestion_control tcp_sack ip_default_ttl').split())
+print('own', net['h1'].cmd('sysctl -w net.ipv4.tcp_ecn=1').strip(), net['h1'].cmd('cat /proc/sys/net/ipv4/tcp_ecn').strip())
+net.stop()
+""")
+    done = subprocess.run(
+        [sys.executable, "-m", "netloom.mininet", "settings.py"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.splitlines() == [
+        "net.ipv4.tcp_congestion_control = reno",
+        "system 0",
+        "quiet net.ipv4.tcp_sack = 0",
+        "root ['net.ipv4.ip_default_ttl', '=', '77']",
+        "again reno",
+        "shared 1 True",
+        *["refused True"] * 4,
+        "host ['reno', '0', '77']",
+        "own net.ipv4.tcp_ecn = 1 1",
+    ], done.stdout + done.stderr
+    assert [Path("/proc/sys/net", name).read_text() for name in names] == before
+    assert Path("/proc/sys/kernel/pid_max").read_text() == shared

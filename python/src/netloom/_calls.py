@@ -45,6 +45,10 @@ class Text:
         """The path that the program is to take the text to be at."""
         return str(self.file.absolute()) if self.file else str(self.folder.absolute() / f"{self.name}.yaml")
 
+    def seen_path(self) -> str:
+        """What it is called in messages: the file that it was loaded from, or else no file."""
+        return str(self.file) if self.file else "<lab>"
+
     @contextlib.contextmanager
     def arguments(self) -> Generator[list[str]]:
         """The arguments for the program, while the text is in a file."""
@@ -153,23 +157,28 @@ def explained(error: ProgramError, text: Text) -> ProgramError:
     """An error about a lab, with the lines of Python that it is about in place of those of the file that was made."""
     if error.code == _USAGE and "unexpected argument" in str(error):
         return version_mismatch(str(error))  # pyright: ignore[reportReturnType]
-    if error.code != _LAB_FILE:
-        return error
-    if not text.places or not any(text.places.values()):
-        return LabError(str(error))
     found: list[Place] = []
     path = re.escape(text.seeming_path())
     # The message, then ` --> FILE:LINE:COLUMN`, then the line, which nobody has seen.
     shown = re.compile(rf"^ *--> {path}:(\d+):\d+\n(?: *\d* *\|.*\n?)*(?:\.\.\.\n(?: *\d* *\|.*\n?)*)*", re.MULTILINE)
 
-    def replace(match: re.Match[str]) -> str:
+    def place_of(match: re.Match[str]) -> Place | None:
         place = text.place_of(int(match[1]))
-        if place is None:
-            return match[0]
-        found.append(place)
-        return place.show() + "\n"
+        found.extend([place] if place is not None else [])
+        return place
 
-    message = shown.sub(replace, str(error) + "\n").rstrip()
+    def replace(match: re.Match[str]) -> str:
+        place = place_of(match)
+        return match[0] if place is None else place.show() + "\n"
+
+    def name(match: re.Match[str]) -> str:
+        place = place_of(match)
+        return f"{text.seen_path()}:{match[1]}" if place is None else f"{place.shown_file()}:{place.line}"
+
+    message = re.sub(rf"{path}:(\d+)(?::\d+)?", name, shown.sub(replace, str(error) + "\n").rstrip())
+    message = message.replace(text.seeming_path(), text.seen_path())
+    if error.code != _LAB_FILE:
+        return ProgramError(message, error.code)
     return LabError(message, list(dict.fromkeys(found)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +18,19 @@ class Place:
     file: str
     line: int
 
+    def shown_file(self) -> str:
+        """What the file is called: a cell of a notebook has a file that goes with the notebook."""
+        return "<cell>" if re.search(r"[/\\]ipykernel_\d+[/\\]\w+\.py$|^<ipython-input-", self.file) else self.file
+
     def show(self) -> str:
         """The place and its line, in the form of the program's own errors."""
         text = linecache.getline(self.file, self.line).rstrip()
+        where = f"{self.shown_file()}:{self.line}"
         if not text:
-            return f" --> {self.file}:{self.line}"
+            return f" --> {where}"
         number = str(self.line)
         blank = " " * len(number)
-        return f"{blank}--> {self.file}:{self.line}\n{blank} |\n{number} | {text}\n{blank} |"
+        return f"{blank}--> {where}\n{blank} |\n{number} | {text}\n{blank} |"
 
 
 def caller() -> Place | None:

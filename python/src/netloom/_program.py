@@ -84,5 +84,5 @@ def said(stderr: bytes) -> str:
 
 
 def uncoloured(text: str) -> str:
-    """A text without the sequences that give it colours on a terminal (ECMA-48, 8.3.117)."""
-    return re.sub(r"\x1b\[[0-9;:]*m", "", text)
+    """A text without the sequences that give it colours, and links, on a terminal (ECMA-48, 5.4 and 5.6)."""
+    return re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))", "", text)

@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "netloom(file, lab=..., scope='function', **options): the lab of a test: a lab file, or lab=FUNCTION that returns a Lab. "
-        "With scope='module', the tests of a module share it. Options are those of Lab.up",
+        "With scope='module' or 'session', the tests of a module or all of them share it, and its verdict is reported on its own. Options are those of Lab.up",
     )
 
 
@@ -162,8 +162,13 @@ def netloom(request: pytest.FixtureRequest, netloom_labs: Labs) -> Iterator[Live
         raise pytest.UsageError(
             "the fixture `netloom` needs the marker: @pytest.mark.netloom('lab.yaml') or @pytest.mark.netloom(lab=function)"
         )
-    if options.pop("scope", "function") == "module":
-        yield _shared(request, what, options)
+    scope = options.pop("scope", "function")
+    if scope not in _SCOPES:
+        raise pytest.UsageError(
+            f"scope={scope!r}: a lab is that of a 'function', or shared by a 'module' or the 'session'"
+        )
+    if scope != "function":
+        yield _shared(request, what, options, _SCOPES[scope])
         return
     live = netloom_labs.up(_lab_of(request, what), **options)
     try:
@@ -173,25 +178,62 @@ def netloom(request: pytest.FixtureRequest, netloom_labs: Labs) -> Iterator[Live
     _judge(request, result)
 
 
-def _shared(request: pytest.FixtureRequest, what: Any, options: dict[str, Any]) -> Live:
-    """The lab that the tests of a module share: the first brings it up, and it goes with the module."""
+def _shared(request: pytest.FixtureRequest, what: Any, options: dict[str, Any], kind: type[Any]) -> Live:
+    """The lab that the tests of a module or session share: the first brings it up, and it goes with them."""
     if request.config.getoption("--netloom-seeds"):
-        raise pytest.UsageError("--netloom-seeds needs a lab for each test: leave scope='module' out")
-    module = request.node.getparent(pytest.Module)
-    labs: dict[str, Live] = module.stash.setdefault(_SHARED, {})
+        raise pytest.UsageError("--netloom-seeds needs a lab for each test: leave scope=... out")
+    whole = request.node.getparent(kind)
+    labs: dict[str, Live] = whole.stash.setdefault(_SHARED, {})
     key = repr(what)
     if key not in labs:
         lab = _lab_of(request, what)
+        name = lab.name or whole.name or "lab"
         options.setdefault("results", _folder(request))
-        options.setdefault("name", _name(lab.name or module.name))
+        options.setdefault("name", _name(name))
         live = labs[key] = lab.up(**options)
-        module.addfinalizer(lambda: _judge(request, live.down()))
+        whole.addfinalizer(lambda: _judge_shared(request, whole, name, live))
     live = labs[key]
     request.node.stash.setdefault(_KEPT, _Kept()).labs.append((live.name, live.results, live))
     return live
 
 
 _SHARED: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
+#: Who may share a lab.
+_SCOPES: dict[str, type[Any]] = {"function": pytest.Function, "module": pytest.Module, "session": pytest.Session}
+
+
+def _judge_shared(request: pytest.FixtureRequest, whole: Any, name: str, live: Live) -> None:
+    """Takes a shared lab down. Its verdict is that of no test, so it has a report of its own."""
+    from ._errors import NetloomError
+
+    try:
+        result = live.down()
+    except NetloomError as error:
+        is_bad, said = True, str(error)
+    else:
+        is_bad, said = not result.ok, result.summary
+    how = request.config.getoption("--netloom-verdict")
+    if not is_bad or how == "ignore":
+        return
+    if how == "warn":
+        whole.warn(pytest.PytestWarning(f"lab {live.name}: {said}"))
+        return
+    who = "the session" if isinstance(whole, pytest.Session) else whole.name
+    text = f"the verdict of lab {live.name}, which the tests of {who} shared: {said}"
+    if hasattr(request.config, "workerinput"):
+        # A worker of pytest-xdist tells of the tests that it was given, and of nothing else.
+        pytest.fail(f"this is not about the last test, but {text}", pytrace=False)
+    title = f"verdict of lab {name}"
+    node = f"{whole.nodeid}::{title}".removeprefix("::")
+    place = (whole.nodeid or title, None, title)
+    report = pytest.TestReport(
+        nodeid=node, location=place, keywords={}, outcome="failed", longrepr=text, when="call",
+        sections=[(f"lab {live.name}", _about(live.results, None))],
+    )  # fmt: skip
+    hook = request.config.hook
+    hook.pytest_runtest_logstart(nodeid=node, location=place)
+    hook.pytest_runtest_logreport(report=report)
+    hook.pytest_runtest_logfinish(nodeid=node, location=place)
 
 
 def _lab_of(request: pytest.FixtureRequest, what: Any) -> Lab:

@@ -13,6 +13,11 @@ from ._clear import Unsupported
 from ._node import Node
 from .log import info, warn
 
+#: How to get programs of controllers.
+_PACKAGES = {
+    "osken-manager": "os-ken has it: apt install python3-os-ken",
+    "ryu-manager": "os-ken, which goes on with Ryu, has `osken-manager`: apt install python3-os-ken",
+}
 #: Programs that only make learning switches of switches, which those of Netloom are by themselves.
 _LEARNING = {"controller", "test-controller", "ovs-controller", "ovs-testcontroller"}
 
@@ -68,8 +73,9 @@ class Controller(Node):
             return
         program = self.command.split()[0]
         if not shutil.which(program) and not os.path.exists(program):
+            how = _PACKAGES.get(os.path.basename(program), "install it")
             raise Unsupported(
-                f"netloom: the controller {self.name} cannot start: there is no program `{program}`; install it"
+                f"netloom: the controller {self.name} cannot start: there is no program `{program}`; {how}"
             )
         log = f"/tmp/{self.name}.log"
         if self.cdir is not None:

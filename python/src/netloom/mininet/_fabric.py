@@ -19,7 +19,7 @@ from .._errors import LabError, NetloomError
 from ..lab import Lab
 from ..live import Live
 from ..models import Bounds
-from . import _carry, _tc
+from . import _carry, _sysctls, _tc
 from ._clear import Unsupported
 from ._openvswitch import SWITCHES, OpenVSwitch, is_installed, missing
 from .log import debug
@@ -324,7 +324,9 @@ class Fabric:
             if kind in ("machine", "aside", "flows") or (kind == "internet" and node is not self._way_out()):
                 continue
             own: dict[str, Any] = (
-                {**stack_keys(), **_congestion(), **node.lab_keys()} if kind == "host" else node.lab_keys()
+                {**stack_keys(), **_congestion(), **_sysctls.keys_of_hosts(), **node.lab_keys()}
+                if kind == "host"
+                else node.lab_keys()
             )
             lab.node(self.lab_name(node), None if kind == "host" else kind, **own)
         if self.has_flows:
@@ -387,7 +389,7 @@ def stack_keys() -> dict[str, str]:
 
 
 def _congestion() -> dict[str, str]:
-    """The congestion control of this machine, which hosts of Mininet have, too: scripts choose it by `sysctl` before there is a network."""
+    """The congestion control of this machine, which hosts of Mininet have, too."""
     with contextlib.suppress(OSError):
         found = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
         if found != "cubic":

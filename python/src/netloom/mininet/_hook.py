@@ -14,11 +14,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from . import _scratch, _tc
+from . import _scratch, _sysctls, _tc
 from ._shell import search_path
 
 _REAL = "netloom.mininet"
 _EXAMPLES = "mininet.examples."
+#: On which machine the script runs.
+_MACHINE = "NETLOOM_MININET_MACHINE"
 #: Modules that Mininet has, for messages about others.
 _MODULES = (
     "clean", "cli", "examples", "link", "log", "moduledeps", "net", "node", "nodelib", "term", "topo", "topolib", "util",
@@ -88,6 +90,9 @@ def install() -> None:
     """Registers this package as `mininet`, before any that is installed."""
     if not any(isinstance(each, Finder) for each in sys.meta_path):
         sys.meta_path.insert(0, Finder())
+        # In a node, a program changes that.
+        if os.environ.get(_MACHINE, _sysctls.machine()) == _sysctls.machine():
+            sys.addaudithook(_sysctls.guard)
     for name in [name for name in sys.modules if name == "mininet" or name.startswith("mininet.")]:
         module = sys.modules[name]
         if getattr(module, "__name__", "").startswith("mininet"):
@@ -116,9 +121,11 @@ def for_children() -> None:
     if tc is not None:
         ports = shlex.quote(os.path.join(folder, _tc.PORTS))
         _program(folder, "tc", _tc.SCRIPT.format(ports=ports, python=shlex.quote(sys.executable), tc=tc), package)
+    _sysctls.program(lambda name, line: _program(folder, name, line, package))
     if shutil.which("python") is None:
         _program(folder, "python", f'exec {shlex.quote(sys.executable)} "$@"', package)
     os.environ["NETLOOM_MININET_PATH"] = folder
+    os.environ[_MACHINE] = _sysctls.machine()
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
     os.environ["PATH"] = os.path.join(folder, "bin") + os.pathsep + os.environ.get("PATH", os.defpath)
 

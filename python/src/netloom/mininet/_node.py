@@ -9,7 +9,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from .. import _program
-from . import _carry, _early, _frr, _pids
+from . import _carry, _early, _frr, _pids, _sysctls
 from ._addressed import Addressed
 from ._clear import refuse
 from ._fabric import Fabric, stack_keys
@@ -339,6 +339,8 @@ class Node(Addressed):
         """Starts a command in the shell; `waitOutput` or `monitor` read what it writes."""
         assert not self.waiting, f"{self.name} still runs `{self.lastCmd}`: wait for it with waitOutput()"
         command = _text_of(args)
+        if not self.runs_in_lab:
+            command = _sysctls.of_machine(command)
         shell = self.shell
         self._prepare(command)
         # Nothing that is empty gives a prompt.

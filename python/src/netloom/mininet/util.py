@@ -59,6 +59,9 @@ class _TextPexpect:
 
 def checkRun(cmd: str) -> int:
     """Runs a command; raises an error if it fails."""
+    from . import _sysctls
+
+    _sysctls.of_machine(cmd)
     return subprocess.check_call(cmd.split(" "))
 
 
@@ -86,6 +89,12 @@ def errRun(*cmd: Any, **kwargs: Any) -> tuple[str, str, int]:
     if shell and not isinstance(argv, str):
         argv = " ".join(argv)
     debug("***", argv, "\n")
+    from . import _sysctls
+
+    if isinstance(argv, str):
+        argv = _sysctls.of_machine(argv)
+    else:
+        _sysctls.of_machine(" ".join(argv))
     try:
         done = subprocess.run(argv, shell=shell, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as found:
