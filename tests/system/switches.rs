@@ -212,3 +212,49 @@ fn vlans_are_apart_in_real_time() {
 fn switches_and_vlans_work_in_dilated_time() {
     runs_vlans(&Bed::with_kernel(User::all().remove(0)), "{dilation: 4}");
 }
+
+/// The example: who has joined gets the group, who has not gets nothing of it, and the switches tell what they know.
+fn prunes(bed: &Bed, clock: &str, expected: bool) -> Value {
+    let example = include_str!("../../examples/snooping.yaml");
+    let (lab, expect) = example.split_once("\nexpect:\n").unwrap();
+    // How many packets a busy machine sends in six seconds is not for this test to say.
+    let expect = if expected { expect } else { "  - corridor.forward.packets < 60\n" };
+    let loose = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
+    let lab = lab.replace("name: snooping\n", &format!("name: groups\nclock: {clock}\n{loose}\n"));
+    bed.write("groups.yaml", &format!("{lab}\nexpect:\n{expect}"));
+    let ran = bed.netloom(&["run", "groups.yaml"]).expect_code(0);
+    assert!(ran.stdout.contains("members behind") && ran.stdout.contains("239.1.1.1"), "{ran:#?}");
+    let ports = bed.json("groups", "switches.json");
+    let port = |link: &str, node: &str| {
+        let rows = ports.as_array().unwrap().iter();
+        rows.clone().find(|row| row["link"] == link && row["node"] == node).unwrap()["snooping"].clone()
+    };
+    let knows = |own: &Value| own["groups"].as_array().unwrap().iter().any(|group| group["group"] == "239.1.1.1");
+    let ways = [("desk1", "office"), ("desk2", "office"), ("corridor", "office"), ("riser", "hall")];
+    let [screen, visitor, bystander, riser] = ways.map(|(link, node)| port(link, node));
+    // The screen has left a second before the end, or is still asked after.
+    assert!(screen["received_reports"].as_u64().unwrap() >= 2, "{ports}");
+    assert!(
+        visitor["joined_groups"].as_u64().unwrap() >= 1 && visitor["left_groups"].as_u64().unwrap() >= 1,
+        "{ports}"
+    );
+    assert!(!knows(&visitor) && !knows(&bystander), "{ports}");
+    assert!(riser["received_reports"].as_u64().unwrap() >= 2, "reports reach the switch that asks: {ports}");
+    for own in [&screen, &visitor, &bystander, &riser] {
+        assert_eq!(own["malformed_messages"], 0, "{ports}");
+    }
+    ports
+}
+
+#[test]
+fn multicast_goes_where_it_is_asked_for() {
+    for user in User::all() {
+        prunes(&Bed::new(user), "real", false);
+    }
+}
+
+#[test]
+fn multicast_goes_where_it_is_asked_for_in_virtual_time_the_same_every_time() {
+    let [first, second] = [(); 2].map(|()| prunes(&Bed::with_kernel(User::all().remove(0)), "virtual", true));
+    assert!(first == second, "the same ports");
+}

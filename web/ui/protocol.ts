@@ -117,6 +117,16 @@ export interface Greeting {
   version: number;
 }
 
+/** A group with members behind a port. */
+export interface GroupRow {
+  /** Its address. */
+  group: string;
+  /** For how long it is remembered from then on, unless a member reports again. */
+  remaining_ns: number;
+  /** The VLAN, if the switch looks at tags. */
+  vlan: number | null;
+}
+
 /** Something that happened in a lab. */
 export interface Happened {
   /** Lab time since the engine started. */
@@ -549,6 +559,34 @@ export interface SignalProgram {
   signal: number;
 }
 
+/** What a switch that looks at groups of multicast did at one of its ports since the lab began, and what it knows of it in the end. */
+export interface SnoopingRow {
+  /** The first hundred of them. */
+  groups: GroupRow[];
+  /** Whether a router is behind this port, in any VLAN, so that all multicast goes there. */
+  is_router_port: boolean;
+  /** How often members of a group began to be behind this port. */
+  joined_groups: number;
+  /** How many groups have members behind this port. */
+  known_groups: number;
+  /** How often there were none any more. */
+  left_groups: number;
+  /** Messages of IGMP and MLD that came in here and were dropped because there was an error in them. */
+  malformed_messages: number;
+  /** The queriers behind this port that were elected. */
+  queriers: string[];
+  /** Queries that came in here. */
+  received_queries: number;
+  /** Reports of IGMP and MLD that came in here, leaves among them. */
+  received_reports: number;
+  /** Queries of the switch itself that went out here. */
+  sent_queries: number;
+  /** Frames that came in here and were dropped because nobody had asked for their group. */
+  unasked_frames: number;
+  /** How often a group was not noted here, since there was no room. */
+  unlearned_groups: number;
+}
+
 /** The verdict as it would be if the lab ended now, as far as the lab knows it: what happened inside nodes is judged at the end. */
 export interface SoFar {
   /** Lab time since the engine started. */
@@ -619,6 +657,8 @@ export interface SwitchRow {
   sent_bpdus: number;
   /** Went out here. */
   sent_frames: number;
+  /** What it did with groups of multicast, if the switch looks at them. */
+  snooping: SnoopingRow | null;
   /** Dropped because the link here carries only smaller ones. */
   too_big_frames: number;
   /** The port's part in the spanning tree, if the switch takes part in one. */

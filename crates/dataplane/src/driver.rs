@@ -265,7 +265,7 @@ impl Driver {
                 let _ = reply.send(self.edge.fabric.sampled_packets(now - UNSETTLED));
             }
             Command::Switches(reply) => {
-                let _ = reply.send(self.edge.fabric.switch_counters().map(<[_]>::to_vec).collect());
+                let _ = reply.send(self.edge.fabric.switch_states(now).collect());
             }
             Command::Snapshot(reply) => {
                 let _ = reply.send(self.snapshot(self.clock.now()));
@@ -282,7 +282,7 @@ impl Driver {
         let engine = self.report();
         let fabric = &self.edge.fabric;
         let routers = fabric.router_counters().copied().collect();
-        let switches = fabric.switch_counters().map(<[_]>::to_vec).collect();
+        let switches = fabric.switch_states(at).collect();
         Snapshot { at, pipes: self.edge.handover.meters.reports(fabric.counters()), routers, switches, engine }
     }
 

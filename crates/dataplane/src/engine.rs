@@ -14,7 +14,7 @@ use crate::series::{Sampled, SeriesInbox};
 use crate::taps;
 use crate::wait::{Precision, Sleeper, Waiter};
 use crate::worker::Worker;
-use netloom_fabric::{Fabric, PipeId, PortId, Scribe, Shard, SwitchCounters, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, PortId, Scribe, Shard, SwitchState, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Duration, Instant};
@@ -269,11 +269,11 @@ impl Engine {
         self.ask(Command::Counters).map(|answers| self.places.merge_counters(&answers))
     }
 
-    /// What each switch has counted at each of its ports, in the order of devices; as cheap.
+    /// What each switch has counted, and what it knows of groups, in the order of devices; as cheap.
     ///
     /// # Errors
     /// When the engine has died.
-    pub fn switch_counters(&mut self) -> Result<Vec<Vec<SwitchCounters>>, EngineError> {
+    pub fn switch_states(&mut self) -> Result<Vec<SwitchState>, EngineError> {
         self.ask(Command::Switches).map(|answers| self.places.merge_switches(&answers))
     }
 

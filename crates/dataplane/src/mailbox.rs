@@ -2,7 +2,7 @@
 
 use crate::agenda::{Appointment, Kept};
 use crate::report::Snapshot;
-use netloom_fabric::{PipeId, Scribe, SwitchCounters, Tap, TapId};
+use netloom_fabric::{PipeId, Scribe, SwitchState, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::sync::mpsc::Sender as Outbox;
@@ -21,7 +21,7 @@ pub(crate) enum Command {
     /// Packets that come in so long after one another are picked; none: no packets any more.
     SamplePackets(Option<Duration>),
     SampledPackets(Outbox<SampledPackets>),
-    Switches(Outbox<Vec<Vec<SwitchCounters>>>),
+    Switches(Outbox<Vec<SwitchState>>),
     Snapshot(Outbox<Snapshot>),
     Stop(Outbox<Snapshot>),
 }

@@ -2,7 +2,7 @@
 
 use crate::agenda::{Act, Appointment, Kept, Task};
 use crate::report::{EngineReport, PipeReport, Snapshot};
-use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchCounters};
+use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchState};
 use netloom_link::{PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
@@ -97,8 +97,8 @@ impl Places {
         (at, self.pipes.iter().map(|(shard, pipe)| answers[*shard].1[pipe.0 as usize]).collect())
     }
 
-    /// What all switches have counted.
-    pub(crate) fn merge_switches(&self, answers: &[Vec<Vec<SwitchCounters>>]) -> Vec<Vec<SwitchCounters>> {
+    /// What all switches have counted and know.
+    pub(crate) fn merge_switches(&self, answers: &[Vec<SwitchState>]) -> Vec<SwitchState> {
         self.switches.iter().map(|(shard, switch)| answers[*shard][*switch].clone()).collect()
     }
 

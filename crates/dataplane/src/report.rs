@@ -2,7 +2,7 @@
 
 use crate::distribution::Distribution;
 use crate::priority::Policy;
-use netloom_fabric::{PortId, RouterCounters, SwitchCounters};
+use netloom_fabric::{PortId, RouterCounters, SwitchState};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 
@@ -15,8 +15,8 @@ pub struct Snapshot {
     pub pipes: Vec<PipeReport>,
     /// What each transit router has counted since the engine started, in their order.
     pub routers: Vec<RouterCounters>,
-    /// What each switch has counted at each of its ports since the engine started, in their order.
-    pub switches: Vec<Vec<SwitchCounters>>,
+    /// What each switch has counted since the engine started, and what it knows of groups, in their order.
+    pub switches: Vec<SwitchState>,
     /// The engine itself.
     pub engine: EngineReport,
 }

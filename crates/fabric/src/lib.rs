@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+mod checksum;
 mod device;
 mod entry;
 mod fabric;
@@ -33,7 +34,8 @@ pub use router::{GroupRoute, Neighbor, NextHop, RouterCounters, RouterInterface,
 pub use scribe::Scribe;
 pub use shards::{Border, Cuts, Partition, Shard, shards};
 pub use switch::{
-    PortRole, PortState, PortTree, PortVlans, SwitchCounters, SwitchPort, SwitchSpec, TreePort, TreeSpec,
+    Membership, PortRole, PortState, PortTree, PortVlans, QuerierSpec, RouterPort, SnoopingCounters, SnoopingSpec,
+    SwitchCounters, SwitchPort, SwitchSpec, SwitchState, Timing, TreePort, TreeSpec,
 };
 pub use tap::{Tap, TapId, Way};
 pub use transit::{Ethernet, Pass};

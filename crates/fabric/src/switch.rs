@@ -11,8 +11,12 @@
 //!
 //! A switch that has VLANs keeps them apart as if each had a switch of its own, and puts on and takes off their tags where they
 //! change ([`vlans`]): only then are bytes copied. Another one looks at no tag.
+//!
+//! A switch that snoops ([`snooping`]) sends what is for a group only where somebody has asked for it ([`multicast`]).
 
 mod addresses;
+mod multicast;
+mod snooping;
 mod tree;
 mod vlans;
 
@@ -24,6 +28,8 @@ use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
 use netloom_link::Carrier;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Duration, Instant};
+use snooping::Snooping;
+pub use snooping::{Membership, QuerierSpec, RouterPort, SnoopingCounters, SnoopingSpec, Timing};
 use tree::{GROUP, Outcome, Tree};
 pub use tree::{PortRole, PortState, PortTree, TreePort, TreeSpec};
 pub use vlans::PortVlans;
@@ -44,6 +50,8 @@ pub struct SwitchSpec {
     pub vlans: Vec<PortVlans>,
     /// Its part in a spanning tree, if it takes part in one.
     pub tree: Option<TreeSpec>,
+    /// What it does with groups of multicast, if it looks at them.
+    pub snooping: Option<SnoopingSpec>,
 }
 
 /// A port of a switch.
@@ -90,6 +98,19 @@ pub struct SwitchCounters {
     pub sent_bpdus: u64,
     /// The port's part in the spanning tree, if the switch takes part in one.
     pub tree: Option<PortTree>,
+    /// What it counted of groups, if the switch looks at them.
+    pub snooping: Option<SnoopingCounters>,
+}
+
+/// A switch: what it has counted, and what it knows of groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SwitchState {
+    /// What it has counted at each of its ports.
+    pub ports: Vec<SwitchCounters>,
+    /// The ports with members, by VLAN and group.
+    pub members: Vec<Membership>,
+    /// The ports of routers, by VLAN and family.
+    pub routers: Vec<RouterPort>,
 }
 
 /// See the module.
@@ -101,6 +122,7 @@ pub(crate) struct Switch {
     /// By port, what it hears of its link.
     carriers: Vec<Carrier>,
     tree: Option<Box<Tree>>,
+    snooping: Option<Box<Snooping>>,
     pub(crate) counters: Vec<SwitchCounters>,
 }
 
@@ -111,13 +133,20 @@ impl Switch {
         for (address, place) in &spec.fixed {
             vlans.around(*place).into_iter().for_each(|vlan| addresses.fix(key(vlan, address), *place));
         }
+        let snoop = |own: &SnoopingSpec| Box::new(Snooping::new(own, spec.ports.len(), vlans.all().into_iter()));
+        let snooping = spec.snooping.as_ref().map(snoop);
+        let counters = SwitchCounters {
+            snooping: snooping.as_ref().map(|_| SnoopingCounters::default()),
+            ..SwitchCounters::default()
+        };
         let mut this = Self {
             ports: spec.ports.clone(),
             vlans,
             addresses,
             carriers: vec![Carrier::default(); spec.ports.len()],
             tree: spec.tree.as_ref().map(|tree| Box::new(Tree::new(tree))),
-            counters: vec![SwitchCounters::default(); spec.ports.len()],
+            snooping,
+            counters: vec![counters; spec.ports.len()],
         };
         this.settle();
         this
@@ -125,13 +154,17 @@ impl Switch {
 
     /// When something happens by itself next.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.tree.as_ref().and_then(|tree| tree.due())
+        let tree = self.tree.as_ref().and_then(|tree| tree.due());
+        let snooping = self.snooping.as_ref().and_then(|snooping| snooping.due());
+        [tree, snooping].into_iter().flatten().min()
     }
 
     /// Does what is due at `now`; what it sends, and where.
     pub(crate) fn act(&mut self, now: Instant) -> Vec<(PortId, Packet)> {
         let outcome = self.tree.as_mut().map(|tree| tree.run(now));
-        outcome.map_or_else(Vec::new, |outcome| self.follow(outcome))
+        let mut sent = outcome.map_or_else(Vec::new, |outcome| self.follow(now, outcome));
+        sent.extend(self.ask(now));
+        sent
     }
 
     /// A packet comes in at the port at this place at `now`.
@@ -162,8 +195,10 @@ impl Switch {
             self.counters[place].reserved += count;
             return Passage::End(packet, Vec::new());
         }
-        let known = if is_group(&destination) { None } else { self.addresses.find(now, key(vlan, &destination)) };
-        match known {
+        if is_group(&destination) {
+            return self.multicast(now, place, vlan, &destination, packet);
+        }
+        match self.addresses.find(now, key(vlan, &destination)) {
             Some(out) if out == place => {
                 self.counters[place].filtered += count;
                 Passage::End(packet, Vec::new())
@@ -191,16 +226,23 @@ impl Switch {
     /// How the link is from which the port at this place hears; what the switch then sends, and where.
     pub(crate) fn hears(&mut self, now: Instant, place: usize, carrier: Carrier) -> Vec<(PortId, Packet)> {
         let before = core::mem::replace(&mut self.carriers[place], carrier);
+        if before == carrier {
+            return Vec::new();
+        }
         if before.cuts != carrier.cuts {
             self.addresses.forget(place);
         }
-        let Some(tree) = self.tree.as_mut().filter(|_| before != carrier) else { return Vec::new() };
-        // It was down, if only since it was asked last.
-        let mut outcome = tree.carry(now, place, false);
-        if carrier.is_up {
-            outcome.extend(tree.carry(now, place, true));
+        let mut sent = Vec::new();
+        if let Some(tree) = &mut self.tree {
+            // It was down, if only since it was asked last.
+            let mut outcome = tree.carry(now, place, false);
+            if carrier.is_up {
+                outcome.extend(tree.carry(now, place, true));
+            }
+            sent = self.follow(now, outcome);
         }
-        self.follow(outcome)
+        sent.extend(self.replug(now, place, carrier.is_up));
+        sent
     }
 
     #[inline]
@@ -229,13 +271,13 @@ impl Switch {
             self.counters[place].malformed_bpdus += count;
             return Passage::End(packet, Vec::new());
         };
-        let sent = self.follow(outcome);
+        let sent = self.follow(now, outcome);
         Passage::End(packet, sent)
     }
 
     /// Does what follows from its tree; what it sends, and where.
-    fn follow(&mut self, outcome: Outcome) -> Vec<(PortId, Packet)> {
-        outcome.forget.into_iter().for_each(|place| self.addresses.forget(place));
+    fn follow(&mut self, now: Instant, outcome: Outcome) -> Vec<(PortId, Packet)> {
+        outcome.forget.iter().for_each(|place| self.addresses.forget(*place));
         if outcome.is_new {
             self.settle();
         }
@@ -245,6 +287,9 @@ impl Switch {
             self.counters[place].sent += 1;
             self.counters[place].sent_bpdus += 1;
             sent.push((self.ports[place].port, Packet::from_bytes(frame.into_boxed_slice())));
+        }
+        if outcome.is_new || !outcome.forget.is_empty() {
+            sent.extend(self.replant(now, &outcome.forget));
         }
         sent
     }
@@ -286,20 +331,35 @@ impl Switch {
             others.for_each(|(place, _)| self.counters[*place].sent += count);
             return Passage::Flood(packet, self.ports[from].port, Arc::clone(&members.ports));
         }
+        let copies = self.copies(from, vlan, &packet, |_| true);
+        Passage::End(packet, copies)
+    }
+
+    /// What goes out at all ports of a VLAN but one, as far as they are wanted: with a tag where they have tags.
+    fn copies(
+        &mut self,
+        from: usize,
+        vlan: u16,
+        packet: &Packet,
+        wants: impl Fn(usize) -> bool,
+    ) -> Vec<(PortId, Packet)> {
+        let count = u64::from(packet.segments());
+        let Some(members) = self.vlans.members(vlan) else { return Vec::new() };
         // By whether it bears a tag, what goes out: made once.
         let mut dressed: [Option<Packet>; 2] = [None, None];
         let mut out = Vec::new();
-        for (place, is_tagged) in members.places.iter().copied().filter(|(place, _)| *place != from) {
+        let others = members.places.iter().copied().filter(|(place, _)| *place != from && wants(*place));
+        for (place, is_tagged) in others {
             let (port, counters) = (&self.ports[place], &mut self.counters[place]);
-            if is_above(&packet, port.mtu) {
+            if is_above(packet, port.mtu) {
                 counters.too_big += count;
                 continue;
             }
-            let make = || self.vlans.dress(&packet, vlan, is_tagged).unwrap_or_else(|| packet.duplicate());
+            let make = || self.vlans.dress(packet, vlan, is_tagged).unwrap_or_else(|| packet.duplicate());
             out.push((port.port, dressed[usize::from(is_tagged)].get_or_insert_with(make).duplicate()));
             counters.sent += count;
         }
-        Passage::End(packet, out)
+        out
     }
 }
 

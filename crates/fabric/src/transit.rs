@@ -3,7 +3,7 @@
 use crate::device::{Device, have_unbounded_loop, owners};
 use crate::passage::Passage;
 use crate::tap::Way;
-use crate::{DeviceSpec, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters};
+use crate::{DeviceSpec, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters, SwitchState};
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::cmp::Reverse;
@@ -291,6 +291,11 @@ impl Transit {
     /// What each switch has counted at each of its ports, in their order.
     pub(crate) fn switch_counters(&self) -> impl Iterator<Item = &[SwitchCounters]> {
         self.devices.iter().filter_map(Device::switch).map(|switch| &switch.counters[..])
+    }
+
+    /// What each switch has counted and knows at `now`, in their order.
+    pub(crate) fn switch_states(&self, now: Instant) -> impl Iterator<Item = SwitchState> {
+        self.devices.iter().filter_map(Device::switch).map(move |switch| switch.state(now))
     }
 
     pub(crate) fn ethernet(&self) -> &Ethernet {

@@ -307,3 +307,38 @@ fn a_further_pipe_does_not_disturb_the_others() {
 fn something_takes_the_rest() {
     let _ = Fabric::new(Seed::new(0), &filtered_specs()[1..]);
 }
+
+/// Losses by number count whatever crosses their pipe: reports of MLD, which kernels send of themselves, in the link's own pipe, and a
+/// program's packets alone in a pipe that matches these.
+#[test]
+fn losses_by_number_count_the_packets_of_their_pipe() {
+    let loss = "loss: {kind: packets, lost: [1, 3]}";
+    let link = |text: &str| format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b], forward: {{{text}}}}}}}\n");
+    let matched = link(&format!("pipes: {{dns: {{match: {{protocol: udp, to_port: 53}}, {loss}}}}}"));
+    for (text, wanted) in [(link(loss), ["report", "1", "2"]), (matched, ["report", "report", "1"])] {
+        let plan = netloom_lab::parse(&text, "t.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
+        let mut fabric = netloom_lab::fabric::fabric_of(&plan);
+        // Two reports, then questions for names, each with its number.
+        let report = v6(0, &[58, 0, 5, 2, 0, 0, 1, 0, 143, 0, 0, 0, 0, 0, 0, 0]);
+        let question = |number: u8| v6(17, &[0x80, 0, 0, 53, 0, 9, 0, 0, number]);
+        let mut heard = Vec::new();
+        for (frame, at) in [report.clone(), report, question(0), question(1), question(2)].into_iter().zip(1..) {
+            let now = Instant::from_nanos(at);
+            fabric.inject(now, PortId(0), Packet::from_bytes(frame.into())).expect("a known port");
+            fabric.advance(now, |delivery| {
+                let bytes = delivery.departure.packet.bytes();
+                heard.push(if bytes[20] == 17 { bytes[62].to_string() } else { "report".to_owned() });
+            });
+        }
+        assert_eq!(heard, wanted, "{text}");
+    }
+}
+
+/// A frame with a packet of IPv6: what comes next, and what that is.
+fn v6(next: u8, body: &[u8]) -> Vec<u8> {
+    let mut frame = vec![2; 12];
+    frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, u8::try_from(body.len()).expect("short"), next, 64]);
+    frame.extend([0xfd; 32]);
+    frame.extend(body);
+    frame
+}

@@ -31,8 +31,8 @@ pub use link_name::LinkName;
 pub use pipe_state::{PipePlace, PipeState};
 pub use punctuality::{Kind, Lateness, Punctuality};
 pub use report::{
-    Advance, Attempt, CommandRow, Effort, ExerciseReport, ExpectationRow, FigureRow, Finding, JournalRow, Judgement,
-    NodeEffort, NodeSampleReport, PipeRow, Plots, PortLoss, Report, RouterRow, SampleReport, SchedulerEffort,
-    SimReport, SourceRow, SwitchRow, TaskRow, TcpReport, TreeRow, TunnelRow, Verdict,
+    Advance, Attempt, CommandRow, Effort, ExerciseReport, ExpectationRow, FigureRow, Finding, GroupRow, JournalRow,
+    Judgement, NodeEffort, NodeSampleReport, PipeRow, Plots, PortLoss, Report, RouterRow, SampleReport,
+    SchedulerEffort, SimReport, SnoopingRow, SourceRow, SwitchRow, TaskRow, TcpReport, TreeRow, TunnelRow, Verdict,
 };
 pub use spent::{Spent, ThreadSpent};

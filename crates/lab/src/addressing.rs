@@ -33,7 +33,7 @@ pub(crate) fn neighbors(nets: &[IpNet], mac: [u8; 6]) -> impl Iterator<Item = (I
 }
 
 /// The address that Linux derives from a hardware address (RFC 4291, appendix A).
-fn link_local(mac: [u8; 6]) -> Ipv6Addr {
+pub(crate) fn link_local(mac: [u8; 6]) -> Ipv6Addr {
     slaac::address(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), mac)
 }
 

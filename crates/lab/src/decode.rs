@@ -26,6 +26,7 @@ mod pin;
 mod ramp;
 mod repeats;
 mod rules;
+mod snooping;
 mod switch;
 mod timeline;
 mod treatments;

@@ -2,10 +2,13 @@
 
 mod container;
 mod exercise;
+mod hardware;
 mod image;
 mod json;
 mod recorded;
+mod switch;
 mod text;
 mod vm;
 
-pub use json::{change, mac, settings_of};
+pub use hardware::mac;
+pub use json::{change, settings_of};

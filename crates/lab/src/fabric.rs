@@ -1,7 +1,9 @@
 //! From the plan to the fabric: its pipes and its transit devices. How pipes and ports are numbered stands at [`End`].
 
 mod devices;
+pub(crate) mod numbered;
 pub(crate) mod parts;
+pub(crate) mod routers;
 pub(crate) mod trees;
 
 pub use devices::device_specs;

@@ -11,6 +11,7 @@ mod network;
 mod node;
 mod rules;
 mod services;
+mod snooping;
 mod timeline;
 mod top;
 mod vm;
@@ -27,6 +28,7 @@ pub(crate) use network::{ADDRESSING, DIRECTION, END, LINK, SETTINGS, TREATMENT, 
 pub(crate) use node::{CPU, NODE, STP};
 pub(crate) use rules::RULE;
 pub(crate) use services::{DHCP, DNS, FORWARD, IPTABLES, NAT};
+pub(crate) use snooping::{QUERIER, SNOOPING};
 pub(crate) use timeline::{
     CUT, DOWN, DRAWN, FLAP_ENTRY, HEAL, KILL, LOG, MOST_TIMES, MOVE, PARTITION, PAUSE, RAMP, RAMP_ENTRY, READY, REBOOT,
     RESTART, RUN, SET, SETUP, UP,

@@ -64,9 +64,10 @@ pub use plan::{
     Direction, DiskFormat, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan, ExposePlan, ExternalMode,
     ExternalPlan, FileContents, FilePlan, FilterExpression, GroupPlan, ImagePlan, InterfacePlan, InternetPlan,
     JournalPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan, PipePlan, Plan, Precision,
-    Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards, Stack, SwitchPlan, TableRoutePlan,
-    TaskPlan, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Unreached, VlansPlan, VmAccess,
-    VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
+    QuerierSettings, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards, SnoopingPlan,
+    SnoopingSettings, Stack, SwitchPlan, TableRoutePlan, TaskPlan, TrafficPlan, Treatment, TreePlan, TreePortPlan,
+    TreeSettings, TunnelPlan, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose,
+    WindowConfig,
 };
 pub use programs::Program;
 pub use schema::schema;
@@ -205,12 +206,15 @@ fn finish(root: &yaml::Node, source: &Source<'_>, clock: Option<Clock>, points: 
     spec.points = points;
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let in_trees = fabric::parts::names(&spec);
+    let numbered = fabric::numbered::names(&spec);
     let mut plan = resolve::resolve(spec, &left_out, &stem, &mut found);
     if !found.errors.is_empty() {
         return Err(diagnostics(Severity::Error, found.errors.into_entries()));
     }
     fabric::trees::settle(&mut plan);
+    fabric::routers::settle(&mut plan);
     found.warnings.extend(fabric::parts::warn(&plan, &in_trees));
+    found.warnings.extend(fabric::numbered::warn(&plan, &numbered));
     let note = of_all_runs(&plan);
     Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings), note })
 }

@@ -55,7 +55,9 @@ pub use multicast::GroupPlan;
 pub use pin::PinPlan;
 pub use pipes::{PipePlan, Treatment};
 pub use rules::{RulePlan, TableRoutePlan};
-pub use switch::{SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan};
+pub use switch::{
+    QuerierSettings, SnoopingPlan, SnoopingSettings, SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan,
+};
 pub use timeline::{Action, Argv, Disturbance, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand, Whose};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use tunnel::TunnelPlan;

@@ -10,8 +10,8 @@ use crate::expect::Points;
 use crate::journal::JournalSpec;
 use crate::plan::{
     Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan,
-    ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends, Shards, Stack, Treatment,
-    TreeSettings, TunnelPlan, VmPlan,
+    ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends, Shards, SnoopingSettings,
+    Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
 };
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
@@ -359,6 +359,17 @@ pub(crate) struct SwitchSpec {
     pub(crate) fixed: Vec<([u8; 6], Spanned<String>)>,
     /// Its part in a spanning tree.
     pub(crate) tree: Option<TreeSettings>,
+    pub(crate) snooping: Option<SnoopingSpec>,
+}
+
+/// How a switch looks at groups of multicast.
+#[derive(Debug)]
+pub(crate) struct SnoopingSpec {
+    pub(crate) settings: SnoopingSettings,
+    /// The links at whose ports a leaving member is taken to be the last; none: at all.
+    pub(crate) fast_leave: Option<Vec<Spanned<String>>>,
+    /// The links that are taken to lead to a router.
+    pub(crate) routers: Vec<Spanned<String>>,
 }
 
 /// What only OpenFlow switches have.

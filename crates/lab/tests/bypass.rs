@@ -175,6 +175,7 @@ fn switches_without_models_around_are_bridges_of_the_kernel() {
 fn a_switch_and_all_around_it_stay_in_the_engine_together() {
     let cases = [
         (row(", stp: true", "", ""), "it has `stp`"),
+        (row(", snooping: true", "", ""), "it has `snooping`"),
         (row(", static: {\"02:00:00:00:00:01\": la}", "", ""), "it has `static` addresses"),
         (row(", table: 100", "", ""), "it has a `table` of its own size"),
         (row(", ageing: 1 ms", "", ""), "its `ageing` is no multiple of 10 ms, in which the kernel measures it"),

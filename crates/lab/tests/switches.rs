@@ -112,7 +112,7 @@ links: {one: {ends: [a, s]}, two: {ends: [s, b]}}
 ";
     let plan = plan(text);
     let described = &plan.describe()["nodes"][2]["switch"];
-    let wanted = serde_json::json!({"in_kernel": false, "ageing_ns": 10_000_000_000_u64, "table": 7, "vlans": [], "tree": null, "static": {"02:00:00:00:00:01": "eth1"}});
+    let wanted = serde_json::json!({"in_kernel": false, "ageing_ns": 10_000_000_000_u64, "table": 7, "vlans": [], "tree": null, "snooping": null, "static": {"02:00:00:00:00:01": "eth1"}});
     assert_eq!(*described, wanted);
     assert_eq!(plan.describe()["nodes"][0]["switch"], serde_json::Value::Null);
 }
@@ -347,4 +347,59 @@ links:
     ];
     let rooted = roots.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
     assert_eq!(warnings(&rooted), [""; 0]);
+}
+
+/// What a switch is told of groups is in the plan, and in the fabric: a querier with addresses that no router needs.
+#[test]
+fn snooping_is_in_the_plan() {
+    let text = "\
+nodes: {a: {}, b: {}, s: {kind: switch, snooping: true}, t: {kind: switch, snooping: {querier: false, fast_leave: true, groups: 9}}}
+links: {one: {ends: [a, s]}, two: {ends: [s, t]}, three: {ends: [t, b]}}
+";
+    let plan = plan(text);
+    let described = plan.describe();
+    let snooping = |node: usize| described["nodes"][node]["switch"]["snooping"].clone();
+    let usual = serde_json::json!({
+        "groups": 4_096, "interval_ns": 125_000_000_000_u64, "response_ns": 10_000_000_000_u64, "last_member_ns": 1_000_000_000,
+        "robustness": 2, "fast_leave": [], "routers": [], "querier": {"address": null, "igmp": 3, "mld": 2},
+    });
+    assert_eq!(snooping(2), usual);
+    let other = snooping(3);
+    assert_eq!((&other["querier"], &other["groups"]), (&serde_json::Value::Null, &9.into()));
+    assert_eq!(other["fast_leave"], serde_json::json!(["eth0", "eth1"]));
+    let devices = netloom_lab::fabric::device_specs(&plan);
+    let [netloom_fabric::DeviceSpec::Switch(asks), netloom_fabric::DeviceSpec::Switch(listens)] = &devices[..] else {
+        panic!("two switches")
+    };
+    let querier = asks.snooping.as_ref().and_then(|own| own.querier).expect("it asks");
+    assert!(querier.v4.is_link_local() && querier.v6.segments()[0] == 0xfe80, "{querier:?}");
+    assert!(listens.snooping.as_ref().is_some_and(|own| own.querier.is_none()));
+}
+
+/// A transit router says nothing of groups: whatever leads to one is a router port, in a LAN with loops all ports between switches.
+#[test]
+fn ways_to_transit_routers_are_router_ports() {
+    let ports = |text: &str, name: &str| -> Vec<String> {
+        let plan = plan(text);
+        let own = node(&plan, name);
+        let snooping = own.switch.as_ref().and_then(|switch| switch.snooping.clone()).expect("it snoops");
+        snooping.routers.iter().map(|place| plan.links[own.interfaces[*place].end.link()].name.clone()).collect()
+    };
+    let row = "\
+nodes: {a: {}, b: {}, c: {}, s: {kind: switch, snooping: true}, h: {kind: hub}, t: {kind: switch, snooping: {routers: [desk]}},
+        u: {kind: switch, snooping: true}, r: {kind: transit}}
+links: {one: {ends: [a, s]}, in: {ends: [s, h]}, out: {ends: [h, t]}, up: {ends: [t, r]}, desk: {ends: [t, b]}, far: {ends: [t, u]},
+        last: {ends: [u, c]}}
+";
+    assert_eq!(ports(row, "s"), ["in"]);
+    assert_eq!(ports(row, "t"), ["up", "desk"]);
+    assert_eq!(ports(row, "u"), ["far"]);
+    assert_eq!(ports(&row.replace("{kind: transit}", "{kind: router}"), "s"), [""; 0]);
+    let ring = "\
+nodes: {a: {}, s: {kind: switch, stp: true, snooping: true}, t: {kind: switch, stp: true, snooping: true}, u: {kind: switch, stp: true}, r: {kind: transit}}
+links: {one: {ends: [a, s], rate: 1 Gbit/s}, x: {ends: [s, t], rate: 1 Gbit/s}, y: {ends: [t, u], rate: 1 Gbit/s}, z: {ends: [u, s], rate: 1 Gbit/s},
+        up: {ends: [t, r]}}
+";
+    assert_eq!(ports(ring, "s"), ["x", "z"]);
+    assert_eq!(ports(ring, "t"), ["x", "y", "up"]);
 }

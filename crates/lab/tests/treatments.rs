@@ -212,3 +212,22 @@ fn a_lan_is_parted_where_its_nodes_are() {
     );
     assert!(checked.plan.links.iter().all(|link| !link.bypass.is_joined()));
 }
+
+/// Kernels send packets of themselves, which losses by number count, unless the pipe matches a program's alone.
+#[test]
+fn losses_by_number_warn_of_what_kernels_send() {
+    let loss = "loss: {kind: packets, lost: [1, 3]}";
+    let link = |text: &str| format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b], forward: {{{text}}}}}}}\n");
+    let matched = link(&format!("pipes: {{dns: {{match: {{protocol: udp, to_port: 53}}, {loss}}}}}"));
+    let cases = [
+        (link(loss), true),
+        (format!("addresses: {{ipv6: none}}\n{}", link(loss)), false),
+        (matched, false),
+        (link("loss: {kind: every, n: 100}"), false),
+    ];
+    for (text, warns) in cases {
+        let warnings = lab(&text).warnings;
+        assert_eq!(warnings.is_empty(), !warns, "{text}{warnings}");
+        assert!(!warns || warnings.to_string().starts_with("warning: links.l: packets with certain numbers are lost"));
+    }
+}

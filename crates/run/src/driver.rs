@@ -2,7 +2,7 @@
 
 use crate::virtual_time::VirtualTime;
 use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Sampled, Snapshot};
-use netloom_fabric::{PipeId, Scribe, SwitchCounters, Tap, TapId};
+use netloom_fabric::{PipeId, Scribe, SwitchState, Tap, TapId};
 use netloom_guest::schedule::Statistics;
 use netloom_judge::RunError;
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
@@ -159,10 +159,10 @@ impl Driver {
     }
 
     /// What each switch has counted at each of its ports.
-    pub(crate) fn switch_counters(&mut self) -> Result<Vec<Vec<SwitchCounters>>, RunError> {
+    pub(crate) fn switch_states(&mut self) -> Result<Vec<SwitchState>, RunError> {
         match self {
-            Self::Engine(engine) => engine.switch_counters().map_err(died),
-            Self::Virtual(time) => Ok(time.switch_counters()),
+            Self::Engine(engine) => engine.switch_states().map_err(died),
+            Self::Virtual(time) => Ok(time.switch_states()),
         }
     }
 

@@ -328,8 +328,8 @@ impl Links {
         let (at, counters) = self.counters()?;
         let pipes = counters.iter().enumerate().map(|(pipe, counted)| self.pipe_stats(pipe, counted)).collect();
         let has_switches = plan.nodes.iter().any(|node| node.kind == NodeKind::Switch);
-        let counted = if has_switches { self.driver.switch_counters()? } else { Vec::new() };
-        Ok(LabStats { at_ns: at.as_nanos(), pipes, switches: SwitchRow::of_plan(plan, &counted) })
+        let counted = if has_switches { self.driver.switch_states()? } else { Vec::new() };
+        Ok(LabStats { at_ns: at.as_nanos(), pipes, switches: SwitchRow::of_plan(plan, at, &counted) })
     }
 
     fn pipe_stats(&self, pipe: usize, counted: &PipeCounters) -> PipeStats {

@@ -17,7 +17,7 @@ use gauge::Gauge;
 use netloom_dataplane::{
     Act, Agenda, Appointment, EngineReport, Kept, Meters, Sampled, Series, Snapshot, Task, ThreadReport,
 };
-use netloom_fabric::{Fabric, PipeId, PortId, Scribe, SwitchCounters, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, PortId, Scribe, SwitchState, Tap, TapId};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
@@ -247,8 +247,8 @@ impl VirtualTime {
         scheduler.look(|fabric| fabric.sampled_packets(before))
     }
 
-    pub(crate) fn switch_counters(&self) -> Vec<Vec<SwitchCounters>> {
-        self.0.borrow().scheduler.switch_counters().map(<[_]>::to_vec).collect()
+    pub(crate) fn switch_states(&self) -> Vec<SwitchState> {
+        self.0.borrow().scheduler.switch_states().collect()
     }
 
     pub(crate) fn counters(&self) -> (Instant, Vec<PipeCounters>) {
@@ -397,7 +397,7 @@ impl World {
         let thread = ThreadReport { run_queue_wait: Some(Duration::ZERO), ..ThreadReport::default() };
         let engine = EngineReport { threads: vec![thread], unheard, ..EngineReport::default() };
         let routers = self.scheduler.router_counters().copied().collect();
-        let switches = self.scheduler.switch_counters().map(<[_]>::to_vec).collect();
+        let switches = self.scheduler.switch_states().collect();
         Snapshot { at: self.scheduler.now(), pipes, routers, switches, engine }
     }
 

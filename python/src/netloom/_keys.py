@@ -79,6 +79,7 @@ from .models import (
     Rule,
     SamplesDelay,
     Schedule,
+    Snooping,
     SpanningTree,
     Star,
     State,
@@ -256,6 +257,11 @@ class NodeKeys(TypedDict, total=False):
     """
     Commands that must succeed before the services start, one after the other; those of different nodes run at the
     same time.
+    """
+    snooping: bool | Snooping | None
+    """
+    Whether a switch sends multicast only where hosts have asked for it by IGMP or MLD, or a router is; or how.
+    Default: false.
     """
     stack: Literal["namespace", "kernel"] | None
     """

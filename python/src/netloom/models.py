@@ -90,6 +90,7 @@ __all__ = [
     "Pipe",
     "Priority",
     "PriorityClass",
+    "Querier",
     "QueueClass",
     "Ramp",
     "RampEntry",
@@ -105,6 +106,7 @@ __all__ = [
     "Schedule",
     "SetEntry",
     "Settings",
+    "Snooping",
     "SpanningTree",
     "Star",
     "State",
@@ -2338,6 +2340,30 @@ class Pipe(Model):
         self._put("tbf", tbf)
 
 
+class Querier(Model):
+    """How a switch asks hosts which groups they want."""
+
+    def __init__(
+        self,
+        *,
+        address: str | None = None,
+        igmp: int | None = None,
+        mld: int | None = None,
+    ) -> None:
+        """
+        Args:
+            address: The address of IPv4 that its queries come from. The lowest one on a LAN is elected, and 0.0.0.0
+                by nobody. Default: one of 169.254.0.0/16 that is made of its hardware address, as that of IPv6 is of
+                fe80::/10.
+            igmp: The version of IGMP in which it asks, 2 or 3. Default: 3.
+            mld: The version of MLD in which it asks, 1 or 2. Default: 2.
+        """
+        super().__init__()
+        self._put("address", address)
+        self._put("igmp", igmp)
+        self._put("mld", mld)
+
+
 class QueueClass(Model):
     """The packets that wait in one queue, and their share."""
 
@@ -3119,6 +3145,50 @@ class Settings(Model):
         self._put("state", state)
         self._put("tbf", tbf)
         self._put("vlans", vlans)
+
+
+class Snooping(Model):
+    """How a switch looks at groups of multicast (RFC 4541)."""
+
+    def __init__(
+        self,
+        *,
+        fast_leave: bool | Sequence[Name] | None = None,
+        groups: int | None = None,
+        interval: Time | None = None,
+        last_member: Time | None = None,
+        querier: bool | Querier | None = None,
+        response: Time | None = None,
+        robustness: int | None = None,
+        routers: Sequence[Name] | None = None,
+    ) -> None:
+        """
+        Args:
+            fast_leave: Whether a host that leaves a group is taken to be the last behind its port, at all ports or at
+                those of these links. Default: false.
+            groups: How many groups the switch knows at most, 1 to 65536; what is for others goes everywhere. Default:
+                4096.
+            interval: How often hosts are asked: whole seconds, 1 s to 3600 s. Default: 125 s.
+            last_member: How long hosts may take to say that they stay when another has left: whole tenths of a
+                second, 100 ms to 12.7 s. It is asked `robustness` times. Default: 1 s.
+            querier: Whether the switch asks hosts which groups they want, where nobody with a lower address does; or
+                how. Where nobody asks, multicast goes everywhere. Default: true.
+            response: How long hosts may take to answer: whole tenths of a second, 100 ms to 12.7 s, and less than
+                `interval`. Default: 10 s.
+            robustness: How often what may be lost is said, 1 to 7. A membership counts for `robustness` times
+                `interval`, and `response`. Default: 2.
+            routers: The links that are taken to lead to a multicast router, and so carry all multicast. Routers that
+                are heard and transit routers need no entry.
+        """
+        super().__init__()
+        self._put("fast_leave", fast_leave)
+        self._put("groups", groups)
+        self._put("interval", interval)
+        self._put("last_member", last_member)
+        self._put("querier", querier)
+        self._put("response", response)
+        self._put("robustness", robustness)
+        self._put("routers", routers)
 
 
 class State(Model):

@@ -4,7 +4,9 @@ use super::Fabric;
 use crate::passage::Passage;
 use crate::transit::{Ends, Place, Transit};
 use crate::wakes::Wakes;
-use crate::{Delivery, DeviceSpec, Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters};
+use crate::{
+    Delivery, DeviceSpec, Ethernet, Pass, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters, SwitchState,
+};
 use alloc::vec::Vec;
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
@@ -37,6 +39,11 @@ impl Fabric {
     /// What each switch has counted at each of its ports, in their order.
     pub fn switch_counters(&self) -> impl Iterator<Item = &[SwitchCounters]> {
         self.transit.switch_counters()
+    }
+
+    /// What each switch has counted, and what it knows of groups at `now`, in their order.
+    pub fn switch_states(&self, now: Instant) -> impl Iterator<Item = SwitchState> {
+        self.transit.switch_states(now)
     }
 
     /// The Ethernet addresses that packets bear when they leave the fabric.

@@ -1,6 +1,7 @@
 //! Packets of IPv4 that are too large for the next link, cut into fragments (RFC 791, sections 2.3 and 3.2).
 
-use super::wire::{ETHERNET, Network, complete, sum, word};
+use super::wire::{ETHERNET, Network, complete, word};
+use crate::checksum::sum;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::Bytes;

@@ -1,5 +1,6 @@
 //! What a router reads in packets, and the pieces that its own are made of.
 
+use crate::checksum::{pseudo, sum};
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use netloom_packet::Packet;
@@ -198,31 +199,15 @@ pub(super) fn identify(frame: &mut [u8], identification: u16) {
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// RFC 1071: the sum of all 16-bit words, folded, not inverted; `sum`: what was summed before.
-pub(super) fn sum(sum: u16, bytes: &[u8]) -> u16 {
-    let words = bytes.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)])));
-    let total = u32::from(sum) + words.sum::<u32>();
-    let once = (total & 0xffff) + (total >> 16);
-    u16::try_from((once & 0xffff) + (once >> 16)).expect("two folds leave 16 bits")
-}
-
-/// What the checksum of a message of ICMPv6 covers beside it (RFC 8200, section 8.1).
-fn pseudo(source: IpAddr, destination: IpAddr, len: usize) -> u16 {
-    let (IpAddr::V6(source), IpAddr::V6(destination)) = (source, destination) else { return 0 };
-    let length = u16::try_from(len).expect("shorter than a packet").to_be_bytes();
-    let rest = [length[0], length[1], 0, ICMPV6];
-    [&source.octets()[..], &destination.octets(), &rest].into_iter().fold(0, sum)
-}
-
 /// Whether the checksum of a message of ICMP or ICMPv6 is right.
 pub(super) fn is_intact(source: IpAddr, destination: IpAddr, message: &[u8]) -> bool {
-    sum(pseudo(source, destination, message.len()), message) == 0xffff
+    sum(pseudo(source, destination, message.len(), ICMPV6), message) == 0xffff
 }
 
 /// A frame with a message of ICMP or ICMPv6, whose checksum is still to be made; Ethernet addresses are left out.
 pub(super) fn icmp_frame(source: IpAddr, destination: IpAddr, hops: u8, class: u8, mut message: Vec<u8>) -> Vec<u8> {
     message[2..4].fill(0);
-    let checksum = !sum(pseudo(source, destination, message.len()), &message);
+    let checksum = !sum(pseudo(source, destination, message.len(), ICMPV6), &message);
     message[2..4].copy_from_slice(&checksum.to_be_bytes());
     let mut frame = Vec::from([0; 12]);
     match (source, destination) {

@@ -98,6 +98,23 @@ impl Vlans {
         self.members.get(&vlan)
     }
 
+    /// Whether it looks at tags.
+    #[inline]
+    pub(super) fn look_at_tags(&self) -> bool {
+        !self.ports.is_empty()
+    }
+
+    /// All VLANs, each once.
+    pub(super) fn all(&self) -> Vec<u16> {
+        if self.ports.is_empty() {
+            return Vec::from([ONLY]);
+        }
+        let mut all: Vec<u16> = self.ports.iter().flat_map(PortVlans::all).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// The VLANs in which an address may be behind the port at this place.
     pub(super) fn around(&self, place: usize) -> Vec<u16> {
         self.ports.get(place).map_or_else(|| Vec::from([ONLY]), |own| own.all().collect())

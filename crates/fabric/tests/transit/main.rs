@@ -21,5 +21,6 @@ mod hubs;
 mod media;
 mod partitions;
 mod sharded;
+mod snooping;
 mod switches;
 mod trees;

@@ -11,7 +11,7 @@ use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage,
 use crate::deputy::Bell;
 use group::Group;
 use lanes::Lanes;
-use netloom_fabric::{Delivery, Fabric, PipeId, PortId, RouterCounters, Scribe, SwitchCounters, Tap, TapId};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId, RouterCounters, Scribe, SwitchState, Tap, TapId};
 use netloom_link::{PipeChange, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -234,9 +234,9 @@ impl<M: Machine> Scheduler<M> {
         self.fabric.router_counters()
     }
 
-    /// What each switch has counted at each of its ports, in their order.
-    pub fn switch_counters(&self) -> impl Iterator<Item = &[SwitchCounters]> {
-        self.fabric.switch_counters()
+    /// What each switch has counted, and what it knows of groups, in their order.
+    pub fn switch_states(&self) -> impl Iterator<Item = SwitchState> {
+        self.fabric.switch_states(self.now)
     }
 
     /// The instant that is reached: everything before it has been played.

@@ -1,6 +1,7 @@
 //! What the ports of switches have counted.
 
-use netloom_fabric::{PortTree, SwitchCounters};
+use super::snooping::SnoopingRow;
+use netloom_fabric::{PortTree, SwitchState};
 use netloom_lab::{InterfacePlan, NodeKind, NodePlan, Plan};
 use netloom_units::Instant;
 use schemars::JsonSchema;
@@ -48,6 +49,9 @@ pub struct SwitchRow {
     /// The port's part in the spanning tree, if the switch takes part in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeRow>,
+    /// What it did with groups of multicast, if the switch looks at them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snooping: Option<SnoopingRow>,
 }
 
 /// A port's part in a spanning tree, in the end.
@@ -78,23 +82,30 @@ impl From<PortTree> for TreeRow {
 }
 
 impl SwitchRow {
-    /// What every port of every switch of a plan has counted, as the engine tells it. Of a bridge of the kernel it knows nothing.
-    pub fn of_plan(plan: &Plan, counted: &[Vec<SwitchCounters>]) -> Vec<Self> {
-        let switches = plan.nodes.iter().filter(|node| node.kind == NodeKind::Switch).zip(counted);
+    /// What every port of every switch of a plan has counted and knows at `now`, as the engine tells it. Of a bridge of the kernel it
+    /// knows nothing.
+    pub fn of_plan(plan: &Plan, now: Instant, states: &[SwitchState]) -> Vec<Self> {
+        let switches = plan.nodes.iter().filter(|node| node.kind == NodeKind::Switch).zip(states);
         let switches = switches.filter(|(node, _)| !plan.is_bridge(node));
-        let ports = switches.flat_map(|(node, own)| node.interfaces.iter().zip(own).map(move |port| (node, port)));
-        let row = |(node, (port, own)): (&NodePlan, (&InterfacePlan, &SwitchCounters))| {
-            Self::new(node.name.clone(), port.name.clone(), plan.links[port.end.link()].name.clone(), own)
+        let row = |node: &NodePlan, (place, port): (usize, &InterfacePlan), state: &SwitchState| {
+            let own = Self::new(now, place, state);
+            let link = plan.links[port.end.link()].name.clone();
+            Self { node: node.name.clone(), interface: port.name.clone(), link, ..own }
         };
-        ports.map(row).collect()
+        let of_switch = |(node, state): (&NodePlan, &SwitchState)| {
+            let ports = node.interfaces.iter().enumerate().take(state.ports.len());
+            ports.map(|port| row(node, port, state)).collect::<Vec<_>>()
+        };
+        switches.flat_map(of_switch).collect()
     }
 
-    /// The row of a port of `node`, which has counted this.
-    fn new(node: String, interface: String, link: String, counted: &SwitchCounters) -> Self {
+    /// The row of the port at this place, without names.
+    fn new(now: Instant, place: usize, state: &SwitchState) -> Self {
+        let counted = &state.ports[place];
         Self {
-            node,
-            interface,
-            link,
+            node: String::new(),
+            interface: String::new(),
+            link: String::new(),
             received_frames: counted.received,
             sent_frames: counted.sent,
             flooded_frames: counted.flooded,
@@ -111,6 +122,7 @@ impl SwitchRow {
             malformed_bpdus: counted.malformed_bpdus,
             sent_bpdus: counted.sent_bpdus,
             tree: counted.tree.map(TreeRow::from),
+            snooping: counted.snooping.map(|own| SnoopingRow::new(now, place, &own, state)),
         }
     }
 
@@ -122,5 +134,6 @@ impl SwitchRow {
             + self.malformed_frames
             + self.too_big_frames
             + self.blocked_frames
+            + self.snooping.as_ref().map_or(0, SnoopingRow::dropped_frames)
     }
 }

@@ -1,6 +1,6 @@
 //! What only switches have.
 
-use super::{external, tunnel};
+use super::{external, snooping, tunnel};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -21,6 +21,7 @@ pub(super) fn switch(fields: &Fields<'_>, errors: &mut Errors) -> SwitchSpec {
         table: table.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
         fixed: fields.get("static").map_or_else(Vec::new, |value| fixed(value, errors)),
         tree: fields.get("stp").and_then(|value| tree(value, errors)),
+        snooping: fields.get("snooping").and_then(|value| snooping::snooping(value, errors)),
     }
 }
 
@@ -125,7 +126,7 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "dns",
         "addresses",
     ];
-    const OF_SWITCHES: [&str; 4] = ["ageing", "table", "static", "stp"];
+    const OF_SWITCHES: [&str; 5] = ["ageing", "table", "static", "stp", "snooping"];
     const OF_OPENFLOW: [&str; 2] = ["controller", "fail_mode"];
     let what = kind.titled();
     let machine = |key: &&str| {

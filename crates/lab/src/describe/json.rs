@@ -2,13 +2,15 @@
 
 use super::container::container;
 use super::exercise::exercise;
+use super::hardware::mac;
 use super::image::image;
+use super::switch::switch;
 use super::vm::vm;
 use crate::models;
 use crate::plan::{
     Action, Argv, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan, InterfacePlan, LinkPlan,
     MeasurePlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan, TrafficPlan,
-    TreePlan, Whose,
+    Whose,
 };
 use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
@@ -248,20 +250,7 @@ impl Plan {
                 "vni": tunnel.vni,
                 "wait_ns": tunnel.wait.as_nanos(),
             })),
-            "switch": node.switch.as_ref().map(|switch| json!({
-                "in_kernel": self.is_bridge(node),
-                "ageing_ns": switch.ageing.as_nanos(),
-                "table": switch.table,
-                "vlans": switch.vlans.iter().zip(&node.interfaces).map(|(vlans, port)| json!({
-                    "interface": port.name,
-                    "untagged": vlans.untagged,
-                    "tagged": vlans.tagged,
-                })).collect::<Vec<_>>(),
-                "tree": switch.tree.as_ref().map(|tree| tree_of(node, tree)),
-                "static": switch.fixed.iter().map(|(address, port)| {
-                    (mac(*address), json!(node.interfaces[*port].name))
-                }).collect::<Map<_, _>>(),
-            })),
+            "switch": node.switch.as_ref().map(|own| switch(node, own, self.is_bridge(node))),
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
             "routes": Value::Null,
             "names": Value::Null,
@@ -421,11 +410,6 @@ fn settings(settings: &[(String, String)]) -> Value {
     settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
 }
 
-/// The usual notation of a hardware address.
-pub fn mac(mac: [u8; 6]) -> String {
-    mac.map(|byte| format!("{byte:02x}")).join(":")
-}
-
 fn argv(command: &Argv) -> Value {
     match command {
         Argv::Shell(text) => json!(text),
@@ -480,19 +464,4 @@ fn measured(measure: &MeasurePlan) -> Value {
 
 fn written(all: Vec<(&'static str, String)>) -> Map<String, Value> {
     all.into_iter().map(|(key, value)| (key.to_owned(), yaml_value_with_list(&value, "classes"))).collect()
-}
-
-/// The spanning tree of a switch.
-fn tree_of(node: &NodePlan, tree: &TreePlan) -> Value {
-    json!({
-        "priority": tree.settings.priority,
-        "hello_ns": tree.settings.hello.as_nanos(),
-        "max_age_ns": tree.settings.max_age.as_nanos(),
-        "forward_delay_ns": tree.settings.forward_delay.as_nanos(),
-        "ports": tree.ports.iter().zip(&node.interfaces).map(|(port, own)| json!({
-            "interface": own.name,
-            "cost": port.cost,
-            "role": port.role.name(),
-        })).collect::<Vec<_>>(),
-    })
 }

@@ -1,17 +1,19 @@
 //! From the plan: the transit devices of the fabric.
 
 use super::port_id;
+use crate::addressing::link_local;
 use crate::{
-    GroupPlan, InterfacePlan, NodeKind, NodePlan, Plan, SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan,
+    GroupPlan, InterfacePlan, NodeKind, NodePlan, Plan, QuerierSettings, SnoopingPlan, SnoopingSettings, SwitchPlan,
+    TreePlan, TreePortPlan, TreeSettings, VlansPlan,
 };
 use ipnet::IpNet;
 use netloom_fabric::{
-    DeviceSpec, GroupRoute, HubSpec, Neighbor, NextHop, PortVlans, RouterInterface, RouterSpec, SwitchPort, SwitchSpec,
-    TreePort, TreeSpec,
+    DeviceSpec, GroupRoute, HubSpec, Neighbor, NextHop, PortVlans, QuerierSpec, RouterInterface, RouterSpec,
+    SnoopingSpec, SwitchPort, SwitchSpec, Timing, TreePort, TreeSpec,
 };
 use netloom_link::Prefix;
 use netloom_units::Bytes;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// The transit devices of `plan`, in the order of its nodes.
 pub fn device_specs(plan: &Plan) -> Vec<DeviceSpec> {
@@ -34,7 +36,31 @@ fn switch_spec(node: &NodePlan, switch: &SwitchPlan) -> SwitchSpec {
         fixed: switch.fixed.clone(),
         vlans: switch.vlans.iter().map(vlans).collect(),
         tree: switch.tree.as_ref().map(|tree| tree_spec(node, tree)),
+        snooping: switch.snooping.as_ref().map(|snooping| snooping_spec(node, snooping)),
     }
+}
+
+fn snooping_spec(node: &NodePlan, snooping: &SnoopingPlan) -> SnoopingSpec {
+    let SnoopingSettings { groups, interval, response, last_member, robustness, querier } = snooping.settings;
+    SnoopingSpec {
+        capacity: groups,
+        timing: Timing { robustness, interval, response },
+        last_member,
+        routers: snooping.routers.clone(),
+        fast_leave: snooping.fast_leave.clone(),
+        querier: querier.map(|querier| querier_spec(least_mac(node), querier)),
+    }
+}
+
+fn querier_spec(mac: [u8; 6], QuerierSettings { address, igmp, mld }: QuerierSettings) -> QuerierSpec {
+    // RFC 3927, section 2.1: the first and the last 256 addresses are nobody's.
+    let of_mac = Ipv4Addr::new(169, 254, 1 + mac[4] % 254, mac[5]);
+    QuerierSpec { mac, v4: address.unwrap_or(of_mac), v6: link_local(mac), is_igmpv2: igmp == 2, is_mldv1: mld == 1 }
+}
+
+/// What stands for a switch as a whole: IEEE 802.1D-2004, section 7.12.5, recommends the least address of a port.
+fn least_mac(node: &NodePlan) -> [u8; 6] {
+    node.interfaces.iter().map(|own| own.mac).min().unwrap_or_default()
 }
 
 fn tree_spec(node: &NodePlan, tree: &TreePlan) -> TreeSpec {
@@ -47,8 +73,7 @@ fn tree_spec(node: &NodePlan, tree: &TreePlan) -> TreeSpec {
     };
     TreeSpec {
         priority,
-        // Section 7.12.5 recommends the least address of a port.
-        address: node.interfaces.iter().map(|own| own.mac).min().unwrap_or_default(),
+        address: least_mac(node),
         hello,
         max_age,
         forward_delay,

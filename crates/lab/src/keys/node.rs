@@ -7,6 +7,7 @@ use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, VARI
 use super::measure::NODE_MEASURE_KIND;
 use super::rules::RULES;
 use super::services::{DHCP, DNS, FIREWALL, NAT};
+use super::snooping::SNOOPING;
 use super::timeline::{COMMAND, READY};
 use super::vm::VM;
 use super::{CONGESTION_NAME, Key, Kind, MAC, PORT, Quantity, SYSCTL_NAME, Section};
@@ -188,6 +189,12 @@ pub(crate) const NODE: Section = Section {
             "{priority: 4096}",
             "Whether a switch takes part in a rapid spanning tree (IEEE 802.1D-2004), so that switches may be joined in loops; or \
              how it does. Default: false.",
+        ),
+        Key::new(
+            "snooping",
+            Kind::OneOf(&[Kind::Flag, Kind::Section(&SNOOPING)]),
+            "{fast_leave: true}",
+            "Whether a switch sends multicast only where hosts have asked for it by IGMP or MLD, or a router is; or how. Default: false.",
         ),
         Key::new(
             "controller",

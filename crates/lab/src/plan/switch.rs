@@ -3,6 +3,7 @@
 use netloom_fabric::PortRole;
 use netloom_units::{Duration, Rate};
 use std::fmt;
+use std::net::Ipv4Addr;
 
 /// The settings of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,68 @@ pub struct SwitchPlan {
     pub vlans: Vec<VlansPlan>,
     /// Its part in a spanning tree, if it takes part in one.
     pub tree: Option<TreePlan>,
+    /// What it does with groups of multicast, if it looks at them.
+    pub snooping: Option<SnoopingPlan>,
+}
+
+/// What a switch does with groups of multicast.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnoopingPlan {
+    /// What is said of it.
+    pub settings: SnoopingSettings,
+    /// The ports where a leaving member is taken to be the last, as its interfaces are numbered.
+    pub fast_leave: Vec<usize>,
+    /// The ports that are taken to lead to a router, in order: those that are given, and those behind which a transit router is,
+    /// which says nothing of groups.
+    pub routers: Vec<usize>,
+}
+
+/// How a switch looks at groups of multicast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnoopingSettings {
+    /// How many groups it knows at most.
+    pub groups: usize,
+    /// How often it is asked who listens.
+    pub interval: Duration,
+    /// How long hosts may take to answer.
+    pub response: Duration,
+    /// How long they may take when another has left.
+    pub last_member: Duration,
+    /// How often what may be lost is said.
+    pub robustness: u8,
+    /// How it asks, if it does.
+    pub querier: Option<QuerierSettings>,
+}
+
+impl Default for SnoopingSettings {
+    /// RFC 3376, section 8, and RFC 3810, section 9, which agree; as many groups as Linux's bridge has.
+    fn default() -> Self {
+        Self {
+            groups: 4_096,
+            interval: Duration::from_secs(125),
+            response: Duration::from_secs(10),
+            last_member: Duration::from_secs(1),
+            robustness: 2,
+            querier: Some(QuerierSettings::default()),
+        }
+    }
+}
+
+/// How a switch asks who listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuerierSettings {
+    /// The address of IPv4 that its queries come from; none: one that is made of its hardware address.
+    pub address: Option<Ipv4Addr>,
+    /// The version of IGMP, 2 or 3.
+    pub igmp: u8,
+    /// The version of MLD, 1 or 2.
+    pub mld: u8,
+}
+
+impl Default for QuerierSettings {
+    fn default() -> Self {
+        Self { address: None, igmp: 3, mld: 2 }
+    }
 }
 
 /// A switch's part in a spanning tree.
@@ -109,7 +172,9 @@ impl SwitchPlan {
     pub(crate) fn port(&self, place: usize) -> Option<String> {
         let vlans = self.vlans.get(place).map(ToString::to_string);
         let tree = self.tree.as_ref().map(|tree| format!("{} port", tree.ports[place].role.name()));
-        let said: Vec<String> = vlans.into_iter().chain(tree).collect();
+        let is_router = self.snooping.as_ref().is_some_and(|snooping| snooping.routers.contains(&place));
+        let router = is_router.then(|| "router port".to_owned());
+        let said: Vec<String> = vlans.into_iter().chain(tree).chain(router).collect();
         (!said.is_empty()).then(|| said.join(", "))
     }
 

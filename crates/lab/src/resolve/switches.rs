@@ -3,9 +3,9 @@
 use super::ends::Interface;
 use super::names::Index;
 use super::place;
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
-use crate::plan::{NodeKind, SwitchPlan, TreePlan, TreePortPlan, VlansPlan};
+use crate::plan::{NodeKind, SnoopingPlan, SwitchPlan, TreePlan, TreePortPlan, VlansPlan};
 use crate::sets::Sets;
 use crate::spec::{EndSpec, LinkSpec, NodeSpec, Spec};
 use crate::wires::{MOST, Wires};
@@ -47,14 +47,17 @@ fn switch(
     links: &Index<'_>,
     errors: &mut Errors,
 ) -> SwitchPlan {
-    let mut fixed = Vec::new();
-    for (address, link) in &node.switch.fixed {
-        let Some(meant) = place(links, link, errors).filter(|_| !ports.is_empty()) else { continue };
-        match ports.iter().find(|(port, _)| port.at.end.link() == meant) {
-            Some((port, _)) => fixed.push((*address, port.at.interface)),
-            None => errors.push(link.error(format!("link `{}` has no end at `{}`", link.value, node.name.value))),
-        }
-    }
+    let mut port = |link: &Spanned<String>| port_at(node, ports, links, link, errors);
+    let fixed = node.switch.fixed.iter().filter_map(|(address, link)| Some((*address, port(link)?))).collect();
+    let snooping = node.switch.snooping.as_ref().map(|said| {
+        let fast_leave = match &said.fast_leave {
+            None => ports.iter().map(|(own, _)| own.at.interface).collect(),
+            Some(given) => given.iter().filter_map(&mut port).collect(),
+        };
+        let mut routers: Vec<usize> = said.routers.iter().filter_map(&mut port).collect();
+        routers.sort_unstable();
+        SnoopingPlan { settings: said.settings, fast_leave, routers }
+    });
     let has_vlans = wires.looks_at_tags(&node.name.value) && wires.crowded().is_none();
     SwitchPlan {
         ageing: node.switch.ageing.unwrap_or(SwitchPlan::AGEING),
@@ -62,7 +65,24 @@ fn switch(
         fixed,
         vlans: ports.iter().filter(|_| has_vlans).map(|(_, link)| vlans(wires, link)).collect(),
         tree: node.switch.tree.map(|settings| TreePlan { settings, ports: tree_ports(ports, wires) }),
+        snooping,
     }
+}
+
+/// The port of a switch at this link; none after an error was noted.
+fn port_at(
+    node: &NodeSpec,
+    ports: &[(&Interface, &LinkSpec)],
+    links: &Index<'_>,
+    link: &Spanned<String>,
+    errors: &mut Errors,
+) -> Option<usize> {
+    let meant = place(links, link, errors).filter(|_| !ports.is_empty())?;
+    let found = ports.iter().find(|(port, _)| port.at.end.link() == meant).map(|(port, _)| port.at.interface);
+    if found.is_none() {
+        errors.push(link.error(format!("link `{}` has no end at `{}`", link.value, node.name.value)));
+    }
+    found
 }
 
 /// The ports of a switch in a spanning tree.

@@ -2,7 +2,7 @@ use super::*;
 use crate::keys::{
     ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FLAP_ENTRY,
     FORWARD, HEAL, IPTABLES, KILL, LINK, LOG, MEASURE, MOVE, MULTICAST, NAT, NODE, NODE_MEASURE, PARTITION, PAUSE,
-    RAMP, RAMP_ENTRY, READY, REBOOT, RESTART, RULE, RUN, SET, SETUP, STP, TREATMENT, UP, VLANS,
+    QUERIER, RAMP, RAMP_ENTRY, READY, REBOOT, RESTART, RULE, RUN, SET, SETUP, SNOOPING, STP, TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -44,6 +44,8 @@ fn lab_with(section: &Section, key: &Key) -> String {
             let way = if ["via", "link", "table"].contains(&key.name) { "" } else { ", link: uplink" };
             node_lab("rules", &format!("rules: [{}{way}}}]", rule.trim_end_matches('}')))
         }
+        "snooping" => switch("snooping", &format!("snooping: {{{pair}}}")),
+        "querier" => switch("snooping", &format!("snooping: {{querier: {{{pair}}}}}")),
         "stp" => format!("nodes: {{s1: {{kind: switch, stp: {{{pair}}}}}}}\n"),
         "configuration" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], frr: {{{pair}}}}}}}\n"),
         "file" => format!("nodes: {{client: {{files: {{/etc/frr: {{{pair}}}}}}}}}\n"),
@@ -223,7 +225,7 @@ fn external(key: &str, pair: &str) -> String {
 }
 
 /// What switches and OpenFlow switches have.
-const SWITCH_KEYS: [&str; 6] = ["ageing", "table", "static", "stp", "controller", "fail_mode"];
+const SWITCH_KEYS: [&str; 7] = ["ageing", "table", "static", "stp", "snooping", "controller", "fail_mode"];
 
 /// A lab with a switch that has this.
 fn switch(key: &str, pair: &str) -> String {
@@ -245,6 +247,8 @@ fn every_example_is_decoded_and_valid() {
         &END,
         &VLANS,
         &STP,
+        &SNOOPING,
+        &QUERIER,
         &BOUNDS,
         &MULTICAST,
         &RULE,

@@ -4,6 +4,7 @@
 
 mod doctor;
 mod effort;
+mod groups;
 mod simulation;
 mod stall;
 mod table;
@@ -269,8 +270,10 @@ pub fn switches(rows: &[SwitchRow], rest: &str) -> String {
     let heads = ["received", "sent", "flooded", "dropped", "learned", "moved"].map(|head| (head, Align::Right));
     // Only where there is a spanning tree.
     let in_tree = rows.iter().any(|row| row.tree.is_some()).then_some(("spanning tree", Align::Left));
+    // Only where one looks at groups of multicast.
+    let snoops = rows.iter().any(|row| row.snooping.is_some()).then_some(("groups", Align::Left));
     let names = [("switch", Align::Left), ("link", Align::Left)];
-    let columns: Vec<_> = names.into_iter().chain(heads).chain(in_tree).collect();
+    let columns: Vec<_> = names.into_iter().chain(heads).chain(in_tree).chain(snoops).collect();
     let mut table = Table::new(&columns);
     let mut last = None;
     for (_, row) in &kept {
@@ -286,13 +289,14 @@ pub fn switches(rows: &[SwitchRow], rest: &str) -> String {
         let tree =
             in_tree.map(|_| row.tree.as_ref().map_or_else(String::new, |tree| format!("{} {}", tree.role, tree.state)));
         let counted = counted.map(|count| count.to_string());
-        table.row([name, row.link.clone()].into_iter().chain(counted).chain(tree).collect());
+        let groups = snoops.map(|_| row.snooping.as_ref().map_or_else(String::new, groups::of_port));
+        table.row([name, row.link.clone()].into_iter().chain(counted).chain(tree).chain(groups).collect());
     }
     let mut text = table.to_string();
     if kept.len() < rows.len() {
         push_line(&mut text, &format!("... {} more {rest}", rows.len() - kept.len()));
     }
-    text
+    text + &groups::groups(rows, rest)
 }
 
 fn commands(rows: &[CommandRow]) -> String {

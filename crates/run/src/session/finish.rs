@@ -137,7 +137,7 @@ impl Session<'_> {
         unkept.keep(delays::write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last))?;
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
-        report.switches = SwitchRow::of_plan(&self.context.job.plan, &last.switches);
+        report.switches = SwitchRow::of_plan(&self.context.job.plan, last.at, &last.switches);
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
         let measured = self.measuring.end(&mut self.context, &mut self.programs, play.zero);
         (report.tcp, report.nodes) = unkept.keep(measured)?.unwrap_or_default();

@@ -103,10 +103,11 @@ impl<'a> Bridges<'a> {
 
 /// What bridges of the kernel do not do, or not as switches here do it.
 fn on_settings(switch: &SwitchPlan) -> Option<String> {
-    let SwitchPlan { ageing, table, fixed, vlans, tree } = switch;
+    let SwitchPlan { ageing, table, fixed, vlans, tree, snooping } = switch;
     let is_measured = *ageing <= TICK * u64::from(u32::MAX) && ageing.as_nanos().is_multiple_of(TICK.as_nanos());
     [
         (tree.is_some(), "it has `stp`".to_owned()),
+        (snooping.is_some(), "it has `snooping`".to_owned()),
         (!vlans.is_empty(), "it keeps VLANs apart".to_owned()),
         (!fixed.is_empty(), "it has `static` addresses".to_owned()),
         (*table != SwitchPlan::TABLE, "it has a `table` of its own size".to_owned()),
