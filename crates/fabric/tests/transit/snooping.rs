@@ -123,7 +123,7 @@ fn v6(host: u32, source: Ipv6Addr, destination: Ipv6Addr, next: u8, options: &[u
 
 /// A message of MLD of this source: kind, code, group, and what follows.
 fn mld_from(host: u32, source: Ipv6Addr, to: Ipv6Addr, kind: u8, code: u16, body: &[u8]) -> Vec<u8> {
-    let mut message = [&[kind, 0, 0, 0][..], &code.to_be_bytes(), &body[..]].concat();
+    let mut message = [&[kind, 0, 0, 0][..], &code.to_be_bytes(), body].concat();
     let length = u8::try_from(message.len()).unwrap();
     let covered = [&source.octets()[..], &to.octets(), &[0, 0, 0, length, 0, 0, 0, 58], &message].concat();
     let sum = checksum(&covered);
@@ -200,7 +200,7 @@ impl Lan {
         self.until(now);
         self.0.inject(now, PortId(2 * host), plain(&mut Pool::default(), frame)).unwrap();
         let heard = self.until(now + MS * 10);
-        heard.into_iter().filter(|(_, _, bytes)| bytes == frame).map(|(_, host, _)| host).collect()
+        heard.into_iter().filter(|(_, _, bytes)| bytes == frame).map(|(_, at_host, _)| at_host).collect()
     }
 
     fn state(&self, now: Instant) -> SwitchState {
@@ -285,7 +285,7 @@ fn nobody_joins_what_goes_everywhere() {
 fn a_membership_ends_when_it_is_not_renewed() {
     for (says_of_querier, lasts) in [([2, 125], 260), ([3, 20], 70), ([0, 0], 260)] {
         let mut lan = Lan::new(listening());
-        let asks = |lan: &mut Lan, at| lan.send(second(at), 3, &query_with(3, address(3), None, says_of_querier));
+        let asks = |asked: &mut Lan, at| asked.send(second(at), 3, &query_with(3, address(3), None, says_of_querier));
         asks(&mut lan, 0);
         lan.send(second(20), 1, &says(1, V2, GROUP));
         // The querier goes on, or nothing would be held back.
@@ -527,9 +527,9 @@ fn vlans_are_apart() {
     assert_eq!([count(0, None), count(1, None), count(2, None), count(3, Some(10)), count(3, Some(20))], [2; 5]);
     assert_eq!(asked.len(), 10);
     let tagged = |frame: Vec<u8>, vlan: u8| [&frame[..12], &[0x81, 0, 0, vlan], &frame[12..]].concat();
-    let hears = |lan: &mut Lan, at, host: u32, frame: &[u8]| -> Vec<u32> {
-        lan.0.inject(second(at), PortId(2 * host), plain(&mut Pool::default(), frame)).unwrap();
-        lan.until(second(at + 1)).into_iter().map(|(_, heard_by, _)| heard_by).collect()
+    let hears = |heard: &mut Lan, at, host: u32, frame: &[u8]| -> Vec<u32> {
+        heard.0.inject(second(at), PortId(2 * host), plain(&mut Pool::default(), frame)).unwrap();
+        heard.until(second(at + 1)).into_iter().map(|(_, heard_by, _)| heard_by).collect()
     };
     assert_eq!(hears(&mut lan, 6, 3, &tagged(says(3, V2, GROUP), 10)), [0u32; 0]);
     assert_eq!(hears(&mut lan, 7, 0, &traffic(0, GROUP)), [3]);
@@ -565,10 +565,10 @@ fn errors_do_not_count() {
     let mut lan = Lan::asked();
     let right = reports(1, &[(EXCLUDES, GROUP, 1)]);
     let mut errors = 0;
-    let mut refuse = |lan: &mut Lan, frame: &[u8]| {
+    let mut refuse = |refusing: &mut Lan, frame: &[u8]| {
         errors += 1;
-        assert_eq!(lan.send(second(11), 1, frame), [0u32; 0]);
-        assert_eq!((lan.counted(1).malformed, lan.counted(1).reports), (errors, 0));
+        assert_eq!(refusing.send(second(11), 1, frame), [0u32; 0]);
+        assert_eq!((refusing.counted(1).malformed, refusing.counted(1).reports), (errors, 0));
     };
     // Any byte of the header or the message, so that a checksum or a length is wrong, and every cut.
     for at in (15..18).chain([22]).chain(24..30).chain(34..right.len()) {
@@ -612,10 +612,10 @@ fn nothing_is_learned_from_who_cannot_be() {
         ports: (0..4).map(port).collect(),
     };
     let vlans = [Vec::new(), vec![access(10); 4]];
-    for (vlans, tree) in vlans.iter().flat_map(|vlans| [(vlans, None), (vlans, Some(&tree))]) {
+    for (by_vlan, by_tree) in vlans.iter().flat_map(|each| [(each, None), (each, Some(&tree))]) {
         for source in [[0; 6], [3, 0, 0, 0, 0, 1], EVERYBODY, [0x33, 0x33, 0, 0, 0, 1]] {
             let mut lan = Lan::with(|spec| {
-                (spec.snooping, spec.vlans, spec.tree) = (Some(asking()), vlans.clone(), tree.cloned());
+                (spec.snooping, spec.vlans, spec.tree) = (Some(asking()), by_vlan.clone(), by_tree.cloned());
             });
             let mut bpdu = says(1, V2, GROUP);
             bpdu[..6].copy_from_slice(&[1, 0x80, 0xc2, 0, 0, 0]);
@@ -710,7 +710,10 @@ fn frames(host: u32) -> Vec<Vec<u8>> {
     all
 }
 
-fn cases() -> impl Strategy<Value = (Snoopers, Vec<(Instant, Event<(usize, Vec<u8>)>)>)> {
+/// A LAN, and what is sent and when.
+type Case = (Snoopers, Vec<(Instant, Event<(usize, Vec<u8>)>)>);
+
+fn cases() -> impl Strategy<Value = Case> {
     let sent = vec((0..20_000_000_u64, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..40);
     (trees().prop_map(Snoopers), sent).prop_map(|(lan, mut sent)| {
         sent.sort_unstable_by_key(|(at, ..)| *at);
@@ -782,17 +785,17 @@ fn fuzz_what_is_said_of_groups() {
         let spec = SnoopingSpec { capacity: 3, ..if asks { asking() } else { listening() } };
         let mut lan = Lan::new(spec);
         let (mut now, mut injected) = (second(1), 0);
-        for ((host, mut frame), wounds, cut, is_mended, seconds) in sent {
-            wounds.into_iter().for_each(|(at, value)| frame.iter_mut().skip(at).take(1).for_each(|byte| *byte = value));
+        for ((host, mut said), wounded, shortened, is_mended, seconds) in sent {
+            wounded.into_iter().for_each(|(at, value)| said.iter_mut().skip(at).take(1).for_each(|byte| *byte = value));
             if is_mended {
-                mend(&mut frame);
+                mend(&mut said);
             }
-            if let Some(cut) = cut {
-                frame.truncate(cut.index(frame.len() + 1));
+            if let Some(end) = shortened {
+                said.truncate(end.index(said.len() + 1));
             }
             now = now + SECOND * seconds + MS * 20;
             lan.until(now);
-            lan.0.inject(now, PortId(2 * host), plain(&mut Pool::default(), &frame)).unwrap();
+            lan.0.inject(now, PortId(2 * host), plain(&mut Pool::default(), &said)).unwrap();
             injected += 1;
         }
         lan.until(now + SECOND * 300);
