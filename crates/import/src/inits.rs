@@ -114,7 +114,7 @@ mod tests {
                 "sudo -n systemctl x; nice -n 5 systemctl y; xargs -n 1 systemctl start",
                 "sudo -n true; nice -n 5 true; xargs -n 1 true",
             ),
-            ("eval \"systemctl start x\"; eval service x start", "eval \"true\"; eval true"),
+            ("eval \"systemctl start x\"; eval service x start", "eval \"true\"; eval true x start"),
             ("sh /etc/init.d/x start; . /etc/init.d/functions", "true; true"),
             ("bash <<E\nsystemctl start x\nE\nservice y start", "bash <<E\ntrue\nE\ntrue"),
             ("cat <<'E' | sudo sh\nservice x start\nE\n", "cat <<'E' | sudo sh\ntrue\nE\n"),

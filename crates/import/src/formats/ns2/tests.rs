@@ -82,7 +82,7 @@ fn red_has_what_ns_2_sets_or_a_note_says_what_follows() {
     // As they are anyway, however they are spelled; statistics; and what has no effect without another one.
     for silent in [
         "Queue/RED set gentle_ 1; Queue/RED set bytes_ TRUE; Queue/RED set linterm_ 10.0; Queue/RED set wait_ true",
-        "Queue/RED set summarystats_ true; Queue set summarystats_ true; Queue/RED set ns1-compat_ false",
+        "Queue/RED set summarystats_ true; Queue/RED set ns1-compat_ false",
         "Queue/RED set alpha_ 0.02; Queue/RED set top_ 1; Queue/RED set drop_tail_ false; Queue/RED set idle_pktsize_ 40",
     ] {
         assert_eq!(red(silent), (usual.clone(), Vec::new()), "{silent}");
