@@ -111,8 +111,10 @@ fn what_could_not_run_is_an_error() {
     let bed = Bed::new(User::Own);
     bed.write("lab.yaml", "nodes: [a]\nexpect: [b.exit == 0]\n");
     let run = bed.netloom(&["run", "lab.yaml", "-q", "--junit", "out.xml", "--annotations", "github"]).expect_code(3);
-    let annotated =
-        run.stderr.lines().any(|line| line.starts_with("::error file=lab.yaml,title=lab.yaml%3A as described::"));
+    let annotated = run
+        .stderr
+        .lines()
+        .any(|line| line.starts_with("::error file=lab.yaml,line=2,title=lab.yaml%3A as described::"));
     assert!(annotated, "{run:#?}");
     let junit = fs::read_to_string(bed.work().join("out.xml")).unwrap();
     assert!(
