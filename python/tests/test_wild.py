@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,19 @@ def run(name: str, *arguments: str, **variables: str) -> str:
     return said[1]
 
 
+_CONGESTION = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+
+
+@pytest.fixture
+def _congestion_of_this_machine() -> Iterator[None]:
+    """A script of root that calls `sysctl` itself changes this machine, here as with Mininet."""
+    before = _CONGESTION.read_text()
+    yield
+    if _CONGESTION.read_text() != before:
+        _CONGESTION.write_text(before)
+
+
+@pytest.mark.usefixtures("_congestion_of_this_machine")
 def test_bufferbloat_is_seen_by_tc_of_this_machine() -> None:
     said = run("bufferbloat.py", "--maxq", "100", "--time", "4")
     numbers = re.fullmatch(r"fetches \d+ mean [\d.]+ s, rtt max (\d+) ms, queue max (\d+)", said)

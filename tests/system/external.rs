@@ -125,6 +125,58 @@ fn super_packets_cross_a_card_that_can_cut_them_and_one_that_cannot() {
     bed.assert_nothing_is_left("trains");
 }
 
+/// What a program that reads raw frames finds at the far end of the wire: how many frames of TCP with data came from the lab, how many
+/// of them without their checksum, and how many longer than a wire carries.
+const RAW: &str = r#"
+cat > raw.py << 'END'
+import socket, struct
+wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+wire.bind(("far", 0))
+wire.setsockopt(263, 8, 1)  # PACKET_AUXDATA tells of checksums that are not ready.
+print("ready", flush=True)
+wire.settimeout(20)
+frames = unfinished = long = 0
+try:
+    while True:
+        frame, told, *_ = wire.recvmsg(70000, 100)
+        if frame[23] == 6 and frame[26:30] == socket.inet_aton("10.9.0.7") and len(frame) > 200:
+            frames, unfinished = frames + 1, unfinished + bool(struct.unpack("I", told[0][2][:4])[0] & 8)
+            long += len(frame) > 1514
+            wire.settimeout(1)
+except TimeoutError:
+    pass
+print("some" if frames else "none", "unfinished" if unfinished else "finished", "long" if long else "short")
+END
+"#;
+
+#[test]
+fn what_leaves_to_who_reads_raw_frames_is_finished_if_the_lab_file_says_so() {
+    let bed = Bed::new(User::Own);
+    for (name, keys) in [("whole", ", offload: false"), ("usual", "")] {
+        let lab = format!(
+            "nodes: {{inside: {{}}, wan: {{kind: external, interface: nic{keys}}}}}\n\
+             links: {{a: {{ends: [{{node: inside, address: 10.9.0.7/24}}, wan]}}}}\nbounds: {{lateness: 1 s}}\n"
+        );
+        bed.write(&format!("{name}.yaml"), &lab);
+    }
+    let script = r"
+        for lab in whole usual; do
+            netloom up $lab.yaml
+            far python3 raw.py > $lab.raw & reader=$!
+            until grep -q ready $lab.raw; do sleep 0.05; done
+            far python3 serve.py 10.9.0.2 > /dev/null &
+            netloom exec $lab inside -- python3 send.py 10.9.0.2 300000
+            wait $reader
+            echo $lab $(tail -n 1 $lab.raw)
+            netloom down $lab || [ $? = 5 ]
+        done
+        ";
+    let told = play(&bed, &format!("{TRANSFER}{RAW}{script}")).expect_code(0).stdout;
+    assert_eq!(told.matches("intact").count(), 2, "{told}");
+    assert!(told.contains("whole some finished short") && told.contains("usual some unfinished long"), "{told}");
+    assert_eq!(bed.json("whole", "report.json")["losses"].to_string(), "[]", "{told}");
+}
+
 /// Asks by ARP in a VLAN who has an address, and says in which VLAN the answer came; 0: none came.
 const ASK: &str = r#"
 cat > ask.py << 'END'

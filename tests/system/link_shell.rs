@@ -50,6 +50,24 @@ fn a_command_reaches_the_world_through_its_link_and_leaves_nothing() {
 }
 
 #[test]
+fn a_command_writes_to_nothing_that_is_the_machines_in_proc_and_sys() {
+    for user in User::all() {
+        let world = World::new(user);
+        let look = "for path in /proc/sys/vm/swappiness /proc/sysrq-trigger /proc/irq /sys/kernel; do test ! -w $path || echo $path; done";
+        let link = "$NETLOOM link shell --delay 1ms";
+        let both = format!("{link} -- bash -c '{look}; {WHO}' && {link} {link} -- bash -c '{look}; echo done'");
+        assert_eq!(world.run(&both).expect_code(0).stdout, "seen as 192.0.2.2\ndone\n");
+        if user == User::Own && is_root() {
+            // What is its own it may change, and its mounts stay its own.
+            let own =
+                "echo 1 > /proc/sys/net/ipv4/tcp_ecn && cd /sys/class/net && echo */mtu; mount -t tmpfs none /mnt";
+            let script = format!("{link} -- bash -c '{own}'; mountpoint -q /mnt || cat /proc/sys/net/ipv4/tcp_ecn");
+            assert_eq!(world.run(&script).expect_code(0).stdout, "eth0/mtu lo/mtu\n2\n");
+        }
+    }
+}
+
+#[test]
 fn the_exit_code_is_the_commands() {
     for user in User::all() {
         let world = World::new(user);

@@ -19,8 +19,8 @@ nodes:
   x: {{offload: false, root: overlay, files: {{/srv/{name}.py: {name}.py}}}}
   b: {{setup: [ip addr add 10.0.0.2/24 dev eth0]}}
 links:
-  left: {{ends: [a, x], rate: 10 Mbit/s, delay: 1 ms}}
-  right: {{ends: [x, b], rate: 10 Mbit/s, delay: 1 ms}}
+  left: {{ends: [a, x], delay: 1 ms}}
+  right: {{ends: [x, b], delay: 1 ms}}
 timeline:
   - {{on: x, run: exec python3 /srv/{name}.py {program}, as: between, ready: {{file: /run/{name}.ready}}}}
   - {{on: b, run: iperf3 -s, as: server, ready: {{tcp: 5201}}}}
@@ -44,6 +44,8 @@ fn frames_that_xdp_redirects_reach_the_links_and_the_program_is_named() {
     let run = run.expect_code(0);
     let notes = bed.json("redirect", "verdict.json")["notes"].to_string();
     assert!(notes.contains("eth0 was given a program of XDP") && !notes.contains("wrong checksum"), "{run:#?}");
+    // Links without a rate bring super-packets, and bursts.
+    assert_eq!(bed.json("redirect", "report.json")["losses"].to_string(), "[]", "{run:#?}");
     bed.write("lab.yaml", &between("redirect", &LAX.replace(", changes: true", ""), "eth0 eth1"));
     bed.netloom(&["run", "lab.yaml"]).expect_code(5);
 }
@@ -55,7 +57,8 @@ fn sockets_of_af_xdp_join_two_hosts() {
     bed.write("lab.yaml", &between("forwarder", LAX, "eth0 eth1"));
     let run = bed.netloom(&["run", "lab.yaml"]);
     if is_root() {
-        run.expect_code(0);
+        let run = run.expect_code(0);
+        assert_eq!(bed.json("forwarder", "report.json")["losses"].to_string(), "[]", "{run:#?}");
     } else {
         assert!(run.stderr.contains("not permitted"), "{run:#?}");
     }
@@ -74,7 +77,7 @@ nodes:
   h2: {{}}
   s1: {{kind: openflow, controller: 'tcp:c0:6653', fail_mode: secure}}
   c0: {{root: overlay, files: {{/srv/hub.py: hub.py}}}}
-links: {{one: {{ends: [h1, s1], rate: 10 Mbit/s}}, two: {{ends: [h2, s1], rate: 10 Mbit/s}}, control: {{ends: [s1, c0], rate: 10 Mbit/s}}}}
+links: {{one: {{ends: [h1, s1]}}, two: {{ends: [h2, s1]}}, control: {{ends: [s1, c0]}}}}
 timeline:
   - {{on: c0, run: exec python3 /srv/hub.py, as: controller, ready: {{tcp: 6653}}}}
   - {{on: h2, run: iperf3 -s, as: server, ready: {{tcp: 5201}}}}
@@ -86,4 +89,5 @@ timeline:
     assert!(!run.stderr.contains("not on this machine"), "`scripts/install-deps services` installs it: {run:#?}");
     let run = run.expect_code(0);
     assert!(!bed.json("hub", "verdict.json")["notes"].to_string().contains("wrong checksum"), "{run:#?}");
+    assert_eq!(bed.json("hub", "report.json")["losses"].to_string(), "[]", "{run:#?}");
 }

@@ -60,6 +60,8 @@ pub enum PortConfig {
         port: PortId,
         /// The kernel's index of the interface.
         ifindex: u32,
+        /// Whether it gets trains cut into their segments.
+        whole: bool,
     },
     /// A network device of a kernel that runs as a process, and that connects to this socket when it boots.
     Guest {
@@ -124,8 +126,8 @@ pub(crate) trait PortGroup: Send {
     /// Adds what it has counted.
     fn report(&mut self, report: &mut EngineReport);
 
-    /// When the next packet will come, if that is known; a shard that waits for something from here may be told when
-    /// that comes. Called before every wait.
+    /// When the next packet will come, if that is known, or when it is to be called again; a shard that waits for something from here
+    /// may be told when that comes. Called before every wait.
     fn next_arrival(&mut self, _fabric: &Fabric) -> Option<Instant> {
         None
     }

@@ -148,6 +148,8 @@ pub struct PortReport {
     pub lost_receiving: u64,
     /// Packets (segments) for there that the kernel refused, or that found no room in a guest or in another thread's queue.
     pub lost_sending: u64,
+    /// Attempts to send there that the kernel counts as drops of the interface. Those packets were sent later, or are lost and counted.
+    pub retried: u64,
 }
 
 #[cfg(test)]

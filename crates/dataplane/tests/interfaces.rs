@@ -87,7 +87,8 @@ impl Lab {
         let indices = netlink.create_veths(&[pair(0), pair(1)]).expect("two pairs");
         nodes.iter_mut().for_each(|node| node.begin_configure().expect("a node"));
         nodes.iter_mut().for_each(|node| node.finish_configure().expect("addresses"));
-        let port = |(ifindex, number): (u32, u32)| PortConfig::Interface { port: PortId(number), ifindex };
+        let port =
+            |(ifindex, number): (u32, u32)| PortConfig::Interface { port: PortId(number), ifindex, whole: false };
         let engine = start(1, indices.into_iter().zip(0..).map(port).collect()).expect("an engine");
         Self { nodes, netlink, engine }
     }

@@ -10,9 +10,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::statvfs::{FsFlags, fstatvfs};
 
 use crate::error::{Attempted, KernelError};
-use crate::mount::{attach, clone_tree};
+use crate::mount::{attach, clone_tree, sys_in_place_of_all};
 use crate::users::is_of_the_machine;
 
 /// A part of a view that is the whole machine's.
@@ -59,29 +61,54 @@ const OWN_PARAMETERS: [&str; 13] = [
 /// Makes what is the machine's read-only in this process's mounts, which are its own. In the user namespace of an ordinary user the
 /// kernel itself refuses to write there.
 pub(crate) fn protect_machine() -> Result<(), KernelError> {
-    if is_of_the_machine()? { PARTS.iter().try_for_each(Part::protect) } else { Ok(()) }
+    if !is_of_the_machine()? {
+        return Ok(());
+    }
+    PARTS.iter().try_for_each(|part| part.protect().attempted(|| format!("make {} read-only", part.path)))
 }
 
+/// Gives this process mounts of its own, with a `/sys` of its network namespace, in which what is the machine's is read-only, and
+/// otherwise all that is mounted now. What is mounted outside later arrives. Control groups stay as they are, since labs that begin here
+/// need them.
+///
+/// It makes nothing but system calls unless one is refused, as a process must that was forked beside threads.
+pub(crate) fn protect_machine_from_command() -> io::Result<()> {
+    unshare(CloneFlags::CLONE_NEWNS)?;
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE, None::<&str>)?;
+    let groups = open(CONTROL_GROUPS).and_then(|groups| clone_tree(groups.as_fd(), false)).ok();
+    sys_in_place_of_all()?;
+    PARTS.iter().try_for_each(Part::protect)?;
+    match (groups, open(CONTROL_GROUPS)) {
+        (Some(groups), Ok(place)) => attach(groups.as_fd(), place.as_fd()),
+        // A kernel without them.
+        _ => Ok(()),
+    }
+}
+
+const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
+
 impl Part {
-    fn protect(&self) -> Result<(), KernelError> {
-        let attempted = || format!("make {} read-only", self.path);
+    fn protect(&self) -> io::Result<()> {
         let place = match open(self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other.attempted(attempted)?,
+            other => other?,
         };
-        let mut own = Vec::new();
-        for path in self.own {
-            if let Ok(part) = open(path) {
-                own.push((*path, clone_tree(part.as_fd(), false).attempted(attempted)?));
-            }
+        // Behind another link, it is so already.
+        if fstatvfs(&place)?.flags().contains(FsFlags::ST_RDONLY) {
+            return Ok(());
         }
-        let all = clone_tree(place.as_fd(), false).attempted(attempted)?;
-        attach(all.as_fd(), place.as_fd()).attempted(attempted)?;
+        let mut own = [const { None::<OwnedFd> }; OWN_PARAMETERS.len()];
+        for (path, kept) in self.own.iter().zip(&mut own) {
+            *kept = open(path).ok().map(|part| clone_tree(part.as_fd(), false)).transpose()?;
+        }
+        let all = clone_tree(place.as_fd(), false)?;
+        attach(all.as_fd(), place.as_fd())?;
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
         let flags = flags | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-        mount(None::<&str>, self.path, None::<&str>, flags, None::<&str>).attempted(attempted)?;
-        for (path, tree) in own {
-            open(path).and_then(|part| attach(tree.as_fd(), part.as_fd())).attempted(attempted)?;
+        mount(None::<&str>, self.path, None::<&str>, flags, None::<&str>)?;
+        for (path, kept) in self.own.iter().zip(own) {
+            let Some(tree) = kept else { continue };
+            attach(tree.as_fd(), open(path)?.as_fd())?;
         }
         Ok(())
     }
@@ -95,6 +122,11 @@ fn open(path: &str) -> io::Result<OwnedFd> {
 mod tests {
     use super::*;
     use crate::sysctl::is_private_to_a_node;
+
+    #[test]
+    fn there_is_room_for_what_is_a_nodes_own() {
+        assert!(PARTS.iter().all(|part| part.own.len() <= OWN_PARAMETERS.len()));
+    }
 
     #[test]
     fn the_parameters_of_a_node_are_those_that_its_lab_file_may_set() {

@@ -42,7 +42,12 @@ pub(crate) fn only_proc() -> Result<(), KernelError> {
 
 /// Mounts a `/sys` that shows this process's own network namespace, in the same way.
 pub(crate) fn only_sys() -> Result<(), KernelError> {
-    in_place_of_all(c"sysfs", c"/sys").attempted(|| "mount a fresh /sys")
+    sys_in_place_of_all().attempted(|| "mount a fresh /sys")
+}
+
+/// The same, with nothing but system calls.
+pub(crate) fn sys_in_place_of_all() -> io::Result<()> {
+    in_place_of_all(c"sysfs", c"/sys")
 }
 
 /// Makes a file system, unmounts all that is mounted at `place`, and mounts it there. In this order, since the kernel gives an

@@ -24,3 +24,6 @@ pub(crate) use events::{Events, Seen};
 pub(crate) use link::set_up;
 pub(crate) use rule::{Rule, add_rule, add_table_route};
 pub(crate) use socket::Request;
+
+/// The number of the loopback interface in every network namespace.
+pub(crate) const LOOPBACK: u32 = 1;

@@ -14,6 +14,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use rustix::process::{PidfdFlags, pidfd_open};
 
+use crate::capabilities::give_up_all;
 use crate::error::{Attempted, KernelError};
 use crate::processors::set_of;
 
@@ -167,7 +168,7 @@ fn confine(
         checked(libc::chdir(folder.as_ptr()))?;
     }
     processors.map_or(Ok(()), |set| sched_setaffinity(Pid::from_raw(0), set))?;
-    Ok(())
+    give_up_all()
 }
 
 /// Makes all mounts read-only at once (`mount_setattr`, Linux 5.12).

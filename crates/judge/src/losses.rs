@@ -52,8 +52,9 @@ pub fn port_losses(
             link: link.clone(),
             node: node.clone(),
             lost_arriving_packets: port.lost_receiving + overflow,
-            // What the kernel refuses it may count as dropped, too; what is dropped behind a full queue only it knows of.
-            lost_leaving_packets: port.lost_sending.max(after.of(port.port).refused),
+            // What the kernel refuses it may count as dropped, too, also if it takes it later; what is dropped behind a full queue
+            // only it knows of.
+            lost_leaving_packets: port.lost_sending.max(after.of(port.port).refused.saturating_sub(port.retried)),
         }
     };
     let mut losses: Vec<PortLoss> = engine.ports.iter().zip(overflows).map(told).collect();
@@ -119,7 +120,7 @@ mod tests {
     }
 
     fn port(port: u32, received: u64, lost_receiving: u64, lost_sending: u64) -> PortReport {
-        PortReport { port: PortId(port), is_interface: true, received, lost_receiving, lost_sending }
+        PortReport { port: PortId(port), is_interface: true, received, lost_receiving, lost_sending, retried: 0 }
     }
 
     fn counters(all: &[(u32, u64, u64)]) -> PortCounters {
@@ -144,6 +145,15 @@ mod tests {
         let losses = port_losses(&names(), &engine, &counters(&[]), &counters(&[(3, 0, 9), (0, 0, 0)]));
         assert_eq!(losses.len(), 1);
         assert_eq!((losses[0].node.as_str(), losses[0].lost_leaving_packets), ("b", 9));
+    }
+
+    #[test]
+    fn what_the_kernel_took_later_is_not_lost() {
+        let [full, lossy] =
+            [(3, 0), (0, 2)].map(|(number, lost)| PortReport { retried: 40, ..port(number, 0, 0, lost) });
+        let engine = EngineReport { ports: vec![full, lossy], ..EngineReport::default() };
+        let losses = port_losses(&names(), &engine, &counters(&[]), &counters(&[(3, 0, 40), (0, 0, 41)]));
+        assert_eq!(losses.iter().map(|loss| (&*loss.node, loss.lost_leaving_packets)).collect::<Vec<_>>(), [("a", 2)]);
     }
 
     #[test]

@@ -88,7 +88,9 @@ pub(crate) fn ports(plan: &Plan, opened: Vec<Opened>) -> Vec<PortConfig> {
         let own = plan.nodes[node].external.as_ref().expect("it was opened for this node");
         let end = plan.nodes[node].interfaces.first()?.end;
         let port = port_id(end);
-        Some(PortConfig::External(Box::new(External { port, interface, vlan: own.vlan, only: own.only, sockets })))
+        let whole = plan.nodes[node].whole_frames;
+        let external = External { port, interface, vlan: own.vlan, only: own.only, whole, sockets };
+        Some(PortConfig::External(Box::new(external)))
     };
     opened.into_iter().filter_map(port).collect()
 }

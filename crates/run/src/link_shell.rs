@@ -159,7 +159,8 @@ impl Shell {
 
     fn ports(&self) -> Vec<PortConfig> {
         let ends = self.plan.ends().map(|end| port_id(end.end));
-        ends.zip(self.uplink.ports()).map(|(port, ifindex)| PortConfig::Interface { port, ifindex }).collect()
+        let port = |(port, ifindex)| PortConfig::Interface { port, ifindex, whole: false };
+        ends.zip(self.uplink.ports()).map(port).collect()
     }
 
     fn begin(&mut self, links: &mut Links) -> Result<(Vec<Mark>, Accounts), RunError> {

@@ -266,7 +266,8 @@ impl Group {
         let Diverted { ports, filter, owners, is_one_way, pipes, queue, sockets } = diverted;
         let backward = (!is_one_way).then(|| filter.reversed());
         let side = |(port, matching): (PortId, Filter)| {
-            let report = PortReport { port, is_interface: false, received: 0, lost_receiving: 0, lost_sending: 0 };
+            let report =
+                PortReport { port, is_interface: false, received: 0, lost_receiving: 0, lost_sending: 0, retried: 0 };
             Side { filter: matching, report }
         };
         let mut this = Self {

@@ -29,6 +29,8 @@ pub struct External {
     pub vlan: Option<u16>,
     /// The only hardware address whose frames it takes, beside those for groups; none: all (promiscuous).
     pub only: Option<[u8; 6]>,
+    /// Whether frames leave as a wire carries them: trains cut into their segments, with complete checksums.
+    pub whole: bool,
     /// How it is reached.
     pub sockets: WireSockets,
 }

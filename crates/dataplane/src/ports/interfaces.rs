@@ -4,11 +4,14 @@ pub(super) mod fanout;
 pub(super) mod receive;
 pub(super) mod ring;
 pub(super) mod send;
+mod slow;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
+use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
 use crate::report::EngineReport;
-use netloom_fabric::{Delivery, PortId};
+use netloom_fabric::{Delivery, Fabric, PortId};
+use netloom_units::Instant;
 use receive::Receiver;
 use send::Sender;
 use std::collections::HashMap;
@@ -21,7 +24,11 @@ struct Interfaces {
     // Before the receiver, so that both sockets are closed at the same time.
     sender: Sender,
     receiver: Receiver,
+    clock: Clock,
 }
+
+/// How long a full interface is left alone: what it takes in meanwhile at 1 Gbit/s is a tenth of its ring. Wall time.
+const PAUSE: RealDuration = RealDuration::from_micros(50);
 
 /// The interfaces of all shards, which divide what arrives among them.
 pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
@@ -47,16 +54,17 @@ impl Interfaces {
     /// `fanout::divide` has told the socket what is its own.
     fn open(site: &mut Site<'_>, is_divided: bool) -> io::Result<Option<(Self, HashMap<u32, PortId>)>> {
         let ports = site.take(|config| match config {
-            PortConfig::Interface { port, ifindex } => Ok((ifindex, port)),
+            PortConfig::Interface { port, ifindex, whole } => Ok((ifindex, port, whole)),
             other => Err(other),
         });
         if ports.is_empty() {
             return Ok(None);
         }
-        let ports: HashMap<u32, PortId> = ports.into_iter().collect();
+        let whole: Vec<PortId> = ports.iter().filter(|(.., whole)| *whole).map(|(_, port, _)| *port).collect();
+        let ports: HashMap<u32, PortId> = ports.into_iter().map(|(ifindex, port, _)| (ifindex, port)).collect();
         let receiver = Receiver::open(site.clock, &ports, is_divided)?;
-        let sender = Sender::open(site.clock, &ports, site.shard.fabric.ethernet().clone())?;
-        Ok(Some((Self { receiver, sender }, ports)))
+        let sender = Sender::open(site.clock, &ports, &whole, site.shard.fabric.ethernet().clone())?;
+        Ok(Some((Self { receiver, sender, clock: site.clock }, ports)))
     }
 }
 
@@ -67,6 +75,14 @@ impl PortGroup for Interfaces {
 
     fn push(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover) {
         self.sender.send(batch, out);
+    }
+
+    fn flush(&mut self, out: &mut Handover) {
+        self.sender.catch_up(out);
+    }
+
+    fn next_arrival(&mut self, _fabric: &Fabric) -> Option<Instant> {
+        self.sender.is_behind().then(|| self.clock.at(self.clock.real() + PAUSE))
     }
 
     fn descriptor(&self) -> RawFd {

@@ -217,7 +217,8 @@ fn start_engine(ports: &[u32; 2]) -> Result<Engine, Failure> {
         to: PortId(to),
     };
     let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);
-    let port = |(port, ifindex): (u32, &u32)| PortConfig::Interface { port: PortId(port), ifindex: *ifindex };
+    let port =
+        |(port, ifindex): (u32, &u32)| PortConfig::Interface { port: PortId(port), ifindex: *ifindex, whole: false };
     let config = EngineConfig {
         precision: Precision::default(),
         processors: Vec::new(),

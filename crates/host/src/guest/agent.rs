@@ -264,7 +264,7 @@ impl Agent {
             },
         )?;
         configure::configure(&self.identity.config, false)?;
-        self.watch = Some(Watch::begin(&self.identity.config)?);
+        self.watch = Some(Watch::begin(&self.identity.config, false)?);
         Ok(())
     }
 

@@ -173,7 +173,7 @@ pub(crate) fn say_congestion(index: u32, interface: &str, address: IpNet, conges
 /// The priority of routes that come with IPv6 addresses (IP6_RT_PRIO_ADDRCONF).
 const CONNECTED_V6: u32 = 256;
 
-fn with_congestion(name: &str) -> RouteAttribute {
+pub(super) fn with_congestion(name: &str) -> RouteAttribute {
     RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.to_owned())])
 }
 

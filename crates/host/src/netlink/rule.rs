@@ -9,7 +9,7 @@ use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use super::Request;
-use super::address::route;
+use super::address::{route, with_congestion};
 
 /// Which packets look into which table.
 #[derive(Clone, Copy)]
@@ -53,12 +53,14 @@ pub(crate) fn add_table_route(
     interface: &str,
     destination: IpNet,
     via: Option<IpAddr>,
+    congestion: Option<&str>,
 ) -> Request {
     let scope = if via.is_none() && destination.addr().is_ipv4() { RouteScope::Link } else { RouteScope::Universe };
     let mut message = route(destination, RouteProtocol::Static, scope);
     message.header.table = RouteHeader::RT_TABLE_UNSPEC;
     message.attributes.extend([RouteAttribute::Table(table), RouteAttribute::Oif(index)]);
     message.attributes.extend(via.map(|via| RouteAttribute::Gateway(RouteAddress::from(via))));
+    message.attributes.extend(congestion.map(with_congestion));
     Request {
         message: RouteNetlinkMessage::NewRoute(message),
         flags: NLM_F_CREATE | NLM_F_EXCL,

@@ -203,7 +203,7 @@ impl<'a> Agent<'a> {
     fn settle(&mut self) -> Result<bool, KernelError> {
         let is_settled = configure::is_settled(self.config)?;
         if is_settled && self.watch.is_none() {
-            self.watch = Some(Watch::begin(self.config)?);
+            self.watch = Some(Watch::begin(self.config, self.joined.is_none())?);
         }
         Ok(is_settled)
     }

@@ -14,16 +14,13 @@ use super::{congestion, offloads};
 use crate::error::{Attempted, KernelError};
 use crate::kernel_views::protect_machine;
 use crate::netlink::{
-    Gateway, Netlink, Request, Rule, add_address, add_group, add_neighbor, add_route, add_rule, add_table_route,
-    say_congestion, set_up,
+    Gateway, LOOPBACK, Netlink, Request, Rule, add_address, add_group, add_neighbor, add_route, add_rule,
+    add_table_route, say_congestion, set_up,
 };
 use crate::{files, mount, sysctl};
 
 /// The priority of the first rule: behind the table of the node's own addresses (0), before that of its routes (32766).
 const FIRST_PRIORITY: u32 = 1_000;
-
-/// The number of the loopback interface in every network namespace.
-pub(crate) const LOOPBACK: u32 = 1;
 
 /// Everything that can be done before the interfaces exist. They then take their parameters from `default`. Returns
 /// what could not be had but is not needed.
@@ -105,7 +102,7 @@ pub(crate) fn configure(config: &NodeConfig, is_made: bool) -> Result<(), Kernel
     let name = |interface: usize| config.interfaces[interface].name.as_str();
     let tables = config.tables.iter().map(|route| {
         let TableRouteConfig { table, destination, via, interface } = *route;
-        add_table_route(table, indexes[interface], name(interface), destination, via)
+        add_table_route(table, indexes[interface], name(interface), destination, via, congestion)
     });
     let rules = config.rules.iter().zip(FIRST_PRIORITY..).map(|(rule, priority)| {
         let RuleConfig { is_v6, from, to, mark, table, .. } = *rule;

@@ -41,7 +41,7 @@ pub(crate) fn interfaces<'a>(
     described: impl Fn(u32) -> Option<&'a str>,
 ) -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
     let mut links = Netlink::open()?.links()?;
-    links.retain(|link| link.index != super::configure::LOOPBACK);
+    links.retain(|link| link.index != crate::netlink::LOOPBACK);
     let ethtool = Ethtool::open()?;
     let told = |Link { index, name, mut counters, .. }: Link| match described(index) {
         Some(own) => {

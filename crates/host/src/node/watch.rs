@@ -13,6 +13,7 @@ use std::os::fd::BorrowedFd;
 use serde::{Deserialize, Serialize};
 
 use super::config::{InterfaceConfig, NodeConfig};
+use super::congestion;
 use super::ethtool::Ethtool;
 use crate::error::KernelError;
 use crate::netlink::{Events, Netlink, Seen};
@@ -38,8 +39,10 @@ pub enum Effect {
     Link,
     /// The interface at this place of the node's list had an address from a server, and has none any more.
     Lease(usize),
-    /// The node's kernel counted what nobody described, whoever is to blame: a shortage of memory, wrong checksums.
+    /// What of the node's kernel nobody described, whoever is to blame: a shortage of memory, wrong checksums, another congestion control.
     Stack,
+    /// The node's kernel discarded packets that it had to send.
+    Discards,
     /// The node alone.
     Node,
 }
@@ -59,11 +62,13 @@ pub(crate) struct Watch {
     more: BTreeSet<Effect>,
     /// What the kernel had counted at the beginning.
     stack: Stack,
+    /// The congestion control that routes have to say, since the kernel does not let the node choose it.
+    congestion: Option<String>,
 }
 
 impl Watch {
-    /// Watches from now on: the node has been configured, and its addresses can be used.
-    pub(crate) fn begin(config: &NodeConfig) -> Result<Self, KernelError> {
+    /// Watches from now on: the node has been configured, and its addresses can be used. `is_made`: whether it was made of namespaces.
+    pub(crate) fn begin(config: &NodeConfig, is_made: bool) -> Result<Self, KernelError> {
         let events = Events::listen()?;
         let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);
         let links = Netlink::open()?.links()?;
@@ -72,7 +77,8 @@ impl Watch {
         let of_interface = |(number, own): (usize, &InterfaceConfig)| Some((number, ethtool.rings(&own.name)?));
         let rings = config.interfaces.iter().enumerate().filter_map(of_interface).collect();
         let (changes, lost, more) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        Ok(Self { events, known, rings, changes, lost, more, stack: Stack::now() })
+        let congestion = congestion::of_routes(&config.sysctls, is_made).map(str::to_owned);
+        Ok(Self { events, known, rings, changes, lost, more, stack: Stack::now(), congestion })
     }
 
     /// The name that the lab file has for the interface of this number, if it describes it.
@@ -103,7 +109,8 @@ impl Watch {
         for change in self.as_it_is(config)? {
             keep(&mut self.changes, &mut self.more, change);
         }
-        let Self { changes, lost, more, stack, .. } = self;
+        let Self { changes, lost, more, stack, congestion, .. } = self;
+        let congestion = congestion.as_deref().map(congestion::missing).transpose()?.flatten();
         let gone = lost.iter().map(|((place, _), address)| NetworkChange {
             effect: Effect::Lease(*place),
             what: format!("{} lost its address {address} and got no other", config.interfaces[*place].name),
@@ -111,7 +118,8 @@ impl Watch {
         let rest = more.iter().map(|effect| NetworkChange { effect: *effect, what: "and more".into() });
         let all = changes.iter().cloned().chain(rest).chain(gone);
         let counted = Stack::now().since(stack);
-        Ok(all.chain(counted.map(|what| NetworkChange { effect: Effect::Stack, what })).collect())
+        let missing = congestion.map(|what| NetworkChange { effect: Effect::Stack, what });
+        Ok(all.chain(counted).chain(missing).collect())
     }
 
     /// What no event tells: programs of XDP that are attached by a link of BPF, or have been; classifiers of the same kind (`tcx`); rings.

@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 
 use crate::capabilities::give_up_all;
+use crate::kernel_views::protect_machine_from_command;
+use crate::users::is_of_the_machine;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
@@ -59,11 +61,16 @@ pub(super) fn start(inside: BorrowedFd<'_>, argv: &[OsString], env: &[(String, S
     let mut command = Command::new(&argv[0]);
     command.args(&argv[1..]).envs(env.iter().map(|(key, value)| (key, value)));
     let (inside, ordinary) = (inside.as_raw_fd(), !geteuid().is_root());
-    // SAFETY: between fork and exec the closure only makes system calls on plain numbers and the stack.
+    // Elsewhere the kernel itself refuses to write to what is the machine's.
+    let is_of_the_machine = is_of_the_machine().map_err(io::Error::other)?;
+    // SAFETY: between fork and exec the closure only makes system calls on plain numbers, constants and the stack.
     unsafe {
         command.pre_exec(move || {
             // SAFETY: the descriptor stays open in the parent for as long as the command is started.
             setns(BorrowedFd::borrow_raw(inside), CloneFlags::CLONE_NEWNET)?;
+            if is_of_the_machine {
+                protect_machine_from_command()?;
+            }
             // The link's own process holds some back.
             SigSet::empty().thread_set_mask()?;
             for ignored in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGXFSZ] {

@@ -163,6 +163,8 @@ pub struct NodeEvidence {
     pub lost_leases: Vec<String>,
     /// What its kernel was short of, in words.
     pub shortages: Vec<String>,
+    /// What its kernel had to send and discarded, in words.
+    pub discards: Vec<String>,
     /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
     /// kernel of their own.
     pub processor: Option<ProcessorShare>,
@@ -252,6 +254,7 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     for node in &evidence.nodes {
         notes.extend(node.shortages.iter().map(|what| format!("node {}: {what}", node.name)));
     }
+    notes.extend(outside::discards(evidence));
     if evidence.engine.serves_kernels && evidence.engine.waited_ns.contains(&None) {
         notes
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());

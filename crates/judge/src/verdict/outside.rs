@@ -1,6 +1,6 @@
 //! What came over the network from outside of the lab: its clients, and the machine that all labs share.
 
-use super::{Allowed, Evidence, NetworkChange, list};
+use super::{Allowed, Evidence, NetworkChange, NodeEvidence, list};
 use crate::Finding;
 
 /// The run was of another network than the lab file's, or packets were lost for want of what the machine has once for all.
@@ -22,7 +22,30 @@ pub(super) fn findings(allowed: &Allowed, evidence: &Evidence) -> impl Iterator<
         ),
         slowing: None,
     });
-    changed.into_iter().chain(full)
+    let lost = evidence.nodes.iter().filter(|node| evidence.overflows > 0 && !node.discards.is_empty());
+    let lost = lost.map(|node| Finding {
+        subject: format!("node {}", node.name),
+        text: format!(
+            "{}, while the table of neighbours that it shares with all labs was full",
+            node.discards.join("; ")
+        ),
+        slowing: None,
+    });
+    changed.into_iter().chain(full).chain(lost)
+}
+
+/// What kernels of nodes had to send and discarded, while nothing outside of the lab is known to have caused it. Linux counts there what
+/// a firewall, a queue or an interface of the node itself refused, and so it says nothing against the described links.
+pub(super) fn discards(evidence: &Evidence) -> impl Iterator<Item = String> {
+    let told = |node: &NodeEvidence| {
+        format!(
+            "node {}: {}: its firewall, a queue or an interface of its own refused them, an interface had no carrier, or a \
+             next hop could not be asked for",
+            node.name,
+            node.discards.join("; ")
+        )
+    };
+    evidence.nodes.iter().filter(|node| evidence.overflows == 0 && !node.discards.is_empty()).map(told)
 }
 
 /// What clients did otherwise, or were allowed to do.

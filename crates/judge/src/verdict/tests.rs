@@ -283,6 +283,20 @@ fn what_a_kernel_was_short_of_is_a_note() {
     assert!(judged.notes.contains(&"node a: TCP ran short of memory once".to_owned()), "{:?}", judged.notes);
 }
 
+#[test]
+fn what_a_kernel_discarded_is_a_note_unless_other_labs_had_filled_its_table_of_neighbours() {
+    let discards = vec!["its kernel discarded 25 packets of IPv4 instead of sending them (OutDiscards)".to_owned()];
+    let node = NodeEvidence { name: "b".into(), discards, ..NodeEvidence::default() };
+    let evidence = Evidence { nodes: vec![NodeEvidence::default(), node], ..Evidence::default() };
+    let alone = judge(&ALLOWED, &evidence);
+    assert!(alone.findings.is_empty() && alone.notes.len() == 1, "{alone:?}");
+    assert!(alone.notes[0].starts_with("node b: its kernel discarded 25 packets of IPv4"), "{:?}", alone.notes);
+    let beside_others = judge(&ALLOWED, &Evidence { overflows: 40, ..evidence });
+    let found: Vec<_> = beside_others.findings.iter().map(|finding| &*finding.subject).collect();
+    assert_eq!((found, beside_others.notes.len()), (vec!["machine", "node b"], 0));
+    assert!(beside_others.findings[1].text.ends_with("was full"), "{:?}", beside_others.findings);
+}
+
 fn changed(changes: &[(bool, &str)]) -> Evidence {
     let change = |(alters_link, what): &(bool, &str)| NetworkChange { alters_link: *alters_link, what: (*what).into() };
     let changes = changes.iter().map(change).collect();

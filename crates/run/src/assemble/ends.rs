@@ -59,17 +59,25 @@ pub(super) fn make_links(
         made.into_iter().map(|(_, port, pair)| (port, pair)).unzip();
     let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
     let indexes = indexes.map_err(|error| refusal::in_set_up(&error))?;
-    prepare(plan, places.iter().flatten())?;
-    let interface = |(port, ifindex): (Option<PortId>, u32)| Some(PortConfig::Interface { port: port?, ifindex });
+    let whole = whole_frames(plan);
+    prepare(&whole, places.iter().flatten())?;
+    let interface = |(port, ifindex): (Option<PortId>, u32)| {
+        let port = port?;
+        Some(PortConfig::Interface { port, ifindex, whole: whole.contains(&port.0) })
+    };
     ports.extend(places.into_iter().zip(indexes).filter_map(interface));
     Ok(ports)
 }
 
-/// Prepares the engine's ends of the pairs of nodes that read raw frames.
-fn prepare<'a>(plan: &Plan, ports: impl Iterator<Item = &'a PortId>) -> Result<(), RunError> {
+/// The ports of nodes that read raw frames.
+pub(super) fn whole_frames(plan: &Plan) -> BTreeSet<u32> {
     let wanting = plan.nodes.iter().filter(|node| node.whole_frames).flat_map(|node| &node.interfaces);
-    let wanting: BTreeSet<u32> = wanting.map(|interface| port_id(interface.end).0).collect();
-    let ends: Vec<String> = ports.filter(|port| wanting.contains(&port.0)).map(|port| interface_of(*port)).collect();
+    wanting.map(|interface| port_id(interface.end).0).collect()
+}
+
+/// Prepares the engine's ends of their pairs.
+fn prepare<'a>(whole: &BTreeSet<u32>, ports: impl Iterator<Item = &'a PortId>) -> Result<(), RunError> {
+    let ends: Vec<String> = ports.filter(|port| whole.contains(&port.0)).map(|port| interface_of(*port)).collect();
     prepare_far_ends(ends.iter().map(String::as_str)).map_err(|error| refusal::in_set_up(&error))
 }
 

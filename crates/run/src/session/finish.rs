@@ -272,6 +272,8 @@ impl Session<'_> {
             let (lost, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_lost);
             let (short, others): (Vec<_>, Vec<_>) =
                 others.into_iter().partition(|change| change.effect == Effect::Stack);
+            let (discarded, others): (Vec<_>, Vec<_>) =
+                others.into_iter().partition(|change| change.effect == Effect::Discards);
             let change =
                 |NetworkChange { effect, what }| verdict::NetworkChange { alters_link: effect == Effect::Link, what };
             Ok(NodeEvidence {
@@ -279,6 +281,7 @@ impl Session<'_> {
                 changes: others.into_iter().map(change).collect(),
                 lost_leases: lost.into_iter().map(|lease| lease.what).collect(),
                 shortages: short.into_iter().map(|shortage| shortage.what).collect(),
+                discards: discarded.into_iter().map(|discard| discard.what).collect(),
                 dropped,
                 dropped_elsewhere,
                 unenforced_share: unenforced.get(&index).cloned(),

@@ -34,7 +34,14 @@ fn sides(filter: &Filter, is_one_way: bool) -> Vec<Side> {
         let port = PortId(number);
         Side {
             filter: matching,
-            report: PortReport { port, is_interface: false, received: 0, lost_receiving: 0, lost_sending: 0 },
+            report: PortReport {
+                port,
+                is_interface: false,
+                received: 0,
+                lost_receiving: 0,
+                lost_sending: 0,
+                retried: 0,
+            },
         }
     };
     let backward = (!is_one_way).then(|| filter.reversed());

@@ -94,6 +94,7 @@ impl Line {
         let taker = |own: &External| Taker { port: own.port, vlan: own.vlan, only: own.only, received: 0, lost: 0 };
         let takers: Vec<Taker> = ports.iter().map(taker).collect();
         let tagged: Vec<_> = takers.iter().map(|own| (own.port, own.vlan)).collect();
+        let whole: Vec<PortId> = ports.iter().filter(|own| own.whole).map(|own| own.port).collect();
         // Those of the other ports close: one of each is enough.
         let first = ports.into_iter().next().expect("a line has ports").sockets;
         join(&first.receiver, interface, &takers)?;
@@ -106,7 +107,7 @@ impl Line {
             day: TimeOfDay::new(clock),
             of_vlans: division(&takers, vlans),
             takers,
-            sender: Sender::to_wire(first.sender, clock, interface, &tagged, ethernet)?,
+            sender: Sender::to_wire(first.sender, clock, interface, &tagged, &whole, ethernet)?,
             held: None,
             overflowed: 0,
         })
@@ -189,6 +190,7 @@ impl Line {
                 received: own.received,
                 lost_receiving: own.lost + overflowed,
                 lost_sending: 0,
+                retried: 0,
             })
         };
         report.ports.extend(self.takers.iter().enumerate().map(told));

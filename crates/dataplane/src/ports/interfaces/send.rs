@@ -1,12 +1,13 @@
 //! From the fabric to the kernel, in batches.
 
 use super::BATCH;
+use super::slow::{Refusal, Slow};
 use crate::clock::Clock;
 use crate::edge::Handover;
 use crate::report::PortReport;
 use crate::sys::{check, packet_socket, set_option};
 use netloom_fabric::{Delivery, Ethernet, PortId};
-use netloom_packet::{MAX_HEAD, TAG_LEN, VIRTIO_HEADER_LEN};
+use netloom_packet::{MAX_HEAD, Packet, TAG_LEN, VIRTIO_HEADER_LEN};
 use netloom_units::Instant;
 use rustix::net::sockopt::{set_socket_send_buffer_size, set_socket_send_buffer_size_force};
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration as RealDuration;
 
-/// The packets of a batch that were refused, and those that no peer received, are bits of a word.
+/// The packets of a batch that were refused, that no peer received, and that are put off, are bits of words.
 const _: () = assert!(BATCH <= u64::BITS as usize);
 /// After such a pause the caches hold other things.
 const COOLS_DOWN: RealDuration = RealDuration::from_micros(100);
@@ -55,6 +56,16 @@ pub(crate) struct Sender {
     refused_now: u64,
     /// The bits of the packets of the batch that no peer received.
     unheard_now: u64,
+    /// The bits of those that cannot be sent with the others.
+    later_now: u64,
+    /// By port: what is there to be sent one by one.
+    slow: Vec<Option<Box<Slow>>>,
+    /// How many of these there are.
+    slow_ports: usize,
+    /// The ports where packets wait.
+    behind: Vec<PortId>,
+    /// Attempts that the kernel has counted as drops, by port; the packets were sent later, or are counted as refused.
+    retried: Vec<u64>,
     /// The error of the latest refusal.
     pub(crate) last_error: Option<io::Error>,
 }
@@ -90,7 +101,13 @@ struct Scratch {
 unsafe impl Send for Scratch {}
 
 impl Sender {
-    pub(crate) fn open(clock: Clock, ports: &HashMap<u32, PortId>, ethernet: Ethernet) -> io::Result<Self> {
+    /// `whole`: the ports whose nodes get whole frames.
+    pub(crate) fn open(
+        clock: Clock,
+        ports: &HashMap<u32, PortId>,
+        whole: &[PortId],
+        ethernet: Ethernet,
+    ) -> io::Result<Self> {
         let socket = packet_socket()?;
         // Interfaces of pairs take super-packets as they are, and nobody gives them a queue.
         set_option(&socket, libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32)?;
@@ -99,16 +116,20 @@ impl Sender {
         for (&ifindex, port) in ports {
             ifindexes[port.0 as usize] = ifindex;
         }
-        Self::of(socket, clock, ifindexes, ethernet)
+        let mut sender = Self::of(socket, clock, ifindexes, ethernet)?;
+        whole.iter().for_each(|port| sender.make_slow(*port, Slow::cutting(false)));
+        Ok(sender)
     }
 
     /// Sends by this socket to the interface of this index, for these ports, each with the VLAN of its frames. The interface's
-    /// queue is not passed by: the kernel cuts super-packets and makes checksums there if the network card cannot.
+    /// queue is not passed by: the kernel cuts super-packets and makes checksums there if the network card cannot. `whole`: that is
+    /// done here for these ports.
     pub(crate) fn to_wire(
         socket: OwnedFd,
         clock: Clock,
         ifindex: u32,
         ports: &[(PortId, Option<u16>)],
+        whole: &[PortId],
         ethernet: Ethernet,
     ) -> io::Result<Self> {
         let last = ports.iter().map(|(port, _)| port.0).max().unwrap_or(0);
@@ -117,7 +138,9 @@ impl Sender {
             ifindexes[port.0 as usize] = ifindex;
             vlans[port.0 as usize] = vlan.unwrap_or_default();
         }
-        Ok(Self { vlans, is_ours: false, ..Self::of(socket, clock, ifindexes, ethernet)? })
+        let mut sender = Self { vlans, is_ours: false, ..Self::of(socket, clock, ifindexes, ethernet)? };
+        whole.iter().for_each(|port| sender.make_slow(*port, Slow::cutting(true)));
+        Ok(sender)
     }
 
     fn of(socket: OwnedFd, clock: Clock, ifindexes: Vec<u32>, ethernet: Ethernet) -> io::Result<Self> {
@@ -125,7 +148,8 @@ impl Sender {
         // Beyond the system's maximum where the privileges allow it, else up to the maximum.
         set_socket_send_buffer_size_force(&socket, SEND_BUFFER)
             .or_else(|_| set_socket_send_buffer_size(&socket, SEND_BUFFER))?;
-        let refused = vec![0; ifindexes.len()];
+        let (refused, retried) = (vec![0; ifindexes.len()], vec![0; ifindexes.len()]);
+        let slow = ifindexes.iter().map(|_| None).collect();
         Ok(Self {
             socket: ClosedApart(Some(socket)),
             clock,
@@ -139,6 +163,11 @@ impl Sender {
             refused,
             refused_now: 0,
             unheard_now: 0,
+            later_now: 0,
+            slow,
+            slow_ports: 0,
+            behind: Vec::new(),
+            retried,
             last_error: None,
         })
     }
@@ -166,7 +195,7 @@ impl Sender {
         let _ = self.send_from(0, 1);
     }
 
-    /// Sends these packets, in one system call if nothing is refused.
+    /// Sends these packets, in one system call if nothing is refused. What finds no room at an interface of the lab waits for it.
     pub(crate) fn send(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover) {
         let begin = self.clock.now();
         self.prepare(batch);
@@ -175,6 +204,7 @@ impl Sender {
         let end = self.clock.at(self.last_sent);
         let count = batch.len() as u64;
         let (refused, unheard) = (std::mem::take(&mut self.refused_now), std::mem::take(&mut self.unheard_now));
+        let later = std::mem::take(&mut self.later_now);
         for (index, delivery) in batch.drain(..).enumerate() {
             // The kernel delivers packet after packet within the call; each is taken to be there after its share.
             let share = end.since(begin).as_nanos() * (index as u64 + 1) / count;
@@ -184,60 +214,202 @@ impl Sender {
                 self.refused[port] += out.lost(delivery);
             } else if unheard >> index & 1 == 1 {
                 self.unheard += out.unheard(delivery);
+            } else if later >> index & 1 == 1 {
+                self.put_off(delivery, out);
             } else {
                 out.handed(delivery, handed);
+            }
+        }
+        self.catch_up(out);
+    }
+
+    /// Whether packets wait for room.
+    pub(crate) fn is_behind(&self) -> bool {
+        !self.behind.is_empty()
+    }
+
+    /// Sends what waited, as far as there is room now.
+    pub(crate) fn catch_up(&mut self, out: &mut Handover) {
+        if self.behind.is_empty() {
+            return;
+        }
+        for port in std::mem::take(&mut self.behind) {
+            let Some(mut own) = self.slow[port.0 as usize].take() else { continue };
+            self.empty(port, &mut own, out);
+            if !own.is_empty() {
+                self.behind.push(port);
+            }
+            if own.is_needed() {
+                self.slow[port.0 as usize] = Some(own);
+            } else {
+                self.slow_ports -= 1;
+            }
+        }
+        self.last_sent = self.clock.real();
+    }
+
+    fn make_slow(&mut self, port: PortId, slow: Slow) {
+        self.slow[port.0 as usize] = Some(Box::new(slow));
+        self.slow_ports += 1;
+    }
+
+    fn is_slow(&self, port: PortId) -> bool {
+        self.slow_ports > 0 && self.slow[port.0 as usize].is_some()
+    }
+
+    /// A packet waits behind the others of its port.
+    fn put_off(&mut self, delivery: Delivery, out: &mut Handover) {
+        let port = delivery.port;
+        let Some(own) = &mut self.slow[port.0 as usize] else { unreachable!("who puts off has made the port slow") };
+        if own.is_empty() {
+            self.behind.push(port);
+        }
+        if let Err(too_much) = own.push(delivery) {
+            self.refused[port.0 as usize] += out.lost(too_much);
+        }
+    }
+
+    /// Sends what waits at a port until there is no more, or no room.
+    fn empty(&mut self, port: PortId, own: &mut Slow, out: &mut Handover) {
+        while let Some(mut delivery) = own.pop() {
+            let completes = own.completes();
+            let refusal = own.offer(&mut delivery, |packet| {
+                if completes { self.send_one(port, &self.finished(port, packet)) } else { self.send_one(port, packet) }
+            });
+            match refusal {
+                Ok(()) => out.handed(delivery, self.clock.now()),
+                Err(Refusal::Full) if self.is_ours && own.may_wait(self.clock.real()) => return own.put_back(delivery),
+                Err(Refusal::Down) => self.unheard += out.unheard(delivery),
+                Err(Refusal::Full) if self.is_ours => {
+                    // There was no room for long: those behind it would find none, either.
+                    let all = std::iter::once(delivery).chain(own.drain());
+                    self.refused[port.0 as usize] += all.map(|lost| out.lost(lost)).sum::<u64>();
+                }
+                Err(Refusal::Full | Refusal::Final) => self.refused[port.0 as usize] += out.lost(delivery),
+            }
+        }
+    }
+
+    /// The packet as a wire carries it.
+    fn finished(&self, port: PortId, packet: &Packet) -> Packet {
+        let mut bytes = Vec::new();
+        packet.complete(&mut bytes);
+        if let Some(ethernet) = self.ethernet.of(port, packet) {
+            bytes[..ethernet.len()].copy_from_slice(&ethernet);
+        }
+        Packet::from_bytes(bytes.into_boxed_slice())
+    }
+
+    /// Sends one packet as it is.
+    fn send_one(&mut self, port: PortId, packet: &Packet) -> Result<(), Refusal> {
+        self.prepare_one(0, port, packet);
+        loop {
+            match self.send_from(0, 1) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.understand(port, error)),
+            }
+        }
+    }
+
+    /// What it means that the kernel refused a packet for a port.
+    fn understand(&mut self, port: PortId, error: io::Error) -> Refusal {
+        match error.raw_os_error() {
+            // Only the lab itself brings its own end of a pair down, to take the node's carrier away.
+            Some(libc::ENETDOWN) if self.is_ours => Refusal::Down,
+            // The interface dropped it, and counts that.
+            Some(libc::ENOBUFS) => {
+                self.retried[port.0 as usize] += 1;
+                self.last_error = Some(error);
+                Refusal::Full
+            }
+            // The socket's own buffer.
+            Some(libc::EAGAIN) => {
+                self.last_error = Some(error);
+                Refusal::Full
+            }
+            _ => {
+                self.last_error = Some(error);
+                Refusal::Final
             }
         }
     }
 
     /// The report of a port, with what the kernel refused to send there.
     pub(crate) fn complete(&self, port: PortReport) -> PortReport {
-        PortReport { lost_sending: self.refused[port.port.0 as usize], ..port }
+        let place = port.port.0 as usize;
+        PortReport { lost_sending: self.refused[place], retried: self.retried[place], ..port }
     }
 
     fn prepare(&mut self, batch: &[Delivery]) {
-        let Scratch { virtio, heads, addresses, parts, messages } = &mut *self.scratch;
         for (index, delivery) in batch.iter().enumerate() {
-            let packet = &delivery.departure.packet;
-            let mut head = packet.write_head(heads[index].first_chunk_mut().expect("there is room for more"));
-            if let Some(ethernet) = self.ethernet.of(delivery.port, packet) {
-                heads[index][..ethernet.len()].copy_from_slice(&ethernet);
-            }
-            let vlan = self.vlans.get(delivery.port.0 as usize).copied().unwrap_or_default();
-            if vlan != 0 {
-                head.tag(vlan, &mut heads[index], packet.bytes());
-            }
-            virtio[index] = head.virtio.bytes();
-            let payload = &packet.bytes()[head.payload];
-            let ifindex = self.ifindexes[delivery.port.0 as usize];
-            addresses[index].sll_ifindex = i32::try_from(ifindex).expect("interface indices are positive and small");
-            parts[index] = [part(&virtio[index]), part(&heads[index][..head.len]), part(payload)];
-            let message = &mut messages[index].msg_hdr;
-            message.msg_name = std::ptr::from_mut(&mut addresses[index]).cast();
-            message.msg_iov = parts[index].as_mut_ptr();
+            self.prepare_one(index, delivery.port, &delivery.departure.packet);
         }
     }
 
-    /// Sends the prepared messages; one that the kernel refuses is counted and skipped. Only the lab itself brings its
-    /// own end of a pair down, to take the node's carrier away: packets that are sent then are dropped as described.
+    fn prepare_one(&mut self, index: usize, port: PortId, packet: &Packet) {
+        let Scratch { virtio, heads, addresses, parts, messages } = &mut *self.scratch;
+        let mut head = packet.write_head(heads[index].first_chunk_mut().expect("there is room for more"));
+        if let Some(ethernet) = self.ethernet.of(port, packet) {
+            heads[index][..ethernet.len()].copy_from_slice(&ethernet);
+        }
+        let vlan = self.vlans.get(port.0 as usize).copied().unwrap_or_default();
+        if vlan != 0 {
+            head.tag(vlan, &mut heads[index], packet.bytes());
+        }
+        virtio[index] = head.virtio.bytes();
+        let payload = &packet.bytes()[head.payload];
+        let ifindex = self.ifindexes[port.0 as usize];
+        addresses[index].sll_ifindex = i32::try_from(ifindex).expect("interface indices are positive and small");
+        parts[index] = [part(&virtio[index]), part(&heads[index][..head.len]), part(payload)];
+        let message = &mut messages[index].msg_hdr;
+        message.msg_name = std::ptr::from_mut(&mut addresses[index]).cast();
+        message.msg_iov = parts[index].as_mut_ptr();
+    }
+
+    /// Sends the prepared messages, but for those at ports that are slow: their turn comes later. One that an interface of the lab has no
+    /// room for makes its port slow; another one that the kernel refuses is counted and skipped.
     fn send_all(&mut self, batch: &[Delivery]) {
         let total = batch.len();
         let mut sent = 0;
+        // A call that sent less than it should was refused the next one, and does not say why.
+        let mut is_second = false;
         while sent < total {
-            match self.send_from(sent, total - sent) {
-                Ok(count) => sent += count,
+            let port = batch[sent].port;
+            let count = if self.slow_ports == 0 { total - sent } else { self.fast(&batch[sent..]) };
+            if count == 0 {
+                self.later_now |= 1 << sent;
+                sent += 1;
+                continue;
+            }
+            match self.send_from(sent, count) {
+                Ok(done) => {
+                    self.retried[port.0 as usize] += u64::from(is_second);
+                    is_second = done < count;
+                    sent += done;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    if self.is_ours && error.raw_os_error() == Some(libc::ENETDOWN) {
-                        self.unheard_now |= 1 << sent;
-                    } else {
-                        self.refused_now |= 1 << sent;
-                        self.last_error = Some(error);
+                    let is_counted = error.raw_os_error() == Some(libc::ENOBUFS);
+                    self.retried[port.0 as usize] += u64::from(is_counted && is_second);
+                    is_second = false;
+                    match self.understand(port, error) {
+                        Refusal::Full if self.is_ours => {
+                            self.make_slow(port, Slow::default());
+                            self.later_now |= 1 << sent;
+                        }
+                        Refusal::Down => self.unheard_now |= 1 << sent,
+                        Refusal::Full | Refusal::Final => self.refused_now |= 1 << sent,
                     }
                     sent += 1;
                 }
             }
         }
+    }
+
+    /// How many of these packets come before the first one at a slow port.
+    fn fast(&self, batch: &[Delivery]) -> usize {
+        batch.iter().take_while(|delivery| !self.is_slow(delivery.port)).count()
     }
 
     fn send_from(&mut self, first: usize, count: usize) -> io::Result<usize> {

@@ -3,12 +3,16 @@
 use std::fs;
 use std::mem::size_of;
 
+use super::{Effect, NetworkChange};
+
 /// What is counted: a file of /proc, the protocol and the name there, and what it means.
-const COUNTED: [(&str, &str, &str, Meaning); 4] = [
+const COUNTED: [(&str, &str, &str, Meaning); 6] = [
     ("netstat", "TcpExt", "TCPMemoryPressures", Meaning::Memory),
     ("snmp", "Tcp", "InCsumErrors", Meaning::Checksums("segments of TCP")),
     ("snmp", "Udp", "InCsumErrors", Meaning::Checksums("datagrams of UDP over IPv4")),
     ("snmp6", "", "Udp6InCsumErrors", Meaning::Checksums("datagrams of UDP over IPv6")),
+    ("snmp", "Ip", "OutDiscards", Meaning::Discards("IPv4")),
+    ("snmp6", "", "Ip6OutDiscards", Meaning::Discards("IPv6")),
 ];
 
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +21,9 @@ enum Meaning {
     Memory,
     /// Packets of this kind that were dropped because their checksum was wrong.
     Checksums(&'static str),
+    /// Packets of this protocol that the kernel did not send although it had a route for them (`IPSTATS_MIB_OUTDISCARDS`): an interface
+    /// refused them, a queue or a firewall of the node did, there was no entry for their next hop, or no memory.
+    Discards(&'static str),
 }
 
 /// What the kernel of the current network namespace has counted.
@@ -32,7 +39,7 @@ impl Stack {
     }
 
     /// What is to be told of what was added to an earlier count.
-    pub(super) fn since(self, earlier: &Self) -> impl Iterator<Item = String> {
+    pub(super) fn since(self, earlier: &Self) -> impl Iterator<Item = NetworkChange> {
         let added = self.0.into_iter().zip(earlier.0).map(|(now, before)| now.saturating_sub(before));
         let told =
             |(times, (.., meaning)): (u64, (&str, &str, &str, Meaning))| (times > 0).then(|| told(times, meaning));
@@ -55,8 +62,9 @@ fn counted(text: &str, protocol: &str, name: &str) -> u64 {
 }
 
 /// No program of the lab may have done that, but nothing else tells why connections carry less than their links, or nothing.
-fn told(times: u64, meaning: Meaning) -> String {
-    match meaning {
+fn told(times: u64, meaning: Meaning) -> NetworkChange {
+    let effect = if matches!(meaning, Meaning::Discards(_)) { Effect::Discards } else { Effect::Stack };
+    let what = match meaning {
         Meaning::Memory => {
             let often = if times == 1 { "once".to_owned() } else { format!("{times} times") };
             format!(
@@ -68,7 +76,12 @@ fn told(times: u64, meaning: Meaning) -> String {
             "{times} {what} came with a wrong checksum and were dropped: a link corrupts them, or a program sent them on that reads raw \
              frames (its node needs `offload: false`)"
         ),
-    }
+        Meaning::Discards(protocol) => {
+            let packets = if times == 1 { "1 packet".to_owned() } else { format!("{times} packets") };
+            format!("its kernel discarded {packets} of {protocol} instead of sending them (OutDiscards)")
+        }
+    };
+    NetworkChange { effect, what }
 }
 
 /// `struct bpf_attr` of BPF_PROG_QUERY (linux/bpf.h), as far as it is used.
@@ -109,14 +122,19 @@ mod tests {
         let snmp = "Tcp: A InCsumErrors\nTcp: 1 5\nUdp: InCsumErrors B\nUdp: 2 9\nUdpLite: InCsumErrors\nUdpLite: 8\n";
         assert_eq!((counted(snmp, "Tcp", "InCsumErrors"), counted(snmp, "Udp", "InCsumErrors")), (5, 2));
         assert_eq!(counted("Udp6InErrors   \t1\nUdp6InCsumErrors  \t4\n", "", "Udp6InCsumErrors"), 4);
+        let own = "Ip: Forwarding OutDiscards\nIp: 2 6\nIpExt: OutDiscards\nIpExt: 1\n";
+        assert_eq!(counted(own, "Ip", "OutDiscards"), 6);
     }
 
     #[test]
     fn what_was_added_is_told() {
-        let told: Vec<String> = Stack([3, 7, 0, 0]).since(&Stack([0, 5, 0, 0])).collect();
-        assert!(told[0].starts_with("TCP ran short of memory 3 times, "), "{told:?}");
-        assert!(told[1].starts_with("2 segments of TCP came with a wrong checksum"), "{told:?}");
-        assert_eq!(told.len(), 2);
-        assert!(Stack([1, 0, 0, 0]).since(&Stack([0; 4])).all(|what| what.contains(" once, ")));
+        let told: Vec<NetworkChange> = Stack([3, 7, 0, 0, 9, 4]).since(&Stack([0, 5, 0, 0, 8, 0])).collect();
+        assert!(told[0].what.starts_with("TCP ran short of memory 3 times, "), "{told:?}");
+        assert!(told[1].what.starts_with("2 segments of TCP came with a wrong checksum"), "{told:?}");
+        let discards = ["1 packet of IPv4", "4 packets of IPv6"]
+            .map(|what| format!("its kernel discarded {what} instead of sending them (OutDiscards)"));
+        assert_eq!(told[2..].iter().map(|change| &change.what).collect::<Vec<_>>(), discards.each_ref());
+        assert_eq!(told.iter().filter(|change| change.effect == Effect::Discards).count(), 2);
+        assert!(Stack([1, 0, 0, 0, 0, 0]).since(&Stack([0; 6])).all(|change| change.what.contains(" once, ")));
     }
 }
