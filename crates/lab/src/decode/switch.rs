@@ -133,7 +133,7 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         let instead = if kind.has_addresses() { "`kind: router`" } else { "`kind: host`" };
         let message = format!("{what} is not a machine and has no `{key}`: leave it out, or write {instead}");
         // What an external interface sends may have to be finished, too.
-        let is_due = **key == "offload" && kind == NodeKind::External;
+        let is_due = *key == "offload" && kind == NodeKind::External;
         fields.get(key).filter(|_| !kind.runs_programs() && !is_due).map(|value| value.error(message))
     };
     let routes = || {
