@@ -150,6 +150,9 @@ def test_links_change_and_are_cut(live: netloom.Live) -> None:
     link.up()
     assert live["a"].run("ping -c 1 -W 5 b").returncode == 0
     assert link.stats()[0]["arrived_packets"] > before
+    link.down("100 ms", direction="forward")
+    while not link.stats()[0]["up"]:
+        pass
     with pytest.raises(RefusedError, match="did you mean"):
         link.set(dealy="1 ms")  # type: ignore[call-arg]
     with pytest.raises(RefusedError, match="`Mbps` is ambiguous"):

@@ -80,14 +80,8 @@ fn a_carrier_goes_and_comes_back_by_hand() {
         bed.netloom(&["up", "hand.yaml", "-q"]).expect_code(0);
         let ping = "ping -q -c 1 -W 5 b";
         assert!(in_a(&bed, ping).contains(" 1 received"));
-        for (change, why) in [
-            ("down=500 ms", "until up=true"),
-            ("down={carrier: true, for: 1 s}", "until up=true"),
-            ("up=false", "write up=true"),
-        ] {
-            let refused = bed.netloom(&["set", "hand", "l", change]).expect_code(2);
-            assert!(refused.stderr.contains(why), "{refused:#?}");
-        }
+        let refused = bed.netloom(&["set", "hand", "l", "up=false"]).expect_code(2);
+        assert!(refused.stderr.contains("write up=true"), "{refused:#?}");
         let refused = bed.netloom(&["set", "hand", "l.forward", "down={carrier: true}"]).expect_code(2);
         assert!(refused.stderr.contains("one carrier for all"), "{refused:#?}");
         assert_eq!(in_a(&bed, "cat /sys/class/net/eth0/carrier"), "1\n", "nothing was done");
@@ -99,12 +93,15 @@ fn a_carrier_goes_and_comes_back_by_hand() {
         assert_eq!(in_a(&bed, "cat /sys/class/net/eth0/carrier"), "1\n");
         // Until it has noticed, it goes on dropping.
         assert!(in_a(&bed, &format!("until {ping}; do sleep 0.05; done")).contains(" 1 received"));
+        // The lab ends this one: no command does.
+        bed.netloom(&["set", "hand", "l", "down={carrier: true, for: 300 ms}"]).expect_code(0);
+        assert!(in_a(&bed, &format!("until {ping}; do sleep 0.05; done")).contains(" 1 received"));
         bed.netloom(&["down", "hand"]).expect_code(0);
         let verdict = bed.json("hand", "verdict.json");
         assert_eq!(verdict["findings"].as_array().map(Vec::len), Some(0), "{verdict:#}");
         let events = fs::read_to_string(bed.latest("hand").join("events.jsonl")).unwrap();
         let count = |what: &str| events.lines().filter(|line| line.contains(what)).count();
-        assert_eq!((count("\"carrier off\""), count("\"carrier on\"")), (1, 1), "{events}");
+        assert_eq!((count("\"carrier off\""), count("\"carrier on\"")), (2, 2), "{events}");
         bed.assert_nothing_is_left("hand");
     }
 }

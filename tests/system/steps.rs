@@ -38,6 +38,7 @@ fn a_lab_in_virtual_time_goes_on_step_by_step() {
         programs_run_while_time_goes_on(&bed, &mut client);
         a_program_whose_time_stands_still_can_be_left(&bed);
         one_client_at_a_time_advances(&bed, &mut client);
+        a_cut_by_hand_ends_when_its_time_has_passed(&bed, &mut client);
         time_goes_on_and_is_held_again(&bed, &mut client);
         bed.netloom(&["down"]).expect_code(0);
         bed.assert_nothing_is_left("steps");
@@ -138,6 +139,30 @@ fn one_client_at_a_time_advances(bed: &Bed, client: &mut Client) {
     drop(hasty);
     let stopped = other.next_now_that(|now| now["paused"] == true);
     assert_eq!(other.ask(r#"{"request":"now"}"#), stopped);
+}
+
+/// To the nanosecond of lab time, and though whoever has cut the link has gone; a later change of the state takes its place.
+fn a_cut_by_hand_ends_when_its_time_has_passed(bed: &Bed, client: &mut Client) {
+    fn is_up(client: &mut Client) -> [bool; 2] {
+        let stats = client.ask(r#"{"request":"stats"}"#);
+        [0, 1].map(|pipe| stats["pipes"][pipe]["up"].as_bool().unwrap())
+    }
+    let set = |change: &str| {
+        let done = Client::connect(bed, "steps").ask(&format!(r#"{{"request":"set","link":"l",{change}}}"#));
+        assert_eq!(done["reply"], "done", "{change}: {done}");
+    };
+    set(r#""changes":[["down","50 ms"]]"#);
+    client.ask(&format!(r#"{{"request":"advance","by_ns":{}}}"#, 50 * MS - 1));
+    assert_eq!(is_up(client), [false, false]);
+    client.ask(r#"{"request":"advance","by_ns":1}"#);
+    assert_eq!(is_up(client), [true, true]);
+    // One direction is cut for good meanwhile: the other one comes back.
+    set(r#""changes":[["down","{for: 50 ms}"]]"#);
+    set(r#""direction":"forward","changes":[["down","true"]]"#);
+    advance(client, 60);
+    assert_eq!(is_up(client), [false, true]);
+    set(r#""changes":[["up","true"]]"#);
+    assert_eq!(is_up(client), [true, true]);
 }
 
 fn time_goes_on_and_is_held_again(bed: &Bed, client: &mut Client) {

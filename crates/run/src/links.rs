@@ -206,7 +206,17 @@ impl Links {
         }
     }
 
-    fn switched(&self, link: usize, direction: Option<Direction>, further: Option<&str>) -> Vec<usize> {
+    /// Restores these pipes.
+    pub(crate) fn restore(&mut self, pipes: &[usize]) -> Result<(), RunError> {
+        for pipe in pipes {
+            self.driver.set_up(pipe_id(*pipe), true)?;
+            self.pipes[*pipe].up = true;
+        }
+        Ok(())
+    }
+
+    /// The numbers of the pipes that [`Links::set_up`] cuts or restores.
+    pub(crate) fn switched(&self, link: usize, direction: Option<Direction>, further: Option<&str>) -> Vec<usize> {
         let is_meant = |pipe: Option<&str>| further.is_none() || pipe == further;
         self.numbers(|place| place.is_of(link, direction) && is_meant(place.pipe.as_deref()))
     }

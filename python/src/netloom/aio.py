@@ -494,10 +494,10 @@ class AsyncLink:
         self.lab.ensure_loop()
         self.sync.set(**keys)
 
-    async def down(self, *, carrier: bool = False) -> None:
-        """Cuts it."""
+    async def down(self, for_: Time | None = None, *, carrier: bool = False) -> None:
+        """Cuts it, for so much lab time or until `up`."""
         self.lab.ensure_loop()
-        self.sync.down(carrier=carrier)
+        self.sync.down(for_, carrier=carrier)
 
     async def up(self) -> None:
         """Restores it."""

@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._settings import Model, plain
+from ._settings import Model, Time, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,14 +49,16 @@ class LiveLink:
         changes = [[key.removesuffix("_"), _text(value)] for key, value in keys.items() if value is not None]
         self.lab.ask("set", link=self.name, direction=direction, pipe=pipe, changes=changes)
 
-    def down(self, *, direction: Direction | None = None, carrier: bool = False) -> None:
+    def down(self, for_: Time | None = None, *, direction: Direction | None = None, carrier: bool = False) -> None:
         """Cuts it: what is on it is lost or kept as its `state` says.
 
         Args:
+            for_: After so much lab time the lab restores it by itself; without it, it is down until `up`.
             direction: Only this one.
             carrier: Whether its interfaces lose their carrier, too.
         """
-        value = "{carrier: true}" if carrier else "true"
+        cut = {"carrier": carrier, **({} if for_ is None else {"for": plain(for_)})}
+        value = json.dumps(cut) if carrier or for_ is not None else "true"
         self.lab.ask("set", link=self.name, direction=direction, changes=[["down", value]])
 
     def up(self, *, direction: Direction | None = None) -> None:

@@ -101,6 +101,7 @@ pub(crate) struct ShellArgs {
   netloom set dumbbell backbone 'delay=80 ms' 'loss=1 %'
   netloom set dumbbell backbone.forward 'rate=10 Mbit/s'
   netloom set dumbbell backbone down=true
+  netloom set dumbbell backbone 'down=500 ms'
   netloom set dumbbell backbone 'down={carrier: true}'")]
 pub(crate) struct SetArgs {
     /// The lab
@@ -108,7 +109,7 @@ pub(crate) struct SetArgs {
     /// The link, or one direction of it, LINK.forward or LINK.backward, or a further pipe of either
     #[arg(value_name = "LINK[.DIRECTION][.PIPE]")]
     pub(crate) link: String,
-    /// What to change: any key of a direction as in a lab file; or up=true, down=true or 'down={carrier: true}'
+    /// What to change: any key of a direction as in a lab file; or up=true, down=true, 'down=500 ms' or 'down={carrier: true}'
     #[arg(required = true, value_name = "KEY=VALUE")]
     pub(crate) changes: Vec<String>,
 }

@@ -147,7 +147,7 @@ pub struct Set {
     pub direction: Option<String>,
     /// The name of a further pipe; none: the link's own, or all of them if it is about the state.
     pub pipe: Option<String>,
-    /// Keys and values as in a lab file; `state` may also be `up` or `down`.
+    /// Keys and values as in a lab file; `state` may also be `up` or `down`, and `down` and `up` are as on the timeline.
     pub changes: Vec<(String, String)>,
 }
 

@@ -93,6 +93,7 @@ impl Session<'_> {
             Item::Cut(event) | Item::Restore(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event).clone();
                 self.context.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Restore(_)));
+                self.requests.note_switched(&self.context.links.switched(link, direction, pipe.as_deref()));
             }
             _ => {}
         }

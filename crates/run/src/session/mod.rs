@@ -239,6 +239,9 @@ impl<'a> Session<'a> {
             self.begin()?;
         }
         self.play_timeline()?;
+        if !matches!(self.context.stage, Stage::Stopping(_)) {
+            self.requests.heal(&mut self.context, &mut self.programs, &mut self.carriers)?;
+        }
         self.sample()?;
         self.look_at_tasks()?;
         if self.carriers.next_look().is_some_and(|at| at <= self.context.links.now()) {
@@ -288,7 +291,8 @@ impl<'a> Session<'a> {
             Stage::Starting | Stage::Stopping(_) => None,
         };
         let turns = self.programs.next_turn().filter(|_| asks);
-        services.chain(self.programs.processes.next()).chain(turns).chain(next).min()
+        let heals = self.requests.next_heal().filter(|_| asks);
+        services.chain(self.programs.processes.next()).chain(turns).chain(next).chain(heals).min()
     }
 
     /// Time zero: every service is ready.

@@ -3,6 +3,7 @@
 mod consoles;
 mod events;
 mod exec;
+mod heals;
 mod sockets;
 mod time;
 mod topology;
@@ -16,6 +17,7 @@ use crate::exposed::ways_into;
 use crate::links::Links;
 use events::Subscriptions;
 use exec::{execute, signal};
+use heals::Heals;
 use netloom_control::{ClientId, Incoming, LabInfo, NodeInfo, Refused, Reply, Request, Server, Set, greet};
 use netloom_fabric::TapId;
 use netloom_judge::expectations::Tasks;
@@ -23,7 +25,7 @@ use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Dialect, Direction, Plan, parse_change, parse_cut};
 use netloom_link::PipeChange;
 use netloom_results::capture::LiveCapture;
-use netloom_units::Bytes;
+use netloom_units::{Bytes, Duration, Instant};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use time::Hold;
@@ -38,6 +40,8 @@ pub(super) struct Requests {
     watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
     subscriptions: Subscriptions,
     hold: Hold,
+    /// When what they have cut for so long is restored.
+    heals: Heals,
 }
 
 /// What follows from a request for the lab as a whole.
@@ -61,7 +65,8 @@ pub(super) enum Told {
 impl Requests {
     /// Those that come to `server`. In virtual time, `is_paused` labs stand at time zero until a client lets them go on.
     pub(super) fn new(server: Server, is_paused: bool) -> Self {
-        Self { server, watched: BTreeMap::new(), subscriptions: Subscriptions::default(), hold: Hold::new(is_paused) }
+        let (hold, heals) = (Hold::new(is_paused), Heals::default());
+        Self { server, watched: BTreeMap::new(), subscriptions: Subscriptions::default(), hold, heals }
     }
 
     /// The control socket.
@@ -89,6 +94,26 @@ impl Requests {
     /// Answers the request that a client waits for.
     pub(super) fn reply(&mut self, id: ClientId, reply: &Reply) {
         self.server.reply(id, reply);
+    }
+
+    /// When something is restored next that a client has cut for so long.
+    pub(super) fn next_heal(&self) -> Option<Instant> {
+        self.heals.next()
+    }
+
+    /// Restores what clients have cut for so long, when that time has passed.
+    pub(super) fn heal(
+        &mut self,
+        context: &mut Context<'_>,
+        programs: &mut Programs,
+        carriers: &mut Carriers,
+    ) -> Result<(), RunError> {
+        self.heals.restore(context, programs, carriers)
+    }
+
+    /// The timeline has changed the state of a part of a link: cuts by hand do not end after that.
+    pub(super) fn note_switched(&mut self, pipes: &[usize]) {
+        self.heals.forget(pipes);
     }
 
     /// Tells a client that its program has ended.
@@ -147,7 +172,9 @@ impl Requests {
             }
             Request::Exercise => Reply::Exercise(tasks.report(&context.job.plan)),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
-            Request::Set(set) => change(&set, context, programs, carriers)?.map_or_else(refused, |()| Reply::Done),
+            Request::Set(set) => {
+                change(&set, context, programs, carriers, &mut self.heals)?.map_or_else(refused, |()| Reply::Done)
+            }
             Request::Capture(wanted) => {
                 self.watch(id, &wanted, fds, context)?.map_or_else(refused, |()| Reply::Started)
             }
@@ -255,6 +282,7 @@ fn change(
     context: &mut Context<'_>,
     programs: &mut Programs,
     carriers: &mut Carriers,
+    heals: &mut Heals,
 ) -> Result<Result<(), Refusal>, RunError> {
     let understood = find_place(&context.links, set).and_then(|place| Ok((place, understand(&set.changes)?)));
     let (place, wanted) = match understood {
@@ -279,6 +307,11 @@ fn change(
     }
     if let Some(state) = wanted.state {
         set_link_state(context, &place, state)?;
+        let pipes = place.switched(&context.links);
+        match wanted.lasting {
+            Some(lasting) => heals.add(context.links.now() + lasting, place.clone(), pipes),
+            None => heals.forget(&pipes),
+        }
         // A cable is plugged in as a whole.
         if state != State::Down && has_carriers(&context.job.plan, place.link) {
             carriers.switch(context, programs, place.link, state == State::Up, None)?;
@@ -316,6 +349,11 @@ fn set_link_state(context: &mut Context<'_>, place: &Place, state: State) -> Res
         State::Unplugged if has_carriers(&context.job.plan, place.link) => context.links.unplug(place.link)?,
         _ => context.links.set_up(place.link, place.direction, place.pipe.as_deref(), state == State::Up)?,
     }
+    note_state(context, place, state)
+}
+
+/// Notes and tells that a link, or a part of it, is cut or restored.
+fn note_state(context: &mut Context<'_>, place: &Place, state: State) -> Result<(), RunError> {
     let link = context.links.names()[place.link].name.clone();
     let state = if state == State::Up { "up" } else { "down" };
     context.intervene(true, &format!("{} {state}", place.text(&link)));
@@ -324,6 +362,7 @@ fn set_link_state(context: &mut Context<'_>, place: &Place, state: State) -> Res
 }
 
 /// A link, a direction of it, or a further pipe.
+#[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) link: usize,
     direction: Option<Direction>,
@@ -333,6 +372,11 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn new(link: usize, direction: Option<Direction>, pipe: Option<String>) -> Self {
         Self { link, direction, pipe }
+    }
+
+    /// The numbers of its pipes, as far as they are cut and restored with it.
+    fn switched(&self, links: &Links) -> Vec<usize> {
+        links.switched(self.link, self.direction, self.pipe.as_deref())
     }
 
     /// For people, with the link's name.
@@ -378,6 +422,8 @@ const NAMES_LISTED: usize = 20;
 struct Wanted {
     change: PipeChange,
     state: Option<State>,
+    /// How long it is cut; none: until it is restored.
+    lasting: Option<Duration>,
 }
 
 /// What a link or a part of it is to be.
@@ -396,10 +442,14 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
     let (strings, keys): (Vec<_>, Vec<_>) = changes.iter().partition(|(key, _)| is_string(key));
     for (key, value) in strings.into_iter().chain(keys) {
         match (key.as_str(), value.as_str()) {
-            ("state", "up") | ("up", "true") => wanted.state = Some(State::Up),
-            ("state", "down") => wanted.state = Some(State::Down),
+            ("state", "up") | ("up", "true") => (wanted.state, wanted.lasting) = (Some(State::Up), None),
+            ("state", "down") => (wanted.state, wanted.lasting) = (Some(State::Down), None),
             ("up", _) => return Err((ExitCode::Usage, "up: write up=true; down=true cuts a link".into())),
-            ("down", cut) => wanted.state = Some(cut_by_hand(cut)?),
+            ("down", cut) => {
+                let cut = parse_cut(cut).map_err(|error| (ExitCode::Usage, error.to_string()))?;
+                wanted.state = Some(if cut.carrier { State::Unplugged } else { State::Down });
+                wanted.lasting = cut.duration;
+            }
             // A map or `none` is what a lab file can have there.
             ("state", other) if other != "none" && other.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
                 return Err((
@@ -414,17 +464,6 @@ fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {
         }
     }
     Ok(wanted)
-}
-
-/// What the timeline calls `down`, but for its time.
-fn cut_by_hand(value: &str) -> Result<State, Refusal> {
-    let cut = parse_cut(value).map_err(|error| (ExitCode::Usage, error.to_string()))?;
-    if cut.duration.is_some() {
-        let message =
-            "down: a link that is cut by hand is down until up=true: write down=true or 'down={carrier: true}'";
-        return Err((ExitCode::Usage, message.into()));
-    }
-    Ok(if cut.carrier { State::Unplugged } else { State::Down })
 }
 
 fn direction(links: &Links, link: usize, name: &str) -> Result<Direction, Refusal> {
@@ -485,10 +524,12 @@ mod tests {
         assert_eq!(state("down", "{carrier: true}"), Ok(Some(State::Unplugged)));
         assert_eq!(state("down", "{carrier: false}"), Ok(Some(State::Down)));
         assert_eq!(state("up", "true"), Ok(Some(State::Up)));
+        let lasting =
+            |value| understand(&pairs(&[("down", value)])).map(|wanted| (wanted.state, wanted.lasting)).unwrap();
+        assert_eq!(lasting("true"), (Some(State::Down), None));
+        assert_eq!(lasting("500 ms"), (Some(State::Down), Some(Duration::from_millis(500))));
+        assert_eq!(lasting("{carrier: true, for: 1 s}"), (Some(State::Unplugged), Some(Duration::from_millis(1_000))));
         let wrong = |key, value| state(key, value).unwrap_err().1;
-        for timed in ["500 ms", "{carrier: true, for: 1 s}"] {
-            assert!(wrong("down", timed).contains("until up=true"), "{timed}");
-        }
         assert_eq!(wrong("down", "false"), "down: write `up: true` to restore a link");
         assert!(wrong("down", "{carier: true}").contains("carrier"));
         assert_eq!(wrong("up", "false"), "up: write up=true; down=true cuts a link");
