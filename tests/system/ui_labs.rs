@@ -109,6 +109,72 @@ fn a_terminal_runs_a_program_in_a_node() {
     }
 }
 
+/// With what it wrote meanwhile. Another page takes it over, one that has ended tells its code, and one that is left for good ends.
+#[test]
+fn a_page_that_comes_back_finds_its_shell() {
+    let (bed, server) = up(User::Own);
+    let at = |query: &str| server.socket(&format!("/api/labs/star/nodes/a/terminal?{query}"));
+    let listed = || server.get("/api/labs/star/terminals")["terminals"].clone();
+    let until_left = |number: usize| {
+        let begun = Instant::now();
+        while listed().as_array().unwrap().iter().filter(|shell| shell["attached"] == false).count() != number {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{}", listed());
+        }
+    };
+    let mut first = at("stay=true");
+    let started = first.json();
+    let id = started["shell"].as_str().unwrap().to_owned();
+    assert_eq!(started["before"], 0);
+    first.write(b"cd /tmp; x=kept; echo be''fore; (sleep 1; echo mean''while) &\r");
+    shown_until(&mut first, "before");
+    drop(first);
+    until_left(1);
+    assert_eq!(listed(), json!([{ "shell": id, "node": "a", "attached": false }]));
+    let mut again = at(&format!("shell={id}&columns=90&rows=20"));
+    assert!(again.json()["before"].as_u64().unwrap() > 0);
+    let shown = shown_until(&mut again, "meanwhile");
+    assert!(shown.contains("before"), "{shown}");
+    again.write(b"echo $x in $PWD; stty size\r");
+    assert!(shown_until(&mut again, "20 90").contains("kept in /tmp"));
+    let mut other = at(&format!("shell={id}"));
+    assert_eq!(again.closed().0, 4409);
+    other.json();
+    // It ends while nobody is there.
+    other.write(b"(sleep 0.5; kill -9 $$) & echo so''on\r");
+    shown_until(&mut other, "soon");
+    drop(other);
+    until_left(1);
+    std::thread::sleep(Duration::from_secs(1));
+    let mut late = at(&format!("shell={id}"));
+    let (shown, code) = to_the_end(&mut late);
+    assert!(shown.contains("soon") && code == 137, "{code}: {shown}");
+    // A page that closes it for good ends it.
+    let mut closed = at("stay=true");
+    let id = closed.json()["shell"].as_str().unwrap().to_owned();
+    closed.say(r#"{"end":true}"#);
+    assert_eq!(closed.closed().0, 1000);
+    let refused = at(&format!("shell={id}")).json();
+    assert!(refused["refused"]["message"].as_str().unwrap().contains("has ended"), "{refused}");
+    assert_eq!(listed(), json!([]));
+    bed.netloom(&["down"]).expect_code(0);
+}
+
+/// What a terminal shows until this is there.
+fn shown_until(terminal: &mut Socket, wanted: &str) -> String {
+    let mut shown = String::new();
+    while !shown.contains(wanted) {
+        match terminal.next() {
+            Ok(Message::Binary(bytes)) => {
+                shown.push_str(&String::from_utf8_lossy(&bytes));
+                terminal.say(&json!({ "taken": bytes.len() }).to_string());
+            }
+            Ok(Message::Text(_)) => {}
+            other => panic!("{other:?} after {shown}"),
+        }
+    }
+    shown
+}
+
 fn to_the_end(terminal: &mut Socket) -> (String, i64) {
     let mut shown = String::new();
     loop {

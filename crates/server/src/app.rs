@@ -10,9 +10,11 @@ use crate::options::Opened;
 use crate::scope::Scope;
 use crate::shares::{Limits, Shares};
 use crate::shelf::Shelf;
+use crate::shells::Shells;
 use crate::turns::Turns;
 use crate::visitors::Visitors;
 use crate::world::World;
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -36,6 +38,8 @@ pub(crate) struct App {
     /// How many of them may be terminals, and downloads of packets.
     pub(crate) terminals: Arc<Shares>,
     pub(crate) captures: Arc<Shares>,
+    /// Terminals that pages come back to.
+    pub(crate) shells: Arc<Shells>,
     /// Requests of others that are being answered: each may take a thread, which waits for a lab or a disk.
     pub(crate) others: Arc<Semaphore>,
     /// Who may have a lab file read.
@@ -45,6 +49,15 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// Those who are here or were, as pages of the role `edit` are told.
+    pub(crate) fn people(&self) -> Vec<Value> {
+        let mut all = self.visitors.described();
+        for visitor in &mut all {
+            visitor["kept"] = self.shells.kept_of(visitor["id"].as_u64().unwrap_or_default()).into();
+        }
+        all
+    }
+
     /// The lab files that are served.
     pub(crate) fn lab_files(&self) -> Result<Arc<LabFiles>, Refusal> {
         self.labs.clone().ok_or_else(|| Refusal::missing("this server has no folder with lab files: it shows results"))

@@ -50,7 +50,7 @@ async fn tell(app: &App, role: Role, outbox: &Outbox) {
                 outbox.json(&event).await?;
             }
             if role == Role::Edit && app.names.is_shared {
-                let here = app.visitors.described();
+                let here = app.people();
                 if here != known {
                     outbox.json(&json!({ "event": "visitors", "visitors": here })).await?;
                     known = here;

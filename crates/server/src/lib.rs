@@ -46,6 +46,7 @@ mod scope;
 mod serve;
 mod shares;
 mod shelf;
+mod shells;
 mod socket;
 mod state;
 mod terminal;

@@ -15,7 +15,7 @@ const HEARD_WITHIN: Duration = Duration::from_secs(3);
 /// `GET /api/visitors`
 pub(crate) async fn list(State(app): State<Arc<App>>) -> Answer {
     let links: Vec<Value> = app.visitors.links().into_iter().map(|(role, token)| link(&app, role, &token)).collect();
-    let mut visitors = app.visitors.described();
+    let mut visitors = app.people();
     for visitor in &mut visitors {
         visitor["connections"] = app.connections.of(visitor["id"].as_u64().unwrap_or_default()).into();
     }

@@ -67,6 +67,7 @@ fn routes() -> Vec<Route> {
         look("GET", "/api/results/{id}/journal", get(journal::overview)),
         look("GET", "/api/results/{id}/journal/packets", get(journal::packets)),
         work("GET", "/api/labs/{lab}/nodes/{node}/terminal", get(terminal::terminal)),
+        work("GET", "/api/labs/{lab}/terminals", get(terminal::list)),
         work("GET", "/api/labs/{lab}/captures/{link}", get(captures::capture)),
         work("GET", "/api/labs/{lab}/captures/{link}/command", get(captures::command)),
         edit("DELETE", "/api/labs/{lab}", delete(labs::down)),

@@ -117,6 +117,7 @@ async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunErr
         sockets: Shares::new("WebSockets", SOCKETS),
         terminals: Shares::new("terminals", TERMINALS),
         captures: Shares::new("captures", CAPTURES),
+        shells: Arc::default(),
         others: Arc::new(Semaphore::new(MOST_OF_OTHERS)),
         turns: Turns::new(),
         ending: ending.clone(),

@@ -1,13 +1,17 @@
 //! A program in a node at a terminal of its own, which the page shows.
 //!
 //! The server holds the terminal, and passes on what is typed and written. It sends no more than the page says it has shown and a window besides: a program that
-//! writes faster waits, as at every terminal.
+//! writes faster waits, as at every terminal. A page that asks for it finds its program again after its connection was lost.
+
+mod life;
 
 use crate::access::From;
-use crate::answer::{Answer, Refusal, apart};
+use crate::answer::{Answer, Refusal, apart, reply};
 use crate::app::App;
 use crate::reach::LabName;
-use crate::socket::{Close, Gone, Inbox, Opener, Outbox, Said, converse};
+use crate::shares::Share;
+use crate::shells::Page;
+use crate::socket::{Close, Inbox, Opener, Outbox, converse};
 use crate::visitors::Visitor;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State, WebSocketUpgrade};
@@ -15,30 +19,36 @@ use netloom_control::{Client, Exec, Reply};
 use netloom_host::jsonl::Lines;
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
 use netloom_judge::{ExitCode, RunError};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::sync::{mpsc, oneshot};
 
-/// How much the page may have got and not shown.
-const WINDOW: usize = 256 << 10;
-/// A message's length at most.
-const PIECE: usize = 16 << 10;
-/// How much may be typed and not read by the program: a terminal of the kernel holds 4 KiB.
-const TYPED: usize = 1 << 20;
 /// Characters in a line, and lines.
 const LARGEST: u16 = 1_000;
-/// How long the rest of what a program wrote may take to be shown after its end.
-const SHOWN_WITHIN: Duration = Duration::from_secs(5);
+/// Messages of a page that its program has not taken: more wait where they came from.
+const WAITING: usize = 2;
 
 /// What a page asks for.
 struct Wanted {
     exec: Exec,
     size: WindowSize,
+    /// Whether the program waits for the page when its connection is lost.
+    stays: bool,
+    /// A terminal of before, in the place of a new program.
+    shell: Option<String>,
+}
+
+/// Where a page sits down.
+enum Place {
+    /// At a terminal of before.
+    Old(String),
+    /// At a new one, which takes this share of all.
+    New(Share),
 }
 
 /// `GET /api/labs/LAB/nodes/NODE/terminal`
@@ -52,34 +62,92 @@ pub(crate) async fn terminal(
     upgrade: WebSocketUpgrade,
 ) -> Answer {
     let wanted = wanted(&node, visitor.name.as_deref(), query.as_deref().unwrap_or_default())?;
-    let share = app.terminals.take(&visitor, address)?;
     let what = json!({ "kind": "terminal", "lab": lab.as_ref().map(LabName::get).ok(), "node": node });
-    converse(&app, Opener { visitor, address, what }, upgrade, move |outbox, inbox| async move {
-        let _share = share;
-        let lab = match lab {
-            Ok(lab) => lab,
-            Err(refusal) => {
-                let code = ExitCode::NoSuchLab.number();
+    let place = match &wanted.shell {
+        Some(id) => Place::Old(id.clone()),
+        None => Place::New(app.shells.share(&app.terminals, &visitor, address).await?),
+    };
+    let (shared, size) = (Arc::clone(&app), wanted.size);
+    let opener = Opener { visitor: Arc::clone(&visitor), address, what };
+    converse(&app, opener, upgrade, move |outbox, inbox| async move {
+        let missing = |refusal| (ExitCode::NoSuchLab.number(), refusal);
+        let found = match (lab, place) {
+            (Err(refusal), _) => Err(missing(refusal)),
+            (Ok(lab), Place::Old(id)) => shared.shells.find(&id, &visitor, lab.get(), &node).map_err(missing),
+            (Ok(lab), Place::New(share)) => begin(&shared, visitor, &lab, &node, wanted, share).await,
+        };
+        match found {
+            Ok(pages) => sit(&pages, size, outbox, inbox).await,
+            Err((code, refusal)) => {
                 let said = json!({ "refused": { "code": code, "message": refusal.message() } });
                 let _ = outbox.json(&said).await;
-                return refusal.into();
+                refusal.into()
             }
-        };
-        match start(&lab, wanted).await {
-            Ok(running) => hold(running, &outbox, inbox).await,
-            Err(Failure::Refused(error)) => {
-                let code = error.exit_code().number();
-                let _ = outbox.json(&json!({ "refused": { "code": code, "message": error.to_string() } })).await;
-                Refusal::from(error).into()
-            }
-            Err(Failure::Other(refusal)) => refusal.into(),
         }
     })
 }
 
+/// `GET /api/labs/LAB/terminals`
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(visitor): Extension<Arc<Visitor>>,
+    lab: LabName,
+) -> Answer {
+    reply(&json!({ "terminals": app.shells.of(&visitor, lab.get()) }))
+}
+
+/// Starts a program, and says where its pages come; or why it does not, with a code.
+async fn begin(
+    app: &Arc<App>,
+    visitor: Arc<Visitor>,
+    lab: &LabName,
+    node: &str,
+    wanted: Wanted,
+    share: Share,
+) -> Result<mpsc::Sender<Page>, (u8, Refusal)> {
+    let failed = |refusal| (ExitCode::Machine.number(), refusal);
+    let stays = wanted.stays;
+    let running = start(lab, wanted).await.map_err(|failure| match failure {
+        Failure::Refused(error) => (error.exit_code().number(), Refusal::from(error)),
+        Failure::Other(refusal) => failed(refusal),
+    })?;
+    let (listed, coming) = app.shells.add(&visitor, lab.get(), node, stays).map_err(failed)?;
+    let pages = listed.shell.pages();
+    tokio::spawn(life::live(running, listed, coming, visitor, app.ending.clone(), share));
+    Ok(pages)
+}
+
+/// Passes on what the page says, until it goes or is told why its connection ends.
+async fn sit(pages: &mpsc::Sender<Page>, size: WindowSize, outbox: Outbox, mut inbox: Inbox) -> Close {
+    let (sender, said) = mpsc::channel(WAITING);
+    let (closer, mut closed) = oneshot::channel();
+    if pages.send(Page { outbox, said, size, close: closer }).await.is_err() {
+        return Close::done("the program has ended");
+    }
+    loop {
+        tokio::select! {
+            told = &mut closed => match told {
+                Ok(close) => return close,
+                // The server ends, or the visitor is sent away, which each connection says by itself.
+                Err(_) => {
+                    inbox.ignore().await;
+                    return Close::done("");
+                }
+            },
+            message = inbox.next() => match message {
+                // Who takes nothing any more says why.
+                Some(message) => {
+                    let _ = sender.send(message).await;
+                }
+                None => return Close::done(""),
+            },
+        }
+    }
+}
+
 fn wanted(node: &str, name: Option<&str>, query: &str) -> Result<Wanted, Refusal> {
     let mut size = WindowSize { rows: 24, columns: 80 };
-    let (mut argv, mut user) = (Vec::new(), None);
+    let (mut argv, mut user, mut stays, mut shell) = (Vec::new(), None, false, None);
     for (key, value) in crate::query::pairs(query)? {
         let number = || {
             size_of(&value).ok_or_else(|| {
@@ -91,6 +159,9 @@ fn wanted(node: &str, name: Option<&str>, query: &str) -> Result<Wanted, Refusal
             "rows" => size.rows = number()?,
             "command" => argv.push(value),
             "user" => user = Some(value),
+            "stay" if value == "true" => stays = true,
+            "stay" => return Err(Refusal::bad("`stay` is `true`, or is left out").with("key", key)),
+            "shell" => shell = Some(value),
             _ => return Err(Refusal::bad(format!("a terminal has no `{key}`")).with("key", key)),
         }
     }
@@ -105,7 +176,7 @@ fn wanted(node: &str, name: Option<&str>, query: &str) -> Result<Wanted, Refusal
         exec.argv = argv;
     }
     exec.user = user;
-    Ok(Wanted { exec, size })
+    Ok(Wanted { exec, size, stays, shell })
 }
 
 fn size_of(text: &str) -> Option<u16> {
@@ -130,7 +201,7 @@ async fn start(lab: &LabName, wanted: Wanted) -> Result<Running, Failure> {
     let broken = |error: io::Error| Failure::Other(Refusal::failed(format!("joining a terminal to the node: {error}")));
     let name = lab.clone();
     let started = apart(move || {
-        let Wanted { exec, size } = wanted;
+        let Wanted { exec, size, .. } = wanted;
         let kernel = |error: netloom_host::KernelError| RunError::Machine(error.to_string());
         let Pty { master, slave } = open_pty().map_err(kernel)?;
         set_window_size(&master, size).map_err(kernel)?;
@@ -148,67 +219,6 @@ async fn start(lab: &LabName, wanted: Wanted) -> Result<Running, Failure> {
     };
     let (output, input, replies) = joined().map_err(broken)?;
     Ok(Running { master, output, input, lab: replies })
-}
-
-/// Passes on in both directions until the program ends or the page goes away. Then the terminal is closed, which tells the program, and so is the
-/// connection to the lab.
-async fn hold(running: Running, outbox: &Outbox, mut inbox: Inbox) -> Close {
-    if outbox.json(&json!({ "started": true })).await.is_err() {
-        return Close::done("");
-    }
-    let Running { master, mut output, mut input, mut lab } = running;
-    let mut piece = vec![0; PIECE];
-    let (mut typed, mut window, mut exited) = (Vec::new(), WINDOW, None);
-    loop {
-        tokio::select! {
-            said = inbox.next(), if typed.len() < TYPED => match said {
-                Some(Said::Bytes(bytes)) => typed.extend_from_slice(&bytes),
-                Some(Said::Text(text)) => {
-                    if let Err(message) = command(&text, &master, &mut window) {
-                        return Close::new(1007, message);
-                    }
-                }
-                None => return Close::done(""),
-            },
-            written = input.write(&typed), if !typed.is_empty() => match written {
-                Ok(length) => drop(typed.drain(..length)),
-                Err(_) => typed.clear(),
-            },
-            read = output.read(&mut piece[..window.min(PIECE)]), if window > 0 => match read {
-                Ok(length) if length > 0 => {
-                    window -= length;
-                    if let Err(Gone) = outbox.bytes(piece[..length].to_vec()).await {
-                        return Close::done("");
-                    }
-                }
-                // All that had the terminal open have closed it.
-                _ => return ended(&mut lab, outbox, exited).await,
-            },
-            code = lab.exit(), if exited.is_none() => match code {
-                Ok(code) => exited = Some(code),
-                Err(message) => return Close::done(&message),
-            },
-            () = tokio::time::sleep(SHOWN_WITHIN), if exited.is_some() => return ended(&mut lab, outbox, exited).await,
-        }
-    }
-}
-
-/// Tells how the program has ended.
-async fn ended(lab: &mut Replies, outbox: &Outbox, known: Option<i32>) -> Close {
-    let code = match known {
-        Some(code) => Ok(code),
-        None => {
-            let code = tokio::time::timeout(SHOWN_WITHIN, lab.exit()).await;
-            code.unwrap_or_else(|_| Err("the program has closed its terminal".to_owned()))
-        }
-    };
-    match code {
-        Ok(code) => {
-            let _ = outbox.json(&json!({ "exited": code })).await;
-            Close::done("the program has ended")
-        }
-        Err(message) => Close::done(&message),
-    }
 }
 
 /// What the lab says of the program.
@@ -243,22 +253,6 @@ impl Replies {
     }
 }
 
-/// Does what the page says of the terminal itself.
-fn command(text: &str, master: &OwnedFd, window: &mut usize) -> Result<(), String> {
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    if let Some(taken) = value["taken"].as_u64() {
-        *window = window.saturating_add(usize::try_from(taken).unwrap_or(WINDOW)).min(WINDOW);
-        return Ok(());
-    }
-    let side = |key: &str| value["resize"][key].as_u64().and_then(|size| size_of(&size.to_string()));
-    let (Some(columns), Some(rows)) = (side("columns"), side("rows")) else {
-        return Err("a terminal understands `resize` with `columns` and `rows`, and `taken`".into());
-    };
-    // A program that has just ended needs no size any more.
-    let _ = set_window_size(master, WindowSize { rows, columns });
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,7 +266,10 @@ mod tests {
         assert_eq!(asked.exec.user.as_deref(), Some("nobody"));
         assert!(asked.exec.env.contains(&("NETLOOM_VISITOR".into(), "Ada L.".into())));
         assert!(asked.exec.terminal && asked.exec.env.contains(&("TERM".into(), "xterm-256color".into())));
-        for wrong in ["columns=0", "rows=1001", "rows=x", "size=3", "command=%ff"] {
+        assert!(!asked.stays && asked.shell.is_none());
+        let again = wanted("h1", None, "shell=0a1b&stay=true").unwrap_or_else(|_| panic!("it is right"));
+        assert!(again.stays && again.shell.as_deref() == Some("0a1b"));
+        for wrong in ["columns=0", "rows=1001", "rows=x", "size=3", "command=%ff", "stay=yes"] {
             assert!(wanted("h1", None, wrong).is_err(), "{wrong}");
         }
     }

@@ -165,7 +165,7 @@ impl Visitors {
             return Err(Refusal::new(StatusCode::CONFLICT, message).with("key", "name"));
         }
         // Who has left and comes again takes their own place.
-        inner.guests.retain(|guest| !is_same(guest) || guest.visitor.role != role);
+        inner.forget(|guest| is_same(guest) && guest.visitor.role == role);
         inner.make_room(address)?;
         let visitor = Arc::new(Visitor::new(inner.next(), role, Some(name), address));
         inner.guests.push(Guest { digest: Sha256::digest(&token).into(), visitor });
@@ -239,6 +239,17 @@ impl Inner {
         Ok(Link { token: random()?, visitor: Arc::new(Visitor::new(self.next(), role, None, nowhere)) })
     }
 
+    /// Forgets some who have left. What of theirs goes on without them ends: nobody can come back to it.
+    fn forget(&mut self, who: impl Fn(&Guest) -> bool) {
+        self.guests.retain(|guest| {
+            let goes = who(guest);
+            if goes {
+                guest.visitor.sent_away.send_replace(true);
+            }
+            !goes
+        });
+    }
+
     /// Forgets who left first, where too many are remembered.
     fn make_room(&mut self, address: IpAddr) -> Result<(), Refusal> {
         let of_address = |guest: &Guest| guest.visitor.address == address;
@@ -250,7 +261,8 @@ impl Inner {
         let place = self.guests.iter().position(may_go).ok_or_else(|| {
             Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many people are here: ask who shares this page")
         })?;
-        self.guests.remove(place);
+        let id = self.guests[place].visitor.id;
+        self.forget(|guest| guest.visitor.id == id);
         Ok(())
     }
 }
