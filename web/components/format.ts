@@ -59,8 +59,8 @@ export function plusMinus(mean: number | null | undefined, half: number | null |
   return `${sign}${digits(value / size, count ?? (steps ? 4 : 5))} ± ${digits(half / size, 2)}${name ? ` ${name}` : ""}`;
 }
 
-export function counted(count: number, thing: string): string {
-  return `${whole(count)} ${thing}${count === 1 ? "" : "s"}`;
+export function counted(count: number, thing: string, things = `${thing}s`): string {
+  return `${whole(count)} ${count === 1 ? thing : things}`;
 }
 
 /** Nice steps: 1, 2 or 5 times a power of ten, about `wanted` of them. */

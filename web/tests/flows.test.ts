@@ -271,7 +271,7 @@ describe("a replay", () => {
     // It moves by itself.
     const own = await browser.newPage();
     await own.setContent(picture.replace(/^<\?xml[^>]*>/, ""));
-    const places = (): Promise<string> => own.evaluate(() => [...document.querySelectorAll("g[opacity] rect")].map((one) => one.getBoundingClientRect().x.toFixed(0)).join());
+    const places = (): Promise<string> => own.evaluate(() => [...document.querySelectorAll("g[opacity] > g")].map((one) => one.getBoundingClientRect().x.toFixed(0)).join());
     const [first] = [await places(), await own.waitForTimeout(700)];
     assert.notEqual(await places(), first);
     await own.close();

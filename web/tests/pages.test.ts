@@ -64,8 +64,10 @@ describe("on a shared page", () => {
     await row.getByText("use", { exact: true }).waitFor();
     await page.goto(page.url().replace(/#.*|$/, "#/lab/taught"));
     await row.getByText("taught").waitFor();
+    await teacher.getByRole("listitem").filter({ hasText: "taught" }).getByText("Ada L.").waitFor();
     await teacher.getByRole("button", { name: "Send away Ada L." }).click();
     await row.waitFor({ state: "detached" });
+    await page.getByText("has taken your access back").waitFor();
     assert.equal((await page.request.get(new URL("/api/state", page.url()).href)).status(), 401);
     await Promise.all([page.close(), teacher.close()]);
   });

@@ -99,7 +99,26 @@ test("a lab is brought up, used at a terminal that is flooded, changed, and take
   await page.keyboard.press("Control+c");
   await page.keyboard.type("\necho the end $((1 + 1))\n");
   await page.waitForFunction(() => /the end 2/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
-  await page.keyboard.press("F6");
+  // The shell outlives the page, with what it wrote before and while nobody was there; nothing is typed into it by that.
+  await page.keyboard.type("kept=still; (sleep 1; echo mean''while) &\n");
+  await page.waitForFunction(() => /kept=still/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  await page.reload();
+  await page.waitForFunction(() => /the end 2[^]*meanwhile/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  await page.locator(".terminal").click();
+  await page.keyboard.type("echo $kept $((6 * 7))\n");
+  await page.waitForFunction(() => /still 42/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  assert.doesNotMatch(await page.locator(".xterm-rows").innerText(), /command not found/);
+  // One that has ended meanwhile says so; one that is closed is gone for good.
+  await page.keyboard.type("(sleep 1; kill -9 $$) &\n");
+  await page.reload();
+  await page.getByRole("tab", { name: /^client/ }).waitFor();
+  await page.waitForFunction(() => /ended with exit code 137/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  await page.getByRole("button", { name: "close this terminal" }).click();
+  await page.reload();
+  await page.locator(".mapcanvas[data-nodes='2']").waitFor();
+  await page.waitForTimeout(500);
+  assert.equal(await page.locator(".terminal").count(), 0);
+  await page.locator(".mapcanvas").focus();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("show link access");
   await page.keyboard.press("Enter");

@@ -4,7 +4,9 @@ import type { Exercise } from "./control";
 export interface Opened { kind: "file" | "lab" | "results"; path?: string | null; name?: string; id?: string }
 export type Role = "look" | "use" | "edit";
 /** Somebody who came by a link, and what is open there. */
-export interface Visitor { id: number; name: string | null; role: Role; address: string; since_unix_s: number; here: boolean; open: { kind: "page" | "lab" | "terminal" | "capture"; lab?: string; node?: string; link?: string }[] }
+export interface Visitor { id: number; name: string | null; role: Role; address: string; since_unix_s: number; here: boolean; open: { kind: "page" | "lab" | "terminal" | "capture"; lab?: string; node?: string; link?: string }[]; /** Shells that wait for them. */ kept?: { lab: string; node: string }[] }
+/** A shell of ours that a page may come back to. */
+export interface KeptShell { shell: string; node: string; attached: boolean }
 export interface ServerState { version: string; role: Role; name?: string | null; shared: boolean; opened: Opened | null; folder: string | null; results_folder: string | null }
 export interface LabRow { name: string; mode?: string; answers?: boolean; state?: string; file?: string; clock?: string; nodes?: unknown; path: string | null; results: string | null; job: number | null }
 export interface SceneNode { name: string; kind: string; x: number; y: number; placed?: boolean; addresses?: string[] }
@@ -67,6 +69,7 @@ export const api = {
   state: (): Promise<ServerState> => get("state"),
   labs: async (): Promise<LabRow[]> => (await get<{ labs: LabRow[] }>("labs")).labs,
   takeDown: async (lab: string): Promise<{ killed: boolean; report: Report | null }> => (await (await ask(`labs/${part(lab)}`, { method: "DELETE" })).json()) as { killed: boolean; report: Report | null },
+  shells: async (lab: string): Promise<KeptShell[]> => (await get<{ terminals: KeptShell[] }>(`labs/${part(lab)}/terminals`)).terminals,
   captureCommand: async (lab: string, link: string, query: string): Promise<string> => (await get<{ command: string }>(`labs/${part(lab)}/captures/${part(link)}/command${query}`)).command,
   visitors: (): Promise<{ visitors: Visitor[]; links: { role: Role; address: string }[] }> => get("visitors"),
   sendAway: async (id: number): Promise<void> => void (await ask(`visitors/${id}`, { method: "DELETE" })),
@@ -100,7 +103,10 @@ export const api = {
 /** The address of a WebSocket of the server. */
 export const socketUrl = (where: string): string => `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/${where}`;
 export const controlUrl = (lab: string): string => socketUrl(`labs/${part(lab)}/control`);
-export const terminalUrl = (lab: string, node: string, columns: number, rows: number, command: string[] = []): string =>
-  socketUrl(`labs/${part(lab)}/nodes/${part(node)}/terminal?columns=${columns}&rows=${rows}${command.map((word) => `&command=${part(word)}`).join("")}`);
+/** A new program, a shell if nothing else is said, which waits for a page that has lost its connection; or a shell of before. */
+export const terminalUrl = (lab: string, node: string, columns: number, rows: number, { command = [], shell = null }: { command?: string[]; shell?: string | null }): string => {
+  const what = shell !== null ? `&shell=${part(shell)}` : command.length > 0 ? command.map((word) => `&command=${part(word)}`).join("") : "&stay=true";
+  return socketUrl(`labs/${part(lab)}/nodes/${part(node)}/terminal?columns=${columns}&rows=${rows}${what}`);
+};
 export const captureUrl = (lab: string, link: string, query: string): string => `/api/labs/${part(lab)}/captures/${part(link)}${query}`;
 export const resultFileUrl = (id: string, file: string): string => `/api/results/${part(id)}/files/${path(file)}`;

@@ -77,21 +77,47 @@ export function rank(name: string, wanted: string): number | null {
   return sum;
 }
 
-const MOST = 60;
+/** Rows that the list has at a time; it says how many more there are. */
+const MOST = 200;
+
+/** A row of the list: what it does may change while it stands there. */
+interface Row { name: string; about: string | undefined; keys: string | undefined; act: () => void }
 
 /** The list of all commands, narrowed by what is typed. */
 export function palette(): HTMLElement {
   const [wanted, setWanted] = createSignal("");
-  const [at, setAt] = createSignal(0);
+  // A row stays what it is, and its element with it, though what is offered is found out anew all the time: who presses one would miss it else, and a list that is scrolled would begin anew.
+  let rows = new Map<string, Row>();
+  const [more, setMore] = createSignal(0);
   const found = createMemo(() => {
+    const before = rows;
+    rows = new Map();
     if (!open()) return [];
+    let more = 0;
     const ranked = all().map((command) => ({ command, rank: rank(command.name, wanted()) })).filter((one): one is { command: Command; rank: number } => one.rank !== null);
-    return (wanted().trim() ? ranked.sort((a, b) => a.rank - b.rank) : ranked).slice(0, MOST).map(({ command }) => command);
+    const sorted = wanted().trim() ? ranked.sort((a, b) => a.rank - b.rank) : ranked;
+    for (const { command: { name, about, keys, act } } of sorted) {
+      // Of two of one name, what is offered by what is in front counts.
+      const key = [name, about ?? "", keys ?? ""].join("\n");
+      if (rows.has(key)) continue;
+      if (rows.size === MOST) {
+        more += 1;
+        continue;
+      }
+      const row = before.get(key) ?? { name, about, keys, act };
+      row.act = act;
+      rows.set(key, row);
+    }
+    setMore(more);
+    return [...rows.values()];
   });
-  const run = (command: Command | undefined): void => {
-    if (!command) return;
+  /** The row that the keys have led to; none: the first one, whichever that is. */
+  const [chosen, setChosen] = createSignal<Row | null>(null);
+  const at = createMemo(() => Math.max(found().findIndex((row) => row === chosen()), 0));
+  const run = (row: Row | undefined): void => {
+    if (!row) return;
     close();
-    command.act();
+    row.act();
   };
   const close = (): void => {
     setOpen(false);
@@ -102,12 +128,12 @@ export function palette(): HTMLElement {
   const input = el("input", {
     type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-autocomplete": "list", "aria-label": "what to do", autocomplete: "off", spellcheck: "false",
     placeholder: "What to do?", "aria-activedescendant": () => (found().length > 0 ? `palette-${at()}` : null),
-    oninput: () => { setWanted(input.value); setAt(0); announce(counted(found().length, "command")); },
+    oninput: () => { setWanted(input.value); setChosen(null); announce(counted(found().length, "command")); },
     onkeydown: (event: KeyboardEvent) => {
       const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
       if (step !== undefined) {
         event.preventDefault();
-        setAt((now) => Math.min(Math.max(now + step, 0), Math.max(found().length - 1, 0)));
+        setChosen(found()[Math.min(Math.max(at() + step, 0), Math.max(found().length - 1, 0))] ?? null);
         list.children[at()]?.scrollIntoView({ block: "nearest" });
       } else if (event.key === "Enter") {
         event.preventDefault();
@@ -119,18 +145,18 @@ export function palette(): HTMLElement {
       }
     },
   });
-  const list = el("ul", { id: "palette-list", role: "listbox", "aria-label": "commands" }, each(found, (command, place) =>
-    el("li", { role: "option", id: () => `palette-${place()}`, "aria-selected": () => String(place() === at()), onclick: () => run(command), onmousemove: (event: MouseEvent) => { if (event.movementX !== 0 || event.movementY !== 0) setAt(place()); } },
-      el("span", {}, command.name), command.about ? el("small", {}, command.about) : null, command.keys ? el("kbd", {}, shown(command.keys)) : null)));
+  const list = el("ul", { id: "palette-list", role: "listbox", "aria-label": "commands" }, each(found, (row, place) =>
+    el("li", { role: "option", id: () => `palette-${place()}`, "aria-selected": () => String(place() === at()), onclick: () => run(row), onmousemove: (event: MouseEvent) => { if (event.movementX !== 0 || event.movementY !== 0) setChosen(row); } },
+      el("span", {}, row.name), row.about ? el("small", {}, row.about) : null, row.keys ? el("kbd", {}, shown(row.keys)) : null)));
   const dialog = el("dialog", { class: "palette", "aria-label": "commands",
     // Browsers tell of it later, when it may be open again.
     onclose: () => { if (!dialog.open) setOpen(false); }, onclick: (event: MouseEvent) => { if (event.target === dialog) close(); } },
-    input, list, () => (found().length === 0 ? el("p", { class: "none" }, "nothing is called so") : null));
+    input, list, () => (found().length === 0 ? el("p", { class: "none" }, "nothing is called so") : null), () => (more() > 0 ? el("p", { class: "none" }, `and ${more()} more: write a part of the name`) : null));
   createMemo(() => {
     if (open() && !dialog.open) {
       input.value = "";
       setWanted("");
-      setAt(0);
+      setChosen(null);
       queueMicrotask(() => dialog.isConnected && !dialog.open && dialog.showModal());
     } else if (!open() && dialog.open) dialog.close();
   });

@@ -7,7 +7,7 @@ import { drafts } from "./drafts";
 import { address, go } from "./route";
 import { attempt, tell } from "./tell";
 import { createEffect, createMemo, createSignal, each, el, press, when, type View } from "./view";
-import { files, labs, may, results, state } from "./world";
+import { files, labs, may, results, state, visitors } from "./world";
 
 /** Files and results that are listed at first. */
 const FIRST = 12;
@@ -28,7 +28,8 @@ export function home(): View {
     el("h1", {}, "Labs, files and results"),
     el("section", { "aria-labelledby": "labs-heading" }, el("h2", { id: "labs-heading" }, "Labs that are up"),
       () => (labs().length === 0 ? el("p", { class: "none" }, "No lab is up. Open a lab file below and bring it up.") : null),
-      el("ul", { class: "cards" }, each(labs, labCard))),
+      el("ul", { class: "cards" }, each(labs, labCard)),
+      () => (labs().length > 1 || (state()?.shared && may("edit")) ? el("p", {}, el("a", { href: address("class") }, "Classroom"), state()?.shared && may("edit") ? `: all labs at once, and who is here: ${counted(visitors().filter(({ here }) => here).length, "person", "people")}` : ": all labs at once") : null)),
     el("section", { "aria-labelledby": "files-heading" }, el("h2", { id: "files-heading" }, "Lab files"),
       () => (state() && !state()?.folder ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.") : null),
       el("div", { class: "rows-head" }, when(() => may("edit") && state()?.folder, () => press("New lab…", fresh)), when(() => list().length > FIRST || wanted() !== "", () => search)),

@@ -15,8 +15,6 @@ const MOST_SAMPLES = 2_400;
 const FIGURES_MS = 480;
 /** Between two looks at what programs wrote, in ms. */
 const WRITTEN_MS = 100;
-/** Between two looks at time that somebody steps, in ms. */
-const STEP_MS = 100;
 export const MOST_EVENTS = 2_000;
 export const MOST_LINES = 5_000;
 export const SERIES = ["bits", "queue", "drops"] as const;
@@ -250,30 +248,6 @@ export class Lab {
   async change(link: string, changes: [string, string][], direction?: string): Promise<void> {
     await this.control.send({ request: "set", link, changes, ...(direction ? { direction } : {}) });
     this.refresh();
-  }
-
-  /** Cuts a link, or a direction of it, for so much lab time. In virtual time that runs, it is exact. */
-  async cutFor(link: string, ns: number, direction?: string): Promise<void> {
-    const now = await this.control.send<Now>({ request: "now" });
-    const steps = now.clock === "virtual" && !now.paused;
-    if (steps) await this.time("pause");
-    await this.change(link, [["state", "down"]], direction);
-    try {
-      if (steps) await this.time("advance", ns);
-      else await this.pass(ns, now.dilation);
-    } finally {
-      if (this.control.state() !== "ended") {
-        await this.change(link, [["state", "up"]], direction);
-        if (steps) await this.time("resume");
-      }
-    }
-  }
-
-  /** Waits until so much lab time has passed, as far as that is told: time that stands still may be stepped by hand. */
-  private async pass(ns: number, dilation: number | null): Promise<void> {
-    if (dilation !== null) return new Promise((done) => setTimeout(done, (ns / 1e6) * dilation));
-    const end = (await this.control.send<Now>({ request: "now" })).at_ns + ns;
-    while (this.control.state() !== "ended" && (await this.control.send<Now>({ request: "now" })).at_ns < end) await new Promise((done) => setTimeout(done, STEP_MS));
   }
 
   async time(request: "pause" | "resume" | "advance", by_ns?: number): Promise<void> {

@@ -58,7 +58,7 @@ function frame(): HTMLElement {
     el("header", { class: "bar" },
       el("a", { class: "brand", href: address("home") }, "Netloom"),
       el("div", { class: "crumb", id: "crumb" }),
-      el("div", { class: "ends" }, () => (state()?.role === "edit" ? null : el("span", { class: "badge" }, `role: ${state()?.role ?? "…"}`)), paletteButton(), press("?", help, { "aria-label": "help", title: "help (?)" }), theme)),
+      el("div", { class: "ends" }, () => (state()?.role === "edit" ? null : el("span", { class: "badge" }, `${state()?.name ? `${state()?.name ?? ""}, ` : ""}role: ${state()?.role ?? "…"}`)), paletteButton(), press("?", help, { "aria-label": "help", title: "help (?)" }), theme)),
     tourView(),
     () => (reached() && !lasting() ? null : el("p", { class: "note strip", role: "alert" }, lasting() || "The connection to netloom ui was lost. This page tries to connect again…")),
     () => (other() ? el("p", { class: "note strip", role: "alert" }, "The server is of another version of Netloom than this page. ", press("Load it anew", () => location.reload())) : null),

@@ -23,6 +23,8 @@ export const may = (what: "use" | "edit"): boolean => {
 /** Lines of a job that are kept. */
 const MOST_LINES = 2_000;
 let wait = 500;
+/** Whoever shares the page has sent this visitor away. */
+let isAway = false;
 let number = 0;
 
 export async function startWorld(): Promise<ServerState> {
@@ -36,6 +38,7 @@ function listen(): void {
   const socket = new WebSocket(socketUrl("events"));
   socket.onopen = () => {
     wait = 500;
+    isAway = false;
     setReached(true);
     setLasting("");
     readResults();
@@ -43,7 +46,8 @@ function listen(): void {
     again();
   };
   socket.onmessage = (event) => hear(JSON.parse(String(event.data)) as Record<string, unknown>);
-  socket.onclose = () => {
+  socket.onclose = ({ code }) => {
+    isAway ||= code === 4401;
     setReached(false);
     again();
     setTimeout(listen, wait);
@@ -57,7 +61,8 @@ function again(): void {
     setOther(state() !== null && state()?.version !== known.version);
     if (!other()) setState(known);
   }, (error: unknown) => {
-    if (error instanceof Refusal && error.status === 401) setLasting("netloom ui was started anew and has another token. Open the address that it has printed in this browser: this page goes on by itself then.");
+    if (error instanceof Refusal && error.status === 401) setLasting(isAway ? "Whoever shares this page has taken your access back. Ask them for an address; this page goes on by itself when you have opened it in this browser."
+      : "netloom ui was started anew and has another token. Open the address that it has printed in this browser: this page goes on by itself then.");
   });
 }
 

@@ -1,5 +1,5 @@
 // A lab file: its map and its text side by side, each change in one at once in the other.
-import { announce, save } from "../../components/download";
+import { announce, png, save } from "../../components/download";
 import { counted } from "../../components/format";
 import { api, Refusal, type Checked, type Problem } from "../api";
 import { offer, type Command } from "../commands";
@@ -247,6 +247,7 @@ function editor(path: string, loaded: Loaded): View {
     ] : []),
     { name: "Export for another tool…", act: () => exporter(path, source.text()) },
     { name: "Save the map as SVG", act: () => save("lab.svg", "image/svg+xml", mapSvg(map, [], `map of ${path}`)) },
+    { name: "Save the map as PNG", act: () => attempt(async () => save("lab.png", "image/png", await png(mapSvg(map, [], `map of ${path}`)))) },
     { name: "Go to the map", keys: "m", act: () => map.element.focus() }, { name: "Go to the text", keys: "e", act: () => source.view.focus() },
     ...(checked()?.scene?.nodes ?? []).slice(0, 300).map(({ name }) => ({ name: `Show node ${name}`, act: () => map.choose([name], []) })),
     ...(checked()?.scene?.links ?? []).slice(0, 300).map(({ name }) => ({ name: `Show link ${name}`, act: () => map.choose([], [name]) })),

@@ -3,6 +3,7 @@ import { h } from "../../components/dom";
 import type { MapCanvas } from "./canvas";
 import type { Colours } from "./glyphs";
 import type { Line } from "./model";
+import type { Pen } from "./pen";
 
 /** The number of packets that belong to no flow. */
 export const NO_FLOW = 0xffffffff;
@@ -95,7 +96,8 @@ export class Dots {
 /** How far below its link a packet has fallen, in pixels. */
 export const depth = (part: number): number => part * part * 46;
 
-function shapeAt(pen: CanvasRenderingContext2D, shape: number, x: number, y: number, size: number): void {
+/** Draws a packet in the shape of its flow; the colour is the pen's. */
+export function shapeAt(pen: Pen, shape: number, x: number, y: number, size: number): void {
   if (shape === 0) {
     pen.fillRect(Math.round(x - size), Math.round(y - size), Math.round(size * 2), Math.round(size * 2));
     return;

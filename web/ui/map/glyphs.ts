@@ -1,5 +1,7 @@
 // The signs of nodes, drawn once for each kind and colour, and the colours of the map.
+import { PAPER } from "../../components/chart";
 import { colour } from "../../components/theme";
+import type { Pen } from "./pen";
 
 export interface Colours { paper: string; ground: string; ink: string; soft: string; edge: string; link: string; bad: string; caution: string; good: string; use: string[]; series: string[] }
 
@@ -11,8 +13,14 @@ export function colours(): Colours {
   };
 }
 
+/** Those of pictures that are saved, which lie on paper whatever the page looks like. */
+export const ON_PAPER: Colours = {
+  paper: PAPER.paper, ground: "#f6f8fa", ink: PAPER.ink, soft: PAPER.soft, edge: PAPER.grid, link: PAPER.series[0] ?? PAPER.ink, bad: "#a61b1b", caution: PAPER.series[4] ?? PAPER.ink, good: PAPER.series[2] ?? PAPER.ink,
+  use: ["#afb8c1", "#8fbbe0", "#4f96cf", "#1a70b8", "#b35900", "#b3261e"], series: [...PAPER.series],
+};
+
 /** Draws the sign of a kind of node around 0, 0; `size` is half of its width. */
-export function drawNode(pen: CanvasRenderingContext2D, kind: string, size: number, c: Colours): void {
+export function drawNode(pen: Pen, kind: string, size: number, c: Colours): void {
   pen.lineWidth = Math.max(1, size / 7);
   pen.lineJoin = pen.lineCap = "round";
   pen.strokeStyle = c.ink;
@@ -57,12 +65,12 @@ export function drawNode(pen: CanvasRenderingContext2D, kind: string, size: numb
   }
 }
 
-function box(pen: CanvasRenderingContext2D, width: number, height: number, round: number): void {
+function box(pen: Pen, width: number, height: number, round: number): void {
   pen.beginPath();
   pen.roundRect(-width, -height, width * 2, height * 2, round);
 }
 
-function cross(pen: CanvasRenderingContext2D, size: number): void {
+function cross(pen: Pen, size: number): void {
   pen.beginPath();
   for (const [x, y] of [[1, 1], [1, -1], [-1, 1], [-1, -1]] as const) {
     pen.moveTo(x * size * 0.2, y * size * 0.2);
@@ -71,7 +79,7 @@ function cross(pen: CanvasRenderingContext2D, size: number): void {
   pen.stroke();
 }
 
-function lanes(pen: CanvasRenderingContext2D, size: number): void {
+function lanes(pen: Pen, size: number): void {
   pen.beginPath();
   for (const side of [-1, 1]) {
     const y = side * size * 0.45;

@@ -1,17 +1,27 @@
 // What is seen as pictures for slides: a moment as SVG, a span as an SVG that moves, the canvas as video.
-import { PAPER } from "../../components/chart";
 import { s } from "../../components/dom";
 import type { MapCanvas } from "../map/canvas";
-import { flowStyle, NO_FLOW, type Way } from "../map/dots";
+import { dotSize, flowStyle, NO_FLOW, shapeAt, sizeOf, type Way } from "../map/dots";
 import { mapSvg } from "../map/export";
+import { ON_PAPER } from "../map/glyphs";
 import type { Look } from "../map/model";
+import { SvgPen } from "../map/pen";
 import { FATES, isDrop, type Packets } from "./packets";
 import { placesOf, pointOf, progress, type Scene } from "./stage";
 
 /** Packets of a moving picture: a browser draws so many without effort. */
 export const MOST_MOVING = 1_500;
 
-const colourOf = (packets: Packets, k: number): string => PAPER.series[flowStyle(packets.flow[k] ?? NO_FLOW).colour] ?? PAPER.ink;
+/** A packet in colour, shape and size as on the page, with what becomes of it as its title. */
+function packetAt(map: MapCanvas, packets: Packets, k: number, x: number, y: number, fill?: string): SVGElement {
+  const { colour, shape } = flowStyle(packets.flow[k] ?? NO_FLOW);
+  const packet = s("g", {}, s("title", {}, FATES[packets.fate[k] ?? 0] ?? ""));
+  const pen = new SvgPen(packet);
+  pen.fillStyle = fill ?? ON_PAPER.series[colour] ?? ON_PAPER.ink;
+  shapeAt(pen, shape, x, y, sizeOf(dotSize(map.scale), packets.size[k] ?? 0));
+  return packet;
+}
+
 const fix = (value: number): string => value.toFixed(1);
 
 export function momentSvg(map: MapCanvas, looks: readonly Look[], scene: Scene, ways: Way[], title: string): string {
@@ -19,8 +29,8 @@ export function momentSvg(map: MapCanvas, looks: readonly Look[], scene: Scene, 
     const waiting = new Map<number, number>();
     placesOf(scene, ways, (k, place) => {
       const [x, y] = pointOf(map, place);
-      if (place.fallen > 0) add(s("path", { d: `M${fix(x - 4)} ${fix(y - 4)}l8 8m0 -8l-8 8`, stroke: "#a61b1b", "stroke-width": 2, fill: "none" }, s("title", {}, FATES[scene.packets.fate[k] ?? 0] ?? "")));
-      else add(s("rect", { x: fix(x - 4), y: fix(y - 4), width: 8, height: 8, fill: colourOf(scene.packets, k) }));
+      if (place.fallen > 0) add(s("path", { d: `M${fix(x - 4)} ${fix(y - 4)}l8 8m0 -8l-8 8`, stroke: ON_PAPER.bad, "stroke-width": 2, fill: "none" }, s("title", {}, FATES[scene.packets.fate[k] ?? 0] ?? "")));
+      else add(packetAt(map, scene.packets, k, x, y));
     }, (pipe) => waiting.set(pipe, (waiting.get(pipe) ?? 0) + 1));
     for (const [pipe, count] of waiting) {
       const way = ways[pipe];
@@ -28,7 +38,7 @@ export function momentSvg(map: MapCanvas, looks: readonly Look[], scene: Scene, 
       if (!way || !line) continue;
       const [x, y] = map.on(line, way.back ? 0.84 : 0.16, way.back ? -16 : 16);
       const high = Math.min(count, 40) * 1.5;
-      add(s("rect", { x: fix(x - 6), y: fix(y - high), width: 12, height: fix(high), fill: PAPER.series[4] ?? "" }));
+      add(s("rect", { x: fix(x - 6), y: fix(y - high), width: 12, height: fix(high), fill: ON_PAPER.series[4] ?? ON_PAPER.caution }));
       add(s("text", { x: fix(x), y: fix(y + 13), "text-anchor": "middle", style: "font:600 10.5px sans-serif" }, String(count)));
     }
   });
@@ -67,22 +77,22 @@ export function movingSvg(map: MapCanvas, looks: readonly Look[], packets: Packe
           times.push(Math.min((last - from) / (to - from) + 0.04, 1));
           places.push(`${fix(x)} ${fix(y)}`);
         }
-        add(moving(times, places, seconds, drop ? "#a61b1b" : colourOf(packets, k), (FATES[packets.fate[k] ?? 0] ?? "")));
+        add(moving(times, places, seconds, packetAt(map, packets, k, 0, 0, drop ? ON_PAPER.bad : undefined)));
       }
     }
   });
   return { svg, left };
 }
 
-function moving(times: number[], places: string[], seconds: number, fill: string, title: string): SVGElement {
+function moving(times: number[], places: string[], seconds: number, packet: SVGElement): SVGElement {
   const rising = times.map((at, place) => Math.max(at, times[place - 1] ?? 0));
   const [first, last] = [rising[0] ?? 0, rising[rising.length - 1] ?? 1];
   const key = (at: number): string => Math.min(Math.max(at, 0), 1).toFixed(5);
   const keys = [0, ...rising, 1].map(key).join(";");
   const values = [places[0], ...places, places[places.length - 1]].join(";");
   const seen = s("animate", { attributeName: "opacity", calcMode: "discrete", dur: `${seconds.toFixed(3)}s`, repeatCount: "indefinite", keyTimes: `0;${key(Math.max(first, 1e-5))};${key(Math.min(Math.max(last, first + 2e-5), 0.99999))}`, values: "0;1;0" });
-  return s("g", { opacity: 0 }, seen,
-    s("rect", { x: -4, y: -4, width: 8, height: 8, fill }, s("title", {}, title), s("animateTransform", { attributeName: "transform", type: "translate", dur: `${seconds.toFixed(3)}s`, repeatCount: "indefinite", keyTimes: keys, values })));
+  packet.append(s("animateTransform", { attributeName: "transform", type: "translate", dur: `${seconds.toFixed(3)}s`, repeatCount: "indefinite", keyTimes: keys, values }));
+  return s("g", { opacity: 0 }, seen, packet);
 }
 
 /** Records what the map shows until it is stopped; the file is WebM. */

@@ -1,6 +1,6 @@
 // A run, replayed: what happened to each packet, at any speed.
 import { TimeAxis } from "../../components/axis";
-import { fileName, save, announce } from "../../components/download";
+import { fileName, png, save, announce } from "../../components/download";
 import { counted, digits, span, whole } from "../../components/format";
 import { map as reportMap } from "../../components/map";
 import type { Run } from "../../report/data";
@@ -201,7 +201,10 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     }
   };
   const sceneNow = () => ({ at: at(), trail: trail(), packets: reader.stretch?.packets ?? decode(EMPTY), chosen, followed: new Set<number>() });
-  const saveMoment = (): void => save(`${fileName(run.lab)}-${Math.round(at())}.svg`, "image/svg+xml", momentSvg(map, looks, sceneNow(), ways, `${run.lab} at ${digits(at() / 1e9, 10)} s`));
+  const picture = (): string => momentSvg(map, looks, sceneNow(), ways, `${run.lab} at ${digits(at() / 1e9, 10)} s`);
+  const momentName = (): string => `${fileName(run.lab)}-${Math.round(at())}`;
+  const saveMoment = (): void => save(`${momentName()}.svg`, "image/svg+xml", picture());
+  const saveDots = (): void => attempt(async () => save(`${momentName()}.png`, "image/png", await png(picture())));
   const saveMoving = (): void => attempt(async () => {
     const [from, to] = [at(), Math.min(at() + speed() * 6, journal().to_ns)];
     const packets = decode(await api.packets(id, `from_ns=${Math.floor(from)}&to_ns=${Math.ceil(to)}&limit=20000&thin=true`));
@@ -213,7 +216,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     { name: playing() ? "Pause the replay" : "Play the replay", keys: " ", act: () => setPlaying(!playing()) },
     { name: "Step to the next packet", keys: ".", act: () => step(false) }, { name: "Step to the packet before", keys: ",", act: () => step(true) },
     { name: "Faster", keys: "]", act: () => faster(1) }, { name: "Slower", keys: "[", act: () => faster(-1) },
-    { name: "Copy a link to this moment", act: () => share() }, { name: "Save this moment as SVG", act: saveMoment }, { name: "Save the next six seconds of the page as moving SVG", act: saveMoving }, { name: recording() ? "Stop recording" : "Record a video", act: video },
+    { name: "Copy a link to this moment", act: () => share() }, { name: "Save this moment as SVG", act: saveMoment }, { name: "Save this moment as PNG", act: saveDots }, { name: "Save the next six seconds of the page as moving SVG", act: saveMoving }, { name: recording() ? "Stop recording" : "Record a video", act: video },
     { name: "Go to the map", keys: "m", act: () => map.element.focus() },
     ...(run.marks ?? []).slice(0, 200).map((mark) => ({ name: `Go to ${digits(mark.t, 6)} s: ${mark.text}`, act: () => seek(mark.t * 1e9) })),
   ]);
@@ -250,7 +253,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
         press("◂ packet", () => step(true), { "aria-label": "to the packet before" }), press("packet ▸", () => step(false), { "aria-label": "to the next packet" }),
         el("span", { class: "choice" }, el("label", { for: "speed" }, "speed"), el("input", { id: "speed", type: "range", min: 0, max: SPEEDS.length - 1, step: 1, value: () => SPEEDS.indexOf(speed()), "aria-valuetext": () => speedWords(speed()), oninput: (event: Event) => setSpeed(SPEEDS[Number((event.target as HTMLInputElement).value)] ?? 1) }), el("output", {}, () => speedWords(speed()))),
         el("span", { class: "grow" }),
-        press("Link to here", share), press("SVG", saveMoment, { "aria-label": "save this moment as SVG" }), press("Moving SVG", saveMoving, { "aria-label": "save a span as moving SVG" }), press(() => (recording() ? "■ Stop" : "● Video"), video)),
+        press("Link to here", share), press("SVG", saveMoment, { "aria-label": "save this moment as SVG" }), press("PNG", saveDots, { "aria-label": "save this moment as PNG" }), press("Moving SVG", saveMoving, { "aria-label": "save a span as moving SVG" }), press(() => (recording() ? "■ Stop" : "● Video"), video)),
       strip.element));
 }
 

@@ -1,5 +1,5 @@
 // All labs at once, for whoever looks after a classroom: what each carries, drops, and what went wrong.
-import { rate } from "../../components/format";
+import { counted, rate } from "../../components/format";
 import { api, controlUrl, type LabRow, type Role, type Visitor } from "../api";
 import { Lab } from "../lab";
 import { address } from "../route";
@@ -32,7 +32,7 @@ function people(): View {
     });
   };
   return el("section", { "aria-labelledby": "people-heading" }, el("h2", { id: "people-heading" }, "People"),
-    el("p", { class: "under" }, () => `${visitors().filter(({ here }) => here).length} here`),
+    el("p", { class: "under" }, () => `${counted(visitors().filter(({ here }) => here).length, "person", "people")} here`),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "who is here" }, el("table", {},
       el("thead", {}, el("tr", {}, ["name", "may", "from", "since", "open"].map((title) => el("th", { scope: "col" }, title)), el("td", {}))),
       el("tbody", {}, each(visitors, person)))),
@@ -41,14 +41,28 @@ function people(): View {
       el("button", { type: "button", title: "Makes a new address. The old one lets nobody in any more; who is here stays", onclick: () => renew(role) }, `New address to ${role}`)))));
 }
 
-function person({ id, name, role, address: from, since_unix_s, here, open }: Visitor): View {
+function person({ id, name, role, address: from, since_unix_s, here, open, kept = [] }: Visitor): View {
   const count = (kind: string): number => open.filter((one) => one.kind === kind).length;
   const opened = [...new Set(open.filter(({ kind }) => kind === "lab").map(({ lab }) => lab ?? ""))];
   const terminals = open.filter(({ kind }) => kind === "terminal").map(({ lab, node }) => `${node} of ${lab}`);
-  const what = [...opened, ...terminals.map((one) => `terminal in ${one}`), count("capture") > 0 ? `captures: ${count("capture")}` : ""].filter(Boolean).join(", ");
+  const waiting = kept.map(({ lab, node }) => `shell in ${node} of ${lab} waits`);
+  const what = [...opened, ...terminals.map((one) => `terminal in ${one}`), ...waiting, count("capture") > 0 ? `captures: ${count("capture")}` : ""].filter(Boolean).join(", ");
   return el("tr", {}, el("td", {}, name ?? "without a name"), el("td", {}, role), el("td", {}, from), el("td", {}, new Date(since_unix_s * 1000).toLocaleTimeString()),
-    el("td", {}, here ? what || "the page" : "has left"),
-    el("td", {}, name === null ? null : el("button", { type: "button", "aria-label": `Send away ${name}`, onclick: () => attempt(() => api.sendAway(id)) }, "Send away")));
+    el("td", {}, here ? what || "the page" : ["has left", ...waiting].join("; ")),
+    el("td", {}, name === null ? null : el("button", { type: "button", "aria-label": `Send away ${name}`, onclick: () => sendAway(id, name) }, "Send away")));
+}
+
+function sendAway(id: number, name: string): void {
+  if (confirm(`Send ${name} away? What they have open is closed, and their shells end. Who still has the address can come in again.`)) attempt(() => api.sendAway(id), `${name} was sent away`);
+}
+
+/** Who has a lab open, or terminals in it. */
+function peopleIn(lab: string): string {
+  const at = (visitor: Visitor): string => {
+    const nodes = visitor.open.filter((one) => one.kind === "terminal" && one.lab === lab).map(({ node }) => node ?? "");
+    return nodes.length > 0 ? `${visitor.name ?? visitor.role} (terminal in ${nodes.join(", ")})` : visitor.name ?? visitor.role;
+  };
+  return visitors().filter(({ name, open }) => name !== null && open.some((one) => one.lab === lab)).map(at).join("; ");
 }
 
 function card(name: string): View {
@@ -69,5 +83,6 @@ function card(name: string): View {
       el("dt", {}, "drops"), el("dd", {}, () => (drops() > 0 ? `▼ ${Math.round(drops())} per second` : "none")),
       el("dt", {}, "links down"), el("dd", {}, () => String(down())),
       () => (lab.exercise() ? [el("dt", {}, "tasks"), el("dd", {}, `${met()} of ${lab.exercise()?.tasks.length ?? 0} met`)] : null),
+      () => (state()?.shared && may("edit") ? [el("dt", {}, "people"), el("dd", {}, () => peopleIn(name) || "nobody")] : null),
       el("dt", {}, "troubles"), el("dd", {}, () => (wrong() > 0 ? el("span", { class: "badge caution" }, String(wrong())) : "none"))));
 }

@@ -1,10 +1,11 @@
-// Terminals side by side in tabs, at the foot of the page. They stay while somebody goes elsewhere on the page; what of them a page can keep is there again when it is loaded anew.
+// Terminals side by side in tabs, at the foot of the page. They stay while somebody goes elsewhere on the page, and their shells wait on the server while it is loaded anew.
 import type { Setter } from "solid-js";
 import { createRoot, createSignal, each, el, press, when, type Accessor, type View } from "../view";
+import { api, type KeptShell } from "../api";
 import { tell } from "../tell";
-import type { NodeTerminal } from "./terminal";
+import type { NodeTerminal, Wish } from "./terminal";
 
-interface Tab { number: number; node: string; name: string; state: () => string; setState: (text: string) => void; command: string[]; terminal: NodeTerminal | null; host: HTMLElement }
+interface Tab { number: number; node: string; name: string; state: () => string; setState: (text: string) => void; command: readonly string[]; terminal: NodeTerminal | null; host: HTMLElement }
 
 const MOST = 24;
 /** Where a browser's tab keeps what its terminals were, of each lab. */
@@ -21,13 +22,13 @@ export function dockOf(lab: string): Dock {
   return made;
 }
 
-interface Kept { node: string; text: string }
+/** A shell that was open when the page was left, and what stood there last, for when it has ended meanwhile. */
+interface Kept { node: string; shell: string; text: string }
 
-/** Shells that were open when the page was left; programs that were begun by a press are not begun again. */
 function kept(lab: string): Kept[] {
   try {
     const all = JSON.parse(sessionStorage.getItem(KEY + lab) ?? "[]") as Kept[];
-    return Array.isArray(all) ? all.filter(({ node, text }) => typeof node === "string" && typeof text === "string").slice(0, MOST) : [];
+    return Array.isArray(all) ? all.filter(({ node, shell, text }) => [node, shell, text].every((one) => typeof one === "string")).slice(0, MOST) : [];
   } catch {
     // A browser may have no storage, or somebody else's text in it.
     return [];
@@ -49,37 +50,42 @@ export class Dock {
   }
 
   private keep(): void {
-    const shells = this.tabs().filter(({ command, state }) => command.length === 0 && (state() === "" || state() === "starting"));
+    const shells = this.tabs().flatMap(({ node, terminal }) => (terminal?.shell && terminal.isAlive ? [{ node, shell: terminal.shell, text: terminal.text }] : []));
     try {
-      if (shells.length > 0) sessionStorage.setItem(KEY + this.lab, JSON.stringify(shells.map(({ node, terminal }) => ({ node, text: terminal?.text ?? "" }))));
+      if (shells.length > 0) sessionStorage.setItem(KEY + this.lab, JSON.stringify(shells));
       else sessionStorage.removeItem(KEY + this.lab);
     } catch {
-      // It is then as before: a page that is loaded anew has no terminals.
+      // The server still knows which shells wait.
     }
   }
 
-  /** Opens what was open when the page was loaded anew, of the nodes that there are. Terminals of a lab of this name that has ended meanwhile go. */
+  /** Comes back to the shells that were open here when the page was loaded anew, and to those that wait for nobody else, of the nodes that there are. Terminals of a lab of this name that has ended
+   * meanwhile go. */
   restore(nodes: readonly string[]): void {
-    for (const tab of this.tabs()) if (tab.state() !== "" && tab.state() !== "starting") this.close(tab, false);
+    for (const tab of this.tabs()) if (tab.terminal && !tab.terminal.isAlive) this.close(tab, false);
     if (this.restored) return;
     this.restored = true;
-    const all = kept(this.lab).filter(({ node }) => nodes.includes(node));
-    for (const { node, text } of all) this.open(node, [], text, false);
+    const here = kept(this.lab).filter(({ node }) => nodes.includes(node));
+    const open = (there: readonly KeptShell[]): void => {
+      for (const { node, shell, text } of here) this.open(node, there.some((one) => one.shell === shell) ? { shell } : { left: text }, false);
+      for (const { node, shell, attached } of there) if (!attached && nodes.includes(node) && !here.some((one) => one.shell === shell)) this.open(node, { shell }, false);
+    };
+    api.shells(this.lab).then(open, (error: Error) => { if (here.length > 0) tell(error.message, true); });
   }
 
-  open(node: string, command: string[] = [], before = "", focus = true): void {
+  open(node: string, wish: Wish = {}, focus = true): void {
     if (this.tabs().length >= MOST) {
       tell(`there are ${MOST} terminals already: close one`, true);
       return;
     }
     this.last += 1;
     const [state, setState] = createSignal("starting");
-    const tab: Tab = { number: this.last, node, name: this.freeName(node), state, setState, command, terminal: null, host: el("div", { class: "termhost" }) };
+    const tab: Tab = { number: this.last, node, name: this.freeName(node), state, setState, command: wish.command ?? [], terminal: null, host: el("div", { class: "termhost" }) };
     this.setTabs((all) => [...all, tab]);
     this.setAt(tab.number);
     import("./terminal").then(({ NodeTerminal }) => {
       if (!this.tabs().includes(tab)) return;
-      tab.terminal = new NodeTerminal(tab.host, this.lab, node, command, before, setState);
+      tab.terminal = new NodeTerminal(tab.host, this.lab, node, wish, setState);
       if (focus && this.at() === tab.number) tab.terminal.focus();
     }, (error: unknown) => tell(`the terminal could not be loaded: ${String(error)}`, true));
   }

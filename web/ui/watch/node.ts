@@ -57,7 +57,7 @@ export function nodePanel(lab: Lab, name: string, dock: Dock, book: FlowBook, op
       if (!known) return el("p", { class: "none" }, "the lab has no such node any more");
       return [
         el("p", { class: "under" }, `${known.kind}${known.stack && known.stack !== known.kind ? `, stack: ${known.stack}` : ""}`),
-        may("use") && runsPrograms(known.kind) ? el("div", { class: "controls" }, press("Open a terminal", () => dock.open(name), { class: "first" }), SIGNALS.map(({ name: text, signal }) => press(text, () => dock.open(name, signalAll(signal)))), press("Restart its services", () => attempt(() => lab.restart(name), `what runs on ${name} starts again`))) : null,
+        may("use") && runsPrograms(known.kind) ? el("div", { class: "controls" }, press("Open a terminal", () => dock.open(name), { class: "first" }), SIGNALS.map(({ name: text, signal }) => press(text, () => dock.open(name, { command: signalAll(signal) }))), press("Restart its services", () => attempt(() => lab.restart(name), `what runs on ${name} starts again`))) : null,
         el("h3", {}, "Interfaces"),
         el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "interfaces" }, el("table", {},
           el("thead", {}, el("tr", {}, ["interface", "link", "sends", "addresses"].map((head) => el("th", { scope: "col" }, head)))),

@@ -7,7 +7,7 @@ import { Lab } from "../lab";
 import { MapCanvas } from "../map/canvas";
 import { swatch } from "../map/dots";
 import { arrange, graphOf, type Look } from "../map/model";
-import { save } from "../../components/download";
+import { png, save } from "../../components/download";
 import { mapSvg } from "../map/export";
 import { address } from "../route";
 import { attempt, tell } from "../tell";
@@ -112,7 +112,9 @@ export function labPage(name: string): View {
   };
   const advance = (by: number): void => attempt(() => lab.time("advance", by));
   offer(() => commands());
-  const isVirtual = (): boolean => lab.now()?.clock === "virtual";
+  // What is offered follows from these, and not from each sample.
+  const isVirtual = createMemo(() => lab.now()?.clock === "virtual");
+  const isPaused = createMemo(() => lab.now()?.paused ?? false);
   const commands = (): Command[] => [
     ...TABS.map((one) => ({ name: `Show ${one.about ?? one.name.toLowerCase()}`, keys: one.keys, act: () => setTab(one.tab) })),
     ...MODES.map((one) => ({ name: `Colour links by ${one}`, act: () => setMode(one) })),
@@ -120,6 +122,7 @@ export function labPage(name: string): View {
     { name: "Show all of the map", keys: "0", act: () => map.fit() },
     { name: "Choose nodes with a lasso", keys: "l", act: () => map.beginLasso() },
     { name: "Save the map as SVG", act: () => save(`${name}.svg`, "image/svg+xml", mapSvg(map, looks, `map of lab ${name}`)) },
+    { name: "Save the map as PNG", act: () => attempt(async () => save(`${name}.png`, "image/png", await png(mapSvg(map, looks, `map of lab ${name}`)))) },
     { name: moving() ? "Let nothing move on the map" : "Show packets that move on the map", act: () => { setMoving(!moving()); } },
     ...(may("use") ? [
       ...chosen().links.map((link) => ({ name: `Cut link ${link}`, keys: "x", act: () => change("down", chosen().links) })).slice(0, 1),
@@ -127,7 +130,7 @@ export function labPage(name: string): View {
       ...(chosen().nodes.length > 0 ? [{ name: "Partition: cut the chosen nodes off", keys: "p", act: () => cutAround("down") }, { name: "Heal the partition around the chosen nodes", act: () => cutAround("up") }] : []),
       { name: "Heal all links", keys: "Shift+H", act: () => change("up", cut()) },
       ...(isVirtual() ? [
-        { name: lab.now()?.paused ? "Let time go on" : "Pause time", keys: " ", act: () => attempt(() => lab.time(lab.now()?.paused ? "resume" : "pause")) },
+        { name: isPaused() ? "Let time go on" : "Pause time", keys: " ", act: () => attempt(() => lab.time(isPaused() ? "resume" : "pause")) },
         ...([["1 ms", 1e6], ["100 ms", 1e8], ["1 s", 1e9], ["10 s", 1e10]] as const).map(([text, by]) => ({ name: `Advance time by ${text}`, act: () => advance(by) })),
       ] : []),
       ...(lab.topology()?.nodes ?? []).filter((node) => runsPrograms(node.kind)).slice(0, 300).map((node) => ({ name: `Open a terminal on ${node.name}`, act: () => dock.open(node.name), ...(chosen().nodes[0] === node.name ? { keys: "t" } : {}) })),

@@ -12,27 +12,44 @@ const SCROLLBACK = 4_000;
 const TAKEN = 32 << 10;
 /** Size of letters in pixels, and for a projector. */
 const [LETTERS, ENLARGED] = [13, 21];
-/** Lines that are kept for when the page is loaded anew. */
+/** Lines that are kept for when the page is loaded anew and the shell has ended by then. */
 const KEPT = 300;
+/** Between two attempts to come back to a shell, in ms. */
+const AGAIN = [250, 500, 1000, 2000, 5000];
+/** Codes with which the server closes a connection for good; others tell of one that was lost. */
+const FOR_GOOD = new Set([1000, 1001, 1007, 4401, 4403, 4404, 4409]);
+/** What a terminal says of itself while it comes back. */
+const CONNECTING = "connecting…";
 
 const letters = (): number => (document.documentElement.hasAttribute("data-present") ? ENLARGED : LETTERS);
 /** Without what would be a command to the terminal, but for ends of lines. */
 const plain = (text: string): string => text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ");
 
+/** What a terminal shows: a new program, a shell of before, or what is left of one that has ended. */
+export interface Wish { command?: string[]; shell?: string; left?: string }
+
 export class NodeTerminal {
   readonly element = h("div", { class: "terminal" });
   private readonly term: Terminal;
   private readonly fit = new FitAddon();
-  private readonly socket: WebSocket;
+  private socket: WebSocket | null = null;
   private readonly resize: ResizeObserver;
   private taken = 0;
+  /** The shell, as the server knows it, if it waits for a page that has lost its connection. */
+  shell: string | null;
+  /** Bytes still to come that were written before: questions to the terminal in them were answered then. */
+  private before = 0;
+  private isReplaying = false;
+  private attempts = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private alive = true;
   private ended = false;
   private readonly presented: MutationObserver;
   bytes = 0;
 
-  /** Stands in `host`, which is in the page already: the program learns the size that it has there. `before`: lines that stood there when the page was left. */
-  constructor(host: HTMLElement, lab: string, readonly node: string, command: string[], before: string, private readonly told: (state: string) => void) {
+  /** Stands in `host`, which is in the page already: the program learns the size that it has there. */
+  constructor(host: HTMLElement, private readonly lab: string, readonly node: string, private readonly wish: Wish, private readonly told: (state: string) => void) {
+    this.shell = wish.shell ?? null;
     host.append(this.element);
     this.term = new Terminal({ scrollback: SCROLLBACK, fontSize: letters(), fontFamily: 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace', cursorBlink: false, screenReaderMode: false, theme: this.theme(), allowProposedApi: false, linkHandler: { activate: () => undefined } });
     this.term.loadAddon(this.fit);
@@ -48,16 +65,13 @@ export class NodeTerminal {
     // Nobody takes what is typed when the program has ended: Tab leads out again.
     this.term.attachCustomKeyEventHandler(({ key }) => !(this.ended && key === "Tab"));
     this.fitNow();
-    if (before) this.term.write(`\x1b[2m${plain(before).replace(/\n/g, "\r\n")}\r\n[the page was loaded anew: this is another shell]\x1b[0m\r\n`);
-    this.socket = new WebSocket(terminalUrl(lab, node, this.term.cols, this.term.rows, command));
-    this.socket.binaryType = "arraybuffer";
-    this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.hear(event.data);
-    this.socket.onclose = (event) => {
-      if (this.alive) this.end(event.reason || "the connection was lost");
-    };
+    if (wish.left !== undefined) {
+      if (wish.left) this.term.write(`\x1b[2m${plain(wish.left).replace(/\n/g, "\r\n")}\x1b[0m\r\n`);
+      queueMicrotask(() => this.end("this shell has ended"));
+    } else this.connect();
     const encoder = new TextEncoder();
-    this.term.onData((text) => this.socket.readyState === WebSocket.OPEN && this.socket.send(encoder.encode(text)));
-    this.term.onBinary((text) => this.socket.readyState === WebSocket.OPEN && this.socket.send(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));
+    this.term.onData((text) => this.type(encoder.encode(text)));
+    this.term.onBinary((text) => this.type(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));
     this.term.onResize(({ cols, rows }) => this.say({ resize: { columns: cols, rows } }));
     this.resize = new ResizeObserver(() => this.fitNow());
     this.resize.observe(this.element);
@@ -67,6 +81,33 @@ export class NodeTerminal {
       this.fitNow();
     });
     this.presented.observe(document.documentElement, { attributeFilter: ["data-present"] });
+  }
+
+  private connect(): void {
+    const { command, shell } = { command: this.wish.command ?? [], shell: this.shell };
+    const socket = new WebSocket(terminalUrl(this.lab, this.node, this.term.cols, this.term.rows, { command, shell }));
+    this.socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.hear(event.data);
+    socket.onclose = (event) => {
+      if (!this.alive || this.ended) return;
+      if (this.shell === null || FOR_GOOD.has(event.code)) {
+        this.end(event.reason || "the connection was lost");
+        return;
+      }
+      this.told(CONNECTING);
+      this.timer = setTimeout(() => this.connect(), AGAIN[Math.min(this.attempts, AGAIN.length - 1)]);
+      this.attempts += 1;
+    };
+  }
+
+  private type(bytes: Uint8Array<ArrayBuffer>): void {
+    if (!this.isReplaying && this.socket?.readyState === WebSocket.OPEN) this.socket.send(bytes);
+  }
+
+  /** Whether its program runs, as far as is known. */
+  get isAlive(): boolean {
+    return this.alive && !this.ended;
   }
 
   /** The last lines that stand in it. */
@@ -82,7 +123,10 @@ export class NodeTerminal {
       const bytes = new Uint8Array(data);
       this.bytes += bytes.length;
       this.element.dataset["bytes"] = String(this.bytes);
+      this.before = Math.max(0, this.before - bytes.length);
+      const isLastOfBefore = this.isReplaying && this.before === 0;
       this.term.write(bytes, () => {
+        if (isLastOfBefore) this.isReplaying = false;
         this.taken += bytes.length;
         if (this.taken < TAKEN && bytes.length > 4096) return;
         this.say({ taken: this.taken });
@@ -90,10 +134,16 @@ export class NodeTerminal {
       });
       return;
     }
-    const message = JSON.parse(data) as { started?: boolean; exited?: number; refused?: { message: string } };
+    const message = JSON.parse(data) as { started?: boolean; shell?: string | null; before?: number; exited?: number; refused?: { message: string } };
     if (message.refused) this.end(message.refused.message);
     else if (message.exited !== undefined) this.end(message.exited === 0 ? "ended" : `ended with exit code ${message.exited}`);
     else if (message.started) {
+      // What was shown before the connection was lost comes again.
+      if (this.attempts > 0) this.term.reset();
+      this.attempts = 0;
+      this.shell = message.shell ?? null;
+      this.before = message.before ?? 0;
+      this.isReplaying = this.before > 0;
       this.told("");
       // It may have become another one while the program was starting, when nobody could be told.
       this.say({ resize: { columns: this.term.cols, rows: this.term.rows } });
@@ -109,7 +159,7 @@ export class NodeTerminal {
   }
 
   private say(message: unknown): void {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
   private fitNow(): void {
@@ -127,10 +177,16 @@ export class NodeTerminal {
 
   destroy(): void {
     this.alive = false;
+    clearTimeout(this.timer);
     this.resize.disconnect();
     this.presented.disconnect();
-    if (this.socket.readyState === WebSocket.CONNECTING) this.socket.onopen = () => this.socket.close();
-    else this.socket.close();
+    const { socket } = this;
+    // A shell that waits for pages is told that this one does not come back.
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => { socket.send(JSON.stringify({ end: true })); socket.close(); };
+    else {
+      this.say({ end: true });
+      socket?.close();
+    }
     this.term.dispose();
   }
 }
