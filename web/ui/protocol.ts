@@ -1,7 +1,7 @@
 // What is said over the control socket of a lab. Written by `scripts/page-types` from `netloom schema --protocol`: change that, and run it again.
 
-/** Netloom control protocol 1.7. */
-export const PROTOCOL = "1.7";
+/** Netloom control protocol 1.8. */
+export const PROTOCOL = "1.8";
 
 /** A step of lab time. */
 export interface Advance {
@@ -543,7 +543,7 @@ export type ServiceState = "waiting" | "starting" | "ready" | "done" | "stopped"
 
 /** A change of a link. */
 export interface Set {
-  /** Keys and values as in a lab file; `state` may also be `up` or `down`. */
+  /** Keys and values as in a lab file; `state` may also be `up` or `down`, and `down` and `up` are as on the timeline. */
   changes: [string, string][];
   /** `forward` or `backward`; none: both. */
   direction?: string | null;
