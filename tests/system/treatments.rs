@@ -58,3 +58,53 @@ fn assert_treated(bed: &Bed) {
     let samples = std::fs::read_to_string(bed.latest("treated").join("samples.csv")).unwrap();
     assert!(samples.contains(",up,forward,far,") && samples.contains(",up,forward,,"), "{samples}");
 }
+
+/// A LAN, VLANs over two switches, and a shared medium, each with three hosts: of the first group, of the second, and of none.
+fn parted() -> String {
+    let mut lab = String::from(
+        "
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+nodes: {la: {}, lb: {}, lc: {}, va: {}, vb: {}, vc: {}, ma: {}, mb: {}, mc: {}, left: {kind: switch}, right: {kind: switch}}
+links:
+  lan: {ends: [la, lb, lc], delay: 1 ms}
+  va: {ends: [va, left], vlans: 10}
+  vb: {ends: [vb, right], vlans: 10}
+  vc: {ends: [vc, left], vlans: 10}
+  trunk: {ends: [left, right], vlans: {trunk: [10, 20]}, delay: 1 ms}
+  bus: {ends: [ma, mb, mc], medium: shared, delay: 1 ms}
+timeline:
+  - {at: 500 ms, partition: [[la, va, ma], [lb, vb, mb]], for: 1500 ms}
+",
+    );
+    let (mut expect, ping) = (String::from("expect:\n"), "ping -4 -c 2 -i 0.1 -W 0.4");
+    for net in ["l", "v", "m"] {
+        for (name, at, [from, to], code) in [
+            ("before", 100, ["a", "b"], 0),
+            ("parted", 600, ["a", "b"], 1),
+            ("one", 600, ["a", "c"], 0),
+            ("other", 600, ["c", "b"], 0),
+            ("healed", 2_500, ["b", "a"], 0),
+        ] {
+            let command = format!("{ping} {net}{to}");
+            lab += &format!("  - {{at: {at} ms, on: {net}{from}, run: {command}, as: {net}-{name}, may_fail: true}}\n");
+            expect += &format!("  - {net}-{name}.exit == {code}\n");
+        }
+    }
+    lab + &expect
+}
+
+/// In namespaces and on kernels of the nodes' own: members of one group and who is in none reach each other, members of different groups do not.
+#[test]
+fn partitions_of_lans_part_groups_and_nobody_else() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write("parted.yaml", &parted());
+    for clock in ["real", "virtual"] {
+        let run = bed.netloom(&["run", "parted.yaml", "--clock", clock, "--no-plots"]).expect_code(0);
+        assert!(!run.stdout.contains("NOT as described"), "{clock}: {run:#?}");
+        let rows = bed.json("parted", "pipes.json");
+        let dropped: u64 =
+            rows.as_array().unwrap().iter().map(|row| row["dropped_down_packets"].as_u64().unwrap()).sum();
+        assert!(dropped >= 6, "{clock}: {rows:#}");
+    }
+    bed.assert_nothing_is_left("parted");
+}
