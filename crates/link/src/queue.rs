@@ -23,7 +23,7 @@ mod wf2q;
 pub use codel::{CodelConfig, CodelControl};
 pub use divided::{ClassConfig, Division};
 pub use drr::DrrConfig;
-pub use dual_pi2::DualPi2Config;
+pub use dual_pi2::{DualPi2Config, Overload};
 pub use fq_codel::FqCodelConfig;
 pub use pie::PieConfig;
 pub use red::RedConfig;

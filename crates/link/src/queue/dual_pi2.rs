@@ -47,6 +47,22 @@ pub struct DualPi2Config {
     pub range: Duration,
     /// The share of the rate that is kept for the classic queue while both have packets, below 1.
     pub classic_share: Probability,
+    /// What happens when the low-latency queue cannot be marked more often.
+    pub overload: Overload,
+}
+
+/// What happens from k p' = 1 on, when every packet of the low-latency queue is marked already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overload {
+    /// RFC 9332, figure 7: packets of the low-latency queue are dropped with p'^2, and the others marked with k p', out of one memory;
+    /// classic packets are dropped and no longer marked.
+    #[default]
+    Rfc,
+    /// Linux, `net/sched/sch_dualpi2.c` with `drop_on_overload`, its default: packets of the low-latency queue are dropped with p'^2, and
+    /// all others marked; classic packets are dropped and no longer marked.
+    Linux,
+    /// Linux with `overflow`: p' grows to 1/k only, and all packets of the low-latency queue are marked until the buffer is full.
+    Overflow,
 }
 
 impl Default for DualPi2Config {
@@ -62,6 +78,7 @@ impl Default for DualPi2Config {
             min: Duration::from_micros(800),
             range: Duration::from_micros(400),
             classic_share: Probability::from_parts_per_trillion(100_000_000_000).expect("10 % is below 1"),
+            overload: Overload::Rfc,
         }
     }
 }
@@ -98,20 +115,22 @@ struct Half {
     waiting: Fifo,
     /// Figure 4: q.count.
     count: f64,
+    /// The same of drops where they are drawn apart from marks.
+    drops: f64,
+}
+
+/// Figure 4, `recur`: true with a certain likelihood, evenly spaced.
+fn recur(count: &mut f64, likelihood: f64) -> bool {
+    // q.count += likelihood; if (q.count > 1) { q.count -= 1; return TRUE }
+    *count += likelihood;
+    let is_due = *count > 1.0;
+    if is_due {
+        *count -= 1.0;
+    }
+    is_due
 }
 
 impl Half {
-    /// Figure 4, `recur`: true with a certain likelihood, evenly spaced.
-    fn recur(&mut self, likelihood: f64) -> bool {
-        // q.count += likelihood; if (q.count > 1) { q.count -= 1; return TRUE }
-        self.count += likelihood;
-        let is_due = self.count > 1.0;
-        if is_due {
-            self.count -= 1.0;
-        }
-        is_due
-    }
-
     fn age(&self, now: Instant) -> Duration {
         self.waiting.head_arrival().map_or(Duration::ZERO, |arrival| now.since(arrival))
     }
@@ -263,14 +282,19 @@ impl DualPi2 {
             // if (lq.len()>Th_len) p'_L = laqm(lq.time()), else p'_L = 0
             let native = if len > LEAST_PACKETS { self.laqm(wait) } else { 0.0 };
             // p_L = MAX(p'_L, p_CL); if ( recur(lq, p_L) ) mark(pkt)
-            self.lq.recur(native.max(p_cl))
+            recur(&mut self.lq.count, native.max(p_cl))
         } else {
             // Overload saturation: if ( recur(lq, p_C) ) drop(pkt)
-            if self.lq.recur(p_c) {
+            let is_dropped = match self.config.overload {
+                Overload::Rfc => recur(&mut self.lq.count, p_c),
+                Overload::Linux => recur(&mut self.lq.drops, p_c),
+                Overload::Overflow => false,
+            };
+            if is_dropped {
                 return false;
             }
             // if ( recur(lq, p_CL) ) mark(pkt)
-            self.lq.recur(p_cl)
+            self.config.overload != Overload::Rfc || recur(&mut self.lq.count, p_cl)
         };
         if is_marked {
             ledger.mark(packet);
@@ -282,7 +306,8 @@ impl DualPi2 {
     fn treat_classic(&mut self, packet: &mut Packet, ledger: &mut Ledger<'_>) -> bool {
         let p_c = self.p_c();
         // if ( recur(cq, p_C) ) { if ( (ecn(pkt) == 0) OR (p_C >= p_Cmax) ) drop(pkt), else mark(pkt) }
-        !self.cq.recur(p_c) || (p_c < self.p_c_max() && ledger.mark(packet))
+        let can_mark = p_c < self.p_c_max() || self.config.overload == Overload::Overflow;
+        !recur(&mut self.cq.count, p_c) || (can_mark && ledger.mark(packet))
     }
 
     /// Figure 5: the native probability of the low-latency queue.
@@ -333,7 +358,8 @@ impl DualPi2 {
         // p' = p' + alpha * (curq - target) + beta * (curq - prevq), within 0 and 1
         let (alpha, beta) = self.gains();
         let step = alpha * seconds_longer(curq, self.config.target) + beta * seconds_longer(curq, self.prevq);
-        self.p = (self.p + step).clamp(0.0, 1.0);
+        let most = if self.config.overload == Overload::Overflow { 1.0 / f64::from(self.config.coupling) } else { 1.0 };
+        self.p = (self.p + step).clamp(0.0, most);
         // prevq = curq
         self.prevq = curq;
     }

@@ -4,8 +4,8 @@
 //! parameters. Choices that the RFC leaves open:
 //! - The queuing delay is measured, not estimated from a departure rate (section 4.3 allows both): it is what the packet
 //!   that left last had waited, or zero while nothing waits.
-//! - Drops are drawn independently (section 5.4, derandomization, is optional), the step of the probability is not
-//!   capped (5.5), and the controller is always active (5.3).
+//! - Drops are drawn independently unless [`PieConfig::derandomize`] says otherwise (section 5.4, optional), the step of the
+//!   probability is not capped (5.5), and the controller is always active (5.3).
 //! - Gains for another update period than 15 ms follow from the RFC's rule for half of it; see [`PieConfig::update`].
 //!
 //! The probability is updated at multiples of the update period since the run began.
@@ -32,6 +32,10 @@ const UPDATE: Duration = Duration::from_millis(15);
 /// From this probability on packets are dropped even if their senders understand marks (section 5.1, `mark_ecnth`).
 const MARK_BELOW: f64 = 0.1;
 
+/// Between these sums of probabilities since the last drop, drops are drawn (section 5.4).
+const LEAST_ACCUMULATED: f64 = 0.85;
+const MOST_ACCUMULATED: f64 = 8.5;
+
 /// The parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieConfig {
@@ -51,6 +55,9 @@ pub struct PieConfig {
     /// Length of a typical packet: with no more than two of them waiting, nothing is dropped early; and the byte mode
     /// compares with it. MEAN_PKTSIZE, for which the RFC has no value.
     pub mean_packet: Bytes,
+    /// Whether drops are kept apart (section 5.4, as in Linux): none before the probabilities since the last one add up to 0.85, and one
+    /// when they do to 8.5.
+    pub derandomize: bool,
 }
 
 impl Default for PieConfig {
@@ -64,6 +71,7 @@ impl Default for PieConfig {
             ecn: false,
             byte_mode: false,
             mean_packet: Bytes::new(1_000),
+            derandomize: false,
         }
     }
 }
@@ -98,6 +106,8 @@ pub(crate) struct Pie {
     qdelay_old: Duration,
     /// How long the packet that left last had waited.
     last_wait: Duration,
+    /// The probabilities since the last drop, if they are added up.
+    accu_prob: f64,
     tail: DropTail,
     random: Xoshiro256PlusPlus,
 }
@@ -111,6 +121,7 @@ impl Pie {
             burst_allowance: config.burst,
             qdelay_old: Duration::ZERO,
             last_wait: Duration::ZERO,
+            accu_prob: 0.0,
             tail: DropTail::new(config.limit),
             random: Xoshiro256PlusPlus::seed_from_u64(seed.get()),
         }
@@ -173,7 +184,22 @@ impl Pie {
             return false;
         }
         let share = if self.config.byte_mode { size.get() as f64 / self.config.mean_packet.get() as f64 } else { 1.0 };
-        even(&mut self.random) < self.drop_prob * share
+        let probability = self.drop_prob * share;
+        if !self.config.derandomize {
+            return even(&mut self.random) < probability;
+        }
+        // Appendix B: if (PIE->drop_prob_ == 0) PIE->accu_prob_ = 0; PIE->accu_prob_ += PIE->drop_prob_
+        self.accu_prob = if self.drop_prob == 0.0 { 0.0 } else { self.accu_prob + probability };
+        // if (PIE->accu_prob_ < 0.85) return ENQUE; if (PIE->accu_prob_ >= 8.5) return DROP
+        let is_dropped = match self.accu_prob {
+            little if little < LEAST_ACCUMULATED => false,
+            much if much >= MOST_ACCUMULATED => true,
+            _ => even(&mut self.random) < probability,
+        };
+        if is_dropped {
+            self.accu_prob = 0.0;
+        }
+        is_dropped
     }
 
     /// Makes all updates until `now`.

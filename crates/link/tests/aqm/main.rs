@@ -9,7 +9,8 @@ mod naive;
 use common::{Load, Transport, alone, first_segment, number};
 use naive::{Fate, NANOS_PER_BYTE, Packet, nanos};
 use netloom_link::{
-    DropLog, DualPi2Config, PieConfig, Pipe, PipeChange, PipeConfig, QueueConfig, RateConfig, RedConfig,
+    Cause, DropLog, DualPi2Config, Overload, PieConfig, Pipe, PipeChange, PipeConfig, QueueConfig, RateConfig,
+    RedConfig,
 };
 use netloom_packet::{Ecn, Pool};
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
@@ -67,7 +68,7 @@ prop_compose! {
         target in 1..20_000_000_u64,
         update in 100_000..40_000_000_u64,
         burst in 0..60_000_000_u64,
-        (ecn, byte_mode) in any::<(bool, bool)>(),
+        (ecn, byte_mode, derandomize) in any::<(bool, bool, bool)>(),
         mean in 1..1_500_u64,
     ) -> QueueConfig {
         QueueConfig::Pie(PieConfig {
@@ -78,6 +79,7 @@ prop_compose! {
             ecn,
             byte_mode,
             mean_packet: Bytes::new(mean),
+            derandomize,
         })
     }
 }
@@ -91,6 +93,7 @@ prop_compose! {
         coupling in 1..4_u8,
         (min, range) in (0..4_000_000_u64, 0..4_000_000_u64),
         classic_share in 0..1_000_u64,
+        overload in prop_oneof![Just(Overload::Rfc), Just(Overload::Linux), Just(Overload::Overflow)],
     ) -> QueueConfig {
         QueueConfig::DualPi2(DualPi2Config {
             limit,
@@ -101,6 +104,7 @@ prop_compose! {
             min: nanos(min),
             range: nanos(range),
             classic_share: share(classic_share),
+            overload,
         })
     }
 }
@@ -285,4 +289,66 @@ fn a_long_silence_is_no_work() {
         let fates = fates(&queue, &[packet(0, 0), packet(1, last)]);
         assert_eq!(fates[1], Fate::Left(1, last + 100 * NANOS_PER_BYTE, false));
     }
+}
+
+/// An overloaded queue, and what it drops early of packets that come one by one, with so many seeds.
+fn early_drops(config: PieConfig, seeds: u64) -> Vec<usize> {
+    let queue = QueueConfig::Pie(config);
+    let play = |seed: u64| {
+        let config = PipeConfig { rate: RateConfig::Constant(rate()), queue: queue.clone(), ..PipeConfig::default() };
+        let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(seed));
+        let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
+        // A burst of which some thirty wait, and then one for each that leaves: 1,102 in all.
+        for number in 0..1_102_u64 {
+            let at = Instant::from_nanos(number.saturating_sub(30) * 1_000 * NANOS_PER_BYTE);
+            let packet = Load::Plain(1_000).packet_with(&mut pool, u32::try_from(number).expect("few"), 0);
+            pipe.push(at, packet, &mut drop_log);
+            while pipe.pop(at, &mut drop_log).is_some() {}
+        }
+        usize::try_from(pipe.counters().dropped.early.packets).expect("few")
+    };
+    (0..seeds).map(play).collect()
+}
+
+/// RFC 8033, section 5.4: drops that are drawn independently may come early and close to each other; with derandomization, none comes before
+/// the probabilities add up to 0.85. Both are PIE; Linux has the second.
+#[test]
+fn derandomized_drops_wait_for_their_turn() {
+    let plain = PieConfig { target: nanos(29_000_000), burst: Duration::ZERO, byte_mode: true, ..PieConfig::default() };
+    let independent = early_drops(plain, 150);
+    let apart = early_drops(PieConfig { derandomize: true, ..plain }, 150);
+    let runs_with_one = |all: &[usize]| all.iter().filter(|drops| **drops > 0).count();
+    assert!((5..145).contains(&runs_with_one(&independent)), "{independent:?}");
+    assert_eq!(runs_with_one(&apart), 0, "{apart:?}");
+}
+
+/// Twice as much comes as can be sent, all of it for the low-latency queue: what the three do with a base probability of 0.6 and more.
+#[test]
+fn overload_is_that_of_the_rfc_or_of_linux() {
+    let play = |overload: Overload| {
+        let config = DualPi2Config {
+            limit: Limit::Packets(60),
+            target: nanos(2_000_000),
+            rtt_max: nanos(20_000_000),
+            overload,
+            ..DualPi2Config::default()
+        };
+        let packet = |number: u32| Packet { number, size: 1_000, ecn: 1, arrival: u64::from(number) * 500_000 };
+        let all = fates(&QueueConfig::DualPi2(config), &(0..1_200).map(packet).collect::<Vec<_>>());
+        let count = |is: &dyn Fn(&Fate) -> bool| all.iter().filter(|fate| is(fate)).count();
+        let late = |number: u32| number > 400;
+        [
+            count(&|fate| matches!(fate, Fate::Dropped(number, _, cause) if late(*number) && *cause == Cause::Early)),
+            count(&|fate| matches!(fate, Fate::Dropped(number, _, cause) if late(*number) && *cause == Cause::Full)),
+            count(&|fate| matches!(fate, Fate::Left(number, _, false) if late(*number))),
+        ]
+    };
+    let [rfc, linux, overflow] = [Overload::Rfc, Overload::Linux, Overload::Overflow].map(play);
+    // Linux marks whatever it does not drop, and drops half when twice as much comes.
+    assert_eq!(linux[2], 0, "{linux:?}");
+    assert!(linux[0] > 300 && linux[1] < 50, "{linux:?}");
+    assert!(rfc[0] > 300, "{rfc:?}");
+    // Until the buffer is full, and then at its end.
+    assert_eq!((overflow[0], overflow[2]), (0, 0), "{overflow:?}");
+    assert!(overflow[1] > 300, "{overflow:?}");
 }

@@ -1,7 +1,7 @@
 //! Queue disciplines by their definitions: lists that are searched and added up again at every packet, timers that tick,
 //! and a transmitter that takes a microsecond a byte. None of it is shared with the crate.
 
-use netloom_link::{Cause, DualPi2Config, PieConfig, QueueConfig, RedConfig};
+use netloom_link::{Cause, DualPi2Config, Overload, PieConfig, QueueConfig, RedConfig};
 use netloom_units::{Duration, Limit, Seed};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -300,6 +300,8 @@ struct Pie {
     waiting: Vec<Packet>,
     waited: u64,
     probability: f64,
+    /// Of the probabilities since the last drop.
+    sum: f64,
     old: u64,
     burst: u64,
 }
@@ -307,7 +309,7 @@ struct Pie {
 impl Pie {
     fn new(config: PieConfig, random: Xoshiro256PlusPlus) -> Self {
         let burst = config.burst.as_nanos();
-        Self { config, random, waiting: Vec::new(), waited: 0, probability: 0.0, old: 0, burst }
+        Self { config, random, waiting: Vec::new(), waited: 0, probability: 0.0, sum: 0.0, old: 0, burst }
     }
 
     fn delay(&self) -> u64 {
@@ -321,7 +323,22 @@ impl Pie {
             return false;
         }
         let share = if self.config.byte_mode { packet.size as f64 / mean as f64 } else { 1.0 };
-        even(&mut self.random) < self.probability * share
+        if !self.config.derandomize {
+            return even(&mut self.random) < self.probability * share;
+        }
+        if self.probability == 0.0 {
+            self.sum = 0.0;
+        } else {
+            self.sum += self.probability * share;
+        }
+        if self.sum < 0.85 {
+            return false;
+        }
+        let is_early = self.sum >= 8.5 || even(&mut self.random) < self.probability * share;
+        if is_early {
+            self.sum = 0.0;
+        }
+        is_early
     }
 }
 
@@ -381,13 +398,14 @@ struct DualPi2 {
     waiting: Vec<Packet>,
     base: f64,
     before: u64,
-    /// What `recur` keeps for each queue: low latency, classic.
-    counts: [f64; 2],
+    /// What `recur` keeps for each queue: low latency, classic; and for drops of the first where these are drawn apart.
+    counts: [f64; 3],
     credit: i128,
 }
 
 const LOW: usize = 0;
 const CLASSIC: usize = 1;
+const DROPS: usize = 2;
 
 fn half(packet: &Packet) -> usize {
     if packet.ecn % 2 == 1 { LOW } else { CLASSIC }
@@ -395,7 +413,7 @@ fn half(packet: &Packet) -> usize {
 
 impl DualPi2 {
     fn new(config: DualPi2Config) -> Self {
-        Self { config, waiting: Vec::new(), base: 0.0, before: 0, counts: [0.0; 2], credit: 0 }
+        Self { config, waiting: Vec::new(), base: 0.0, before: 0, counts: [0.0; 3], credit: 0 }
     }
 
     fn first(&self, which: usize) -> Option<(usize, Packet)> {
@@ -446,10 +464,20 @@ impl DualPi2 {
         let squared = self.base * self.base;
         if half(packet) == CLASSIC {
             let most = 1.0 / (f64::from(self.config.coupling) * f64::from(self.config.coupling));
-            return !self.recur(CLASSIC, squared) || (squared < most && mark(packet));
+            let can_mark = squared < most || self.config.overload == Overload::Overflow;
+            return !self.recur(CLASSIC, squared) || (can_mark && mark(packet));
         }
         let likelihood = if coupled < 1.0 {
             coupled.max(if len > 1 { self.ramp(wait) } else { 0.0 })
+        } else if self.config.overload == Overload::Overflow {
+            mark(packet);
+            return true;
+        } else if self.config.overload == Overload::Linux {
+            let is_dropped = self.recur(DROPS, squared);
+            if !is_dropped {
+                mark(packet);
+            }
+            return !is_dropped;
         } else if self.recur(LOW, squared) {
             return false;
         } else {
@@ -473,7 +501,8 @@ impl Discipline for DualPi2 {
         let (alpha, beta) = (0.1 * self.config.update.as_secs_f64() / (rtt * rtt), 0.3 / rtt);
         let difference = |other: u64| seconds(i128::from(age) - i128::from(other));
         let step = alpha * difference(self.config.target.as_nanos()) + beta * difference(self.before);
-        self.base = (self.base + step).clamp(0.0, 1.0);
+        let most = if self.config.overload == Overload::Overflow { 1.0 / f64::from(self.config.coupling) } else { 1.0 };
+        self.base = (self.base + step).clamp(0.0, most);
         self.before = age;
     }
 

@@ -4,8 +4,8 @@ use super::pie::TARGET;
 use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, SHARE_OR_ZERO, Section};
-use crate::scalar::{duration, duration_or_zero, integer, probability_or_zero, quantity};
-use netloom_link::{DualPi2Config, QueueConfig};
+use crate::scalar::{duration, duration_or_zero, integer, probability_or_zero, quantity, word};
+use netloom_link::{DualPi2Config, Overload, QueueConfig};
 
 pub(crate) const SECTION: Section = Section {
     name: "queue_dualpi2",
@@ -56,14 +56,26 @@ pub(crate) const SECTION: Section = Section {
             "10 %",
             "The share of the rate that the classic queue keeps while both have packets, below 100 %. Default: 10 %.",
         ),
+        Key::new(
+            "overload",
+            Kind::Word(&["rfc", "linux", "overflow"]),
+            "linux",
+            "What happens when all of the low-latency queue is marked already: as in RFC 9332, as in Linux, or as in Linux with its option \
+             `overflow`. Default: rfc.",
+        ),
     ]],
 };
+
+const OVERLOADS: [(&str, Overload); 3] =
+    [("rfc", Overload::Rfc), ("linux", Overload::Linux), ("overflow", Overload::Overflow)];
 
 /// Every form that it can take.
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: dualpi2}",
     "{kind: dualpi2, limit: 100 packets, target: 10 ms, update: 10 ms, rtt_max: 50 ms, coupling: 1}",
     "{kind: dualpi2, min: 1 ms, range: 0, classic_share: 0}",
+    "{kind: dualpi2, overload: linux}",
+    "{kind: dualpi2, overload: overflow}",
 ];
 
 pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
@@ -78,13 +90,15 @@ pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueCo
         min: fields.read("min", duration_or_zero, errors).unwrap_or(plain.min),
         range: fields.read("range", duration_or_zero, errors).unwrap_or(plain.range),
         classic_share: fields.read("classic_share", probability_or_zero, errors).unwrap_or(plain.classic_share),
+        overload: fields.read("overload", |node| word(node, &OVERLOADS), errors).unwrap_or(plain.overload),
     }))
 }
 
 pub(crate) fn write(config: &DualPi2Config) -> String {
-    let DualPi2Config { limit, target, update, rtt_max, coupling, min, range, classic_share } = config;
+    let DualPi2Config { limit, target, update, rtt_max, coupling, min, range, classic_share, overload } = config;
+    let overload = OVERLOADS.iter().find(|(_, known)| known == overload).map_or("rfc", |(name, _)| name);
     format!(
         "{{kind: dualpi2, limit: {limit}, target: {target}, update: {update}, rtt_max: {rtt_max}, \
-         coupling: {coupling}, min: {min}, range: {range}, classic_share: {classic_share}}}"
+         coupling: {coupling}, min: {min}, range: {range}, classic_share: {classic_share}, overload: {overload}}}"
     )
 }

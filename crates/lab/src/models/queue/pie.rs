@@ -40,6 +40,12 @@ pub(crate) const SECTION: Section = Section {
             "Whether a packet's probability is in proportion to its size. Default: false.",
         ),
         MEAN_PACKET,
+        Key::new(
+            "derandomize",
+            Kind::Flag,
+            "true",
+            "Whether drops are kept apart, as Linux does: none before the probabilities since the last one add up to 0.85. Default: false.",
+        ),
     ]],
 };
 
@@ -55,7 +61,7 @@ pub(super) const TARGET: Key = Key::new(
 pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: pie}",
     "{kind: pie, limit: 200 packets, target: 20 ms, update: 30 ms, burst: 0, ecn: true}",
-    "{kind: pie, burst: 100 ms, byte_mode: true, mean_packet: 1 kB}",
+    "{kind: pie, burst: 100 ms, byte_mode: true, mean_packet: 1 kB, derandomize: true}",
 ];
 
 pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
@@ -68,13 +74,14 @@ pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueCo
         ecn: fields.read("ecn", flag, errors).unwrap_or(plain.ecn),
         byte_mode: fields.read("byte_mode", flag, errors).unwrap_or(plain.byte_mode),
         mean_packet: fields.read("mean_packet", quantity, errors).unwrap_or(plain.mean_packet),
+        derandomize: fields.read("derandomize", flag, errors).unwrap_or(plain.derandomize),
     }))
 }
 
 pub(crate) fn write(config: &PieConfig) -> String {
-    let PieConfig { limit, target, update, burst, ecn, byte_mode, mean_packet } = config;
+    let PieConfig { limit, target, update, burst, ecn, byte_mode, mean_packet, derandomize } = config;
     format!(
         "{{kind: pie, limit: {limit}, target: {target}, update: {update}, burst: {burst}, ecn: {ecn}, \
-         byte_mode: {byte_mode}, mean_packet: {mean_packet}}}"
+         byte_mode: {byte_mode}, mean_packet: {mean_packet}, derandomize: {derandomize}}}"
     )
 }
