@@ -19,7 +19,10 @@ pub struct TunnelRow {
     pub base_ns: u64,
     /// Whether both ends read one clock, so that each way is known by itself.
     pub one_clock: bool,
-    /// How long datagrams took from there: the median.
+    /// How long datagrams took from there: the shortest time.
+    #[serde(default)]
+    pub path_min_ns: u64,
+    /// The same, the median.
     pub path_p50_ns: u64,
     /// The same, 99th percentile.
     pub path_p99_ns: u64,
@@ -71,6 +74,7 @@ impl TunnelRow {
             remote: tunnel.remote.clone(),
             base_ns: report.base.as_nanos(),
             one_clock: report.has_common_clock,
+            path_min_ns: report.took.min().map_or(0, Duration::as_nanos),
             path_p50_ns: quantile(&report.took, 0.5),
             path_p99_ns: quantile(&report.took, 0.99),
             path_max_ns: quantile(&report.took, 1.0),

@@ -242,18 +242,22 @@ fn routers(rows: &[RouterRow]) -> String {
     text
 }
 
-/// The paths of tunnels to other machines.
+/// The paths of tunnels to other machines, a row for each direction. How long datagrams took there, and which were lost, the far end tells.
 fn tunnels(rows: &[TunnelRow]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let heads = ["path", "median", "99 %", "most", "sent", "received", "lost"].map(|head| (head, Align::Right));
-    let columns: Vec<_> = [("tunnel", Align::Left), ("to", Align::Left)].into_iter().chain(heads).collect();
+    let heads = ["least", "median", "99 %", "most", "frames", "lost"].map(|head| (head, Align::Right));
+    let columns: Vec<_> = [("tunnel", Align::Left), ("path", Align::Left)].into_iter().chain(heads).collect();
     let mut table = Table::new(&columns);
     for row in rows {
-        let spans = [row.base_ns, row.path_p50_ns, row.path_p99_ns, row.path_max_ns].map(span);
-        let counts = [row.sent_frames, row.received_frames, row.lost_frames].map(|count| count.to_string());
-        table.row([row.node.clone(), row.remote.clone()].into_iter().chain(spans).chain(counts).collect());
+        let there = [span(row.base_ns), String::new(), String::new(), String::new(), row.sent_frames.to_string()];
+        let names = [row.node.clone(), format!("to {}", row.remote)];
+        table.row(names.into_iter().chain(there).chain([String::new()]).collect());
+        let back = [row.path_min_ns, row.path_p50_ns, row.path_p99_ns, row.path_max_ns].map(span);
+        let counts = [row.received_frames, row.lost_frames].map(|count| count.to_string());
+        let begin = [String::new(), format!("from {}", row.remote)];
+        table.row(begin.into_iter().chain(back).chain(counts).collect());
     }
     table.to_string()
 }

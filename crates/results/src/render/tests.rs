@@ -111,3 +111,26 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
     assert_eq!(plain(&verdict(&good)), "verdict: as described\n");
     assert_eq!(plain(&verdict(&Verdict::default())), "verdict: not judged: no link carried a packet\n");
 }
+
+/// What was measured of one direction does not stand beside what was measured of the other.
+#[test]
+fn a_tunnel_has_a_row_for_each_direction() {
+    let row = TunnelRow {
+        node: "far".into(),
+        remote: "192.0.2.2".into(),
+        base_ns: 8_005_000,
+        path_min_ns: 3_001_000,
+        path_p50_ns: 3_031_000,
+        path_p99_ns: 3_100_000,
+        path_max_ns: 3_200_000,
+        sent_frames: 1_200,
+        received_frames: 1_203,
+        lost_frames: 2,
+        ..TunnelRow::default()
+    };
+    let text = plain(&tunnels(&[row]));
+    let words: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(words[0], ["far", "to", "192.0.2.2", "8.005", "ms", "1200"], "{text}");
+    assert_eq!(words[1][..2], ["from", "192.0.2.2"], "{text}");
+    assert!(words[1].ends_with(&["1203", "2"]) && !words[1].contains(&"8.005"), "{text}");
+}
