@@ -177,3 +177,37 @@ fn a_sweep_judges_all_runs_together() {
     let played = bed.work().join("out/runs/both-0003/lab.yaml");
     bed.netloom(&["run", &played.to_string_lossy(), "-q", "--no-plots"]).expect_code(0);
 }
+
+/// The programs' packets take another way than over `l`; what is there are the kernels' own.
+#[test]
+fn programs_are_told_from_kernels() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write(
+        "detour.yaml",
+        r#"
+clock: virtual
+duration: 3 s
+nodes: {a: {}, b: {}, r: {kind: router}}
+links:
+  l: {ends: [a, b], rate: 1 Mbit/s, delay: 50 ms}
+  x: {ends: [a, r]}
+  y: {ends: [r, b]}
+timeline:
+  - {on: a, run: "ip route add 10.0.0.2/32 via 10.0.0.6; ping -4 -c 3 -i 0.2 10.0.0.2"}
+expect:
+  - l.forward.packets > 0
+  - l.forward.packets match (programs) == 0
+  - l.forward.packets match (kernels icmpv6) == l.forward.packets
+  - l.forward.delay match (programs) > 40 ms
+  - x.forward.packets match (programs) == 3
+  - x.forward.packets match (icmp from a to 10.0.0.2) == 3 during 0 s..2 s
+  - p99(x.forward.delay match (programs)) < 1 ms
+"#,
+    );
+    bed.netloom(&["run", "detour.yaml", "-q", "--no-plots"]).expect_code(1);
+    let all = expectations(&bed, "detour");
+    let met: Vec<bool> = all.iter().map(|(_, met, _)| *met).collect();
+    assert_eq!(met, [true, true, true, false, true, true, true], "{all:#?}");
+    assert!(all[0].2.contains("all of them are what kernels exchange by themselves"), "{all:#?}");
+    assert!(all[3].2.contains("no such packet was delivered"), "{all:#?}");
+}

@@ -52,7 +52,8 @@ fn a_journal_has_every_packet_of_a_run_and_what_became_of_it() {
                 (row["link"], row["direction"]),
                 (pipe["link"].as_str().unwrap(), pipe["direction"].as_str().unwrap())
             );
-            assert_eq!(number(row, "packets"), count("arrived_packets"), "{row:?}");
+            let all = count("in_flight_at_start_packets") + count("arrived_packets");
+            assert_eq!(number(row, "packets"), all, "{row:?}");
             assert_eq!(number(row, "delivered_packets"), count("departed_packets"), "{row:?}");
             for cause in ["loss", "queue", "early", "down"] {
                 let column = format!("dropped_{cause}_packets");
@@ -134,6 +135,52 @@ fn a_journal_that_is_damaged_is_read_up_to_there() {
     assert!(none.stderr.contains("journal: all"), "{none:#?}");
     let unknown = bed.netloom(&["journal", "results/noted/latest", "--link", "fra"]).expect_code(2);
     assert!(unknown.stderr.contains("access, far"), "{unknown:#?}");
+}
+
+/// A service sends from two seconds before time zero on, and the kernels say something when their interfaces come up: some of it is in flight
+/// then. Tables, samples and journal begin there, and balance.
+#[test]
+fn everything_counts_from_time_zero_on() {
+    let bed = Bed::with_kernel(User::Own);
+    bed.write(
+        "early.yaml",
+        "
+clock: virtual
+duration: 3 s
+nodes: {a: {}, b: {}}
+links:
+  l: {ends: [a, b], rate: 2 Mbit/s, delay: 400 ms, queue: 1000 packets}
+  slow: {ends: [a, b], delay: 5 s}
+timeline:
+  - {on: a, run: ping -4 -i 0.01 -s 200 -I eth0 b, service: true, ready: {pause: 2 s}}
+journal: all
+",
+    );
+    bed.netloom(&["run", "early.yaml", "-q", "--no-plots"]).expect_code(0);
+    let summary = bed.netloom(&["journal", "results/early/latest", "--summary", "--format", "csv"]).expect_code(0);
+    let samples = fs::read_to_string(bed.latest("early").join("samples.csv")).unwrap();
+    let counted = bed.json("early", "pipes.json");
+    let dropped = ["loss", "queue", "early", "down"].map(|cause| format!("dropped_{cause}_packets"));
+    for (told, pipe) in rows(&summary.stdout).iter().zip(counted.as_array().unwrap()) {
+        let count = |column: &str| pipe[column].as_u64().unwrap();
+        let drops: u64 = dropped.iter().map(|column| count(column)).sum();
+        let all = count("in_flight_at_start_packets") + count("arrived_packets") + count("duplicated_packets");
+        assert!(count("in_flight_at_start_packets") > 0, "{pipe:#}");
+        assert_eq!(all, count("departed_packets") + drops + count("in_flight_at_end_packets"), "{pipe:#}");
+        assert_eq!(number(told, "packets"), all, "{told:?}");
+        assert_eq!(number(told, "in_flight_at_start_packets"), count("in_flight_at_start_packets"), "{told:?}");
+        assert_eq!(number(told, "delivered_packets"), count("departed_packets"), "{told:?}");
+        assert_eq!(number(told, "inside_packets"), count("in_flight_at_end_packets"), "{told:?}");
+        let is_own = |row: &BTreeMap<&str, &str>| row["link"] == told["link"] && row["direction"] == told["direction"];
+        let own: Vec<_> = rows(&samples).into_iter().filter(is_own).collect();
+        assert_eq!((own[0]["time_s"], number(&own[0], "arrived_packets")), ("0.000", 0));
+        assert_eq!(number(&own[0], "in_flight_packets"), count("in_flight_at_start_packets"));
+        for row in &own {
+            let gone = dropped.iter().map(|column| number(row, column)).sum::<u64>() + number(row, "departed_packets");
+            let came = number(&own[0], "in_flight_packets") + number(row, "arrived_packets");
+            assert_eq!(came, gone + number(row, "in_flight_packets"), "{row:?}");
+        }
+    }
 }
 
 /// Whoever is killed: what was written until then can be read.

@@ -30,8 +30,8 @@ pub enum Act {
 pub enum Task {
     /// Pipes are changed, in this order.
     Acts(Vec<(PipeId, Act)>),
-    /// Lateness, delay and rate measured so far are forgotten.
-    ResetMeters,
+    /// Counting begins: what was counted and measured so far is forgotten, and what is inside pipes is counted as such.
+    Begin,
     /// Everything is measured.
     Measure,
     /// All pipes are looked at, and so again and again from then on. It is not reported as kept.

@@ -205,7 +205,10 @@ impl Driver {
                     self.act(at, pipe, &act);
                 }
             }
-            Task::ResetMeters => self.edge.handover.meters.reset(),
+            Task::Begin => {
+                self.edge.handover.meters.reset();
+                self.edge.fabric.begin_counting(at);
+            }
             Task::Measure => snapshot = Some(self.snapshot(at)),
             Task::Sample(sampling) => {
                 self.series.take(&mut self.edge.fabric, at, sampling);
@@ -283,7 +286,7 @@ impl Driver {
         let fabric = &self.edge.fabric;
         let routers = fabric.router_counters().copied().collect();
         let switches = fabric.switch_states(at).collect();
-        Snapshot { at, pipes: self.edge.handover.meters.reports(fabric.counters()), routers, switches, engine }
+        Snapshot { at, pipes: self.edge.handover.meters.reports(fabric), routers, switches, engine }
     }
 
     fn report(&mut self) -> EngineReport {

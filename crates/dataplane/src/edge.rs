@@ -29,13 +29,8 @@ impl Edge {
         let pipes = fabric.counters().count();
         let mut is_cut = vec![false; pipes];
         borders.iter().for_each(|border| is_cut[border.pipe.0 as usize] = true);
-        Self {
-            fabric,
-            taps: Taps::new(),
-            scribe: None,
-            handover: Handover { meters: Meters::new(pipes), pool },
-            is_cut,
-        }
+        let meters = Meters::of(&fabric);
+        Self { fabric, taps: Taps::new(), scribe: None, handover: Handover { meters, pool }, is_cut }
     }
 
     /// A packet from outside enters the fabric.

@@ -2,8 +2,8 @@
 
 use crate::distribution::Distribution;
 use crate::report::PipeReport;
-use netloom_fabric::PipeId;
-use netloom_link::{Departure, PipeCounters};
+use netloom_fabric::{Fabric, PipeId};
+use netloom_link::{Departure, PipeCounters, Subset, Watched};
 use netloom_units::{Duration, Instant};
 
 /// Packets that are later than those before them by more than this say nothing about the rate: the run's clock was
@@ -12,7 +12,11 @@ const LONGEST_GAP_NS: i64 = 10_000_000_000;
 
 /// How late packets were delivered, how long they took, and at which rate: for each pipe.
 #[derive(Debug, Default)]
-pub struct Meters(Vec<Meter>);
+pub struct Meters {
+    pipes: Vec<Meter>,
+    /// By pipe: those of packets that are looked at for themselves; empty if none are.
+    watched: Vec<Vec<(Subset, Meter)>>,
+}
 
 /// See the module.
 ///
@@ -42,7 +46,15 @@ pub(crate) struct Meter {
 impl Meters {
     /// Nothing was measured yet.
     pub fn new(pipes: usize) -> Self {
-        Self(vec![Meter::default(); pipes])
+        Self { pipes: vec![Meter::default(); pipes], watched: Vec::new() }
+    }
+
+    /// The same for the pipes of this fabric, and for what of them is counted for itself.
+    pub fn of(fabric: &Fabric) -> Self {
+        let meter = |one: &Watched| (one.subset.clone(), Meter::default());
+        let watched: Vec<Vec<_>> = fabric.watched().map(|all| all.iter().map(meter).collect()).collect();
+        let is_any = watched.iter().any(|all| !all.is_empty());
+        Self { watched: if is_any { watched } else { Vec::new() }, ..Self::new(fabric.counters().count()) }
     }
 
     /// A packet left its pipe, and was delivered at `handed`.
@@ -50,36 +62,50 @@ impl Meters {
     /// # Panics
     /// If there is no such pipe.
     pub fn record(&mut self, pipe: PipeId, departure: &Departure, handed: Instant) {
-        self.0[pipe.0 as usize].record(departure, handed);
+        self.pipes[pipe.0 as usize].record(departure, handed);
+        if let Some(watched) = self.watched.get_mut(pipe.0 as usize) {
+            let own = watched.iter_mut().filter(|(subset, _)| subset.matches(&departure.packet));
+            own.for_each(|(_, meter)| meter.record(departure, handed));
+        }
     }
 
     /// A packet left its pipe and was lost behind it: the time in which it was sent was for nothing.
     pub(crate) fn lose(&mut self, pipe: PipeId, departure: &Departure) {
-        let meter = &mut self.0[pipe.0 as usize];
+        let meter = &mut self.pipes[pipe.0 as usize];
         meter.wasted = meter.wasted + departure.busy;
     }
 
     /// Forgets what was measured.
     pub fn reset(&mut self) {
-        for meter in &mut self.0 {
-            *meter = Meter::default();
-        }
+        let watched = self.watched.iter_mut().flatten().map(|(_, meter)| meter);
+        self.pipes.iter_mut().chain(watched).for_each(|meter| *meter = Meter::default());
     }
 
     /// What was measured of each pipe, beside what its model counted.
-    pub fn reports<'a>(&self, counters: impl Iterator<Item = &'a PipeCounters>) -> Vec<PipeReport> {
-        let report = |(counted, meter): (&PipeCounters, &Meter)| PipeReport {
-            counters: *counted,
-            lateness: meter.lateness.clone(),
-            delay: meter.delay.clone(),
-            busy_described: meter.busy,
-            busy_measured: meter.busy_measured(),
+    pub fn reports(&self, fabric: &Fabric) -> Vec<PipeReport> {
+        let reports = |(all, pipe): (&[Watched], usize)| {
+            let meters = self.watched.get(pipe).into_iter().flatten();
+            let each = all.iter().zip(meters);
+            each.map(|(one, (_, meter))| meter.report(&one.counters, Vec::new())).collect()
         };
-        counters.zip(&self.0).map(report).collect()
+        let watched = fabric.watched().zip(0..).map(reports);
+        let all = fabric.counters().zip(&self.pipes).zip(watched);
+        all.map(|((counted, meter), own)| meter.report(counted, own)).collect()
     }
 }
 
 impl Meter {
+    fn report(&self, counters: &PipeCounters, watched: Vec<PipeReport>) -> PipeReport {
+        PipeReport {
+            counters: *counters,
+            lateness: self.lateness.clone(),
+            delay: self.delay.clone(),
+            busy_described: self.busy,
+            busy_measured: self.busy_measured(),
+            watched,
+        }
+    }
+
     fn record(&mut self, departure: &Departure, handed: Instant) {
         let segments = departure.packet.segments();
         let late = handed.since(departure.due);

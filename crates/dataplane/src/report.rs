@@ -13,9 +13,9 @@ pub struct Snapshot {
     pub at: Instant,
     /// One per pipe, in order of ids.
     pub pipes: Vec<PipeReport>,
-    /// What each transit router has counted since the engine started, in their order.
+    /// What each transit router has counted since counting began, in their order.
     pub routers: Vec<RouterCounters>,
-    /// What each switch has counted since the engine started, and what it knows of groups, in their order.
+    /// What each switch has counted since counting began, and what it knows of groups, in their order.
     pub switches: Vec<SwitchState>,
     /// The engine itself.
     pub engine: EngineReport,
@@ -24,7 +24,7 @@ pub struct Snapshot {
 /// One pipe.
 #[derive(Clone, Debug)]
 pub struct PipeReport {
-    /// What the model counted since the engine started.
+    /// What the model counted since counting began.
     pub counters: PipeCounters,
     /// How late packets were delivered, against the instants that the model computed. Since the last reset.
     pub lateness: Distribution,
@@ -36,14 +36,18 @@ pub struct PipeReport {
     /// How long it was busy in fact: with the same segments as much longer as they were delivered later and later, and
     /// with those that the engine lost. What happens to packets behind the transmitter is not in it.
     pub busy_measured: Duration,
+    /// The same of those of its packets that are counted for themselves, in the order in which that was asked for.
+    pub watched: Vec<PipeReport>,
 }
 
 impl PipeReport {
     /// The report of a pipe that hands packets over to another thread, with what that measured when it took them.
-    pub(crate) fn measured_beyond(&mut self, beyond: Self) {
+    pub(crate) fn measured_beyond(&mut self, mut beyond: Self) {
+        let mut watched = std::mem::take(&mut self.watched);
+        watched.iter_mut().zip(beyond.watched.drain(..)).for_each(|(own, other)| own.measured_beyond(other));
         // Here nothing is measured but what was lost between both.
         let busy_measured = self.busy_measured + beyond.busy_measured;
-        *self = Self { counters: self.counters, busy_measured, ..beyond };
+        *self = Self { counters: self.counters, busy_measured, watched, ..beyond };
     }
 
     /// Achieved rate by described rate, while the transmitter was busy; none if it never was.

@@ -37,7 +37,7 @@ fn appointments_are_kept_at_their_instants() {
     let (at, next) = (engine.now() + Duration::from_millis(20), Duration::from_nanos(1));
     let cut = Task::Acts(vec![(PipeId(0), Act::SetUp(false))]);
     let appointment = |number, when, task| Appointment { number, at: when, task };
-    let past = appointment(5, at - Duration::from_millis(30), Task::ResetMeters);
+    let past = appointment(5, at - Duration::from_millis(30), Task::Begin);
     let coming = [appointment(9, at + next, Task::Measure), appointment(7, at, Task::Measure), appointment(8, at, cut)];
     engine.plan([coming.to_vec(), vec![past]].concat()).expect("a running engine");
     let mut kept: Vec<Kept> = Vec::new();

@@ -5,7 +5,7 @@
 
 use crate::hub::{Hub, HubSpec};
 use crate::passage::Passage;
-use crate::router::{Router, RouterSpec};
+use crate::router::{Router, RouterCounters, RouterSpec};
 use crate::switch::{Switch, SwitchSpec};
 use crate::{PipeSpec, PortId};
 use alloc::{vec, vec::Vec};
@@ -92,6 +92,15 @@ impl Device {
     /// Does what is due at `now`; what it sends, and where.
     pub(crate) fn act(&mut self, now: Instant) -> Vec<(PortId, Packet)> {
         if let Self::Switch(switch) = self { switch.act(now) } else { Vec::new() }
+    }
+
+    /// What was counted before is forgotten; what was learned is not.
+    pub(crate) fn begin_counting(&mut self) {
+        match self {
+            Self::Router(router) => router.counters = RouterCounters::default(),
+            Self::Switch(switch) => switch.begin_counting(),
+            Self::Hub(_) => {}
+        }
     }
 
     pub(crate) fn router(&self) -> Option<&Router> {

@@ -10,7 +10,7 @@ use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Delivery, PipeId, PipeSpec, Place, PortId};
 use alloc::{sync::Arc, vec::Vec};
-use netloom_link::{Bars, Departure, DropLog, Fate, Note, Pipe, PipeChange, PipeCounters};
+use netloom_link::{Bars, Departure, DropLog, Fate, Note, Pipe, PipeChange, PipeCounters, Subset, Watched};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
@@ -193,6 +193,25 @@ impl Fabric {
         self.pipes[id.0 as usize].unplug(now, self.drop_log.of(id.0));
         self.reschedule(id);
         self.notice(now, id);
+    }
+
+    /// Counting begins at `now`, before anything happens then: in all pipes, routers and switches, and in journals. This alone
+    /// decides from when on things count. What is inside pipes is counted as such.
+    pub fn begin_counting(&mut self, now: Instant) {
+        for (pipe, number) in self.pipes.iter_mut().zip(0..) {
+            pipe.begin_counting(now, self.drop_log.of(number));
+        }
+        self.transit.begin_counting();
+    }
+
+    /// From now on these packets of a pipe are counted for themselves.
+    pub fn watch(&mut self, pipe: PipeId, subset: Subset) {
+        self.drop_log.watch(pipe.0, subset);
+    }
+
+    /// The packets of each pipe that are counted for themselves, in order of ids.
+    pub fn watched(&self) -> impl Iterator<Item = &[Watched]> {
+        (0..).take(self.pipes.len()).map(|pipe| self.drop_log.watched(pipe))
     }
 
     /// What each pipe has counted, in order of ids.

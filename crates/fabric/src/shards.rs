@@ -13,7 +13,7 @@ mod weight;
 use crate::device::owners;
 use crate::{DeviceSpec, Fabric, PipeId, PipeSpec, Place, PortId};
 use alloc::vec::Vec;
-use netloom_link::PipeConfig;
+use netloom_link::{PipeConfig, Subset};
 use netloom_units::{Duration, Seed};
 pub use partition::{Cuts, Partition};
 
@@ -48,6 +48,15 @@ pub struct Border {
 }
 
 impl Shard {
+    /// From now on these packets of a pipe are counted for themselves, if the shard has it; `pipe` is its id in the whole.
+    pub fn watch(&mut self, pipe: PipeId, subset: &Subset) {
+        for (place, own) in self.pipes.iter().zip(0..) {
+            if pipe_of(*place) == pipe {
+                self.fabric.watch(PipeId(own), subset.clone());
+            }
+        }
+    }
+
     /// A whole fabric as its only shard.
     pub fn whole(fabric: Fabric) -> Self {
         let count = u32::try_from(fabric.ends().count()).expect("fewer than 2^32 pipes");

@@ -152,6 +152,13 @@ impl Switch {
         this
     }
 
+    /// What was counted before is forgotten; what was learned is not.
+    pub(crate) fn begin_counting(&mut self) {
+        for counters in &mut self.counters {
+            *counters = SwitchCounters { tree: counters.tree, ..SwitchCounters::default() };
+        }
+    }
+
     /// When something happens by itself next.
     pub(crate) fn due(&self) -> Option<Instant> {
         let tree = self.tree.as_ref().and_then(|tree| tree.due());

@@ -283,6 +283,11 @@ impl Transit {
         self.spent.drain(..).for_each(|packet| pool.recycle(packet));
     }
 
+    /// What was counted before is forgotten.
+    pub(crate) fn begin_counting(&mut self) {
+        self.devices.iter_mut().for_each(Device::begin_counting);
+    }
+
     /// What each router has counted, in their order.
     pub(crate) fn counters(&self) -> impl Iterator<Item = &RouterCounters> {
         self.devices.iter().filter_map(Device::router).map(|router| &router.counters)

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Load, Transport, first_segment, number};
 use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, UnknownPort};
-use netloom_link::{Filter, LossConfig, PipeChange, PipeConfig, Ports, QueueConfig};
+use netloom_link::{Filter, LossConfig, PipeChange, PipeConfig, Ports, QueueConfig, Sender, Subset};
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
 use netloom_units::{Duration, Instant, Limit, Probability, Rate, Seed};
 
@@ -341,4 +341,73 @@ fn v6(next: u8, body: &[u8]) -> Vec<u8> {
     frame.extend([0xfd; 32]);
     frame.extend(body);
     frame
+}
+
+/// An Ethernet frame of 60 bytes with ICMPv6 of this type, behind the options that reports of multicast listeners have, or without.
+fn icmpv6(pool: &mut Pool, kind: u8, has_options: bool) -> Packet {
+    let mut bytes = vec![0; 14 + 40 + 16];
+    bytes[12..14].copy_from_slice(&[0x86, 0xdd]);
+    bytes[14] = 0x60;
+    bytes[19] = 16;
+    bytes[20] = if has_options { 0 } else { 58 };
+    bytes[54] = if has_options { 58 } else { kind };
+    bytes[62] = kind;
+    pool.packet(VirtioHeader::COMPLETE, &bytes)
+}
+
+#[test]
+fn some_packets_are_counted_for_themselves() {
+    let mut fabric = Fabric::new(Seed::new(0), &[behind_port_zero("one", None, 1)]);
+    let ten = Subset { filter: to_port(10, 10).expect("a filter"), sender: Some(Sender::Programs) };
+    let programs = Subset { filter: Filter::default(), sender: Some(Sender::Programs) };
+    [ten, Subset::of_kernels(), programs].into_iter().for_each(|subset| fabric.watch(PipeId(0), subset));
+    let mut pool = Pool::default();
+    // Two for port 10; then echo, a report, a solicitation, and a frame without IP.
+    let all = [
+        datagrams(&mut pool, 1, 10, 2),
+        datagrams(&mut pool, 2, 11, 1),
+        icmpv6(&mut pool, 128, false),
+        icmpv6(&mut pool, 143, true),
+        icmpv6(&mut pool, 135, false),
+        Load::Plain(60).packet(&mut pool, 7),
+    ];
+    for packet in all {
+        fabric.inject(Instant::ZERO, PortId(0), packet).expect("a known port");
+    }
+    fabric.advance(Instant::from_nanos(9_000_000), |_| ());
+    fabric.set_up(Instant::from_nanos(9_500_000), PipeId(0), false);
+    fabric.inject(Instant::from_nanos(9_600_000), PortId(0), datagrams(&mut pool, 3, 10, 1)).expect("a known port");
+    let counted = |fabric: &Fabric| -> Vec<[u64; 3]> {
+        let of = |one: &netloom_link::Watched| {
+            [one.counters.arrived.packets, one.counters.departed.packets, one.counters.dropped.packets()]
+        };
+        fabric.watched().next().expect("a pipe").iter().map(of).collect()
+    };
+    assert_eq!(counted(&fabric), [[3, 2, 1], [3, 3, 0], [5, 4, 1]]);
+    fabric.begin_counting(Instant::from_nanos(10_000_000));
+    assert_eq!(counted(&fabric), [[0; 3]; 3]);
+}
+
+/// Whatever was counted before is forgotten, and what is inside is known to be.
+#[test]
+fn everything_balances_from_where_counting_begins() {
+    let specs = specs();
+    let mut fabric = Fabric::new(Seed::new(3), &specs);
+    let (mut pool, mut draw, mut now, mut initial) = (Pool::default(), numbers(), Instant::ZERO, 0);
+    for packet_number in 0..600 {
+        now = now + Duration::from_nanos(draw(40_000));
+        fabric.advance(now, |_| ());
+        if packet_number % 100 == 50 {
+            fabric.begin_counting(now);
+            initial += fabric.counters().map(|counters| counters.initial.packets).sum::<u64>();
+            assert!(fabric.counters().all(|counters| counters.initial.packets == counters.in_flight()));
+            assert!(fabric.counters().all(|counters| counters.arrived.packets + counters.departed.packets == 0));
+        }
+        let load = Load::Train { transport: Transport::Tcp, full: 1 + draw(20) as usize, payload: 1_448, last: 0 };
+        let port = PortId(u32::try_from(draw(u64::from(PIPES))).expect("few ports"));
+        fabric.inject(now, port, load.packet(&mut pool, packet_number)).expect("a known port");
+        fabric.recycle(&mut pool);
+        assert!(fabric.counters().all(netloom_link::PipeCounters::balance));
+    }
+    assert!(initial > 100, "{initial}");
 }

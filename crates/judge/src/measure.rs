@@ -24,7 +24,7 @@ pub fn marks(snapshot: &Snapshot) -> Vec<Mark> {
     snapshot.pipes.iter().map(|pipe| mark(snapshot.at, pipe)).collect()
 }
 
-fn mark(at: Instant, pipe: &PipeReport) -> Mark {
+pub(crate) fn mark(at: Instant, pipe: &PipeReport) -> Mark {
     let delays = pipe.delay.count();
     let mean = pipe.delay.mean().map_or(0, Duration::as_nanos);
     Mark { at, counters: pipe.counters, delays, delay_sum_ns: mean as f64 * delays as f64 }
@@ -34,6 +34,8 @@ fn mark(at: Instant, pipe: &PipeReport) -> Mark {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Flow {
     pub(crate) seconds: f64,
+    /// What was inside at the first mark, and at the second.
+    pub(crate) in_flight: [u64; 2],
     pub(crate) arrived_packets: u64,
     pub(crate) arrived_bytes: u64,
     pub(crate) departed_packets: u64,
@@ -53,6 +55,7 @@ impl Flow {
         let delays = to.delays.saturating_sub(from.delays);
         Self {
             seconds: to.at.since(from.at).as_secs_f64(),
+            in_flight: [before.in_flight(), after.in_flight()],
             arrived_packets: after.arrived.packets - before.arrived.packets,
             arrived_bytes: after.arrived.bytes - before.arrived.bytes,
             departed_packets: after.departed.packets - before.departed.packets,
@@ -124,6 +127,8 @@ fn pipe_row(name: &LinkName, state: &PipeState, report: &PipeReport, flow: &Flow
         measured_delay_mean_ns: ns(report.delay.mean()),
         measured_delay_p99_ns: ns(report.delay.quantile(0.99)),
         queue_peak_packets: report.counters.queue_peak,
+        in_flight_at_start_packets: flow.in_flight[0],
+        in_flight_at_end_packets: flow.in_flight[1],
         arrived_packets: flow.arrived_packets,
         arrived_bytes: flow.arrived_bytes,
         departed_packets: flow.departed_packets,

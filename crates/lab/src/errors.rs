@@ -11,7 +11,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 /// The addresses of the nodes by name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Nodes {
     pub(crate) addresses: BTreeMap<String, Vec<IpAddr>>,
     /// Those whose addresses of IPv4 a DHCP server chooses.

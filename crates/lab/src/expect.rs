@@ -4,7 +4,7 @@
 //! TERM COMPARISON VALUE-OR-TERM [during A..B] [over runs]
 //! all runs as described
 //!
-//! TERM      SUBJECT.METRIC, the name of a figure, or FUNCTION(TERM [during A..B] [| PARAMETER=VALUE, ...])
+//! TERM      SUBJECT.METRIC [match (WORDS)], the name of a figure, or FUNCTION(TERM [during A..B] [| PARAMETER=VALUE, ...])
 //! ```
 //!
 //! A subject is a command of the timeline, a link, a node, or `flows`. A link without a direction means both directions, each of
@@ -18,6 +18,7 @@ mod metric;
 mod node;
 mod parse;
 mod runs;
+mod subset;
 mod tcp;
 mod term;
 mod value;
@@ -36,6 +37,7 @@ pub use term::{Over, Spread, Term};
 pub use value::{Measured, Wanted};
 
 use crate::plan::Direction;
+use netloom_link::Subset;
 use netloom_units::Duration;
 
 /// One expectation of a single run.
@@ -95,6 +97,8 @@ pub enum Subject {
         pipe: Option<String>,
         /// What of it.
         metric: PipeMetric,
+        /// Which packets; none: all of them.
+        only: Option<Box<Subset>>,
     },
     /// A node that was sampled.
     Node {

@@ -10,12 +10,21 @@ pub use devices::device_specs;
 
 use crate::{End, EndPlan, LinkPlan, PipePlan, Plan};
 use netloom_fabric::{Fabric, PipeId, PipeSpec, PortId};
+use netloom_link::Subset;
 use netloom_units::Duration;
 
 /// All pipes and transit devices of a plan.
 pub fn fabric_of(plan: &Plan) -> Fabric {
     let pipes = pipe_specs(plan);
-    Fabric::new(plan.seed, &pipes).with_devices(&pipes, &device_specs(plan))
+    let mut fabric = Fabric::new(plan.seed, &pipes).with_devices(&pipes, &device_specs(plan));
+    watched(plan).for_each(|(pipe, subset)| fabric.watch(pipe, subset));
+    fabric
+}
+
+/// What of each pipe is counted for itself.
+pub fn watched(plan: &Plan) -> impl Iterator<Item = (PipeId, Subset)> {
+    let all = plan.watched().into_iter().enumerate();
+    all.flat_map(|(pipe, own)| own.into_iter().map(move |subset| (pipe_id(pipe), subset)))
 }
 
 /// The pipes of `plan` in the order of [`Plan::pipes`]. Their names are those from which a run draws chance, too.

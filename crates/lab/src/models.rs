@@ -20,6 +20,7 @@ pub(crate) mod rate;
 pub(crate) mod reorder;
 pub(crate) mod schedule;
 pub(crate) mod state;
+pub(crate) mod words;
 
 pub(crate) use change::{CHANGE, changes};
 pub use change::{ChangeError, check_together, parse_change, parse_pipe};

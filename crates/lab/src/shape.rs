@@ -8,6 +8,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::keys::{DIRECTION, Key, Kind, Section};
+use crate::models::words;
 use crate::models::{self, ChangeError, KEYS};
 use crate::plan::{DiversionPlan, NodeKind};
 use crate::scalar::word;
@@ -143,55 +144,10 @@ fn decode(root: &yaml::Node, errors: &mut Errors) -> Option<Shape> {
 /// # Ok::<(), netloom_lab::ChangeError>(())
 /// ```
 pub fn parse_match(text: &str) -> Result<Match, ChangeError> {
-    let yaml = if text.trim_start().starts_with('{') { text.to_owned() } else { in_braces(text)? };
-    let failed = |errors: Vec<Diagnostic>| {
-        let why = errors.first().map_or("it cannot be read", Diagnostic::message);
-        ChangeError::new(format!("match: {why}"))
-    };
-    let node = yaml::parse(&yaml).map_err(failed)?;
     let mut errors = Errors::default();
+    let node = words::node(text).map_err(|why| ChangeError::new(format!("match: {why}")))?;
     let matching = matching::decode(&node, &mut errors);
-    matching.ok_or_else(|| failed(errors.into_entries()))
-}
-
-const WORDS: &str = "write for example \"to 10.1.0.0/16 tcp port 443\": from, to, port, from-port, to-port, dscp, user and group with \
-                     a value each, or several with commas, and a protocol";
-
-fn in_braces(text: &str) -> Result<String, ChangeError> {
-    let wrong = |what: String| ChangeError::new(format!("match: {what}: {WORDS}"));
-    let mut keys: Vec<String> = Vec::new();
-    let mut words = text.split_whitespace();
-    while let Some(word) = words.next() {
-        let key = match word {
-            "from" | "to" | "port" | "dscp" | "protocol" | "user" | "group" => word,
-            "uid" => "user",
-            "gid" => "group",
-            "from-port" | "src-port" => "from_port",
-            "to-port" | "dst-port" => "to_port",
-            "proto" => "protocol",
-            _ if word.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                keys.push(format!("protocol: {}", list(word)));
-                continue;
-            }
-            _ => return Err(wrong(format!("`{word}` stands where a word should"))),
-        };
-        let value = words.next().ok_or_else(|| wrong(format!("nothing stands behind `{word}`")))?;
-        keys.push(format!("{key}: {}", list(value)));
-    }
-    if keys.is_empty() {
-        return Err(wrong("it says nothing".into()));
-    }
-    Ok(format!("{{{}}}", keys.join(", ")))
-}
-
-/// As a list of YAML; what would mean something else there is in quotes.
-fn list(value: &str) -> String {
-    let quoted = |one: &str| {
-        let is_plain = one.bytes().all(|b| b.is_ascii_alphanumeric() || b"./-".contains(&b));
-        if is_plain { one.to_owned() } else { format!("{one:?}") }
-    };
-    let all: Vec<String> = value.split(',').map(quoted).collect();
-    if let [one] = &all[..] { one.clone() } else { format!("[{}]", all.join(", ")) }
+    matching.ok_or_else(|| ChangeError::new(format!("match: {}", words::first_of(&errors.into_entries()))))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What a pipe counts. Packets are segments: a train of ten counts ten.
 
+use crate::cause::Cause;
 use netloom_packet::Packet;
 
 /// A number of packets and their bytes from the IP header on.
@@ -15,6 +16,11 @@ impl Tally {
     pub(crate) fn add(&mut self, packet: &Packet) {
         self.packets += u64::from(packet.segments());
         self.bytes += packet.size().get();
+    }
+
+    /// Both together.
+    fn and(self, other: Self) -> Self {
+        Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
     }
 
     pub(crate) fn take(&mut self, packet: &Packet) {
@@ -37,16 +43,31 @@ pub struct Drops {
 }
 
 impl Drops {
+    /// What is dropped for this cause.
+    pub(crate) fn of(&mut self, cause: Cause) -> &mut Tally {
+        match cause {
+            Cause::Loss => &mut self.loss,
+            Cause::Full => &mut self.queue,
+            Cause::Early => &mut self.early,
+            Cause::Down => &mut self.down,
+        }
+    }
+
     /// Packets dropped for any cause.
     pub fn packets(&self) -> u64 {
         self.loss.packets + self.queue.packets + self.early.packets + self.down.packets
     }
 }
 
-/// Where packets of one kind are. At every moment
-/// `arrived` + `duplicated` = `departed` + `dropped` + `queued` + `travelling`.
+/// Where packets of one kind are, and what has become of them since counting began: with the pipe, or with
+/// [`Pipe::begin_counting`]. At every moment
+/// `initial` + `arrived` + `duplicated` = `departed` + `dropped` + `queued` + `travelling`.
+///
+/// [`Pipe::begin_counting`]: crate::Pipe::begin_counting
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PipeCounters {
+    /// Was inside when counting began.
+    pub initial: Tally,
     /// Came in.
     pub arrived: Tally,
     /// Was made beside what came in.
@@ -74,6 +95,8 @@ pub struct PipeCounters {
 /// Where the packets of the cross traffic are; they balance as those of [`PipeCounters`] do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrossCounters {
+    /// Was inside when counting began.
+    pub initial: Tally,
     /// Was generated.
     pub arrived: Tally,
     /// Was duplicated by the pipe.
@@ -92,9 +115,27 @@ impl PipeCounters {
     /// Whether every packet is accounted for.
     pub fn balance(&self) -> bool {
         let cross = &self.cross;
-        self.arrived.packets + self.duplicated.packets
-            == self.departed.packets + self.dropped.packets() + self.queued.packets + self.travelling.packets
-            && cross.arrived.packets + cross.duplicated.packets
+        self.initial.packets + self.arrived.packets + self.duplicated.packets
+            == self.departed.packets + self.dropped.packets() + self.in_flight()
+            && cross.initial.packets + cross.arrived.packets + cross.duplicated.packets
                 == cross.departed.packets + cross.dropped.packets + cross.queued.packets + cross.travelling.packets
+    }
+
+    /// How many packets are inside: those that wait, are sent or travel.
+    pub fn in_flight(&self) -> u64 {
+        self.queued.packets + self.travelling.packets
+    }
+
+    /// Counting begins anew: what is inside stays inside, and nothing else has happened yet.
+    pub(crate) fn begin(&mut self) {
+        let Self { queued, travelling, cross, .. } = *self;
+        let cross = CrossCounters {
+            initial: cross.queued.and(cross.travelling),
+            queued: cross.queued,
+            travelling: cross.travelling,
+            ..CrossCounters::default()
+        };
+        let queue_peak = queued.packets + cross.queued.packets;
+        *self = Self { initial: queued.and(travelling), queued, travelling, queue_peak, cross, ..Self::default() };
     }
 }

@@ -4,7 +4,9 @@ use crate::Cause;
 use crate::note::{Event, Fate, Note, Outcome, Segments};
 use crate::observers::Observers;
 use crate::packet_sampler::SampledPackets;
+use crate::subset::Subset;
 use crate::transits::Delays;
+use crate::watched::Watched;
 use alloc::boxed::Box;
 use alloc::vec::{IntoIter, Vec};
 use core::ops::{Deref, DerefMut};
@@ -119,6 +121,27 @@ impl DropLog {
         }
     }
 
+    /// From now on these packets of the pipe of this number are counted for themselves.
+    pub fn watch(&mut self, pipe: u32, subset: Subset) {
+        self.observe(|observers| observers.watched.add(pipe, subset));
+    }
+
+    /// The packets of this pipe that are counted for themselves, in the order in which that was asked for.
+    pub fn watched(&self, pipe: u32) -> &[Watched] {
+        self.observers.as_ref().map_or(&[], |observers| observers.watched.of(pipe))
+    }
+
+    /// Counting begins in this pipe.
+    pub(crate) fn begin(&mut self, at: Instant) {
+        if let Some(observers) = &mut self.observers {
+            observers.watched.begin(self.pipe);
+        }
+        if self.is_wanted {
+            let whose = Segments { frame: 0, first: 0, count: 0 };
+            self.notes.push(Note { pipe: self.pipe, at, whose, what: Event::Began });
+        }
+    }
+
     /// A packet is dropped or marked.
     #[inline]
     pub(crate) fn seal(&mut self, at: Instant, packet: &Packet, outcome: Outcome) {
@@ -158,6 +181,30 @@ impl DropLog {
     pub(crate) fn drop(&mut self, at: Instant, packet: &Packet, cause: Cause) {
         if let Some((observers, pipe)) = self.observers_of(packet) {
             observers.drop(pipe, at, packet, cause);
+        }
+    }
+
+    /// It was made beside what came in.
+    #[inline]
+    pub(crate) fn duplicate(&mut self, packet: &Packet) {
+        if let Some((observers, pipe)) = self.observers_of(packet) {
+            observers.watched.duplicate(pipe, packet);
+        }
+    }
+
+    /// It is marked.
+    #[inline]
+    pub(crate) fn mark(&mut self, packet: &Packet) {
+        if let Some((observers, pipe)) = self.observers_of(packet) {
+            observers.watched.mark(pipe, packet);
+        }
+    }
+
+    /// It leaves the pipe.
+    #[inline]
+    pub(crate) fn depart(&mut self, packet: &Packet) {
+        if let Some((observers, pipe)) = self.observers_of(packet) {
+            observers.watched.depart(pipe, packet);
         }
     }
 

@@ -30,6 +30,7 @@ impl Ledger<'_> {
     pub(crate) fn duplicate(&mut self, packet: &Packet) {
         let phantom = packet.is_phantom();
         if phantom { &mut self.counters.cross.duplicated } else { &mut self.counters.duplicated }.add(packet);
+        self.drop_log.duplicate(packet);
     }
 
     /// It waits in the queue from now on.
@@ -49,14 +50,7 @@ impl Ledger<'_> {
         if packet.is_phantom() {
             return self.counters.cross.dropped.add(&packet);
         }
-        let dropped = &mut self.counters.dropped;
-        match cause {
-            Cause::Loss => &mut dropped.loss,
-            Cause::Full => &mut dropped.queue,
-            Cause::Early => &mut dropped.early,
-            Cause::Down => &mut dropped.down,
-        }
-        .add(&packet);
+        self.counters.dropped.of(cause).add(&packet);
         self.drop_log.note(self.now, &packet, || Event::dropped(&packet, cause));
         self.drop_log.seal(self.now, &packet, Outcome::Dropped(cause));
         self.drop_log.drop(self.now, &packet, cause);
@@ -87,6 +81,7 @@ impl Ledger<'_> {
         self.travelling(packet).take(packet);
         let phantom = packet.is_phantom();
         if phantom { &mut self.counters.cross.departed } else { &mut self.counters.departed }.add(packet);
+        self.drop_log.depart(packet);
     }
 
     /// Marks it as having experienced congestion if its sender understands that; says whether it does.
@@ -96,6 +91,7 @@ impl Ledger<'_> {
             self.counters.marked.add(packet);
             self.drop_log.note(self.now, packet, || Event::Marked);
             self.drop_log.seal(self.now, packet, Outcome::Marked);
+            self.drop_log.mark(packet);
         }
         capable
     }

@@ -62,8 +62,10 @@ mod schedule;
 mod slope;
 mod spans;
 mod state;
+mod subset;
 mod transits;
 mod transmitter;
+mod watched;
 
 pub use bars::{Bars, Sides};
 pub use cause::Cause;
@@ -90,7 +92,7 @@ pub use overhead::OverheadConfig;
 pub use packet_sampler::{SampledPacket, SampledPackets, Sent};
 pub use pipe::{Pipe, PipeSample};
 pub use queue::{
-    ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig,
+    ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig, Overload,
     PieConfig, QueueConfig, RedConfig,
 };
 pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
@@ -98,4 +100,6 @@ pub use reorder::ReorderConfig;
 pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
 pub use spans::Spans;
 pub use state::{Carrier, FlapConfig, FlapTime, OnTheWire, StateConfig};
+pub use subset::{Sender, Subset};
 pub use transits::Delays;
+pub use watched::Watched;

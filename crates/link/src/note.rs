@@ -33,6 +33,8 @@ pub struct Segments {
 /// What is noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// Counting begins in this pipe, and with it the journal; it is no packet's, and its segments are none.
+    Began,
     /// It has come in, and the impairments have let it through.
     Entered {
         /// What it is.

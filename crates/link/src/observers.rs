@@ -3,6 +3,7 @@
 use crate::cause::Cause;
 use crate::packet_sampler::{PacketSampler, SampledPackets};
 use crate::transits::{Delays, Transits};
+use crate::watched::AllWatched;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
@@ -11,12 +12,13 @@ use netloom_units::{Duration, Instant};
 pub(crate) struct Observers {
     transits: Option<Transits>,
     sampler: Option<PacketSampler>,
+    pub(crate) watched: AllWatched,
 }
 
 impl Observers {
     /// Whether nobody wants to know anything.
     pub(crate) fn is_empty(&self) -> bool {
-        self.transits.is_none() && self.sampler.is_none()
+        self.transits.is_none() && self.sampler.is_none() && self.watched.is_empty()
     }
 
     /// From now on it is measured how long packets take, or not any more.
@@ -34,6 +36,7 @@ impl Observers {
         if let Some(sampler) = &mut self.sampler {
             sampler.arrive(pipe, now, packet);
         }
+        self.watched.arrive(pipe, packet);
     }
 
     /// The impairments have let it through.
@@ -64,6 +67,7 @@ impl Observers {
         if let Some(sampler) = &mut self.sampler {
             sampler.drop(pipe, at, packet, cause);
         }
+        self.watched.drop(pipe, packet, cause);
     }
 
     /// It is taken off the transmitter or the line, and will be dropped.

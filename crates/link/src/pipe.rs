@@ -90,6 +90,16 @@ impl Pipe {
         &self.counters
     }
 
+    /// Counting begins at `now`, before anything happens then. What is inside is counted as such, and journals hear of it at the
+    /// same place among their notes.
+    pub fn begin_counting(&mut self, now: Instant, drop_log: &mut DropLog) {
+        if now > Instant::ZERO {
+            self.run_until(now - Duration::from_nanos(1), drop_log);
+        }
+        self.counters.begin();
+        drop_log.begin(now);
+    }
+
     /// A packet enters at `now`.
     pub fn push(&mut self, now: Instant, packet: Packet, drop_log: &mut DropLog) {
         self.advance(now, drop_log);

@@ -85,6 +85,22 @@ pub(crate) fn flow(frame: &[u8]) -> Option<Flow> {
     Flow::of_ip(&frame[at..])
 }
 
+/// Whether kernels and devices exchange such frames by themselves: everything but IP (ARP, spanning trees), IGMP, and of ICMPv6 neighbour
+/// discovery (RFC 4861, section 4) and multicast listeners (RFC 2710, section 3; RFC 3810, section 5; RFC 4286, section 8).
+pub(crate) fn is_chatter(frame: &[u8]) -> bool {
+    const IGMP: u8 = 2;
+    const ICMPV6: u8 = 58;
+    let Some((at, version)) = network(frame) else { return true };
+    let parts = if version == 4 { v4(&frame[at..]) } else { v6(&frame[at..]) };
+    match parts {
+        Some((_, _, IGMP, _)) => true,
+        Some((_, _, ICMPV6, transport)) => {
+            transport.and_then(|bytes| bytes.first()).is_some_and(|kind| matches!(kind, 130..=137 | 143 | 151..=153))
+        }
+        _ => false,
+    }
+}
+
 /// The sequence number of a segment of TCP; none for all else, and for fragments.
 pub(crate) fn sequence(frame: &[u8]) -> Option<u32> {
     let (at, version) = network(frame)?;

@@ -353,6 +353,12 @@ impl Packet {
         flow::flow(self.bytes())
     }
 
+    /// Whether kernels and devices exchange it by themselves, as no program asked for it: everything but IP (ARP, spanning trees), IGMP,
+    /// neighbour discovery, router advertisements, and reports and queries of multicast listeners.
+    pub fn is_chatter(&self) -> bool {
+        flow::is_chatter(self.bytes())
+    }
+
     /// The same segments once more; no byte is copied.
     #[must_use]
     pub fn duplicate(&self) -> Self {

@@ -23,7 +23,8 @@ const POINTS: u64 = 400;
 const LEAST_INTERVAL: Duration = Duration::from_micros(1);
 
 const HEADER: &str = "time_s,link,direction,pipe,arrived_packets,arrived_bytes,departed_packets,departed_bytes,\
-dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_packets,queue_packets,queue_bytes";
+dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_packets,queue_packets,queue_bytes,\
+in_flight_packets";
 
 /// What waits of the cross traffic, which takes room in the same queue.
 const CROSS_QUEUE: &str = "cross_queue_packets,cross_queue_bytes";
@@ -48,7 +49,7 @@ pub struct Busiest {
     pub bits_per_second: f64,
 }
 
-/// Writes one row per pipe and sample. The counters are totals since the lab started; a pipe whose counters are what
+/// Writes one row per pipe and sample. The counters are totals since time zero; a pipe whose counters are what
 /// they were at the sample before has no row, so that a large lab with little traffic stays cheap.
 #[derive(Debug)]
 pub struct Sampler {
@@ -229,7 +230,7 @@ fn seconds(elapsed: Duration) -> String {
     text[..text.len() - zeros.min(3)].to_owned()
 }
 
-fn numbers(counters: &PipeCounters) -> [u64; 10] {
+fn numbers(counters: &PipeCounters) -> [u64; 11] {
     let PipeCounters { arrived, departed, dropped, queued, .. } = counters;
     [
         arrived.packets,
@@ -242,6 +243,7 @@ fn numbers(counters: &PipeCounters) -> [u64; 10] {
         dropped.down.packets,
         queued.packets,
         queued.bytes,
+        counters.in_flight(),
     ]
 }
 

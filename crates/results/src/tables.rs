@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,rate_judged,\
 throughput_bits_per_second,delay_ns,measured_delay_mean_ns,measured_delay_p99_ns,\
-queue_peak_packets,arrived_packets,arrived_bytes,departed_packets,departed_bytes,dropped_queue_packets,\
+queue_peak_packets,in_flight_at_start_packets,in_flight_at_end_packets,arrived_packets,arrived_bytes,departed_packets,departed_bytes,dropped_queue_packets,\
 dropped_loss_packets,dropped_early_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns";
 
 /// Writes `pipes.csv`. What does not exist (an unlimited rate, the delay of no packets) is an empty field.
@@ -69,6 +69,8 @@ fn push_row(text: &mut String, row: &PipeRow) {
         field(row.measured_delay_mean_ns),
         field(row.measured_delay_p99_ns),
         counted(row.queue_peak_packets),
+        counted(row.in_flight_at_start_packets),
+        counted(row.in_flight_at_end_packets),
         counted(row.arrived_packets),
         counted(row.arrived_bytes),
         counted(row.departed_packets),
@@ -98,7 +100,7 @@ mod tests {
         let mut text = header();
         push_row(&mut text, &PipeRow { link: "backbone".into(), ..PipeRow::default() });
         let counts: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(counts, [33, 33]);
+        assert_eq!(counts, [35, 35]);
     }
 
     #[test]

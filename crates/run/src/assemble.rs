@@ -190,9 +190,10 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
         }
     };
     let mut nodes: Vec<_> = kernels.into_iter().zip(&plan.nodes).map(node).collect();
-    configure(nodes.iter_mut().map(Box::as_mut)).map_err(|error| time.explain(error))?;
-    let mut links = links(plan, Driver::Virtual(time), PortCounters::default());
+    let mut links = links(plan, Driver::Virtual(time.clone()), PortCounters::default());
+    // Before interfaces are up: kernels say something then, which may be in flight at time zero.
     let recording = Recording::start(job, &mut links)?;
+    configure(nodes.iter_mut().map(Box::as_mut)).map_err(|error| time.explain(error))?;
     let notes = notes_of(&nodes).collect();
     let (claims, ways) = (Vec::new(), Ways::default());
     Ok(Parts { nodes, links, recording, server: listen(job)?, signals, notes, pump: None, claims, hosts, ways })

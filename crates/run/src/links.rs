@@ -357,6 +357,8 @@ impl Links {
             rate_bits_per_second: state.config.rate.nominal().map(Rate::as_bits_per_second),
             delay_ns: state.config.delay.mean().as_nanos(),
             up: state.up,
+            in_flight_at_start_packets: counted.initial.packets,
+            in_flight_packets: counted.in_flight(),
             arrived_packets: counted.arrived.packets,
             arrived_bytes: counted.arrived.bytes,
             departed_packets: counted.departed.packets,

@@ -35,13 +35,10 @@ impl Recording {
         Ok(Self { captures, journal, pace })
     }
 
-    /// Time zero.
+    /// Time zero. The journal hears of it from the pipes.
     pub(crate) fn begin(&self, zero: Instant) {
         if let Some((captures, _)) = &self.captures {
             captures.begin(zero);
-        }
-        if let Some(journal) = &self.journal {
-            journal.begin(zero);
         }
     }
 

@@ -1,7 +1,7 @@
 //! How many threads the packet engine gets, and which links each of them carries.
 
 use netloom_fabric::{Cuts, Partition, PipeId, Shard, shards};
-use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs, pipes_from};
+use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs, pipes_from, watched};
 use netloom_lab::{Clock, End, LinkPlan, Plan, Precision, Shards};
 
 /// The lab's links, shared out.
@@ -57,7 +57,11 @@ impl Sharing {
         if self.count() == 1 {
             return vec![Shard::whole(fabric_of(plan))];
         }
-        shards(plan.seed, &pipe_specs(plan), &device_specs(plan), &self.partition)
+        let mut all = shards(plan.seed, &pipe_specs(plan), &device_specs(plan), &self.partition);
+        for (pipe, subset) in watched(plan) {
+            all.iter_mut().for_each(|shard| shard.watch(pipe, &subset));
+        }
+        all
     }
 
     /// The names of the links that each shard carries; a link that is cut is with the shard of its first end.

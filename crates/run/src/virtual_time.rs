@@ -99,7 +99,7 @@ impl VirtualTime {
         teller: Teller,
     ) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
-        let meters = Rc::new(RefCell::new(Meters::new(fabric.counters().count())));
+        let meters = Rc::new(RefCell::new(Meters::of(&fabric)));
         let mut scheduler = Scheduler::new(fabric, kernels, plugs);
         scheduler.add_tap(Box::new(Gauge(Rc::clone(&meters))));
         Ok(Self(Rc::new(RefCell::new(World {
@@ -376,7 +376,10 @@ impl World {
                         }
                     }
                 }
-                Task::ResetMeters => self.meters.borrow_mut().reset(),
+                Task::Begin => {
+                    self.meters.borrow_mut().reset();
+                    self.scheduler.look(|fabric| fabric.begin_counting(at));
+                }
                 Task::Measure => snapshot = Some(self.snapshot()),
                 Task::Sample(sampling) => {
                     let Self { scheduler, series, .. } = self;
@@ -391,7 +394,8 @@ impl World {
     }
 
     fn snapshot(&mut self) -> Snapshot {
-        let pipes = self.meters.borrow().reports(self.scheduler.counters());
+        let Self { meters, scheduler, .. } = self;
+        let pipes = scheduler.look(|fabric| meters.borrow().reports(fabric));
         let unheard = self.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum();
         // Nothing waits for a processor where time waits for all that is computed.
         let thread = ThreadReport { run_queue_wait: Some(Duration::ZERO), ..ThreadReport::default() };

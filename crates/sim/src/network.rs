@@ -93,6 +93,8 @@ impl Network {
     pub fn with_scribe(mut self, scribe: Option<Box<dyn Scribe>>) -> Self {
         if let Some(scribe) = &scribe {
             self.fabric.take_notes(|pipe| scribe.wants(pipe));
+            // The run begins with the simulation.
+            self.fabric.begin_counting(Instant::ZERO);
         }
         self.scribe = scribe;
         self

@@ -237,7 +237,7 @@ fn summary_table(rows: &[PipeSummary]) -> Table {
 
 fn summary_csv(rows: &[PipeSummary]) -> String {
     let mut lines = vec![
-        "link,direction,pipe,packets,bytes,delivered_packets,dropped_loss_packets,dropped_queue_packets,\
+        "link,direction,pipe,packets,bytes,in_flight_at_start_packets,delivered_packets,dropped_loss_packets,dropped_queue_packets,\
          dropped_early_packets,dropped_down_packets,inside_packets,marked_packets,waited_mean_ns,waited_p50_ns,\
          waited_p99_ns,waited_max_ns,delay_mean_ns,delay_p50_ns,delay_p99_ns,delay_max_ns"
             .to_owned(),
@@ -247,6 +247,7 @@ fn summary_csv(rows: &[PipeSummary]) -> String {
         let counts = [
             row.packets,
             row.bytes,
+            row.in_flight_at_start_packets,
             row.delivered_packets,
             row.dropped_loss_packets,
             row.dropped_queue_packets,

@@ -175,6 +175,12 @@ pub struct PipeStats {
     pub delay_ns: u64,
     /// Whether nobody has cut the link; one that flaps by itself may be down all the same.
     pub up: bool,
+    /// Packets that were inside at time zero. All other counters begin there; before time zero, they count from the lab's set-up.
+    #[serde(default)]
+    pub in_flight_at_start_packets: u64,
+    /// Packets that are inside now: they wait, are sent or travel.
+    #[serde(default)]
+    pub in_flight_packets: u64,
     /// Packets that arrived at the pipe.
     pub arrived_packets: u64,
     /// Their bytes.

@@ -61,8 +61,8 @@ fn an_engine_that_is_slow_or_loses_packets_does_not_achieve_the_rate() {
             lossy.lose(pipe, &departure);
         }
     }
-    assert_eq!(ratio(&slow.0[0]), 0.5);
-    assert_eq!(ratio(&lossy.0[0]), 0.5);
+    assert_eq!(ratio(&slow.pipes[0]), 0.5);
+    assert_eq!(ratio(&lossy.pipes[0]), 0.5);
 }
 
 /// Bursts of ten packets at 10 Gbit/s, which the kernel takes one by one: each begins on time and ends 18 us late, or the

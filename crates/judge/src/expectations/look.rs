@@ -1,5 +1,6 @@
 //! What was measured at the beginning or end of a window.
 
+use super::parts::{Part, parts_of};
 use crate::PipeState;
 use crate::measure::{Mark, marks};
 use netloom_dataplane::{Distribution, Snapshot};
@@ -13,23 +14,28 @@ pub struct Look {
     pub(super) marks: Vec<Mark>,
     /// Delay and lateness of the pipes of which a part of the run is looked at, which takes much room.
     pub(super) spreads: BTreeMap<usize, (Distribution, Distribution)>,
+    /// Of the same pipes, what was counted of some of their packets.
+    pub(super) parts: BTreeMap<usize, Vec<Part>>,
 }
 
 impl Look {
     /// What of a snapshot the expectations and figures of `plan` need.
     pub fn of(plan: &Plan, pipes: &[PipeState], snapshot: &Snapshot) -> Self {
-        let is_wanted = |state: &PipeState| {
+        let is_wanted = |state: &PipeState, needs_spread: bool| {
             plan.terms().filter(|term| term.window.is_some()).any(|term| match &term.subject {
                 Subject::Link { link, direction, metric, .. } => {
-                    state.place.is_of(*link, *direction) && is_spread(*metric)
+                    state.place.is_of(*link, *direction) && (!needs_spread || is_spread(*metric))
                 }
                 _ => false,
             })
         };
-        let reports = pipes.iter().zip(&snapshot.pipes).enumerate().filter(|(_, (state, _))| is_wanted(state));
+        let all = || pipes.iter().zip(&snapshot.pipes).enumerate();
+        let reports = all().filter(|(_, (state, _))| is_wanted(state, true));
         let spreads =
             reports.map(|(pipe, (_, report))| (pipe, (report.delay.clone(), report.lateness.clone()))).collect();
-        Self { marks: marks(snapshot), spreads }
+        let watched = all().filter(|(_, (state, report))| !report.watched.is_empty() && is_wanted(state, false));
+        let parts = watched.map(|(pipe, (_, report))| (pipe, parts_of(snapshot.at, report))).collect();
+        Self { marks: marks(snapshot), spreads, parts }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod look;
 mod nodes;
+mod parts;
 mod pipes;
 mod tasks;
 mod tcp;
@@ -156,11 +157,18 @@ impl Measurements<'_> {
             Subject::Tcp { part, each, metric } => {
                 vec![(None, in_unit(self.tcp.value(*part, *each, *metric, term, self.duration())))]
             }
-            Subject::Link { link, direction, pipe, metric } => {
+            Subject::Link { link, direction, pipe, metric, only } => {
                 let is_wanted = |place: &PipePlace| place.is_of(*link, *direction) && place.pipe == *pipe;
                 let places = self.pipes.iter().map(|state| &state.place).enumerate();
                 let wanted = places.filter(|(_, place)| is_wanted(place));
-                wanted.map(|(own, place)| (Some(place), in_unit(self.of_pipe(own, *metric, term).into()))).collect()
+                let found = |own: usize| -> Found {
+                    let Some(only) = only else {
+                        let note = self.chatter(own, *metric, term);
+                        return Found { value: self.of_pipe(own, *metric, term), note };
+                    };
+                    self.of_part(own, only, *metric, term).into()
+                };
+                wanted.map(|(own, place)| (Some(place), in_unit(found(own)))).collect()
             }
         }
     }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 impl Measurements<'_> {
     pub(super) fn of_pipe(&self, pipe: usize, metric: PipeMetric, term: &Term) -> Value {
         let window = term.window;
-        let flow = Flow::between(&self.mark(pipe, window.map(|w| w.from))?, &self.mark_at_end(pipe, window)?);
+        let flow = self.flow(pipe, window)?;
         let known = |value: Option<f64>| value.ok_or_else(|| flow.why_unmeasured());
         if is_longest_queue(term) {
             return Ok(Measured::Number(self.queue_max(pipe, window) as f64));
@@ -29,22 +29,21 @@ impl Measurements<'_> {
             known(of_distribution(&self.spread(pipe, of, window), Function::Percentile(share)))
         };
         let number = match metric {
-            PipeMetric::Throughput => flow.throughput(),
-            PipeMetric::Offered => flow.offered(),
             PipeMetric::Delay => known(flow.delay_ns)?,
             PipeMetric::DelayP50 => percentile(PipeMetric::Delay, 50.0)?,
             PipeMetric::DelayP99 => percentile(PipeMetric::Delay, 99.0)?,
             PipeMetric::Lateness => known(of_distribution(&self.spread(pipe, metric, window), Function::Mean))?,
             PipeMetric::LatenessP99 => percentile(PipeMetric::Lateness, 99.0)?,
             PipeMetric::Queue | PipeMetric::QueueMax => self.queue_max(pipe, window) as f64,
-            PipeMetric::Drops => flow.drops() as f64,
-            PipeMetric::Marks => flow.effects.marked_packets as f64,
-            PipeMetric::Loss => flow.loss().ok_or("no packet arrived")?,
             PipeMetric::Utilization => flow.throughput() / self.rate(pipe)?,
-            PipeMetric::Packets => flow.departed_packets as f64,
-            PipeMetric::Bytes => flow.departed_bytes as f64,
+            _ => of_flow(&flow, metric)?,
         };
         Ok(Measured::Number(number))
+    }
+
+    /// What happened in a pipe, or in a part of the run.
+    pub(super) fn flow(&self, pipe: usize, window: Option<Window>) -> Result<Flow, String> {
+        Ok(Flow::between(&self.mark(pipe, window.map(|w| w.from))?, &self.mark_at_end(pipe, window)?))
     }
 
     /// The described rate, in bits per second.
@@ -122,8 +121,22 @@ impl Measurements<'_> {
     }
 }
 
+/// What is told by counters alone.
+pub(super) fn of_flow(flow: &Flow, metric: PipeMetric) -> Result<f64, String> {
+    Ok(match metric {
+        PipeMetric::Throughput => flow.throughput(),
+        PipeMetric::Offered => flow.offered(),
+        PipeMetric::Drops => flow.drops() as f64,
+        PipeMetric::Marks => flow.effects.marked_packets as f64,
+        PipeMetric::Loss => flow.loss().ok_or("no packet arrived")?,
+        PipeMetric::Packets => flow.departed_packets as f64,
+        PipeMetric::Bytes => flow.departed_bytes as f64,
+        _ => unreachable!("other metrics are not told by counters"),
+    })
+}
+
 /// What a function makes of all packets.
-fn of_distribution(all: &Distribution, function: Function) -> Option<f64> {
+pub(super) fn of_distribution(all: &Distribution, function: Function) -> Option<f64> {
     let value = match function {
         Function::Mean => all.mean(),
         Function::Percentile(share) => all.quantile(share / 100.0),

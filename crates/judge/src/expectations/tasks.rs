@@ -4,6 +4,7 @@
 //! Checks look at everything since time zero, or at the last seconds: for these, what pipes had counted is kept from look to
 //! look. The last seconds of a task begin when the one before it was met, at the earliest.
 
+use super::parts::{Part, parts_of};
 use super::watches::{Sample, Watch};
 use super::{Look, Measurements, row};
 use crate::measure::{Mark, marks};
@@ -40,6 +41,8 @@ struct Past {
 struct PastPipe {
     mark: Mark,
     spread: Option<(Distribution, Distribution)>,
+    /// Of some of its packets.
+    parts: Vec<Part>,
     /// The most that waited since the look before, as far as it can be told.
     waited: u64,
 }
@@ -129,10 +132,12 @@ impl Tasks {
 
     /// What had been counted at both ends of the last seconds.
     fn windows(&self, from: &Past, measured: &Measurements<'_>, now: Duration) -> BTreeMap<Duration, Look> {
-        let mut first = Look { marks: vec![Mark::default(); measured.pipes.len()], spreads: BTreeMap::new() };
-        let mut last = Look { marks: measured.ends.to_vec(), spreads: BTreeMap::new() };
+        let mut first = Look { marks: vec![Mark::default(); measured.pipes.len()], ..Look::default() };
+        let mut last = Look { marks: measured.ends.to_vec(), ..Look::default() };
         for (number, past) in &from.pipes {
             first.marks[*number] = past.mark;
+            first.parts.insert(*number, past.parts.clone());
+            last.parts.insert(*number, parts_of(measured.last.at, &measured.last.pipes[*number]));
             if let Some(spread) = &past.spread {
                 first.spreads.insert(*number, spread.clone());
                 let report = &measured.last.pipes[*number];
@@ -175,7 +180,8 @@ impl Tasks {
             let peak = mark.counters.queue_peak;
             let waited = if peak > record { peak } else { mark.counters.queued.packets };
             let spread = self.wants_spreads.then(|| (report.delay.clone(), report.lateness.clone()));
-            (*number, PastPipe { mark, spread, waited })
+            let parts = parts_of(measured.last.at, report);
+            (*number, PastPipe { mark, spread, parts, waited })
         };
         let pipes = self.pipes.iter().map(pipe).collect();
         self.looks.push_back(Past { at: now, pipes });

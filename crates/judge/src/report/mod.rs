@@ -163,6 +163,12 @@ pub struct PipeRow {
     pub measured_delay_p99_ns: Option<u64>,
     /// The most packets that waited at once.
     pub queue_peak_packets: u64,
+    /// Packets that were inside at time zero, from when on everything counts.
+    #[serde(default)]
+    pub in_flight_at_start_packets: u64,
+    /// Packets that were inside at the end.
+    #[serde(default)]
+    pub in_flight_at_end_packets: u64,
     /// Packets that came in.
     pub arrived_packets: u64,
     /// Their bytes.
@@ -190,7 +196,7 @@ pub struct PipeRow {
     pub lateness_max_ns: Option<u64>,
 }
 
-/// What a transit router did since the lab began. Packets are segments.
+/// What a transit router did since time zero. Packets are segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouterRow {
     /// The node.

@@ -7,7 +7,7 @@ use netloom_units::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a switch did at one of its ports since the lab began. The segments of a train are frames of their own.
+/// What a switch did at one of its ports since time zero. The segments of a train are frames of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SwitchRow {
     /// The switch.

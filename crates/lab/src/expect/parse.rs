@@ -7,6 +7,7 @@ mod term;
 
 use super::runs::Points;
 use super::{Dimension, Figure, FigureUnit, RunsTest, Term, Test, Window};
+use crate::errors::Nodes;
 use crate::plan::MeasurePlan;
 use netloom_units::Duration;
 use scan::Scan;
@@ -26,6 +27,8 @@ pub(crate) struct Names<'a> {
     pub(crate) figures: &'a [Figure],
     /// What varies in the file.
     pub(crate) points: &'a Points,
+    /// The addresses of nodes, if they are known.
+    pub(crate) addresses: Option<&'a Nodes>,
 }
 
 /// Why a text is not an expectation.

@@ -34,6 +34,7 @@ pub(super) fn resolve(
     let pipes: Vec<[Vec<String>; 2]> = spec.links.iter().map(of_link).collect();
     let links: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
     let nodes: Vec<_> = spec.nodes.iter().map(|node| (node.name.value.clone(), node.measured(spec.measure))).collect();
+    let addresses = errors.nodes().cloned();
     let mut reader = Reader { spec, is_complete: !left_out.commands && !left_out.links && !left_out.nodes, errors };
     let mut figures: Vec<Figure> = Vec::new();
     for (name, text) in &spec.figures {
@@ -44,6 +45,7 @@ pub(super) fn resolve(
             nodes: &nodes,
             figures: &figures,
             points: &spec.points,
+            addresses: addresses.as_ref(),
         };
         if let Some(figure) = reader.figure(name, text, &names) {
             figures.push(figure);
@@ -56,6 +58,7 @@ pub(super) fn resolve(
         nodes: &nodes,
         figures: &figures,
         points: &spec.points,
+        addresses: addresses.as_ref(),
     };
     let (mut expect, mut over_runs) = (Vec::new(), Vec::new());
     for (item, written) in spec.expect.iter().enumerate() {

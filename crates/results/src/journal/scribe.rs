@@ -30,6 +30,8 @@ pub(super) struct RealScribe {
     /// Packets of which notes did not reach the writer.
     pub(super) lost: Arc<AtomicU64>,
     pub(super) has_gap: bool,
+    /// That counting began while there was no room, which the writer has to hear.
+    pub(super) began: Vec<Note>,
 }
 
 impl Scribe for RealScribe {
@@ -43,14 +45,17 @@ impl Scribe for RealScribe {
         }
         if self.has_gap && self.ring.slots() > RING / 2 {
             self.has_gap = self.ring.push(Item::Gap).is_err();
+            for note in if self.has_gap { Vec::new() } else { std::mem::take(&mut self.began) } {
+                // There is room, and a pipe begins once.
+                let _ = self.ring.push(Item::Note(note));
+            }
         }
         let mut lost = 0;
         for note in fabric.notes() {
-            if self.has_gap {
-                lost += arrivals(&note);
-            } else if self.ring.push(Item::Note(note)).is_err() {
+            if self.has_gap || self.ring.push(Item::Note(note)).is_err() {
                 self.has_gap = true;
                 lost += arrivals(&note);
+                self.began.extend(Some(note).filter(|note| note.what == Event::Began));
             }
         }
         if !self.has_gap {

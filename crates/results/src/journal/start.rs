@@ -4,7 +4,7 @@ use super::file::JournalWriter;
 use super::record::JournalPipe;
 use super::scribe::{RING, RealScribe, VirtualScribe};
 use super::tracker::{Tracker, Wanted};
-use super::writer::{Ring, Source, Span, Writer};
+use super::writer::{End, Ring, Source, Writer};
 use super::{JOURNAL, Written};
 use crate::Folder;
 use crate::capture::Pace;
@@ -26,7 +26,7 @@ const BATCHES: usize = 8;
 /// A journal that is being written.
 pub struct Journal {
     path: PathBuf,
-    span: Arc<Span>,
+    end: Arc<End>,
     lost: Arc<AtomicU64>,
     writer: JoinHandle<io::Result<Written>>,
 }
@@ -64,25 +64,20 @@ impl Journal {
         let (pipes, tracked) = pipes_of(plan, wanted);
         let flags: Vec<bool> = tracked.iter().map(Option::is_some).collect();
         let file = JournalWriter::begin(file, &plan.name, &pipes, wanted.limit)?;
-        let (span, lost) = (Arc::new(Span::new()), Arc::new(AtomicU64::new(0)));
-        let writer = Writer::new(Arc::clone(&span), Arc::clone(&lost), Tracker::new(tracked), file);
+        let (end, lost) = (Arc::new(End::new()), Arc::new(AtomicU64::new(0)));
+        let writer = Writer::new(Arc::clone(&end), Arc::clone(&lost), Tracker::new(tracked), file);
         let (source, scribes) = match pace {
             Pace::Real => rings(&flags, own, &lost),
             Pace::Virtual => batches(&flags),
         };
         let thread = std::thread::Builder::new().name("netloom-journal".into());
         let writer = thread.spawn(move || writer.run(source))?;
-        Ok((Self { path, span, lost, writer }, scribes))
-    }
-
-    /// Time zero: what becomes certain of packets from here on is written down.
-    pub fn begin(&self, zero: Instant) {
-        self.span.begin(zero);
+        Ok((Self { path, end, lost, writer }, scribes))
     }
 
     /// The end of the run: what happens later is not written down. `at` belongs to the run.
     pub fn end(&self, at: Instant) {
-        self.span.end(at);
+        self.end.set(at);
     }
 
     /// Waits until all is written, after the scribes have gone.
@@ -121,7 +116,13 @@ fn rings(wanted: &[bool], own: &[Vec<bool>], lost: &Arc<AtomicU64>) -> (Source, 
     for flags in own {
         let (ring, items) = rtrb::RingBuffer::new(RING);
         all.0.push(Ring::new(items, flags.as_slice().into()));
-        all.1.push(Box::new(RealScribe { wanted: wanted.into(), ring, lost: Arc::clone(lost), has_gap: false }));
+        all.1.push(Box::new(RealScribe {
+            wanted: wanted.into(),
+            ring,
+            lost: Arc::clone(lost),
+            has_gap: false,
+            began: Vec::new(),
+        }));
     }
     (Source::Rings(all.0), all.1)
 }

@@ -11,8 +11,10 @@ pub struct PipeSummary {
     /// The pipe.
     #[serde(flatten)]
     pub pipe: JournalPipe,
-    /// Packets that came in.
+    /// Packets: those that came in, their copies, and those that were inside at time zero.
     pub packets: u64,
+    /// Those that were inside at time zero.
+    pub in_flight_at_start_packets: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Those that were handed over.
@@ -77,6 +79,7 @@ impl Summary {
             summary: PipeSummary {
                 pipe: pipe.clone(),
                 packets: 0,
+                in_flight_at_start_packets: 0,
                 bytes: 0,
                 delivered_packets: 0,
                 dropped_loss_packets: 0,
@@ -98,6 +101,7 @@ impl Summary {
     pub fn add(&mut self, record: &Record) {
         let Some(Row { summary, waited, delay }) = self.rows.get_mut(record.pipe as usize) else { return };
         summary.packets += 1;
+        summary.in_flight_at_start_packets += u64::from(record.arrived_ns < 0);
         summary.bytes += u64::from(record.size_bytes);
         summary.marked_packets += u64::from(record.marked_ns.is_some());
         *match record.fate {

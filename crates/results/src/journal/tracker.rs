@@ -33,6 +33,8 @@ pub(super) struct Tracker {
     books: Vec<Option<Book>>,
     /// Lists that are not used at the moment.
     spare: Vec<Vec<Piece>>,
+    /// When counting began, if it has.
+    zero: Option<Instant>,
 }
 
 /// The packets inside a pipe.
@@ -43,6 +45,8 @@ struct Book {
     inside: HashMap<u64, Vec<Piece>>,
     /// How many have come in.
     count: u64,
+    /// Whether counting has begun. What has left by then is no part of the journal.
+    has_begun: bool,
 }
 
 /// Segments of a frame that share their fate so far.
@@ -76,15 +80,31 @@ struct Way {
 impl Tracker {
     /// One that hears of these pipes; none are those that are not wanted.
     pub(super) fn new(pipes: Vec<Option<Wanted>>) -> Self {
-        let book = |own: Option<Wanted>| own.map(|wanted| Book { wanted, inside: HashMap::new(), count: 0 });
-        Self { books: pipes.into_iter().map(book).collect(), spare: Vec::new() }
+        let book =
+            |own: Option<Wanted>| own.map(|wanted| Book { wanted, inside: HashMap::new(), count: 0, has_begun: false });
+        Self { books: pipes.into_iter().map(book).collect(), spare: Vec::new(), zero: None }
     }
 
-    /// Takes a note; `out` gets the packets whose fate it tells.
+    /// Time zero: when counting began. Nothing is told before it has.
+    pub(super) fn zero(&self) -> Option<Instant> {
+        self.zero
+    }
+
+    /// Takes a note; `out` gets the packets whose fate it tells, once counting has begun in their pipe.
     pub(super) fn take(&mut self, note: &Note, out: &mut impl FnMut(Fated)) {
-        let Self { books, spare } = self;
+        let Self { books, spare, zero } = self;
         let Some(Some(book)) = books.get_mut(note.pipe as usize) else { return };
+        let has_begun = book.has_begun;
+        let out = &mut |fated| {
+            if has_begun {
+                out(fated);
+            }
+        };
         match note.what {
+            Event::Began => {
+                book.has_begun = true;
+                *zero = Some(note.at);
+            }
             Event::Entered { content } => book.enter(note, content, spare),
             Event::Marked => book.mark(note),
             Event::Sent { start, due } => book.send(note, Way { started: start, sent: note.at, due }),

@@ -20,36 +20,23 @@ const FLUSHED_WITHIN: time::Duration = time::Duration::from_millis(500);
 const HOLD: Duration = Duration::from_millis(100);
 /// So many notes of one thread are taken in a row.
 const TURN: usize = 4_096;
-/// Time zero has not come.
-const UNKNOWN: u64 = u64::MAX;
 
-/// What the lab's session tells the writer.
+/// What the lab's session tells the writer: the end of the run, which belongs to it, in nanoseconds of the driver's time. When it
+/// begins, the notes themselves say.
 #[derive(Debug)]
-pub(super) struct Span {
-    /// Time zero, in nanoseconds of the driver's time.
-    zero: AtomicU64,
-    /// The end of the run, which belongs to it.
-    end: AtomicU64,
-}
+pub(super) struct End(AtomicU64);
 
-impl Span {
+impl End {
     pub(super) fn new() -> Self {
-        Self { zero: AtomicU64::new(UNKNOWN), end: AtomicU64::new(u64::MAX) }
+        Self(AtomicU64::new(u64::MAX))
     }
 
-    pub(super) fn begin(&self, zero: Instant) {
-        self.zero.store(zero.as_nanos(), Ordering::Release);
+    pub(super) fn set(&self, at: Instant) {
+        self.0.store(at.as_nanos(), Ordering::Release);
     }
 
-    pub(super) fn end(&self, at: Instant) {
-        self.end.store(at.as_nanos(), Ordering::Release);
-    }
-
-    /// Time zero and the end, if the run has begun.
-    fn known(&self) -> Option<(Instant, Instant)> {
-        let at = |place: &AtomicU64| Instant::from_nanos(place.load(Ordering::Acquire));
-        let zero = at(&self.zero);
-        (zero.as_nanos() != UNKNOWN).then(|| (zero, at(&self.end)))
+    fn at(&self) -> Instant {
+        Instant::from_nanos(self.0.load(Ordering::Acquire))
     }
 }
 
@@ -78,7 +65,7 @@ impl Ring {
 
 /// See the module.
 pub(super) struct Writer<W> {
-    pub(super) span: Arc<Span>,
+    pub(super) end: Arc<End>,
     pub(super) lost: Arc<AtomicU64>,
     pub(super) tracker: Tracker,
     order: Order,
@@ -88,8 +75,8 @@ pub(super) struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    pub(super) fn new(span: Arc<Span>, lost: Arc<AtomicU64>, tracker: Tracker, file: JournalWriter<W>) -> Self {
-        Self { span, lost, tracker, order: Order::default(), file, failed: None }
+    pub(super) fn new(end: Arc<End>, lost: Arc<AtomicU64>, tracker: Tracker, file: JournalWriter<W>) -> Self {
+        Self { end, lost, tracker, order: Order::default(), file, failed: None }
     }
 
     /// Writes until the driver's scribes are gone.
@@ -171,10 +158,10 @@ impl<W: Write> Writer<W> {
 
     /// Writes the packets whose fate was certain before `known`.
     fn write(&mut self, known: Instant) {
-        let span = self.span.known();
+        // The tracker tells nothing before.
+        let Some(zero) = self.tracker.zero() else { return };
+        let end = self.end.at();
         while let Some((at, record)) = self.order.pop(known) {
-            // Before time zero, nothing is written down.
-            let Some((zero, end)) = span.filter(|(zero, _)| at >= *zero) else { continue };
             let Some(record) = within(record, at, zero, end) else { continue };
             put(&mut self.file, &mut self.failed, &record);
         }
@@ -188,7 +175,8 @@ impl<W: Write> Writer<W> {
 
     fn finish(mut self) -> io::Result<Written> {
         self.write(Instant::MAX);
-        if let Some((zero, end)) = self.span.known() {
+        if let Some(zero) = self.tracker.zero() {
+            let end = self.end.at();
             for fated in self.tracker.inside() {
                 if let Some(record) = within(&fated.record, Instant::MAX, zero, end) {
                     put(&mut self.file, &mut self.failed, &record);

@@ -16,8 +16,8 @@ use netloom_units::{Duration, Instant};
 use serde_json::json;
 
 /// The numbers of the appointments at time zero; those of the timeline follow.
-const RESTART: u64 = 0;
-const RESET: u64 = 1;
+const BEGIN: u64 = 0;
+const RESTART: u64 = 1;
 pub(super) const TIME_ZERO: u64 = 2;
 const SAMPLES: u64 = 3;
 pub(super) const FIRST_OF_TIMELINE: u64 = 4;
@@ -27,8 +27,8 @@ pub(super) const FIRST_OF_TIMELINE: u64 = 4;
 const LEAD: std::time::Duration = std::time::Duration::from_millis(5);
 
 impl Session<'_> {
-    /// Chooses time zero, makes all appointments, and returns when it has come. What pipes do by themselves begins anew then, since lab files count its
-    /// times from time zero.
+    /// Chooses time zero, makes all appointments, and returns when it has come. Counting begins then, and what pipes do by themselves begins anew,
+    /// since lab files count its times from time zero.
     pub(super) fn make_appointments(&mut self) -> Result<Instant, RunError> {
         let lead = match self.context.links.driver() {
             Driver::Engine(_) => LEAD,
@@ -37,8 +37,7 @@ impl Session<'_> {
         let zero = self.context.links.now() + self.context.job.plan.clock.dilation().unwrap_or_default().to_lab(lead);
         let at_zero = |number, task| Appointment { number, at: zero, task };
         let restart = Task::Acts(self.context.links.restarts());
-        let mut all =
-            vec![at_zero(RESTART, restart), at_zero(RESET, Task::ResetMeters), at_zero(TIME_ZERO, Task::Measure)];
+        let mut all = vec![at_zero(BEGIN, Task::Begin), at_zero(RESTART, restart), at_zero(TIME_ZERO, Task::Measure)];
         all.extend(self.timeline.items().filter_map(|due| self.appointment(zero, *due)));
         // Behind those of the timeline: a sample shows what is done at its instant.
         all.extend(sampling::appointment(&self.context, SAMPLES, zero));

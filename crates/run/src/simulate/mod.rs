@@ -70,11 +70,10 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
 /// A journal, and what takes notes for it.
 type Started = (Journal, Box<dyn Scribe>);
 
-/// The journal that the plan wants. The run begins with the simulation.
+/// The journal that the plan wants.
 fn start_journal(request: &SimRequest, folder: &Folder) -> Result<Option<Started>, RunError> {
     let started = Journal::start(&request.run.plan, folder, Pace::Virtual, &[Vec::new()])?;
     Ok(started.and_then(|(journal, scribes)| {
-        journal.begin(Instant::ZERO);
         journal.end(Instant::ZERO + request.duration);
         let scribe: Box<dyn Scribe> = scribes.into_iter().next()?;
         Some((journal, scribe))

@@ -39,6 +39,8 @@ fn row(plan: &Plan, place: &PipePlan<'_>, pipe: &PipeOutcome, seconds: f64) -> P
         measured_delay_mean_ns: ns(meter.delays.mean()),
         measured_delay_p99_ns: ns(meter.delays.quantile(0.99)),
         queue_peak_packets: counters.queue_peak,
+        in_flight_at_start_packets: counters.initial.packets,
+        in_flight_at_end_packets: counters.in_flight(),
         arrived_packets: counters.arrived.packets,
         arrived_bytes: counters.arrived.bytes,
         departed_packets: counters.departed.packets,

@@ -126,7 +126,7 @@ fn link_subject(
     let known = || PipeMetric::ALL.iter().map(|(known, _)| *known);
     let metric = PipeMetric::named(metric_name)
         .ok_or_else(|| unknown_metric(&format!("link `{name}`"), metric_name, &known().collect::<Vec<_>>()))?;
-    Ok((Subject::Link { link, direction, pipe, metric }, functions))
+    Ok((Subject::Link { link, direction, pipe, metric, only: None }, functions))
 }
 
 fn command(name: &str, event: usize, rest: &str) -> Result<(Subject, Vec<Function>), String> {
@@ -238,5 +238,8 @@ pub(super) fn bare(term: &Term, text: &str) -> String {
         text = inner.trim_end_matches(')').trim();
     }
     let _ = term;
-    text.split_once(" during ").map_or(text, |(text, _)| text).to_owned()
+    [" during ", " match "]
+        .into_iter()
+        .fold(text, |text, end| text.split_once(end).map_or(text, |(text, _)| text))
+        .to_owned()
 }

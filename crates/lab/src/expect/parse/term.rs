@@ -3,7 +3,7 @@
 use super::scan::Scan;
 use super::subject::{self, Found};
 use super::{Around, ExpectError, Names, Wrong, window};
-use crate::expect::{Condition, Function, Over, Term};
+use crate::expect::{Condition, Function, Over, Term, subset};
 use std::ops::Range;
 
 /// Functions in functions, at most.
@@ -180,7 +180,37 @@ fn plain(scan: &mut Scan<'_>, names: &Names<'_>, depth: usize) -> Result<Read, E
     })?;
     let Found { mut term, functions, figure } = found;
     functions.into_iter().for_each(|function| term.reduce(function));
-    Ok(Read { term, at, name: word.to_owned(), has_conditions: false, conditions: Vec::new(), inner: None, figure })
+    let name = word.to_owned();
+    let limited = match subset(scan, names, &mut term)? {
+        Some(end) => at.start..end,
+        None => return Ok(Read { term, at, name, has_conditions: false, conditions: Vec::new(), inner: None, figure }),
+    };
+    term.text = scan.slice(&limited).to_owned();
+    // It is not all of the figure any more.
+    Ok(Read { term, at: limited, name, has_conditions: false, conditions: Vec::new(), inner: None, figure: None })
+}
+
+/// `match (WORDS)`: which packets are meant, and where that ends.
+fn subset(scan: &mut Scan<'_>, names: &Names<'_>, term: &mut Term) -> Result<Option<usize>, ExpectError> {
+    let mut ahead = scan.clone();
+    let (word, word_at) = ahead.until(ends_name);
+    if word != "match" {
+        return Ok(None);
+    }
+    if !ahead.take('(') {
+        return Err(ExpectError::new(word_at, format!("which packets? {}", subset::EXAMPLE)));
+    }
+    let (text, text_at) = ahead.until(|c| c == ')');
+    let at = word_at.start..text_at.end;
+    let end = ahead.at() + ')'.len_utf8();
+    if !ahead.take(')') {
+        return Err(ExpectError::new(at, "the bracket is not closed"));
+    }
+    let wrong = |why: String| ExpectError::new(at.clone(), format!("match: {why}"));
+    let found = subset::read(text, names.addresses).map_err(wrong)?;
+    term.limit_to(found).map_err(wrong)?;
+    *scan = ahead;
+    Ok(Some(end))
 }
 
 /// Whether conditions follow that do not hold at the point that is read.
@@ -210,7 +240,10 @@ impl Read {
             Some(over) => over.inner.clone(),
             None => subject::bare(&self.term, &self.name),
         };
-        self.term.check(&name).map_err(|message| wrong(&self.at, message))?;
+        self.term
+            .check(&name)
+            .and_then(|()| self.term.check_subset(&name))
+            .map_err(|message| wrong(&self.at, message))?;
         subject::check_measured(&self.term.subject, around.names).map_err(|message| wrong(&self.at, message))
     }
 

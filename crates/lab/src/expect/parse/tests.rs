@@ -3,6 +3,7 @@ use crate::expect::{
     CommandMetric, Expectation, Function, JsonStep, Measured, PipeMetric, Subject, TcpMetric, TcpPart, Wanted,
 };
 use crate::plan::Direction;
+use netloom_link::Sender;
 use netloom_units::Rate;
 
 fn read(text: &str) -> Result<Parsed, ExpectError> {
@@ -23,8 +24,19 @@ fn with_names<T>(read: impl FnOnce(&Names<'_>) -> T) -> T {
     ];
     let here = vec![("cc".to_owned(), "bbr".to_owned())];
     let points = Points { groups: groups.into(), here };
-    let mut names =
-        Names { commands: &commands, links: &links, pipes: &pipes, nodes: &nodes, figures: &[], points: &points };
+    let addresses = crate::errors::Nodes {
+        addresses: [("client".to_owned(), vec![std::net::Ipv4Addr::new(10, 0, 0, 1).into()])].into(),
+        ..Default::default()
+    };
+    let mut names = Names {
+        commands: &commands,
+        links: &links,
+        pipes: &pipes,
+        nodes: &nodes,
+        figures: &[],
+        points: &points,
+        addresses: Some(&addresses),
+    };
     let figure = |name: &str, text: &str, known: &Names<'_>| {
         let (term, unit) = parse_figure(text, known).expect("it is right");
         Figure { name: name.into(), line: 1, text: text.into(), term, unit }
@@ -69,11 +81,23 @@ fn subjects_are_commands_and_links() {
         right("ping-2.duration<5 s").term.subject,
         Subject::Command { event: 5, metric: CommandMetric::Duration }
     );
-    let both = Subject::Link { link: 1, direction: None, pipe: None, metric: PipeMetric::Drops };
+    let both = Subject::Link { link: 1, direction: None, pipe: None, metric: PipeMetric::Drops, only: None };
     assert_eq!(right("backbone.drops == 0").term.subject, both);
-    let one = Subject::Link { link: 0, direction: Some(Direction::Backward), pipe: None, metric: PipeMetric::DelayP99 };
+    let one = Subject::Link {
+        link: 0,
+        direction: Some(Direction::Backward),
+        pipe: None,
+        metric: PipeMetric::DelayP99,
+        only: None,
+    };
     assert_eq!(right("access.backward.delay_p99 < 5 ms").term.subject, one);
-    let voip = |direction| Subject::Link { link: 1, direction, pipe: Some("voip".into()), metric: PipeMetric::Delay };
+    let voip = |direction| Subject::Link {
+        link: 1,
+        direction,
+        pipe: Some("voip".into()),
+        metric: PipeMetric::Delay,
+        only: None,
+    };
     assert_eq!(right("backbone.voip.delay < 5 ms").term.subject, voip(None));
     assert_eq!(right("backbone.forward.voip.delay < 5 ms").term.subject, voip(Some(Direction::Forward)));
     let elsewhere = parsed("backbone.backward.voip.delay < 5 ms").expect_err("it has none there");
@@ -456,4 +480,45 @@ fn is_told_by_runs(term: &Term, names: &Names<'_>) {
     let (figure, _) =
         parse_figure(&over.inner, names).unwrap_or_else(|error| panic!("{}: {}", over.inner, error.message));
     assert_eq!((&figure.subject, &figure.functions, figure.window), (&term.subject, &term.functions, term.window));
+}
+
+#[test]
+fn terms_of_links_are_limited_to_some_packets() {
+    let only = |text: &str| match right(text).term.subject {
+        Subject::Link { only: Some(only), .. } => *only,
+        other => panic!("{text}: {other:?}"),
+    };
+    let found = only("access.forward.packets match (from client tcp to-port 80,443) > 3");
+    assert_eq!((found.filter.protocol.as_deref(), found.sender), (Some(&[6][..]), None));
+    assert_eq!(found.filter.from.as_ref().map(Vec::len), Some(1));
+    assert_eq!(
+        only("access.forward.loss match ({from: 10.0.0.0/8}) < 1 %").filter.from.as_ref().map(Vec::len),
+        Some(1)
+    );
+    let kernels = only("p99(access.delay match (kernels icmpv6) during 1 s..2 s) < 5 ms");
+    assert_eq!((kernels.sender, kernels.filter.protocol.as_deref()), (Some(Sender::Kernels), Some(&[58][..])));
+    assert_eq!(only("access.packets match (programs) == 0").filter, netloom_link::Filter::default());
+    let second = right("access.forward.packets match (programs) > 2 * backbone.forward.packets match (programs)");
+    assert_eq!(second.terms().count(), 2);
+    let text = second.terms().nth(1).map(|term| term.text.clone());
+    assert_eq!(text.as_deref(), Some("backbone.forward.packets match (programs)"));
+    let (term, _) = of_runs("mean(access.forward.packets match (programs)) > 3 over runs");
+    assert_eq!(term.over.unwrap().inner, "access.forward.packets match (programs)");
+}
+
+#[test]
+fn what_cannot_be_known_of_some_packets_is_told() {
+    let told = |text: &str, part: &str| {
+        let message = parsed(text).expect_err(text);
+        assert!(message.contains(part), "{text}: {message}");
+    };
+    told("access.packets match > 3", "which packets?");
+    told("access.packets match () > 3", "write for example `match (from client");
+    told("access.packets match (icmp > 3", "the bracket is not closed");
+    told("access.packets match (from clinet) > 3", "did you mean `client`?");
+    told("access.packets match (icmp) match (tcp) > 3", "`match` stands here twice");
+    told("transfer.exit match (icmp) == 0", "`match` is for links");
+    told("max(access.queue match (icmp)) < 3 packets", "leave `match` out");
+    told("p99(access.throughput match (icmp)) < 3 Mbit/s", "not at each sample");
+    assert_eq!(wrong_part("access.packets match (from clinet) > 3"), "match (from clinet");
 }

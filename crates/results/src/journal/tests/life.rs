@@ -3,7 +3,7 @@
 use super::*;
 use crate::journal::scribe::{Known, RING, RealScribe, VirtualScribe};
 use crate::journal::tracker::{Tracker, Wanted};
-use crate::journal::writer::{Ring, Source, Span, Writer};
+use crate::journal::writer::{End, Ring, Source, Writer};
 use netloom_fabric::{Fabric, PipeId, PortId, Scribe};
 use netloom_lab::fabric::fabric_of;
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
@@ -70,22 +70,34 @@ fn tracker() -> Tracker {
     Tracker::new([0, 1].map(|place| Some(Wanted { place, filter: None })).into())
 }
 
-/// The journal of what `play` lets happen in virtual time, and its bytes. Time zero and the end are in milliseconds.
+/// The journal of what `play` lets happen in virtual time, and its bytes. Time zero, before which nothing happens, and the end are
+/// in milliseconds.
 fn played(
     link: &str,
-    [zero, end]: [u64; 2],
+    [zero, last]: [u64; 2],
     play: impl FnOnce(&mut Fabric, &mut Pool, &mut dyn FnMut(&mut Fabric, u64)),
 ) -> (Vec<Record>, Vec<u8>) {
-    let (slate, span, lost) = (Slate::default(), Arc::new(Span::new()), Arc::new(AtomicU64::new(0)));
+    played_to(link, last, |fabric, pool, advance| {
+        fabric.begin_counting(ms(zero));
+        play(fabric, pool, advance);
+    })
+}
+
+/// The same of a run that begins when `play` lets counting begin.
+fn played_to(
+    link: &str,
+    last: u64,
+    play: impl FnOnce(&mut Fabric, &mut Pool, &mut dyn FnMut(&mut Fabric, u64)),
+) -> (Vec<Record>, Vec<u8>) {
+    let (slate, end, lost) = (Slate::default(), Arc::new(End::new()), Arc::new(AtomicU64::new(0)));
     let pipes = [pipe_of("forward"), pipe_of("backward")];
     let file = JournalWriter::begin(slate.clone(), "test", &pipes, None).unwrap();
     let (writer, batches) = sync_channel::<Known>(4);
     let mut scribe = VirtualScribe { wanted: [true, true].into(), writer };
     let mut fabric = fabric(link);
     fabric.take_notes(|pipe| scribe.wants(pipe));
-    let (end_span, thread) = (Arc::clone(&span), Writer::new(Arc::clone(&span), lost, tracker(), file));
-    let thread = std::thread::spawn(move || thread.run(Source::Batches(batches)));
-    span.begin(ms(zero));
+    let own = Writer::new(Arc::clone(&end), lost, tracker(), file);
+    let thread = std::thread::spawn(move || own.run(Source::Batches(batches)));
     let mut pool = Pool::default();
     let mut advance = |played: &mut Fabric, until: u64| {
         let mut out = Vec::new();
@@ -95,8 +107,8 @@ fn played(
         scribe.take(played, ms(until));
     };
     play(&mut fabric, &mut pool, &mut advance);
-    end_span.end(ms(end));
-    scribe.end(&mut fabric, ms(end) + netloom_units::Duration::from_nanos(1));
+    end.set(ms(last));
+    scribe.end(&mut fabric, ms(last) + netloom_units::Duration::from_nanos(1));
     drop(scribe);
     thread.join().unwrap().unwrap();
     let bytes = slate.0.lock().unwrap().clone();
@@ -183,6 +195,7 @@ fn losses_copies_and_marks_are_told() {
     };
     let mut fabric = fabric_of(&lab.plan);
     fabric.take_notes(|_| true);
+    fabric.begin_counting(ms(0));
     let (mut pool, mut ended) = (Pool::default(), Vec::new());
     let mut tracker = tracker();
     for port in 1..=60_u16 {
@@ -212,7 +225,7 @@ fn losses_copies_and_marks_are_told() {
 #[test]
 fn how_often_notes_are_taken_changes_no_byte() {
     let play = |step: u64| {
-        played(SLOW, [10, 900], |fabric, pool, advance| {
+        played(SLOW, [0, 900], |fabric, pool, advance| {
             for number in 0..800_u64 {
                 let port = PortId(u32::try_from(number % 2).unwrap());
                 let sent = if number % 7 == 0 { train(pool) } else { packet(pool, 5, number as usize % 1_400) };
@@ -230,14 +243,17 @@ fn how_often_notes_are_taken_changes_no_byte() {
 
 #[test]
 fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
-    let (slate, span, lost) = (Slate::default(), Arc::new(Span::new()), Arc::new(AtomicU64::new(0)));
+    let (slate, end, lost) = (Slate::default(), Arc::new(End::new()), Arc::new(AtomicU64::new(0)));
     let pipes = [pipe_of("forward"), pipe_of("backward")];
     let file = JournalWriter::begin(slate.clone(), "test", &pipes, None).unwrap();
     let (ring, items) = rtrb::RingBuffer::new(RING);
     let wanted: Arc<[bool]> = [true, true].into();
-    let mut scribe = RealScribe { wanted: Arc::clone(&wanted), ring, lost: Arc::clone(&lost), has_gap: false };
+    let lost_by_scribe = Arc::clone(&lost);
+    let mut scribe =
+        RealScribe { wanted: Arc::clone(&wanted), ring, lost: lost_by_scribe, has_gap: false, began: Vec::new() };
     let mut fabric = fabric("delay: 1 ms");
     fabric.take_notes(|pipe| scribe.wants(pipe));
+    fabric.begin_counting(ms(0));
     let mut pool = Pool::default();
     let count = RING as u64;
     let mut send = |played: &mut Fabric, at: u64| {
@@ -247,8 +263,7 @@ fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
     };
     (0..count).for_each(|at| send(&mut fabric, at));
     assert!(lost.load(Ordering::Relaxed) > 0);
-    span.begin(ms(0));
-    let writer = Writer::new(Arc::clone(&span), Arc::clone(&lost), tracker(), file);
+    let writer = Writer::new(end, Arc::clone(&lost), tracker(), file);
     let thread = std::thread::spawn(move || writer.run(Source::Rings(vec![Ring::new(items, wanted)])));
     while thread.is_finished() || slate.0.lock().unwrap().len() < 100_000 {
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -266,4 +281,69 @@ fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
     let late = records.iter().find(|record| record.arrived_ns == 5_000_000).unwrap();
     assert_eq!((late.due_ns, late.fate), (Some(6_000_000), Fate::Delivered { at_ns: 6_007_000 }));
     assert_eq!(records.iter().filter(|record| record.arrived_ns >= ms(count).as_nanos().cast_signed()).count(), 100);
+}
+
+/// Of four packets before time zero, one is dropped; the others are in flight then: on the wire, on the transmitter, in the queue.
+#[test]
+fn journal_and_counters_have_one_origin() {
+    let mut counted = None;
+    let (records, _) = played_to(SLOW, 130, |fabric, pool, advance| {
+        for port in 1..=4 {
+            fabric.inject(ms(5), PortId(0), packet(pool, port, 1_460)).unwrap();
+        }
+        advance(fabric, 19);
+        fabric.begin_counting(ms(20));
+        counted = fabric.counters().next().copied();
+        for port in 5..=7 {
+            fabric.inject(ms(25), PortId(0), packet(pool, port, 1_460)).unwrap();
+        }
+        advance(fabric, 130);
+    });
+    let counters = counted.unwrap();
+    assert_eq!((counters.initial.packets, counters.in_flight(), counters.arrived.packets), (3, 3, 0));
+    assert_eq!((counters.initial.bytes, counters.dropped.packets(), counters.queue_peak), (4_500, 0, 1));
+    assert!(counters.balance());
+    // Of the three that came later, one found room. By the end, at 130, those of before that were due at 117 and 129 have come out.
+    let rows = |is: &dyn Fn(&Record) -> bool| records.iter().filter(|record| is(record)).count();
+    assert_eq!((records.len(), rows(&|record| record.arrived_ns < 0)), (6, 3));
+    assert_eq!(rows(&|record| matches!(record.fate, Fate::Delivered { .. })), 2);
+    assert_eq!(rows(&|record| matches!(record.fate, Fate::Dropped { .. })), 2);
+    assert_eq!(rows(&|record| record.fate == Fate::Inside), 2);
+    assert_eq!(times(&records[0]), [Some(5), None, None, None, Some(5)]);
+    let arrived: Vec<i64> = records.iter().map(|record| record.arrived_ns / 1_000_000).collect();
+    assert_eq!(arrived, [5, 5, -15, -15, -15, 5]);
+}
+
+/// A writer that has not been there for long hears nevertheless when counting began.
+#[test]
+fn a_journal_begins_though_notes_are_missing() {
+    let (slate, lost) = (Slate::default(), Arc::new(AtomicU64::new(0)));
+    let pipes = [pipe_of("forward"), pipe_of("backward")];
+    let file = JournalWriter::begin(slate.clone(), "test", &pipes, None).unwrap();
+    let (ring, mut items) = rtrb::RingBuffer::new(RING);
+    let wanted: Arc<[bool]> = [true, true].into();
+    let lost_by_scribe = Arc::clone(&lost);
+    let mut scribe =
+        RealScribe { wanted: Arc::clone(&wanted), ring, lost: lost_by_scribe, has_gap: false, began: Vec::new() };
+    let mut fabric = fabric("delay: 1 ms");
+    fabric.take_notes(|pipe| scribe.wants(pipe));
+    let mut pool = Pool::default();
+    let mut send = |played: &mut Fabric, at: u64| {
+        played.inject(ms(at), PortId(0), packet(&mut pool, 1, 100)).unwrap();
+        played.advance(ms(at), |_| ());
+        scribe.take(played, ms(at));
+    };
+    let zero = RING as u64;
+    (0..zero).for_each(|at| send(&mut fabric, at));
+    fabric.begin_counting(ms(zero));
+    send(&mut fabric, zero);
+    while items.pop().is_ok() {}
+    (zero + 1..zero + 11).for_each(|at| send(&mut fabric, at));
+    scribe.end(&mut fabric, ms(zero + 20));
+    drop(scribe);
+    let writer = Writer::new(Arc::new(End::new()), lost, tracker(), file);
+    writer.run(Source::Rings(vec![Ring::new(items, wanted)])).unwrap();
+    let bytes = slate.0.lock().unwrap().clone();
+    let arrived: Vec<i64> = read(&bytes).0.iter().map(|record| record.arrived_ns).collect();
+    assert_eq!(arrived, (1..11).map(|at| at * 1_000_000).collect::<Vec<_>>());
 }
