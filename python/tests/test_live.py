@@ -296,6 +296,27 @@ def test_services_start_again_and_the_verdict_forms() -> None:
             live.restart("nobody")
 
 
+def test_a_node_stops_and_starts() -> None:
+    lab = two_nodes(delay="2 ms")
+    lab.nodes["b"].service("echo up; exec sleep 1000", as_="sleeper")
+    with lab.up() as live:
+        lines = live.output("sleeper", timeout=30)
+        node = live["b"]
+        node.stop()
+        assert node.state == "stopped"
+        assert live["a"].run("ping -c 1 -W 1 b").returncode != 0
+        with pytest.raises(RefusedError, match="has stopped"):
+            node.run("true")
+        with pytest.raises(RefusedError, match="has stopped already"):
+            node.stop()
+        node.start()
+        told: list[str] = []
+        while told.count("up") < 2:
+            told += next(lines).lines
+        live["a"].run("ping -c 1 -W 20 b", check=True)
+        lines.close()
+
+
 def test_an_error_in_the_block_takes_the_lab_down() -> None:
     with pytest.raises(ZeroDivisionError), two_nodes().up() as live:
         _ = 1 / 0

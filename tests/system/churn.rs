@@ -122,3 +122,50 @@ timeline:
     let ended = |name: &str| log(&bed, name).trim().parse::<i64>().unwrap_or_else(|_| panic!("{name}: {run:#?}"));
     assert!(ended("client") < ended("front") && ended("front") < ended("store"), "{run:#?}");
 }
+
+/// A node stops and starts, and changes its network itself before.
+const STOPPING: &str = "
+name: churn
+bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, standstill: 60 s, events: 10 s, starts: 60 s}
+nodes:
+  a:
+  b: {sysctl: {net.ipv4.ip_default_ttl: 33}, setup: ['ip addr add 10.9.9.9/32 dev lo']}
+links: {l: {ends: [a, b], delay: 1 ms}}
+timeline:
+  - {on: b, run: 'trap \"echo asked; exit 0\" TERM; echo begins; while :; do sleep 0.05; done', as: server, service: true}
+  - {at: 200 ms, on: b, run: 'ip addr add 10.8.8.8/24 dev eth0; ip route add blackhole 10.7.0.0/16; sysctl -qw net.ipv4.ip_default_ttl=44', as: own}
+  - {at: 1 s, stop: b, for: 2 s}
+  - {at: 1500 ms, on: a, run: 'ip -o link show eth0 | grep -c LOWER_UP; ! ping -c 1 -W 1 b', as: away}
+  - {at: 2 s, on: b, run: 'true', as: never, may_fail: true}
+  - {at: 3500 ms, on: a, run: 'until ping -c 1 -W 1 b; do sleep 0.1; done; ip -o link show eth0 | grep -c LOWER_UP', as: back}
+  - {on: b, run: 'ip -o addr; ip route; cat /proc/sys/net/ipv4/ip_default_ttl', as: look, after: back}
+expect: [away.exit == 0, l.forward.drops >= 0]
+";
+
+#[test]
+fn a_node_that_stops_has_the_network_of_the_lab_file_when_it_starts() {
+    let played = |bed: &Bed, carriers: [&str; 2], clock: &str| {
+        bed.write("churn.yaml", &format!("{STOPPING}{clock}"));
+        let run = bed.netloom(&["run", "churn.yaml"]).expect_code(0);
+        assert_eq!(log(bed, "server"), "begins\nasked\nbegins\nasked\n", "{run:#?}");
+        let told = [log(bed, "away"), log(bed, "back")]
+            .map(|text| text.lines().filter(|line| line.len() == 1).collect::<String>());
+        assert_eq!(told, carriers, "{run:#?}");
+        let look = log(bed, "look");
+        assert!(["10.0.0.", "10.9.9.9/32", "\n33\n"].iter().all(|own| look.contains(own)), "{look}");
+        assert!(!["10.8.8.8", "blackhole", "\n44\n"].iter().any(|gone| look.contains(gone)), "{look}");
+        let events = Events::of(bed);
+        for what in ["asked to stop", "has stopped", "starts again", "runs again"] {
+            assert_eq!(events.at(what, "b").len(), 1, "{what}: {run:#?}");
+        }
+        let report = bed.json("churn", "report.json");
+        let never = report["commands"].as_array().unwrap().iter().find(|row| row["name"] == "never").unwrap();
+        assert_eq!((&never["node_stopped"], &never["start_ns"]), (&true.into(), &Value::Null), "{never}");
+        assert!(report["pipes"][0]["dropped_down_packets"].as_u64() >= Some(u64::from(!clock.is_empty())), "{report}");
+        bed.assert_nothing_is_left("churn");
+    };
+    for user in User::all() {
+        played(&Bed::new(user), ["0", "1"], "");
+    }
+    played(&Bed::with_kernel(User::Own), ["1", "1"], "clock: virtual\n");
+}

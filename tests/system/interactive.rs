@@ -337,6 +337,57 @@ fn a_program_is_stopped_when_its_caller_is_killed() {
     bed.netloom(&["down"]).expect_code(0);
 }
 
+/// Nodes of a lab that is up stop and start, by name and by pattern; what makes no sense is refused, and nothing is left behind.
+#[test]
+fn nodes_stop_and_start() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        let lab = "
+name: halt
+nodes: {a: {}, b1: {}, b2: {}, s: {kind: switch}}
+links: {l1: {ends: [a, s], delay: 1 ms}, l2: {ends: [b1, s]}, l3: {ends: [b2, s]}, m: {ends: [{node: a, address: 10.5.0.1/30}, {node: b2, address: 10.5.0.2/30}], bypass: true}}
+timeline:
+  - {on: b1, run: sleep 1000, service: true}
+";
+        bed.write("lab.yaml", lab);
+        bed.netloom(&["up", "lab.yaml"]).expect_code(0);
+        let pings = |node: &str, code: i32| {
+            bed.netloom(&["exec", "halt", "a", "--", "ping", "-c", "1", "-W", if code == 0 { "20" } else { "1" }, node])
+                .expect_code(code)
+        };
+        pings("b1", 0);
+        pings("10.5.0.2", 0);
+        bed.netloom(&["stop", "halt", "b*"]).expect_code(0);
+        let said = bed.netloom(&["ps"]).expect_code(0).stdout;
+        assert!(said.contains("4, 2 stopped"), "{said}");
+        pings("b1", 1);
+        pings("10.5.0.2", 1);
+        let refused = |arguments: &[&str], code: i32, why: &str| {
+            let told = bed.netloom(arguments).expect_code(code).stderr;
+            assert!(told.contains(why), "{arguments:?}: {told}");
+        };
+        refused(&["stop", "halt", "b1"], 2, "has stopped already");
+        refused(&["start", "halt", "a"], 2, "node `a` runs");
+        refused(&["start", "halt", "nobody"], 7, "no node is called `nobody`");
+        refused(&["stop", "halt", "x*"], 2, "no node with a name like `x*` runs");
+        refused(&["exec", "halt", "b1", "--", "true"], 2, "netloom start halt b1");
+        // Whoever restores its link meanwhile does not reach it.
+        bed.netloom(&["set", "halt", "l2", "up=true"]).expect_code(0);
+        pings("b1", 1);
+        bed.netloom(&["start", "halt", "b1", "b2"]).expect_code(0);
+        pings("b1", 0);
+        pings("10.5.0.2", 0);
+        // A switch stops, too.
+        bed.netloom(&["stop", "halt", "s"]).expect_code(0);
+        pings("b1", 1);
+        bed.netloom(&["start", "halt", "s"]).expect_code(0);
+        pings("b1", 0);
+        bed.netloom(&["stop", "halt", "b1"]).expect_code(0);
+        bed.netloom(&["down", "halt"]);
+        bed.assert_nothing_is_left("halt");
+    }
+}
+
 /// A service of a lab that is up ends and starts again, by its name and by its node's; and the verdict says how the network is meanwhile.
 #[test]
 fn services_start_again_and_the_verdict_is_told_while_it_forms() {

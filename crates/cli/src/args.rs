@@ -34,8 +34,8 @@ pub(crate) use generate::GenerateArgs;
 pub(crate) use graph::{GraphArgs, GraphFormat};
 pub(crate) use journal::{JournalArgs, JournalFormat};
 pub(crate) use lab::{
-    AdvanceArgs, DownArgs, ExecArgs, LogsArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg, TasksArgs,
-    UpArgs,
+    AdvanceArgs, DownArgs, ExecArgs, LogsArgs, NodesArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg,
+    TasksArgs, UpArgs,
 };
 pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
 pub(crate) use mm::{MmArgs, MmCommand, Way};
@@ -170,6 +170,10 @@ pub(crate) enum Command {
         /// A command or service of the timeline, or a node, whose services are meant
         name: String,
     },
+    /// Stop nodes of a lab that is up: their links are cut, and their programs end
+    Stop(NodesArgs),
+    /// Start nodes that were stopped: addresses, routes, setup and services come back
+    Start(NodesArgs),
     /// Show the tasks of the exercise of a lab that is up, and which of them are met
     Tasks(TasksArgs),
     /// Show the output of a lab's commands and services

@@ -1,8 +1,8 @@
 //! The user's side of the control socket.
 
 use crate::protocol::{
-    Advance, Capture, Exec, LabInfo, LabStats, Now, OpenConsole, Refused, Reply, Request, Restart, Set, SignalProgram,
-    SoFar, Topology,
+    Advance, Capture, Exec, LabInfo, LabStats, NodeName, Now, OpenConsole, Refused, Reply, Request, Restart, Set,
+    SignalProgram, SoFar, Topology,
 };
 use crate::running::find;
 use netloom_host::fds::{receive_with_fds, send_with_fds};
@@ -90,6 +90,22 @@ impl Client {
     /// [`RunError::Reported`] if there is no such command or node.
     pub fn restart(&mut self, name: &str) -> Result<(), RunError> {
         self.done(&Request::Restart(Restart { name: name.to_owned() }))
+    }
+
+    /// Stops a node, and returns when it has stopped.
+    ///
+    /// # Errors
+    /// [`RunError::Reported`] if there is no such node, or it cannot be stopped, or has been.
+    pub fn stop(&mut self, node: &str) -> Result<(), RunError> {
+        self.done(&Request::Stop(NodeName { node: node.to_owned() }))
+    }
+
+    /// Starts a node that has stopped, and returns when it runs.
+    ///
+    /// # Errors
+    /// [`RunError::Reported`] if there is no such node, or it runs.
+    pub fn start(&mut self, node: &str) -> Result<(), RunError> {
+        self.done(&Request::Start(NodeName { node: node.to_owned() }))
     }
 
     /// How far the tasks of its exercise are; there are none if it has no exercise.

@@ -23,10 +23,10 @@ pub use console::console;
 pub use labs::{Look, Silence, TakenDown, look_at_labs, sweep, take_down};
 pub use protocol::{
     Advance, Capture, End, Event, Exec, ExposedPort, Family, Greeting, Happened, Hello, Id, Interface, LabInfo,
-    LabStats, Link, Message, Node, NodeConnections, NodeInfo, Now, OpenConsole, OpenSocket, Output, PacketDrop,
-    PacketFlow, PacketRecord, PacketSample, Pipe, PipeLateness, PipeStats, Refused, Reply, Request, Restart, Sample,
-    ServiceInfo, ServiceState, Set, SignalProgram, SoFar, SocketType, Stream, Subscribe, TcpConnection, TcpSample,
-    Topic, Topology, Unsubscribe, VERSION, greet, schema,
+    LabStats, Link, Message, Node, NodeConnections, NodeInfo, NodeName, NodeState, Now, OpenConsole, OpenSocket,
+    Output, PacketDrop, PacketFlow, PacketRecord, PacketSample, Pipe, PipeLateness, PipeStats, Refused, Reply, Request,
+    Restart, Sample, ServiceInfo, ServiceState, Set, SignalProgram, SoFar, SocketType, Stream, Subscribe,
+    TcpConnection, TcpSample, Topic, Topology, Unsubscribe, VERSION, greet, schema,
 };
 pub use running::{find, holds, only_lab, running_labs};
 pub use server::{Awaited, ClientId, Incoming, Server};

@@ -5,6 +5,7 @@
 
 mod connections;
 mod event;
+mod node_state;
 mod packets;
 mod read;
 mod reply;
@@ -16,13 +17,14 @@ mod topology;
 pub use connections::{NodeConnections, TcpConnection, TcpSample};
 pub(crate) use event::Notice;
 pub use event::{Event, Happened, Output, Sample};
+pub use node_state::NodeState;
 pub use packets::{PacketDrop, PacketFlow, PacketRecord, PacketSample};
 pub(crate) use read::read;
 pub(crate) use reply::Answer;
 pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, Now, PipeStats, Refused, Reply};
 pub use request::{
-    Advance, Capture, Exec, Family, Hello, Id, Message, OpenConsole, OpenSocket, Request, Restart, Set, SignalProgram,
-    SocketType, Stream, Subscribe, Topic, Unsubscribe,
+    Advance, Capture, Exec, Family, Hello, Id, Message, NodeName, OpenConsole, OpenSocket, Request, Restart, Set,
+    SignalProgram, SocketType, Stream, Subscribe, Topic, Unsubscribe,
 };
 pub use schema::schema;
 pub use so_far::{PipeLateness, SoFar};

@@ -247,6 +247,7 @@ impl Driver {
             Command::Change(pipe, change) => self.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.edge.fabric.set_up(now, pipe, up),
             Command::Unplug(pipe) => self.edge.fabric.unplug(now, pipe),
+            Command::Hold(pipe, stopped, wire) => self.edge.fabric.hold(now, pipe, stopped, wire),
             Command::Plan(appointments) => self.agenda.add(appointments),
             Command::AddTap(id, tap) => {
                 self.edge.taps.push((id, tap));

@@ -15,7 +15,7 @@ use crate::taps;
 use crate::wait::{Precision, Sleeper, Waiter};
 use crate::worker::Worker;
 use netloom_fabric::{Fabric, PipeId, PortId, Scribe, Shard, SwitchState, Tap, TapId};
-use netloom_link::{PipeChange, PipeCounters, SampledPackets};
+use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Duration, Instant};
 use std::collections::HashMap;
@@ -183,6 +183,19 @@ impl Engine {
         }
         let (shard, own) = self.places.find(pipe);
         self.workers[shard].send(Command::Unplug(own));
+        self.alive()
+    }
+
+    /// A node at a pipe's link stops, or runs again: while any has stopped, the pipe is cut, whatever else restores it.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn hold(&mut self, pipe: PipeId, stopped: bool) -> Result<(), EngineError> {
+        if let Some((shard, inlet)) = self.places.inlet(pipe) {
+            self.workers[shard].send(Command::Hold(inlet, stopped, OnTheWire::Delivered));
+        }
+        let (shard, own) = self.places.find(pipe);
+        self.workers[shard].send(Command::Hold(own, stopped, OnTheWire::Lost));
         self.alive()
     }
 

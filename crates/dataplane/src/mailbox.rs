@@ -3,7 +3,7 @@
 use crate::agenda::{Appointment, Kept};
 use crate::report::Snapshot;
 use netloom_fabric::{PipeId, Scribe, SwitchState, Tap, TapId};
-use netloom_link::{PipeChange, PipeCounters, SampledPackets};
+use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::sync::mpsc::Sender as Outbox;
 
@@ -12,6 +12,8 @@ pub(crate) enum Command {
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
     Unplug(PipeId),
+    /// A node at its link has stopped, or runs again.
+    Hold(PipeId, bool, OnTheWire),
     Plan(Vec<Appointment>),
     AddTap(TapId, Box<dyn Tap + Send>),
     RemoveTap(TapId),

@@ -10,7 +10,7 @@ use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Delivery, PipeId, PipeSpec, Place, PortId};
 use alloc::{sync::Arc, vec::Vec};
-use netloom_link::{Bars, Departure, DropLog, Fate, Note, Pipe, PipeChange, PipeCounters, Subset, Watched};
+use netloom_link::{Bars, Departure, DropLog, Fate, Note, OnTheWire, Pipe, PipeChange, PipeCounters, Subset, Watched};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
@@ -212,6 +212,17 @@ impl Fabric {
     /// The packets of each pipe that are counted for themselves, in order of ids.
     pub fn watched(&self) -> impl Iterator<Item = &[Watched]> {
         (0..).take(self.pipes.len()).map(|pipe| self.drop_log.watched(pipe))
+    }
+
+    /// A node at a pipe's link stops, or runs again: while any has stopped, the pipe is cut, whatever else restores it. `wire`: what
+    /// becomes then of what is on the wire.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn hold(&mut self, now: Instant, id: PipeId, stopped: bool, wire: OnTheWire) {
+        self.pipes[id.0 as usize].hold(now, stopped, wire, self.drop_log.of(id.0));
+        self.reschedule(id);
+        self.notice(now, id);
     }
 
     /// What each pipe has counted, in order of ids.

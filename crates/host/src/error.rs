@@ -52,6 +52,7 @@ impl fmt::Display for KernelError {
             (0, Some(detail)) => write!(f, "{}: {detail}", self.attempted),
             (_, Some(detail)) => write!(f, "{}: {text} ({detail})", self.attempted),
             (libc::ENOSYS, None) => write!(f, "{}: {text} ({OLDEST})", self.attempted),
+            (libc::EMFILE, None) => write!(f, "{}: {text} ({OPEN_FILES})", self.attempted),
             (_, None) => write!(f, "{}: {text}", self.attempted),
         }
     }
@@ -60,6 +61,10 @@ impl fmt::Display for KernelError {
 /// What a kernel that lacks a system call is told of.
 const OLDEST: &str =
     "this machine's kernel lacks the system call; Netloom is for Linux 5.10 and newer, see `netloom doctor`";
+
+/// What a process is told of that has as many open files as it may have.
+const OPEN_FILES: &str = "this process may have no more, `ulimit -Hn` tells how many: raise that, as in \
+    `echo \"$USER - nofile 65536\" | sudo tee /etc/security/limits.d/netloom.conf`, and log in again";
 
 impl std::error::Error for KernelError {}
 
@@ -92,6 +97,15 @@ mod tests {
         let error = KernelError::new("watch a process", libc::ENOSYS).to_string();
         assert!(
             error.starts_with("watch a process: Function not implemented (") && error.contains("Linux 5.10"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn too_many_open_files_come_with_what_to_raise() {
+        let error = KernelError::new("make a socket pair", libc::EMFILE).to_string();
+        assert!(
+            error.starts_with("make a socket pair: Too many open files (") && error.contains("ulimit -Hn"),
             "{error}"
         );
     }

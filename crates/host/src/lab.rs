@@ -22,6 +22,7 @@ use crate::clone::{Cloned, OWN_NAMESPACES, PANICKED, assert_one_thread, clone_pr
 use crate::error::{Attempted, KernelError};
 use crate::facts::Facts;
 use crate::memory;
+use crate::shortage;
 
 /// What a lab process is to be.
 #[derive(Debug, Clone)]
@@ -123,6 +124,7 @@ pub fn spawn_lab(
         become_lab(options, theirs, body)
     })
     .attempted(|| "make the lab's namespaces")
+    .map_err(shortage::of_processes)
     .map_err(refused)?;
     let ours = ours.expect("only the child took it");
     let mut lab = LabProcess { pid, pidfd, status: None };

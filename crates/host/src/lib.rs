@@ -26,6 +26,7 @@ pub mod processors;
 pub mod programs;
 pub mod runtime;
 pub mod sealed;
+pub mod shortage;
 pub mod signals;
 pub mod sysctl;
 pub mod terminal;

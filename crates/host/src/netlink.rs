@@ -6,9 +6,11 @@ pub(crate) mod bridge;
 pub(crate) mod change;
 mod diag;
 mod events;
+mod flush;
 #[cfg(test)]
 mod fuzz;
 mod link;
+pub(crate) mod nftables;
 mod rule;
 mod socket;
 mod veth;

@@ -18,6 +18,7 @@ pub(crate) mod program;
 pub(crate) mod programs;
 pub(crate) mod protocol;
 pub(crate) mod routes;
+pub(crate) mod shut;
 mod socket;
 pub(crate) mod watch;
 
@@ -26,6 +27,6 @@ pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, Ta
 pub use handle::{Account, Node, NodeError, NodeEvent, Spawn, SpawnError};
 pub use joined::{Attendant, Container, ContainerError, Keeper, PODMANS_ENTRANCE};
 pub use offloads::prepare_far_ends;
-pub use protocol::{CpuWait, ProcessId};
+pub use protocol::{CpuWait, ProcessId, Transport};
 pub use socket::{SocketConfig, SocketFamily, SocketKind};
 pub use watch::{Effect, NetworkChange};

@@ -17,6 +17,7 @@ use rustix::process::{PidfdFlags, pidfd_open};
 use crate::capabilities::give_up_all;
 use crate::error::{Attempted, KernelError};
 use crate::processors::set_of;
+use crate::shortage;
 
 /// How a process is confined.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelE
     let one_by_one = if can_set_all_mounts() { Vec::new() } else { mounts().attempted(attempted)? };
     // SAFETY: between fork and exec the closure makes system calls only, on memory that was made before the fork.
     unsafe { command.pre_exec(move || confine(&folder, &init, processors.as_ref(), &one_by_one)) };
-    let child = command.spawn().attempted(attempted)?;
+    let child = command.spawn().attempted(attempted).map_err(shortage::of_processes)?;
     let pid = Pid::from_raw(child.id().cast_signed());
     // The child is not reaped before its descriptor is made.
     let pidfd = pidfd_open(rustix::process::Pid::from_child(&child), PidfdFlags::empty());
@@ -100,6 +101,13 @@ impl SealedProcess {
     /// Its process id, as the caller sees it.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id().cast_signed())
+    }
+
+    /// What it does, in words: whether its first thread runs, and how much time of processors all of them have had. None if it has ended.
+    pub fn doing(&self) -> Option<String> {
+        let pid = self.pid();
+        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        doing(&text).map(|words| format!("its process {pid} {words}"))
     }
 
     /// How it ended, if it has.
@@ -252,6 +260,25 @@ fn checked(result: impl Into<i64>) -> io::Result<()> {
     if result.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// What a line of proc_pid_stat(5) says of a process: its fields 3, 14 and 15.
+fn doing(line: &str) -> Option<String> {
+    let mut fields = line.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = match fields.next()? {
+        "R" => "computes or waits for a processor",
+        "S" => "waits for something to happen",
+        "D" => "waits for a disk or another device of this machine",
+        "T" | "t" => "was stopped",
+        "Z" | "X" => return None,
+        other => return Some(format!("is in the state {other}")),
+    };
+    let mut ticks = fields.skip(10).map(str::parse::<u64>);
+    let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
+    Some(format!("{state}, after {:.1} s on processors", (user + system) as f64 / TICKS))
+}
+
+/// USER_HZ: the times of proc_pid_stat(5) are in hundredths of a second on all machines that Netloom runs on.
+const TICKS: f64 = 100.0;
+
 /// Lines before a panic that mostly say what led to it.
 const BEFORE_PANIC: usize = 2;
 
@@ -290,6 +317,14 @@ mod tests {
         assert_eq!(mount_of(b""), None);
         assert_eq!(unescaped(b"a\\134b\\9"), b"a\\b\\9");
         assert!(mounts().unwrap().iter().any(|(mounted, _)| mounted.to_bytes() == b"/proc"));
+    }
+
+    #[test]
+    fn what_a_process_does_is_told() {
+        let line = |state| format!("77 (qemu (x) y) {state} 1 77 77 0 -1 4194560 9 0 0 0 250 70 0 0 20 0 4 0 1 2 3");
+        assert_eq!(doing(&line("S")).unwrap(), "waits for something to happen, after 3.2 s on processors");
+        assert_eq!(doing(&line("R")).unwrap(), "computes or waits for a processor, after 3.2 s on processors");
+        assert_eq!((doing(&line("Z")), doing("77 (qemu")), (None, None));
     }
 
     /// As on kernels before Linux 5.12.

@@ -1,5 +1,5 @@
-//! The process that does at once, when a lab's processes are all killed, what else the next command of netloom would do: it puts back and
-//! removes what they have left.
+//! The process that does at once, when the processes of a lab or of a link without one are all killed, what else the next command of
+//! netloom would do: it puts back and removes what they have left.
 //!
 //! It is forked in the machine's network namespace before there is anything of the lab, and waits for a socket that closes with the
 //! guard and the lab's process, which inherits it. If it is killed itself, the next command does it after all.
@@ -16,6 +16,7 @@ use nix::unistd::Pid;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
 use crate::runtime::{has_folder, root, sweep_stale};
+use crate::shortage;
 use crate::uplink::{self, apart::stand_apart};
 
 /// The watcher of a lab, seen from the guard.
@@ -30,16 +31,18 @@ const ALL_DONE: [u8; 1] = [1];
 /// For how long it looks for what killed processes have left: the kernel takes some time to end them all.
 const WITHIN: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
+/// For how long at least: a process that is killed closes the socket before it gives up its locks, or after.
+const AT_LEAST: Duration = Duration::from_millis(500);
 
 impl Watcher {
-    /// Forks the watcher of the lab called `name`.
+    /// Forks the watcher of the lab called `name`, or of a link without a lab.
     ///
     /// # Errors
     /// The kernel's refusal.
     ///
     /// # Panics
     /// If the process has more than one thread.
-    pub fn fork(name: &str) -> Result<Self, KernelError> {
+    pub fn fork(name: Option<&str>) -> Result<Self, KernelError> {
         assert_one_thread("a lab is");
         let (ours, theirs) = UnixStream::pair().attempted(|| "open a socket to the lab's watcher")?;
         let mut ours = Some(ours);
@@ -47,7 +50,8 @@ impl Watcher {
             drop(ours.take());
             i32::from(watch(&theirs, name).is_err())
         })
-        .attempted(|| "start the lab's watcher")?;
+        .attempted(|| "start the lab's watcher")
+        .map_err(shortage::of_processes)?;
         Ok(Self { pid, channel: ours.expect("only the child took it") })
     }
 
@@ -60,19 +64,20 @@ impl Watcher {
     }
 }
 
-fn watch(mut channel: &UnixStream, name: &str) -> Result<(), KernelError> {
+fn watch(mut channel: &UnixStream, name: Option<&str>) -> Result<(), KernelError> {
     stand_apart(c"netloom-watcher")?;
     let mut heard = Vec::new();
     let _ = channel.read_to_end(&mut heard);
     if heard == ALL_DONE {
         return Ok(());
     }
-    let until = Instant::now() + WITHIN;
+    let begin = Instant::now();
     loop {
         // What is refused now, the next command is told.
         let _ = sweep_stale();
         let _ = root().map(|folder| uplink::sweep(&folder));
-        if !has_folder(name) || Instant::now() > until {
+        let is_done = begin.elapsed() >= AT_LEAST && name.is_none_or(|name| !has_folder(name));
+        if is_done || begin.elapsed() > WITHIN {
             return Ok(());
         }
         sleep(PAUSE);

@@ -42,11 +42,18 @@ pub struct PipeState {
     pub config: PipeConfig,
     /// Whether neither the timeline nor a user has cut it.
     pub up: bool,
+    /// How many nodes at its link have stopped.
+    pub stopped_nodes: u32,
     /// Whether the delay was changed since the lab started.
     pub delay_changed: bool,
 }
 
 impl PipeState {
+    /// Whether neither the timeline, a user nor a node that has stopped has cut it.
+    pub fn is_up(&self) -> bool {
+        self.up && self.stopped_nodes == 0
+    }
+
     /// The delay of every packet since the lab started, if it was always the same.
     pub fn steady_delay(&self) -> Option<Duration> {
         // What overtakes travels for a shorter time.

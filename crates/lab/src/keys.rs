@@ -31,7 +31,7 @@ pub(crate) use services::{DHCP, DNS, FORWARD, IPTABLES, NAT};
 pub(crate) use snooping::{QUERIER, SNOOPING};
 pub(crate) use timeline::{
     CUT, DOWN, DRAWN, FLAP_ENTRY, HEAL, KILL, LOG, MOST_TIMES, MOVE, PARTITION, PAUSE, RAMP, RAMP_ENTRY, READY, REBOOT,
-    RESTART, RUN, SET, SETUP, UP,
+    RESTART, RUN, SET, SETUP, START_ENTRY, STOP_ENTRY, UP,
 };
 pub(crate) use top::{BOUNDS, CLOCK, TOP};
 pub(crate) use vm::VM;

@@ -25,6 +25,7 @@ mod multicast;
 mod pin;
 mod pipes;
 mod rules;
+pub(crate) mod stops;
 mod switch;
 mod terms;
 mod timeline;

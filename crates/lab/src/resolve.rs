@@ -27,6 +27,7 @@ mod repeats;
 mod routing;
 mod rules;
 mod running;
+mod stops;
 mod switches;
 mod timeline;
 mod traffic;

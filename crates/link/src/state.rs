@@ -1,6 +1,6 @@
 //! The state of a link, up or down: flapping, and what a cut does to packets on the wire.
 //!
-//! A pipe is up only if neither the user, the timeline nor its own flapping has cut it. Each joins only what
+//! A pipe is up only if neither the user, the timeline, its own flapping nor a node that has stopped has cut it. Each joins only what
 //! it has cut itself. Flapping lines are what routing protocols are tried with; the times up and down of a line are
 //! either constant or exponentially distributed, as in the two-state model of a repairable line (an alternating
 //! renewal process; Cox 1962, chapter 7).
@@ -142,12 +142,14 @@ impl Default for Carrier {
 pub(crate) struct Cuts {
     pub(crate) by_hand: bool,
     pub(crate) by_flapping: bool,
+    /// How many nodes at its link have stopped.
+    pub(crate) by_nodes: u32,
     /// How often it has gone down.
     pub(crate) count: u64,
 }
 
 impl Cuts {
     pub(crate) fn is_up(&self) -> bool {
-        !self.by_hand && !self.by_flapping
+        !self.by_hand && !self.by_flapping && self.by_nodes == 0
     }
 }

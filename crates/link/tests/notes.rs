@@ -55,6 +55,7 @@ fn of_segment(notes: &[Note], segment: u16) -> Vec<(&'static str, Vec<u64>)> {
         Event::Entered { .. } => ("entered", milliseconds(&[note.at])),
         Event::Marked => ("marked", milliseconds(&[note.at])),
         Event::Sent { start, due, .. } => ("sent", milliseconds(&[start, note.at, due])),
+        Event::Began => ("began", milliseconds(&[note.at])),
         Event::Left => ("left", milliseconds(&[note.at])),
         Event::Dropped { cause, .. } => (if cause == Cause::Down { "down" } else { "other" }, milliseconds(&[note.at])),
     })

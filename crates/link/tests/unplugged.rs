@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Load, number};
-use netloom_link::{Cause, DelayConfig, Distribution, DropLog, Pipe, PipeConfig, RateConfig};
+use netloom_link::{Cause, DelayConfig, Distribution, DropLog, OnTheWire, Pipe, PipeConfig, RateConfig};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant, Rate, Seed};
 
@@ -77,4 +77,28 @@ fn a_pipe_that_is_cut_can_be_unplugged() {
     let left: Vec<u32> = departures(&mut pipe, &mut drop_log).into_iter().map(|(packet, _)| packet).collect();
     assert_eq!((left, pipe.counters().dropped.down.packets), (vec![0], 4));
     assert!(pipe.counters().balance());
+}
+
+/// A node that has stopped keeps the link cut, whoever else restores it, until all of its nodes run again.
+#[test]
+fn a_link_whose_nodes_have_stopped_comes_back_with_the_last_of_them() {
+    let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
+    let mut pipe = busy(&mut pool, &mut drop_log);
+    pipe.hold(ms(30), true, OnTheWire::Lost, &mut drop_log);
+    assert_eq!((pipe.counters().dropped.down.packets, departures(&mut pipe, &mut drop_log).len()), (5, 0));
+    pipe.hold(ms(40), true, OnTheWire::Lost, &mut drop_log);
+    pipe.set_up(ms(50), true, &mut drop_log);
+    pipe.hold(ms(60), false, OnTheWire::Lost, &mut drop_log);
+    pipe.push(ms(70), LOAD.packet(&mut pool, 5), &mut drop_log);
+    assert_eq!(pipe.counters().dropped.down.packets, 6);
+    pipe.hold(ms(80), false, OnTheWire::Lost, &mut drop_log);
+    pipe.push(ms(80), LOAD.packet(&mut pool, 6), &mut drop_log);
+    assert_eq!(departures(&mut pipe, &mut drop_log), [(6, ms(192))]);
+    assert!(pipe.counters().balance());
+    // What was cut by hand stays so when the node runs again.
+    pipe.set_up(ms(200), false, &mut drop_log);
+    pipe.hold(ms(210), true, OnTheWire::Lost, &mut drop_log);
+    pipe.hold(ms(220), false, OnTheWire::Lost, &mut drop_log);
+    pipe.push(ms(230), LOAD.packet(&mut pool, 7), &mut drop_log);
+    assert_eq!(departures(&mut pipe, &mut drop_log), []);
 }

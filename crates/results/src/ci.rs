@@ -142,6 +142,7 @@ mod tests {
             restarts: 0,
             interrupted: false,
             kept_by: None,
+            node_stopped: false,
             failed: true,
             stdout: "out".into(),
             stderr: "err".into(),

@@ -18,7 +18,7 @@ use crate::shards::Sharing;
 use crate::{Event, bridges, external, files, memory, refusal, tunnel, virtual_time, way_out};
 use ends::{await_joined, in_node, make_links};
 use netloom_control::Server;
-use netloom_dataplane::{Engine, EngineConfig, PortConfig};
+use netloom_dataplane::{Engine, EngineConfig, EngineError, PortConfig};
 use netloom_guest::node::{KernelNode, Pump};
 use netloom_host::expose::Exposed;
 use netloom_host::node::{Attendant, InterfaceConfig, Node, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
@@ -26,6 +26,7 @@ use netloom_host::processors::{self, Claim};
 use netloom_host::runtime::RuntimeDir;
 use netloom_host::signals::Signals;
 use netloom_host::uplink::WayOut;
+use netloom_host::{KernelError, shortage};
 use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
 use netloom_judge::{ExitCode, LinkName, PipePlace, RunError};
@@ -438,7 +439,7 @@ pub(crate) fn start_engine(
     let memory = memory::engine_may_grow();
     let before = read_port_counters()?;
     let config = EngineConfig { precision, processors, dilation, epoch, memory, ports };
-    let engine = Engine::start_shards(sharing.fabric(plan), config).map_err(machine)?;
+    let engine = Engine::start_shards(sharing.fabric(plan), config).map_err(of_engine)?;
     Ok(links(plan, Driver::Engine(Box::new(engine)), before))
 }
 
@@ -450,6 +451,16 @@ fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {
     };
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     Links::new(driver, plan.links.iter().map(name).collect(), pipes, before)
+}
+
+/// Its threads count as processes.
+fn of_engine(error: EngineError) -> RunError {
+    match error {
+        EngineError::System { attempted, error } => {
+            machine(shortage::of_processes(KernelError::from_io(attempted, &error)))
+        }
+        EngineError::Died(_) => machine(error),
+    }
 }
 
 fn machine(error: impl std::fmt::Display) -> RunError {

@@ -55,6 +55,17 @@ impl Driver {
         }
     }
 
+    /// A node at a pipe's link stops, or runs again: while any has stopped, the pipe is cut.
+    pub(crate) fn hold(&mut self, pipe: PipeId, stopped: bool) -> Result<(), RunError> {
+        match self {
+            Self::Engine(engine) => engine.hold(pipe, stopped).map_err(died),
+            Self::Virtual(time) => {
+                time.hold(pipe, stopped);
+                Ok(())
+            }
+        }
+    }
+
     /// Makes appointments, which are kept at their instants whatever else is done then.
     pub(crate) fn plan(&mut self, appointments: Vec<Appointment>) -> Result<(), RunError> {
         match self {

@@ -17,8 +17,9 @@ use netloom_vhost::Listener;
 use netloom_vm::Prepared;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
+use std::collections::BTreeMap;
 use std::fs;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -119,7 +120,7 @@ impl Kernels {
         let processors = processors::allowed().map_err(|error| RunError::Machine(error.to_string()))?;
         let mut kernels = 0..;
         let mut lab_ends = lab_ends.into_iter();
-        let mut nodes = Vec::new();
+        let (mut nodes, mut ends) = (Vec::new(), BTreeMap::new());
         for (number, config) in configs.iter().enumerate() {
             let end = if self.folders[number].is_some() { lab_ends.next() } else { None };
             let node = match (end, &self.folders[number]) {
@@ -131,17 +132,36 @@ impl Kernels {
                     Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
                 }
                 (Some(end), Some(folder)) => {
-                    let prepared = self.vms.as_ref().expect("a plan with virtual machines has a QEMU");
-                    let started = vms::start(prepared, job, number, config, folder, end);
-                    Some(started.map_err(refusal::of_node)?)
+                    let copy = end.try_clone().map_err(|error| cannot("copy the end of", folder, &error))?;
+                    ends.insert(number, copy);
+                    Some(self.start_vm(job, number, config, folder, end)?)
                 }
                 _ => None,
             };
             nodes.push(node);
         }
-        become_nodes(job, configs, &mut nodes, guard)?;
+        let mut again = |number: usize, node: &mut Option<KernelNode>| {
+            let (Some(end), Some(folder)) = (ends.remove(&number), &self.folders[number]) else { return Ok(false) };
+            // Its process and its sockets go before others come.
+            *node = None;
+            *node = Some(self.start_vm(job, number, &configs[number], folder, end)?);
+            Ok(true)
+        };
+        become_nodes(job, configs, &mut nodes, guard, &mut again)?;
         self.folders.iter().flatten().for_each(|folder| netloom_vm::forget_initrd(folder));
         Ok((nodes, pump))
+    }
+
+    fn start_vm(
+        &self,
+        job: &Job,
+        number: usize,
+        config: &NodeConfig,
+        folder: &Path,
+        end: OwnedFd,
+    ) -> Result<KernelNode, RunError> {
+        let prepared = self.vms.as_ref().expect("a plan with virtual machines has a QEMU");
+        vms::start(prepared, job, number, config, folder, end).map_err(refusal::of_node)
     }
 
     /// Boots one kernel. `prepare` adds to its command what the shim does not.
@@ -187,12 +207,16 @@ impl Kernels {
     }
 }
 
-/// Waits until all kernels are up, tells them what they are, and waits until they are that.
+/// Puts the machine of the node at this place into the place of one that hangs, and says whether it did.
+type Again<'a> = &'a mut dyn FnMut(usize, &mut Option<KernelNode>) -> Result<bool, RunError>;
+
+/// Waits until all kernels are up, tells them what they are, and waits until they are that. `again`: for machines that hang.
 pub(crate) fn become_nodes(
     job: &Job,
     configs: &[NodeConfig],
     nodes: &mut [Option<KernelNode>],
     guard: &mut GuardLink,
+    again: Again<'_>,
 ) -> Result<(), RunError> {
     let count = nodes.iter().flatten().count();
     guard.step(format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }));
@@ -200,7 +224,7 @@ pub(crate) fn become_nodes(
         // Time goes on only while a caller waits in it.
         nodes.iter_mut().flatten().try_for_each(|node| node.await_up(UP_WITHIN).map_err(refusal::of_node))?;
     } else {
-        await_up(&job.plan, nodes, guard)?;
+        await_up(&job.plan, nodes, guard, again)?;
     }
     let is_open = |place: usize| job.plan.nodes[place].takes_commands();
     for (place, (node, config)) in nodes.iter_mut().zip(configs).enumerate().filter(|(place, _)| is_open(*place)) {
@@ -228,21 +252,35 @@ fn up_within(node: &NodePlan, clock: Clock) -> (Duration, Duration) {
 }
 
 /// Kernels take long to boot compared to everything else here, so that the user may want them not to.
-fn await_up(plan: &Plan, nodes: &mut [Option<KernelNode>], guard: &mut GuardLink) -> Result<(), RunError> {
-    let begin = Instant::now();
+///
+/// A virtual machine that has shown nothing after half of its time, not even a message of its loader, hangs before its kernel has begun: it is
+/// started once more, and has all of its time again.
+fn await_up(
+    plan: &Plan,
+    nodes: &mut [Option<KernelNode>],
+    guard: &mut GuardLink,
+    again: Again<'_>,
+) -> Result<(), RunError> {
+    let mut begins = vec![Instant::now(); nodes.len()];
     loop {
         let mut late = Vec::new();
-        for (node, described) in nodes.iter_mut().zip(&plan.nodes) {
-            let Some(node) = node else { continue };
+        for ((place, node), described) in nodes.iter_mut().enumerate().zip(&plan.nodes) {
+            let Some(waiting) = node else { continue };
             // Of a machine that nobody gets into, nothing but its end can be known.
-            if node.is_up().map_err(refusal::of_node)? || !described.takes_commands() {
+            if waiting.is_up().map_err(refusal::of_node)? || !described.takes_commands() {
                 continue;
             }
             let (lab, wall) = up_within(described, plan.clock);
-            if begin.elapsed() >= wall {
-                return Err(refusal::of_node(node.lateness(lab)));
+            let elapsed = begins[place].elapsed();
+            if elapsed >= wall {
+                return Err(refusal::of_node(waiting.lateness(lab)));
             }
-            late.push(&*node);
+            if elapsed >= wall / 2 && described.vm.is_some() && waiting.is_silent() && again(place, node)? {
+                let name = &described.name;
+                guard.step(format!("booting {name} once more: it has shown nothing within {} s", elapsed.as_secs()));
+                begins[place] = Instant::now();
+            }
+            late.extend(node.as_ref());
         }
         if late.is_empty() {
             return Ok(());

@@ -13,8 +13,10 @@ use crate::shards::Sharing;
 pub use logs::LinkLog;
 use netloom_dataplane::{PortConfig, Snapshot};
 use netloom_fabric::PortId;
+use netloom_host::KernelError;
 use netloom_host::signals::Signals;
 use netloom_host::uplink::{Started, Uplink};
+use netloom_host::watcher::Watcher;
 use netloom_judge::measure::{Mark, engine_evidence, marks, pipe_evidence, pipe_rows};
 use netloom_judge::verdict::{Evidence, InterfaceDrops, NodeEvidence, judge};
 use netloom_judge::{Report, RunError};
@@ -85,11 +87,22 @@ pub fn link_shell(request: LinkShellRequest) -> Result<LinkShellEnd, RunError> {
     let signals = Signals::hold(&[Signal::SIGQUIT]);
     let signals = signals.map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     let ports = [0, 1].map(|port| interface_of(PortId(port)));
-    let uplink = Uplink::make([&ports[0], &ports[1]], MTU).map_err(|error| RunError::Machine(error.to_string()))?;
+    let machine = |error: KernelError| RunError::Machine(error.to_string());
+    // Before there is anything that it would put back.
+    let watcher = Watcher::fork(None).map_err(machine)?;
+    let made = Uplink::make([&ports[0], &ports[1]], MTU).map_err(machine);
+    let uplink = match made {
+        Ok(uplink) => uplink,
+        Err(error) => {
+            watcher.dismiss();
+            return Err(error);
+        }
+    };
     let mut shell = Shell { plan: plan(&uplink.name(), pipes, seed, precision), uplink, signals };
     let outcome = shell.run(&argv, &label, logs, once);
     // The command has ended, and its link with it: the caller's network is put back whatever became of them.
-    let closed = shell.uplink.close().map_err(|error| RunError::Machine(error.to_string()));
+    let closed = shell.uplink.close().map_err(machine);
+    watcher.dismiss();
     outcome.and_then(|end| closed.map(|()| end))
 }
 

@@ -37,7 +37,7 @@ impl Links {
         pipes: Vec<(PipePlace, PipeConfig)>,
         before: PortCounters,
     ) -> Self {
-        let state = |(place, config)| PipeState { place, config, up: true, delay_changed: false };
+        let state = |(place, config)| PipeState { place, config, up: true, stopped_nodes: 0, delay_changed: false };
         let pipes = pipes.into_iter().map(state).collect();
         Self { driver, names, pipes, before, bridges: None, kept: BTreeMap::new() }
     }
@@ -181,6 +181,21 @@ impl Links {
         }
         self.note_state(link, None, None, false);
         Ok(())
+    }
+
+    /// A node at a link stops, or runs again: while any has stopped, all of the link's pipes are cut, and what was on the wire is lost.
+    pub(crate) fn hold(&mut self, link: usize, stopped: bool) -> Result<(), RunError> {
+        for pipe in self.switched(link, None, None) {
+            self.driver.hold(pipe_id(pipe), stopped)?;
+            let count = &mut self.pipes[pipe].stopped_nodes;
+            *count = if stopped { *count + 1 } else { count.saturating_sub(1) };
+        }
+        Ok(())
+    }
+
+    /// Whether nobody has cut a link, or a part of it, by hand or by the timeline.
+    pub(crate) fn is_whole(&self, link: usize) -> bool {
+        self.pipes.iter().all(|state| !state.place.is_of(link, None) || state.up)
     }
 
     /// What [`Links::set_up`] would do to which pipes.
@@ -356,7 +371,7 @@ impl Links {
             joined_in_kernel: link.joined,
             rate_bits_per_second: state.config.rate.nominal().map(Rate::as_bits_per_second),
             delay_ns: state.config.delay.mean().as_nanos(),
-            up: state.up,
+            up: state.is_up(),
             in_flight_at_start_packets: counted.initial.packets,
             in_flight_packets: counted.in_flight(),
             arrived_packets: counted.arrived.packets,

@@ -12,7 +12,7 @@ use ipnet::IpNet;
 use netloom_guest::node::{ProcessorUse, Spawning};
 use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::{Home, InterfaceCounters};
-use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
+use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError, Transport};
 use netloom_units::Instant;
 use std::fmt::Debug;
 use std::fs::File;
@@ -83,8 +83,8 @@ pub(crate) trait LabNode: Debug {
     /// Nobody reads or writes a program's streams any more. A program that has them itself finds out.
     fn forsake(&mut self, _process: ProcessId) {}
 
-    /// Whether a program listens at this TCP port.
-    fn listening(&mut self, port: u16) -> Result<bool, NodeError>;
+    /// Whether a program listens at this port.
+    fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError>;
 
     /// Whether there is a file of this name, an absolute path, as the node's programs see it.
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError>;
@@ -102,6 +102,21 @@ pub(crate) trait LabNode: Debug {
     /// Opens a socket in it for use outside of it; none if it has no sockets that this machine's kernel knows.
     fn open_socket(&mut self, _config: &SocketConfig) -> Option<Result<OwnedFd, NodeError>> {
         None
+    }
+
+    /// Whether no program runs in it, whoever started it.
+    fn is_alone(&mut self) -> Result<bool, NodeError> {
+        Ok(true)
+    }
+
+    /// It stops: its network goes, with all that its programs made of it.
+    fn shut_down(&mut self) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// It starts again: its network becomes as it was configured.
+    fn bring_up(&mut self) -> Result<(), NodeError> {
+        Ok(())
     }
 
     /// Asks all of its programs to end, daemons included.

@@ -8,6 +8,7 @@ use netloom_host::programs::{exists, find, is_executable};
 use netloom_host::users::User;
 use netloom_judge::{MissingProgram, RunError};
 use netloom_lab::{Action, Daemon, FilePlan, NodeKey, NodePlan, PinPlan, Plan, Program, Stack};
+use nix::sys::resource::{Resource, getrlimit};
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
@@ -146,6 +147,34 @@ pub fn label_problem(plan: &Plan, lab_file: &Path) -> Option<String> {
     ))
 }
 
+/// Refuses a plan whose lab surely needs more open files in one process than that may have.
+pub(crate) fn open_files(plan: &Plan) -> Result<(), RunError> {
+    let hard = getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(_, hard)| hard);
+    too_few_files(plan, hard).map_or(Ok(()), |problem| Err(RunError::Machine(problem)))
+}
+
+/// Open files of a lab without nodes: channels, sockets, signals, results, the packet engine.
+const FILES_OF_A_LAB: u64 = 24;
+/// Those of a node on this machine's kernel, and of one with a kernel of its own.
+const FILES_OF_A_NODE: u64 = 2;
+const FILES_OF_A_KERNEL: u64 = 6;
+
+/// Why so few open files do not do, if so.
+fn too_few_files(plan: &Plan, allowed: u64) -> Option<String> {
+    let of_node = |node: &NodePlan| match node.stack {
+        Stack::Namespace => FILES_OF_A_NODE,
+        Stack::Kernel | Stack::Vm => FILES_OF_A_KERNEL,
+        Stack::Engine => 0,
+    };
+    let needed = FILES_OF_A_LAB + plan.nodes.iter().map(of_node).sum::<u64>();
+    (needed > allowed).then(|| {
+        format!(
+            "this lab needs {needed} open files in one process at least, and {allowed} are allowed (`ulimit -Hn`): raise that, as in \
+             `echo \"$USER - nofile 65536\" | sudo tee /etc/security/limits.d/netloom.conf`, and log in again"
+        )
+    })
+}
+
 fn look_up(plan: &Plan, lab_file: &Path) -> (Option<Subordinate>, Vec<String>) {
     let (mut needed, mut problems) = (None, Vec::new());
     let is_ordinary = !Facts::gather().privileged;
@@ -218,4 +247,19 @@ fn path_of(plan: &Plan, program: &Program) -> OsString {
 fn found_here(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").filter(|_| !program.contains('/'))?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_executable(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lab_says_how_many_open_files_it_needs() {
+        let plan = netloom_lab::parse("nodes: [a, b, c]\nlinks: {l: {ends: [a, b]}, m: {ends: [b, c]}}\n", "t.yaml")
+            .unwrap()
+            .plan;
+        let said = too_few_files(&plan, 16).unwrap();
+        assert!(said.contains("needs 30 open files") && said.contains("16 are allowed"), "{said}");
+        assert_eq!(too_few_files(&plan, 1_024), None);
+    }
 }

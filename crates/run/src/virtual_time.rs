@@ -205,6 +205,10 @@ impl VirtualTime {
         self.0.borrow_mut().scheduler.set_up(pipe, up);
     }
 
+    pub(crate) fn hold(&self, pipe: PipeId, stopped: bool) {
+        self.0.borrow_mut().scheduler.hold(pipe, stopped);
+    }
+
     pub(crate) fn add_tap(&self, tap: Box<dyn Tap>) -> TapId {
         self.0.borrow_mut().scheduler.add_tap(tap)
     }

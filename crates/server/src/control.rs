@@ -121,7 +121,7 @@ fn judge(said: &Said, role: Role) -> Result<String, Value> {
         "hello" | "info" | "topology" | "now" | "stats" | "exercise" | "verdict" | "subscribe" | "unsubscribe" => {
             Role::Look
         }
-        "set" | "signal" | "restart" | "advance" | "pause" | "resume" => Role::Use,
+        "set" | "signal" | "restart" | "stop" | "start" | "advance" | "pause" | "resume" => Role::Use,
         "exec" | "socket" | "console" => {
             return Err(refused(
                 &request["id"],
@@ -179,7 +179,9 @@ mod tests {
         ("set", Some(Role::Use)),
         ("signal", Some(Role::Use)),
         ("socket", None),
+        ("start", Some(Role::Use)),
         ("stats", Some(Role::Look)),
+        ("stop", Some(Role::Use)),
         ("subscribe", Some(Role::Look)),
         ("topology", Some(Role::Look)),
         ("unsubscribe", Some(Role::Look)),

@@ -8,7 +8,7 @@ use crate::receiver::{Acknowledgement, Arrival};
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
 use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, Scribe};
-use netloom_link::{PipeConfig, PipeCounters, PipeSample};
+use netloom_link::{OnTheWire, PipeConfig, PipeCounters, PipeSample};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use std::collections::{BTreeSet, VecDeque};
@@ -186,6 +186,7 @@ impl Network {
             }
             Change::SetUp(up) => self.fabric.set_up(now, event.pipe, up),
             Change::Unplug => self.fabric.unplug(now, event.pipe),
+            Change::Hold(stopped) => self.fabric.hold(now, event.pipe, stopped, OnTheWire::Lost),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the timeline does to links; programs are left out.
 
 use netloom_fabric::PipeId;
-use netloom_lab::{Action, Direction, LinkPart, PipePlan, Plan};
+use netloom_lab::{Action, Direction, Disturbance, LinkPart, PipePlan, Plan, Whose};
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
 
@@ -11,6 +11,8 @@ pub(crate) enum Change {
     Set(Box<PipeChange>),
     SetUp(bool),
     Unplug,
+    /// A node at its link stops, or runs again.
+    Hold(bool),
 }
 
 /// Something that happens to a pipe at an instant.
@@ -63,6 +65,15 @@ pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
         };
         match &entry.action {
             Action::Run(run) => skipped.push(run.name.clone()),
+            Action::Disturb { how: Disturbance::Stop, whose: Whose::Node(node), duration } => {
+                let own =
+                    plan.links.iter().enumerate().filter(|(_, link)| link.ends.iter().any(|end| end.node == *node));
+                for (link, _) in own {
+                    let place = Place { link, direction: None, further: None, all: true };
+                    add(place, Duration::ZERO, Change::Hold(true));
+                    duration.iter().for_each(|span| add(place, *span, Change::Hold(false)));
+                }
+            }
             Action::Log(_) | Action::Disturb { .. } => {}
             Action::Set { link, direction, pipe, change } => {
                 let place = Place { link: *link, direction: *direction, further: pipe.as_deref(), all: false };

@@ -28,7 +28,8 @@ impl Listener {
         Ok(this)
     }
 
-    /// Also takes a guest that wants to be told by event counters (eventfd), as QEMU does. Writing to one waits if the guest has
+    /// Also takes a guest that wants to be told by event counters (eventfd), as QEMU does. If its process ends before its driver has begun, as
+    /// when a machine is booted anew that has hung, it may come again. Writing to one waits if the guest has
     /// filled it and asked for that, which would hold up all other guests: not for guests that might.
     #[must_use]
     pub fn with_counters(mut self) -> Self {
@@ -45,6 +46,11 @@ impl Listener {
 
     pub(crate) fn has_whole_frames(&self) -> bool {
         self.whole
+    }
+
+    /// Whether a guest that goes before its driver has begun may be followed by another.
+    pub(crate) fn may_come_again(&self) -> bool {
+        self.bells == Bells::Counters
     }
 
     pub(crate) fn bells(&self) -> Bells {

@@ -26,7 +26,7 @@ enum State {
     /// No guest has come yet.
     Listening { listener: Listener, _watched: Watched },
     /// A guest is there. Its socket's file is kept until the end: it goes with the listener.
-    Connected { session: Box<Session>, _listener: Listener },
+    Connected { session: Box<Session>, listener: Listener },
     /// It has gone, and no other guest will come.
     Ended(PortError),
 }
@@ -63,14 +63,32 @@ impl Port {
         if let State::Connected { session, .. } = &mut self.state
             && let Err(error) = session.service()
         {
-            self.end(error);
+            match error {
+                PortError::Closed => self.leave(),
+                other => self.end(other),
+            }
+        }
+    }
+
+    /// The guest has gone. Of a machine whose driver has not begun yet, another boot may follow.
+    fn leave(&mut self) {
+        match std::mem::replace(&mut self.state, State::Ended(PortError::Closed)) {
+            State::Connected { session, listener } if listener.may_come_again() && !session.has_begun => {
+                drop(session);
+                let watched = listener.descriptor().and_then(|socket| self.poller.watch_socket(socket, self.token));
+                self.state = match watched {
+                    Ok(watched) => State::Listening { listener, _watched: watched },
+                    Err(error) => State::Ended(PortError::system("watching for a kernel that comes again")(error)),
+                };
+            }
+            _ => {}
         }
     }
 
     fn connect(&mut self, session: Session) {
         let before = std::mem::replace(&mut self.state, State::Ended(PortError::Closed));
         if let State::Listening { listener, .. } = before {
-            self.state = State::Connected { session: Box::new(session), _listener: listener };
+            self.state = State::Connected { session: Box::new(session), listener };
         }
     }
 

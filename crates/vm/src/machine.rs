@@ -74,6 +74,10 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
     let own = place.folder.join("own");
     write_files(prepared, vm, &place.folder).map_err(wrong)?;
     let (monitor, guest_agent) = (place.folder.join("q"), place.folder.join("g"));
+    for left in [&monitor, &guest_agent] {
+        // Of a boot before this one.
+        let _ = std::fs::remove_file(left);
+    }
     // Nobody who types waits for the machine to read.
     let (input, typed) = console_pipe().map_err(wrong)?;
     let mut listening =

@@ -163,6 +163,11 @@ impl Machine for Monitor {
         Some(format!("cloud-init, on the disk labelled cidata, has not started netloom's agent, and {asked}"))
     }
 
+    fn standing(&self) -> Option<String> {
+        let connected = if self.stream.is_some() { "has connected" } else { "has not connected" };
+        Some(format!("QEMU {connected} to its monitor"))
+    }
+
     fn ending(&mut self, status: ExitStatus) -> String {
         // Its last words came before its end.
         let _ = self.take_in();

@@ -252,6 +252,14 @@ class AsyncNode:
         """Its first address."""
         return self.sync.address
 
+    async def stop(self) -> None:
+        """See `LiveNode.stop`."""
+        await self.lab.ask("stop", node=self.name)
+
+    async def start(self) -> None:
+        """See `LiveNode.start`."""
+        await self.lab.ask("start", node=self.name)
+
     async def popen(
         self,
         command: Command,

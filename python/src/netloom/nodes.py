@@ -53,6 +53,28 @@ class LiveNode:
             raise NetloomError(f"node `{self.name}` has no address")
         return next((address for address in found if ":" not in address), found[0])
 
+    @property
+    def state(self) -> str:
+        """Whether it runs just now: `running`, `stopping`, `stopped` or `starting`."""
+        nodes = self.lab.topology()["nodes"]
+        return str(next(node["state"] for node in nodes if node["name"] == self.name))
+
+    def stop(self) -> None:
+        """Stops it: its links are cut, its programs end, and its network goes. Returns when that is done; at once where lab time stands still.
+
+        Raises:
+            RefusedError: It has stopped already, or cannot be stopped.
+        """
+        self.lab.ask("stop", node=self.name)
+
+    def start(self) -> None:
+        """Starts it, once it has stopped, as at the beginning of the lab. Returns when it runs; at once where lab time stands still.
+
+        Raises:
+            RefusedError: It runs.
+        """
+        self.lab.ask("start", node=self.name)
+
     def popen(
         self,
         command: Command,

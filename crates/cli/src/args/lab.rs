@@ -95,6 +95,23 @@ pub(crate) struct ShellArgs {
     pub(crate) console: bool,
 }
 
+/// `netloom stop` and `netloom start`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom stop star h2
+  netloom stop star 'r*' sw1
+  netloom start star 'r*' sw1
+
+Returns when the nodes have stopped, or run again. Of a pattern, nodes count that can be changed: those that run, for
+`stop`, or have stopped, for `start`.")]
+pub(crate) struct NodesArgs {
+    /// The lab
+    pub(crate) lab: String,
+    /// The nodes, or patterns of names: * stands for any letters, ? for one
+    #[arg(required = true, value_name = "NODE")]
+    pub(crate) nodes: Vec<String>,
+}
+
 /// `netloom set`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

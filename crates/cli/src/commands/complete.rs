@@ -84,7 +84,7 @@ fn names(argument: &str, lab: Option<&str>) -> Vec<String> {
     };
     match argument {
         "lab" | "what" => labs(),
-        "node" => of_lab().as_ref().map(programs).unwrap_or_default(),
+        "node" | "nodes" => of_lab().as_ref().map(programs).unwrap_or_default(),
         "link" => of_lab().map_or_else(Vec::new, |found| found.links.into_iter().map(|link| link.name).collect()),
         // Of `restart` and `logs`: a service, or a node.
         "name" | "names" => of_lab().map_or_else(Vec::new, |found| {
@@ -165,9 +165,10 @@ mod tests {
 
     #[test]
     fn a_place_takes_what_its_argument_is() {
-        for command in
-            ["exec", "shell", "set", "down", "stats", "verdict", "tasks", "logs", "pause", "advance", "restart"]
-        {
+        for command in [
+            "exec", "shell", "set", "down", "stats", "verdict", "tasks", "logs", "pause", "advance", "restart", "stop",
+            "start",
+        ] {
             assert_eq!(at(&[command]), found("lab", None), "{command}");
         }
         assert_eq!(at(&["exec", "star"]), found("node", Some("star")));
@@ -176,6 +177,7 @@ mod tests {
         assert_eq!(at(&["set", "star"]), found("link", Some("star")));
         assert_eq!(at(&["capture", "star"]), found("link", Some("star")));
         assert_eq!(at(&["restart", "star"]), found("name", Some("star")));
+        assert_eq!(at(&["stop", "star", "h1"]), found("nodes", Some("star")));
         assert_eq!(at(&["logs", "star", "a", "b"]), found("names", Some("star")));
         assert_eq!(at(&["down", "--all"]), found("lab", None));
         // What a program takes, and values of options, are nobody's business.

@@ -1,6 +1,6 @@
 //! `netloom exec`
 
-mod several;
+pub(super) mod several;
 
 use super::{Failure, Outcome};
 use crate::args::ExecArgs;

@@ -22,6 +22,7 @@ mod logs;
 mod mininet;
 mod mm;
 mod mm_link;
+mod nodes;
 mod packets;
 mod ps;
 mod queue;
@@ -116,6 +117,8 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Stats(args) => stats::stats(&args),
         Command::Verdict { lab, json } => verdict::verdict(lab, json),
         Command::Restart { lab, name } => verdict::restart(&lab, &name),
+        Command::Stop(args) => nodes::change(&args, false),
+        Command::Start(args) => nodes::change(&args, true),
         Command::Tasks(args) => tasks::tasks(&args),
         Command::Logs(args) => logs::logs(&args),
         Command::Capture(args) => capture::capture(&args),

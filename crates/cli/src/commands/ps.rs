@@ -3,7 +3,7 @@
 use super::{DONE, Outcome, print};
 use crate::args::PsArgs;
 use crate::talk;
-use netloom_control::{LabInfo, Look, ServiceInfo, ServiceState, Silence};
+use netloom_control::{LabInfo, Look, NodeState, ServiceInfo, ServiceState, Silence};
 use netloom_results::render::{Align, Table};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -98,6 +98,12 @@ fn services(lab: &LabInfo) -> String {
     }
 }
 
+/// How many nodes there are, and how many of them do not run.
+fn nodes(lab: &LabInfo) -> String {
+    let away = lab.nodes.iter().filter(|node| node.state != NodeState::Running).count();
+    if away == 0 { lab.nodes.len().to_string() } else { format!("{}, {away} stopped", lab.nodes.len()) }
+}
+
 fn json(lab: &Look) -> Value {
     match lab {
         Look::Answers(info) => {
@@ -125,7 +131,7 @@ fn cells(lab: &Look) -> Vec<String> {
     vec![
         lab.name.clone(),
         if lab.diverted.is_some() { "shape".to_owned() } else { lab.mode.clone() },
-        lab.nodes.len().to_string(),
+        nodes(lab),
         lab.links.to_string(),
         services(lab),
         age_text(age),

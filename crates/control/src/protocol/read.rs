@@ -81,6 +81,8 @@ fn decode(name: &str, body: Value) -> Result<Request, Refused> {
         "stats" => Ok(Request::Stats),
         "verdict" => Ok(Request::Verdict),
         "restart" => body_of(body, Request::Restart),
+        "stop" => body_of(body, Request::Stop),
+        "start" => body_of(body, Request::Start),
         "exercise" => Ok(Request::Exercise),
         "exec" => body_of(body, Request::Exec),
         "capture" => body_of(body, Request::Capture),

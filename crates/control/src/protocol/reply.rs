@@ -1,5 +1,6 @@
 //! What the lab answers.
 
+use super::node_state::NodeState;
 use super::request::Id;
 use super::so_far::SoFar;
 use super::topology::{ServiceInfo, Topology};
@@ -139,6 +140,9 @@ pub struct NodeInfo {
     pub kind: String,
     /// Its addresses, interface by interface.
     pub addresses: Vec<String>,
+    /// Whether it runs.
+    #[serde(default)]
+    pub state: NodeState,
 }
 
 /// What the pipes of a lab counted so far.

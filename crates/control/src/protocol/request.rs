@@ -51,6 +51,10 @@ pub enum Request {
     Verdict,
     /// Asks a command, or the programs of a node, to end, and starts them again when they have.
     Restart(Restart),
+    /// Stops a node: its links are cut, its programs end, and its network goes. The reply comes when that is done.
+    Stop(NodeName),
+    /// Starts a node that has stopped, as at the beginning of the lab. The reply comes when it runs; its services start then.
+    Start(NodeName),
     /// Asks which tasks of the lab's exercise are met.
     Exercise,
     /// Runs a program in a node. Its standard input, output and error come along as three file descriptors.
@@ -95,6 +99,13 @@ pub struct Advance {
 pub struct Restart {
     /// The name of a command or service of the timeline, or of a node, whose services are meant.
     pub name: String,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeName {
+    /// Its name.
+    pub node: String,
 }
 
 /// A signal for a program.

@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 26] = [
+const REQUESTS: [&str; 28] = [
     r#"{"request": "verdict"}"#,
     r#"{"request": "exercise"}"#,
     r#"{"request": "restart", "name": "web"}"#,
+    r#"{"request": "stop", "node": "a"}"#,
+    r#"{"request": "start", "node": "a"}"#,
     r#"{"request": "topology"}"#,
     r#"{"request": "now"}"#,
     r#"{"request": "advance", "by_ns": 100000000}"#,
@@ -262,7 +264,12 @@ fn info(service: ServiceInfo) -> LabInfo {
         pid: 1,
         age_ns: 2,
         folder: "results".into(),
-        nodes: vec![NodeInfo { name: "a".into(), kind: "host".into(), addresses: vec!["10.0.0.1/24".into()] }],
+        nodes: vec![NodeInfo {
+            name: "a".into(),
+            kind: "host".into(),
+            state: NodeState::Stopped,
+            addresses: vec!["10.0.0.1/24".into()],
+        }],
         links: 1,
         exposed: vec!["localhost:80".into()],
         diverted: Some("{to: 10.1.0.0/16}".into()),
@@ -282,7 +289,13 @@ fn topology(service: ServiceInfo) -> Topology {
         addresses: vec!["10.0.0.1/24".into()],
     };
     let pipe = Pipe { direction: "forward".into(), pipe: None, up: true, settings: serde_json::Map::new() };
-    let node = Node { name: "a".into(), kind: "host".into(), stack: "namespace".into(), interfaces: vec![interface] };
+    let node = Node {
+        name: "a".into(),
+        kind: "host".into(),
+        state: NodeState::Stopped,
+        stack: "namespace".into(),
+        interfaces: vec![interface],
+    };
     let ends = vec![End { node: "a".into(), interface: "eth0".into() }];
     let link = Link { name: "l".into(), ends, mtu_bytes: 1_500, joined_in_kernel: false, pipes: vec![pipe] };
     let exposed = vec![ExposedPort { port: 8_080, udp: false, node: "a".into(), to: 80 }];

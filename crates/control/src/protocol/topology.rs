@@ -1,5 +1,6 @@
 //! The network of a lab that is up, as it is now.
 
+use super::node_state::NodeState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,6 +27,9 @@ pub struct Node {
     pub kind: String,
     /// Whose network stack it has.
     pub stack: String,
+    /// Whether it runs.
+    #[serde(default)]
+    pub state: NodeState,
     /// Its interfaces, in the order of the links.
     pub interfaces: Vec<Interface>,
 }

@@ -1,4 +1,5 @@
 mod signals;
+mod stops;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
@@ -159,8 +160,16 @@ impl KernelNode {
     pub fn lateness(&self, within: Duration) -> NodeError {
         let entrance = self.machine.entrance().map_or_else(String::new, |what| format!(": {what}"));
         let lines = console_says(&self.console, LINES);
-        let what = format!("its kernel did not come up within {} s{entrance}{lines}", within.as_secs());
+        let process = self.kernel.doing().map_or_else(String::new, |doing| format!("; {doing}"));
+        let machine = self.machine.standing().map_or_else(String::new, |standing| format!("; {standing}"));
+        let what =
+            format!("its kernel did not come up within {} s{entrance}{process}{machine}{lines}", within.as_secs());
         NodeError::Kernel { node: self.name.clone(), what }
+    }
+
+    /// Whether its console has shown nothing at all, and neither has the program that runs the kernel.
+    pub fn is_silent(&self) -> bool {
+        !self.is_up && std::fs::metadata(&self.console).is_ok_and(|console| console.len() == 0)
     }
 
     /// Tells the agent what the node is to be.

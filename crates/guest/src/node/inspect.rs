@@ -8,18 +8,18 @@ use ipnet::IpNet;
 use netloom_host::guest::message::{Reply, ToGuest};
 use netloom_host::measure::{Measured, TcpState};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{CpuWait, NetworkChange, NodeError};
+use netloom_host::node::{CpuWait, NetworkChange, NodeError, Transport};
 use netloom_units::Instant;
 
 use super::handle::KernelNode;
 
 impl KernelNode {
-    /// Whether some program in the node accepts TCP connections at `port`, on any address.
+    /// Whether some program in the node accepts TCP connections at `port`, or datagrams of UDP, on any address.
     ///
     /// # Errors
     /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
-        self.ask(&ToGuest::Listening { port })?;
+    pub fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError> {
+        self.ask(&ToGuest::Listening { transport, port })?;
         self.expect_answer()
     }
 

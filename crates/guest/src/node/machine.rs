@@ -30,6 +30,11 @@ pub trait Machine: Debug {
         None
     }
 
+    /// How far the program that runs the machine has come, in words, if that is known.
+    fn standing(&self) -> Option<String> {
+        None
+    }
+
     /// Why it has ended, in words that follow the node's name.
     fn ending(&mut self, status: ExitStatus) -> String;
 }

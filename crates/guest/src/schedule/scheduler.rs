@@ -1,5 +1,6 @@
 //! See the module above: what happens between stretches of lab time.
 
+mod changes;
 mod group;
 mod lanes;
 mod show;
@@ -11,8 +12,8 @@ use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage,
 use crate::deputy::Bell;
 use group::Group;
 use lanes::Lanes;
-use netloom_fabric::{Delivery, Fabric, PipeId, PortId, RouterCounters, Scribe, SwitchState, Tap, TapId};
-use netloom_link::{PipeChange, PipeCounters};
+use netloom_fabric::{Delivery, Fabric, PortId, RouterCounters, Scribe, SwitchState, Tap, TapId};
+use netloom_link::PipeCounters;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
 use show::{Show, Shown};
@@ -433,30 +434,6 @@ impl<M: Machine> Scheduler<M> {
         }
         self.fabric.recycle(&mut self.pool);
         self.show_passes();
-    }
-
-    /// Changes a pipe now, before anything else that happens now.
-    ///
-    /// # Panics
-    /// If there is no such pipe.
-    pub fn change(&mut self, pipe: PipeId, change: &PipeChange) {
-        if self.open.is_some() {
-            return self.put_off.push(PutOff::Change(pipe, change.clone().into()));
-        }
-        self.groups.clear();
-        self.fabric.change(self.now, pipe, change);
-    }
-
-    /// Cuts a pipe now, or restores it, before anything else that happens now.
-    ///
-    /// # Panics
-    /// If there is no such pipe.
-    pub fn set_up(&mut self, pipe: PipeId, up: bool) {
-        if self.open.is_some() {
-            return self.put_off.push(PutOff::SetUp(pipe, up));
-        }
-        self.groups.clear();
-        self.fabric.set_up(self.now, pipe, up);
     }
 
     /// What each pipe has counted, in order of ids; right after [`Scheduler::run_until`] has reached its limit.

@@ -2,7 +2,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use netloom_guest::kernel::{Cache, build::import};
-use netloom_host::node::{NodeEvent, RouteConfig};
+use netloom_host::node::{NodeEvent, RouteConfig, Transport};
 use nix::sys::signal::{Signal, kill};
 
 use crate::bed::{boot, config, event, in_lab, interface, kernel, ok, quiet, with_node, with_nodes};
@@ -94,7 +94,7 @@ pub(crate) fn a_killed_kernel_is_noticed() {
         assert_eq!(event(node), NodeEvent::Gone);
         assert_eq!(node.next_event(), None);
         assert!(node.obituary().unwrap().contains("signal 9"), "{:?}", node.obituary());
-        let error = node.listening(80).unwrap_err().to_string();
+        let error = node.listening(Transport::Tcp, 80).unwrap_err().to_string();
         assert!(error.starts_with("node a: its kernel was ended by signal 9"), "{error}");
         assert!(node.spawn(quiet(&["true"])).is_err());
     });
@@ -105,7 +105,7 @@ pub(crate) fn a_kernel_that_answers_late_is_given_up() {
     with_node(|node| {
         node.set_patience(Duration::from_millis(300));
         kill(node.pid(), Signal::SIGSTOP).unwrap();
-        let error = node.listening(80).unwrap_err().to_string();
+        let error = node.listening(Transport::Tcp, 80).unwrap_err().to_string();
         assert!(error.contains("its kernel does not answer"), "{error}");
         kill(node.pid(), Signal::SIGCONT).unwrap();
         std::thread::sleep(Duration::from_millis(300));

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 use netloom_guest::node::KernelNode;
-use netloom_host::node::{NodeEvent, Spawn, SpawnError};
+use netloom_host::node::{NodeEvent, Spawn, SpawnError, Transport};
 use netloom_host::terminal::{WindowSize, open_pty, set_window_size};
 use nix::poll::{PollFd, PollFlags, poll};
 
@@ -154,10 +154,10 @@ pub(crate) fn stopping_is_gentle_then_firm() {
 
 pub(crate) fn a_listener_is_seen() {
     with_node(|node| {
-        assert!(!node.listening(4000).unwrap());
+        assert!(!node.listening(Transport::Tcp, 4000).unwrap());
         let process = node.spawn(quiet(&["iperf3", "-s", "-p", "4000"])).unwrap();
         let mut looks = 0;
-        while !node.listening(4000).unwrap() {
+        while !node.listening(Transport::Tcp, 4000).unwrap() {
             looks += 1;
             assert!(looks < 1000, "iperf3 never listened");
             ok(node, "sleep 0.01");

@@ -21,7 +21,7 @@ use crate::measure::{Measured, Sampler, TcpState};
 use crate::node::agent::{KILLED_WITHIN, changes};
 use crate::node::programs::Programs;
 use crate::node::watch::Watch;
-use crate::node::{configure, inspect, program, routes};
+use crate::node::{configure, inspect, program, routes, shut};
 use crate::{KernelError, files};
 
 /// How long the contents of a terminal may be on their way after its program has ended. They take microseconds, but a
@@ -160,7 +160,9 @@ impl Agent {
             ToGuest::Spawn { program, streams, window } => self.spawn(*program, streams, window),
             ToGuest::Signal { process, signal } => done(self.programs.signal(process, signal)),
             ToGuest::SignalAll { signal } => done(self.signal_all(signal)),
-            ToGuest::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
+            ToGuest::Listening { transport, port } => {
+                inspect::listening(transport, port).map_or_else(Reply::Refused, Reply::Yes)
+            }
             ToGuest::Exists { path } => Reply::Yes(path.exists()),
             ToGuest::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
             ToGuest::Interfaces => {
@@ -178,6 +180,9 @@ impl Agent {
                 Ok(()) => return Ok(()),
                 Err(error) => Reply::Refused(error),
             },
+            ToGuest::Alone => Reply::Yes(!self.reap_all()?),
+            ToGuest::ShutDown => done(self.shut_down()),
+            ToGuest::BringUp => done(self.bring_up()),
             ToGuest::Connections => {
                 return self.socket.send(&FromGuest::Connections(TcpState::ask()));
             }
@@ -266,6 +271,19 @@ impl Agent {
         configure::configure(&self.identity.config, false)?;
         self.watch = Some(Watch::begin(&self.identity.config, false)?);
         Ok(())
+    }
+
+    /// What happens to the network from here on is no program's doing.
+    fn shut_down(&mut self) -> Result<(), KernelError> {
+        let config = &self.identity.config;
+        self.watch.as_mut().map_or(Ok(()), |watch| watch.pause(config))?;
+        shut::shut_down(config)
+    }
+
+    fn bring_up(&mut self) -> Result<(), KernelError> {
+        let config = &self.identity.config;
+        configure::bring_up(config, false)?;
+        self.watch.as_mut().map_or(Ok(()), |watch| watch.resume(config))
     }
 
     fn spawn(&mut self, program: Program, streams: [Standard; 3], window: Option<(u16, u16)>) -> Reply {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::KernelError;
 use crate::measure::{Measured, TcpState};
 use crate::netlink::InterfaceCounters;
-pub use crate::node::protocol::{CpuWait, ProcessId, Program};
+pub use crate::node::protocol::{CpuWait, ProcessId, Program, Transport};
 use crate::node::{NetworkChange, NodeConfig};
 
 /// How much of a program's output may be on its way, in bytes and per stream.
@@ -83,8 +83,10 @@ pub enum ToGuest {
         /// As `libc` numbers them.
         signal: i32,
     },
-    /// Does a program accept TCP connections at this port? Answered by [`Reply::Yes`].
+    /// Does a program accept TCP connections at this port, or datagrams of UDP? Answered by [`Reply::Yes`].
     Listening {
+        /// Which of the two.
+        transport: Transport,
         /// The port.
         port: u16,
     },
@@ -113,6 +115,12 @@ pub enum ToGuest {
         /// How long they may take to obey, in milliseconds.
         grace_ms: u64,
     },
+    /// Is the agent the only process of the node? Answered by [`Reply::Yes`].
+    Alone,
+    /// Takes the network down: what it had goes. Answered by [`Reply::Done`].
+    ShutDown,
+    /// Makes the network again as it was configured. Answered by [`Reply::Done`].
+    BringUp,
     /// For the standard input of a program. Not answered, and neither is what follows.
     Input {
         /// Which program.

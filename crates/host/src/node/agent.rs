@@ -21,7 +21,7 @@ use super::outbox::Outbox;
 use super::programs::Programs;
 use super::protocol::{Event, Program, Reply, Request, receive, send};
 use super::watch::{NetworkChange, Watch};
-use super::{configure, inspect, program, routes, socket};
+use super::{configure, inspect, program, routes, shut, socket};
 use crate::capabilities;
 use crate::clone::leave_other_namespaces;
 use crate::error::{Attempted, KernelError};
@@ -165,7 +165,9 @@ impl<'a> Agent<'a> {
             Request::Spawn(program) => self.spawn(&program, fds),
             Request::Signal { process, signal } => done(self.programs.signal(process, signal)),
             Request::SignalAll { signal } => done(self.signal_all(signal)),
-            Request::Listening { port } => inspect::listening(port).map_or_else(Reply::Refused, Reply::Yes),
+            Request::Listening { transport, port } => {
+                inspect::listening(transport, port).map_or_else(Reply::Refused, Reply::Yes)
+            }
             Request::Exists { path } => Reply::Yes(path.exists()),
             Request::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
             Request::Interfaces => self.interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
@@ -181,6 +183,9 @@ impl<'a> Agent<'a> {
             Request::EndMeasure => Reply::Measured(self.end_measure()),
             Request::Connections => TcpState::ask().map_or_else(Reply::Refused, Reply::Connections),
             Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
+            Request::Alone => Reply::Yes(!self.reap()),
+            Request::ShutDown => done(self.shut_down()),
+            Request::BringUp => done(self.bring_up()),
             Request::Become(_) => {
                 Reply::Refused(KernelError::new("become a node", 0).with_detail("this is one already"))
             }
@@ -197,6 +202,17 @@ impl<'a> Agent<'a> {
         // The requests for a thousand routes took memory that the node never needs again.
         memory::give_back();
         Ok(())
+    }
+
+    /// What happens to the network from here on is no program's doing.
+    fn shut_down(&mut self) -> Result<(), KernelError> {
+        self.watch.as_mut().map_or(Ok(()), |watch| watch.pause(self.config))?;
+        shut::shut_down(self.config)
+    }
+
+    fn bring_up(&mut self) -> Result<(), KernelError> {
+        configure::bring_up(self.config, self.joined.is_none())?;
+        self.watch.as_mut().map_or(Ok(()), |watch| watch.resume(self.config))
     }
 
     /// Whether its addresses can be used; then it watches what happens to its network.

@@ -111,6 +111,20 @@ pub(crate) fn configure(config: &NodeConfig, is_made: bool) -> Result<(), Kernel
     netlink.transact(interfaces.chain(routes).chain(groups).chain(tables).chain(rules))
 }
 
+/// Everything again that the network of a node had at its beginning: parameters, interfaces, addresses, neighbors and routes. `is_made`: as for
+/// [`configure`].
+pub(crate) fn bring_up(config: &NodeConfig, is_made: bool) -> Result<(), KernelError> {
+    let fresh = Fresh::default();
+    TCP_BUFFERS.iter().try_for_each(|(key, value)| fresh.set_if_present(key, value))?;
+    // What could not be had was told when the node was made.
+    prepare_network(config, &fresh)?;
+    if is_made {
+        congestion::set_usual(&config.sysctls, &fresh)?;
+    }
+    settle_in_container(config)?;
+    configure(config, is_made)
+}
+
 /// Whether packets for its addresses are taken. Those of IPv6 the kernel makes its own in the background, one after the other
 /// for all namespaces of a machine (`addrconf_dad_work` of net/ipv6/addrconf.c): until then it looks for them on the link.
 pub(crate) fn is_settled(config: &NodeConfig) -> Result<bool, KernelError> {

@@ -5,6 +5,7 @@ mod errors;
 mod measure;
 mod routes;
 mod signals;
+mod stops;
 
 pub use account::Account;
 pub use errors::{NodeError, SpawnError};
@@ -27,7 +28,7 @@ use super::agent;
 use super::config::{Hosts, NodeConfig};
 use super::fresh::Fresh;
 use super::joined::Attendant;
-use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, receive, send};
+use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, Transport, receive, send};
 use super::socket::SocketConfig;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
@@ -36,6 +37,7 @@ use crate::files::{self, HOSTS};
 use crate::memory;
 use crate::mount::clone_tree;
 use crate::netlink::Home;
+use crate::shortage;
 
 /// A node of the running lab. Dropping it ends the node and everything in it.
 #[derive(Debug)]
@@ -170,6 +172,7 @@ impl Node {
         let Cloned { pid, .. } =
             clone_process(libc::CLONE_NEWPID, move || agent::run(config, fresh, agent_control, agent_events))
                 .attempted(|| "make a process")
+                .map_err(shortage::of_processes)
                 .map_err(refused)?;
         let first = First::Init(pid);
         Ok(Self { name: config.name.clone(), first, control, events, notes: Vec::new(), gone: false })
@@ -279,12 +282,12 @@ impl Node {
         }
     }
 
-    /// Whether some program in the node accepts TCP connections at `port`, on any address.
+    /// Whether some program in the node accepts TCP connections at `port`, or datagrams of UDP, on any address.
     ///
     /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
-        self.ask(&Request::Listening { port }, &[])?;
+    pub fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError> {
+        self.ask(&Request::Listening { transport, port }, &[])?;
         self.expect_answer()
     }
 

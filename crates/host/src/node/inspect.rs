@@ -6,15 +6,19 @@ use nix::unistd::Pid;
 
 use super::config::InterfaceConfig;
 use super::ethtool::Ethtool;
-use super::protocol::CpuWait;
+use super::protocol::{CpuWait, Transport};
 use crate::error::{Attempted, KernelError};
 use crate::netlink::{InterfaceCounters, Link, Netlink};
 
-/// Whether some program accepts TCP connections at `port`.
-pub(crate) fn listening(port: u16) -> Result<bool, KernelError> {
-    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+/// Whether some program accepts TCP connections at `port`, or has a socket there that takes datagrams of UDP from anybody.
+pub(crate) fn listening(transport: Transport, port: u16) -> Result<bool, KernelError> {
+    let tables = match transport {
+        Transport::Tcp => ["/proc/net/tcp", "/proc/net/tcp6"],
+        Transport::Udp => ["/proc/net/udp", "/proc/net/udp6"],
+    };
+    for table in tables {
         match fs::read_to_string(table) {
-            Ok(text) if lists_listener(&text, port) => return Ok(true),
+            Ok(text) if lists_listener(&text, transport, port) => return Ok(true),
             Ok(_) => (),
             // A kernel without IPv6 has no second table.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
@@ -25,13 +29,17 @@ pub(crate) fn listening(port: u16) -> Result<bool, KernelError> {
 }
 
 /// A line reads "sl local_address rem_address st …"; addresses end in ":" and the port, in hexadecimal.
-fn lists_listener(table: &str, port: u16) -> bool {
-    const LISTEN: &str = "0A"; // TCP_LISTEN of net/tcp_states.h
+fn lists_listener(table: &str, transport: Transport, port: u16) -> bool {
+    // TCP_LISTEN and TCP_CLOSE of net/tcp_states.h; a socket of UDP that is connected to somebody is established.
+    let open = match transport {
+        Transport::Tcp => "0A",
+        Transport::Udp => "07",
+    };
     table.lines().skip(1).any(|line| {
         let mut fields = line.split_ascii_whitespace().skip(1);
         let (local, state) = (fields.next(), fields.nth(1));
         let local_port = local.and_then(|local| u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok());
-        state == Some(LISTEN) && local_port == Some(port)
+        state == Some(open) && local_port == Some(port)
     })
 }
 
@@ -139,8 +147,19 @@ mod tests {
 
     #[test]
     fn only_listening_sockets_count() {
-        assert!(lists_listener(TABLE, 5201));
-        assert!(!lists_listener(TABLE, 80));
-        assert!(!lists_listener("", 80));
+        let listens = |table, port| lists_listener(table, Transport::Tcp, port);
+        assert!(listens(TABLE, 5201));
+        assert!(!listens(TABLE, 80) && !listens("", 80));
+    }
+
+    #[test]
+    fn sockets_of_udp_that_are_connected_take_nothing_from_others() {
+        let table = "\
+   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
+  271: 3500007F:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 1 2 0 0
+  842: 0100007F:9C40 0100007F:0050 01 00000000:00000000 00:00000000 00000000     0        0 2 2 0 0
+";
+        let bound = |port| lists_listener(table, Transport::Udp, port);
+        assert_eq!([53, 0x9c40, 0x50].map(bound), [true, false, false]);
     }
 }

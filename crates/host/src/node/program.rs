@@ -17,6 +17,7 @@ use super::limits::Limits;
 use super::own::Own;
 use super::protocol::{Program, Reply};
 use crate::error::KernelError;
+use crate::shortage;
 use crate::users::User;
 
 /// Where tools such as `tcpdump` are, which not every user's PATH contains.
@@ -152,7 +153,7 @@ fn explain(program: &Program, path: &OsStr, error: &io::Error, attempted: String
         Some(libc::ENOENT | libc::ENOTDIR) if folder_is_missing => Reply::NoFolder,
         Some(libc::ENOENT) => Reply::NoProgram,
         Some(libc::EACCES) if !exists(&program.argv[0], path) => Reply::NoProgram,
-        _ => Reply::Refused(KernelError::from_io(attempted, error)),
+        _ => Reply::Refused(shortage::of_processes(KernelError::from_io(attempted, error))),
     }
 }
 

@@ -53,6 +53,7 @@ pub(crate) enum Request {
         signal: i32,
     },
     Listening {
+        transport: Transport,
         port: u16,
     },
     Exists {
@@ -75,6 +76,19 @@ pub(crate) enum Request {
     Stop {
         grace_ms: u64,
     },
+    /// Is no other process in the node?
+    Alone,
+    ShutDown,
+    BringUp,
+}
+
+/// Whose ports are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Transport {
+    /// Those of TCP: somebody accepts connections there.
+    Tcp,
+    /// Those of UDP: a socket is bound there, and takes datagrams from anybody.
+    Udp,
 }
 
 /// A program to be started.

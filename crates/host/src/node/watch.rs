@@ -50,7 +50,8 @@ pub enum Effect {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    events: Events,
+    /// None while the node is stopped.
+    events: Option<Events>,
     /// The numbers of the interfaces at the beginning, and which described interface each of them is.
     known: Vec<(u32, Option<usize>)>,
     /// The room of the rings of described interfaces at the beginning, by place.
@@ -69,16 +70,28 @@ pub(crate) struct Watch {
 impl Watch {
     /// Watches from now on: the node has been configured, and its addresses can be used. `is_made`: whether it was made of namespaces.
     pub(crate) fn begin(config: &NodeConfig, is_made: bool) -> Result<Self, KernelError> {
-        let events = Events::listen()?;
-        let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);
-        let links = Netlink::open()?.links()?;
-        let known = links.iter().map(|link| (link.index, place(&link.name))).collect();
+        let events = Some(Events::listen()?);
+        let known = known(config)?;
         let ethtool = Ethtool::open()?;
         let of_interface = |(number, own): (usize, &InterfaceConfig)| Some((number, ethtool.rings(&own.name)?));
         let rings = config.interfaces.iter().enumerate().filter_map(of_interface).collect();
         let (changes, lost, more) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
         let congestion = congestion::of_routes(&config.sysctls, is_made).map(str::to_owned);
         Ok(Self { events, known, rings, changes, lost, more, stack: Stack::now(), congestion })
+    }
+
+    /// The node stops: until [`Watch::resume`], nothing that happens to its network is taken down. What has happened stays known.
+    pub(crate) fn pause(&mut self, config: &NodeConfig) -> Result<(), KernelError> {
+        self.look(config)?;
+        self.events = None;
+        Ok(())
+    }
+
+    /// The node runs again, and its network is as it was configured.
+    pub(crate) fn resume(&mut self, config: &NodeConfig) -> Result<(), KernelError> {
+        self.events = Some(Events::listen()?);
+        self.known = known(config)?;
+        Ok(())
     }
 
     /// The name that the lab file has for the interface of this number, if it describes it.
@@ -89,12 +102,12 @@ impl Watch {
 
     /// Readable when [`Watch::look`] has something to do.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.events.fds()
+        self.events.iter().flat_map(Events::fds)
     }
 
     /// Takes down what has happened, so that there is room for more.
     pub(crate) fn look(&mut self, config: &NodeConfig) -> Result<(), KernelError> {
-        let Self { events, known, changes, lost, more, .. } = self;
+        let Self { events: Some(events), known, changes, lost, more, .. } = self else { return Ok(()) };
         events.take(|seen| {
             let lent = lease(config, known, &seen).and_then(|lease| note_lease(lost, lease));
             if let Some(change) = lent.or_else(|| judge(config, known, &seen)) {
@@ -146,6 +159,13 @@ impl Watch {
         }
         Ok(found)
     }
+}
+
+/// The numbers of the interfaces that there are, and which described interface each of them is.
+fn known(config: &NodeConfig) -> Result<Vec<(u32, Option<usize>)>, KernelError> {
+    let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);
+    let links = Netlink::open()?.links()?;
+    Ok(links.iter().map(|link| (link.index, place(&link.name))).collect())
 }
 
 /// Keeps a change. What alters links is never crowded out by what does not.

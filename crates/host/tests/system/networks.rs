@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use netloom_host::bridges::{BridgePort, Bridges};
 use netloom_host::lab::LabOptions;
 use netloom_host::netlink::{Bridge, Netlink, Veth, VethEnd};
-use netloom_host::node::{Node, NodeConfig};
+use netloom_host::node::{Node, NodeConfig, Transport};
 
 use crate::fixture::{connected, host, in_lab, in_lab_with, ok, quiet, route, sh, within};
 
@@ -182,12 +182,12 @@ pub(crate) fn a_listener_is_seen() {
     in_lab(|_| {
         let mut nodes =
             connected(&[host("a", &[&["10.0.0.1/24"]]), host("b", &[&["10.0.0.2/24"]])], &[[(0, 0), (1, 0)]]);
-        assert!(!nodes[0].listening(5201).unwrap());
+        assert!(!nodes[0].listening(Transport::Tcp, 5201).unwrap());
         let server = "import socket,time; s=socket.create_server(('10.0.0.1',5201)); time.sleep(100)";
         nodes[0].spawn(quiet(&["python3", "-c", server])).unwrap();
-        within(Duration::from_secs(50), "the listener", || nodes[0].listening(5201).unwrap());
-        assert!(!nodes[1].listening(5201).unwrap());
-        assert!(!nodes[0].listening(5202).unwrap());
+        within(Duration::from_secs(50), "the listener", || nodes[0].listening(Transport::Tcp, 5201).unwrap());
+        assert!(!nodes[1].listening(Transport::Tcp, 5201).unwrap());
+        assert!(!nodes[0].listening(Transport::Tcp, 5202).unwrap());
     });
 }
 

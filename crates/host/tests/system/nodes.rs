@@ -1,7 +1,7 @@
 use std::fs;
 use std::time::Duration;
 
-use netloom_host::node::{Node, NodeConfig, NodeError, NodeEvent};
+use netloom_host::node::{Node, NodeConfig, NodeError, NodeEvent, Transport};
 use nix::sys::signal::{Signal, kill};
 
 use crate::fixture::{connected, event, host, in_lab, node, ok, quiet, route, sh, within};
@@ -74,7 +74,7 @@ pub(crate) fn a_killed_node_is_noticed() {
         kill(a.pid(), Signal::SIGKILL).unwrap();
         assert_eq!(event(a), NodeEvent::Gone);
         assert_eq!(a.next_event(), None);
-        assert!(matches!(a.listening(80), Err(NodeError::Gone { .. })));
+        assert!(matches!(a.listening(Transport::Tcp, 80), Err(NodeError::Gone { .. })));
         let text = a.spawn(quiet(&["true"])).unwrap_err().to_string();
         assert_eq!(text, "node a: its first process was killed, and the node with it");
         assert_eq!(ok(b, "echo here"), "here", "the other node does not care");
@@ -171,7 +171,7 @@ pub(crate) fn any_congestion_control_can_be_had() {
         let server = "import socket; s = socket.create_server(('::', 5000), family=socket.AF_INET6, dualstack_ipv6=True)\n\
                       while True: s.accept()[0].sendall(b'x')";
         nodes[1].spawn(quiet(&["python3", "-c", server])).unwrap();
-        within(Duration::from_secs(5), "the listener", || nodes[1].listening(5000).unwrap());
+        within(Duration::from_secs(5), "the listener", || nodes[1].listening(Transport::Tcp, 5000).unwrap());
         for address in ["10.0.0.2", "10.9.0.1", "fd00::2", "fd09::1"] {
             let connect = format!(
                 "import socket; s = socket.create_connection(('{address}', 5000)); s.recv(1); \

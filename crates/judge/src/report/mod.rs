@@ -255,6 +255,9 @@ pub struct CommandRow {
     /// The command that had to succeed before this one could start, and did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_by: Option<String>,
+    /// Whether its node had stopped when it was to start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub node_stopped: bool,
     /// Whether how it ended counts as a failure.
     pub failed: bool,
     /// What it wrote to its standard output, relative to the results folder.
@@ -332,6 +335,7 @@ impl CommandRow {
             (_, _, Some(code), _) if self.interrupted => format!("interrupted, exit {code}"),
             (_, _, _, Some(signal)) if self.interrupted => format!("interrupted, ended by signal {signal}"),
             _ if self.interrupted => "interrupted".into(),
+            (None, ..) if self.node_stopped => "was not started: its node had stopped".into(),
             (None, ..) => match &self.kept_by {
                 Some(other) => format!("was not started: {other} did not succeed"),
                 None => "was not started".into(),

@@ -4,7 +4,7 @@ use super::repeats::{length, when};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{FLAP_ENTRY, REBOOT, Section};
+use crate::keys::{FLAP_ENTRY, REBOOT, START_ENTRY, STOP_ENTRY, Section};
 use crate::names::name_of;
 use crate::plan::Disturbance;
 use crate::spec::{ActionSpec, When};
@@ -33,6 +33,21 @@ pub(super) fn reboot(node: &Node, errors: &mut Errors) -> Option<(When, ActionSp
     let duration = length(&fields, "for", &mut when.lasts, errors).unwrap_or(REBOOT_TIME);
     let nodes = names(fields.get("reboot")?, name_of("a node"), errors);
     Some((when, ActionSpec::Reboot { nodes, duration }))
+}
+
+pub(super) fn stop(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, &STOP_ENTRY, errors)?;
+    let mut when = when(&fields, errors);
+    let duration = length(&fields, "for", &mut when.lasts, errors);
+    let nodes = names(fields.get("stop")?, name_of("a node"), errors);
+    Some((when, ActionSpec::Stop { nodes, duration }))
+}
+
+pub(super) fn start(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, &START_ENTRY, errors)?;
+    let when = when(&fields, errors);
+    let nodes = names(fields.get("start")?, name_of("a node"), errors);
+    Some((when, ActionSpec::Start { nodes }))
 }
 
 pub(super) fn flap(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {

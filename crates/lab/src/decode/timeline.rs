@@ -38,7 +38,7 @@ pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> 
 }
 
 /// What an entry can be, by the key that says so.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 16] = [
     "run",
     "set",
     "ramp",
@@ -52,6 +52,8 @@ const KINDS: [&str; 14] = [
     "pause",
     "restart",
     "reboot",
+    "stop",
+    "start",
     "flap",
 ];
 
@@ -60,7 +62,9 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
         errors.push(node.expected("an entry like `{at: 1 s, on: client, run: ping -c 3 server}`"));
         return None;
     };
-    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| keys.iter().any(|key| key.name == *kind)).collect();
+    let has = |name: &str| keys.iter().any(|key| key.name == name);
+    // Of a program, `stop` says how long it may take to end.
+    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| has(kind) && !(*kind == "stop" && has("run"))).collect();
     let (mut on, mut then) = (Vec::new(), Vec::new());
     let (when, action) = match kinds[..] {
         ["run"] => run(node, &mut on, errors)?,
@@ -76,6 +80,8 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
         ["pause"] => churn::disturb(node, &PAUSE, Disturbance::Pause, errors)?,
         ["restart"] => churn::disturb(node, &RESTART, Disturbance::Restart, errors)?,
         ["reboot"] => churn::reboot(node, errors)?,
+        ["stop"] => churn::stop(node, errors)?,
+        ["start"] => churn::start(node, errors)?,
         ["flap"] => churn::flap(node, errors)?,
         [] => {
             errors.push(node.error(format!("the entry has no action: write one of {}", one_of(&KINDS))));
@@ -330,11 +336,11 @@ fn moved(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
 
 pub(super) fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
     let fields = Fields::open(node, &READY, errors)?;
-    let port =
-        |value: &Node| integer(value, 1, 65_535).map(|port| ReadyWhen::Tcp(u16::try_from(port).unwrap_or(u16::MAX)));
+    let port = |value: &Node| integer(value, 1, 65_535).map(|port| u16::try_from(port).unwrap_or(u16::MAX));
     let before = errors.len();
     let conditions = [
-        fields.read("tcp", port, errors),
+        fields.read("tcp", |value| port(value).map(ReadyWhen::Tcp), errors),
+        fields.read("udp", |value| port(value).map(ReadyWhen::Udp), errors),
         fields.read("file", |value| filled(value).map(ReadyWhen::File), errors),
         fields.read("command", |value| command(value).map(ReadyWhen::Command), errors),
         fields.read("pause", |value| duration(value).map(ReadyWhen::Pause), errors),
@@ -344,12 +350,12 @@ pub(super) fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
     match (given.next(), given.next()) {
         (Some(when), None) => Some(Ready { when, timeout }),
         (Some(_), Some(_)) => {
-            errors.push(node.error("a service has one condition: keep one of tcp, file, command or pause"));
+            errors.push(node.error("a service has one condition: keep one of tcp, udp, file, command or pause"));
             None
         }
         (None, _) => {
             if errors.len() == before {
-                errors.push(node.error("the condition is empty: write one of tcp, file, command or pause"));
+                errors.push(node.error("the condition is empty: write one of tcp, udp, file, command or pause"));
             }
             None
         }

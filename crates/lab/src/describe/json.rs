@@ -338,6 +338,7 @@ impl Plan {
             "stop_ns": run.stop.as_nanos(),
             "ready": run.ready.as_ref().map(|ready| match &ready.when {
                 ReadyWhen::Tcp(port) => json!({ "tcp": port, "timeout_ns": ready.timeout.as_nanos() }),
+                ReadyWhen::Udp(port) => json!({ "udp": port, "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::File(path) => json!({ "file": path, "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::Command(command) => json!({ "command": argv(command), "timeout_ns": ready.timeout.as_nanos() }),
                 ReadyWhen::Pause(span) => json!({ "pause_ns": span.as_nanos() }),

@@ -392,6 +392,7 @@ fn run_text(plan: &Plan, run: &RunCommand) -> String {
     let mut text = format!("{}: {}", run.name, command.join(" "));
     let ready = run.ready.as_ref().map(|ready| match &ready.when {
         ReadyWhen::Tcp(port) => format!("ready when TCP port {port} listens"),
+        ReadyWhen::Udp(port) => format!("ready when UDP port {port} is bound"),
         ReadyWhen::File(path) => format!("ready when {path} exists"),
         ReadyWhen::Command(probe) => format!("ready when `{probe}` succeeds"),
         ReadyWhen::Pause(span) => format!("ready after {span}"),

@@ -286,6 +286,33 @@ pub(crate) const REBOOT: Section = Section {
     ]],
 };
 
+/// An entry of the timeline that stops nodes.
+pub(crate) const STOP_ENTRY: Section = Section {
+    name: "stop_entry",
+    doc: "Stops a node: its links are cut, and its programs end.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("stop", NODE_LIST, "client", "The node, or a list of them.").required(),
+        Key::new("for", LENGTH, "3 s", "It starts again so long after. Default: by `start`, or not at all."),
+    ]],
+};
+
+/// An entry of the timeline that starts nodes that were stopped.
+pub(crate) const START_ENTRY: Section = Section {
+    name: "start_entry",
+    doc: "Starts a node that `stop` has stopped: addresses, routes, parameters, setup and services come back.",
+    groups: &[&[
+        AT_KEY,
+        EVERY_KEY,
+        TIMES_KEY,
+        UNTIL_KEY,
+        Key::new("start", NODE_LIST, "client", "The node, or a list of them.").required(),
+    ]],
+};
+
 /// An entry of the timeline that cuts links for a while.
 pub(crate) const FLAP_ENTRY: Section = Section {
     name: "flap_entry",
@@ -414,9 +441,16 @@ pub(crate) const HEAL: Section = Section {
 /// When a service can be used.
 pub(crate) const READY: Section = Section {
     name: "ready",
-    doc: "When a service can be used: exactly one of tcp, file, command and pause.",
+    doc: "When a service can be used: exactly one of tcp, udp, file, command and pause.",
     groups: &[&[
         Key::new("tcp", Kind::Integer { least: 1, most: 65_535 }, "5201", "A TCP port that listens in the node."),
+        Key::new(
+            "udp",
+            Kind::Integer { least: 1, most: 65_535 },
+            "53",
+            "A UDP port in the node that a socket is bound to, which takes datagrams from anybody. Whether its program reads them by then, \
+             nobody can know.",
+        ),
         Key::new("file", Kind::Text("\\S"), "/tmp/ready", "A file that exists."),
         Key::new("command", COMMAND, "curl -s localhost", "A command that exits with 0 in the node."),
         Key::new("pause", DURATION, "1 s", "A time that has passed."),

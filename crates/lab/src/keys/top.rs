@@ -8,7 +8,8 @@ use super::multicast::MULTICAST_LIST;
 use super::network::{ADDRESSES, ADDRESSING, LINK};
 use super::node::{NODE, ROUTES};
 use super::timeline::{
-    DOWN, FLAP_ENTRY, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, REBOOT, RESTART, RUN, SET, SETUP, UP,
+    DOWN, FLAP_ENTRY, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, REBOOT, RESTART, RUN, SET, SETUP,
+    START_ENTRY, STOP_ENTRY, UP,
 };
 use super::{COMMAND_NAME, Key, Kind, LINK_NAME, NODE_NAME, Section};
 use crate::plan::Shards;
@@ -177,6 +178,8 @@ pub(crate) const TOP: Section = Section {
                         Kind::Section(&PAUSE),
                         Kind::Section(&RESTART),
                         Kind::Section(&REBOOT),
+                        Kind::Section(&STOP_ENTRY),
+                        Kind::Section(&START_ENTRY),
                         Kind::Section(&FLAP_ENTRY),
                     ]),
                     least: 0,

@@ -70,6 +70,8 @@ pub enum Disturbance {
     Pause,
     /// They are asked to end, and start again.
     Restart,
+    /// They are asked to end, and so is all that their node does.
+    Stop,
 }
 
 impl Disturbance {
@@ -79,6 +81,7 @@ impl Disturbance {
             Self::Kill => "kill",
             Self::Pause => "pause",
             Self::Restart => "restart",
+            Self::Stop => "stop",
         }
     }
 }
@@ -255,6 +258,8 @@ pub struct Ready {
 pub enum ReadyWhen {
     /// A TCP port listens inside the node.
     Tcp(u16),
+    /// A UDP port is bound inside the node, by a socket that takes datagrams from anybody.
+    Udp(u16),
     /// A file exists.
     File(String),
     /// A command, run in the node, exits with 0.

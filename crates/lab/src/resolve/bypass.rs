@@ -6,7 +6,7 @@ use crate::diagnostics::one_of;
 use crate::errors::Errors;
 use crate::expect::{Expectation, Subject};
 use crate::models;
-use crate::plan::{Action, Bypass, Clock, EndPlan, LinkPart, NodeKind, Plan, Stack, SwitchPlan};
+use crate::plan::{Action, Bypass, Clock, Disturbance, EndPlan, LinkPart, NodeKind, Plan, Stack, SwitchPlan, Whose};
 use crate::spec::{BypassSpec, LinkSpec, Spec};
 use bridges::Bridges;
 
@@ -107,6 +107,11 @@ fn on_timeline(plan: &Plan, number: usize) -> Option<String> {
             Some(("changes", event.line))
         }
         Action::Down { part, .. } if part.link == number => Some(("cuts", event.line)),
+        Action::Disturb { how: Disturbance::Stop, whose: Whose::Node(node), .. }
+            if plan.links[number].ends.iter().any(|end| end.node == *node) =>
+        {
+            Some(("stops a node of", event.line))
+        }
         _ => None,
     });
     changed.map(|(verb, line)| format!("the timeline {verb} it in line {line}"))

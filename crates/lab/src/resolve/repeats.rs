@@ -189,6 +189,7 @@ fn lasting(action: &ActionSpec, Lengths { lasts, waits }: Lengths) -> ActionSpec
         (
             ActionSpec::Down { duration, .. }
             | ActionSpec::Disturb { duration, .. }
+            | ActionSpec::Stop { duration, .. }
             | ActionSpec::Partition { duration, .. },
             Some(_),
         ) => *duration = lasts,
@@ -220,6 +221,8 @@ fn subject(action: &ActionSpec) -> String {
         ActionSpec::Log(text) => format!("log {text}"),
         ActionSpec::Disturb { how, whose, .. } => format!("{} {}", how.name(), joined(whose)),
         ActionSpec::Reboot { nodes, .. } => format!("reboot {}", joined(nodes)),
+        ActionSpec::Stop { nodes, .. } => format!("stop {}", joined(nodes)),
+        ActionSpec::Start { nodes } => format!("start {}", joined(nodes)),
         ActionSpec::Flap { what, .. } => format!("flap {}", joined(what)),
         ActionSpec::Partition { .. } => "partition".to_owned(),
         ActionSpec::Heal { .. } => "heal".to_owned(),

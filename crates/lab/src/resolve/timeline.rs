@@ -5,6 +5,7 @@ use super::moves::Moves;
 use super::names::{FreeNames, Index, Places};
 use super::partitions::{bars, healed, partitions};
 use super::running::{closed, runs_nothing};
+use super::stops::Stops;
 use super::switches::may_limit_loop;
 use super::{churn, downs, order, place};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
@@ -23,6 +24,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     let partitions = partitions(&entries, places, found);
     let errors = &mut found.errors;
     let moves = Moves::of(&entries, places, errors);
+    let stops = Stops::of(&entries, places, errors);
     let mut names = FreeNames::without(entries.iter().filter_map(given_name).map(str::to_owned));
     let (mut events, mut disturbed) = (moves.at_first(), churn::Disturbed::default());
     let (mut waits, mut of_node, mut heals) = (Vec::new(), BTreeSet::new(), Vec::new());
@@ -77,6 +79,9 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
             ActionSpec::Log(text) => vec![Action::Log(text)],
             ActionSpec::Disturb { how, whose, duration } => disturbed.actions(how, whose, duration, events.len()),
             ActionSpec::Reboot { nodes: meant, duration } => churn::reboot(&meant, duration, places, errors),
+            ActionSpec::Stop { .. } => stops.actions(number),
+            // It says when a node stops to be stopped.
+            ActionSpec::Start { .. } => Vec::new(),
             ActionSpec::Flap { what, duration } => churn::flap(&what, duration, places, errors),
             ActionSpec::Move(_) => moves.actions(number),
         };

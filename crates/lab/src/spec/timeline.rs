@@ -43,6 +43,15 @@ pub(crate) enum ActionSpec {
         nodes: Vec<Spanned<String>>,
         duration: Duration,
     },
+    /// Nodes are stopped.
+    Stop {
+        nodes: Vec<Spanned<String>>,
+        duration: Option<Duration>,
+    },
+    /// Nodes that were stopped start again.
+    Start {
+        nodes: Vec<Spanned<String>>,
+    },
     /// Links are cut, by their own names or by those of nodes.
     Flap {
         what: Vec<Spanned<String>>,

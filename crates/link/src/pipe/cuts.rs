@@ -35,6 +35,23 @@ impl Pipe {
     /// A cut as by [`Pipe::set_up`], but nothing arrives any more: what is on the wire is lost, whatever `on_cut` says.
     pub fn unplug(&mut self, now: Instant, drop_log: &mut DropLog) {
         self.set_up(now, false, drop_log);
+        self.clear_wire(drop_log);
+    }
+
+    /// A node at the link stops, or runs again: while any has stopped, the pipe is cut, whatever else restores it. `wire`: what becomes
+    /// then of what has left the transmitter, unless the pipe was told that it is lost.
+    pub fn hold(&mut self, now: Instant, stopped: bool, wire: OnTheWire, drop_log: &mut DropLog) {
+        self.advance(now, drop_log);
+        let count = |cuts: &mut Cuts| {
+            cuts.by_nodes = if stopped { cuts.by_nodes + 1 } else { cuts.by_nodes.saturating_sub(1) };
+        };
+        self.switch(count, drop_log);
+        if stopped && wire == OnTheWire::Lost {
+            self.clear_wire(drop_log);
+        }
+    }
+
+    fn clear_wire(&mut self, drop_log: &mut DropLog) {
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         for packet in self.line.cut(self.now) {
             ledger.lose(packet, Cause::Down);

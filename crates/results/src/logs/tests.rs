@@ -21,6 +21,7 @@ fn folder() -> tempfile::TempDir {
             restarts: 0,
             interrupted: false,
             kept_by: None,
+            node_stopped: false,
             failed: false,
             stdout: log("stdout"),
             stderr: log("stderr"),

@@ -62,6 +62,8 @@ pub(crate) struct Command {
     pub(crate) restarts: u32,
     /// The command that had to succeed before this one could start, and did not.
     pub(crate) kept_by: Option<String>,
+    /// Whether its node had stopped when it was to start.
+    pub(crate) node_stopped: bool,
     /// Whether the user ended the run before it had ended.
     pub(crate) interrupted: bool,
     /// For a service: whether it can be used.
@@ -92,6 +94,7 @@ impl Command {
             comes_again: false,
             restarts: 0,
             kept_by: None,
+            node_stopped: false,
             interrupted: false,
             readiness: None,
             lacking: Vec::new(),
@@ -135,7 +138,7 @@ impl Command {
     pub(crate) fn has_failed(&self) -> bool {
         match self.ended {
             _ if self.interrupted => false,
-            None if self.kept_by.is_some() => !self.described.may_fail,
+            None if self.never_started() => !self.described.may_fail,
             Some((_, _, true)) => false,
             Some((_, ending, false)) if !self.described.service => {
                 ending.code != Some(0) && !self.described.may_fail && !self.exit_is_judged
@@ -155,9 +158,14 @@ impl Command {
             // It has done its part, and the routes are still to come.
             (Some(_), Some(_)) => None,
             (Some((_, ending, stopped)), None) => Some(ending.code == Some(0) || stopped && !self.described.service),
-            (None, _) if self.kept_by.is_some() => Some(false),
+            (None, _) if self.never_started() => Some(false),
             (None, _) => None,
         }
+    }
+
+    /// Whether something kept it from ever starting.
+    fn never_started(&self) -> bool {
+        self.kept_by.is_some() || self.node_stopped
     }
 
     /// Whether it is ready only when its node has certain routes, after its own end if it has one.
@@ -191,6 +199,7 @@ impl Command {
             restarts: self.restarts,
             interrupted: self.interrupted,
             kept_by: self.kept_by.clone(),
+            node_stopped: self.node_stopped,
             failed: self.has_failed(),
             stdout: self.stdout.clone(),
             stderr: self.stderr.clone(),

@@ -85,6 +85,7 @@ impl Readiness {
 pub(crate) fn condition(ready: &Ready) -> String {
     match &ready.when {
         ReadyWhen::Tcp(port) => format!("TCP port {port} is not open"),
+        ReadyWhen::Udp(port) => format!("no socket is bound to UDP port {port}"),
         ReadyWhen::File(path) => format!("the file {path} does not exist"),
         ReadyWhen::Command(command) => format!("`{command}` does not succeed"),
         ReadyWhen::Pause(span) => format!("the pause of {span} is not over"),

@@ -77,8 +77,9 @@ fn guard(request: &RunRequest, mode: Mode, watched: Watched, sink: &mut dyn FnMu
     let users = preflight::users(&request.plan, &request.lab_file)?.or_else(|| images.users.clone());
     preflight::processors(&request.plan, &request.lab_file)?;
     preflight::labels(&request.plan, &request.lab_file)?;
+    preflight::open_files(&request.plan)?;
     sweep_stale().map_err(cannot_acquire)?;
-    let watcher = Watcher::fork(&request.plan.name).map_err(refused)?;
+    let watcher = Watcher::fork(Some(&request.plan.name)).map_err(refused)?;
     let outcome = watched_over((request, images, containers), mode, users, watched, sink);
     watcher.dismiss();
     outcome

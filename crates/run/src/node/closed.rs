@@ -3,7 +3,7 @@
 use super::{Begun, LabNode};
 use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError, Transport};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ impl LabNode for Closed {
         Ok(())
     }
 
-    fn listening(&mut self, _port: u16) -> Result<bool, NodeError> {
+    fn listening(&mut self, _transport: Transport, _port: u16) -> Result<bool, NodeError> {
         Ok(false)
     }
 

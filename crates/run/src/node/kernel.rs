@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, Spawn, SpawnError, Transport};
 use netloom_units::Instant;
 use std::fs::File;
 use std::io;
@@ -57,8 +57,8 @@ impl LabNode for KernelNode {
         Self::forsake(self, process);
     }
 
-    fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
-        Self::listening(self, port)
+    fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError> {
+        Self::listening(self, transport, port)
     }
 
     fn lacking(&mut self, prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
@@ -67,6 +67,18 @@ impl LabNode for KernelNode {
 
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
         Self::has_file(self, path)
+    }
+
+    fn is_alone(&mut self) -> Result<bool, NodeError> {
+        Self::is_alone(self)
+    }
+
+    fn shut_down(&mut self) -> Result<(), NodeError> {
+        Self::shut_down(self)
+    }
+
+    fn bring_up(&mut self) -> Result<(), NodeError> {
+        Self::bring_up(self)
     }
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {

@@ -4,7 +4,7 @@ use super::{Begun, LabNode};
 use ipnet::IpNet;
 use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::{Home, InterfaceCounters};
-use netloom_host::node::{Account, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError};
+use netloom_host::node::{Account, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError, Transport};
 use netloom_units::Instant;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -63,8 +63,8 @@ impl LabNode for Node {
         Self::signal_all(self, signal)
     }
 
-    fn listening(&mut self, port: u16) -> Result<bool, NodeError> {
-        Self::listening(self, port)
+    fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError> {
+        Self::listening(self, transport, port)
     }
 
     fn lacking(&mut self, prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
@@ -77,6 +77,18 @@ impl LabNode for Node {
 
     fn open_socket(&mut self, config: &SocketConfig) -> Option<Result<OwnedFd, NodeError>> {
         Some(Self::open_socket(self, config))
+    }
+
+    fn is_alone(&mut self) -> Result<bool, NodeError> {
+        Self::is_alone(self)
+    }
+
+    fn shut_down(&mut self) -> Result<(), NodeError> {
+        Self::shut_down(self)
+    }
+
+    fn bring_up(&mut self) -> Result<(), NodeError> {
+        Self::bring_up(self)
     }
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {

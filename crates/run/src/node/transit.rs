@@ -2,7 +2,7 @@
 
 use super::{Begun, LabNode};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError, Transport};
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -47,7 +47,7 @@ impl LabNode for Transit {
         Ok(())
     }
 
-    fn listening(&mut self, _port: u16) -> Result<bool, NodeError> {
+    fn listening(&mut self, _transport: Transport, _port: u16) -> Result<bool, NodeError> {
         Ok(false)
     }
 

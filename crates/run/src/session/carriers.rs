@@ -106,6 +106,10 @@ impl Carriers {
         on: bool,
         planned: Option<Duration>,
     ) -> Result<(), RunError> {
+        // A node at it that has stopped gives it back when it starts.
+        if on && context.job.plan.links[link].ends.iter().any(|end| programs.is_away(end.node)) {
+            return Ok(());
+        }
         let changed = if on { self.give(context, programs, link)? } else { self.take(context, programs, link)? };
         if changed { note(context, link, on, planned) } else { Ok(()) }
     }

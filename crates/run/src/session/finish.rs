@@ -3,6 +3,7 @@
 use super::Session;
 use super::carriers::unsent;
 use super::context::Context;
+use super::doubles;
 use super::programs::Programs;
 use super::stage::{Play, Stage, Stop, Why};
 use super::unkept::Unkept;
@@ -254,8 +255,9 @@ impl Session<'_> {
         let is_cut = |node: usize, interface: usize| {
             let own = &plan.nodes[node].interfaces[interface];
             let mut links = std::iter::once(own.end).chain(own.lender).map(End::link);
-            let is_down =
-                |link| pipes.iter().any(|pipe| pipe.place.is_of(link, None) && pipe.place.pipe.is_none() && !pipe.up);
+            let is_down = |link| {
+                pipes.iter().any(|pipe| pipe.place.is_of(link, None) && pipe.place.pipe.is_none() && !pipe.is_up())
+            };
             links.any(is_down)
         };
         let Programs { nodes, gone, .. } = &mut self.programs;
@@ -274,8 +276,10 @@ impl Session<'_> {
                 others.into_iter().partition(|change| change.effect == Effect::Stack);
             let (discarded, others): (Vec<_>, Vec<_>) =
                 others.into_iter().partition(|change| change.effect == Effect::Discards);
-            let change =
-                |NetworkChange { effect, what }| verdict::NetworkChange { alters_link: effect == Effect::Link, what };
+            let change = |NetworkChange { effect, what }| verdict::NetworkChange {
+                alters_link: effect == Effect::Link,
+                what: doubles::told(plan, index, what),
+            };
             Ok(NodeEvidence {
                 name: node.name().to_owned(),
                 changes: others.into_iter().map(change).collect(),

@@ -6,6 +6,7 @@
 mod appointments;
 mod carriers;
 mod context;
+mod doubles;
 mod exercise;
 mod finish;
 mod hearts;
@@ -17,6 +18,7 @@ mod sampling;
 mod so_far;
 mod sources;
 mod stage;
+mod stops;
 mod timeline;
 mod unkept;
 
@@ -233,6 +235,8 @@ impl<'a> Session<'a> {
         if self.is_too_long() {
             self.stop(Why::WallLimit)?;
         }
+        self.programs.look_after_nodes(&mut self.context)?;
+        self.requests.tell_changed(self.programs.take_changed());
         self.programs.look_after_services(&mut self.context)?;
         self.programs.start_those_whose_turn_it_is(&mut self.context)?;
         if matches!(self.context.stage, Stage::Starting) && self.programs.is_ready_to_begin(&self.context) {
@@ -256,6 +260,7 @@ impl<'a> Session<'a> {
         let over = self.context.job.mode == Mode::Run
             && self.timeline.is_over()
             && self.programs.waiting.is_empty()
+            && !self.programs.any_changes()
             && !self.commands_run();
         if matches!(self.context.stage, Stage::Playing(_)) && over {
             self.stop(Why::Over)?;
@@ -292,7 +297,8 @@ impl<'a> Session<'a> {
         };
         let turns = self.programs.next_turn().filter(|_| asks);
         let heals = self.requests.next_heal().filter(|_| asks);
-        services.chain(self.programs.processes.next()).chain(turns).chain(next).chain(heals).min()
+        let nodes = self.programs.next_look().filter(|_| asks);
+        services.chain(self.programs.processes.next()).chain(turns).chain(nodes).chain(next).chain(heals).min()
     }
 
     /// Time zero: every service is ready.
@@ -353,6 +359,12 @@ impl<'a> Session<'a> {
                 self.programs.start_timed(&mut self.context, &events, at)
             }
             Item::Mark(event) => self.mark(event, at),
+            Item::Disturb(event) if stops::node(&self.context, event).is_some() => {
+                stops::planned(&mut self.context, &mut self.programs, &mut self.carriers, (event, at), false)
+            }
+            Item::Recover(event) if stops::node(&self.context, event).is_some() => {
+                stops::planned(&mut self.context, &mut self.programs, &mut self.carriers, (event, at), true)
+            }
             Item::Disturb(event) => self.programs.disturb(&mut self.context, event, at),
             Item::Recover(event) => self.programs.recover(&mut self.context, event, at),
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => self.link_was_to_change(due),

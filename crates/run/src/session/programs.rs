@@ -6,6 +6,7 @@ mod collect;
 mod order;
 mod processes;
 mod services;
+mod stops;
 mod ways;
 
 use super::context::Context;
@@ -53,6 +54,12 @@ pub(super) struct Programs {
     pub(super) sessions: BTreeMap<(usize, u64), usize>,
     /// The clients whose programs have ended and who have not heard of it, with the exit codes.
     ended_for: Vec<(ClientId, i32)>,
+    /// The nodes that have stopped, or are about to stop or start.
+    changing: BTreeMap<usize, stops::Change>,
+    /// The clients whose nodes have done so and who have not heard of it.
+    changed_for: Vec<ClientId>,
+    /// What was to start in nodes that are about to stop.
+    deferred: BTreeSet<usize>,
     /// What nodes pack at the end; none before.
     packs: Option<Vec<Pack>>,
     /// What names mean in nodes.
@@ -95,6 +102,9 @@ impl Programs {
             owners: BTreeMap::new(),
             sessions: BTreeMap::new(),
             ended_for: Vec::new(),
+            changing: BTreeMap::new(),
+            changed_for: Vec::new(),
+            deferred: BTreeSet::new(),
             packs: None,
             hosts,
             ways,
@@ -178,10 +188,12 @@ impl Programs {
     /// What a command waits for: what it names, and before time zero for whatever makes the lab ready.
     fn awaited_by(&self, context: &Context<'_>, number: usize) -> Vec<usize> {
         let described = &self.commands[number].described;
-        let is_service = described.service && matches!(context.stage, Stage::Starting);
+        let is_first = matches!(context.stage, Stage::Starting);
+        // When its node starts again, what makes that ready comes first.
+        let is_setup = |of: &RunCommand| described.service && of.setup && (is_first || of.node == described.node);
         let is_awaited = |other: &usize| {
             let command = &self.commands[*other];
-            described.after.contains(&command.event) || is_service && command.described.setup
+            described.after.contains(&command.event) || is_setup(&command.described)
         };
         (0..self.commands.len()).filter(is_awaited).collect()
     }
@@ -240,10 +252,10 @@ impl Programs {
         due: Option<Instant>,
     ) -> Result<(), RunError> {
         let mut begun = Vec::new();
-        for number in numbers {
-            let asked = self.begin_command(context, *number)?;
+        for number in self.without_those_away(context, numbers)? {
+            let asked = self.begin_command(context, number)?;
             // By now a program of a namespace node runs; a kernel has been asked for it.
-            begun.push((*number, context.links.now(), asked));
+            begun.push((number, context.links.now(), asked));
         }
         // All are heard, even if one fails: an answer belongs to its question.
         let finish = |(number, now, asked): (usize, Instant, Result<Begun, SpawnError>)| {

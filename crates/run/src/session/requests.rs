@@ -12,13 +12,14 @@ mod watch;
 use super::carriers::{Carriers, has_carriers};
 use super::context::Context;
 use super::programs::{Programs, Purpose, longest_packing};
+use super::stops;
 use crate::driver::Driver;
 use crate::exposed::ways_into;
 use crate::links::Links;
 use events::Subscriptions;
 use exec::{execute, signal};
 use heals::Heals;
-use netloom_control::{ClientId, Incoming, LabInfo, NodeInfo, Refused, Reply, Request, Server, Set, greet};
+use netloom_control::{ClientId, Incoming, LabInfo, NodeInfo, NodeName, Refused, Reply, Request, Server, Set, greet};
 use netloom_fabric::TapId;
 use netloom_judge::expectations::Tasks;
 use netloom_judge::{ExitCode, RunError};
@@ -141,6 +142,7 @@ impl Requests {
                 self.unwatch(id, context)?;
                 self.forget_subscriptions(id, context)?;
                 self.hold.forget(id);
+                programs.forget_changed(id);
                 return Ok(Outcome::GoesOn);
             }
         };
@@ -170,6 +172,14 @@ impl Requests {
                 }
                 restarted.map_or_else(refused, |()| Reply::Done)
             }
+            Request::Stop(wanted) => match self.change_node(id, &wanted, false, (context, programs, carriers))? {
+                Ok(()) => return Ok(Outcome::GoesOn),
+                Err(refusal) => refused(refusal),
+            },
+            Request::Start(wanted) => match self.change_node(id, &wanted, true, (context, programs, carriers))? {
+                Ok(()) => return Ok(Outcome::GoesOn),
+                Err(refusal) => refused(refusal),
+            },
             Request::Exercise => Reply::Exercise(tasks.report(&context.job.plan)),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => {
@@ -197,10 +207,40 @@ impl Requests {
     }
 }
 
+impl Requests {
+    /// Stops a node, or starts it: the reply comes when that is done, or at once if time stands still.
+    fn change_node(
+        &mut self,
+        client: ClientId,
+        wanted: &NodeName,
+        starts: bool,
+        (context, programs, carriers): (&mut Context<'_>, &mut Programs, &mut Carriers),
+    ) -> Result<Result<(), Refusal>, RunError> {
+        let node = match find_node(&context.job.plan, &wanted.node) {
+            Ok(node) => node,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let begun = stops::asked(context, programs, carriers, (client, node, starts))?;
+        if begun.is_ok() && !self.now(context).paused {
+            self.server.postpone(client);
+        } else if begun.is_ok() {
+            programs.forget_changed(client);
+            self.server.reply(client, &Reply::Done);
+        }
+        Ok(begun)
+    }
+
+    /// Tells clients that what they asked of nodes is done.
+    pub(super) fn tell_changed(&mut self, clients: Vec<ClientId>) {
+        clients.into_iter().for_each(|client| self.server.reply(client, &Reply::Done));
+    }
+}
+
 fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
     let plan = &context.job.plan;
-    let node = |node: &netloom_lab::NodePlan| NodeInfo {
+    let node = |(number, node): (usize, &netloom_lab::NodePlan)| NodeInfo {
         name: node.name.clone(),
+        state: programs.state_of(number),
         kind: node.kind.name().into(),
         addresses: node.interfaces.iter().flat_map(|i| i.addresses.iter().map(ToString::to_string)).collect(),
     };
@@ -211,7 +251,7 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
         pid: context.job.guard_pid,
         age_ns: context.links.now().as_nanos(),
         folder: context.job.folder.path().to_owned(),
-        nodes: plan.nodes.iter().map(node).collect(),
+        nodes: plan.nodes.iter().enumerate().map(node).collect(),
         links: plan.links.len(),
         exposed: ways_into(plan),
         diverted: plan.diversion.as_ref().map(|diversion| netloom_lab::write_match(&diversion.matching)),
@@ -408,6 +448,7 @@ const CAPABILITIES: &[&str] = &[
     "set",
     "socket",
     "stats",
+    "stop",
     "tcp",
     "time",
     "topology",

@@ -91,7 +91,7 @@ pub(crate) fn boot(
             time.play_until_heard(machine_number, UP_WITHIN)?;
         }
     }
-    become_nodes(job, configs, &mut nodes, guard).map_err(|error| time.explain(error))?;
+    become_nodes(job, configs, &mut nodes, guard, &mut |_, _| Ok(false)).map_err(|error| time.explain(error))?;
     Ok((nodes, time))
 }
 

@@ -131,3 +131,26 @@ fn kicks_are_told_once_each() {
     pair.guest.kick(FROM_GUEST);
     assert_eq!(pair.events(), []);
 }
+
+/// A machine whose process ends before its driver has begun may be booted anew; one whose driver had begun may not.
+#[test]
+fn a_machine_that_hung_before_its_driver_began_comes_again() {
+    let path = path();
+    let poller = Poller::new().expect("a poller");
+    let listener = Listener::bind(&path).expect("a free path").with_counters();
+    let mut port = Port::new(listener, &poller, 7).expect("a port");
+    for _ in 0..2 {
+        let mut guest = Frontend::connect(&path);
+        guest.send(1, 1, &[], &[]);
+        port.service();
+        assert_eq!(guest.answer(1), OFFERED);
+        drop(guest);
+        port.service();
+        assert!(port.error().is_none(), "{:?}", port.error());
+    }
+    let guest = Frontend::connect(&path);
+    let mut pair = Pair { poller, port, guest }.started();
+    pair.guest = Frontend::connect(&path);
+    pair.serve();
+    assert!(matches!(pair.port.error(), Some(PortError::Closed)));
+}

@@ -24,7 +24,7 @@ const WAITING: usize = 64;
 const REST: Duration = Duration::from_millis(300);
 
 /// Whether this is no name of a node but a pattern of names.
-pub(super) fn is_pattern(name: &str) -> bool {
+pub(in crate::commands) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?'])
 }
 
@@ -43,7 +43,7 @@ pub(super) fn matching(topology: &Topology, pattern: Option<&str>) -> Result<Vec
 }
 
 /// `*` stands for any letters, `?` for one.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(in crate::commands) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut in_name, mut star) = (0, 0, None);
     while in_name < name.len() {

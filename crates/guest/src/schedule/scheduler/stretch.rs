@@ -32,6 +32,7 @@ pub(super) enum PutOff {
     Send(usize, Packet),
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
+    Hold(PipeId, bool),
 }
 
 impl<M: Machine> Scheduler<M> {
@@ -169,6 +170,7 @@ impl<M: Machine> Scheduler<M> {
                 PutOff::Send(machine, packet) => drop(self.send_agent(machine, packet)),
                 PutOff::Change(pipe, change) => self.change(pipe, &change),
                 PutOff::SetUp(pipe, up) => self.set_up(pipe, up),
+                PutOff::Hold(pipe, stopped) => self.hold(pipe, stopped),
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use crate::expect::{
 use crate::plan::Direction;
 use netloom_link::Sender;
 use netloom_units::Rate;
+use std::net::Ipv4Addr;
 
 fn read(text: &str) -> Result<Parsed, ExpectError> {
     with_names(|names| parse(text, names))
@@ -24,8 +25,8 @@ fn with_names<T>(read: impl FnOnce(&Names<'_>) -> T) -> T {
     ];
     let here = vec![("cc".to_owned(), "bbr".to_owned())];
     let points = Points { groups: groups.into(), here };
-    let addresses = crate::errors::Nodes {
-        addresses: [("client".to_owned(), vec![std::net::Ipv4Addr::new(10, 0, 0, 1).into()])].into(),
+    let addresses = Nodes {
+        addresses: [("client".to_owned(), vec![Ipv4Addr::new(10, 0, 0, 1).into()])].into(),
         ..Default::default()
     };
     let mut names = Names {

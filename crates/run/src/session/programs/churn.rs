@@ -35,11 +35,12 @@ impl Programs {
                 self.hold(&meant, whose, true);
             }
             Disturbance::Restart => self.restart_these(context, meant, (event, whose, duration), due)?,
+            Disturbance::Stop => unreachable!("nodes that stop are no matter of their programs alone"),
         }
         let word = match how {
             Disturbance::Kill => "killed",
             Disturbance::Pause => "paused",
-            Disturbance::Restart => "asked to restart",
+            Disturbance::Restart | Disturbance::Stop => "asked to restart",
         };
         note(context, whose, due, word)?;
         self.start_those_whose_turn_it_is(context)
@@ -55,6 +56,15 @@ impl Programs {
             Ok(whose) => whose,
             Err(refusal) => return Ok(Err(refusal)),
         };
+        let node = match whose {
+            Whose::Node(node) => node,
+            Whose::Command(event) => {
+                self.meant(Whose::Command(event)).first().map_or(usize::MAX, |one| self.commands[*one].described.node)
+            }
+        };
+        if let Some(why) = self.why_away(&context.job.plan, node) {
+            return Ok(Err((ExitCode::Usage, why)));
+        }
         let (meant, due) = (self.meant(whose), context.links.now());
         self.restart_these(context, meant, (BY_HAND, whose, None), due)?;
         note(context, whose, due, "asked to restart")?;

@@ -123,6 +123,32 @@ impl Processes {
         }
     }
 
+    /// All programs of a node were asked to end by whoever stops it; they are killed after their grace, or after `least` if that is longer.
+    /// Returns the longest of these times.
+    pub(crate) fn ask_node(&mut self, node: usize, now: Instant, least: Duration) -> Duration {
+        let mut longest = least;
+        for (_, process) in self.running.iter_mut().filter(|(key, _)| key.node == node) {
+            let grace = process.grace.max(least);
+            longest = longest.max(grace);
+            process.held = false;
+            if matches!(process.end, End::Open | End::AskAt(_)) {
+                process.end = End::KillAt(now + grace);
+            }
+        }
+        longest
+    }
+
+    /// All programs of a node were killed.
+    pub(crate) fn kill_node(&mut self, node: usize) {
+        let own = self.running.iter_mut().filter(|(key, _)| key.node == node);
+        own.for_each(|(_, process)| process.end = End::Killed);
+    }
+
+    /// Whether a program runs in a node.
+    pub(crate) fn any_in(&self, node: usize) -> bool {
+        self.running.keys().any(|key| key.node == node)
+    }
+
     /// All that run, each with how long it may take to end.
     pub(crate) fn graces(&self) -> impl Iterator<Item = (Purpose, Duration)> {
         self.running.values().map(|process| (process.purpose, process.grace))
@@ -239,6 +265,23 @@ mod tests {
         processes.stop(second(2), |purpose| purpose == Purpose::Command(0));
         assert!(processes.due(second(2)).is_empty());
         assert!(!processes.remove(other).unwrap().was_stopped());
+    }
+
+    #[test]
+    fn the_programs_of_a_node_that_stops_are_killed_and_asked_by_others() {
+        let mut processes = Processes::default();
+        let other = ProcessKey { node: 4, ..key(9) };
+        for (this, grace) in [(key(7), 2), (key(8), 5), (other, 9)] {
+            processes.add(this, Purpose::Client(0), second(0), None, Duration::from_secs(grace));
+        }
+        assert_eq!(processes.ask_node(3, second(1), Duration::from_secs(3)), Duration::from_secs(5));
+        assert!(processes.due(second(3)).is_empty());
+        assert_eq!(
+            processes.due(second(4)).iter().map(|due| (due.key, due.signal)).collect::<Vec<_>>(),
+            [(key(7), libc::SIGKILL)]
+        );
+        processes.kill_node(3);
+        assert_eq!((processes.next(), processes.any_in(3), processes.any_in(5)), (None, true, false));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::commands::{Command, argv};
 use crate::environment;
 use crate::session::context::Context;
 use crate::session::stage::Stage;
+use netloom_host::node::Transport;
 use netloom_judge::RunError;
 use netloom_lab::{Ready, ReadyWhen};
 use serde_json::json;
@@ -43,10 +44,8 @@ impl Programs {
                 let path = context.job.cwd.join(path);
                 self.nodes[node].has_file(path).map_err(|error| RunError::Died(error.to_string()))
             }
-            ReadyWhen::Tcp(port) => {
-                let port = *port;
-                self.nodes[node].listening(port).map_err(|error| RunError::Died(error.to_string()))
-            }
+            ReadyWhen::Tcp(port) => self.listens(node, Transport::Tcp, *port),
+            ReadyWhen::Udp(port) => self.listens(node, Transport::Udp, *port),
             ReadyWhen::Routes(prefixes) => {
                 let lacking = self.nodes[node].lacking(prefixes).map_err(|error| RunError::Died(error.to_string()))?;
                 self.commands[number].lacking = lacking;
@@ -58,6 +57,10 @@ impl Programs {
                 Ok(false)
             }
         }
+    }
+
+    fn listens(&mut self, node: usize, transport: Transport, port: u16) -> Result<bool, RunError> {
+        self.nodes[node].listening(transport, port).map_err(|error| RunError::Died(error.to_string()))
     }
 
     fn probe(

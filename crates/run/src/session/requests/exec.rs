@@ -32,6 +32,9 @@ pub(super) fn execute(
     if argv.is_empty() {
         return Err((ExitCode::Usage, "exec needs a program".into()));
     }
+    if let Some(why) = programs.why_away(&context.job.plan, node) {
+        return Err((ExitCode::Usage, why));
+    }
     if let Some(why) = vms::without_commands(&context.job.plan.nodes[node]) {
         return Err((ExitCode::Usage, why));
     }

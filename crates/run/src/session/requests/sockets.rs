@@ -14,6 +14,9 @@ pub(super) fn open(wanted: &OpenSocket, plan: &Plan, programs: &mut Programs) ->
     let name = &wanted.node;
     let node = find_node(plan, name).map_err(|(code, message)| refused(code, message))?;
     let kind = plan.nodes[node].kind;
+    if let Some(why) = programs.why_away(plan, node) {
+        return Err(refused(ExitCode::Usage, why));
+    }
     match programs.nodes[node].open_socket(&config(wanted)) {
         Some(opened) => opened.map_err(|error| refused(ExitCode::Machine, error.to_string())),
         None if !kind.runs_programs() => {

@@ -3,7 +3,7 @@
 use crate::driver::Driver;
 use crate::session::context::Context;
 use crate::session::programs::Programs;
-use netloom_control::{End, ExposedPort, Interface, Link, Node, Now, Pipe, Topology};
+use netloom_control::{End, ExposedPort, Interface, Link, Node, NodeState, Now, Pipe, Topology};
 use netloom_lab::{InterfacePlan, LinkPlan, NodePlan, Plan, mac_text, settings_of};
 use netloom_units::{Dilation, Duration};
 
@@ -16,7 +16,7 @@ pub(super) fn topology(context: &Context<'_>, programs: &Programs) -> Topology {
         links[state.place.link].pipes.push(Pipe {
             direction: state.place.direction.to_string(),
             pipe: state.place.pipe.clone(),
-            up: state.up,
+            up: state.is_up(),
             settings: settings_of(&state.config),
         });
     }
@@ -30,7 +30,7 @@ pub(super) fn topology(context: &Context<'_>, programs: &Programs) -> Topology {
         node.expose.iter().map(port).collect()
     };
     Topology {
-        nodes: plan.nodes.iter().map(|of| node(plan, of)).collect(),
+        nodes: plan.nodes.iter().enumerate().map(|(number, of)| node(plan, of, programs.state_of(number))).collect(),
         links,
         exposed: plan.nodes.iter().flat_map(exposed).collect(),
         services: programs.commands.iter().filter_map(|command| command.service(now)).collect(),
@@ -54,7 +54,7 @@ pub(super) fn now(context: &Context<'_>, paused: bool) -> Now {
     }
 }
 
-fn node(plan: &Plan, node: &NodePlan) -> Node {
+fn node(plan: &Plan, node: &NodePlan, state: NodeState) -> Node {
     let interface = |one: &InterfacePlan| Interface {
         name: one.name.clone(),
         link: plan.links[one.end.link()].name.clone(),
@@ -66,6 +66,7 @@ fn node(plan: &Plan, node: &NodePlan) -> Node {
         name: node.name.clone(),
         kind: node.kind.name().into(),
         stack: node.stack.name().into(),
+        state,
         interfaces: node.interfaces.iter().map(interface).collect(),
     }
 }

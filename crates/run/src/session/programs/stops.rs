@@ -1,0 +1,308 @@
+//! Nodes that stop and start while the lab is up.
+//!
+//! When a node stops, its programs are asked to end; those that do not in time are killed, and then its network goes. When it starts, what
+//! configured it first does so again, and when its addresses can be used, its setup and its services begin as at the beginning of the lab.
+//! Its links are no matter of this file.
+
+use super::Programs;
+use crate::session::context::Context;
+use crate::session::stage::Stage;
+use netloom_control::{ClientId, NodeState};
+use netloom_host::node::NodeError;
+use netloom_judge::{ExitCode, RunError};
+use netloom_lab::Plan;
+use netloom_units::{Duration, Instant};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// Why a client is refused: its exit code, and a text.
+type Refusal = (ExitCode, String);
+
+/// How often a node that stops or starts is asked how far it is.
+const LOOK: Duration = Duration::from_millis(10);
+/// Its addresses can be used within milliseconds; programs start then at the latest.
+const SETTLES_WITHIN: Duration = Duration::from_secs(10);
+
+/// A node that is not as usual.
+#[derive(Debug)]
+pub(crate) struct Change {
+    step: Step,
+    /// When to look at it next; none if there is nothing to wait for.
+    next_look: Option<Instant>,
+    /// Who is told when it has stopped, or runs.
+    clients: Vec<ClientId>,
+}
+
+#[derive(Debug)]
+enum Step {
+    /// Its programs were asked to end, and those that still run then are killed.
+    Ending { kill_at: Instant, killed: bool },
+    /// It has stopped. What was to start in it meanwhile starts with it.
+    Stopped { awaited: BTreeSet<usize> },
+    /// Its network is there, and its addresses will soon be.
+    Starting { until: Instant, awaited: BTreeSet<usize> },
+}
+
+impl Programs {
+    /// How a node is.
+    pub(crate) fn state_of(&self, node: usize) -> NodeState {
+        match self.changing.get(&node).map(|change| &change.step) {
+            None => NodeState::Running,
+            Some(Step::Ending { .. }) => NodeState::Stopping,
+            Some(Step::Stopped { .. }) => NodeState::Stopped,
+            Some(Step::Starting { .. }) => NodeState::Starting,
+        }
+    }
+
+    /// Whether a node has stopped, or is about to: then its links stay cut.
+    pub(crate) fn is_away(&self, node: usize) -> bool {
+        matches!(self.state_of(node), NodeState::Stopping | NodeState::Stopped)
+    }
+
+    /// Whether a node stops or starts just now.
+    pub(crate) fn any_changes(&self) -> bool {
+        self.changing.values().any(|change| change.next_look.is_some())
+    }
+
+    /// When to look at those next.
+    pub(crate) fn next_look(&self) -> Option<Instant> {
+        self.changing.values().filter_map(|change| change.next_look).min()
+    }
+
+    /// The clients whose node has stopped or runs by now.
+    pub(crate) fn take_changed(&mut self) -> Vec<ClientId> {
+        std::mem::take(&mut self.changed_for)
+    }
+
+    /// A client is told when a node has stopped or runs, which may be so by now.
+    pub(crate) fn tell_when_changed(&mut self, node: usize, client: ClientId) {
+        match self.changing.get_mut(&node) {
+            Some(change) if change.next_look.is_some() => change.clients.push(client),
+            _ => self.changed_for.push(client),
+        }
+    }
+
+    /// A client does not wait for a node any more.
+    pub(crate) fn forget_changed(&mut self, client: ClientId) {
+        self.changed_for.retain(|other| *other != client);
+        self.changing.values_mut().for_each(|change| change.clients.retain(|other| *other != client));
+    }
+
+    /// Whether a client may stop a node, or start it.
+    pub(crate) fn can_change(
+        &self,
+        name: &str,
+        node: usize,
+        starts: bool,
+        context: &Context<'_>,
+    ) -> Result<(), Refusal> {
+        let refused = |why: String| Err((ExitCode::Usage, why));
+        if !matches!(context.stage, Stage::Playing(_)) {
+            return refused(format!("node `{name}` cannot change now: the lab has not begun, or is ending"));
+        }
+        if let Some(why) = context.job.plan.never_stops(node) {
+            return refused(why);
+        }
+        match (self.state_of(node), starts) {
+            (NodeState::Running, false) | (NodeState::Stopped, true) => Ok(()),
+            (NodeState::Running, true) => {
+                refused(format!("node `{name}` runs: only one that was stopped can be started"))
+            }
+            (NodeState::Stopped, false) => refused(format!("node `{name}` has stopped already")),
+            (NodeState::Stopping, _) => refused(format!("node `{name}` is being stopped: wait until it has")),
+            (NodeState::Starting, _) => refused(format!("node `{name}` is being started: wait until it runs")),
+        }
+    }
+
+    /// The programs of a node are asked to end; its links are cut by now.
+    pub(crate) fn begin_stopping(&mut self, context: &Context<'_>, node: usize) -> Result<(), RunError> {
+        let (now, least) = (context.links.now(), context.job.plan.stop);
+        let (started, clients) = match self.changing.remove(&node) {
+            Some(Change { step: Step::Starting { awaited, .. }, clients, .. }) => (awaited, clients),
+            _ => Default::default(),
+        };
+        self.deferred.extend(started);
+        for (number, command) in self.commands.iter_mut().enumerate().filter(|(_, one)| one.described.node == node) {
+            // It comes again with the node, whoever was to start it.
+            (command.taken_by, command.comes_again) = (None, false);
+            self.waiting.retain(|waiting| *waiting != number || command.started.is_none());
+        }
+        let grace = self.processes.ask_node(node, now, least);
+        // One that is held hears of the first only by the second.
+        for signal in [libc::SIGTERM, libc::SIGCONT] {
+            self.nodes[node].signal_all(signal).map_err(died)?;
+        }
+        let step = Step::Ending { kill_at: now + grace, killed: false };
+        self.changing.insert(node, Change { step, next_look: Some(now), clients });
+        Ok(())
+    }
+
+    /// A node that has stopped, or is about to, is to start; its network comes next. Says whether there was anything to be done.
+    pub(crate) fn begin_starting(&mut self, context: &mut Context<'_>, node: usize) -> Result<bool, RunError> {
+        match self.state_of(node) {
+            NodeState::Running | NodeState::Starting => return Ok(false),
+            // Its time is over before its programs have ended: they have no more of it.
+            NodeState::Stopping => self.finish_stopping(context, node, true)?,
+            NodeState::Stopped => {}
+        }
+        let mut awaited = match self.changing.remove(&node) {
+            Some(Change { step: Step::Stopped { awaited }, .. }) => awaited,
+            _ => BTreeSet::new(),
+        };
+        awaited.extend(self.those_of_node(context, node));
+        let now = context.links.now();
+        let step = Step::Starting { until: now + SETTLES_WITHIN, awaited };
+        self.changing.insert(node, Change { step, next_look: Some(now), clients: Vec::new() });
+        Ok(true)
+    }
+
+    /// A node that was to start cannot.
+    pub(crate) fn stay_stopped(&mut self, node: usize) {
+        if let Some(change) = self.changing.get_mut(&node) {
+            let awaited = match &mut change.step {
+                Step::Starting { awaited, .. } | Step::Stopped { awaited } => std::mem::take(awaited),
+                Step::Ending { .. } => BTreeSet::new(),
+            };
+            (change.step, change.next_look) = (Step::Stopped { awaited }, None);
+        }
+    }
+
+    /// What starts with a node: what makes it ready, and the services that had begun.
+    fn those_of_node(&self, context: &Context<'_>, node: usize) -> Vec<usize> {
+        let is_meant = |number: &usize| {
+            let command = &self.commands[*number];
+            let described = &command.described;
+            described.node == node
+                && (described.setup || described.service)
+                && command.started.is_some()
+                && command.belongs_to(context.job.mode, &context.job.plan)
+        };
+        (0..self.commands.len()).filter(is_meant).collect()
+    }
+
+    /// Looks how far nodes are that stop or start.
+    pub(crate) fn look_after_nodes(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
+        if !matches!(context.stage, Stage::Playing(_)) {
+            return Ok(());
+        }
+        let now = context.links.now();
+        let is_due = |change: &Change| change.next_look.is_some_and(|at| at <= now);
+        let due: Vec<usize> =
+            self.changing.iter().filter(|(_, change)| is_due(change)).map(|(node, _)| *node).collect();
+        for node in due {
+            match self.state_of(node) {
+                NodeState::Stopping => self.go_on_stopping(context, node, now)?,
+                NodeState::Starting => self.go_on_starting(context, node, now)?,
+                NodeState::Running | NodeState::Stopped => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn go_on_stopping(&mut self, context: &mut Context<'_>, node: usize, now: Instant) -> Result<(), RunError> {
+        let is_over = !self.processes.any_in(node) && self.nodes[node].is_alone().map_err(died)?;
+        let Some(Change { step: Step::Ending { kill_at, killed }, next_look, .. }) = self.changing.get_mut(&node)
+        else {
+            return Ok(());
+        };
+        *next_look = Some(now + LOOK);
+        if is_over {
+            return self.finish_stopping(context, node, false);
+        }
+        if now >= *kill_at && !*killed {
+            *killed = true;
+            self.nodes[node].signal_all(libc::SIGKILL).map_err(died)?;
+        }
+        Ok(())
+    }
+
+    /// Its programs have ended, or are killed now.
+    fn finish_stopping(&mut self, context: &mut Context<'_>, node: usize, kills: bool) -> Result<(), RunError> {
+        if kills {
+            self.processes.kill_node(node);
+            self.nodes[node].signal_all(libc::SIGKILL).map_err(died)?;
+        }
+        self.nodes[node].shut_down().map_err(died)?;
+        let clients = self.changing.remove(&node).map(|change| change.clients).unwrap_or_default();
+        self.changed_for.extend(clients);
+        let of_node = |number: &usize| self.commands[*number].described.node == node;
+        let (awaited, others) = std::mem::take(&mut self.deferred).into_iter().partition(of_node);
+        self.deferred = others;
+        let step = Step::Stopped { awaited };
+        self.changing.insert(node, Change { step, next_look: None, clients: Vec::new() });
+        let name = context.job.plan.nodes[node].name.clone();
+        context.tell(format!("{name} has stopped"));
+        context.note("has stopped", json!({ "node": name }))
+    }
+
+    fn go_on_starting(&mut self, context: &mut Context<'_>, node: usize, now: Instant) -> Result<(), RunError> {
+        self.nodes[node].begin_settle().map_err(died)?;
+        let is_settled = self.nodes[node].finish_settle().map_err(died)?;
+        // Programs that were killed without a grace may not have been heard of yet.
+        let ended = !self.processes.any_in(node);
+        let Some(change) = self.changing.get_mut(&node) else { return Ok(()) };
+        let Step::Starting { until, awaited } = &mut change.step else { return Ok(()) };
+        if !ended || !(is_settled || now >= *until) {
+            change.next_look = Some(now + LOOK);
+            return Ok(());
+        }
+        let awaited = std::mem::take(awaited);
+        let clients = self.changing.remove(&node).map(|changed| changed.clients).unwrap_or_default();
+        self.changed_for.extend(clients);
+        let (again, first): (Vec<usize>, Vec<usize>) =
+            awaited.into_iter().partition(|number| self.commands[*number].started.is_some());
+        self.start_again(&again);
+        self.waiting.extend(first);
+        let name = context.job.plan.nodes[node].name.clone();
+        context.tell(format!("{name} runs again"));
+        context.note("runs again", json!({ "node": name }))?;
+        self.start_those_whose_turn_it_is(context)
+    }
+
+    /// Those among these commands whose nodes run. Of the others, services start with their nodes, and the rest not at all.
+    pub(super) fn without_those_away(
+        &mut self,
+        context: &mut Context<'_>,
+        numbers: &[usize],
+    ) -> Result<Vec<usize>, RunError> {
+        let runs =
+            |this: &Self, number: usize| this.state_of(this.commands[number].described.node) == NodeState::Running;
+        let (ready, away): (Vec<usize>, Vec<usize>) = numbers.iter().copied().partition(|number| runs(self, *number));
+        for number in away {
+            let (node, service) = (self.commands[number].described.node, self.commands[number].described.service);
+            if service || self.commands[number].described.setup {
+                match self.changing.get_mut(&node).map(|change| &mut change.step) {
+                    Some(Step::Stopped { awaited } | Step::Starting { awaited, .. }) => drop(awaited.insert(number)),
+                    _ => drop(self.deferred.insert(number)),
+                }
+            } else {
+                let command = self.commands[number].described.name.clone();
+                let name = context.job.plan.nodes[node].name.clone();
+                context.tell(format!("{command} does not start: {name} has stopped"));
+                context.note(
+                    "not started",
+                    json!({ "command": command, "because": format!("node {name} has stopped") }),
+                )?;
+                self.commands[number].node_stopped = true;
+            }
+        }
+        Ok(ready)
+    }
+
+    /// Why nothing can be run in a node just now, if so.
+    pub(crate) fn why_away(&self, plan: &Plan, node: usize) -> Option<String> {
+        let name = &plan.nodes[node].name;
+        match self.state_of(node) {
+            NodeState::Running => None,
+            NodeState::Starting => Some(format!("node `{name}` is being started: wait until it runs")),
+            NodeState::Stopping | NodeState::Stopped => {
+                Some(format!("node `{name}` has stopped: `netloom start {} {name}` starts it", plan.name))
+            }
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn died(error: NodeError) -> RunError {
+    RunError::Died(error.to_string())
+}
