@@ -132,8 +132,8 @@ fn a_page_that_comes_back_finds_its_shell() {
     assert_eq!(listed(), json!([{ "shell": id, "node": "a", "attached": false }]));
     let mut again = at(&format!("shell={id}&columns=90&rows=20"));
     assert!(again.json()["before"].as_u64().unwrap() > 0);
-    let shown = shown_until(&mut again, "meanwhile");
-    assert!(shown.contains("before"), "{shown}");
+    let both = shown_until(&mut again, "meanwhile");
+    assert!(both.contains("before"), "{both}");
     again.write(b"echo $x in $PWD; stty size\r");
     assert!(shown_until(&mut again, "20 90").contains("kept in /tmp"));
     let mut other = at(&format!("shell={id}"));
@@ -150,10 +150,10 @@ fn a_page_that_comes_back_finds_its_shell() {
     assert!(shown.contains("soon") && code == 137, "{code}: {shown}");
     // A page that closes it for good ends it.
     let mut closed = at("stay=true");
-    let id = closed.json()["shell"].as_str().unwrap().to_owned();
+    let ended = closed.json()["shell"].as_str().unwrap().to_owned();
     closed.say(r#"{"end":true}"#);
     assert_eq!(closed.closed().0, 1000);
-    let refused = at(&format!("shell={id}")).json();
+    let refused = at(&format!("shell={ended}")).json();
     assert!(refused["refused"]["message"].as_str().unwrap().contains("has ended"), "{refused}");
     assert_eq!(listed(), json!([]));
     bed.netloom(&["down"]).expect_code(0);

@@ -46,11 +46,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 vec![Action::Run(Box::new(command(*run, name, node, spec.stop.unwrap_or(Plan::STOP))))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
-                let meant = place(links, &link, errors);
-                let changed = meant.map(|place| &spec.links[place]);
-                errors.extend(changed.and_then(|this| this.without_direction(direction, &link)));
-                errors.extend(changed.and_then(|this| wrong_change(this, &link, direction, pipe.as_ref(), &change)));
-                errors.extend(changed.and_then(|this| without_limit(spec, this, &link, &change)));
+                let meant = settable(&link, direction, pipe.as_ref(), &change, places, errors);
                 let pipe = pipe.map(|name| name.value);
                 meant.map(|place| Action::Set { link: place, direction, pipe, change }).into_iter().collect()
             }
@@ -93,6 +89,23 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     order::chain_setups(&mut events, &of_node);
     downs::settle(&mut events);
     events
+}
+
+/// The link that a change of the timeline is for; errors of what cannot be changed so are noted.
+fn settable(
+    link: &Spanned<String>,
+    direction: Option<Direction>,
+    pipe: Option<&Spanned<String>>,
+    change: &PipeChange,
+    places: &Places<'_>,
+    errors: &mut Errors,
+) -> Option<usize> {
+    let meant = place(places.links, link, errors)?;
+    let changed = &places.spec.links[meant];
+    errors.extend(changed.without_direction(direction, link));
+    errors.extend(wrong_change(changed, link, direction, pipe, change));
+    errors.extend(without_limit(places.spec, changed, link, change));
+    Some(meant)
 }
 
 /// What of a link is meant; none after an error was noted.

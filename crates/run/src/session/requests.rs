@@ -134,17 +134,7 @@ impl Requests {
     ) -> Result<Outcome, RunError> {
         let (request, fds) = match incoming {
             Incoming::Request(request, fds) => (request, fds),
-            Incoming::Gone => {
-                if let Some(key) = programs.processes.key_of(Purpose::Client(id)) {
-                    programs.nodes[key.node].forsake(key.process);
-                }
-                programs.processes.stop(context.links.now(), |purpose| purpose == Purpose::Client(id));
-                self.unwatch(id, context)?;
-                self.forget_subscriptions(id, context)?;
-                self.hold.forget(id);
-                programs.forget_changed(id);
-                return Ok(Outcome::GoesOn);
-            }
+            Incoming::Gone => return self.let_go(id, context, programs),
         };
         let is_down = request == Request::Down;
         let reply = match request {
@@ -208,6 +198,24 @@ impl Requests {
 }
 
 impl Requests {
+    /// A client has gone: what it ran ends, and nothing is kept for it.
+    fn let_go(
+        &mut self,
+        id: ClientId,
+        context: &mut Context<'_>,
+        programs: &mut Programs,
+    ) -> Result<Outcome, RunError> {
+        if let Some(key) = programs.processes.key_of(Purpose::Client(id)) {
+            programs.nodes[key.node].forsake(key.process);
+        }
+        programs.processes.stop(context.links.now(), |purpose| purpose == Purpose::Client(id));
+        self.unwatch(id, context)?;
+        self.forget_subscriptions(id, context)?;
+        self.hold.forget(id);
+        programs.forget_changed(id);
+        Ok(Outcome::GoesOn)
+    }
+
     /// Stops a node, or starts it: the reply comes when that is done, or at once if time stands still.
     fn change_node(
         &mut self,
