@@ -228,6 +228,8 @@ export interface Node {
   name: string;
   /** Whose network stack it has. */
   stack: string;
+  /** Whether it runs. */
+  state?: NodeState;
 }
 
 /** The TCP connections of a node. */
@@ -252,7 +254,18 @@ export interface NodeInfo {
   kind: string;
   /** Its name. */
   name: string;
+  /** Whether it runs. */
+  state?: NodeState;
 }
+
+/** A node. */
+export interface NodeName {
+  /** Its name. */
+  node: string;
+}
+
+/** Whether a node runs. */
+export type NodeState = "running" | "stopping" | "stopped" | "starting";
 
 /** The time of a lab. */
 export interface Now {
@@ -431,6 +444,10 @@ export interface PipeStats {
   duplicated_packets: number;
   /** The node where packets enter. */
   from: string;
+  /** Packets that were inside at time zero. All other counters begin there; before time zero, they count from the lab's set-up. */
+  in_flight_at_start_packets?: number;
+  /** Packets that are inside now: they wait, are sent or travel. */
+  in_flight_packets?: number;
   /** Whether the link is joined in the kernel, so that nothing of it is measured and all figures are zero. */
   joined_in_kernel?: boolean;
   /** The link's name. */
@@ -491,6 +508,8 @@ export type Request =
   | { id?: Id; request: "stats"; }
   | { id?: Id; request: "verdict"; }
   | (Restart & { id?: Id; request: "restart"; })
+  | (NodeName & { id?: Id; request: "stop"; })
+  | (NodeName & { id?: Id; request: "start"; })
   | { id?: Id; request: "exercise"; }
   | (Exec & { id?: Id; request: "exec"; })
   | (Capture & { id?: Id; request: "capture"; })
@@ -623,7 +642,7 @@ export interface Subscribe {
   stream?: Stream | null;
 }
 
-/** What a switch did at one of its ports since the lab began. The segments of a train are frames of their own. */
+/** What a switch did at one of its ports since time zero. The segments of a train are frames of their own. */
 export interface SwitchRow {
   /** Of those that came in: dropped because the spanning tree does not let them through. */
   blocked_frames: number;

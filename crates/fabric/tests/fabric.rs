@@ -377,11 +377,11 @@ fn some_packets_are_counted_for_themselves() {
     fabric.advance(Instant::from_nanos(9_000_000), |_| ());
     fabric.set_up(Instant::from_nanos(9_500_000), PipeId(0), false);
     fabric.inject(Instant::from_nanos(9_600_000), PortId(0), datagrams(&mut pool, 3, 10, 1)).expect("a known port");
-    let counted = |fabric: &Fabric| -> Vec<[u64; 3]> {
+    let counted = |of_fabric: &Fabric| -> Vec<[u64; 3]> {
         let of = |one: &netloom_link::Watched| {
             [one.counters.arrived.packets, one.counters.departed.packets, one.counters.dropped.packets()]
         };
-        fabric.watched().next().expect("a pipe").iter().map(of).collect()
+        of_fabric.watched().next().expect("a pipe").iter().map(of).collect()
     };
     assert_eq!(counted(&fabric), [[3, 2, 1], [3, 3, 0], [5, 4, 1]]);
     fabric.begin_counting(Instant::from_nanos(10_000_000));

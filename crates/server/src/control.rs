@@ -6,8 +6,9 @@
 use crate::access::From;
 use crate::answer::{Answer, Refusal, apart};
 use crate::app::App;
+use crate::outbox::{Close, Gone, Outbox, Said};
 use crate::reach::LabName;
-use crate::socket::{Close, Gone, Inbox, Opener, Outbox, Said, converse};
+use crate::socket::{Inbox, Opener, converse};
 use crate::token::Role;
 use crate::visitors::Visitor;
 use axum::Extension;

@@ -32,6 +32,7 @@ mod listen;
 mod looks;
 mod names;
 mod options;
+mod outbox;
 mod page;
 mod people;
 mod places;

@@ -4,8 +4,8 @@
 //! reads on meanwhile, and remembers what was written last.
 
 use crate::answer::Refusal;
+use crate::outbox::{Close, Outbox, Said};
 use crate::shares::{Share, Shares};
-use crate::socket::{Close, Outbox, Said};
 use crate::token::{Role, random};
 use crate::visitors::Visitor;
 use netloom_host::terminal::WindowSize;
@@ -250,7 +250,7 @@ mod tests {
         assert!(shells.of(&ada, "ring").is_empty());
         // Those who share the token of a link are not told apart.
         let link = visitor(9, Role::Use, None);
-        let (of_link, _pages) = shells.add(&link, "star", "h1", true).unwrap();
+        let (of_link, _page) = shells.add(&link, "star", "h1", true).unwrap();
         assert!(!of_link.shell.stays && shells.of(&link, "star").is_empty());
         assert!(shells.find(&of_link.id, &link, "star", "h1").is_err());
         drop(listed);

@@ -221,8 +221,8 @@ class NodeKeys(TypedDict, total=False):
     """
     Whether frames come in as super-packets and with unfinished checksums, as kernels take them from each other.
     false: each comes as on a wire, for programs that read raw frames and send them on: XDP, AF_XDP, packet sockets,
-    packets of an OpenFlow switch that its controller sends back. Default: true; of an OpenFlow switch with a
-    controller: false.
+    packets of an OpenFlow switch that its controller sends back. Of an external interface: the same of what leaves by
+    it. Default: true; of an OpenFlow switch with a controller: false.
     """
     pin: int | str | Sequence[int | str] | None
     """

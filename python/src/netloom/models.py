@@ -109,8 +109,10 @@ __all__ = [
     "Snooping",
     "SpanningTree",
     "Star",
+    "StartEntry",
     "State",
     "Step",
+    "StopEntry",
     "Sweep",
     "TableDelay",
     "Task",
@@ -2453,6 +2455,7 @@ class DualPi2(Model):
         coupling: int | None = None,
         limit: Limit | None = None,
         min: Time | Literal[0] | None = None,
+        overload: Literal["rfc", "linux", "overflow"] | None = None,
         range: Time | Literal[0] | None = None,
         rtt_max: Time | None = None,
         target: Time | None = None,
@@ -2466,6 +2469,8 @@ class DualPi2(Model):
                 probability. Default: 2.
             limit: How much may wait in both queues together: packets, bytes or a time. Default: 250 ms.
             min: From this delay on packets of the low-latency queue are marked. Default: 800 us.
+            overload: What happens when all of the low-latency queue is marked already: as in RFC 9332, as in Linux,
+                or as in Linux with its option `overflow`. Default: rfc.
             range: Above `min`, the span of delay over which marks rise from none to all; 0 is a step. Default: 400
                 us.
             rtt_max: The longest round trip that is expected, above 0; the gains follow from it. Default: 100 ms.
@@ -2478,6 +2483,7 @@ class DualPi2(Model):
         self._put("coupling", coupling)
         self._put("limit", limit)
         self._put("min", min)
+        self._put("overload", overload)
         self._put("range", range)
         self._put("rtt_max", rtt_max)
         self._put("target", target)
@@ -2552,6 +2558,7 @@ class Pie(Model):
         *,
         burst: Time | Literal[0] | None = None,
         byte_mode: bool | None = None,
+        derandomize: bool | None = None,
         ecn: bool | None = None,
         limit: Limit | None = None,
         mean_packet: Size | None = None,
@@ -2562,6 +2569,8 @@ class Pie(Model):
         Args:
             burst: For how long a burst passes without early drops after the queue was short. Default: 150 ms.
             byte_mode: Whether a packet's probability is in proportion to its size. Default: false.
+            derandomize: Whether drops are kept apart, as Linux does: none before the probabilities since the last one
+                add up to 0.85. Default: false.
             ecn: Whether packets are marked rather than dropped while the probability is below 10 %. Default: false.
             limit: How much may wait: packets, bytes or a time. Default: 1000 packets.
             mean_packet: Length of a typical packet, above 0. Default: 1000 B.
@@ -2572,6 +2581,7 @@ class Pie(Model):
         self._put("kind", "pie")
         self._put("burst", burst)
         self._put("byte_mode", byte_mode)
+        self._put("derandomize", derandomize)
         self._put("ecn", ecn)
         self._put("limit", limit)
         self._put("mean_packet", mean_packet)
@@ -2804,7 +2814,7 @@ class TokenBucket(Model):
 
 
 class Ready(Model):
-    """When a service can be used: exactly one of tcp, file, command and pause."""
+    """When a service can be used: exactly one of tcp, udp, file, command and pause."""
 
     def __init__(
         self,
@@ -2814,6 +2824,7 @@ class Ready(Model):
         pause: Time | None = None,
         tcp: int | None = None,
         timeout: Time | None = None,
+        udp: int | None = None,
     ) -> None:
         """
         Args:
@@ -2822,6 +2833,8 @@ class Ready(Model):
             pause: A time that has passed.
             tcp: A TCP port that listens in the node.
             timeout: How long to wait; then the run fails. Default: 10 s.
+            udp: A UDP port in the node that a socket is bound to, which takes datagrams from anybody. Whether its
+                program reads them by then, nobody can know.
         """
         super().__init__()
         self._put("command", command)
@@ -2829,6 +2842,7 @@ class Ready(Model):
         self._put("pause", pause)
         self._put("tcp", tcp)
         self._put("timeout", timeout)
+        self._put("udp", udp)
 
 
 class Reboot(Model):
@@ -3191,6 +3205,35 @@ class Snooping(Model):
         self._put("routers", routers)
 
 
+class StartEntry(Model):
+    """Starts a node that `stop` has stopped: addresses, routes, parameters, setup and services come back."""
+
+    def __init__(
+        self,
+        *,
+        start: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            start: The node, or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("start", start)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("times", times)
+        self._put("until", until)
+
+
 class State(Model):
     """The flapping of a direction, and what a cut does."""
 
@@ -3236,6 +3279,38 @@ class Step(Model):
         self._put("loss", loss)
         self._put("queue", queue)
         self._put("rate", rate)
+
+
+class StopEntry(Model):
+    """Stops a node: its links are cut, and its programs end."""
+
+    def __init__(
+        self,
+        *,
+        stop: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            stop: The node, or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: It starts again so long after. Default: by `start`, or not at all.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("stop", stop)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("times", times)
+        self._put("until", until)
 
 
 class SpanningTree(Model):

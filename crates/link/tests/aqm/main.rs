@@ -295,8 +295,8 @@ fn a_long_silence_is_no_work() {
 fn early_drops(config: PieConfig, seeds: u64) -> Vec<usize> {
     let queue = QueueConfig::Pie(config);
     let play = |seed: u64| {
-        let config = PipeConfig { rate: RateConfig::Constant(rate()), queue: queue.clone(), ..PipeConfig::default() };
-        let mut pipe = Pipe::new(&config, Duration::ZERO, Seed::new(seed));
+        let of_pipe = PipeConfig { rate: RateConfig::Constant(rate()), queue: queue.clone(), ..PipeConfig::default() };
+        let mut pipe = Pipe::new(&of_pipe, Duration::ZERO, Seed::new(seed));
         let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
         // A burst of which some thirty wait, and then one for each that leaves: 1,102 in all.
         for number in 0..1_102_u64 {

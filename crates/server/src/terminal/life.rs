@@ -1,9 +1,9 @@
 //! The life of a terminal: with a page, without one, and its end.
 
 use super::{Replies, Running, size_of};
+use crate::outbox::{Close, Gone, Said};
 use crate::shares::Share;
 use crate::shells::{KEPT_FOR, Listed, Page, Scrollback};
-use crate::socket::{Close, Gone, Said};
 use crate::visitors::Visitor;
 use netloom_host::terminal::{WindowSize, set_window_size};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Captures that clients of the control socket watch.
 
-use super::{Refusal, Requests, direction, find_link_in_engine};
+use super::place::direction;
+use super::{Refusal, Requests, find_link_in_engine};
 use crate::session::context::Context;
 use netloom_control::{Capture, ClientId};
 use netloom_judge::{ExitCode, RunError};
