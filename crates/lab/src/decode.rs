@@ -149,7 +149,9 @@ fn uses_filters(node: &Node) -> bool {
     match &node.content {
         Content::Map(entries) => entries.iter().any(|entry| entry.name == "match" || uses_filters(&entry.value)),
         Content::List(items) => items.iter().any(uses_filters),
-        Content::Text { .. } | Content::Empty => false,
+        // Words behind a metric of an expectation or a figure.
+        Content::Text { text, .. } => text.contains("match"),
+        Content::Empty => false,
     }
 }
 

@@ -181,9 +181,13 @@ fn plain(scan: &mut Scan<'_>, names: &Names<'_>, depth: usize) -> Result<Read, E
     let Found { mut term, functions, figure } = found;
     functions.into_iter().for_each(|function| term.reduce(function));
     let name = word.to_owned();
-    let limited = match subset(scan, names, &mut term)? {
-        Some(end) => at.start..end,
-        None => return Ok(Read { term, at, name, has_conditions: false, conditions: Vec::new(), inner: None, figure }),
+    let mut limited = None;
+    // A second one is refused as such.
+    while let Some(end) = subset(scan, names, &mut term)? {
+        limited = Some(at.start..end);
+    }
+    let Some(limited) = limited else {
+        return Ok(Read { term, at, name, has_conditions: false, conditions: Vec::new(), inner: None, figure });
     };
     term.text = scan.slice(&limited).to_owned();
     // It is not all of the figure any more.
