@@ -164,3 +164,48 @@ expect:
     assert_eq!(done.stdout.matches(reason).count(), 2, "{done:#?}");
     assert!(!done.stdout.contains("NOT met  l1"), "{done:#?}");
 }
+
+/// Traces 100 times per second for three seconds; how many errors came in each second.
+const COUNT_ERRORS: &str = r#"
+import socket, sys, time
+where, six = sys.argv[1], ":" in sys.argv[1]
+family, level, option, kind = (socket.AF_INET6, 41, 16, 3) if six else (socket.AF_INET, 0, 2, 11)
+raw = socket.socket(family, socket.SOCK_RAW, 58 if six else 1)
+out = socket.socket(family, socket.SOCK_DGRAM)
+out.setsockopt(level, option, 1)
+counts = [0, 0, 0]
+for number in range(300):
+    out.sendto(b"x", (where, 9))
+    time.sleep(0.01)
+    try:
+        while True:
+            packet = raw.recv(2000, socket.MSG_DONTWAIT)
+            counts[number // 100] += packet[0 if six else 20] == kind
+    except BlockingIOError:
+        pass
+print(counts)
+"#;
+
+/// Errors to one destination are limited as those of a router of Linux are.
+#[test]
+fn errors_are_as_rare_as_those_of_linux() {
+    let bed = Bed::new(User::Own);
+    bed.write("count.py", COUNT_ERRORS);
+    let counts = ["router", "transit"].map(|kind| {
+        bed.write(
+            "rare.yaml",
+            &format!(
+                "name: rare\nclock: virtual\nnodes: {{s: {{}}, r: {{kind: {kind}}}, f: {{}}}}\n\
+                 links: {{x: {{ends: [s, r]}}, y: {{ends: [r, f]}}}}\n\
+                 timeline:\n\
+                 \x20 - {{on: s, run: python3 count.py $(getent ahostsv4 f | head -1 | cut -d' ' -f1), as: four}}\n\
+                 \x20 - {{on: s, run: python3 count.py $(getent ahostsv6 f | head -1 | cut -d' ' -f1), as: six}}\n",
+            ),
+        );
+        bed.netloom(&["run", "rare.yaml", "-q"]).expect_code(0);
+        let log = |name: &str| fs::read_to_string(bed.latest("rare").join(format!("logs/{name}.stdout"))).unwrap();
+        [log("01-s-four"), log("02-s-six")]
+    });
+    assert_eq!(counts[0], counts[1]);
+    assert_eq!(counts[1], ["[6, 2, 1]\n", "[15, 11, 10]\n"]);
+}

@@ -204,8 +204,6 @@ pub(crate) struct Router {
     several: Several,
     groups: Groups,
     limit: Limit,
-    /// Where senders are, as far as the limit minds.
-    prefixes: Vec<Prefix>,
     /// The identification of the next packet of its own.
     identification: u16,
     pub(crate) counters: RouterCounters,
@@ -221,7 +219,6 @@ impl Router {
             several,
             groups: Groups::new(&spec.groups),
             limit: Limit::default(),
-            prefixes: limit::prefixes(spec),
             identification: 0,
             counters: RouterCounters::default(),
         }
@@ -372,13 +369,14 @@ impl Router {
         refusal: Refusal,
     ) -> Option<(PortId, Packet)> {
         let message = answers::error(&self.interfaces[interface], &wire::complete(packet), refusal)?;
-        let to = Network::of(&message)?.destination();
-        let gap = match refusal {
+        let header = Network::of(&message)?;
+        let gap = match (refusal, &header) {
             // Whoever finds out what gets through has to hear of each packet.
-            Refusal::TooBig(_) => None,
-            _ => Some(limit::gap(&self.prefixes, to)),
+            (Refusal::TooBig(_), _) => None,
+            (_, Network::V4(_)) => Some(limit::GAP_TO_ONE),
+            (_, Network::V6(_)) => Some(limit::GAP_TO_ONE_V6),
         };
-        if !self.limit.take(now, to, gap) {
+        if !self.limit.take(now, header.destination(), gap) {
             return None;
         }
         let message = self.numbered(message);

@@ -1,20 +1,17 @@
 //! The rate limit of a router's ICMP errors (RFC 1812, section 4.3.2.8; RFC 4443, section 2.4 f): two token buckets, one for all and one
-//! for each destination, with the figures that Linux has (`icmp_msgs_per_sec`, `icmp_msgs_burst`, `icmp_ratelimit`, `icmpv6.ratelimit`).
+//! for each destination, with the figures that Linux has (`icmp_msgs_per_sec`, `icmp_msgs_burst`, `icmp_ratelimit`, `icmp.ratelimit` of IPv6; Linux 6.18 and 7.3).
 
-use super::RouterSpec;
-use super::table::number;
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
-use core::net::IpAddr;
-use netloom_link::Prefix;
 use netloom_units::{Duration, Instant};
 
 /// Between two error messages in the long run: 1,000 a second.
 const GAP: Duration = Duration::from_millis(1);
 /// At once: enough for a traceroute that asks for all hops together.
 const BURST: u64 = 50;
-/// Between two errors to one destination in the long run.
-const GAP_TO_ONE: Duration = Duration::from_secs(1);
+/// Between two errors to one destination of IPv4 in the long run.
+pub(super) const GAP_TO_ONE: Duration = Duration::from_secs(1);
+/// The same of IPv6.
+pub(super) const GAP_TO_ONE_V6: Duration = Duration::from_millis(100);
 /// To one destination at once.
 const BURST_TO_ONE: u64 = 6;
 /// Buckets that are full are forgotten when there are more than so many.
@@ -62,27 +59,6 @@ impl Limit {
     }
 }
 
-/// How far apart errors to this destination are in the long run. Linux sends more of them to where more senders are: with IPv6, the
-/// span is halved for each 32 bits that the prefix of the route to it is shorter than an address.
-pub(super) fn gap(prefixes: &[Prefix], to: u128) -> Duration {
-    let longest = prefixes.iter().filter(|prefix| has(prefix, to)).map(Prefix::length).max();
-    let Some(length) = longest else { return GAP_TO_ONE };
-    Duration::from_nanos(GAP_TO_ONE.as_nanos() >> (128_u8.saturating_sub(length) / 32))
-}
-
-/// The prefixes of IPv6 by which a router finds senders.
-pub(super) fn prefixes(spec: &RouterSpec) -> Vec<Prefix> {
-    let near = spec.interfaces.iter().flat_map(|interface| &interface.subnets);
-    let all = near.chain(spec.routes.iter().map(|(prefix, _)| prefix));
-    all.filter(|prefix| prefix.address().is_ipv6()).copied().collect()
-}
-
-fn has(prefix: &Prefix, to: u128) -> bool {
-    let kept = u128::MAX.checked_shl(128 - u32::from(prefix.length())).unwrap_or(0);
-    let IpAddr::V6(own) = prefix.address() else { return false };
-    number(IpAddr::V6(own)) & kept == to & kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +92,7 @@ mod tests {
         let second = Some(GAP_TO_ONE);
         // For ten seconds, one each 10 ms.
         assert_eq!(sent(1, 0, 1_000, second), 6 + 9);
-        assert_eq!(sent(2, 10_000_000, 1_000, Some(Duration::from_millis(250))), 6 + 39);
+        assert_eq!(sent(2, 10_000_000, 1_000, Some(GAP_TO_ONE_V6)), 6 + 99);
         // Nobody limits what tells of sizes.
         assert_eq!(sent(1, 20_000_000, 1_000, None), 1_000);
     }
