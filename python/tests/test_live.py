@@ -269,8 +269,17 @@ def test_a_lab_ends_with_its_block() -> None:
     result = live.down()
     assert result is live.result and result.folder.parent.parent == Path("results").absolute()
     assert result.report["lab"] == lab.name
-    with pytest.raises(NetloomError, match=r"labs that were up are not sampled"):
+    with pytest.raises(NetloomError, match=r"a lab that was up is sampled if"):
         result.table("samples.csv")
+
+
+def test_a_lab_that_is_up_is_sampled_if_it_asks_for_it() -> None:
+    lab = two_nodes(delay="2 ms")
+    lab.settings["measure"] = {"pipes": "100 ms"}
+    with lab.up() as live:
+        assert live["a"].run("ping -c 5 -i 0.1 -q b").returncode == 0
+    rows = live.down().rows("samples.csv")
+    assert int(rows[-1]["departed_packets"]) >= 5 and rows[-1]["one_way_delay_p50_ns"] is not None
 
 
 def test_services_start_again_and_the_verdict_forms() -> None:

@@ -96,9 +96,7 @@ class Plots:
         return ax.figure, ax
 
     def _pipes(self, names: Sequence[str]) -> dict[str, list[dict[str, str]]]:
-        path = self._result.folder / "samples.csv"
-        if not path.exists():
-            raise NetloomError("this result has no samples.csv: labs that were up are not sampled; `Lab.run` does it")
+        path = self._result.file("samples.csv")
         found: dict[str, list[dict[str, str]]] = defaultdict(list)
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):

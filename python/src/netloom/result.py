@@ -171,10 +171,18 @@ class Result:
         Raises:
             NetloomError: There is no such file, or it cannot be read with what is installed.
         """
+        return _frame(self.file(name), engine)
+
+    def file(self, name: str) -> Path:
+        """Returns the path of a file of the results.
+
+        Raises:
+            NetloomError: There is none; the message says what would make it.
+        """
         path = self.folder / name
         if not path.exists():
             raise NetloomError(f"this run has no {name}: {_why(name)}")
-        return _frame(path, engine)
+        return path
 
     def rows(self, name: str) -> list[dict[str, str]]:
         """A CSV file of the results as dicts of texts, without any library."""
@@ -204,7 +212,7 @@ class Result:
 
 def _why(name: str) -> str:
     reasons = {
-        "samples.csv": "labs that were up are not sampled; `Lab.run` does it",
+        "samples.csv": "a lab that was up is sampled if it asks for it with `Lab(measure=Measure(pipes='100 ms'))`",
         "journal.arrows": "ask for it with `Lab(journal='all')`",
         "tcp.csv": "ask for it with `Lab(measure=Measure(tcp='10 ms'))`",
     }

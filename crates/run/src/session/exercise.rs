@@ -1,6 +1,7 @@
 //! The tasks of an exercise, looked at while the lab is up.
 
 use super::Session;
+use super::sampling::is_sampled;
 use super::stage::Stage;
 use crate::job::{Job, Mode};
 use netloom_dataplane::Snapshot;
@@ -58,7 +59,7 @@ impl Session<'_> {
         let last = self.context.links.snapshot()?;
         self.take_samples()?;
         let elapsed = last.at.since(zero);
-        if self.context.job.mode == Mode::Up && self.exercise.next_sample <= elapsed {
+        if !is_sampled(self.context.job) && self.exercise.next_sample <= elapsed {
             self.exercise.next_sample = elapsed + Duration::from_nanos(elapsed.as_nanos() / SHARE);
             let counters: Vec<_> = last.pipes.iter().map(|pipe| pipe.counters).collect();
             self.watches.sample(elapsed, &counters);

@@ -4,7 +4,7 @@ use super::Session;
 use super::context::Context;
 use super::stage::{Play, Stage};
 use crate::Event;
-use crate::job::Mode;
+use crate::job::{Job, Mode};
 use netloom_dataplane::{Appointment, Sampled, Sampling, Task};
 use netloom_judge::RunError;
 use netloom_results::{INTERVAL, SampleSettings, Sampler};
@@ -13,18 +13,23 @@ use netloom_units::Instant;
 /// How often samples are collected for each report of progress.
 const LOOKS_PER_PROGRESS: u32 = 2;
 
-/// What writes them down. A lab that is up may stay for days, and has none.
+/// Whether the lab is sampled. One that is up may stay for days: only its file can ask for samples.
+pub(super) fn is_sampled(job: &Job) -> bool {
+    job.mode == Mode::Run || job.plan.sampling.is_some()
+}
+
+/// What writes them down; none if the lab is not sampled.
 pub(super) fn sampler(context: &Context<'_>) -> Result<Option<Sampler>, RunError> {
     let job = context.job;
     let create = || Sampler::create(&job.folder, context.links.places(), settings(context));
-    if job.mode == Mode::Run { create().map(Some) } else { Ok(None) }
+    if is_sampled(job) { create().map(Some) } else { Ok(None) }
 }
 
 /// What the driver is asked for, from time zero on.
 pub(super) fn appointment(context: &Context<'_>, number: u64, zero: Instant) -> Option<Appointment> {
     let SampleSettings { step, delays } = settings(context);
     let task = Task::Sample(Sampling { every: step, delays });
-    (context.job.mode == Mode::Run).then_some(Appointment { number, at: zero, task })
+    is_sampled(context.job).then_some(Appointment { number, at: zero, task })
 }
 
 fn settings(context: &Context<'_>) -> SampleSettings {
@@ -50,6 +55,10 @@ impl Session<'_> {
             return Ok(());
         };
         sampler.look()?;
+        // A lab that is up goes on for as long as it is wanted, and reports no progress.
+        if self.context.job.mode == Mode::Up {
+            return Ok(());
+        }
         *samples += 1;
         if samples.is_multiple_of(LOOKS_PER_PROGRESS) {
             let busiest = sampler.busiest().cloned();

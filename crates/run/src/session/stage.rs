@@ -21,7 +21,7 @@ pub(super) enum Stage {
 /// What belongs to the time from time zero on.
 pub(super) struct Play {
     pub(super) zero: Instant,
-    /// A lab that is not a run is not sampled, since it may stay for days; its engine is looked after.
+    /// None if the lab is not sampled, which may stay for days; its engine is looked after.
     pub(super) sampler: Option<Sampler>,
     /// When samples are collected next.
     pub(super) next_samples: Instant,
