@@ -152,8 +152,9 @@ pub struct PortReport {
     pub lost_receiving: u64,
     /// Packets (segments) for there that the kernel refused, or that found no room in a guest or in another thread's queue.
     pub lost_sending: u64,
-    /// Attempts to send there that the kernel counts as drops of the interface. Those packets were sent later, or are lost and counted.
-    pub retried: u64,
+    /// Packets that the kernel took for there, of an interface. A train counts once. What is lost behind that, the interface does not
+    /// count as sent.
+    pub taken: u64,
 }
 
 #[cfg(test)]

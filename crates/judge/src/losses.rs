@@ -1,7 +1,7 @@
 //! Which ports lost packets outside the models. Pure.
 
 use crate::{LinkName, PortLoss};
-use netloom_dataplane::EngineReport;
+use netloom_dataplane::{EngineReport, PortReport};
 use netloom_fabric::PortId;
 use std::collections::BTreeMap;
 
@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 pub struct PortCount {
     /// Packets from the node.
     pub came: u64,
-    /// Packets for the node that were dropped or refused.
+    /// Packets for the node that were dropped or refused, every attempt to send them.
     pub refused: u64,
+    /// Packets for the node that it got.
+    pub went: u64,
 }
 
 /// The same of each port with an interface.
@@ -30,7 +32,8 @@ impl FromIterator<(PortId, PortCount)> for PortCounters {
     }
 }
 
-/// The ports of the engine that lost something, the worst first. `before`: what the kernel had counted when the engine began to listen.
+/// The ports of the engine that lost something, the worst first. `before`: what the kernel had counted when the engine began to listen;
+/// `earlier` and `after`: just before the engine was asked for its report, and after it.
 ///
 /// If the ring was full, the kernel tells how many packets that cost in all, and not whose they were. But it counts what comes in
 /// at every interface, and the engine what it saw of that: the difference says how to divide the sum. Packets that are on
@@ -39,6 +42,7 @@ pub fn port_losses(
     names: &[LinkName],
     engine: &EngineReport,
     before: &PortCounters,
+    earlier: &PortCounters,
     after: &PortCounters,
 ) -> Vec<PortLoss> {
     let named: u64 = engine.ports.iter().map(|port| port.lost_receiving).sum();
@@ -46,15 +50,13 @@ pub fn port_losses(
     let overflows = divide(engine.lost_receiving.saturating_sub(named), &missing);
     // Ports are numbered as the ends of links.
     let ends: Vec<_> = names.iter().flat_map(|link| link.ends.iter().map(|node| (&link.name, node))).collect();
-    let told = |(port, overflow): (&netloom_dataplane::PortReport, u64)| {
+    let told = |(port, overflow): (&PortReport, u64)| {
         let (link, node) = ends[port.port.0 as usize];
         PortLoss {
             link: link.clone(),
             node: node.clone(),
             lost_arriving_packets: port.lost_receiving + overflow,
-            // What the kernel refuses it may count as dropped, too, also if it takes it later; what is dropped behind a full queue
-            // only it knows of.
-            lost_leaving_packets: port.lost_sending.max(after.of(port.port).refused.saturating_sub(port.retried)),
+            lost_leaving_packets: port.lost_sending + dropped(port, before, earlier, after),
         }
     };
     let mut losses: Vec<PortLoss> = engine.ports.iter().zip(overflows).map(told).collect();
@@ -81,8 +83,18 @@ pub fn worst_first(mut losses: Vec<PortLoss>) -> Vec<PortLoss> {
     losses
 }
 
+/// What the kernel took from the engine and dropped all the same, as it does without a word before Linux 6.7.
+///
+/// The interface counts each attempt as a drop, and so what the engine sent again, and what it knows to be lost. But it counts as sent
+/// only what the node got: what is missing there was lost, or is still on its way, and then there is no drop. `earlier` is from
+/// before the report, so that what goes on meanwhile can make a loss of an attempt, never the reverse.
+fn dropped(port: &PortReport, before: &PortCounters, earlier: &PortCounters, after: &PortCounters) -> u64 {
+    let went = earlier.of(port.port).went.saturating_sub(before.of(port.port).went);
+    port.taken.saturating_sub(went).min(after.of(port.port).refused)
+}
+
 /// What came in at a port and was never seen by the engine.
-fn missing(port: &netloom_dataplane::PortReport, before: &PortCounters, after: &PortCounters) -> u64 {
+fn missing(port: &PortReport, before: &PortCounters, after: &PortCounters) -> u64 {
     if !port.is_interface {
         return 0;
     }
@@ -108,7 +120,6 @@ fn divide(sum: u64, weights: &[u64]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netloom_dataplane::PortReport;
 
     fn names() -> Vec<LinkName> {
         let name = |name: &str, ends: [&str; 2]| LinkName {
@@ -120,11 +131,11 @@ mod tests {
     }
 
     fn port(port: u32, received: u64, lost_receiving: u64, lost_sending: u64) -> PortReport {
-        PortReport { port: PortId(port), is_interface: true, received, lost_receiving, lost_sending, retried: 0 }
+        PortReport { port: PortId(port), is_interface: true, received, lost_receiving, lost_sending, taken: 0 }
     }
 
     fn counters(all: &[(u32, u64, u64)]) -> PortCounters {
-        all.iter().map(|&(port, came, refused)| (PortId(port), PortCount { came, refused })).collect()
+        all.iter().map(|&(port, came, refused)| (PortId(port), PortCount { came, refused, went: 0 })).collect()
     }
 
     #[test]
@@ -133,27 +144,40 @@ mod tests {
         let engine = EngineReport { lost_receiving: 102, ports, ..EngineReport::default() };
         let before = counters(&[(1, 5, 0)]);
         let after = counters(&[(0, 990, 0), (1, 65, 0), (2, 10, 0), (3, 10, 0)]);
-        let losses = port_losses(&names(), &engine, &before, &after);
+        let losses = port_losses(&names(), &engine, &before, &after, &after);
         let told: Vec<_> = losses.iter().map(|loss| (loss.node.as_str(), loss.lost_arriving_packets)).collect();
         assert_eq!(told, [("a", 90), ("r", 10), ("b", 2)]);
         assert_eq!(losses[0].link, "first");
     }
 
-    #[test]
-    fn what_is_refused_and_what_is_dropped_is_not_counted_twice() {
-        let engine = EngineReport { ports: vec![port(3, 0, 0, 7), port(0, 0, 0, 0)], ..EngineReport::default() };
-        let losses = port_losses(&names(), &engine, &counters(&[]), &counters(&[(3, 0, 9), (0, 0, 0)]));
-        assert_eq!(losses.len(), 1);
-        assert_eq!((losses[0].node.as_str(), losses[0].lost_leaving_packets), ("b", 9));
+    /// What a port has lost to its node: the engine knows of so many losses, and the kernel took so many packets of it, had sent so
+    /// many when the lab began, just before the engine was asked, and has dropped so many attempts.
+    fn lost(known: u64, taken: u64, went: [u64; 2], refused: u64) -> u64 {
+        let engine =
+            EngineReport { ports: vec![PortReport { taken, ..port(3, 0, 0, known) }], ..EngineReport::default() };
+        let counted =
+            |went: u64, refused: u64| [(PortId(3), PortCount { came: 0, refused, went })].into_iter().collect();
+        let (before, earlier) = (counted(went[0], 0), counted(went[1], 0));
+        let losses = port_losses(&names(), &engine, &before, &earlier, &counted(went[1] + 5, refused));
+        losses.iter().map(|loss| loss.lost_leaving_packets).sum()
     }
 
     #[test]
-    fn what_the_kernel_took_later_is_not_lost() {
-        let [full, lossy] =
-            [(3, 0), (0, 2)].map(|(number, lost)| PortReport { retried: 40, ..port(number, 0, 0, lost) });
-        let engine = EngineReport { ports: vec![full, lossy], ..EngineReport::default() };
-        let losses = port_losses(&names(), &engine, &counters(&[]), &counters(&[(3, 0, 40), (0, 0, 41)]));
-        assert_eq!(losses.iter().map(|loss| (&*loss.node, loss.lost_leaving_packets)).collect::<Vec<_>>(), [("a", 2)]);
+    fn what_the_kernel_refused_and_took_later_is_not_lost() {
+        assert_eq!((lost(0, 100, [0, 100], 40), lost(2, 98, [7, 105], 42)), (0, 2));
+    }
+
+    #[test]
+    fn no_attempt_hides_a_loss() {
+        // One of a hundred packets that the kernel took did not arrive, whatever else it refused.
+        assert_eq!((lost(0, 100, [0, 99], 41), lost(0, 100, [3, 102], 1), lost(7, 100, [0, 98], 9)), (1, 1, 9));
+        // Linux before 6.7 tells of none. An interface that was made anew has counted nothing.
+        assert_eq!((lost(0, 100, [0, 60], 40), lost(0, 100, [50, 0], 3)), (40, 3));
+    }
+
+    #[test]
+    fn what_is_on_its_way_is_not_lost() {
+        assert_eq!((lost(0, 100, [0, 90], 0), lost(0, 100, [0, 105], 0)), (0, 0));
     }
 
     #[test]

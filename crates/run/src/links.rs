@@ -336,12 +336,17 @@ impl Links {
             return Ok(Vec::new());
         }
         let mut engine = last.engine.clone();
-        // Its arrivals are compared with the kernel's of this moment. A driver that has died cannot be asked any more.
-        if let Ok(now) = self.driver.snapshot() {
-            let ports = engine.ports.iter_mut().zip(&now.engine.ports);
-            ports.for_each(|(port, latest)| port.received = latest.received);
+        let earlier = read_port_counters()?;
+        // What crossed is compared with what the kernel counts at this moment.
+        match self.driver.snapshot() {
+            Ok(now) => {
+                let ports = engine.ports.iter_mut().zip(&now.engine.ports);
+                ports.for_each(|(port, latest)| (port.received, port.taken) = (latest.received, latest.taken));
+            }
+            // A driver that has died cannot be asked any more: whatever the kernel dropped may have been lost.
+            Err(_) => engine.ports.iter_mut().for_each(|port| port.taken = u64::MAX),
         }
-        let mut losses = port_losses(&self.names, &engine, &self.before, &read_port_counters()?);
+        let mut losses = port_losses(&self.names, &engine, &self.before, &earlier, &read_port_counters()?);
         if let Some(bridges) = &mut self.bridges {
             losses.extend(bridge_losses(&self.names, &counters_of(bridges.links())?));
         }
@@ -396,9 +401,8 @@ pub(crate) fn read_port_counters() -> Result<PortCounters, RunError> {
 
 fn counters_of(interfaces: Result<Vec<Link>, KernelError>) -> Result<PortCounters, RunError> {
     let interfaces = interfaces.map_err(|error| RunError::Died(error.to_string()))?;
-    let count = |InterfaceCounters { rx_packets, tx_dropped, tx_errors, .. }: InterfaceCounters| PortCount {
-        came: rx_packets,
-        refused: tx_dropped + tx_errors,
+    let count = |InterfaceCounters { rx_packets, tx_packets, tx_dropped, tx_errors, .. }: InterfaceCounters| {
+        PortCount { came: rx_packets, refused: tx_dropped + tx_errors, went: tx_packets }
     };
     Ok(interfaces.iter().filter_map(|link| Some((port_of(&link.name)?, count(link.counters)))).collect())
 }

@@ -176,7 +176,7 @@ impl PortGroup for Borders {
             received: 0,
             lost_receiving: 0,
             lost_sending: way.lost,
-            retried: 0,
+            taken: 0,
         }));
     }
 

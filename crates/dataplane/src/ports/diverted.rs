@@ -267,7 +267,7 @@ impl Group {
         let backward = (!is_one_way).then(|| filter.reversed());
         let side = |(port, matching): (PortId, Filter)| {
             let report =
-                PortReport { port, is_interface: false, received: 0, lost_receiving: 0, lost_sending: 0, retried: 0 };
+                PortReport { port, is_interface: false, received: 0, lost_receiving: 0, lost_sending: 0, taken: 0 };
             Side { filter: matching, report }
         };
         let mut this = Self {

@@ -221,7 +221,7 @@ impl Guest {
             received: self.received,
             lost_receiving: 0,
             lost_sending: self.lost,
-            retried: 0,
+            taken: 0,
         }
     }
 }

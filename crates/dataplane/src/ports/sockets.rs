@@ -279,7 +279,7 @@ impl Socket {
             received: self.received,
             lost_receiving: self.lost_receiving,
             lost_sending: self.lost_sending,
-            retried: 0,
+            taken: 0,
         }
     }
 }

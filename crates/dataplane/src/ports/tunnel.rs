@@ -439,7 +439,7 @@ impl Tunnel {
             received: self.received,
             lost_receiving: self.lost_receiving,
             lost_sending: self.far.socket.refused + self.too_long,
-            retried: 0,
+            taken: 0,
         }
     }
 

@@ -34,14 +34,7 @@ fn sides(filter: &Filter, is_one_way: bool) -> Vec<Side> {
         let port = PortId(number);
         Side {
             filter: matching,
-            report: PortReport {
-                port,
-                is_interface: false,
-                received: 0,
-                lost_receiving: 0,
-                lost_sending: 0,
-                retried: 0,
-            },
+            report: PortReport { port, is_interface: false, received: 0, lost_receiving: 0, lost_sending: 0, taken: 0 },
         }
     };
     let backward = (!is_one_way).then(|| filter.reversed());

@@ -190,7 +190,7 @@ impl Line {
                 received: own.received,
                 lost_receiving: own.lost + overflowed,
                 lost_sending: 0,
-                retried: 0,
+                taken: 0,
             })
         };
         report.ports.extend(self.takers.iter().enumerate().map(told));

@@ -140,7 +140,7 @@ impl Receiver {
             received: seen.packets,
             lost_receiving: seen.lost,
             lost_sending: 0,
-            retried: 0,
+            taken: 0,
         })
     }
 }

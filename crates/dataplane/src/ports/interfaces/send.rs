@@ -64,8 +64,8 @@ pub(crate) struct Sender {
     slow_ports: usize,
     /// The ports where packets wait.
     behind: Vec<PortId>,
-    /// Attempts that the kernel has counted as drops, by port; the packets were sent later, or are counted as refused.
-    retried: Vec<u64>,
+    /// Packets that the kernel took, by port.
+    taken: Vec<u64>,
     /// The error of the latest refusal.
     pub(crate) last_error: Option<io::Error>,
 }
@@ -148,7 +148,7 @@ impl Sender {
         // Beyond the system's maximum where the privileges allow it, else up to the maximum.
         set_socket_send_buffer_size_force(&socket, SEND_BUFFER)
             .or_else(|_| set_socket_send_buffer_size(&socket, SEND_BUFFER))?;
-        let (refused, retried) = (vec![0; ifindexes.len()], vec![0; ifindexes.len()]);
+        let (refused, taken) = (vec![0; ifindexes.len()], vec![0; ifindexes.len()]);
         let slow = ifindexes.iter().map(|_| None).collect();
         Ok(Self {
             socket: ClosedApart(Some(socket)),
@@ -167,7 +167,7 @@ impl Sender {
             slow,
             slow_ports: 0,
             behind: Vec::new(),
-            retried,
+            taken,
             last_error: None,
         })
     }
@@ -217,6 +217,7 @@ impl Sender {
             } else if later >> index & 1 == 1 {
                 self.put_off(delivery, out);
             } else {
+                self.taken[delivery.port.0 as usize] += 1;
                 out.handed(delivery, handed);
             }
         }
@@ -305,26 +306,23 @@ impl Sender {
         self.prepare_one(0, port, packet);
         loop {
             match self.send_from(0, 1) {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    self.taken[port.0 as usize] += 1;
+                    return Ok(());
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.understand(port, error)),
+                Err(error) => return Err(self.understand(error)),
             }
         }
     }
 
-    /// What it means that the kernel refused a packet for a port.
-    fn understand(&mut self, port: PortId, error: io::Error) -> Refusal {
+    /// What it means that the kernel refused a packet.
+    fn understand(&mut self, error: io::Error) -> Refusal {
         match error.raw_os_error() {
             // Only the lab itself brings its own end of a pair down, to take the node's carrier away.
             Some(libc::ENETDOWN) if self.is_ours => Refusal::Down,
-            // The interface dropped it, and counts that.
-            Some(libc::ENOBUFS) => {
-                self.retried[port.0 as usize] += 1;
-                self.last_error = Some(error);
-                Refusal::Full
-            }
-            // The socket's own buffer.
-            Some(libc::EAGAIN) => {
+            // The interface has no room, or the socket's own buffer.
+            Some(libc::ENOBUFS | libc::EAGAIN) => {
                 self.last_error = Some(error);
                 Refusal::Full
             }
@@ -338,7 +336,7 @@ impl Sender {
     /// The report of a port, with what the kernel refused to send there.
     pub(crate) fn complete(&self, port: PortReport) -> PortReport {
         let place = port.port.0 as usize;
-        PortReport { lost_sending: self.refused[place], retried: self.retried[place], ..port }
+        PortReport { lost_sending: self.refused[place], taken: self.taken[place], ..port }
     }
 
     fn prepare(&mut self, batch: &[Delivery]) {
@@ -372,8 +370,6 @@ impl Sender {
     fn send_all(&mut self, batch: &[Delivery]) {
         let total = batch.len();
         let mut sent = 0;
-        // A call that sent less than it should was refused the next one, and does not say why.
-        let mut is_second = false;
         while sent < total {
             let port = batch[sent].port;
             let count = if self.slow_ports == 0 { total - sent } else { self.fast(&batch[sent..]) };
@@ -383,17 +379,11 @@ impl Sender {
                 continue;
             }
             match self.send_from(sent, count) {
-                Ok(done) => {
-                    self.retried[port.0 as usize] += u64::from(is_second);
-                    is_second = done < count;
-                    sent += done;
-                }
+                // A call that sent less than it should was refused the next one; that is asked for again, since it does not say why.
+                Ok(done) => sent += done,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    let is_counted = error.raw_os_error() == Some(libc::ENOBUFS);
-                    self.retried[port.0 as usize] += u64::from(is_counted && is_second);
-                    is_second = false;
-                    match self.understand(port, error) {
+                    match self.understand(error) {
                         Refusal::Full if self.is_ours => {
                             self.make_slow(port, Slow::default());
                             self.later_now |= 1 << sent;
