@@ -165,6 +165,8 @@ pub struct NodeEvidence {
     pub shortages: Vec<String>,
     /// What its kernel had to send and discarded, in words.
     pub discards: Vec<String>,
+    /// Whether it has a table of neighbours of its own, as nodes with a kernel of their own have.
+    pub has_own_neighbors: bool,
     /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
     /// kernel of their own.
     pub processor: Option<ProcessorShare>,

@@ -22,8 +22,7 @@ pub(super) fn findings(allowed: &Allowed, evidence: &Evidence) -> impl Iterator<
         ),
         slowing: None,
     });
-    let lost = evidence.nodes.iter().filter(|node| evidence.overflows > 0 && !node.discards.is_empty());
-    let lost = lost.map(|node| Finding {
+    let lost = evidence.nodes.iter().filter(|node| met_full_table(evidence, node)).map(|node| Finding {
         subject: format!("node {}", node.name),
         text: format!(
             "{}, while the table of neighbours that it shares with all labs was full",
@@ -45,7 +44,12 @@ pub(super) fn discards(evidence: &Evidence) -> impl Iterator<Item = String> {
             node.discards.join("; ")
         )
     };
-    evidence.nodes.iter().filter(|node| evidence.overflows == 0 && !node.discards.is_empty()).map(told)
+    evidence.nodes.iter().filter(|node| !node.discards.is_empty() && !met_full_table(evidence, node)).map(told)
+}
+
+/// Whether packets of this node may have been discarded since the table of neighbours that all labs share was full.
+fn met_full_table(evidence: &Evidence, node: &NodeEvidence) -> bool {
+    evidence.overflows > 0 && !node.has_own_neighbors && !node.discards.is_empty()
 }
 
 /// What clients did otherwise, or were allowed to do.

@@ -291,10 +291,15 @@ fn what_a_kernel_discarded_is_a_note_unless_other_labs_had_filled_its_table_of_n
     let alone = judge(&ALLOWED, &evidence);
     assert!(alone.findings.is_empty() && alone.notes.len() == 1, "{alone:?}");
     assert!(alone.notes[0].starts_with("node b: its kernel discarded 25 packets of IPv4"), "{:?}", alone.notes);
-    let beside_others = judge(&ALLOWED, &Evidence { overflows: 40, ..evidence });
+    let beside_others = judge(&ALLOWED, &Evidence { overflows: 40, ..evidence.clone() });
     let found: Vec<_> = beside_others.findings.iter().map(|finding| &*finding.subject).collect();
     assert_eq!((found, beside_others.notes.len()), (vec!["machine", "node b"], 0));
     assert!(beside_others.findings[1].text.ends_with("was full"), "{:?}", beside_others.findings);
+    // A kernel of the node's own has a table of its own.
+    let mut evidence = Evidence { overflows: 40, ..evidence };
+    evidence.nodes[1].has_own_neighbors = true;
+    let own = judge(&ALLOWED, &evidence);
+    assert_eq!((own.findings.len(), &own.notes), (1, &alone.notes));
 }
 
 fn changed(changes: &[(bool, &str)]) -> Evidence {

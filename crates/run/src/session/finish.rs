@@ -25,7 +25,7 @@ use netloom_judge::{
     Advance, CommandRow, ExitCode, ExpectationRow, FigureRow, JournalRow, Judgement, Report, RouterRow, RunError,
     Spent, SwitchRow, TunnelRow,
 };
-use netloom_lab::{Clock, End, NodeKind};
+use netloom_lab::{Clock, End, NodeKind, Stack};
 use netloom_results::{INTERVAL, SampleSettings, Sampler, page, plots};
 use netloom_units::Instant;
 use std::collections::BTreeMap;
@@ -286,6 +286,7 @@ impl Session<'_> {
                 lost_leases: lost.into_iter().map(|lease| lease.what).collect(),
                 shortages: short.into_iter().map(|shortage| shortage.what).collect(),
                 discards: discarded.into_iter().map(|discard| discard.what).collect(),
+                has_own_neighbors: plan.nodes[index].stack != Stack::Namespace,
                 dropped,
                 dropped_elsewhere,
                 unenforced_share: unenforced.get(&index).cloned(),
