@@ -1,7 +1,9 @@
 use std::fs;
 use std::time::Duration;
 
-use netloom_host::node::{Node, NodeConfig, NodeError, NodeEvent, Transport};
+use netloom_host::node::{
+    Node, NodeConfig, NodeError, NodeEvent, RouteConfig, RuleConfig, TableRouteConfig, Transport,
+};
 use nix::sys::signal::{Signal, kill};
 
 use crate::fixture::{connected, event, host, in_lab, node, ok, quiet, route, sh, within};
@@ -164,21 +166,43 @@ pub(crate) fn any_congestion_control_can_be_had() {
         let sysctls = vec![("net.ipv4.tcp_congestion_control".to_owned(), wanted.clone())];
         let mut configs = [
             NodeConfig { sysctls, ..host("a", &[&["10.0.0.1/24", "fd00::1/64"]]) },
-            host("b", &[&["10.0.0.2/24", "10.9.0.1/32", "fd00::2/64", "fd09::1/128"]]),
+            host("b", &[&["10.0.0.2/24", "10.8.0.1/32", "10.9.0.1/32", "fd00::2/64", "fd08::1/128", "fd09::1/128"]]),
         ];
         configs[0].routes = vec![route("10.9.0.1/32", "10.0.0.2"), route("fd09::1/128", "fd00::2")];
+        // The way to these leads through a table of its own.
+        for (to, via) in [("10.8.0.1/32", "10.0.0.2"), ("fd08::1/128", "fd00::2")] {
+            let RouteConfig { destination, via, .. } = route(to, via);
+            let rule = RuleConfig {
+                is_v6: destination.addr().is_ipv6(),
+                from: None,
+                to: Some(destination),
+                iif: None,
+                mark: None,
+                table: 1_000,
+            };
+            configs[0].rules.push(rule);
+            configs[0].tables.push(TableRouteConfig { table: 1_000, destination, via: Some(via), interface: 0 });
+        }
         let mut nodes = connected(&configs, &[[(0, 0), (1, 0)]]);
         let server = "import socket; s = socket.create_server(('::', 5000), family=socket.AF_INET6, dualstack_ipv6=True)\n\
                       while True: s.accept()[0].sendall(b'x')";
         nodes[1].spawn(quiet(&["python3", "-c", server])).unwrap();
         within(Duration::from_secs(5), "the listener", || nodes[1].listening(Transport::Tcp, 5000).unwrap());
-        for address in ["10.0.0.2", "10.9.0.1", "fd00::2", "fd09::1"] {
+        for address in ["10.0.0.2", "10.8.0.1", "10.9.0.1", "fd00::2", "fd08::1", "fd09::1"] {
             let connect = format!(
                 "import socket; s = socket.create_connection(('{address}', 5000)); s.recv(1); \
                  print(s.getsockopt(6, socket.TCP_CONGESTION, 16).rstrip(b'\\0').decode())"
             );
             assert_eq!(ok(&mut nodes[0], &format!("python3 -c \"{connect}\"")), wanted, "{address}");
         }
+        // Of the routes of a program it is told that they lack it, if they do.
+        ok(&mut nodes[0], "ip route add 10.7.0.0/16 via 10.0.0.2 && ip route add 10.6.0.0/16 via 10.0.0.2 table 7");
+        nodes[0].begin_account().unwrap();
+        let told: Vec<String> =
+            nodes[0].finish_account().unwrap().changes.into_iter().map(|change| change.what).collect();
+        let told: Vec<&String> = told.iter().filter(|what| what.starts_with("TCP has ")).collect();
+        assert_eq!(told.len(), usize::from(restricted.is_some()), "{told:?}");
+        assert!(told.iter().all(|what| what.contains(&format!("and not {wanted} on 2 routes"))), "{told:?}");
     });
 }
 
