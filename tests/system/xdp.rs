@@ -64,6 +64,39 @@ fn sockets_of_af_xdp_join_two_hosts() {
     }
 }
 
+/// Hands its kernel 4,096 datagrams in 128 super-packets, as fast as that takes them.
+const BURST: &str = "
+import socket
+burst = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+burst.setsockopt(17, 103, 1000)  # UDP_SEGMENT
+for _ in range(128):
+    burst.sendto(bytes(32000), ('b', 9))
+";
+
+#[test]
+fn a_burst_of_whole_frames_loses_nothing_on_a_link_without_a_rate() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("burst.py", BURST);
+        let lab = format!(
+            "
+name: burst
+bounds: {LAX}
+nodes: {{a: {{}}, b: {{offload: false}}}}
+links: {{l: {{ends: [a, b]}}}}
+timeline:
+  - {{on: a, run: python3 burst.py, as: burst}}
+  - {{after: burst, on: b, run: 'until [ $(cat /sys/class/net/eth0/statistics/rx_packets) -ge 4096 ]; do sleep 0.05; done', as: all}}
+  - {{after: all, on: b, run: 'test $(cat /sys/class/net/eth0/statistics/rx_bytes) -lt 5000000', as: no-more}}
+"
+        );
+        bed.write("lab.yaml", &lab);
+        let run = bed.netloom(&["run", "lab.yaml", "--wall-limit", "60s"]).expect_code(0);
+        let report = bed.json("burst", "report.json");
+        assert_eq!(report["losses"].to_string(), "[]", "{run:#?}");
+    }
+}
+
 #[test]
 fn tcp_works_through_a_hub_whose_controller_sends_every_frame_back() {
     let bed = Bed::new(User::Own);
