@@ -6,10 +6,10 @@ use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
 use crate::ports::{PortSet, Window};
-use crate::priority::Standing;
+use crate::priority::{Policy, Standing};
 use crate::report::{EngineReport, Snapshot, ThreadReport};
 use crate::series::SeriesLog;
-use crate::wait::{Sleeper, Waiter};
+use crate::wait::{Restraint, Sleeper, Waiter};
 use netloom_fabric::PipeId;
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
@@ -31,6 +31,8 @@ const LONGEST_TURN: RealDuration = RealDuration::from_millis(20);
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) waiter: Waiter,
+    /// For threads that would otherwise keep kernels of nodes from running.
+    pub(crate) restraint: Option<Restraint>,
     /// The processor on which the thread stays.
     pub(crate) processor: Option<usize>,
     pub(crate) sleeper: Sleeper,
@@ -77,7 +79,11 @@ impl Driver {
         let real = self.clock.real();
         let lively = real.saturating_sub(self.last_arrival) < LIVELY;
         let wake = self.next_event();
-        let Some(span) = self.waiter.sleep(wake.map(|wake| self.clock.until(wake, real)), lively) else {
+        let until = wake.map(|wake| self.clock.until(wake, real));
+        let chosen = self.waiter.sleep(until, lively);
+        let comes_first = self.standing.as_ref().is_some_and(|standing| standing.policy() == Policy::RealTime);
+        let restraint = self.restraint.as_mut().filter(|_| comes_first);
+        let Some(span) = restraint.map_or(chosen, |restraint| restraint.limit(real, chosen, until)) else {
             // Without a margin to spin in, the packet is due now, and warming up would only keep it waiting.
             self.keep_warm(real);
             std::hint::spin_loop();

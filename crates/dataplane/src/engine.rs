@@ -12,7 +12,7 @@ use crate::ports::{self, OpenError, PortConfig, PortSet, Site};
 use crate::report::Snapshot;
 use crate::series::{Sampled, SeriesInbox};
 use crate::taps;
-use crate::wait::{Precision, Sleeper, Waiter};
+use crate::wait::{Precision, Restraint, Sleeper, Waiter};
 use crate::worker::Worker;
 use netloom_fabric::{Fabric, PipeId, PortId, Scribe, Shard, SwitchState, Tap, TapId};
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
@@ -106,6 +106,9 @@ impl Engine {
         let places = Places::new(&shards);
         let bells: io::Result<Vec<Arc<Bell>>> = shards.iter().map(|_| Bell::new().map(Arc::new)).collect();
         let bells = bells.map_err(failed("opening an event counter for the packet engine"))?;
+        // With `Exact`, programs stay away from the engine's processors.
+        let is_restrained = config.precision == Precision::Balanced
+            && config.ports.iter().any(|port| matches!(port, PortConfig::Guest { .. }));
         let sites = sites(clock, &shards, &bells, config.ports);
         let (opened, pools) = open_beside_pools(sites);
         let opened = opened.map_err(|(attempted, error)| failed(attempted)(error))?;
@@ -118,6 +121,7 @@ impl Engine {
             let driver = Driver {
                 clock,
                 waiter: Waiter::new(config.precision),
+                restraint: is_restrained.then(Restraint::default),
                 sleeper: Sleeper::new(ports.descriptors().chain([mailbox.bell.event().as_raw_fd()])),
                 processor: config.processors.get(prepared.len()).copied(),
                 edge: Edge::new(shard.fabric, &shard.borders, pool),

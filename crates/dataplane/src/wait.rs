@@ -34,6 +34,10 @@ const IDLE: Duration = Duration::from_millis(500);
 /// How long a wait lasts at most in a lab that is in use.
 const LIVELY_NAP: Duration = Duration::from_millis(5);
 
+/// How long a thread spins at most, and for which part of the time, whose priority keeps kernels of nodes from running.
+const LONGEST_SPIN: Duration = MOST_MARGIN;
+const SPINNING_PART: u32 = 4;
+
 /// Decides how long to sleep, and learns from each sleep how late this machine wakes up.
 #[derive(Debug)]
 pub(crate) struct Waiter {
@@ -77,6 +81,41 @@ impl Waiter {
     pub(crate) fn learn(&mut self, late: Duration) {
         let margin = if late > self.margin { self.margin + RISE } else { self.margin.saturating_sub(FALL) };
         self.margin = margin.clamp(LEAST_MARGIN, MOST_MARGIN);
+    }
+}
+
+/// Limits how much a thread spins that comes before all others on its processor. A program of a namespace node goes to another
+/// processor then, but a kernel of a node stays on one: on that of the thread, it would stand still for as long as packets follow
+/// one another too closely for a sleep that ends early. Such a thread sleeps until a packet is due, as with [`Precision::Eco`].
+#[derive(Debug, Default)]
+pub(crate) struct Restraint {
+    /// For how long it may still spin.
+    left: Duration,
+    /// When it was asked last. Wall time since the epoch.
+    asked: Duration,
+    /// Whether it has spun since.
+    spins: bool,
+}
+
+impl Restraint {
+    /// How long to sleep at `real`, where [`Waiter::sleep`] said `chosen`, and the next packet is due after `wake`; none: spin.
+    pub(crate) fn limit(
+        &mut self,
+        real: Duration,
+        chosen: Option<Duration>,
+        wake: Option<Duration>,
+    ) -> Option<Duration> {
+        let passed = real.saturating_sub(self.asked);
+        self.asked = real;
+        self.left = if self.spins {
+            self.left.saturating_sub(passed)
+        } else {
+            (self.left + passed / SPINNING_PART).min(LONGEST_SPIN)
+        };
+        let is_over = self.left.is_zero();
+        let span = chosen.or_else(|| wake.filter(|wake| is_over && !wake.is_zero()));
+        self.spins = span.is_none();
+        span
     }
 }
 
@@ -127,6 +166,35 @@ mod tests {
         assert_eq!(Waiter::new(Precision::Balanced).sleep(None, false), Some(IDLE - APPROACHES[0]));
         assert_eq!(Waiter::new(Precision::Balanced).sleep(None, true), Some(LIVELY_NAP));
         assert_eq!(Waiter::new(Precision::Eco).sleep(None, true), Some(IDLE));
+    }
+
+    #[test]
+    fn who_is_restrained_spins_for_a_quarter_of_the_time_at_most_and_not_for_long() {
+        let (mut restraint, us) = (Restraint::default(), Duration::from_micros);
+        // Packets follow one another by 20 us: the waiter always wants to spin.
+        let (mut now, mut spun, mut longest, mut at_once) = (us(1_000_000), us(0), us(0), us(0));
+        let begin = now;
+        while now < begin + us(100_000) {
+            let step = restraint.limit(now, None, Some(us(20)));
+            at_once = if step.is_none() { at_once + us(1) } else { us(0) };
+            longest = longest.max(at_once);
+            spun += us(u64::from(step.is_none()));
+            now += step.unwrap_or(us(1));
+        }
+        assert!(spun > us(15_000) && spun < us(25_000), "{spun:?}");
+        assert!(longest <= LONGEST_SPIN + us(1), "{longest:?}");
+    }
+
+    #[test]
+    fn nobody_is_restrained_who_sleeps_long_enough_and_what_is_due_is_not_slept_through() {
+        let (mut restraint, us) = (Restraint::default(), Duration::from_micros);
+        for round in 1..1_000 {
+            let now = us(1_000 * round);
+            assert_eq!(restraint.limit(now, Some(us(800)), Some(us(1_000))), Some(us(800)));
+            assert_eq!(restraint.limit(now + us(800), None, Some(us(200))), None);
+        }
+        restraint.left = us(0);
+        assert_eq!(restraint.limit(restraint.asked, None, Some(us(0))), None);
     }
 
     #[test]

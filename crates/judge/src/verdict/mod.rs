@@ -167,8 +167,7 @@ pub struct NodeEvidence {
     pub discards: Vec<String>,
     /// Whether it has a table of neighbours of its own, as nodes with a kernel of their own have.
     pub has_own_neighbors: bool,
-    /// What its kernel had of its processor, if the description leaves open how fast that is; none of nodes without a
-    /// kernel of their own.
+    /// What its kernel had of its processor, if the description leaves open how fast that is; none without a kernel of its own.
     pub processor: Option<ProcessorShare>,
     /// How often its share of a processor stopped it; none of nodes without `cpus`.
     pub throttled: Option<Throttled>,
