@@ -152,10 +152,12 @@ impl Switch {
         this
     }
 
-    /// What was counted before is forgotten; what was learned is not.
+    /// What passed before is not counted any more. What was learned stays, and how much that is.
     pub(crate) fn begin_counting(&mut self) {
         for counters in &mut self.counters {
-            *counters = SwitchCounters { tree: counters.tree, ..SwitchCounters::default() };
+            let SwitchCounters { learned, moved, unlearned, tree, snooping, .. } = *counters;
+            let snooping = snooping.map(|_| SnoopingCounters::default());
+            *counters = SwitchCounters { learned, moved, unlearned, tree, snooping, ..SwitchCounters::default() };
         }
     }
 

@@ -247,6 +247,20 @@ fn traffic_goes_to_members_and_to_routers() {
     assert_eq!(counted, (1, 1, 1, 1));
 }
 
+/// At the time zero of a lab.
+#[test]
+fn what_is_known_is_not_forgotten_when_counting_begins() {
+    let mut lan = Lan::asked();
+    assert_eq!(lan.send(second(1), 1, &says(1, V2, GROUP)), [3]);
+    lan.0.begin_counting(second(11));
+    assert_eq!(lan.send(second(12), 0, &traffic(0, GROUP)), [1, 3]);
+    assert_eq!(lan.send(second(12), 0, &traffic(0, OTHER)), [3]);
+    assert_eq!((lan.counted(1).reports, lan.counted(3).queries), (0, 0));
+    let ports = lan.state(second(12)).ports;
+    assert_eq!((ports[0].received, ports[0].learned), (2, 1));
+    assert_eq!((ports[1].received, ports[1].sent, ports[1].learned), (0, 1, 1));
+}
+
 /// RFC 4541, section 2.1.2 (2), and section 3: link-local groups of IPv4 and the nodes of a link of IPv6; what is no multicast of IP.
 #[test]
 fn what_is_for_all_goes_everywhere() {
