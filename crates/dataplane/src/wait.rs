@@ -20,7 +20,7 @@ pub enum Precision {
 /// Bounds of the margin. Timers on virtual machines fire 15 to 18 us late, and leaving the processor's sleep takes as
 /// long again. What is later than the upper bound waited for a processor, and spinning would only take it from others.
 const LEAST_MARGIN: Duration = Duration::from_micros(40);
-const MOST_MARGIN: Duration = Duration::from_micros(250);
+pub(crate) const MOST_MARGIN: Duration = Duration::from_micros(250);
 const FIRST_MARGIN: Duration = Duration::from_micros(80);
 /// The margin rises by this when a sleep ended later than it allows for, and falls by the other when it did not: it
 /// settles where one sleep in five hundred is too late.

@@ -10,6 +10,7 @@ use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
 use crate::report::EngineReport;
+use crate::wait::MOST_MARGIN;
 use netloom_fabric::{Delivery, Fabric, PortId};
 use netloom_units::Instant;
 use receive::Receiver;
@@ -27,8 +28,10 @@ struct Interfaces {
     clock: Clock,
 }
 
-/// How long a full interface is left alone: what it takes in meanwhile at 1 Gbit/s is a tenth of its ring. Wall time.
-const PAUSE: RealDuration = RealDuration::from_micros(50);
+/// How long a full interface is left alone: longer than the engine ever spins before an instant, so that it sleeps. Who empties the ring
+/// (`ksoftirqd`) may need this very processor, and comes behind a thread with a real-time priority. Wall time.
+const PAUSE: RealDuration = RealDuration::from_micros(350);
+const _: () = assert!(PAUSE.as_nanos() > MOST_MARGIN.as_nanos());
 
 /// The interfaces of all shards, which divide what arrives among them.
 pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
