@@ -40,7 +40,7 @@ fn section(section: &Section, definitions: &mut Map<String, Value>) -> Value {
         object["minProperties"] = json!(1);
     }
     if section.name == "ready" {
-        object["oneOf"] = json!(["tcp", "file", "command", "pause"].map(|key| json!({ "required": [key] })));
+        object["oneOf"] = json!(["tcp", "udp", "file", "command", "pause"].map(|key| json!({ "required": [key] })));
     }
     object
 }

@@ -65,7 +65,7 @@ impl Plan {
 mod tests {
     #[test]
     fn what_is_no_machine_of_the_lab_is_never_stopped() {
-        let text = "nodes: {a: , b: , c: , s: {kind: switch}, t: {kind: transit}}\nlinks:\n  air: {ends: [a, b, c], shared: true}\n  \
+        let text = "nodes: {a: , b: , c: , s: {kind: switch}, t: {kind: transit}}\nlinks:\n  air: {ends: [a, b, c], medium: shared}\n  \
                     l: {ends: [s, t]}\n";
         let plan = crate::parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
         let why = |name: &str| plan.never_stops(plan.nodes.iter().position(|node| node.name == name).unwrap());

@@ -2,7 +2,8 @@ use super::*;
 use crate::keys::{
     ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FLAP_ENTRY,
     FORWARD, HEAL, IPTABLES, KILL, LINK, LOG, MEASURE, MOVE, MULTICAST, NAT, NODE, NODE_MEASURE, PARTITION, PAUSE,
-    QUERIER, RAMP, RAMP_ENTRY, READY, REBOOT, RESTART, RULE, RUN, SET, SETUP, SNOOPING, STP, TREATMENT, UP, VLANS,
+    QUERIER, RAMP, RAMP_ENTRY, READY, REBOOT, RESTART, RULE, RUN, SET, SETUP, SNOOPING, START_ENTRY, STOP_ENTRY, STP,
+    TREATMENT, UP, VLANS,
 };
 use crate::models::{self, CHANGE};
 
@@ -125,6 +126,14 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
         "pause" => entry(&beside(&[("pause", "client")])),
         "restart" => entry(&beside(&[("restart", "client")])),
         "reboot" => entry(&beside(&[("reboot", "client")])),
+        "stop_entry" => entry(&beside(&[("stop", "client")])),
+        "start_entry" => {
+            // What is repeated starts what was stopped again.
+            let again = ["every", "times", "until"].contains(&key.name);
+            let stop =
+                if again { beside(&[("at", "1 s"), ("stop", "client")]) } else { "{at: 0 s, stop: client}".into() };
+            entry(&format!("{stop}, {}", beside(&[("at", "2 s"), ("start", "client")])))
+        }
         "flap_entry" => entry(&beside(&[("flap", "backbone"), ("for", "1 s")])),
         "log" => entry(&beside(&[("log", "rush hour")])),
         "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
@@ -288,6 +297,8 @@ fn every_example_is_decoded_and_valid() {
         &PAUSE,
         &RESTART,
         &REBOOT,
+        &STOP_ENTRY,
+        &START_ENTRY,
         &FLAP_ENTRY,
     ];
     for section in network.into_iter().chain(machine).chain(timeline) {
