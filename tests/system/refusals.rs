@@ -38,6 +38,24 @@ fn a_program_that_does_not_exist_is_four_before_anything_starts() {
 }
 
 #[test]
+fn too_few_open_files_are_four_before_anything_is_made() {
+    for user in User::all() {
+        let bed = Bed::new(user);
+        bed.write("plain.yaml", PLAIN);
+        for command in ["run", "up"] {
+            let refused = bed.wrapped(&["prlimit", "--nofile=16:16"], &[command, "plain.yaml"]).expect_code(4);
+            assert!(
+                refused.stderr.contains("this lab needs 28 open files in one process at least, and 16 are allowed")
+            );
+        }
+        assert!(!bed.work().join("results/plain").exists());
+        bed.assert_nothing_is_left("plain");
+        bed.wrapped(&["prlimit", "--nofile=40:40"], &["up", "plain.yaml"]).expect_code(0);
+        bed.netloom(&["down"]).expect_code(0);
+    }
+}
+
+#[test]
 fn a_machine_that_allows_no_namespaces_is_four_and_is_told_what_to_enable() {
     for user in User::all() {
         if user == User::Own && is_root() {

@@ -7,7 +7,7 @@ use netloom_host::processors;
 use netloom_host::programs::{exists, find, is_executable};
 use netloom_host::users::User;
 use netloom_judge::{MissingProgram, RunError};
-use netloom_lab::{Action, Daemon, FilePlan, NodeKey, NodePlan, PinPlan, Plan, Program, Stack};
+use netloom_lab::{Action, Clock, Daemon, FilePlan, NodeKey, NodePlan, PinPlan, Plan, Program, Stack};
 use nix::sys::resource::{Resource, getrlimit};
 use std::collections::BTreeSet;
 use std::env;
@@ -153,20 +153,27 @@ pub(crate) fn open_files(plan: &Plan) -> Result<(), RunError> {
     too_few_files(plan, hard).map_or(Ok(()), |problem| Err(RunError::Machine(problem)))
 }
 
-/// Open files of a lab without nodes: channels, sockets, signals, results, the packet engine.
+/// Open files of a lab without nodes, as counted in `/proc/PID/fd` of the lab's process: 20 when it is up (channels, sockets, signals, results,
+/// the packet engine), and 4 for a client and its program's streams.
 const FILES_OF_A_LAB: u64 = 24;
-/// Those of a node on this machine's kernel, and of one with a kernel of its own.
+/// Those of a node on this machine's kernel: labs of 2, 10 and 50 such nodes differ by 2 a node, however many interfaces they have.
 const FILES_OF_A_NODE: u64 = 2;
-const FILES_OF_A_KERNEL: u64 = 6;
+/// Those of a kernel of its own in virtual time, where interfaces have none: counted with one and two nodes, and one and two interfaces.
+const FILES_OF_A_KERNEL_IN_VIRTUAL_TIME: u64 = 7;
+/// Those of a kernel of its own in any other time, and those of each of its interfaces (a port of vhost-user): counted as above.
+const FILES_OF_A_KERNEL: u64 = 12;
+const FILES_OF_AN_INTERFACE: u64 = 7;
 
 /// Why so few open files do not do, if so.
 fn too_few_files(plan: &Plan, allowed: u64) -> Option<String> {
-    let of_node = |node: &NodePlan| match node.stack {
-        Stack::Namespace => FILES_OF_A_NODE,
-        Stack::Kernel | Stack::Vm => FILES_OF_A_KERNEL,
-        Stack::Engine => 0,
+    let of_node = |node: &NodePlan| match (node.stack, plan.clock) {
+        (Stack::Namespace, _) => FILES_OF_A_NODE,
+        (Stack::Kernel | Stack::Vm, Clock::Virtual) => FILES_OF_A_KERNEL_IN_VIRTUAL_TIME,
+        (Stack::Kernel | Stack::Vm, _) => FILES_OF_A_KERNEL + FILES_OF_AN_INTERFACE * node.interfaces.len() as u64,
+        (Stack::Engine, _) => 0,
     };
-    let needed = FILES_OF_A_LAB + plan.nodes.iter().map(of_node).sum::<u64>();
+    let files = plan.capture.len() + usize::from(plan.journal.is_some());
+    let needed = FILES_OF_A_LAB + files as u64 + plan.nodes.iter().map(of_node).sum::<u64>();
     (needed > allowed).then(|| {
         format!(
             "this lab needs {needed} open files in one process at least, and {allowed} are allowed (`ulimit -Hn`): raise that, as in \
@@ -255,11 +262,22 @@ mod tests {
 
     #[test]
     fn a_lab_says_how_many_open_files_it_needs() {
-        let plan = netloom_lab::parse("nodes: [a, b, c]\nlinks: {l: {ends: [a, b]}, m: {ends: [b, c]}}\n", "t.yaml")
-            .unwrap()
-            .plan;
-        let said = too_few_files(&plan, 16).unwrap();
-        assert!(said.contains("needs 30 open files") && said.contains("16 are allowed"), "{said}");
-        assert_eq!(too_few_files(&plan, 1_024), None);
+        let said = |more: &str, allowed| {
+            let text = format!("nodes: [a, b, c]\nlinks: {{l: {{ends: [a, b]}}, m: {{ends: [b, c]}}}}\n{more}");
+            too_few_files(&netloom_lab::parse(&text, "t.yaml").unwrap().plan, allowed)
+        };
+        let real = said("", 16).unwrap();
+        assert!(real.contains("needs 30 open files") && real.contains("16 are allowed"), "{real}");
+        assert_eq!(said("", 30), None);
+        let needs = |more, count: u64| {
+            assert!(
+                said(more, 1).unwrap().contains(&format!("needs {count} open files")),
+                "{more}: {:?}",
+                said(more, 1)
+            );
+        };
+        needs("capture: [l, m]\njournal: all\n", 33);
+        needs("clock: virtual\n", 45);
+        needs("clock: {dilation: 10}\n", 88);
     }
 }
