@@ -11,7 +11,7 @@ use netloom_host::guest::message::Identity;
 use netloom_host::node::NodeConfig;
 use netloom_host::processors;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Clock, NodePlan, Plan, Stack};
+use netloom_lab::{Clock, NodePlan, Plan, Stack, VmBegin};
 use netloom_units::BranchCount;
 use netloom_vhost::Listener;
 use netloom_vm::Prepared;
@@ -251,10 +251,18 @@ fn up_within(node: &NodePlan, clock: Clock) -> (Duration, Duration) {
     (Duration::from_nanos(lab.as_nanos()), clock.dilation().unwrap_or_default().to_real(lab))
 }
 
+/// Whether a virtual machine's kernel writes to its console as soon as it begins. Of others, silence says nothing: a disk's system may have
+/// another console, and a slow machine is not to be killed while it boots.
+fn speaks(node: &NodePlan) -> bool {
+    let hushes = |word: &str| word == "quiet" || word.starts_with("console=") || word.starts_with("loglevel=");
+    let begin = node.vm.as_ref().map(|vm| &vm.begin);
+    matches!(begin, Some(VmBegin::Kernel { append, .. }) if !append.split_ascii_whitespace().any(hushes))
+}
+
 /// Kernels take long to boot compared to everything else here, so that the user may want them not to.
 ///
-/// A virtual machine that has shown nothing after half of its time, not even a message of its loader, hangs before its kernel has begun: it is
-/// started once more, and has all of its time again.
+/// A virtual machine [whose kernel speaks at once](speaks) and that has shown nothing after half of its time hangs before its kernel has begun: it
+/// is started once more, and has all of its time again. So nobody waits for longer than one and a half times that.
 fn await_up(
     plan: &Plan,
     nodes: &mut [Option<KernelNode>],
@@ -275,7 +283,7 @@ fn await_up(
             if elapsed >= wall {
                 return Err(refusal::of_node(waiting.lateness(lab)));
             }
-            if elapsed >= wall / 2 && described.vm.is_some() && waiting.is_silent() && again(place, node)? {
+            if elapsed >= wall / 2 && speaks(described) && waiting.is_silent() && again(place, node)? {
                 let name = &described.name;
                 guard.step(format!("booting {name} once more: it has shown nothing within {} s", elapsed.as_secs()));
                 begins[place] = Instant::now();
@@ -362,4 +370,22 @@ fn bind(path: &Path) -> Result<Listener, RunError> {
 
 fn cannot(what: &str, path: &Path, error: &std::io::Error) -> RunError {
     RunError::Machine(format!("{what} {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_kernel_that_speaks_at_once_hangs_if_it_is_silent() {
+        let speaks_with = |vm: &str| {
+            let text = format!("nodes: {{m: {{vm: {vm}}}, h: }}\nlinks: {{l: {{ends: [m, h]}}}}\n");
+            let plan = netloom_lab::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
+            speaks(plan.nodes.iter().find(|node| node.vm.is_some()).unwrap())
+        };
+        assert!(speaks_with("{kernel: /k, initrd: /i}") && speaks_with("{kernel: /k, initrd: /i, append: panic=1}"));
+        assert!(!speaks_with("{kernel: /k, initrd: /i, append: panic=1 quiet}"));
+        assert!(!speaks_with("{kernel: /k, initrd: /i, append: console=tty0}"));
+        assert!(!speaks_with("{disk: /d.qcow2}"));
+    }
 }

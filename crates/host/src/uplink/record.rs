@@ -1,5 +1,5 @@
-//! What a link changes in the caller's network, written down beforehand: if all of its processes are killed at once, the next
-//! link that begins there puts it back.
+//! What a link changes in the caller's network, written down beforehand: if all of its processes are killed at once, its watcher puts it
+//! back, or else the next link that begins there.
 //!
 //! The link's process and its guard hold the file locked. A file that is not locked is of a link that is no more.
 
@@ -24,7 +24,8 @@ impl Record {
     /// Puts back what links have left that are no more, and begins a record. The current network namespace must be the
     /// caller's.
     pub(super) fn begin(folder: &Path) -> Result<Self, KernelError> {
-        sweep(folder)?;
+        let _alone = alone_in(folder)?;
+        put_all_back(folder)?;
         let beginning = beginning()?;
         let path = folder.join(format!("{beginning}{}", std::process::id()));
         let file = locked::create(&path).attempted(|| format!("write {}", path.display()))?;
@@ -58,6 +59,20 @@ fn beginning() -> Result<String, KernelError> {
 
 /// Puts back what links have left that are no more, and waits for whoever is at it. The current network namespace must be the caller's.
 pub(super) fn sweep(folder: &Path) -> Result<(), KernelError> {
+    let _alone = alone_in(folder)?;
+    put_all_back(folder)
+}
+
+/// Lets one process at a time put back what links have left, until the file is closed. Whoever begins a link meanwhile waits: it would take the
+/// names and rules that are about to be removed.
+fn alone_in(folder: &Path) -> Result<File, KernelError> {
+    let attempted = || format!("lock {}", folder.display());
+    let opened = File::open(folder).attempted(attempted)?;
+    opened.lock().attempted(attempted)?;
+    Ok(opened)
+}
+
+fn put_all_back(folder: &Path) -> Result<(), KernelError> {
     let beginning = beginning()?;
     if records(folder, &beginning)?.is_empty() {
         return Ok(());
