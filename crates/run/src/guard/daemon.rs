@@ -3,6 +3,7 @@
 use crate::Event;
 use crate::teller::Teller;
 use netloom_host::jsonl::Lines;
+use netloom_host::{KernelError, shortage};
 use netloom_judge::{ExitCode, RunError};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, setsid};
@@ -18,7 +19,6 @@ pub(super) fn detach(
     sink: &mut dyn FnMut(&Event),
     body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    let failed = |error: io::Error| RunError::Machine(format!("starting the guard process: {error}"));
     let (ours, theirs) = UnixStream::pair().map_err(failed)?;
     // SAFETY: this process has one thread, as the callers of this crate promise, so the child may do anything.
     match unsafe { fork() }.map_err(|errno| failed(errno.into()))? {
@@ -30,38 +30,54 @@ pub(super) fn detach(
         }
         ForkResult::Child => {
             drop(ours);
-            std::process::exit(i32::from(become_guard(theirs, body).is_err()));
+            become_guard(theirs, body);
+            std::process::exit(0);
         }
     }
 }
 
-/// In the intermediate process: leaves the terminal's session, and forks once more so that the guard can never get a
-/// terminal again.
-fn become_guard(
-    stream: UnixStream,
-    body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
-) -> io::Result<()> {
+/// Why there is no guard, with the limit on processes that was reached, if it is that.
+fn failed(error: io::Error) -> RunError {
+    let error = KernelError::from_io("start the guard process", &error);
+    RunError::Machine(shortage::of_processes(error).to_string())
+}
+
+/// In the intermediate process, whose exit code says nothing: the guard is its child.
+fn become_guard(stream: UnixStream, body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>) {
+    let is_guard = leave();
+    let watcher = is_guard.and_then(|is_guard| if is_guard { stream.try_clone().map(Some) } else { Ok(None) });
+    let Ok(teller) = Teller::new(stream) else { return };
+    match watcher {
+        Ok(Some(watcher)) => guard(&teller, watcher.into(), body),
+        Ok(None) => {}
+        Err(error) => say_failed(&teller, &failed(error)),
+    }
+}
+
+/// Leaves the terminal's session, and forks once more so that the guard can never get a terminal again. Whether this is the guard now.
+fn leave() -> io::Result<bool> {
     setsid()?;
     // SAFETY: as above, this process has one thread.
     if let ForkResult::Parent { .. } = unsafe { fork() }? {
-        return Ok(());
+        return Ok(false);
     }
     let null = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
-    let watcher = OwnedFd::from(stream.try_clone()?);
-    guard(stream, watcher, body);
-    Ok(())
+    Ok(true)
+}
+
+fn say_failed(teller: &Teller, error: &RunError) {
+    teller.last_words(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
 }
 
 /// In the guard: tells the command that started it, unless that is gone.
 fn guard(
-    stream: UnixStream,
+    teller: &Teller,
     watcher: OwnedFd,
     body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
 ) {
-    let Ok(teller) = Teller::new(stream) else { return };
     // The command that waits may have been stopped, and must not block the lab.
     let mut tell = |event: &Event| match event {
         Event::Ready => {
@@ -73,7 +89,7 @@ fn guard(
         _ => teller.mention(event),
     };
     if let Err(error) = body(watcher, &mut tell) {
-        teller.last_words(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
+        say_failed(teller, &error);
     }
 }
 
