@@ -130,16 +130,18 @@ bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, standstil
 nodes:
   a:
   b: {sysctl: {net.ipv4.ip_default_ttl: 33}, setup: ['ip addr add 10.9.9.9/32 dev lo']}
-links: {l: {ends: [a, b], delay: 1 ms}}
+  c:
+links: {l: {ends: [a, b], delay: 1 ms}, m: {ends: [b, c]}}
 timeline:
   - {on: b, run: 'trap \"echo asked; exit 0\" TERM; echo begins; while :; do sleep 0.05; done', as: server, service: true}
   - {at: 200 ms, on: b, run: 'ip addr add 10.8.8.8/24 dev eth0; ip route add blackhole 10.7.0.0/16; sysctl -qw net.ipv4.ip_default_ttl=44', as: own}
-  - {at: 1 s, stop: b, for: 2 s}
+  - {at: 1 s, stop: [b, c], for: 2 s}
   - {at: 1500 ms, on: a, run: 'ip -o link show eth0 | grep -c LOWER_UP; ! ping -c 1 -W 1 b', as: away}
   - {at: 2 s, on: b, run: 'true', as: never, may_fail: true}
+  - {at: 3 s, on: c, run: 'true', as: at-once}
   - {at: 3500 ms, on: a, run: 'until ping -c 1 -W 1 b; do sleep 0.1; done; ip -o link show eth0 | grep -c LOWER_UP', as: back}
   - {on: b, run: 'ip -o addr; ip route; cat /proc/sys/net/ipv4/ip_default_ttl', as: look, after: back}
-expect: [away.exit == 0, l.forward.drops >= 0]
+expect: [away.exit == 0, at-once.exit == 0, l.forward.drops >= 0]
 ";
 
 #[test]
@@ -158,6 +160,10 @@ fn a_node_that_stops_has_the_network_of_the_lab_file_when_it_starts() {
         for what in ["asked to stop", "has stopped", "starts again", "runs again"] {
             assert_eq!(events.at(what, "b").len(), 1, "{what}: {run:#?}");
         }
+        let of_nodes =
+            events.0.iter().filter(|event| event["event"] == "asked to stop" || event["event"] == "starts again");
+        let late: Vec<&Value> = of_nodes.map(|event| &event["lateness_ns"]).collect();
+        assert!(late.len() == 4 && (clock.is_empty() || late.iter().all(|late| **late == 0)), "{late:?}: {run:#?}");
         let report = bed.json("churn", "report.json");
         let never = report["commands"].as_array().unwrap().iter().find(|row| row["name"] == "never").unwrap();
         assert_eq!((&never["node_stopped"], &never["start_ns"]), (&true.into(), &Value::Null), "{never}");

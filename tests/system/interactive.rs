@@ -344,7 +344,7 @@ fn nodes_stop_and_start() {
         let bed = Bed::new(user);
         let lab = "
 name: halt
-nodes: {a: {}, b1: {}, b2: {}, s: {kind: switch}}
+nodes: {a: {}, b1: {setup: ['test ! -e spoilt']}, b2: {}, s: {kind: switch}}
 links: {l1: {ends: [a, s], delay: 1 ms}, l2: {ends: [b1, s]}, l3: {ends: [b2, s]}, m: {ends: [{node: a, address: 10.5.0.1/30}, {node: b2, address: 10.5.0.2/30}], bypass: true}}
 timeline:
   - {on: b1, run: sleep 1000, service: true}
@@ -377,6 +377,14 @@ timeline:
         bed.netloom(&["start", "halt", "b1", "b2"]).expect_code(0);
         pings("b1", 0);
         pings("10.5.0.2", 0);
+        // What fails when a node starts is told; the node and the lab go on.
+        let spoilt = bed.write("spoilt", "");
+        bed.netloom(&["stop", "halt", "b1"]).expect_code(0);
+        refused(&["start", "halt", "b1"], 1, "node `b1` runs, but not all that starts with it: ");
+        pings("b1", 0);
+        std::fs::remove_file(spoilt).unwrap();
+        bed.netloom(&["stop", "halt", "b1"]).expect_code(0);
+        bed.netloom(&["start", "halt", "b1"]).expect_code(0);
         // A switch stops, too.
         bed.netloom(&["stop", "halt", "s"]).expect_code(0);
         pings("b1", 1);

@@ -100,10 +100,10 @@ impl Client {
         self.done(&Request::Stop(NodeName { node: node.to_owned() }))
     }
 
-    /// Starts a node that has stopped, and returns when it runs.
+    /// Starts a node that has stopped, and returns when its setup has run and its services are ready.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if there is no such node, or it runs.
+    /// [`RunError::Reported`] if there is no such node, or it runs, or something that starts with it fails.
     pub fn start(&mut self, node: &str) -> Result<(), RunError> {
         self.done(&Request::Start(NodeName { node: node.to_owned() }))
     }

@@ -10,7 +10,7 @@ mod flush;
 #[cfg(test)]
 mod fuzz;
 mod link;
-pub(crate) mod nftables;
+pub(crate) mod netfilter;
 mod rule;
 mod socket;
 mod veth;

@@ -114,8 +114,13 @@ pub(crate) trait LabNode: Debug {
         Ok(())
     }
 
-    /// It starts again: its network becomes as it was configured.
-    fn bring_up(&mut self) -> Result<(), NodeError> {
+    /// It starts again: its network is to become as it was configured.
+    fn begin_bring_up(&mut self) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// Waits until it is so.
+    fn finish_bring_up(&mut self) -> Result<(), NodeError> {
         Ok(())
     }
 

@@ -68,10 +68,10 @@ class LiveNode:
         self.lab.ask("stop", node=self.name)
 
     def start(self) -> None:
-        """Starts it, once it has stopped, as at the beginning of the lab. Returns when it runs; at once where lab time stands still.
+        """Starts it, once it has stopped, as at the beginning of the lab. Returns when its services are ready; at once where lab time stands still.
 
         Raises:
-            RefusedError: It runs.
+            RefusedError: It runs, or something that starts with it fails.
         """
         self.lab.ask("start", node=self.name)
 

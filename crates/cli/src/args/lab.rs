@@ -102,8 +102,8 @@ pub(crate) struct ShellArgs {
   netloom stop star 'r*' sw1
   netloom start star 'r*' sw1
 
-Returns when the nodes have stopped, or run again. Of a pattern, nodes count that can be changed: those that run, for
-`stop`, or have stopped, for `start`.")]
+Returns when the nodes have stopped, or run again with their setup done and their services ready. Of a pattern, nodes count
+that can be changed: those that run, for `stop`, or have stopped, for `start`.")]
 pub(crate) struct NodesArgs {
     /// The lab
     pub(crate) lab: String,

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) fn complete(words: &[String]) -> Outcome {
     let Some((begun, before)) = words.split_last() else { return DONE };
     let Some((argument, lab)) = place(&Cli::command(), before) else { return DONE };
-    let names = names(&argument, lab.as_deref());
+    let names = names(&argument, lab.as_deref(), before);
     let found: Vec<String> = names.into_iter().filter(|name| name.starts_with(begun.as_str())).collect();
     if found.is_empty() { DONE } else { print(&found.join("\n")) }
 }
@@ -71,8 +71,8 @@ fn option_of<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     })
 }
 
-/// What may stand in the place of this argument.
-fn names(argument: &str, lab: Option<&str>) -> Vec<String> {
+/// What may stand in the place of this argument, behind these words.
+fn names(argument: &str, lab: Option<&str>, before: &[String]) -> Vec<String> {
     let labs = || running_labs().unwrap_or_default();
     let of_lab = || {
         // Without a name, the only lab is meant.
@@ -84,7 +84,12 @@ fn names(argument: &str, lab: Option<&str>) -> Vec<String> {
     };
     match argument {
         "lab" | "what" => labs(),
-        "node" | "nodes" => of_lab().as_ref().map(programs).unwrap_or_default(),
+        "node" => of_lab().as_ref().map(programs).unwrap_or_default(),
+        // Of `stop` and `start`: whatever stops, switches too.
+        "nodes" => {
+            let starts = before.iter().any(|word| word == "start");
+            of_lab().map(|found| super::nodes::changeable(&found, starts)).unwrap_or_default()
+        }
         "link" => of_lab().map_or_else(Vec::new, |found| found.links.into_iter().map(|link| link.name).collect()),
         // Of `restart` and `logs`: a service, or a node.
         "name" | "names" => of_lab().map_or_else(Vec::new, |found| {
@@ -127,7 +132,16 @@ _netloom_with_names() {
     _netloom "$@"
     local names
     names=$(netloom complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-    [[ -n $names ]] && COMPREPLY=($names)
+    if [[ -n $names ]]; then
+        COMPREPLY=($names)
+    elif [[ -z ${COMP_WORDS[COMP_CWORD]} ]]; then
+        # Where only options could follow, a file is meant.
+        local word
+        for word in "${COMPREPLY[@]}"; do
+            [[ $word == [-\<\[]* ]] || return 0
+        done
+        COMPREPLY=()
+    fi
 }
 complete -F _netloom_with_names -o nosort -o bashdefault -o default netloom
 "#;

@@ -4,7 +4,7 @@ use super::exec::several::{is_pattern, matches};
 use super::{DONE, Failure, Outcome};
 use crate::args::NodesArgs;
 use crate::talk::say;
-use netloom_control::{Client, NodeState, Topology};
+use netloom_control::{Client, Node, NodeState, Topology};
 use netloom_judge::{ExitCode, RunError};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -13,6 +13,8 @@ use std::thread::scope;
 
 /// Nodes that are changed at a time.
 const AT_A_TIME: usize = 64;
+/// Kinds of nodes that lead out of the lab, which no lab stops.
+const LEAD_OUT: [&str; 4] = ["external", "internet", "tunnel", "outside"];
 
 /// Stops the nodes, or starts them, side by side.
 pub(super) fn change(args: &NodesArgs, starts: bool) -> Outcome {
@@ -43,19 +45,24 @@ fn meant(topology: &Topology, wanted: &[String], starts: bool) -> Result<Vec<Str
     let (mut known, mut found) = (BTreeSet::new(), Vec::new());
     for name in wanted {
         if !is_pattern(name) {
-            found.extend(known.insert(name.as_str()).then(|| name.clone()));
+            found.extend(known.insert(name.clone()).then(|| name.clone()));
             continue;
         }
-        let is_changed = |state: NodeState| state == if starts { NodeState::Stopped } else { NodeState::Running };
-        let machines = topology.nodes.iter().filter(|node| node.stack != "engine" && matches(name, &node.name));
-        let own: Vec<&str> = machines.filter(|node| is_changed(node.state)).map(|node| node.name.as_str()).collect();
+        let own: Vec<String> = changeable(topology, starts).into_iter().filter(|node| matches(name, node)).collect();
         if own.is_empty() {
             let what = if starts { "has stopped" } else { "runs" };
             return Err(Failure::new(ExitCode::Usage, format!("no node with a name like `{name}` {what}")));
         }
-        found.extend(own.into_iter().filter(|node| known.insert(node)).map(str::to_owned));
+        found.extend(own.into_iter().filter(|node| known.insert(node.clone())));
     }
     Ok(found)
+}
+
+/// The nodes that can be started, or stopped.
+pub(super) fn changeable(topology: &Topology, starts: bool) -> Vec<String> {
+    let wanted = if starts { NodeState::Stopped } else { NodeState::Running };
+    let stops = |node: &&Node| node.state == wanted && node.stack != "vm" && !LEAD_OUT.contains(&node.kind.as_str());
+    topology.nodes.iter().filter(stops).map(|node| node.name.clone()).collect()
 }
 
 #[cfg(test)]
@@ -70,6 +77,7 @@ mod tests {
             node("h2", "namespace", "stopped"),
             node("h3", "kernel", "running"),
             node("hub", "engine", "running"),
+            node("vm", "vm", "running"),
         ];
         serde_json::from_value(json!({ "nodes": nodes, "links": [], "exposed": [], "services": [] })).unwrap()
     }
@@ -79,7 +87,8 @@ mod tests {
         let names = |wanted: &[&str], starts| {
             meant(&topology(), &wanted.iter().map(ToString::to_string).collect::<Vec<_>>(), starts)
         };
-        assert_eq!(names(&["h*"], false).unwrap(), ["h1", "h3"]);
+        assert_eq!(names(&["h*"], false).unwrap(), ["h1", "h3", "hub"]);
+        assert_eq!(names(&["*"], false).unwrap(), ["h1", "h3", "hub"]);
         assert_eq!(names(&["h*"], true).unwrap(), ["h2"]);
         assert_eq!(names(&["hub", "h3", "h?"], false).unwrap(), ["hub", "h3", "h1"]);
         assert_eq!(names(&["nobody", "nobody"], true).unwrap(), ["nobody"]);

@@ -53,7 +53,7 @@ pub enum Request {
     Restart(Restart),
     /// Stops a node: its links are cut, its programs end, and its network goes. The reply comes when that is done.
     Stop(NodeName),
-    /// Starts a node that has stopped, as at the beginning of the lab. The reply comes when it runs; its services start then.
+    /// Starts a node that has stopped, as at the beginning of the lab. The reply comes when its setup has run and its services are ready.
     Start(NodeName),
     /// Asks which tasks of the lab's exercise are met.
     Exercise,

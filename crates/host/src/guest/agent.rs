@@ -277,7 +277,7 @@ impl Agent {
     fn shut_down(&mut self) -> Result<(), KernelError> {
         let config = &self.identity.config;
         self.watch.as_mut().map_or(Ok(()), |watch| watch.pause(config))?;
-        shut::shut_down(config)
+        shut::shut_down(config, self.watch.as_ref())
     }
 
     fn bring_up(&mut self) -> Result<(), KernelError> {

@@ -207,7 +207,7 @@ impl<'a> Agent<'a> {
     /// What happens to the network from here on is no program's doing.
     fn shut_down(&mut self) -> Result<(), KernelError> {
         self.watch.as_mut().map_or(Ok(()), |watch| watch.pause(self.config))?;
-        shut::shut_down(self.config)
+        shut::shut_down(self.config, self.watch.as_ref())
     }
 
     fn bring_up(&mut self) -> Result<(), KernelError> {

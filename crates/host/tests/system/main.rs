@@ -44,6 +44,7 @@ const CASES: &[(&str, fn())] = &[
     ("networks::a_router_forwards_both_families", networks::a_router_forwards_both_families),
     ("networks::the_lab_side_of_a_link_is_silent", networks::the_lab_side_of_a_link_is_silent),
     ("networks::bridges_pass_frames_on_and_say_nothing", networks::bridges_pass_frames_on_and_say_nothing),
+    ("networks::a_node_that_was_shut_down_comes_up_as_it_was", networks::a_node_that_was_shut_down_comes_up_as_it_was),
     ("networks::the_other_end_sees_its_carrier_go", networks::the_other_end_sees_its_carrier_go),
     ("networks::addresses_of_settled_nodes_are_their_own", networks::addresses_of_settled_nodes_are_their_own),
     ("networks::a_listener_is_seen", networks::a_listener_is_seen),

@@ -137,6 +137,51 @@ pub(crate) fn bridges_pass_frames_on_and_say_nothing() {
     });
 }
 
+/// What programs made of a node's network goes, and what it was configured to have comes again.
+pub(crate) fn a_node_that_was_shut_down_comes_up_as_it_was() {
+    const LOOK: &str = "ls /sys/class/net; ip -br addr | sort; ip route show table all | sort; ip -6 route show table all | sort; \
+        ip rule; ip -6 rule; ip link show eth0 | grep -o 'mtu [0-9]*\\|qdisc [a-z]*\\|ether [^ ]*'; nft list ruleset";
+    const MESS: &str = "set -e; ip link set eth0 down; ip link set eth0 name lan0 mtu 1400 address 02:00:00:00:00:77; \
+        ip link set lan0 up; ip addr add 10.8.8.8/24 dev lan0; ip addr add 10.9.9.9/32 dev lo; ip addr add fd99::9/128 dev lo; \
+        ip route add blackhole 10.7.0.0/16; ip -6 route add unreachable fd77::/64; ip route add 10.6.0.0/16 dev lan0 table 77; \
+        ip rule add from 10.8.8.8 table 77; ip -6 rule add from fd99::9 table 77; ip link add v0 type veth peer name v1; \
+        ip addr add 10.5.0.1/24 dev v0; ip link set v0 up; tc qdisc add dev lan0 root pfifo limit 10; \
+        nft 'add table inet own; add chain inet own c { type filter hook input priority 0; policy drop; }'";
+    in_lab(|_| {
+        let a = host("a", &[&["10.0.0.1/24", "fd00::1/64"]]);
+        let a = NodeConfig { routes: vec![route("10.9.0.0/16", "10.0.0.2")], ..a };
+        let mut nodes = connected(&[a, host("b", &[&["10.0.0.2/24", "fd00::2/64"]])], &[[(0, 0), (1, 0)]]);
+        let before = ok(&mut nodes[0], LOOK);
+        for mess in [MESS, "true"] {
+            ok(&mut nodes[0], mess);
+            nodes[0].shut_down().unwrap();
+            let left =
+                ok(&mut nodes[0], "ip -o addr; ip route show table all; ip -6 route show table all; nft list ruleset");
+            assert_eq!(left, "", "after `{mess}`");
+            nodes[0].begin_bring_up().unwrap();
+            nodes[0].finish_bring_up().unwrap();
+            within(Duration::from_secs(60), "addresses that can be used", || {
+                nodes[0].begin_settle().unwrap();
+                nodes[0].finish_settle().unwrap()
+            });
+            assert_eq!(ok(&mut nodes[0], LOOK), before, "after `{mess}`");
+            ok(&mut nodes[0], "ping -n -c 1 -W 10 10.0.0.2; ping -6 -n -c 1 -W 10 fd00::2");
+        }
+        assert!(nodes[0].is_alone().unwrap());
+        // Whatever it said of its network, the lab is to know of that, and of nothing that the lab did itself.
+        let told = |node: &mut Node| {
+            node.begin_account().unwrap();
+            node.finish_account().unwrap().changes.into_iter().map(|change| change.what).collect::<Vec<String>>()
+        };
+        let said = told(&mut nodes[0]);
+        assert!(said.iter().any(|what| what.contains("10.8.8.8")), "{said:?}");
+        nodes[0].shut_down().unwrap();
+        nodes[0].begin_bring_up().unwrap();
+        nodes[0].finish_bring_up().unwrap();
+        assert_eq!(told(&mut nodes[0]), said);
+    });
+}
+
 pub(crate) fn the_other_end_sees_its_carrier_go() {
     in_lab(|_| {
         // The kernel brings up no second end before the pair is one.
@@ -183,11 +228,15 @@ pub(crate) fn a_listener_is_seen() {
         let mut nodes =
             connected(&[host("a", &[&["10.0.0.1/24"]]), host("b", &[&["10.0.0.2/24"]])], &[[(0, 0), (1, 0)]]);
         assert!(!nodes[0].listening(Transport::Tcp, 5201).unwrap());
-        let server = "import socket,time; s=socket.create_server(('10.0.0.1',5201)); time.sleep(100)";
+        let server = "import socket,time; u=socket.socket(type=socket.SOCK_DGRAM); u.bind(('10.0.0.1',5301)); \
+            s=socket.create_server(('10.0.0.1',5201)); time.sleep(100)";
         nodes[0].spawn(quiet(&["python3", "-c", server])).unwrap();
         within(Duration::from_secs(50), "the listener", || nodes[0].listening(Transport::Tcp, 5201).unwrap());
         assert!(!nodes[1].listening(Transport::Tcp, 5201).unwrap());
         assert!(!nodes[0].listening(Transport::Tcp, 5202).unwrap());
+        let bound = |node: &mut Node, transport, port| node.listening(transport, port).unwrap();
+        assert!(bound(&mut nodes[0], Transport::Udp, 5301) && !bound(&mut nodes[0], Transport::Tcp, 5301));
+        assert!(!bound(&mut nodes[0], Transport::Udp, 5201) && !bound(&mut nodes[1], Transport::Udp, 5301));
     });
 }
 

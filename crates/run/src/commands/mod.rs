@@ -116,6 +116,12 @@ impl Command {
         self.restarts += 1;
         (self.ended, self.readiness, self.succeeded, self.turn) = (None, None, None, None);
         (self.taken_by, self.comes_again) = (None, false);
+        self.may_start();
+    }
+
+    /// What has kept it from starting is over.
+    pub(crate) fn may_start(&mut self) {
+        (self.kept_by, self.node_stopped) = (None, false);
     }
 
     /// The node that it runs on.

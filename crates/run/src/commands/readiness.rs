@@ -59,6 +59,13 @@ impl Readiness {
         *self == Self::Ready
     }
 
+    /// It was not ready in time, and is asked on without an end.
+    pub(crate) fn go_on(&mut self) {
+        if let Self::Awaited { deadline, .. } = self {
+            *deadline = None;
+        }
+    }
+
     /// When it wants to be looked at again.
     pub(crate) fn due(&self) -> Option<Instant> {
         match self {

@@ -87,8 +87,12 @@ impl LabNode for Node {
         Self::shut_down(self)
     }
 
-    fn bring_up(&mut self) -> Result<(), NodeError> {
-        Self::bring_up(self)
+    fn begin_bring_up(&mut self) -> Result<(), NodeError> {
+        Self::begin_bring_up(self)
+    }
+
+    fn finish_bring_up(&mut self) -> Result<(), NodeError> {
+        Self::finish_bring_up(self)
     }
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {

@@ -359,11 +359,8 @@ impl<'a> Session<'a> {
                 self.programs.start_timed(&mut self.context, &events, at)
             }
             Item::Mark(event) => self.mark(event, at),
-            Item::Disturb(event) if stops::node(&self.context, event).is_some() => {
-                stops::planned(&mut self.context, &mut self.programs, &mut self.carriers, (event, at), false)
-            }
-            Item::Recover(event) if stops::node(&self.context, event).is_some() => {
-                stops::planned(&mut self.context, &mut self.programs, &mut self.carriers, (event, at), true)
+            Item::Disturb(event) | Item::Recover(event) if stops::node(&self.context, event).is_some() => {
+                self.stop_or_start(event, at, matches!(item, Item::Recover(_)))
             }
             Item::Disturb(event) => self.programs.disturb(&mut self.context, event, at),
             Item::Recover(event) => self.programs.recover(&mut self.context, event, at),

@@ -5,6 +5,7 @@ mod churn;
 mod collect;
 mod order;
 mod processes;
+mod returning;
 mod services;
 mod stops;
 mod ways;
@@ -56,8 +57,10 @@ pub(super) struct Programs {
     ended_for: Vec<(ClientId, i32)>,
     /// The nodes that have stopped, or are about to stop or start.
     changing: BTreeMap<usize, stops::Change>,
-    /// The clients whose nodes have done so and who have not heard of it.
-    changed_for: Vec<ClientId>,
+    /// The clients whose nodes have done so, or could not, and who have not heard of it.
+    changed_for: Vec<(ClientId, returning::Changed)>,
+    /// The nodes that run again, and what starts with them.
+    returning: Vec<returning::Returning>,
     /// What was to start in nodes that are about to stop.
     deferred: BTreeSet<usize>,
     /// What nodes pack at the end; none before.
@@ -104,6 +107,7 @@ impl Programs {
             ended_for: Vec::new(),
             changing: BTreeMap::new(),
             changed_for: Vec::new(),
+            returning: Vec::new(),
             deferred: BTreeSet::new(),
             packs: None,
             hosts,
@@ -204,9 +208,11 @@ impl Programs {
         context.tell(format!("{name} does not start: {other} did not succeed"));
         context.note("not started", json!({ "command": name, "because": other }))?;
         self.commands[number].kept_by = Some(other.clone());
+        let failure = RunError::Command(format!("`{name}` could not start: `{other}` did not succeed"));
         if matches!(context.stage, Stage::Starting) {
-            return Err(RunError::Command(format!("`{name}` could not start: `{other}` did not succeed")));
+            return Err(failure);
         }
+        self.fails_to_return(number, &failure);
         Ok(())
     }
 
@@ -458,14 +464,19 @@ impl Programs {
         )?;
         context.tell(format!("{name} ended"));
         if died_early {
-            return Err(self.not_ready(
-                context,
-                number,
-                &format!("because it ended with code {}", ending.shell_code()),
-            ));
+            let how = format!("because it ended with code {}", ending.shell_code());
+            let failure = self.not_ready(context, number, &how);
+            if !self.survives(context) {
+                return Err(failure);
+            }
+            self.tell_not_ready(context, number, &failure)?;
         }
-        if setup_failed && matches!(context.stage, Stage::Starting) {
-            return Err(self.setup_failed(context, number, ending));
+        if setup_failed {
+            let failure = self.setup_failed(context, number, ending);
+            if matches!(context.stage, Stage::Starting) {
+                return Err(failure);
+            }
+            self.tell_not_ready(context, number, &failure)?;
         }
         if is_done && !awaits_routes {
             self.is_ready(context, number)?;

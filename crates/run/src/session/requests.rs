@@ -240,9 +240,11 @@ impl Requests {
         Ok(begun)
     }
 
-    /// Tells clients that what they asked of nodes is done.
-    pub(super) fn tell_changed(&mut self, clients: Vec<ClientId>) {
-        clients.into_iter().for_each(|client| self.server.reply(client, &Reply::Done));
+    /// Tells clients that what they asked of nodes is done, or why not.
+    pub(super) fn tell_changed(&mut self, clients: Vec<(ClientId, Result<(), Refusal>)>) {
+        for (client, changed) in clients {
+            self.server.reply(client, &changed.map_or_else(refused, |()| Reply::Done));
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Nodes that stop and start, with their links: these are cut when a node stops, also for neighbours that can see it, and whoever else
 //! restores them. They come back when the last of their nodes runs again.
 
+use super::Session;
 use super::carriers::{Carriers, has_carriers};
 use super::context::Context;
 use super::programs::Programs;
+use super::timeline::Item;
 use netloom_control::ClientId;
 use netloom_host::node::NodeError;
 use netloom_judge::{ExitCode, Kind, RunError};
@@ -22,20 +24,36 @@ pub(super) fn node(context: &Context<'_>, event: usize) -> Option<usize> {
     }
 }
 
-/// Stops the node of an entry of the timeline, or starts it, at its time.
-pub(super) fn planned(
+impl Session<'_> {
+    /// Stops, or starts, the node of this entry, and those that do the same at the same instant.
+    pub(super) fn stop_or_start(&mut self, event: usize, at: Duration, starts: bool) -> Result<(), RunError> {
+        let Self { context, timeline, programs, carriers, .. } = self;
+        let mut nodes: Vec<usize> = node(context, event).into_iter().collect();
+        let same = |item| match item {
+            Item::Disturb(other) if !starts => node(context, other).map(|_| other),
+            Item::Recover(other) if starts => node(context, other).map(|_| other),
+            _ => None,
+        };
+        let others = std::iter::from_fn(|| timeline.pop_if(at, same));
+        nodes.extend(others.filter_map(|other| node(context, other)));
+        planned(context, programs, carriers, &nodes, at, starts)
+    }
+}
+
+/// Stops nodes that the timeline stops `at` after time zero, or starts them.
+fn planned(
     context: &mut Context<'_>,
     programs: &mut Programs,
     carriers: &mut Carriers,
-    (event, at): (usize, Duration),
+    nodes: &[usize],
+    at: Duration,
     starts: bool,
 ) -> Result<(), RunError> {
-    let Some(node) = node(context, event) else { return Ok(()) };
     let due = context.zero().unwrap_or_default() + at;
     if starts {
-        start(context, programs, carriers, node, due)?.map_err(RunError::Died)
+        start(context, programs, carriers, nodes, (due, true))?.map_err(RunError::Died)
     } else {
-        stop(context, programs, carriers, node, due)
+        stop(context, programs, carriers, nodes, (due, true))
     }
 }
 
@@ -50,71 +68,100 @@ pub(super) fn asked(
     if let Err(refusal) = programs.can_change(&name, node, starts, context) {
         return Ok(Err(refusal));
     }
-    let due = context.links.now();
+    let due = (context.links.now(), false);
     if starts {
-        if let Err(why) = start(context, programs, carriers, node, due)? {
+        if let Err(why) = start(context, programs, carriers, &[node], due)? {
             return Ok(Err((ExitCode::Machine, why)));
         }
     } else {
-        stop(context, programs, carriers, node, due)?;
+        stop(context, programs, carriers, &[node], due)?;
     }
     context.intervene(true, &format!("node {name} {}", if starts { "started" } else { "stopped" }));
     programs.tell_when_changed(node, client);
     Ok(Ok(()))
 }
 
+/// Stops those of these nodes that run, all at one instant.
 fn stop(
     context: &mut Context<'_>,
     programs: &mut Programs,
     carriers: &mut Carriers,
-    node: usize,
-    due: Instant,
+    nodes: &[usize],
+    (due, is_planned): (Instant, bool),
 ) -> Result<(), RunError> {
-    if programs.is_away(node) {
-        return Ok(());
-    }
-    for link in links_of(&context.job.plan, node) {
-        context.links.hold(link, true)?;
+    let nodes: Vec<usize> = nodes.iter().copied().filter(|node| !programs.is_away(*node)).collect();
+    let links: Vec<usize> = nodes.iter().flat_map(|node| links_of(&context.job.plan, *node)).collect();
+    links.iter().try_for_each(|link| context.links.hold(*link, true))?;
+    let late = context.links.now().since(due);
+    nodes.iter().try_for_each(|node| programs.begin_stopping(context, *node))?;
+    // Each takes the kernel some time, and programs are not to wait for that.
+    for link in links {
         if has_carriers(&context.job.plan, link) {
             carriers.switch(context, programs, link, false, None)?;
         }
     }
-    programs.begin_stopping(context, node)?;
-    note(context, node, due, "asked to stop")
+    nodes.into_iter().try_for_each(|node| note(context, node, (due, late, is_planned), "asked to stop"))
 }
 
-/// Why the node cannot start, if so: then it stays as it is.
+/// Starts those of these nodes that have stopped. Why one cannot start, if so: then it stays as it is.
 fn start(
     context: &mut Context<'_>,
     programs: &mut Programs,
     carriers: &mut Carriers,
-    node: usize,
-    due: Instant,
+    nodes: &[usize],
+    (due, is_planned): (Instant, bool),
 ) -> Result<Result<(), String>, RunError> {
-    if !programs.begin_starting(context, node)? {
-        return Ok(Ok(()));
+    let mut begun = Vec::new();
+    for node in nodes {
+        begun.extend(programs.begin_starting(context, *node)?.then_some(*node));
     }
-    let links = links_of(&context.job.plan, node);
-    let seen = |link: &&usize| has_carriers(&context.job.plan, **link) && context.links.is_whole(**link);
-    let seen: Vec<usize> = links.iter().filter(seen).copied().collect();
-    for link in &seen {
+    // As machines that are switched on: what it takes to come up is their own.
+    let late = context.links.now().since(due);
+    for node in &begun {
         // The carrier comes first: an address of IPv6 is used only where there is one.
-        carriers.switch(context, programs, *link, true, None)?;
+        switch_whole(context, programs, carriers, *node, true)?;
     }
-    match programs.nodes[node].bring_up() {
-        Ok(()) => {}
-        // A program has removed an interface, for example.
-        Err(NodeError::Refused { node: name, error }) => {
-            programs.stay_stopped(node);
-            for link in &seen {
-                carriers.switch(context, programs, *link, false, None)?;
+    begun.iter().try_for_each(|node| programs.nodes[*node].begin_bring_up()).map_err(died)?;
+    let mut outcome = Ok(());
+    // All are heard before links come back: in virtual time, at one instant.
+    let heard: Vec<_> = begun.into_iter().map(|node| (node, programs.nodes[node].finish_bring_up())).collect();
+    for (node, up) in heard {
+        match up {
+            Ok(()) => {
+                links_of(&context.job.plan, node).into_iter().try_for_each(|link| context.links.hold(link, false))?;
+                note(context, node, (due, late, is_planned), "starts again")?;
             }
-            return Ok(Err(format!("node `{name}` cannot start: {error}")));
+            // A program has removed an interface, for example.
+            Err(NodeError::Refused { node: name, error }) => {
+                programs.stay_stopped(node);
+                switch_whole(context, programs, carriers, node, false)?;
+                outcome = Err(format!("node `{name}` cannot start: {error}"));
+            }
+            Err(other) => return Err(died(other)),
         }
-        Err(other) => return Err(RunError::Died(other.to_string())),
     }
-    links.into_iter().try_for_each(|link| context.links.hold(link, false))?;
-    note(context, node, due, "starts again").map(Ok)
+    Ok(outcome)
+}
+
+/// Gives the interfaces of a node's links their carriers, where nobody has cut these, or takes them.
+fn switch_whole(
+    context: &mut Context<'_>,
+    programs: &mut Programs,
+    carriers: &mut Carriers,
+    node: usize,
+    on: bool,
+) -> Result<(), RunError> {
+    for link in links_of(&context.job.plan, node) {
+        if has_carriers(&context.job.plan, link) && context.links.is_whole(link) {
+            carriers.switch(context, programs, link, on, None)?;
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+fn died(error: NodeError) -> RunError {
+    RunError::Died(error.to_string())
 }
 
 /// The links at a node, each once.
@@ -123,11 +170,16 @@ fn links_of(plan: &Plan, node: usize) -> Vec<usize> {
     (0..).zip(&plan.links).filter(|(_, link)| is_at(link)).map(|(number, _)| number).collect()
 }
 
-/// Writes what was done by now and was due at `due`.
-fn note(context: &mut Context<'_>, node: usize, due: Instant, what: &str) -> Result<(), RunError> {
-    let (name, late) = (context.job.plan.nodes[node].name.clone(), context.links.now().since(due));
+/// Writes what was due at `due` and began so late, which is judged if the timeline says when.
+fn note(
+    context: &mut Context<'_>,
+    node: usize,
+    (due, late, is_planned): (Instant, Duration, bool),
+    what: &str,
+) -> Result<(), RunError> {
+    let name = context.job.plan.nodes[node].name.clone();
     let at = due.since(context.zero().unwrap_or_default());
-    context.record(Kind::Signal, late, true, || format!("{name} {what} at {at}"));
+    context.record(Kind::Signal, late, is_planned, || format!("{name} {what} at {at}"));
     context.tell(format!("{name} {what}"));
     context.note(what, json!({ "node": name, "lateness_ns": late.as_nanos() }))
 }

@@ -116,16 +116,17 @@ impl Timeline {
         if is_due { self.items.pop_front() } else { None }
     }
 
+    /// The entry of the next item, if that is one of these and due at this instant.
+    pub(crate) fn pop_if(&mut self, at: Duration, entry: impl FnOnce(Item) -> Option<usize>) -> Option<usize> {
+        let next = self.items.front().filter(|due| due.at == at)?;
+        let event = entry(next.item)?;
+        self.items.pop_front();
+        Some(event)
+    }
+
     /// The next item, if it starts a program at this instant.
     pub(crate) fn pop_start(&mut self, at: Duration) -> Option<usize> {
-        match self.items.front() {
-            Some(Due { at: due, item: Item::Start(event), .. }) if *due == at => {
-                let event = *event;
-                self.items.pop_front();
-                Some(event)
-            }
-            _ => None,
-        }
+        self.pop_if(at, |item| if let Item::Start(event) = item { Some(event) } else { None })
     }
 
     /// When the next item is due.

@@ -23,12 +23,19 @@ impl KernelNode {
         self.expect_done()
     }
 
-    /// Makes the network again as it was configured.
+    /// Asks it to make the network again as it was configured.
+    ///
+    /// # Errors
+    /// [`NodeError::Kernel`].
+    pub fn begin_bring_up(&mut self) -> Result<(), NodeError> {
+        self.ask(&ToGuest::BringUp)
+    }
+
+    /// Waits until it has done what [`begin_bring_up`](Self::begin_bring_up) asks for. Nothing else may be asked in between.
     ///
     /// # Errors
     /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn bring_up(&mut self) -> Result<(), NodeError> {
-        self.ask(&ToGuest::BringUp)?;
+    pub fn finish_bring_up(&mut self) -> Result<(), NodeError> {
         self.expect_done()
     }
 }

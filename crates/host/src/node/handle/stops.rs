@@ -23,12 +23,19 @@ impl Node {
         self.expect_done()
     }
 
-    /// Makes the network again as it was configured.
+    /// Asks it to make the network again as it was configured.
+    ///
+    /// # Errors
+    /// [`NodeError::Gone`].
+    pub fn begin_bring_up(&mut self) -> Result<(), NodeError> {
+        self.ask(&Request::BringUp, &[])
+    }
+
+    /// Waits until it has done what [`begin_bring_up`](Self::begin_bring_up) asks for. Nothing else may be asked in between.
     ///
     /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn bring_up(&mut self) -> Result<(), NodeError> {
-        self.ask(&Request::BringUp, &[])?;
+    pub fn finish_bring_up(&mut self) -> Result<(), NodeError> {
         self.expect_done()
     }
 }

@@ -5,6 +5,7 @@ use super::{Launch, Programs, null};
 use crate::commands::readiness::{Readiness, Step, condition};
 use crate::commands::{Command, argv};
 use crate::environment;
+use crate::job::Mode;
 use crate::session::context::Context;
 use crate::session::stage::Stage;
 use netloom_host::node::Transport;
@@ -26,8 +27,17 @@ impl Programs {
                 Step::Wait => {}
                 Step::Ask if self.ask(context, number)? => self.is_ready(context, number)?,
                 Step::Ask => {}
-                Step::GiveUp if self.commands[number].awaits_routes() => return Err(self.not_converged(number)),
-                Step::GiveUp => return Err(self.not_ready(context, number, "in time")),
+                Step::GiveUp if self.commands[number].awaits_routes() && !self.survives(context) => {
+                    return Err(self.not_converged(number));
+                }
+                Step::GiveUp => {
+                    let failure = self.not_ready(context, number, "in time");
+                    if !self.survives(context) {
+                        return Err(failure);
+                    }
+                    self.commands[number].readiness.iter_mut().for_each(Readiness::go_on);
+                    self.tell_not_ready(context, number, &failure)?;
+                }
             }
         }
         Ok(())
@@ -106,6 +116,25 @@ impl Programs {
         let nodes: String = lacking.iter().take(MOST_NODES).map(node).collect();
         let others = more(lacking.len(), MOST_NODES);
         RunError::Command(format!("the routing daemons did not converge within {within}:{nodes}{others}"))
+    }
+
+    /// Whether the lab goes on without a service that does not become ready: one that is up does, since its user sees what is wrong and
+    /// can start it again.
+    pub(super) fn survives(&self, context: &Context<'_>) -> bool {
+        context.job.mode == Mode::Up && matches!(context.stage, Stage::Playing(_))
+    }
+
+    /// Tells of a service that has started again and did not become ready.
+    pub(super) fn tell_not_ready(
+        &mut self,
+        context: &mut Context<'_>,
+        number: usize,
+        failure: &RunError,
+    ) -> Result<(), RunError> {
+        self.fails_to_return(number, failure);
+        context.tell(failure.to_string());
+        let command = &self.commands[number].described.name;
+        context.note("not ready", json!({ "command": command, "because": failure.to_string() }))
     }
 
     pub(super) fn not_ready(&self, context: &Context<'_>, number: usize, how: &str) -> RunError {

@@ -5,6 +5,7 @@
 //! Its links are no matter of this file.
 
 use super::Programs;
+use super::returning::Changed;
 use crate::session::context::Context;
 use crate::session::stage::Stage;
 use netloom_control::{ClientId, NodeState};
@@ -69,8 +70,8 @@ impl Programs {
         self.changing.values().filter_map(|change| change.next_look).min()
     }
 
-    /// The clients whose node has stopped or runs by now.
-    pub(crate) fn take_changed(&mut self) -> Vec<ClientId> {
+    /// The clients whose node has stopped or runs by now, or could not.
+    pub(crate) fn take_changed(&mut self) -> Vec<(ClientId, Changed)> {
         std::mem::take(&mut self.changed_for)
     }
 
@@ -78,13 +79,14 @@ impl Programs {
     pub(crate) fn tell_when_changed(&mut self, node: usize, client: ClientId) {
         match self.changing.get_mut(&node) {
             Some(change) if change.next_look.is_some() => change.clients.push(client),
-            _ => self.changed_for.push(client),
+            _ => self.changed_for.push((client, Ok(()))),
         }
     }
 
     /// A client does not wait for a node any more.
     pub(crate) fn forget_changed(&mut self, client: ClientId) {
-        self.changed_for.retain(|other| *other != client);
+        self.changed_for.retain(|(other, _)| *other != client);
+        self.forget_returning(client);
         self.changing.values_mut().for_each(|change| change.clients.retain(|other| *other != client));
     }
 
@@ -117,11 +119,11 @@ impl Programs {
     /// The programs of a node are asked to end; its links are cut by now.
     pub(crate) fn begin_stopping(&mut self, context: &Context<'_>, node: usize) -> Result<(), RunError> {
         let (now, least) = (context.links.now(), context.job.plan.stop);
-        let (started, clients) = match self.changing.remove(&node) {
-            Some(Change { step: Step::Starting { awaited, .. }, clients, .. }) => (awaited, clients),
-            _ => Default::default(),
-        };
-        self.deferred.extend(started);
+        if let Some(Change { step: Step::Starting { awaited, .. }, clients, .. }) = self.changing.remove(&node) {
+            self.deferred.extend(&awaited);
+            self.tell_when_returned(node, awaited.into_iter().collect(), clients);
+        }
+        self.never_returns(node, &context.job.plan.nodes[node].name);
         for (number, command) in self.commands.iter_mut().enumerate().filter(|(_, one)| one.described.node == node) {
             // It comes again with the node, whoever was to start it.
             (command.taken_by, command.comes_again) = (None, false);
@@ -133,7 +135,7 @@ impl Programs {
             self.nodes[node].signal_all(signal).map_err(died)?;
         }
         let step = Step::Ending { kill_at: now + grace, killed: false };
-        self.changing.insert(node, Change { step, next_look: Some(now), clients });
+        self.changing.insert(node, Change { step, next_look: Some(now), clients: Vec::new() });
         Ok(())
     }
 
@@ -167,13 +169,18 @@ impl Programs {
         }
     }
 
+    /// Whether a command starts whenever its node does.
+    fn starts_with_node(&self, number: usize) -> bool {
+        let described = &self.commands[number].described;
+        described.setup || described.service
+    }
+
     /// What starts with a node: what makes it ready, and the services that had begun.
     fn those_of_node(&self, context: &Context<'_>, node: usize) -> Vec<usize> {
         let is_meant = |number: &usize| {
             let command = &self.commands[*number];
-            let described = &command.described;
-            described.node == node
-                && (described.setup || described.service)
+            command.described.node == node
+                && self.starts_with_node(*number)
                 && command.started.is_some()
                 && command.belongs_to(context.job.mode, &context.job.plan)
         };
@@ -185,6 +192,7 @@ impl Programs {
         if !matches!(context.stage, Stage::Playing(_)) {
             return Ok(());
         }
+        self.look_after_returning();
         let now = context.links.now();
         let is_due = |change: &Change| change.next_look.is_some_and(|at| at <= now);
         let due: Vec<usize> =
@@ -224,7 +232,7 @@ impl Programs {
         }
         self.nodes[node].shut_down().map_err(died)?;
         let clients = self.changing.remove(&node).map(|change| change.clients).unwrap_or_default();
-        self.changed_for.extend(clients);
+        self.changed_for.extend(clients.into_iter().map(|client| (client, Ok(()))));
         let of_node = |number: &usize| self.commands[*number].described.node == node;
         let (awaited, others) = std::mem::take(&mut self.deferred).into_iter().partition(of_node);
         self.deferred = others;
@@ -248,10 +256,12 @@ impl Programs {
         }
         let awaited = std::mem::take(awaited);
         let clients = self.changing.remove(&node).map(|changed| changed.clients).unwrap_or_default();
-        self.changed_for.extend(clients);
+        let returning = awaited.iter().copied().filter(|number| self.starts_with_node(*number)).collect();
+        self.tell_when_returned(node, returning, clients);
         let (again, first): (Vec<usize>, Vec<usize>) =
             awaited.into_iter().partition(|number| self.commands[*number].started.is_some());
         self.start_again(&again);
+        first.iter().for_each(|number| self.commands[*number].may_start());
         self.waiting.extend(first);
         let name = context.job.plan.nodes[node].name.clone();
         context.tell(format!("{name} runs again"));
@@ -259,7 +269,8 @@ impl Programs {
         self.start_those_whose_turn_it_is(context)
     }
 
-    /// Those among these commands whose nodes run. Of the others, services start with their nodes, and the rest not at all.
+    /// Those among these commands whose nodes run. Of the others, services start with their nodes, and the rest not at all, unless its node
+    /// is about to run.
     pub(super) fn without_those_away(
         &mut self,
         context: &mut Context<'_>,
@@ -269,8 +280,8 @@ impl Programs {
             |this: &Self, number: usize| this.state_of(this.commands[number].described.node) == NodeState::Running;
         let (ready, away): (Vec<usize>, Vec<usize>) = numbers.iter().copied().partition(|number| runs(self, *number));
         for number in away {
-            let (node, service) = (self.commands[number].described.node, self.commands[number].described.service);
-            if service || self.commands[number].described.setup {
+            let node = self.commands[number].described.node;
+            if self.starts_with_node(number) || self.state_of(node) == NodeState::Starting {
                 match self.changing.get_mut(&node).map(|change| &mut change.step) {
                     Some(Step::Stopped { awaited } | Step::Starting { awaited, .. }) => drop(awaited.insert(number)),
                     _ => drop(self.deferred.insert(number)),
@@ -295,7 +306,8 @@ impl Programs {
         match self.state_of(node) {
             NodeState::Running => None,
             NodeState::Starting => Some(format!("node `{name}` is being started: wait until it runs")),
-            NodeState::Stopping | NodeState::Stopped => {
+            NodeState::Stopping => Some(format!("node `{name}` is being stopped")),
+            NodeState::Stopped => {
                 Some(format!("node `{name}` has stopped: `netloom start {} {name}` starts it", plan.name))
             }
         }

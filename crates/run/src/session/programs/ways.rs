@@ -15,7 +15,7 @@ impl Programs {
     /// Starts the programs that are asked for over the channel of this number. Without its program, a connection ends.
     pub(crate) fn lead_on(&mut self, context: &mut Context<'_>, number: usize) -> Result<(), RunError> {
         while let Some((node, asked)) = self.ways.asked(number) {
-            if matches!(context.stage, Stage::Stopping(_)) || self.gone.contains(&node) {
+            if matches!(context.stage, Stage::Stopping(_)) || self.gone.contains(&node) || self.is_away(node) {
                 continue;
             }
             let argv = exposed::program(&context.job.plan.nodes[node], &asked);
