@@ -156,7 +156,13 @@ fn a_page_that_comes_back_finds_its_shell() {
     let refused = at(&format!("shell={ended}")).json();
     assert!(refused["refused"]["message"].as_str().unwrap().contains("has ended"), "{refused}");
     assert_eq!(listed(), json!([]));
+    // One that waits ends with its lab.
+    let mut left = at("stay=true");
+    left.json();
+    drop(left);
+    until_left(1);
     bed.netloom(&["down"]).expect_code(0);
+    until_left(0);
 }
 
 /// What a terminal shows until this is there.

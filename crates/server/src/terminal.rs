@@ -24,15 +24,20 @@ use serde_json::json;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 /// Characters in a line, and lines.
 const LARGEST: u16 = 1_000;
 /// Messages of a page that its program has not taken: more wait where they came from.
 const WAITING: usize = 2;
+
+/// How long a connection whose terminal has ended may take to say why it ends, if there is another reason.
+const SAID_WITHIN: Duration = Duration::from_secs(2);
 
 /// What a page asks for.
 struct Wanted {
@@ -129,10 +134,10 @@ async fn sit(pages: &mpsc::Sender<Page>, size: WindowSize, outbox: Outbox, mut i
         tokio::select! {
             told = &mut closed => match told {
                 Ok(close) => return close,
-                // The server ends, or the visitor is sent away, which each connection says by itself.
+                // The server ends, or the visitor is sent away, which each connection says by itself; or the terminal ended as the page came.
                 Err(_) => {
-                    inbox.ignore().await;
-                    return Close::done("");
+                    let _ = timeout(SAID_WITHIN, inbox.ignore()).await;
+                    return Close::new(4404, "this shell has ended");
                 }
             },
             message = inbox.next() => match message {
@@ -211,15 +216,18 @@ async fn start(lab: &LabName, wanted: Wanted) -> Result<Running, Failure> {
         Ok((master, client))
     });
     let (master, client) = started.await.map_err(Failure::Other)?.map_err(Failure::Refused)?;
-    let joined = || {
+    let (stream, rest) = client.into_stream();
+    Replies::of(stream, &rest).and_then(|lab| Running::new(master, lab)).map_err(broken)
+}
+
+impl Running {
+    fn new(master: OwnedFd, lab: Replies) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&master, true)?;
         // They are no pipes, and can be waited for like pipes.
         let output = Receiver::from_owned_fd_unchecked(master.try_clone()?)?;
         let input = Sender::from_owned_fd_unchecked(master.try_clone()?)?;
-        Ok((output, input, Replies::of(client)?))
-    };
-    let (output, input, replies) = joined().map_err(broken)?;
-    Ok(Running { master, output, input, lab: replies })
+        Ok(Self { master, output, input, lab })
+    }
 }
 
 /// What the lab says of the program.
@@ -229,12 +237,18 @@ struct Replies {
 }
 
 impl Replies {
-    fn of(client: Client) -> io::Result<Self> {
-        let (stream, rest) = client.into_stream();
+    /// Of a connection of which this much was read already.
+    fn of(stream: std::os::unix::net::UnixStream, rest: &[u8]) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let mut lines = Lines::default();
-        lines.feed(&rest);
+        lines.feed(rest);
         Ok(Self { stream: UnixStream::from_std(stream)?, lines })
+    }
+
+    /// Returns when the lab has gone. What it says before is not read any more.
+    async fn gone(&mut self) {
+        let mut buffer = [0; 4_096];
+        while self.stream.read(&mut buffer).await.is_ok_and(|length| length > 0) {}
     }
 
     /// The exit code of the program, when it has ended. It may be asked again: nothing is lost.

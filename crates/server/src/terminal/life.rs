@@ -1,7 +1,7 @@
 //! The life of a terminal: with a page, without one, and its end.
 
 use super::{Replies, Running, size_of};
-use crate::outbox::{Close, Gone, Said};
+use crate::outbox::{Close, Gone, Outbox, Said};
 use crate::shares::Share;
 use crate::shells::{KEPT_FOR, Listed, Page, Scrollback};
 use crate::visitors::Visitor;
@@ -118,15 +118,14 @@ impl Life {
         // A program that has just ended needs no size any more.
         let _ = set_window_size(&program.master, page.size);
         let before = shown.whole();
-        let id = listed.shell.stays.then_some(&listed.id);
-        let started = json!({ "started": true, "shell": id, "before": before.len() });
-        if page.outbox.json(&started).await.is_err() {
+        let id = listed.shell.stays.then_some(listed.id.as_str());
+        // A page that takes nothing keeps no other one out.
+        let greeted = tokio::select! {
+            greeted = greet(&page.outbox, id, &before) => greeted,
+            other = coming.recv() => return other.map_or(Left::Ended, Left::For),
+        };
+        if let Err(Gone) = greeted {
             return Left::Gone;
-        }
-        for part in before.chunks(PIECE) {
-            if page.outbox.bytes(part.to_vec()).await.is_err() {
-                return Left::Gone;
-            }
         }
         let mut window = WINDOW.saturating_sub(before.len());
         loop {
@@ -163,7 +162,7 @@ impl Life {
         }
     }
 
-    /// Reads on while no page is there, so that the program goes on, for so long; of one that has ended, a page that comes meanwhile is told.
+    /// Reads on while no page is there, so that the program goes on, for so long; of one that has ended, a page that comes meanwhile is told, as long as its lab is up.
     async fn alone(&mut self, coming: &mut mpsc::Receiver<Page>) -> Left {
         let Self { program, shown, piece } = self;
         let end = Instant::now() + KEPT_FOR;
@@ -176,7 +175,7 @@ impl Life {
                     tell_end(page, &shown.whole(), how).await;
                     return Left::Ended;
                 }
-                happened = program.next(&mut piece[..]), if over.is_none() => match happened {
+                happened = program.next_or_gone(&mut piece[..], over.is_some()) => match happened {
                     Happened::Nothing => {}
                     Happened::Wrote(length) => {
                         shown.add(&piece[..length]);
@@ -208,14 +207,18 @@ async fn close(page: Page, left: &Left) {
     let _ = page.close.send(close);
 }
 
+/// Tells a page the name of its shell, and shows it what was written before.
+async fn greet(outbox: &Outbox, id: Option<&str>, before: &[u8]) -> Result<(), Gone> {
+    outbox.json(&json!({ "started": true, "shell": id, "before": before.len() })).await?;
+    for part in before.chunks(PIECE) {
+        outbox.bytes(part.to_vec()).await?;
+    }
+    Ok(())
+}
+
 /// Shows a page that has come back what a program wrote before it ended, and with which code.
 async fn tell_end(page: Page, before: &[u8], code: i32) {
-    let started = json!({ "started": true, "shell": null, "before": before.len() });
-    let mut is_there = page.outbox.json(&started).await.is_ok();
-    for part in before.chunks(PIECE) {
-        is_there = is_there && page.outbox.bytes(part.to_vec()).await.is_ok();
-    }
-    if is_there {
+    if greet(&page.outbox, None, before).await.is_ok() {
         close(page, &Left::Over(Ok(code))).await;
     }
 }
@@ -230,6 +233,15 @@ enum Happened {
 }
 
 impl Program {
+    /// The next thing that happens; of a program that has ended, only the end of its lab.
+    async fn next_or_gone(&mut self, piece: &mut [u8], is_over: bool) -> Happened {
+        if !is_over {
+            return self.next(piece).await;
+        }
+        self.lab.gone().await;
+        Happened::Ended(Err("the lab has ended".to_owned()))
+    }
+
     /// The next thing that happens; nothing is read where there is no room.
     async fn next(&mut self, piece: &mut [u8]) -> Happened {
         let Self { output, input, lab, typed, exited, .. } = self;
@@ -296,4 +308,103 @@ fn command(text: &str, master: &OwnedFd) -> Result<Word, String> {
     // A program that has just ended needs no size any more.
     let _ = set_window_size(master, WindowSize { rows, columns });
     Ok(Word::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shares::{Limits, Shares};
+    use crate::shells::Shells;
+    use crate::token::Role;
+    use axum::extract::ws::Message;
+    use netloom_host::terminal::{Pty, open_pty};
+    use std::io::Write;
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::os::unix::net::UnixStream;
+    use tokio::sync::oneshot;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    const SIZE: WindowSize = WindowSize { rows: 24, columns: 80 };
+
+    /// A terminal whose program is this test, and the other end of its connection to the lab.
+    struct Played {
+        shells: Arc<Shells>,
+        visitor: Arc<Visitor>,
+        pages: mpsc::Sender<Page>,
+        /// Holds the terminal open.
+        program: std::fs::File,
+        lab: UnixStream,
+        _ending: watch::Sender<bool>,
+    }
+
+    fn played() -> Played {
+        let Pty { master, slave } = open_pty().unwrap();
+        let (lab, ours) = UnixStream::pair().unwrap();
+        let running = Running::new(master, Replies::of(ours, b"").unwrap()).unwrap();
+        let shells = Arc::new(Shells::default());
+        let visitor = Arc::new(Visitor::new(7, Role::Edit, None, HERE));
+        let few = Limits { all: 1, role: 1, address: 1, one: 1 };
+        let share = Shares::new("terminals", few).take(&visitor, HERE).unwrap();
+        let (listed, coming) = shells.add(&visitor, "star", "a", true).unwrap();
+        let pages = listed.shell.pages();
+        let ending = watch::Sender::new(false);
+        tokio::spawn(live(running, listed, coming, Arc::clone(&visitor), ending.subscribe(), share));
+        Played { shells, visitor, pages, program: slave.into(), lab, _ending: ending }
+    }
+
+    impl Played {
+        /// A page that comes, with room for so many messages that it has not read.
+        async fn page(&self, room: usize) -> (mpsc::Receiver<Message>, mpsc::Sender<Said>, oneshot::Receiver<Close>) {
+            let (sender, shown) = mpsc::channel(room);
+            let (says, said) = mpsc::channel(1);
+            let (close, closed) = oneshot::channel();
+            assert!(self.pages.send(Page { outbox: Outbox(sender), said, size: SIZE, close }).await.is_ok());
+            (shown, says, closed)
+        }
+
+        async fn until(&self, attached: Option<bool>) {
+            let is = || self.shells.of(&self.visitor, "star").first().map(|shell| shell["attached"] == true);
+            while is() != attached {
+                sleep(Duration::from_millis(2)).await;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_page_that_takes_nothing_keeps_no_other_one_out() {
+        let played = played();
+        let (first, says, _closed) = played.page(1).await;
+        played.until(Some(true)).await;
+        drop((first, says));
+        played.until(Some(false)).await;
+        // More than one message has room for, which is read while no page is there.
+        let mut program = played.program.try_clone().unwrap();
+        let written = tokio::task::spawn_blocking(move || program.write_all(&b"x\n".repeat(30_000)));
+        written.await.unwrap().unwrap();
+        let (stalled, _said, closed) = played.page(1).await;
+        played.until(Some(true)).await;
+        let (mut other, _says, _) = played.page(100).await;
+        assert_eq!(closed.await.unwrap().code, 4409);
+        let Some(Message::Text(started)) = other.recv().await else { panic!("it begins with what it is") };
+        assert!(started.contains(r#""started":true"#), "{started}");
+        drop(stalled);
+    }
+
+    #[tokio::test]
+    async fn a_shell_that_has_ended_waits_only_as_long_as_its_lab_is_up() {
+        let mut played = played();
+        let (first, says, _closed) = played.page(1).await;
+        played.until(Some(true)).await;
+        drop((first, says));
+        played.until(Some(false)).await;
+        writeln!(played.lab, r#"{{"reply":"exited","code":3}}"#).unwrap();
+        let Played { program, lab, shells, visitor, .. } = played;
+        drop(program);
+        sleep(Duration::from_millis(50)).await;
+        assert_eq!(shells.of(&visitor, "star").len(), 1, "a page can still be told how it ended");
+        drop(lab);
+        while !shells.of(&visitor, "star").is_empty() {
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
 }
