@@ -578,17 +578,17 @@ export interface SignalProgram {
   signal: number;
 }
 
-/** What a switch that looks at groups of multicast did at one of its ports since the lab began, and what it knows of it in the end. */
+/** What a switch that looks at groups of multicast did at one of its ports since time zero, and what it knows of it in the end. */
 export interface SnoopingRow {
   /** The first hundred of them. */
   groups: GroupRow[];
   /** Whether a router is behind this port, in any VLAN, so that all multicast goes there. */
   is_router_port: boolean;
-  /** How often members of a group began to be behind this port. */
+  /** How often members of a group began to be behind this port, since the lab began. */
   joined_groups: number;
   /** How many groups have members behind this port. */
   known_groups: number;
-  /** How often there were none any more. */
+  /** How often there were none any more, since the lab began. */
   left_groups: number;
   /** Messages of IGMP and MLD that came in here and were dropped because there was an error in them. */
   malformed_messages: number;
@@ -602,7 +602,7 @@ export interface SnoopingRow {
   sent_queries: number;
   /** Frames that came in here and were dropped because nobody had asked for their group. */
   unasked_frames: number;
-  /** How often a group was not noted here, since there was no room. */
+  /** How often a group was not noted here since the lab began, because there was no room. */
   unlearned_groups: number;
 }
 

@@ -156,7 +156,7 @@ impl Switch {
     pub(crate) fn begin_counting(&mut self) {
         for counters in &mut self.counters {
             let SwitchCounters { learned, moved, unlearned, tree, snooping, .. } = *counters;
-            let snooping = snooping.map(|_| SnoopingCounters::default());
+            let snooping = snooping.map(SnoopingCounters::begun);
             *counters = SwitchCounters { learned, moved, unlearned, tree, snooping, ..SwitchCounters::default() };
         }
     }

@@ -85,6 +85,14 @@ pub struct SnoopingCounters {
     pub unlearned: u64,
 }
 
+impl SnoopingCounters {
+    /// The same, with packets counted from nothing on. Groups that were joined before are still known.
+    pub(super) fn begun(self) -> Self {
+        let Self { joined, unlearned, .. } = self;
+        Self { joined, unlearned, ..Self::default() }
+    }
+}
+
 /// Behind a port there are members of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Membership {

@@ -256,6 +256,7 @@ fn what_is_known_is_not_forgotten_when_counting_begins() {
     assert_eq!(lan.send(second(12), 0, &traffic(0, GROUP)), [1, 3]);
     assert_eq!(lan.send(second(12), 0, &traffic(0, OTHER)), [3]);
     assert_eq!((lan.counted(1).reports, lan.counted(3).queries), (0, 0));
+    assert_eq!(lan.counted(1).joined, 1, "who is a member is one that has joined");
     let ports = lan.state(second(12)).ports;
     assert_eq!((ports[0].received, ports[0].learned), (2, 1));
     assert_eq!((ports[1].received, ports[1].sent, ports[1].learned), (0, 1, 1));

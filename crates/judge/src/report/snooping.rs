@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// So many groups of a port are told, at most: the first ones.
 const MOST_GROUPS: usize = 100;
 
-/// What a switch that looks at groups of multicast did at one of its ports since the lab began, and what it knows of it in the end.
+/// What a switch that looks at groups of multicast did at one of its ports since time zero, and what it knows of it in the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SnoopingRow {
     /// Reports of IGMP and MLD that came in here, leaves among them.
@@ -21,11 +21,11 @@ pub struct SnoopingRow {
     pub malformed_messages: u64,
     /// Frames that came in here and were dropped because nobody had asked for their group.
     pub unasked_frames: u64,
-    /// How often members of a group began to be behind this port.
+    /// How often members of a group began to be behind this port, since the lab began.
     pub joined_groups: u64,
-    /// How often there were none any more.
+    /// How often there were none any more, since the lab began.
     pub left_groups: u64,
-    /// How often a group was not noted here, since there was no room.
+    /// How often a group was not noted here since the lab began, because there was no room.
     pub unlearned_groups: u64,
     /// How many groups have members behind this port.
     pub known_groups: u64,
