@@ -139,6 +139,7 @@ async function draw(page: Page, hand: Hand, name: string): Promise<void> {
     assert.ok(tries < 100, "undo has taken nothing back");
     await page.waitForTimeout(50);
   }
+  assert.match(await source(page), /h3: \{\}[^]*l4: \{ends: \[r1, h3\], rate: 10 Mbit\/s, delay: 5 ms\}/, "undo has taken back more than the last change");
   await hand.append("journal: all\n");
   await says(page, /^right$/);
 }
@@ -167,6 +168,7 @@ async function use(page: Page, hand: Hand): Promise<void> {
   const [download] = await Promise.all([page.waitForEvent("download"), hand.press("link", "Download until stopped")]);
   assert.match(download.suggestedFilename(), /l4.*\.pcapng$/);
   await download.cancel();
+  assert.doesNotMatch(await page.getByRole("region", { name: "terminals" }).innerText(), /;2~/, "the key that leaves the terminal was typed into it");
 }
 
 async function replay(page: Page, hand: Hand): Promise<void> {

@@ -1,6 +1,6 @@
 // The text of a lab file in CodeMirror: keys and words that may stand there, what they mean, and errors at their places.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, redo, undo } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
@@ -101,7 +101,8 @@ export function makeSource(text: string, readOnly: boolean, keys: () => Keys | n
       while (from < now.length && from < other.length && now[from] === other[from]) from += 1;
       let [to, end] = [now.length, other.length];
       while (to > from && end > from && now[to - 1] === other[end - 1]) [to, end] = [to - 1, end - 1];
-      view.dispatch({ changes: { from, to, insert: other.slice(from, end) } });
+      // A change of the map is undone by itself, however soon it followed another one.
+      view.dispatch({ changes: { from, to, insert: other.slice(from, end) }, annotations: isolateHistory.of("full") });
     },
     show: (checked) => {
       const length = view.state.doc.length;

@@ -56,9 +56,10 @@ export class NodeTerminal {
     this.term.open(this.element);
     this.term.textarea?.setAttribute("aria-label", `terminal of ${node}`);
     this.element.addEventListener("keydown", (event) => {
-      // A way out for those who have only keys.
+      // A way out for those who have only keys, of which the program hears nothing.
       if (event.key === "F6") {
         event.preventDefault();
+        event.stopPropagation();
         document.querySelector<HTMLElement>(event.shiftKey ? ".mapcanvas" : ".dock [role=tab][aria-selected=true]")?.focus();
       }
     }, { capture: true });
