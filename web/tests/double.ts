@@ -30,7 +30,7 @@ export async function play(page: Page, bundle: string, double: Double): Promise<
       return;
     }
     const what = `${route.request().method() === "GET" ? "" : `${route.request().method()} `}${decodeURIComponent(url.pathname.slice(5))}`;
-    const known = double.answers[what];
+    const known = double.answers[what] ?? (/^labs\/[^]+\/terminals$/.test(what) ? { terminals: [] } : undefined);
     const answer: unknown = typeof known === "function" ? await (known as (body: string, url: URL) => unknown)(route.request().postData() ?? "", url) : known;
     if (answer === undefined) await route.fulfill({ status: 404, json: { message: `the double knows no ${what}` } });
     else if (answer instanceof Answer) await route.fulfill({ status: answer.status, ...(Buffer.isBuffer(answer.body) || typeof answer.body === "string" ? { body: answer.body } : { json: answer.body }), headers: answer.headers });

@@ -3,6 +3,7 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
@@ -21,7 +22,9 @@ export function place(files: Record<string, string>): { path: string; environmen
   const made = scratch();
   for (const folder of ["run", "labs"]) mkdirSync(join(made.path, folder));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(made.path, "labs", name), text);
-  const environment = { ...process.env, XDG_RUNTIME_DIR: join(made.path, "run") };
+  // Shells of the page read no settings of whoever runs the tests; what netloom keeps for all is where it is.
+  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  const environment = { ...process.env, XDG_RUNTIME_DIR: join(made.path, "run"), HOME: made.path, XDG_CACHE_HOME: cache };
   return {
     path: made.path, environment,
     call: (...words) => execFileSync(NETLOOM, words, { encoding: "utf8", env: environment, cwd: join(made.path, "labs"), stdio: ["ignore", "pipe", "pipe"], maxBuffer: 64 << 20 }),

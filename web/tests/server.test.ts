@@ -104,7 +104,7 @@ test("a lab is brought up, used at a terminal that is flooded, changed, and take
   await page.waitForFunction(() => /kept=still/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
   await page.reload();
   await page.waitForFunction(() => /the end 2[^]*meanwhile/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
-  await page.locator(".terminal").click();
+  await page.locator(".terminal.xterm").click();
   await page.keyboard.type("echo $kept $((6 * 7))\n");
   await page.waitForFunction(() => /still 42/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
   assert.doesNotMatch(await page.locator(".xterm-rows").innerText(), /command not found/);
