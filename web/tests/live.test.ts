@@ -28,7 +28,7 @@ interface Opened { page: Page; faults: string[]; done: () => Promise<void> }
 
 async function open(played: Played, { width = 1280, theme = "light" as "light" | "dark", motion = "no-preference" as "reduce" | "no-preference" } = {}): Promise<Opened> {
   const { address, done } = await serve(bundle, {
-    answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 7 } }, labs: { labs: [ROW] }, results: { results: [] }, files: { files: [], left_out: 0 }, keys: { top: "lab", sections: {} },
+    answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 7 } }, labs: { labs: [ROW] }, "labs/played/terminals": { terminals: [] }, results: { results: [] }, files: { files: [], left_out: 0 }, keys: { top: "lab", sections: {} },
       // Where nodes are is known later than what packets do.
       "POST check": async () => { await new Promise((done) => setTimeout(done, 500)); return { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene: SCENE }; } },
     sockets: { "/control": played.speak, "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [ROW] })) },
@@ -186,6 +186,26 @@ test("what a node of two links sends and receives is told of each", async () => 
     assert.deepEqual(await own.nth(place).locator(".legend li span:not([aria-hidden])").allTextContents(), ["access", "bottleneck"]);
     for (const [at, words] of rates.entries()) await own.nth(place).locator(".legend li").nth(at).getByText(words).waitFor();
   }
+  await done();
+});
+
+test("a switch that looks at groups tells which it knows, and what leads to routers", async () => {
+  const played = lab();
+  const nothing = { received_reports: 1, received_queries: 0, sent_queries: 0, malformed_messages: 0, unasked_frames: 0, joined_groups: 1, left_groups: 0, unlearned_groups: 0 };
+  played.ports = [
+    { node: "router", interface: "eth0", link: "access", snooping: { ...nothing, groups: [{ group: "239.1.2.3", vlan: null, remaining_ns: 42e9 }, { group: HOSTILE, vlan: 7, remaining_ns: 1e9 }, { group: "ff02::1:ff00:1", vlan: null, remaining_ns: 1e9 }], known_groups: 14, is_router_port: false, queriers: [] } },
+    { node: "router", interface: "eth1", link: "bottleneck", snooping: { ...nothing, unasked_frames: 1234, groups: [], known_groups: 0, is_router_port: true, queriers: ["10.0.0.6"] } },
+  ];
+  const { page, done } = await open(played, { motion: "reduce" });
+  await command(page, "show node router");
+  const rows = page.getByRole("region", { name: "multicast groups" }).getByRole("row");
+  await rows.nth(2).waitFor();
+  assert.match(await rows.nth(1).innerText(), /access\s+239\.1\.2\.3 42 s\s+x<\/script>[^]* in VLAN 7 1 s\s+and 11 more groups\s+1 of neighbour discovery\s+–\s+0/);
+  assert.match(await rows.nth(2).innerText(), /bottleneck\s+–\s+10\.0\.0\.6\s+1,234/);
+  await accessible(page, "groups of a switch");
+  // Those of a moment later.
+  played.ports = [];
+  await page.getByRole("region", { name: "multicast groups" }).waitFor({ state: "detached" });
   await done();
 });
 

@@ -1,5 +1,5 @@
 // A lab that is played for a test: what `netloom` says over the control socket of a small lab that is up, with TCP connections and packets, so that a test knows what the page has to show.
-import type { NodeConnections, PacketRecord, TcpConnection } from "../ui/protocol";
+import type { NodeConnections, PacketRecord, SwitchRow, TcpConnection } from "../ui/protocol";
 
 export interface Talk { send: (text: string) => void; onMessage: (hear: (text: string) => void) => void; onClose: (act: () => void) => void }
 
@@ -18,6 +18,8 @@ export interface Played {
   fast: (speed: number) => void;
   /** Changes what is told of connections. */
   connections: (nodes: NodeConnections[]) => NodeConnections[];
+  /** What is told of the ports of switches. */
+  ports: Partial<SwitchRow>[];
   /** Packets that enter each tenth of a second. */
   packets: (at: number) => PacketRecord[];
   speak: (socket: Talk) => void;
@@ -64,13 +66,13 @@ export function lab(): Played {
   let [began, speed, base] = [Date.now(), 1, 5_000];
   const now = (): number => base + (Date.now() - began) * speed;
   const played: Played = {
-    asked: [], held: new Map(), capabilities: [...CAPABILITIES], refuse: {}, paused: false, clock: "real", fast: (wanted) => { [base, began, speed] = [now(), Date.now(), wanted]; }, connections: (told) => told,
+    asked: [], held: new Map(), capabilities: [...CAPABILITIES], refuse: {}, paused: false, clock: "real", fast: (wanted) => { [base, began, speed] = [now(), Date.now(), wanted]; }, connections: (told) => told, ports: [],
     packets: (at) => PIPES.flatMap((_, pipe) => [0, 1, 2, 3].map((part) => packet(pipe, at + part * 25e6, 40_001 + (part % 2)))).concat(packet(2, at, 40_001, { dropped: { at_ns: at, cause: "queue" } })),
     speak: (socket) => {
       const timers = new Map<string, ReturnType<typeof setTimeout>>();
       const stop = (events: string): void => { clearTimeout(timers.get(events)); timers.delete(events); played.held.delete(events); };
       const time = (): object => ({ at_ns: now() * 1e6, since_zero_ns: (now() - 5_000) * 1e6 });
-      const stats = (): object => ({ ...time(), lost: 0, pipes: PIPES.map(([link, direction], pipe) => ({ link, direction, pipe: null, ...ways(link, direction), joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 2e7, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: now(), departed_bytes: Math.round(now() * (pipe % 2 ? 30 : 1150)), queued_packets: pipe === 2 ? 12 : 0, queued_bytes: 0, dropped_queue_packets: pipe === 2 ? Math.floor(now() / 100) : 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 })) });
+      const stats = (): object => ({ ...time(), lost: 0, switches: played.ports, pipes: PIPES.map(([link, direction], pipe) => ({ link, direction, pipe: null, ...ways(link, direction), joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 2e7, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: now(), departed_bytes: Math.round(now() * (pipe % 2 ? 30 : 1150)), queued_packets: pipe === 2 ? 12 : 0, queued_bytes: 0, dropped_queue_packets: pipe === 2 ? Math.floor(now() / 100) : 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 })) });
       const tcp = (names: string[] | null): object => {
         const at = now() / 1000;
         const all: NodeConnections[] = [{ node: "client", at_ns: now() * 1e6, connections: [sender(1, "cubic", at), sender(2, "bbr", at)], left_out: 0, failure: null }, { node: "router", at_ns: now() * 1e6, connections: [], left_out: 0, failure: null }, { node: "server", at_ns: now() * 1e6, connections: [receiver(1, at), receiver(2, at)], left_out: 0, failure: null }];

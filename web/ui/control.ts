@@ -2,7 +2,7 @@
 import type { Greeting } from "./protocol";
 import { createSignal, type Accessor } from "./view";
 
-export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PacketRecord as SampledPacket, PacketSample as Packets, PipeStats, Sample as Stats, SoFar, TaskRow as Task, TcpConnection, TcpSample as Connections, Topology } from "./protocol";
+export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PacketRecord as SampledPacket, PacketSample as Packets, PipeStats, Sample as Stats, SoFar, SwitchRow as SwitchPort, TaskRow as Task, TcpConnection, TcpSample as Connections, Topology } from "./protocol";
 type Message = Record<string, unknown> & { id?: number; reply?: string; event?: string; message?: string };
 
 export type State = "connecting" | "open" | "ended";

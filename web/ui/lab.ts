@@ -1,5 +1,5 @@
 // A lab that is up, as the page knows it: its network, what its pipes carry now and did lately, and what happened. Memory is bounded.
-import { Control, Lost, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type SoFar, type Stats, type Topology } from "./control";
+import { Control, Lost, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type SoFar, type Stats, type SwitchPort, type Topology } from "./control";
 import { Pace } from "./pace";
 import { Ring } from "./ring";
 import { Connections } from "./tcp";
@@ -75,6 +75,8 @@ export class Lab {
   readonly flows: Accessor<Flow[]>;
   /** The same for those who read figures: twice a second, since more cannot be read, and texts are drawn slowly. */
   readonly figures: Accessor<Flow[]>;
+  /** What the ports of its switches did and know, as often as figures. */
+  readonly ports: Accessor<readonly SwitchPort[]>;
   readonly events: Accessor<Happened[]>;
   /** What is to be done with it, and what is; none if it has no tasks. */
   readonly exercise: Accessor<Exercise | null>;
@@ -105,14 +107,15 @@ export class Lab {
     const [now, setNow] = createSignal<Now | null>(null);
     const [flows, setFlows] = createSignal<Flow[]>([]);
     const [figures, setFigures] = createSignal<Flow[]>([]);
+    const [ports, setPorts] = createSignal<readonly SwitchPort[]>([]);
     const [events, setEvents] = createSignal<Happened[]>([]);
     const [soFar, setSoFar] = createSignal<SoFar | null>(null);
     [this.soFar, this.setSoFar] = [soFar, setSoFar];
     const [exercise, setExercise] = createSignal<Exercise | null>(null);
     const [lost, setLost] = createSignal(0);
     const [written, setWritten] = createSignal(0);
-    this.set = { setTopology, setInfo, setNow, setFlows, setFigures, setEvents, setExercise, setLost, setWritten };
-    [this.topology, this.info, this.now, this.flows, this.figures, this.events, this.exercise, this.lost, this.written] = [topology, info, now, flows, figures, events, exercise, lost, written];
+    this.set = { setTopology, setInfo, setNow, setFlows, setFigures, setPorts, setEvents, setExercise, setLost, setWritten };
+    [this.topology, this.info, this.now, this.flows, this.figures, this.ports, this.events, this.exercise, this.lost, this.written] = [topology, info, now, flows, figures, ports, events, exercise, lost, written];
     this.control = new Control(url, exists);
     const isPaused = createMemo(() => now()?.paused ?? false);
     this.tcp = new Connections(this.control, () => topology()?.nodes.length ?? 0, isPaused);
@@ -170,6 +173,7 @@ export class Lab {
   private showFigures(): void {
     const { latest } = this;
     this.set.setFigures(latest);
+    this.set.setPorts(this.before?.switches ?? []);
     // The last sample before a pause is shown, too.
     this.figuresDue = setTimeout(() => {
       this.figuresDue = undefined;
