@@ -157,7 +157,11 @@ export function palette(): HTMLElement {
       input.value = "";
       setWanted("");
       setChosen(null);
-      queueMicrotask(() => dialog.isConnected && !dialog.open && dialog.showModal());
+      queueMicrotask(() => {
+        if (!dialog.isConnected || dialog.open) return;
+        dialog.showModal();
+        list.scrollTop = 0;
+      });
     } else if (!open() && dialog.open) dialog.close();
   });
   return dialog;
@@ -168,4 +172,4 @@ export const withKeys = (): Command[] => all().filter((command, place, every) =>
 
 export const shown = (keys: string): string => keys.replace("Mod+", navigator.platform.startsWith("Mac") ? "⌘ " : "Ctrl ").replace("Shift+", "Shift ").replace(/^ $/, "space").replace(/\b[a-z]$/, (letter) => letter.toUpperCase());
 
-export const paletteButton = (): HTMLButtonElement => press([el("span", { class: "wide" }, "Commands "), el("kbd", {}, shown("Mod+k"))], openPalette, { class: "plain", "aria-keyshortcuts": "Control+K", "aria-label": `Commands ${shown("Mod+k")}: all commands`, title: "all commands" });
+export const paletteButton = (): HTMLButtonElement => press(["Commands ", el("kbd", {}, shown("Mod+k"))], openPalette, { class: "plain", "aria-keyshortcuts": "Control+K", "aria-label": `Commands ${shown("Mod+k")}: all commands`, title: "all commands" });

@@ -50,7 +50,7 @@ function labCard(lab: LabRow): View {
     el("a", { class: "name", href: address("lab", lab.name) }, lab.name),
     el("span", { class: "badge good" }, lab.state ?? lab.mode ?? "up"),
     el("small", {}, `${counted(count, "node")}, ${lab.clock ?? "real"} time`),
-    lab.path ? el("a", { href: address("edit", lab.path) }, "its file") : null);
+    lab.path ? el("a", { href: address("edit", lab.path) }, "Lab file") : null);
 }
 
 function resultRow(row: ResultRow): View {

@@ -11,7 +11,7 @@ const STEPS: Partial<Record<Route["page"], Step[]>> = {
   home: [
     { title: "Labs, files and results", text: "A lab file describes a network. Bring it up, and its nodes run programs of this machine; a run leaves results. All three are listed here." },
     { title: "Begin here", text: "“New lab…” makes a file with two hosts and a link, or an empty one to draw in. The three lessons at the end of this page explain queues, routing and congestion control with labs to try.", of: ".rows-head" },
-    { title: "Everything has a name", text: "Press Ctrl K on any page for the list of all that can be done there, with its keys.", of: ".bar .ends" },
+    { title: "Everything has a name", text: "“Commands”, or Ctrl K, lists all that can be done on a page, with its keys.", of: ".bar .ends" },
   ],
   edit: [
     { title: "Draw a network", text: "Add hosts, routers and switches here. “Join” makes a link: press it, then two nodes. Drag nodes to where you want them.", of: ".maptools" },

@@ -19,7 +19,7 @@ import { exporter, generator, importer } from "./dialogs";
 import { merge } from "./merge";
 import { partForm } from "./part";
 import { makeSource, type Source } from "./source";
-import { entryAt } from "./spans";
+import { entryAt, valueAt } from "./spans";
 
 /** How long after the last letter the text is checked, in ms. */
 const CHECK_MS = 200;
@@ -231,6 +231,7 @@ function editor(path: string, loaded: Loaded): View {
     map.destroy();
   });
   const edit = may("edit");
+  const isEmpty = createMemo(() => checked() !== null && (valueAt(checked()?.tree ?? null, ["nodes"])?.map ?? []).length === 0 && (checked()?.scene?.nodes ?? []).length === 0);
   offer((): Command[] => [
     ...(edit ? [
       { name: "Save the file", keys: "Mod+s", act: () => attempt(write, "saved") },
@@ -266,7 +267,7 @@ function editor(path: string, loaded: Loaded): View {
           (["host", "router", "switch"] as const).map((kind) => press(`+ ${kind}`, () => act.addNode(kind), { title: `add a ${kind} (${kind === "host" ? "N" : kind === "router" ? "R" : "S"})` })),
           press("Join", join, { "aria-pressed": () => String(joining() !== null), title: "join two nodes by a link (J)" }),
           press("Undo", source.undo, { title: "undo the last change (Ctrl Z)" }),
-          () => (joining() === null ? null : el("p", { class: "hint" }, joiningWords()))) : null),
+          () => (joining() !== null ? el("p", { class: "hint" }, joiningWords()) : isEmpty() ? el("p", { class: "hint" }, "Nothing is drawn yet: add hosts, routers and switches, then join them by links.") : null)) : null),
       el("div", { class: "textside" },
         el("div", { class: "partbox" }, keyed(createMemo(() => formOf(chosen())), () => partForm({ chosen, checked, fresh, act, edit }))),
         source.view.dom, () => problems(checked()?.errors ?? [], source), () => running(job(), setJob))));
@@ -283,7 +284,7 @@ function verdict(checked: Checked | null): View {
 
 function problems(errors: readonly Problem[], source: Source): View {
   if (errors.length === 0) return null;
-  return el("ol", { class: "problems", "aria-label": "errors" }, errors.slice(0, 100).map((error) => el("li", {}, press(error.line > 0 ? `line ${error.line}` : "file", () => source.goTo(error.from ?? 0, error.to), { class: "plain" }), " ", error.message)));
+  return el("ol", { class: "problems", "aria-label": "errors" }, errors.slice(0, 100).map((error) => el("li", {}, press(error.line > 0 ? `line ${error.line}` : "file", () => source.goTo(error.from ?? 0, error.to), { class: "plain" }), " ", error.key ? [el("code", {}, error.key), ": "] : null, error.message)));
 }
 
 /** What a run says as it goes on. */

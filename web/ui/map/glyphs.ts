@@ -125,6 +125,12 @@ export class Sprites {
     });
   }
 
+  /** Words on a link, in a frame of this width. */
+  badge(words: string, width: number, strong: boolean, bad: boolean): HTMLCanvasElement {
+    const [wide, high] = [Math.ceil(width) + 4, 21];
+    return this.make(`b${strong ? 1 : 0}${bad ? 1 : 0}${words}`, wide, high, (pen) => drawBadge(pen, this.c, words, wide / 2, high / 2, strong, bad));
+  }
+
   private make(key: string, width: number, height: number, draw: (pen: CanvasRenderingContext2D) => void): HTMLCanvasElement {
     const known = this.kept.get(key);
     if (known) return known;
@@ -166,7 +172,7 @@ export function widthOfBadge(pen: CanvasRenderingContext2D, words: string): numb
 }
 
 /** Words on a link, in a frame. */
-export function drawBadge(pen: CanvasRenderingContext2D, c: Colours, words: string, x: number, y: number, strong: boolean, bad: boolean): void {
+function drawBadge(pen: CanvasRenderingContext2D, c: Colours, words: string, x: number, y: number, strong: boolean, bad: boolean): void {
   const half = widthOfBadge(pen, words) / 2;
   pen.font = BADGE;
   pen.beginPath();

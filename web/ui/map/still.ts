@@ -1,8 +1,8 @@
-// What of a map does not move: lines, signs, names, and what is said of links. It is painted when something of it changes, and frames copy it. Names lie above what moves.
+// What of a map does not move: lines, signs, names, and what is said of links. It is painted when something of it changes, and frames copy it. Names and words lie above what moves.
 //
 // Each line is a stroke of its own: where software draws, many lines in one path take a hundred times as long as one by one, since it has to find where they cross.
 import type { Camera } from "./camera";
-import { drawBadge, widthOfBadge, type Colours, type Sprites } from "./glyphs";
+import { widthOfBadge, type Colours, type Sprites } from "./glyphs";
 import { control, type Line, type Look } from "./model";
 
 export interface Marked { nodes: ReadonlySet<string>; links: ReadonlySet<string>; /** The place of the node that keys are at, or -1. */ spot: number; /** The line, or -1. */ line: number }
@@ -11,10 +11,10 @@ export const PLAIN: Look = { grade: 0, dropping: false, down: false, label: "", 
 /** Below this scale, dots and queues would cover the map. */
 export const ROOM_FOR_DOTS = 12;
 
-/** A name with its place on the canvas. */
+/** A name, or the words of a link, with its place on the canvas. */
 export interface Name { sprite: HTMLCanvasElement; x: number; y: number }
 
-/** Paints all but names, and says which of them there is room for. */
+/** Paints all but names and words, and says which of them there is room for. */
 export function paintStill(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours, sprites: Sprites): Name[] {
   const { ratio } = camera;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -24,7 +24,7 @@ export function paintStill(pen: CanvasRenderingContext2D, camera: Camera, looks:
   paintLines(pen, camera, looks, marked, c);
   paintQueues(pen, camera, looks, c);
   paintNodes(pen, camera, marked, c, sprites);
-  return paintWords(pen, camera, looks, marked, c, sprites);
+  return placeWords(pen, camera, looks, marked, sprites);
 }
 
 export function paintNames(pen: CanvasRenderingContext2D, names: readonly Name[], ratio: number): void {
@@ -135,7 +135,7 @@ function put(pen: CanvasRenderingContext2D, sprite: HTMLCanvasElement, x: number
 
 /** Which pixels are taken by words: squares of a few pixels. */
 class Taken {
-  private static readonly SQUARE = 6;
+  static readonly SQUARE = 6;
   private readonly columns: number;
   private readonly squares: Uint8Array;
 
@@ -154,15 +154,16 @@ class Taken {
   }
 }
 
-/** Words of links, and where names of nodes go, where there is room: what is chosen first, then signs with many links, then the rest. */
-function paintWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours, sprites: Sprites): Name[] {
+/** Where words of links and names of nodes go, where there is room: what is chosen first, then signs with many links, then the rest. */
+function placeWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, sprites: Sprites): Name[] {
   const { graph, ratio } = camera;
   const names: Name[] = [];
   const size = camera.nodeSize;
   const taken = new Taken(camera.width, camera.height);
   for (const spot of graph.spots) {
     const [x, y] = camera.place(spot);
-    if (camera.sees(x, y, size)) taken.take(x - size * 0.7, y - size * 0.7, size * 1.4, size * 1.4, true);
+    // Its last square is left to its own name, which begins below it.
+    if (camera.sees(x, y, size)) taken.take(x - size * 0.7, y - size * 0.7, size * 1.4, Math.max(size * 1.4 - Taken.SQUARE, 1), true);
   }
   const first = (place: number): boolean => place === marked.spot || marked.nodes.has(graph.spots[place]?.name ?? "");
   const name = (place: number, always: boolean): void => {
@@ -186,7 +187,9 @@ function paintWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readon
       const [x, y] = camera.on(line, places.length > 1 ? 0.9 : 0.5);
       if (!camera.sees(x, y, 60)) continue;
       const half = widthOfBadge(pen, text) / 2;
-      if (taken.take(x - half, y - 8, half * 2, 16, chosen)) drawBadge(pen, c, text, x, y, chosen, look.down);
+      if (!taken.take(x - half, y - 8, half * 2, 16, chosen)) continue;
+      const sprite = sprites.badge(text, half * 2, chosen, look.down);
+      names.push({ sprite, x: x - sprite.width / ratio / 2, y: y - sprite.height / ratio / 2 });
     }
   };
   words(true);

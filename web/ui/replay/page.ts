@@ -18,12 +18,14 @@ import { mapButtons } from "../watch/page";
 import { reportView } from "../watch/verdict";
 import { momentSvg, movingSvg, record } from "./export";
 import { follow, type Hop } from "./follow";
-import { decode, FATES, next, Reader } from "./packets";
+import { decode, FATES, next, Reader, type Packets } from "./packets";
 import { drawScene, nearest, type Shown } from "./stage";
 import { Strip } from "./timeline";
 
 /** Speeds in ns of the lab per second of the page, from one to ten seconds. */
 const SPEEDS = Array.from({ length: 31 }, (_, step) => Math.round(10 ** (step / 3)));
+/** Of how many packets each is drawn in the strip of the whole run: of more, blocks are. */
+const MOST_DRAWN = 20_000;
 const speedWords = (speed: number): string => `${span(speed, 2)} per second`;
 
 export function replayPage(id: string): View {
@@ -76,6 +78,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
   const [thinned, setThinned] = createSignal("");
   let chosen: number | null = Number(route().keys.get("packet") ?? NaN);
   if (!Number.isInteger(chosen)) chosen = null;
+  let all: Packets | null = null;
   let shown: Shown[] = [];
   let looks: Look[] = [];
   const graph = graphOf(scene);
@@ -108,7 +111,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     map.element.dataset["took"] = reader.took.toFixed(1);
     map.draw();
   }, (message) => tell(message, true));
-  const strip = new Strip(journal, run.marks ?? [], (to) => seek(to), (now) => `${digits(now / 1e9, 10)} s`, (event) => keys(event));
+  const strip = new Strip(journal, () => all, run.marks ?? [], (to) => seek(to), (now) => `${digits(now / 1e9, 10)} s`, (event) => keys(event));
   looks = graph.links.map(() => ({ grade: 0, dropping: false, down: false, label: "", queue: [0, 0] }));
   map.look(looks);
   let noted: ReturnType<typeof setTimeout> | undefined;
@@ -159,7 +162,15 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     map.draw();
   });
   // More of the journal has been read.
-  createEffect(() => { if (journal().packets) strip.draw(); });
+  createEffect(() => {
+    const { packets, state, from_ns, to_ns } = journal();
+    if (packets) strip.draw();
+    if (all || state === "reading" || state === "unfinished" || packets === 0 || packets > MOST_DRAWN) return;
+    api.packets(id, `from_ns=${from_ns}&to_ns=${to_ns}&limit=${MOST_DRAWN}`).then((buffer) => {
+      all = decode(buffer);
+      strip.draw();
+    }, () => undefined);
+  });
   let frame = 0;
   let last = 0;
   const run_ = (now: number): void => {
@@ -252,8 +263,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
         press(() => (playing() ? "‖ Pause" : "▶ Play"), () => setPlaying(!playing()), { class: "first" }),
         press("◂ packet", () => step(true), { "aria-label": "to the packet before" }), press("packet ▸", () => step(false), { "aria-label": "to the next packet" }),
         el("span", { class: "choice" }, el("label", { for: "speed" }, "speed"), el("input", { id: "speed", type: "range", min: 0, max: SPEEDS.length - 1, step: 1, value: () => SPEEDS.indexOf(speed()), "aria-valuetext": () => speedWords(speed()), oninput: (event: Event) => setSpeed(SPEEDS[Number((event.target as HTMLInputElement).value)] ?? 1) }), el("output", {}, () => speedWords(speed()))),
-        el("span", { class: "grow" }),
-        press("Link to here", share), press("SVG", saveMoment, { "aria-label": "save this moment as SVG" }), press("PNG", saveDots, { "aria-label": "save this moment as PNG" }), press("Moving SVG", saveMoving, { "aria-label": "save a span as moving SVG" }), press(() => (recording() ? "■ Stop" : "● Video"), video)),
+        el("span", { class: "exports" }, press("Link to here", share), press("SVG", saveMoment, { "aria-label": "save this moment as SVG" }), press("PNG", saveDots, { "aria-label": "save this moment as PNG" }), press("Moving SVG", saveMoving, { "aria-label": "save a span as moving SVG" }), press(() => (recording() ? "■ Stop" : "● Video"), video))),
       strip.element));
 }
 

@@ -3,6 +3,7 @@ import type { Mark } from "../../components/axis";
 import { h } from "../../components/dom";
 import { colour, onTheme } from "../../components/theme";
 import type { Journal } from "../api";
+import { isDrop, type Packets } from "./packets";
 
 export class Strip {
   readonly element: HTMLElement;
@@ -12,7 +13,7 @@ export class Strip {
   private alive = true;
   private at = 0;
 
-  constructor(private readonly journal: () => Journal, private readonly marks: readonly Mark[], private readonly seek: (at: number) => void, private readonly words: (at: number) => string, private readonly step: (event: KeyboardEvent) => boolean) {
+  constructor(private readonly journal: () => Journal, /** All packets of a short run: then each is drawn where it was, else so many of each block of the journal as if they came evenly. */ private readonly all: () => Packets | null, private readonly marks: readonly Mark[], private readonly seek: (at: number) => void, private readonly words: (at: number) => string, private readonly step: (event: KeyboardEvent) => boolean) {
     this.element = h("div", { class: "strip-time", role: "slider", tabindex: 0, "aria-label": "time of the replay: arrows move, with Shift further, comma and full stop go packet by packet", "aria-orientation": "horizontal" }, this.canvas, this.needle);
     let held = false;
     const seekTo = (event: PointerEvent): void => {
@@ -60,6 +61,32 @@ export class Strip {
     this.seek(Math.min(Math.max(to, from_ns), to_ns));
   }
 
+  /** How many packets arrived and were dropped in each of so many columns. */
+  private count(columns: number): { packets: Float64Array; dropped: Float64Array } {
+    const [packets, dropped] = [new Float64Array(columns), new Float64Array(columns)];
+    const { from_ns, to_ns, blocks } = this.journal();
+    const length = Math.max(to_ns - from_ns, 1);
+    const column = (at: number): number => Math.min(Math.max(Math.floor(((at - from_ns) / length) * columns), 0), columns - 1);
+    const add = (to: Float64Array, place: number, much: number): void => { to[place] = (to[place] ?? 0) + much; };
+    const all = this.all();
+    if (all) {
+      for (let k = 0; k < all.n; k += 1) {
+        add(packets, column(all.arrived[k] ?? from_ns), 1);
+        if (isDrop(all.fate[k] ?? 0)) add(dropped, column(all.ended[k] ?? from_ns), 1);
+      }
+      return { packets, dropped };
+    }
+    for (const block of blocks) {
+      const first = column(block.from_ns);
+      const last = Math.min(Math.max(Math.ceil(((block.to_ns - from_ns) / length) * columns), first + 1), columns);
+      for (let place = first; place < last; place += 1) {
+        add(packets, place, block.packets / (last - first));
+        add(dropped, place, block.dropped / (last - first));
+      }
+    }
+    return { packets, dropped };
+  }
+
   draw(): void {
     const [width, height] = [this.element.clientWidth, this.element.clientHeight];
     const ratio = window.devicePixelRatio || 1;
@@ -68,18 +95,10 @@ export class Strip {
     this.canvas.width = width * ratio;
     this.canvas.height = height * ratio;
     pen.scale(ratio, ratio);
-    const { from_ns, to_ns, blocks } = this.journal();
+    const { from_ns, to_ns } = this.journal();
     const length = Math.max(to_ns - from_ns, 1);
     const columns = Math.max(Math.floor(width / 2), 1);
-    const [packets, dropped] = [new Float64Array(columns), new Float64Array(columns)];
-    for (const block of blocks) {
-      const first = Math.max(Math.floor(((block.from_ns - from_ns) / length) * columns), 0);
-      const last = Math.min(Math.max(Math.ceil(((block.to_ns - from_ns) / length) * columns), first + 1), columns);
-      for (let column = first; column < last; column += 1) {
-        packets[column] = (packets[column] ?? 0) + block.packets / (last - first);
-        dropped[column] = (dropped[column] ?? 0) + block.dropped / (last - first);
-      }
-    }
+    const { packets, dropped } = this.count(columns);
     const most = packets.reduce((a, b) => Math.max(a, b), 1);
     const mostDropped = dropped.reduce((a, b) => Math.max(a, b), 1);
     for (let column = 0; column < columns; column += 1) {

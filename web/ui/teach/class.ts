@@ -15,8 +15,7 @@ export function classPage(): View {
   const names = createMemo(() => labs().filter((row) => row.answers !== false).slice(0, MOST).map(({ name }) => name).join("\n"));
   const rows = createMemo(() => names().split("\n").filter(Boolean));
   return el("div", { class: "page" }, el("h1", {}, "Classroom"),
-    el("p", { class: "under" }, () => `${rows().length === 1 ? "1 lab is" : `${rows().length} labs are`} up${labs().length > MOST ? `; the first ${MOST} are watched` : ""}`),
-    () => (rows().length === 0 ? el("p", { class: "none" }, "No lab is up.") : null),
+    el("p", { class: "under" }, () => (rows().length === 0 ? "No lab is up." : `${rows().length === 1 ? "1 lab is" : `${rows().length} labs are`} up${labs().length > MOST ? `; the first ${MOST} are watched` : ""}`)),
     el("ul", { class: "cards" }, each(rows, card)),
     () => (state()?.shared && may("edit") ? people() : null));
 }

@@ -38,7 +38,7 @@ function lessonView(lesson: Lesson): View {
     el("div", { class: "controls" },
       () => (up() ? [el("a", { class: "asbutton", href: address("lab", lesson.lab), target: "_blank", rel: "noopener" }, "Open the lab beside this"), press("Open it here", () => go("lab", lesson.lab))]
         : may("edit") ? press("Bring the lab up", begin, { class: "first" }) : el("span", { class: "none" }, "somebody with the role edit has to bring the lab up")),
-      el("a", { class: "asbutton", href: address("edit", lesson.file) }, "its file")),
+      el("a", { class: "asbutton", href: address("edit", lesson.file) }, "Lab file")),
     () => (up() ? null : starting(job())),
     el("h2", {}, "Tasks"),
     tasksView(exercise),

@@ -136,7 +136,7 @@ export class Dock {
       el("div", { class: "docktabs" },
         el("div", { class: "tabs", role: "tablist", "aria-label": "terminals", onkeydown: move }, each(this.tabs, (tab) =>
           el("button", { type: "button", role: "tab", id: `term-tab-${tab.number}`, "aria-controls": `term-${tab.number}`, "aria-selected": () => String(this.at() === tab.number), tabindex: () => (this.at() === tab.number ? 0 : -1), onclick: () => this.show(tab) },
-            tab.name, tab.command.length > 0 ? el("small", {}, ` ${tab.command.join(" ").slice(0, 30)}`) : null, () => (tab.state() ? el("small", {}, ` (${tab.state()})`) : null)))),
+            tab.name, tab.command.length > 0 ? el("small", {}, ` ${tab.command.join(" ").slice(0, 30)}`) : null, () => (tab.state() ? el("small", { title: tab.state() }, ` (${tab.state().startsWith("ended") ? "ended" : tab.state()})`) : null)))),
         press("✕", () => { const tab = this.tabs().find(({ number }) => number === this.at()); if (tab) this.close(tab); }, { class: "plain", "aria-label": "close this terminal", title: "close this terminal" })),
       each(this.tabs, (tab) => el("div", { role: "tabpanel", id: `term-${tab.number}`, "aria-labelledby": `term-tab-${tab.number}`, hidden: () => this.at() !== tab.number, class: "termpanel" }, tab.host)));
   }

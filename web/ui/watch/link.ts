@@ -1,5 +1,5 @@
 // What one link does and is set to, and what can be done to it.
-import { rate, share, span, whole } from "../../components/format";
+import { digits as rounded, rate, share, span, whole } from "../../components/format";
 import { api, captureUrl } from "../api";
 import type { TopologyLink } from "../control";
 import { swatch } from "../map/dots";
@@ -40,7 +40,7 @@ function figures(own: Accessor<Flow[]>): View {
     el("thead", {}, el("tr", {}, ["", "carries", "use", "waits", "drops/s", "in all"].map((head) => (head ? el("th", { scope: "col", class: "number" }, head) : el("td", {}))))),
     el("tbody", {}, () => own().map((flow) => el("tr", {},
       el("th", { scope: "row" }, flow.total.pipe ?? flow.total.direction, flow.up ? null : el("span", { class: "badge bad" }, "down")),
-      [rate(flow.bits, 3), flow.use === null ? "–" : share(flow.use), whole(flow.queue), flow.drops >= 10 ? whole(flow.drops) : flow.drops.toFixed(1)].map((value) => el("td", { class: "number" }, value)),
+      [rate(flow.bits, 3), flow.use === null ? "–" : share(flow.use), whole(flow.queue), flow.drops === 0 ? "0" : flow.drops >= 10 ? whole(flow.drops) : rounded(flow.drops, 2)].map((value) => el("td", { class: "number" }, value)),
       el("td", { class: "causes" }, causes(flow)))))));
 }
 

@@ -93,8 +93,9 @@ export function labPage(name: string): View {
   };
   createEffect(redraw);
   lab.watchVerdict(() => mode() === "lateness");
-  const openNode = (node: string): void => map.choose([node], []);
-  const openLink = (link: string): void => map.choose([], [link]);
+  const openNode = (node: string): void => { map.choose([node], []); reveal(); };
+  const openLink = (link: string): void => { map.choose([], [link]); reveal(); };
+  const showTab = (to: Tab): void => { setTab(to); reveal(); };
   const cutAround = (state: "down" | "up"): void => {
     const inside = new Set(chosen().nodes);
     const border = (lab.topology()?.links ?? []).filter((link) => !link.joined_in_kernel && link.ends.some(({ node }) => inside.has(node)) && link.ends.some(({ node }) => !inside.has(node)));
@@ -107,7 +108,7 @@ export function labPage(name: string): View {
     attempt(async () => {
       const done = await api.takeDown(name);
       setReport(done.report);
-      setTab("verdict");
+      showTab("verdict");
     });
   };
   const advance = (by: number): void => attempt(() => lab.time("advance", by));
@@ -116,7 +117,7 @@ export function labPage(name: string): View {
   const isVirtual = createMemo(() => lab.now()?.clock === "virtual");
   const isPaused = createMemo(() => lab.now()?.paused ?? false);
   const commands = (): Command[] => [
-    ...TABS.map((one) => ({ name: `Show ${one.about ?? one.name.toLowerCase()}`, keys: one.keys, act: () => setTab(one.tab) })),
+    ...TABS.map((one) => ({ name: `Show ${one.about ?? one.name.toLowerCase()}`, keys: one.keys, act: () => showTab(one.tab) })),
     ...MODES.map((one) => ({ name: `Colour links by ${one}`, act: () => setMode(one) })),
     { name: "Go to the map", keys: "m", act: () => map.element.focus() },
     { name: "Show all of the map", keys: "0", act: () => map.fit() },
@@ -135,7 +136,7 @@ export function labPage(name: string): View {
       ] : []),
       ...(lab.topology()?.nodes ?? []).filter((node) => runsPrograms(node.kind)).slice(0, 300).map((node) => ({ name: `Open a terminal on ${node.name}`, act: () => dock.open(node.name), ...(chosen().nodes[0] === node.name ? { keys: "t" } : {}) })),
     ] : []),
-    ...lab.tcp.all().slice(0, 100).map((one) => ({ name: `Show TCP connection ${connectionName(one, new Map())}`, act: () => { lab.tcp.pick(one.key); setTab("tcp"); } })),
+    ...lab.tcp.all().slice(0, 100).map((one) => ({ name: `Show TCP connection ${connectionName(one, new Map())}`, act: () => { lab.tcp.pick(one.key); showTab("tcp"); } })),
     ...(lab.topology()?.nodes ?? []).slice(0, 300).map((node) => ({ name: `Show node ${node.name}`, act: () => openNode(node.name) })),
     ...(lab.topology()?.links ?? []).slice(0, 600).map((link) => ({ name: `Show link ${link.name}`, act: () => openLink(link.name) })),
     ...(may("edit") ? [{ name: `Take lab ${name} down`, act: end }] : []),
@@ -152,7 +153,7 @@ export function labPage(name: string): View {
       el("span", { class: "choice" }, el("label", { for: "mode" }, "links by"), el("select", { id: "mode", value: mode, onchange: (event: Event) => setMode((event.target as HTMLSelectElement).value as Mode) }, MODES.map((one) => el("option", { value: one }, one)))),
       () => (lab.lost() > 0 ? el("small", { title: "this page was too slow to take every sample; the lab was not kept waiting" }, `${counted(lab.lost(), "sample")} left out`) : null),
       el("span", { class: "grow" }),
-      () => (row()?.path ? el("a", { href: address("edit", row()?.path ?? "") }, "its file") : null),
+      () => (row()?.path ? el("a", { href: address("edit", row()?.path ?? "") }, "Lab file") : null),
       () => (may("edit") && lab.control.state() === "open" ? press("Take down", end, { class: "danger" }) : null)),
     () => (lab.control.state() === "ended" ? el("p", { class: "note strip", role: "status" }, "This lab has ended. What it showed last stays here. ", results ? el("a", { href: address("replay", results) }, "Open its results") : null) : null),
     el("div", { class: "labmain" },
@@ -174,6 +175,18 @@ export function labPage(name: string): View {
           })))),
     dock.view());
 }
+
+/** In a narrow window, what is about the lab is below its map, and may be behind its terminals: who asks for it by a command sees it. */
+function reveal(): void {
+  requestAnimationFrame(() => {
+    const [side, dock] = [document.querySelector(".side"), document.querySelector(".dock")];
+    if (!side || document.documentElement.scrollHeight <= innerHeight) return;
+    const top = side.getBoundingClientRect().top;
+    if (top > innerHeight - (dock?.clientHeight ?? 0) - LEAST_SEEN) scrollBy(0, top);
+  });
+}
+/** Pixels of the list about a lab that are to be in sight, if it is asked for. */
+const LEAST_SEEN = 200;
 
 function several(lab: Lab, nodes: string[], links: string[], act: { cutAround: (state: "down" | "up") => void; change: (state: "down" | "up", links: string[]) => void }): View {
   if (nodes.length + links.length === 0) return el("p", { class: "none" }, "Choose a node or a link on the map: press it, or go there with the arrow keys and press space. Shift chooses several, L draws around them.");

@@ -37,7 +37,7 @@ export function verdictSoFar(lab: Lab): View {
     () => checks(lab.soFar()?.expectations ?? []),
     el("dl", { class: "list" }, el("dt", {}, "dropped by the models"), el("dd", {}, () => counted(drops(), "packet"))),
     () => (latest().length === 0 ? null : [el("h3", {}, "Packets later than due"), el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "lateness" }, el("table", {},
-      el("thead", {}, el("tr", {}, ["pipe", "packets", "99 %", "most"].map((head) => el("th", { scope: "col" }, head)))),
+      el("thead", {}, el("tr", {}, ["pipe", "packets", "99 %", "most"].map((head, place) => el("th", { scope: "col", class: place > 0 ? "number" : "" }, head)))),
       el("tbody", {}, latest().map((pipe) => el("tr", {}, el("th", { scope: "row" }, `${pipe.link} ${pipe.direction}${pipe.pipe ? ` ${pipe.pipe}` : ""}`), el("td", { class: "number" }, String(pipe.packets)), el("td", { class: "number" }, span(pipe.p99_ns ?? 0, 3)), el("td", { class: "number" }, span(pipe.max_ns ?? 0, 3)))))))]),
     () => (wrong().length === 0 ? null : [el("h3", {}, "Events to look at"), el("ol", { class: "events" }, wrong().slice(-50).reverse().map(eventRow))]),
     el("p", { class: "about" }, "What happened inside nodes is judged when the lab ends."),
