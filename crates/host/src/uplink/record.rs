@@ -57,7 +57,7 @@ fn beginning() -> Result<String, KernelError> {
     Ok(format!("link-{}-", namespace.ino()))
 }
 
-/// Puts back what links have left that are no more, and waits for whoever is at it. The current network namespace must be the caller's.
+/// Puts back what links have left that are no more. The current network namespace must be the caller's.
 pub(super) fn sweep(folder: &Path) -> Result<(), KernelError> {
     let _alone = alone_in(folder)?;
     put_all_back(folder)
@@ -74,26 +74,14 @@ fn alone_in(folder: &Path) -> Result<File, KernelError> {
 
 fn put_all_back(folder: &Path) -> Result<(), KernelError> {
     let beginning = beginning()?;
-    if records(folder, &beginning)?.is_empty() {
-        return Ok(());
-    }
-    // One after the other: what another one is putting back has the addresses and the name that the next link would take.
-    let turn = folder.join(format!("sweep-{beginning}"));
-    let locked = locked::create(&turn).attempted(|| format!("write {}", turn.display()))?;
-    let swept = records(folder, &beginning)?.iter().try_for_each(|path| match locked::abandoned(path) {
-        Some(_left) => put_back(path, folder),
-        None => Ok(()),
-    });
-    fs::remove_file(&turn).attempted(|| format!("remove {}", turn.display()))?;
-    drop(locked);
-    swept
-}
-
-/// The records whose names begin so.
-fn records(folder: &Path, beginning: &str) -> Result<Vec<PathBuf>, KernelError> {
     let entries = fs::read_dir(folder).attempted(|| format!("list {}", folder.display()))?.flatten();
-    let is_own = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.strip_prefix(beginning)).is_some();
-    Ok(entries.map(|entry| entry.path()).filter(is_own).collect())
+    let own = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(&beginning)));
+    for path in own.map(|entry| entry.path()) {
+        if let Some(_left) = locked::abandoned(&path) {
+            put_back(&path, folder)?;
+        }
+    }
+    Ok(())
 }
 
 /// Puts back what a record says.
