@@ -152,13 +152,13 @@ mod tests {
 
     /// What a port has lost to its node: the engine knows of so many losses, and the kernel took so many packets of it, had sent so
     /// many when the lab began, just before the engine was asked, and has dropped so many attempts.
-    fn lost(known: u64, taken: u64, went: [u64; 2], refused: u64) -> u64 {
+    fn lost(known: u64, taken: u64, sent: [u64; 2], dropped: u64) -> u64 {
         let engine =
             EngineReport { ports: vec![PortReport { taken, ..port(3, 0, 0, known) }], ..EngineReport::default() };
         let counted =
             |went: u64, refused: u64| [(PortId(3), PortCount { came: 0, refused, went })].into_iter().collect();
-        let (before, earlier) = (counted(went[0], 0), counted(went[1], 0));
-        let losses = port_losses(&names(), &engine, &before, &earlier, &counted(went[1] + 5, refused));
+        let (before, earlier) = (counted(sent[0], 0), counted(sent[1], 0));
+        let losses = port_losses(&names(), &engine, &before, &earlier, &counted(sent[1] + 5, dropped));
         losses.iter().map(|loss| loss.lost_leaving_packets).sum()
     }
 

@@ -217,7 +217,7 @@ async fn start(lab: &LabName, wanted: Wanted) -> Result<Running, Failure> {
     });
     let (master, client) = started.await.map_err(Failure::Other)?.map_err(Failure::Refused)?;
     let (stream, rest) = client.into_stream();
-    Replies::of(stream, &rest).and_then(|lab| Running::new(master, lab)).map_err(broken)
+    Replies::of(stream, &rest).and_then(|replies| Running::new(master, replies)).map_err(broken)
 }
 
 impl Running {

@@ -197,7 +197,7 @@ mod tests {
         // What a program takes, and values of options, are nobody's business.
         assert_eq!(at(&["exec", "star", "h1", "--"]), None);
         assert_eq!(at(&["exec", "--user"]), found("user", None));
-        assert_eq!(names("user", None), Vec::<String>::new());
+        assert_eq!(names("user", None, &[]), Vec::<String>::new());
     }
 
     #[test]

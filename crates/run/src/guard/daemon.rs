@@ -19,9 +19,9 @@ pub(super) fn detach(
     sink: &mut dyn FnMut(&Event),
     body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+    let (ours, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
     // SAFETY: this process has one thread, as the callers of this crate promise, so the child may do anything.
-    match unsafe { fork() }.map_err(|errno| failed(errno.into()))? {
+    match unsafe { fork() }.map_err(|errno| failed(&errno.into()))? {
         ForkResult::Parent { child } => {
             drop(theirs);
             // The intermediate process exits at once; its exit code says nothing.
@@ -37,8 +37,8 @@ pub(super) fn detach(
 }
 
 /// Why there is no guard, with the limit on processes that was reached, if it is that.
-fn failed(error: io::Error) -> RunError {
-    let error = KernelError::from_io("start the guard process", &error);
+fn failed(error: &io::Error) -> RunError {
+    let error = KernelError::from_io("start the guard process", error);
     RunError::Machine(shortage::of_processes(error).to_string())
 }
 
@@ -50,7 +50,7 @@ fn become_guard(stream: UnixStream, body: impl FnOnce(OwnedFd, &mut dyn FnMut(&E
     match watcher {
         Ok(Some(watcher)) => guard(&teller, watcher.into(), body),
         Ok(None) => {}
-        Err(error) => say_failed(&teller, &failed(error)),
+        Err(error) => say_failed(&teller, &failed(&error)),
     }
 }
 
