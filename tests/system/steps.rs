@@ -151,6 +151,8 @@ fn a_cut_by_hand_ends_when_its_time_has_passed(bed: &Bed, client: &mut Client) {
         let done = Client::connect(bed, "steps").ask(&format!(r#"{{"request":"set","link":"l",{change}}}"#));
         assert_eq!(done["reply"], "done", "{change}: {done}");
     };
+    // The step before was broken off: what was let go on then comes to an end.
+    advance(client, 1);
     set(r#""changes":[["down","50 ms"]]"#);
     client.ask(&format!(r#"{{"request":"advance","by_ns":{}}}"#, 50 * MS - 1));
     assert_eq!(is_up(client), [false, false]);

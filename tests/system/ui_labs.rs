@@ -343,7 +343,9 @@ fn a_lab_is_taken_down_with_its_verdict() {
     let (bed, server) = up(User::Own);
     let down = server.ask("DELETE", "/api/labs/star", b"").good();
     assert_eq!((&down["killed"], &down["report"]["lab"]), (&json!(false), &json!("star")), "{down}");
-    assert_eq!(down["report"]["verdict"]["verdict"], "not judged", "no link carried a packet");
+    // Kernels may have said something by themselves by then.
+    let is_idle = down["report"]["pipes"].as_array().unwrap().iter().all(|pipe| pipe["departed_packets"] == 0);
+    assert_eq!(down["report"]["verdict"]["verdict"] == "not judged", is_idle, "{down}");
     drop(server);
     bed.assert_nothing_is_left("star");
 }

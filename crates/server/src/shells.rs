@@ -131,13 +131,15 @@ impl Shells {
         let all = self.all();
         let own = all.get(id).filter(|shell| shell.stays && shell.owner == visitor.id);
         let found = own.filter(|shell| shell.lab == lab && shell.node == node);
-        found.map(|shell| shell.pages.clone()).ok_or_else(|| {
-            Refusal::missing(format!(
-                "this shell has ended: by itself, with its lab or with netloom ui, or as nobody came back to it for {} \
-                 minutes",
-                KEPT_FOR.as_secs() / 60
-            ))
-        })
+        found.map(|shell| shell.pages.clone()).ok_or_else(Self::ended)
+    }
+
+    /// What a page is told that comes to a terminal that is not there any more.
+    pub(crate) fn ended() -> Refusal {
+        Refusal::missing(format!(
+            "this shell has ended: by itself, with its lab or with netloom ui, or as nobody came back to it for {} minutes",
+            KEPT_FOR.as_secs() / 60
+        ))
     }
 
     /// The terminals of a visitor in a lab, for a page of theirs that comes back.

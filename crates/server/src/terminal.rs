@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::outbox::{Close, Outbox};
 use crate::reach::LabName;
 use crate::shares::Share;
-use crate::shells::Page;
+use crate::shells::{Page, Shells};
 use crate::socket::{Inbox, Opener, converse};
 use crate::visitors::Visitor;
 use axum::Extension;
@@ -37,7 +37,7 @@ const LARGEST: u16 = 1_000;
 const WAITING: usize = 2;
 
 /// How long a connection whose terminal has ended may take to say why it ends, if there is another reason.
-const SAID_WITHIN: Duration = Duration::from_secs(2);
+const SAID_WITHIN: Duration = Duration::from_millis(500);
 
 /// What a page asks for.
 struct Wanted {
@@ -83,12 +83,11 @@ pub(crate) async fn terminal(
             (Ok(lab), Place::New(share)) => begin(&shared, visitor, &lab, &node, wanted, share).await,
         };
         match found {
-            Ok(pages) => sit(&pages, size, outbox, inbox).await,
-            Err((code, refusal)) => {
-                let said = json!({ "refused": { "code": code, "message": refusal.message() } });
-                let _ = outbox.json(&said).await;
-                refusal.into()
-            }
+            Ok(pages) => match sit(&pages, size, outbox.clone(), inbox).await {
+                Some(close) => close,
+                None => refuse(&outbox, missing(Shells::ended())).await,
+            },
+            Err(refused) => refuse(&outbox, refused).await,
         }
     })
 }
@@ -123,29 +122,33 @@ async fn begin(
     Ok(pages)
 }
 
-/// Passes on what the page says, until it goes or is told why its connection ends.
-async fn sit(pages: &mpsc::Sender<Page>, size: WindowSize, outbox: Outbox, mut inbox: Inbox) -> Close {
+/// Tells a page why it cannot sit at the terminal that it wants.
+async fn refuse(outbox: &Outbox, (code, refusal): (u8, Refusal)) -> Close {
+    let said = json!({ "refused": { "code": code, "message": refusal.message() } });
+    let _ = outbox.json(&said).await;
+    refusal.into()
+}
+
+/// Passes on what the page says, until it goes or is told why its connection ends; none if the terminal ended as the page came.
+async fn sit(pages: &mpsc::Sender<Page>, size: WindowSize, outbox: Outbox, mut inbox: Inbox) -> Option<Close> {
     let (sender, said) = mpsc::channel(WAITING);
     let (closer, mut closed) = oneshot::channel();
     if pages.send(Page { outbox, said, size, close: closer }).await.is_err() {
-        return Close::done("the program has ended");
+        return None;
     }
     loop {
         tokio::select! {
             told = &mut closed => match told {
-                Ok(close) => return close,
-                // The server ends, or the visitor is sent away, which each connection says by itself; or the terminal ended as the page came.
-                Err(_) => {
-                    let _ = timeout(SAID_WITHIN, inbox.ignore()).await;
-                    return Close::new(4404, "this shell has ended");
-                }
+                Ok(close) => return Some(close),
+                // Each connection says by itself that the server ends, or that the visitor is sent away.
+                Err(_) => return timeout(SAID_WITHIN, inbox.ignore()).await.is_ok().then(|| Close::done("")),
             },
             message = inbox.next() => match message {
                 // Who takes nothing any more says why.
                 Some(message) => {
                     let _ = sender.send(message).await;
                 }
-                None => return Close::done(""),
+                None => return Some(Close::done("")),
             },
         }
     }
