@@ -27,7 +27,7 @@ export function logSection(run: Run): HTMLElement | null {
 const WORDS: Record<string, string> = {
   netloom_version: "Netloom", netloom_commit: "commit", mode: "command", lab_file: "lab file", seed: "seed", clock: "clock", dilation: "time slowed by",
   precision: "precision", shards: "threads of the engine", command_line: "command line", started_utc: "began (UTC)", user_name: "user", host_name: "machine",
-  kernel: "kernel", machine: "architecture", processor: "processor", processors: "processors", clock_source: "clock source", tcp_congestion_control: "congestion control",
+  kernel: "kernel", machine: "architecture", processor: "processor", processors: "processors", clock_source: "clock source", tcp_congestion_control: "congestion control of the machine",
   node_kernel: "kernel of kernel nodes", qemu: "QEMU", images: "container images", environment: "environment of programs", inherited: "inherited variables", files: "files of the lab", on_spin: "when programs compute",
 };
 

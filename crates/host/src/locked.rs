@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use crate::error::{Attempted, KernelError};
+
 /// Makes an empty file, locked for this process alone. Waits for whoever has it locked.
 ///
 /// # Errors
@@ -19,6 +21,18 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
             return file.set_len(0).map(|()| file);
         }
     }
+}
+
+/// Locks a folder of records, so that one process at a time puts back what others have left; it is unlocked when the file is closed. Waits
+/// for whoever has it locked.
+///
+/// # Errors
+/// The kernel's refusal.
+pub(crate) fn folder(path: &Path) -> Result<File, KernelError> {
+    let attempted = || format!("lock {}", path.display());
+    let opened = File::open(path).attempted(attempted)?;
+    opened.lock().attempted(attempted)?;
+    Ok(opened)
 }
 
 /// Opens a file of which the process is no more, and locks it; none if that is there, or if the file has gone.

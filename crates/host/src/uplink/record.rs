@@ -24,7 +24,8 @@ impl Record {
     /// Puts back what links have left that are no more, and begins a record. The current network namespace must be the
     /// caller's.
     pub(super) fn begin(folder: &Path) -> Result<Self, KernelError> {
-        let _alone = alone_in(folder)?;
+        // What another one is putting back has the names and rules that this one would take.
+        let _alone = locked::folder(folder)?;
         put_all_back(folder)?;
         let beginning = beginning()?;
         let path = folder.join(format!("{beginning}{}", std::process::id()));
@@ -59,17 +60,8 @@ fn beginning() -> Result<String, KernelError> {
 
 /// Puts back what links have left that are no more. The current network namespace must be the caller's.
 pub(super) fn sweep(folder: &Path) -> Result<(), KernelError> {
-    let _alone = alone_in(folder)?;
+    let _alone = locked::folder(folder)?;
     put_all_back(folder)
-}
-
-/// Lets one process at a time put back what links have left, until the file is closed. Whoever begins a link meanwhile waits: it would take the
-/// names and rules that are about to be removed.
-fn alone_in(folder: &Path) -> Result<File, KernelError> {
-    let attempted = || format!("lock {}", folder.display());
-    let opened = File::open(folder).attempted(attempted)?;
-    opened.lock().attempted(attempted)?;
-    Ok(opened)
 }
 
 fn put_all_back(folder: &Path) -> Result<(), KernelError> {

@@ -23,6 +23,7 @@ use super::record::{self, Record, Stale};
 use super::snapshot::{Snapshot, link};
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
+use crate::locked;
 use crate::netlink::{Netlink, Request, set_up};
 use crate::sysctl;
 use crate::uplink::apart::stand_apart;
@@ -218,6 +219,8 @@ impl Away {
 /// # Errors
 /// What the kernel refused first. All else is back.
 pub fn give_back_stale(folder: &Path) -> Result<(), KernelError> {
+    // Who begins a lab with such an interface waits until it is back.
+    let _alone = locked::folder(folder)?;
     let mut outcome = Ok(());
     for Stale { record, snapshots, there } in record::stale(folder)? {
         let home: OwnedFd = File::open(NAMESPACE).attempted(|| "look at this network namespace")?.into();
