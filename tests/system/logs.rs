@@ -139,7 +139,8 @@ fn a_service_that_dies_is_seen_and_fails_the_lab() {
     assert!(listed.stdout.contains("day: service web on b is dead: exit 7, "), "{listed:#?}");
     let down = bed.netloom(&["down", "day"]).expect_code(1);
     assert!(down.stdout.contains("failed  web on b: exit 7 before the run was over"), "{down:#?}");
-    assert!(down.stdout.contains("| out of luck") && down.stdout.contains("verdict: not judged"), "{down:#?}");
+    // Whether a kernel has sent something of itself since time zero is chance; without that, nothing was judged.
+    assert!(down.stdout.contains("| out of luck") && !down.stdout.contains("NOT as described"), "{down:#?}");
     assert_eq!(bed.json("day", "report.json")["exit_code"], 1);
     bed.assert_nothing_is_left("day");
 }
