@@ -278,6 +278,8 @@ def test_a_lab_that_is_up_is_sampled_if_it_asks_for_it() -> None:
     lab.settings["measure"] = {"pipes": "100 ms"}
     with lab.up() as live:
         assert live["a"].run("ping -c 5 -i 0.1 -q b").returncode == 0
+        # Until the next samples.
+        live.sleep("300 ms")
     rows = live.down().rows("samples.csv")
     assert int(rows[-1]["departed_packets"]) >= 5 and rows[-1]["one_way_delay_p50_ns"] is not None
 
