@@ -3,7 +3,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-/// What the kernel refused: what was attempted on which object, and its answer.
+/// An error of the kernel: what was attempted on which object, and the kernel's answer.
 ///
 /// It crosses from a node's init to the lab process as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,12 +14,12 @@ pub struct KernelError {
 }
 
 impl KernelError {
-    /// An error for `attempted` ("create interface p0"), with the kernel's error number.
+    /// Makes an error for `attempted` ("create interface p0"), with the kernel's error number.
     pub fn new(attempted: impl Into<String>, errno: i32) -> Self {
         Self { attempted: attempted.into(), errno, detail: None }
     }
 
-    /// The same for an error of the standard library. One without an error number keeps its own text.
+    /// Makes an error for `attempted` from an error of the standard library. One without an error number keeps its own text.
     pub fn from_io(attempted: impl Into<String>, error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(errno) => Self::new(attempted, errno),
@@ -34,12 +34,12 @@ impl KernelError {
         self
     }
 
-    /// What was attempted, and on which object.
+    /// Returns what was attempted, and on which object.
     pub fn attempted(&self) -> &str {
         &self.attempted
     }
 
-    /// The kernel's error number (`libc::EPERM` and so on); 0 for an error that is not the kernel's.
+    /// Returns the kernel's error number (`libc::EPERM` and so on); 0 for an error that is not the kernel's.
     pub fn errno(&self) -> i32 {
         self.errno
     }

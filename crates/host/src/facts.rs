@@ -40,7 +40,7 @@ impl Facts {
         }
     }
 
-    /// What to change so that a lab can be made, after the kernel answered with `errno`; `None` if that is not known.
+    /// Returns what to change so that a lab can be made, after the kernel answered with `errno`; `None` if that is not known.
     pub fn advice(&self, errno: i32) -> Option<String> {
         let advice = match errno {
             _ if !self.privileged && self.max_user_namespaces == Some(0) => {

@@ -30,7 +30,7 @@ pub fn send_with_fds(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) ->
     Ok(retry_on_intr(|| sendmsg(&socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL))?)
 }
 
-/// What [`receive_with_fds`] got.
+/// The result of [`receive_with_fds`].
 #[derive(Debug)]
 pub struct Received {
     /// Bytes written to the buffer; 0 means that the peer is gone.
@@ -47,7 +47,7 @@ pub fn receive_with_fds(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Rece
     receive(socket.as_fd(), buffer, RecvFlags::empty())
 }
 
-/// The same without waiting: [`io::ErrorKind::WouldBlock`] when nothing has arrived.
+/// Receives as [`receive_with_fds`] does, without waiting: [`io::ErrorKind::WouldBlock`] when nothing has arrived.
 ///
 /// # Errors
 /// As for [`receive_with_fds`].

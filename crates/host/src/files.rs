@@ -24,9 +24,9 @@ pub struct FilesConfig {
     /// A folder in memory that belongs to the lab, in which this node gets one of its own; none in a kernel node, whose
     /// memory has room for it.
     pub memory: Option<PathBuf>,
-    /// What it is a copy of, if not of the machine's.
+    /// The root file system that the node's is a copy of; none: the machine's.
     pub image: Option<ImageConfig>,
-    /// What is put where, folders before what is inside them.
+    /// The files and folders that are put into it, folders before what is inside them.
     pub entries: Vec<FileConfig>,
 }
 
@@ -37,7 +37,7 @@ pub struct ImageConfig {
     pub root: PathBuf,
     /// Folders that its programs need and that it may lack: absolute paths.
     pub folders: Vec<PathBuf>,
-    /// What of the machine is seen in it.
+    /// The files and folders of the machine that are seen in it.
     pub volumes: Vec<VolumeConfig>,
 }
 
@@ -57,7 +57,7 @@ pub struct VolumeConfig {
 pub struct FileConfig {
     /// Where the node's programs see it: an absolute path.
     pub target: PathBuf,
-    /// What they see.
+    /// The initial contents of the file or folder.
     pub contents: Contents,
     /// The permissions of the file, or of the folder itself.
     pub mode: Option<u32>,
@@ -65,14 +65,14 @@ pub struct FileConfig {
     pub owner: Option<String>,
 }
 
-/// What a file or folder of a node begins with.
+/// The initial contents of a file or folder of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Contents {
     /// A folder with nothing in it.
     Empty,
     /// A file with this text.
     Text(String),
-    /// What the machine has at this absolute path.
+    /// A copy of what the machine has at this absolute path.
     Copy(PathBuf),
     /// A folder with what is in this archive, which an earlier run has left.
     Archive(PathBuf),

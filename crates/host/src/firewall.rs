@@ -41,16 +41,16 @@ pub struct Firewall {
     name: String,
 }
 
-/// What the rules of a name are to do.
+/// A set of rules of the firewall: the packets that they divert, and the queue that takes these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diversion {
     /// The number of the queue.
     pub queue: u16,
-    /// Tells these rules from others: what their marks end with.
+    /// The last 16 bits of the marks of these rules, which distinguish them from other rules.
     pub tag: NonZeroU16,
     /// The conditions of each rule, as `iptables` takes them: for IPv4, and for IPv6.
     pub tables: [Vec<String>; 2],
-    /// The same as `nft` takes them, for both.
+    /// The conditions of each rule, as `nft` takes them, for both IPv4 and IPv6.
     pub nft: Vec<String>,
     /// Whose packets are meant, if not everybody's.
     pub made: Option<Made>,
@@ -61,7 +61,7 @@ pub struct Diversion {
 pub struct Made {
     /// The conditions that they meet, as `iptables` takes them: for IPv4, and for IPv6.
     pub tables: [Vec<String>; 2],
-    /// The same as `nft` takes them, for both.
+    /// The conditions that they meet, as `nft` takes them, for both IPv4 and IPv6.
     pub nft: Vec<String>,
     /// Whether they are diverted and nothing else; else, what meets the conditions of the diversion and belongs to a connection in
     /// which they made one.
@@ -69,7 +69,7 @@ pub struct Made {
 }
 
 impl Diversion {
-    /// What a packet has to bear that is sent again, so that it is not diverted once more.
+    /// Returns the mark that a packet carries when it is sent again, so that it is not diverted once more.
     pub fn mark(&self) -> u32 {
         MARKS | u32::from(self.tag.get())
     }
@@ -80,7 +80,7 @@ impl Diversion {
 }
 
 impl Firewall {
-    /// That of this process's network namespace, for rules of this name.
+    /// Returns the firewall of this process's network namespace, for rules of this name.
     ///
     /// # Errors
     /// The kernel's refusal, or that the name is too long.

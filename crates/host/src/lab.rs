@@ -24,7 +24,7 @@ use crate::facts::Facts;
 use crate::memory;
 use crate::shortage;
 
-/// What a lab process is to be.
+/// The settings of a lab process.
 #[derive(Debug, Clone)]
 pub struct LabOptions {
     /// The lab's name, which becomes the host name of the lab process.
@@ -39,10 +39,10 @@ pub struct LabOptions {
     pub users: Option<Subordinate>,
 }
 
-/// What the code in a lab process starts with.
+/// The resources with which the code in a lab process starts.
 #[derive(Debug)]
 pub struct LabSide {
-    /// To the process that forked it. End of file means that that one has died.
+    /// The socket to the process that forked the lab process. End of file means that the process at its other end has died.
     pub channel: UnixStream,
 }
 

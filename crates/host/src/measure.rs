@@ -22,24 +22,24 @@ pub use stream::{Finding, SampleStream};
 pub use system::{SystemSample, system_columns};
 pub use tcp::{TcpSample, columns};
 
-/// What is to be measured.
+/// The settings of the measurements in a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasureConfig {
     /// How long after a sample of TCP connections the next one is due, in nanoseconds of the node's clock, and not 0; none: there are none.
     pub tcp_ns: Option<u64>,
-    /// The same of what the node uses.
+    /// How long after a sample of what the node uses the next one is due, in nanoseconds of the node's clock, and not 0; none: there are none.
     pub node_ns: Option<u64>,
     /// Whether a sample's instant is read from the clock, rather than when it was due: in virtual time reading it takes time, and no
     /// sample is late.
     pub reads_clock: bool,
-    /// Whether it is told which program has a connection.
+    /// Whether it is recorded which program has a connection.
     pub owners: bool,
 }
 
 /// The end of measuring.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
-    /// What the node's clock shows now, by which samples have their times, in nanoseconds.
+    /// The present time of the node's clock, by which samples have their times, in nanoseconds.
     pub clock_ns: u64,
     /// Why there are no samples, or no more; none if nothing went wrong.
     pub failure: Option<String>,

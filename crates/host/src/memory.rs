@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// How much memory is available, and what bounds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Available {
-    /// In bytes.
+    /// The memory that is available, in bytes.
     pub bytes: u64,
-    /// What bounds it, as in "8 GB, the rest of ...".
+    /// The limit that bounds it, as in "8 GB, the rest of ...".
     pub bound: String,
 }
 

@@ -206,7 +206,7 @@ fn parse(text: &str) -> Vec<Raised> {
     text.split_inclusive('\n').filter_map(|whole| line(whole.strip_suffix('\n')?)).collect()
 }
 
-/// What the kernel counts of these tables, opened where the machine says it; processes in other network namespaces read it, too.
+/// The kernel's counters of its neighbour tables, opened where the machine has them; processes in other network namespaces read them, too.
 #[derive(Debug)]
 pub struct Overflows(Vec<File>);
 
@@ -217,12 +217,12 @@ impl Overflows {
         Self(tables.iter().filter_map(|table| File::open(format!("/proc/net/stat/{table}")).ok()).collect())
     }
 
-    /// Tells how often a table was full since the machine began, so that a packet had no neighbour to go to.
+    /// Returns how often a table was full since the machine began, so that a packet had no neighbour to go to.
     pub fn count(&self) -> u64 {
         self.0.iter().filter_map(|file| contents(file).ok()).map(|text| overflows(&text)).sum()
     }
 
-    /// Tells whether the machine says it.
+    /// Whether the machine has these counters.
     pub fn is_known(&self) -> bool {
         !self.0.is_empty()
     }

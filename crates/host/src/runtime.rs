@@ -22,7 +22,7 @@ use crate::neighbors;
 use crate::runtime_folder;
 use crate::wires::give_back_stale;
 
-/// What is known about a running lab, in `lab.json` of its folder.
+/// The record of a running lab, in `lab.json` of its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabState {
     /// The lab process, as seen from outside; `None` before it exists.
@@ -64,7 +64,7 @@ pub enum RuntimeError {
     AlreadyUp {
         /// Its name.
         name: String,
-        /// What is known about it, if that has been written already.
+        /// The record of the lab, if that has been written already.
         state: Option<LabState>,
     },
     /// The folder that holds the labs' folders belongs to another user, who could tamper with them.
@@ -113,7 +113,7 @@ pub struct RunningLab {
     pub name: String,
     /// Its folder.
     pub path: PathBuf,
-    /// What is known about it, if that has been written already.
+    /// The record of the lab, if that has been written already.
     pub state: Option<LabState>,
 }
 

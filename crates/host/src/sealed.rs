@@ -26,7 +26,7 @@ pub struct Seal {
     pub folder: PathBuf,
     /// A program that the process finds at [`INIT`], wherever it is.
     pub init: PathBuf,
-    /// What it reads from its standard input; nothing if there is none.
+    /// The standard input of the process; empty if there is none.
     pub input: Option<OwnedFd>,
     /// Takes what the process writes to its standard output and error.
     pub console: File,
@@ -103,7 +103,7 @@ impl SealedProcess {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// What it does, in words: whether its first thread runs, and how much time of processors all of them have had. None if it has ended.
+    /// Describes what the process does: whether its first thread runs, and how much processor time all its threads have had. None if it has ended.
     pub fn doing(&self) -> Option<String> {
         let pid = self.pid();
         let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -282,7 +282,7 @@ const TICKS: f64 = 100.0;
 /// Lines before a panic that mostly say what led to it.
 const BEFORE_PANIC: usize = 2;
 
-/// What a console shows, for a message about a kernel that said nothing else: its last lines, or that there is none.
+/// Describes what a console shows, for a message about a kernel that said nothing else: its last lines, or that there is none.
 pub fn console_says(console: &Path, lines: usize) -> String {
     match last_lines(console, lines) {
         nothing if nothing.is_empty() => format!(

@@ -159,7 +159,7 @@ impl Uplink {
         command::start(self.inside.as_fd(), argv, env)
     }
 
-    /// What the command's interface has counted.
+    /// Returns the counters of the command's interface.
     ///
     /// # Errors
     /// The kernel's refusal.

@@ -38,7 +38,7 @@ pub struct Share {
 pub struct Throttling {
     /// Periods in which the node had something to run.
     pub periods: u64,
-    /// Of these, periods in which it used up its share.
+    /// Periods in which the node used up its share. They count in [`Throttling::periods`], too.
     pub throttled_periods: u64,
     /// How long its processes were kept from running, summed over CPUs.
     pub throttled: Duration,
@@ -119,7 +119,7 @@ impl Share {
         &self.path
     }
 
-    /// What the share has cost its node so far.
+    /// Returns how much the share has throttled its node so far.
     ///
     /// # Errors
     /// The kernel's refusal.
@@ -136,15 +136,15 @@ impl Share {
 /// 1 ms, divided by the share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grain {
-    /// How long the node runs, summed over processors.
+    /// How long the node may run in each period, in microseconds, summed over processors.
     pub quota_us: u64,
-    /// In how much time.
+    /// The length of a period, in microseconds.
     pub period_us: u64,
 }
 
 impl Grain {
-    /// That of `millionths` of a core, with a period of at least `least_period`; none for shares that the kernel cannot
-    /// enforce. The share is exact if a quota up to twice the shortest makes it so.
+    /// Computes the grain for `millionths` of a core, with a period of at least `least_period`; none for shares that the kernel
+    /// cannot enforce. The share is exact if a quota up to twice the shortest makes it so.
     ///
     /// # Panics
     /// If `millionths` is 0.
@@ -159,7 +159,7 @@ impl Grain {
         grains.min_by_key(error)
     }
 
-    /// How long a node that has used its share up stands still.
+    /// Returns how long a node that has used its share up stands still.
     pub fn pause(&self) -> Duration {
         Duration::from_micros(self.period_us.saturating_sub(self.quota_us))
     }

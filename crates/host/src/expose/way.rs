@@ -14,12 +14,12 @@ use crate::error::{Attempted, KernelError};
 use crate::fds::{send_with_fds, try_receive_with_fds};
 use crate::netlink::Home;
 
-/// What a port is of.
+/// The transport protocol of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// TCP: connections lead to it.
     Tcp,
-    /// UDP: datagrams do.
+    /// UDP: datagrams lead to it.
     Udp,
 }
 
@@ -50,7 +50,7 @@ pub enum Way {
 pub struct Asked {
     /// The port.
     pub port: u16,
-    /// What it is a port of.
+    /// The transport protocol of the port.
     pub protocol: Protocol,
     /// The program's standard input.
     pub input: OwnedFd,
@@ -59,7 +59,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Both ends of a channel, for [`Way::Programs`] and for [`Asked::receive`].
+    /// Makes a channel and returns both of its ends, for [`Way::Programs`] and for [`Asked::receive`].
     ///
     /// # Errors
     /// The kernel's refusal.
@@ -69,7 +69,7 @@ impl Asked {
         socket::socketpair(AddressFamily::Unix, SockType::SeqPacket, None, flags).attempted(|| "make a socket pair")
     }
 
-    /// The next that is asked for, without waiting; none if nothing is.
+    /// Receives the next request, without waiting; none if there is none.
     pub fn receive(channel: impl AsFd) -> Option<Self> {
         let mut asked = [0; 3];
         let received =

@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 /// "Local Experimental EtherType 1" of IEEE 802, for protocols that leave no machine.
 pub const ETHERTYPE: u16 = 0x88B5;
 
-/// What the agent asks of its device: the most that leaves room for any header in 64 KiB.
+/// The MTU that the agent requests for its device, in bytes: the largest that leaves room for any header in 64 KiB.
 pub const CONTROL_MTU: u32 = 61_440;
 
 /// The longest frame that goes to an agent, in bytes: any device has room for it, whatever it has negotiated.
@@ -34,7 +34,7 @@ const LONGEST_MESSAGE: usize = 1 << 28;
 /// The broadcast address: there are only two stations.
 const DESTINATION: [u8; 6] = [0xff; 6];
 
-/// Locally administered. A virtual machine knows its agent's device by it.
+/// The hardware address of the agent's device, locally administered. A virtual machine knows the device by it.
 pub const STATION: [u8; 6] = [0x0e, 0x6e, 0x6c, 0, 0, 1];
 
 /// The address at which a kernel's control device answers heartbeats: ARP requests, which the kernel itself answers. Link-local

@@ -16,7 +16,7 @@ const DESCRIPTORS: u64 = 1 << 20;
 /// The argument after which process 1 does not serve a lab, but shows that the kernel could be a node.
 pub const TRIAL: &str = "trial";
 
-/// What it says then.
+/// The line that process 1 prints to show that the kernel could be a node; see [`TRIAL`].
 pub const TRIAL_PASSED: &str = "netloom: this kernel runs";
 
 /// Process 1 of a kernel node: makes the kernel into the node and serves the lab process. Returns only where it is not

@@ -26,16 +26,16 @@ pub const INPUT_WINDOW: usize = 1 << 16;
 /// How many bytes of a stream one message carries at most: then it fits one frame of an agent.
 pub const LONGEST_CHUNK: usize = 1 << 15;
 
-/// What a node is, and what its programs inherit.
+/// The identity of a node: its configuration, and what its programs inherit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The node. Its interface i is the kernel's network device i + 1. Its cgroup and its processors mean nothing inside.
     pub config: NodeConfig,
-    /// Where programs start that name no folder.
+    /// The folder in which programs start that name none.
     pub cwd: PathBuf,
 }
 
-/// What one of a program's standard streams is inside.
+/// The guest's side of one of a program's standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standard {
     /// `/dev/null` of the guest.
@@ -55,7 +55,7 @@ pub enum Stream {
     Error,
 }
 
-/// What the lab process says.
+/// A message from the lab process to the agent of a guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToGuest {
     /// The first request: mounts, name and kernel parameters. Answered by [`Reply::Prepared`].
@@ -68,24 +68,24 @@ pub enum ToGuest {
         program: Box<Program>,
         /// Standard input, output and error.
         streams: [Standard; 3],
-        /// Rows and columns of its terminal.
+        /// The rows and columns of its terminal.
         window: Option<(u16, u16)>,
     },
     /// Signal a program's process group. Answered by [`Reply::Done`].
     Signal {
-        /// Which program.
+        /// The program.
         process: ProcessId,
-        /// As `libc` numbers them.
+        /// The signal, as `libc` numbers it.
         signal: i32,
     },
     /// Signal all processes but the agent. Answered by [`Reply::Done`].
     SignalAll {
-        /// As `libc` numbers them.
+        /// The signal, as `libc` numbers it.
         signal: i32,
     },
     /// Does a program accept TCP connections at this port, or datagrams of UDP? Answered by [`Reply::Yes`].
     Listening {
-        /// Which of the two.
+        /// The transport protocol.
         transport: Transport,
         /// The port.
         port: u16,
@@ -121,95 +121,95 @@ pub enum ToGuest {
     ShutDown,
     /// Makes the network again as it was configured. Answered by [`Reply::Done`].
     BringUp,
-    /// For the standard input of a program. Not answered, and neither is what follows.
+    /// Data for the standard input of a program. Not answered, and neither is what follows.
     Input {
-        /// Which program.
+        /// The program.
         process: ProcessId,
-        /// What it reads.
+        /// The bytes that it reads.
         #[serde(skip)]
         bytes: Vec<u8>,
     },
     /// A program's standard input is at its end; a terminal hangs up.
     InputEnds {
-        /// Which program.
+        /// The program.
         process: ProcessId,
     },
     /// Output has arrived, and that much more may be sent.
     Taken {
-        /// Of which program.
+        /// The program.
         process: ProcessId,
-        /// Which stream.
+        /// The stream.
         stream: Stream,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
     },
     /// A program's output is closed: writing to it fails from now on.
     Unwanted {
-        /// Of which program.
+        /// The program.
         process: ProcessId,
-        /// Which stream.
+        /// The stream.
         stream: Stream,
     },
     /// The size of a program's terminal has changed.
     Resize {
-        /// Of which program.
+        /// The program.
         process: ProcessId,
-        /// Rows and columns.
+        /// The rows and columns of the terminal.
         window: (u16, u16),
     },
     /// Power off.
     PowerOff,
 }
 
-/// What the agent says.
+/// A message from the agent of a guest to the lab process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromGuest {
     /// The agent takes requests.
     Up,
     /// The answer to the oldest request that has none yet.
     Reply(Reply),
-    /// A program wrote this.
+    /// Bytes that a program wrote.
     Output {
-        /// Which program.
+        /// The program.
         process: ProcessId,
-        /// Where to.
+        /// The stream to which it wrote them.
         stream: Stream,
-        /// What.
+        /// The bytes.
         #[serde(skip)]
         bytes: Vec<u8>,
     },
-    /// What was measured so far: the next part of the stream of samples.
+    /// The samples that were measured so far: the next part of their stream.
     Samples {
-        /// Its bytes.
+        /// The bytes of that part.
         #[serde(skip)]
         bytes: Vec<u8>,
     },
-    /// The TCP connections, or why its kernel does not tell.
+    /// The TCP connections, or why the node's kernel does not report them.
     Connections(Result<TcpState, KernelError>),
     /// Neither the program nor a process that inherited the stream can write to it any more.
     OutputEnds {
-        /// Of which program.
+        /// The program.
         process: ProcessId,
-        /// Which stream.
+        /// The stream.
         stream: Stream,
     },
     /// A program has been given that much of its input, and as much more may be sent.
     InputTaken {
-        /// Which program.
+        /// The program.
         process: ProcessId,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
     },
     /// A program's standard input has no reader any more.
     InputUnwanted {
-        /// Which program.
+        /// The program.
         process: ProcessId,
     },
-    /// A program has ended; `status` is what wait(2) tells. Comes behind all that it wrote.
+    /// A program has ended; `status` is what wait(2) reports. Comes behind all that it wrote.
     Exited {
-        /// Which program.
+        /// The program.
         process: ProcessId,
-        /// How.
+        /// The status.
         status: i32,
         /// The CPU time of its first thread, in nanoseconds.
         cpu_ns: u64,

@@ -44,8 +44,8 @@ pub const SETTLED: &str = "/run/netloom";
 /// The serial number of the disk that has the agent, as the machine's kernel shows it.
 pub const DISK: &str = "netloom-agent";
 
-/// What a shell of the machine's system is to do so that the agent runs, once, whoever asks for it: `who` is told on the console. With
-/// `clock`, the kernel goes over to that source of time before; the agent does not start on any other.
+/// Returns the commands for a shell of the machine's system that start the agent, once, whoever runs them. They print `who` on the
+/// console. With `clock`, they switch the kernel to that clock source before; the agent does not start on any other.
 pub fn start(who: &str, clock: Option<&str>) -> String {
     let clock = clock.map_or_else(String::new, |clock| {
         let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";

@@ -12,7 +12,7 @@ use nix::unistd::{Pid, getegid, geteuid};
 use crate::error::{Attempted, KernelError};
 use crate::users::User;
 
-/// What an ordinary user may map beside itself. Inside, users and groups count from 1.
+/// The subordinate user and group IDs (subuid(5)) that an ordinary user may map beside its own. Inside, users and groups count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subordinate {
     users: Range,
@@ -28,7 +28,7 @@ struct Range {
 }
 
 impl Subordinate {
-    /// What this user may map.
+    /// Finds the subordinate IDs that this user may map.
     ///
     /// # Errors
     /// What is missing for it, in words.

@@ -67,58 +67,58 @@ impl TcpState {
     }
 }
 
-/// What a node's kernel hands over itself: its last sample.
+/// The last sample of TCP connections that a node's kernel handed over itself.
 #[derive(Debug, Default)]
 pub struct TcpView {
     last: Option<(u64, TcpState)>,
 }
 
 impl TcpView {
-    /// A sample was taken at this instant; what follows is in it.
+    /// Begins a sample that was taken at this instant; the connections that follow are in it.
     pub fn begin(&mut self, time_ns: u64) {
         self.last = Some((time_ns, TcpState::default()));
     }
 
-    /// A connection: `inet_diag_msg` and attributes (linux/inet_diag.h). What is no such message is left out.
+    /// Adds a connection to the sample: `inet_diag_msg` and attributes (linux/inet_diag.h). What is no such message is left out.
     pub fn connection(&mut self, message: &[u8]) {
         if let Some((_, state)) = &mut self.last {
             state.see(message);
         }
     }
 
-    /// When the last sample was taken, and what was in it; none before the first.
+    /// Returns when the last sample was taken, and what was in it; none before the first.
     pub fn last(&self) -> Option<(u64, TcpState)> {
         self.last.as_ref().map(|(time_ns, state)| (*time_ns, state.clone().ordered()))
     }
 }
 
 impl TcpConnection {
-    /// What tells it from all others that the node has had, as its kernel numbers them.
+    /// Returns the number that distinguishes the connection from all others that the node has had: the kernel's socket cookie.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The node's own address and port.
+    /// Returns the node's own address and port.
     pub fn local(&self) -> SocketAddr {
         self.joins.local
     }
 
-    /// Those of the other end.
+    /// Returns the address and port of the other end.
     pub fn remote(&self) -> SocketAddr {
         self.joins.remote
     }
 
-    /// The name of its congestion control.
+    /// Returns the name of the congestion control algorithm.
     pub fn congestion(&self) -> &str {
         &self.joins.congestion
     }
 
-    /// The name of its state, for example `established`.
+    /// Returns the name of the connection's state, for example `established`.
     pub fn state(&self) -> &'static str {
         self.row.state()
     }
 
-    /// The name of what its congestion control does, for example `recovery`.
+    /// Returns the name of what its congestion control does, for example `recovery`.
     pub fn ca_state(&self) -> &'static str {
         self.row.ca_state()
     }
@@ -128,7 +128,7 @@ impl TcpConnection {
         self.row.app_limited
     }
 
-    /// What the kernel tells of it, by the names of [columns](super::columns).
+    /// Returns the figures that the kernel reports of the connection, by the names of [columns](super::columns).
     pub fn figures(&self) -> impl Iterator<Item = (&'static str, Number)> + '_ {
         self.row.figures()
     }

@@ -95,20 +95,20 @@ fn push_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(bytes);
 }
 
-/// What is in a stream.
+/// An entry of a stream of samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding<'a> {
-    /// A connection, and how it was.
+    /// A sample of a connection.
     Sample(TcpSample<'a>),
-    /// In a sample so many connections are left out.
+    /// The number of connections that are left out of a sample.
     LeftOut(u64),
-    /// Samples of connections end here, since there are as many rows as there may be.
+    /// The end of the samples of connections, since there are as many rows as there may be.
     Full,
-    /// What the node uses.
+    /// A sample of what the node uses.
     System(SystemSample),
-    /// Samples of that end here.
+    /// The end of the samples of what the node uses, since there are as many as there may be.
     SystemFull,
-    /// Whose a connection is.
+    /// The program that has a connection.
     Owner {
         /// The connection's number.
         number: u64,
@@ -127,12 +127,12 @@ pub struct SampleStream<R> {
 }
 
 impl<R: BufRead> SampleStream<R> {
-    /// A stream from its beginning.
+    /// Returns a stream that is read from its beginning.
     pub fn new(from: R) -> Self {
         Self { from, time_ns: 0, connections: BTreeMap::new(), row: Row::default() }
     }
 
-    /// What comes next; none at the end, also of a stream that ends within an entry.
+    /// Reads the next entry; returns none at the end, also of a stream that ends within an entry.
     ///
     /// # Errors
     /// When it cannot be read, or is no such stream.

@@ -20,7 +20,7 @@ pub struct Link {
     pub counters: InterfaceCounters,
 }
 
-/// What an interface counted since it was made. Packets are what the kernel handles as one: a train counts once.
+/// The counters of an interface since it was made. A packet is what the kernel handles as one: a train counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterfaceCounters {
     /// Packets received.

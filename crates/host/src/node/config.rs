@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::FilesConfig;
 use crate::measure::MeasureConfig;
 
-/// What a node is to be.
+/// The configuration of a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeConfig {
     /// The lab's name; the node's programs see it as `NETLOOM_LAB`.
@@ -36,20 +36,20 @@ pub struct NodeConfig {
     pub multipath: Option<NonZeroU32>,
     /// The cgroup that its processes belong to; the one of the lab process when there is none.
     pub cgroup: Option<PathBuf>,
-    /// What its root may do to the whole machine, beside what it does in its namespaces: names of
+    /// The capabilities by which the node's root may act on the whole machine, beside what it does in its namespaces: names of
     /// [`withheld`](crate::capabilities::withheld) capabilities.
     pub capabilities: Vec<String>,
     /// The processors that its processes run on; those of the lab process when there are none.
     pub processors: Vec<usize>,
-    /// What it sees as `/etc/hosts`; what the lab sees when there is none.
+    /// The node's `/etc/hosts`; the one that the lab sees when there is none.
     pub hosts: Option<Hosts>,
-    /// What its file system has of its own.
+    /// The contents that the node's file system has of its own.
     pub files: FilesConfig,
-    /// What is measured in a node with a kernel of its own from its configuration on; others are asked.
+    /// The measurements that a node with a kernel of its own makes from its configuration on; other nodes are asked for them.
     pub measure: Option<MeasureConfig>,
 }
 
-/// What a node sees as `/etc/hosts`.
+/// The `/etc/hosts` of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hosts {
     /// This file, whatever is in it when it is read; for a node on this machine's kernel.

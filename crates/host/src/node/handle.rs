@@ -219,7 +219,7 @@ impl Node {
         }
     }
 
-    /// What there is to say when it is gone.
+    /// Describes how the node ended, in words, when it is gone.
     pub fn obituary(&self) -> String {
         match self.first {
             First::Init(_) => format!("the init process of node `{}` was killed", self.name),
@@ -235,7 +235,7 @@ impl Node {
         &self.name
     }
 
-    /// What the node had to do without, in words.
+    /// Returns what the node had to do without, in words.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

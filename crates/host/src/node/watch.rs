@@ -26,20 +26,20 @@ const MOST: usize = 16;
 /// Something that happened to a node's network, mostly by its programs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NetworkChange {
-    /// What it is about.
+    /// The part of the lab that the change affects.
     pub effect: Effect,
-    /// What, in words.
+    /// The change, in words.
     pub what: String,
 }
 
-/// What something that happened to a node's network is about.
+/// The part of a lab that a change of a node's network affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Effect {
     /// Packets of a described link met it: a queue, a filter, another MTU, an interface that was down or gone.
     Link,
     /// The interface at this place of the node's list had an address from a server, and has none any more.
     Lease(usize),
-    /// What of the node's kernel nobody described, whoever is to blame: a shortage of memory, wrong checksums, another congestion control.
+    /// The node's kernel, in ways that nobody described, whoever is to blame: a shortage of memory, wrong checksums, another congestion control.
     Stack,
     /// The node's kernel discarded packets that it had to send.
     Discards,

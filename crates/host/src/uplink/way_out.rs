@@ -37,7 +37,7 @@ const MTU: u32 = 1_500;
 /// The subnets from which a program chooses addresses: the last ones of those for translated addresses (RFC 6598).
 const FIRST_OF_PROGRAM: [u8; 2] = [100, 127];
 
-/// By what a node would be led out.
+/// The means by which a node would be led out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
     /// Rules of this machine's firewall.
@@ -47,7 +47,7 @@ pub enum Means {
 }
 
 impl Means {
-    /// What there is on this machine, for this user.
+    /// Finds the means that there are on this machine, for this user.
     ///
     /// # Errors
     /// What is missing.

@@ -80,7 +80,7 @@ impl Kept {
         Ok(kept)
     }
 
-    /// What `make` opens in the network namespace of the interfaces. They are up.
+    /// Runs `make` in the network namespace of the interfaces, which are up, and returns its result.
     ///
     /// # Errors
     /// What the kernel refused.

@@ -5,12 +5,12 @@ use crate::netlink::InterfaceCounters;
 use crate::node::protocol::{Reply, Request};
 use crate::node::watch::NetworkChange;
 
-/// What is known of a node's network when its lab ends.
+/// The counters of a node's network and the changes to it when its lab ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
     /// The counters of every interface but the loopback, by name.
     pub counters: Vec<(String, InterfaceCounters)>,
-    /// What its programs did to its network since it was settled.
+    /// The changes that the node's programs made to its network since its configuration took effect.
     pub changes: Vec<NetworkChange>,
 }
 
