@@ -58,7 +58,7 @@ mod turn {
     pub(super) const GO_ON: u32 = 3;
 }
 
-/// What a kernel's process inherits for its deputy.
+/// The descriptors that a kernel's process inherits for its deputy.
 #[derive(Debug)]
 pub struct DeputyEnds {
     /// The deputy's socket.
@@ -139,7 +139,7 @@ impl Deputy {
         self.spin.as_ref().map_or(0, Spin::given)
     }
 
-    /// What computes, in words: a program of the node, as far as its kernel says which, or the kernel itself.
+    /// Describes what computes: a program of the node, as far as its kernel says which, or the kernel itself.
     pub fn what_computes(&self) -> String {
         self.vitals.what_computes()
     }

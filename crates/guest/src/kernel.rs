@@ -25,12 +25,12 @@ pub const VARIABLE: &str = "NETLOOM_KERNEL";
 /// Where Debian's and Ubuntu's package user-mode-linux has its kernel.
 const OF_DISTRIBUTION: &str = "/usr/bin/linux.uml";
 
-/// What a lab needs of its kernel.
+/// The kind of time in which a lab needs its kernel to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// To run in real or dilated time.
+    /// Real or dilated time.
     Clock,
-    /// To run in virtual time.
+    /// Virtual time.
     VirtualTime,
 }
 
@@ -51,7 +51,7 @@ pub struct Kernel {
     pub own_build: bool,
     /// Stands for an own build's configuration; `None` for other kernels.
     pub config_hash: Option<String>,
-    /// What nodes need and this kernel has only as modules; empty for own builds.
+    /// The modules that nodes need because this kernel does not have them built in; empty for own builds.
     pub modules_needed: Vec<String>,
     /// The day on which it was built, UTC; none if it does not say.
     pub day: Option<Date>,

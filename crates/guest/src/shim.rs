@@ -120,7 +120,7 @@ impl Lapse {
     }
 }
 
-/// What a kernel's process is to see.
+/// The time and the randomness that a kernel's process is to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Orders {
     /// Its time; the host's own if there is none, as in virtual time, where the scheduler says what time it is.

@@ -36,7 +36,7 @@ impl Bell {
         Ok(Self { memory, file: file.into(), seen: 0 })
     }
 
-    /// What kernels' processes inherit.
+    /// Duplicates the bell's descriptor, for a kernel's process to inherit.
     ///
     /// # Errors
     /// When there are no more descriptors.

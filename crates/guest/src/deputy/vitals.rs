@@ -14,10 +14,10 @@ const LAST_LINES: usize = 12;
 /// How long a kernel may take to say which program computes.
 const NAME_WITHIN: Duration = Duration::from_millis(100);
 
-/// Tells a kernel that computes from one that hangs, and what it said last.
+/// The signs of life of a kernel's process: whether it computes or hangs, and what it said last.
 #[derive(Debug, Default)]
 pub struct Vitals {
-    /// Its process.
+    /// The kernel's process.
     pub pid: Option<i32>,
     /// Where its console is written to.
     pub console: PathBuf,
@@ -28,7 +28,7 @@ pub struct Vitals {
 }
 
 impl Vitals {
-    /// Of a kernel that has just started.
+    /// Returns the vitals of a kernel that has just started.
     pub fn new(pid: i32, console: PathBuf) -> Self {
         Self { pid: Some(pid), console, used: 0, name: name(pid) }
     }

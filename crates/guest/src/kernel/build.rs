@@ -43,7 +43,7 @@ const SPACE_BYTES: u64 = 3_500_000_000;
 /// The kernel's name in its folder of the cache.
 const KERNEL: &str = "linux";
 
-/// What to build.
+/// The settings of a kernel build.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// A folder or an archive with a kernel's source; without it the newest package `linux-source-*` within reach.
@@ -56,10 +56,10 @@ pub struct Request {
     pub init: PathBuf,
 }
 
-/// What a build tells while it works.
+/// A report of a build while it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// What it does now.
+    /// The step that the build takes now.
     Step(&'a str),
     /// Something to know about the kernel that comes out.
     Warning(&'a str),

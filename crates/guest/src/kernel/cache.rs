@@ -12,10 +12,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What `kernel.json` says of an own build.
+/// The contents of `kernel.json` of an own build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// What the binary said about itself when it was built.
+    /// The facts that the binary reported when it was built.
     #[serde(flatten)]
     pub facts: Facts,
     /// The version of the source, without the suffix of our configuration.
@@ -39,7 +39,7 @@ pub struct Record {
 pub struct OwnBuild {
     /// The kernel's binary.
     pub path: PathBuf,
-    /// What is known of it.
+    /// The record of the build, from `kernel.json`.
     pub record: Record,
 }
 

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What can be asked of a kernel, read from its binary and never guessed.
+/// The properties of a kernel, read from its binary and never guessed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Its release, as `uname -r` says inside: "7.3.4-netloom".
@@ -23,7 +23,7 @@ pub struct Facts {
     pub seccomp: bool,
     /// Jiffies per second: the grain of TCP's coarse timers.
     pub hz: u32,
-    /// What a kernel node needs and this kernel has only as modules, which must be loaded inside; empty for own builds.
+    /// The modules that a kernel node needs because this kernel does not have them built in, so that they must be loaded inside; empty for own builds.
     pub modules_needed: Vec<String>,
     /// The day on which it was built, UTC, as its configuration says; none if that does not.
     #[serde(default, with = "day")]

@@ -205,7 +205,7 @@ impl KernelNode {
         &self.name
     }
 
-    /// What the node had to do without, in words.
+    /// Returns what the node had to do without, in words.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -24,13 +24,13 @@ pub struct Standstill {
     pub lasted: Duration,
 }
 
-/// What is known of whether a kernel stood still since it was first asked.
+/// The result of a kernel's heartbeats since it was first asked: whether it stood still, and for how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pulse {
-    /// It never answered, as a virtual machine without an agent.
+    /// The kernel never answered, as a virtual machine without an agent.
     #[default]
     None,
-    /// It answered, and this was the longest that it took.
+    /// The kernel answered, and this was the longest that it took.
     Beats(Standstill),
 }
 

@@ -56,7 +56,7 @@ impl KernelNode {
         }
     }
 
-    /// What the node's programs did to its network since it was configured.
+    /// Returns what the node's programs did to its network since it was configured.
     ///
     /// # Errors
     /// The refusal of the guest's kernel, or [`NodeError::Kernel`].

@@ -3,14 +3,14 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-/// What runs a node's kernel, as far as the node has to know: User-Mode Linux, which is the process itself, or a virtual machine.
+/// A machine that runs a node's kernel, as far as the node has to know: User-Mode Linux, which is the process itself, or a virtual machine.
 pub trait Machine: Debug {
-    /// Readable when [`Machine::hear`] has something to do; none if it never has. The same for life.
+    /// Returns a descriptor that is readable when [`Machine::hear`] has something to do; none if it never has. It is the same for life.
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 
-    /// Takes in what it tells beside what the agent does, without waiting.
+    /// Takes in what the machine reports beside what the agent does, without waiting.
     fn hear(&mut self) -> Heard {
         Heard::End
     }
@@ -39,14 +39,14 @@ pub trait Machine: Debug {
     fn ending(&mut self, status: ExitStatus) -> String;
 }
 
-/// What a machine told.
+/// The outcome of listening to a machine with [`Machine::hear`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
     /// Nothing that the node would have to know.
     Nothing,
-    /// It will tell nothing any more.
+    /// The machine will report nothing any more.
     End,
-    /// It is over with the node, and why.
+    /// The node cannot go on, for this reason.
     Over(String),
 }
 

@@ -6,7 +6,7 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use super::KernelNode;
 
-/// What a kernel's process and those of its programs had of a processor since they started, in wall time.
+/// The time for which a kernel's process and those of its programs had a processor or waited for one since they started, in wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorUse {
     /// For how long they ran.
@@ -17,8 +17,8 @@ pub struct ProcessorUse {
 }
 
 impl KernelNode {
-    /// What the node has used of its processor, as this machine sees it. None where the machine keeps no such account
-    /// (`CONFIG_SCHED_INFO`), or when the kernel has ended.
+    /// Returns how long the node has used and waited for its processor, as this machine sees it. None where the machine keeps no such
+    /// account (`CONFIG_SCHED_INFO`), or when the kernel has ended.
     pub fn processor_use(&self) -> Option<ProcessorUse> {
         let pid = self.pid();
         let mut sum = threads(pid)?;

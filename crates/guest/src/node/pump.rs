@@ -85,7 +85,7 @@ impl Pump {
         let _ = self.bell.write(1);
     }
 
-    /// What is known of each kernel since then, in their order.
+    /// Returns the results of each kernel's heartbeats since [`Pump::listen_to_hearts`], in the order of kernels.
     pub fn pulses(&self) -> Vec<Pulse> {
         let (now, shared) = (Instant::now(), lock(&self.shared));
         shared.hearts.iter().map(|heart| heart.pulse(now, shared.waited)).collect()

@@ -16,11 +16,11 @@ impl Device {
 /// A frame that enters or leaves a kernel at an instant of virtual time.
 #[derive(Debug)]
 pub struct Passage {
-    /// When.
+    /// The instant at which it enters or leaves.
     pub at: Instant,
-    /// Where.
+    /// The device by which it enters or leaves.
     pub device: Device,
-    /// What.
+    /// The frame.
     pub packet: Packet,
 }
 

@@ -34,9 +34,9 @@ pub struct Plug {
 /// A frame that the agent of a node sent.
 #[derive(Debug)]
 pub struct AgentFrame {
-    /// When.
+    /// The instant at which it was sent.
     pub at: Instant,
-    /// Of which machine.
+    /// The machine whose agent sent it, by its place among the machines.
     pub machine: usize,
     /// The frame.
     pub packet: Packet,
@@ -62,7 +62,7 @@ pub enum Stop {
 pub struct SchedulerError {
     /// Its place among the machines.
     pub machine: usize,
-    /// What happened.
+    /// The reason why it cannot go on.
     pub error: MachineError,
 }
 
@@ -180,8 +180,8 @@ impl<M: Machine> Scheduler<M> {
         self.lanes = Lanes::new(processors);
     }
 
-    /// Of which group each machine is: of those that take turns, because links without lookahead join them. None where all
-    /// run at once in the windows of the whole lab.
+    /// Returns the group of each machine: the machines of a group take turns, because links without lookahead join them. None where
+    /// all run at once in the windows of the whole lab.
     pub fn groups(&mut self) -> Option<&[usize]> {
         self.find_groups();
         (!self.fabric.has_devices()).then_some(&self.group_of)
@@ -230,12 +230,12 @@ impl<M: Machine> Scheduler<M> {
         self.fabric.take_fates(self.taps.iter().any(|(_, tap)| tap.wants_fates()));
     }
 
-    /// What each transit router has counted, in their order.
+    /// Returns the counters of each transit router, in their order.
     pub fn router_counters(&self) -> impl Iterator<Item = &RouterCounters> {
         self.fabric.router_counters()
     }
 
-    /// What each switch has counted, and what it knows of groups, in their order.
+    /// Returns the counters of each switch, and the multicast groups that it knows, in their order.
     pub fn switch_states(&self) -> impl Iterator<Item = SwitchState> {
         self.fabric.switch_states(self.now)
     }
@@ -436,7 +436,7 @@ impl<M: Machine> Scheduler<M> {
         self.show_passes();
     }
 
-    /// What each pipe has counted, in order of ids; right after [`Scheduler::run_until`] has reached its limit.
+    /// Returns the counters of each pipe, in order of ids. To be called right after [`Scheduler::run_until`] has reached its limit.
     pub fn counters(&self) -> impl Iterator<Item = &PipeCounters> {
         self.fabric.counters()
     }
@@ -446,12 +446,12 @@ impl<M: Machine> Scheduler<M> {
         look(&mut self.fabric)
     }
 
-    /// What was done so far.
+    /// Returns the statistics of what was done so far.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// What each machine contributed, in order.
+    /// Returns the statistics of each machine, in order.
     pub fn machine_statistics(&self) -> impl Iterator<Item = &MachineStatistics> {
         self.members.iter().map(|member| &member.statistics)
     }

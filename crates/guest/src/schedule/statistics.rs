@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Statistics {
     /// Windows of all groups of kernels, rounds included.
     pub windows: u64,
-    /// Of these, rounds at one instant, where the links left no lookahead.
+    /// Rounds at one instant, where the links left no lookahead; [`Statistics::windows`] includes them.
     pub rounds: u64,
     /// How often a kernel was let run.
     pub grants: u64,
@@ -21,7 +21,7 @@ pub struct Statistics {
     pub waited: Duration,
 }
 
-/// What one kernel contributed to that.
+/// The contribution of one kernel to the [`Statistics`] of a scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineStatistics {
     /// How often it was let run.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// What ended a build. Nothing of it is left but the log and a download that was complete.
+/// The reason why a build failed. Nothing of it is left but the log and a download that was complete.
 #[derive(Debug)]
 pub enum BuildError {
     /// User-Mode Linux does not exist for this kind of processor.
@@ -85,9 +85,9 @@ pub enum BuildError {
 /// A program, or something like it, and the package of Debian and Ubuntu that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// What it is called.
+    /// The name of the program.
     pub name: &'static str,
-    /// The package.
+    /// The package that has it.
     pub package: &'static str,
 }
 

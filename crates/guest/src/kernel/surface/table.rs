@@ -6,23 +6,23 @@
 
 use Treatment::{Forbidden, Harmless, Scaled};
 
-/// What becomes of a kernel that imports a function.
+/// The treatment of a function of the C library that kernels import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
-    /// The function tells or measures time, or brings chance, and the shim stands in for it.
+    /// The function reports or measures time, or brings chance, and the shim stands in for it.
     Scaled,
     /// The function has nothing to do with time, for the given reason.
     Harmless(&'static str),
-    /// The function tells or measures time, and the shim does not cover it: a kernel that imports it is refused.
+    /// The function reports or measures time, and the shim does not cover it: a kernel that imports it is refused.
     Forbidden,
 }
 
-/// What is known of a function, or `None`.
+/// Returns the treatment of a function, or `None` if the function is unknown.
 pub fn treatment(function: &str) -> Option<Treatment> {
     TABLE.iter().find(|(_, functions)| functions.contains(&function)).map(|(treatment, _)| *treatment)
 }
 
-/// The functions that the shim must stand in for.
+/// Lists the functions that the shim must stand in for.
 pub fn covered_by_shim() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(|(treatment, _)| *treatment == Scaled).flat_map(|(_, functions)| functions.iter().copied())
 }
