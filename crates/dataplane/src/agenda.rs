@@ -14,18 +14,18 @@ use std::collections::VecDeque;
 /// The shortest span: that of one instant.
 const INSTANT: Duration = Duration::from_nanos(1);
 
-/// What happens to a pipe.
+/// A change that happens to a pipe.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// It is changed with packets inside.
+    /// The pipe is changed with packets inside.
     Change(Box<PipeChange>),
-    /// It is cut, or restored.
+    /// The pipe is cut, or restored.
     SetUp(bool),
-    /// It is cut, and what is on the wire is lost, too: the interfaces at its ends lose their carrier.
+    /// The pipe is cut, and what is on the wire is lost, too: the interfaces at its ends lose their carrier.
     Unplug,
 }
 
-/// What an appointment is for.
+/// The purpose of an appointment.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Pipes are changed, in this order.
@@ -43,21 +43,21 @@ pub enum Task {
 pub struct Appointment {
     /// The number by which it is reported.
     pub number: u64,
-    /// When.
+    /// The instant at which it is due.
     pub at: Instant,
-    /// What.
+    /// The task that is due.
     pub task: Task,
 }
 
 /// An appointment that was kept.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    /// Which.
+    /// The number of the appointment.
     pub number: u64,
     /// How much later than its instant the driver came to it. What was done took effect at its instant all the same, or, if
     /// the fabric was beyond that already, as soon as possible.
     pub late: Duration,
-    /// What was measured, if that was its task.
+    /// The measurements, if the task was [`Task::Measure`].
     pub snapshot: Option<Snapshot>,
 }
 

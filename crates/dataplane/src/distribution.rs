@@ -108,7 +108,7 @@ impl Distribution {
         self.histogram().map(|histogram| Duration::from_nanos(histogram.stdev().round() as u64))
     }
 
-    /// What was added since the distribution was as it was `before`.
+    /// Returns the distribution of the values that were added after `before`, an earlier state of this distribution.
     pub fn since(&self, before: &Self) -> Self {
         let sum_ns = self.sum_ns.saturating_sub(before.sum_ns);
         let Some(histogram) = &self.histogram else {

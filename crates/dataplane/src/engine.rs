@@ -39,7 +39,7 @@ pub struct EngineConfig {
     pub processors: Vec<usize>,
     /// By how much lab time is slower than wall time.
     pub dilation: Dilation,
-    /// What `CLOCK_MONOTONIC` shows when the lab's time is zero: the epoch of the kernels that share it. None: now.
+    /// The time that `CLOCK_MONOTONIC` shows when the lab's time is zero: the epoch of the kernels that share it. None: now.
     pub epoch: Option<RealDuration>,
     /// By how many bytes the process may grow while packets are on their way; none: without bound. What arrives beyond
     /// that is lost, and counted as such.
@@ -253,7 +253,7 @@ impl Engine {
         self.alive()
     }
 
-    /// Of each shard: which pipes of the whole are its own, by id.
+    /// Returns, for each shard, which pipes of the whole are its own, by id.
     pub fn own_pipes(&self) -> Vec<Vec<bool>> {
         self.places.own_pipes(self.workers.len())
     }
@@ -278,7 +278,7 @@ impl Engine {
         self.alive()
     }
 
-    /// What each pipe has counted, in order of ids; cheap enough to be asked many times a second.
+    /// Returns the counters of each pipe, in order of ids; cheap enough to be asked many times a second.
     ///
     /// # Errors
     /// When the engine has died.
@@ -286,7 +286,7 @@ impl Engine {
         self.ask(Command::Counters).map(|answers| self.places.merge_counters(&answers))
     }
 
-    /// What each switch has counted, and what it knows of groups, in the order of devices; as cheap.
+    /// Returns the counters of each switch, and the multicast groups that it knows, in the order of devices; as cheap as [`Engine::counters`].
     ///
     /// # Errors
     /// When the engine has died.
@@ -304,7 +304,7 @@ impl Engine {
         self.alive()
     }
 
-    /// What has become of picked packets since the last call; of the last millisecond, something may be missing.
+    /// Returns what has become of picked packets since the last call; of the last millisecond, something may be missing.
     ///
     /// # Errors
     /// When the engine has died.
@@ -312,7 +312,7 @@ impl Engine {
         self.ask(Command::SampledPackets).map(merge::merge_packets)
     }
 
-    /// Everything that the engine knows.
+    /// Returns everything that the engine knows.
     ///
     /// # Errors
     /// When the engine has died.

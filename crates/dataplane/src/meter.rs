@@ -81,7 +81,7 @@ impl Meters {
         self.pipes.iter_mut().chain(watched).for_each(|meter| *meter = Meter::default());
     }
 
-    /// What was measured of each pipe, beside what its model counted.
+    /// Returns the measurements of each pipe, together with the counters of its model.
     pub fn reports(&self, fabric: &Fabric) -> Vec<PipeReport> {
         let reports = |(all, pipe): (&[Watched], usize)| {
             let meters = self.watched.get(pipe).into_iter().flatten();

@@ -51,7 +51,7 @@ const BATCH: usize = 64;
 /// Bytes of a batch, about, at most: a longer one would keep arrivals waiting.
 const BATCH_BYTES: u64 = 512 * 1_024;
 
-/// What a port of the fabric leads to.
+/// The endpoint that a port of the fabric leads to.
 #[derive(Debug)]
 pub enum PortConfig {
     /// An interface of the current network namespace.

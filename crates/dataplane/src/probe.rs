@@ -136,7 +136,7 @@ fn sleep_and_answer(
     Ok(())
 }
 
-/// What one reading of the engine's clock costs, as a mean of many.
+/// Measures what one reading of the engine's clock costs, as a mean of many.
 pub fn clock_reading() -> RealDuration {
     const READINGS: u32 = 20_000;
     let clock = Clock::start(None, Dilation::ONE);

@@ -6,25 +6,25 @@ use netloom_fabric::{PortId, RouterCounters, SwitchState};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
 
-/// All of it at one instant.
+/// A report on the fabric and the engine at one instant.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// When it was taken.
     pub at: Instant,
-    /// One per pipe, in order of ids.
+    /// The reports of the pipes, in order of ids.
     pub pipes: Vec<PipeReport>,
-    /// What each transit router has counted since counting began, in their order.
+    /// The counters of each transit router since counting began, in their order.
     pub routers: Vec<RouterCounters>,
-    /// What each switch has counted since counting began, and what it knows of groups, in their order.
+    /// The counters of each switch since counting began, and the multicast groups that it knows, in their order.
     pub switches: Vec<SwitchState>,
-    /// The engine itself.
+    /// The report of the engine itself.
     pub engine: EngineReport,
 }
 
-/// One pipe.
+/// The counters and measurements of one pipe.
 #[derive(Clone, Debug)]
 pub struct PipeReport {
-    /// What the model counted since counting began.
+    /// The counters of the pipe's model since counting began.
     pub counters: PipeCounters,
     /// How late packets were delivered, against the instants that the model computed. Since the last reset.
     pub lateness: Distribution,
@@ -36,7 +36,7 @@ pub struct PipeReport {
     /// How long it was busy in fact: with the same segments as much longer as they were delivered later and later, and
     /// with those that the engine lost. What happens to packets behind the transmitter is not in it.
     pub busy_measured: Duration,
-    /// The same of those of its packets that are counted for themselves, in the order in which that was asked for.
+    /// The reports of those of its packets that are counted for themselves, in the order in which that was asked for.
     pub watched: Vec<PipeReport>,
 }
 
@@ -57,7 +57,7 @@ impl PipeReport {
     }
 }
 
-/// The engine itself. What it lost is an error of the engine, not an effect of the models.
+/// The report of the engine itself. What it lost is an error of the engine, not an effect of the models.
 #[derive(Clone, Debug, Default)]
 pub struct EngineReport {
     /// Packets lost before the fabric saw them: ring, socket buffer or memory full. A train counts once.
@@ -119,9 +119,9 @@ pub struct TunnelReport {
     pub sent: u64,
     /// Frames of the far end that came.
     pub received: u64,
-    /// Those that the path lost.
+    /// Frames of the far end that the path lost.
     pub lost: u64,
-    /// Those that came more than once, counted when they came again.
+    /// Frames of the far end that came more than once, counted when they came again.
     pub repeated: u64,
     /// Frames that could not be sent since the far end was there no more.
     pub missed: u64,
@@ -129,9 +129,9 @@ pub struct TunnelReport {
     pub strays: u64,
     /// Whether the far end ever took frames.
     pub was_joined: bool,
-    /// How often it was silent for a while, or began anew, and how long altogether.
+    /// How often the far end was silent for a while, or began anew.
     pub gaps: u64,
-    /// See there.
+    /// How long the far end was silent altogether.
     pub silent: Duration,
     /// When it was heard last, if it is silent now or has left.
     pub heard_until: Option<Instant>,
@@ -139,7 +139,7 @@ pub struct TunnelReport {
     pub has_left: bool,
 }
 
-/// What came in at a port and what was lost there, outside the models.
+/// The packets that came in at a port and those that were lost there, outside the models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortReport {
     /// The fabric's port.
@@ -148,7 +148,7 @@ pub struct PortReport {
     pub is_interface: bool,
     /// Packets that the engine has seen from there, lost ones included. A train counts once.
     pub received: u64,
-    /// Of these, lost before the fabric saw them: the socket's buffer or the engine's memory was full.
+    /// Received packets that were lost before the fabric saw them: the socket's buffer or the engine's memory was full.
     pub lost_receiving: u64,
     /// Packets (segments) for there that the kernel refused, or that found no room in a guest or in another thread's queue.
     pub lost_sending: u64,

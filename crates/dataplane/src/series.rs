@@ -24,18 +24,18 @@ pub struct Sampling {
     pub delays: bool,
 }
 
-/// All pipes at an instant.
+/// A sample of all pipes at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
-    /// When. What is due then has not happened yet, but for appointments.
+    /// The instant of the sample. What is due then has not happened yet, but for appointments.
     pub at: Instant,
-    /// Those whose counters are not what they were at the sample before, in order.
+    /// The pipes whose counters are not what they were at the sample before, in order.
     pub pipes: Vec<(PipeId, PipeSample)>,
     /// How many samples before it are missing, because nobody took them or the machine was too slow.
     pub left_out: u64,
 }
 
-/// What is known of the pipes of a fabric from the sample before.
+/// The counters of the pipes of a fabric at the sample before.
 #[derive(Debug, Default)]
 pub struct Series {
     latest: Vec<PipeCounters>,

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// What both ends of a tunnel must agree on.
+/// The settings of a tunnel on which both of its ends must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TunnelSettings {
-    /// Its number.
+    /// The number of the tunnel.
     pub vni: u32,
     /// The longest IP packet of the link that leads to it, in bytes.
     pub mtu: u32,
