@@ -11,7 +11,7 @@ const HEADER: usize = VIRTIO_HEADER_LEN + 2;
 /// Length of an Ethernet header, the shortest frame.
 const SHORTEST: usize = 14;
 
-/// What became of a frame for a guest.
+/// The outcome of sending a frame to a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// The guest has it.
