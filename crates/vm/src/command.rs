@@ -26,7 +26,7 @@ pub struct Vm {
     pub memory_mib: u64,
     /// Its processors.
     pub processors: u32,
-    /// What it boots.
+    /// The image that it boots.
     pub image: Image,
     /// The control device and the interfaces, in order.
     pub devices: Vec<Nic>,
@@ -34,7 +34,7 @@ pub struct Vm {
     pub cards: Vec<String>,
 }
 
-/// What a virtual machine boots.
+/// The image that a virtual machine boots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// How it begins.

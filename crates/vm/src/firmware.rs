@@ -3,7 +3,7 @@
 use crate::error::VmError;
 use std::path::{Path, PathBuf};
 
-/// What looks for a system on a machine's disk.
+/// The firmware that looks for a system on a machine's disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Firmware {
     /// A PC's firmware, which QEMU brings along (SeaBIOS).

@@ -29,7 +29,7 @@ const SEED: &str = "seed";
 /// The disk with the agent, in the folder above, which all machines of a lab have.
 const AGENT: &str = "agent";
 
-/// What the virtual machines of a lab have in common.
+/// The parts that the virtual machines of a lab have in common.
 #[derive(Debug)]
 pub struct Prepared {
     qemu: Qemu,
