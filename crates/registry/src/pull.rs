@@ -16,14 +16,14 @@ pub struct Options {
     pub patience: Duration,
     /// Whether registries on other machines are asked without encryption.
     pub plain_http: bool,
-    /// What the image is called in the cache, in the place of its own name.
+    /// The name of the image in the cache, in the place of its own name.
     pub name: Option<ImageName>,
 }
 
-/// What a pull tells while it goes on.
+/// A report on the progress of a pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// So much of a layer is there.
+    /// A part of a layer has arrived.
     Layer {
         /// Its number, from 1.
         number: usize,
@@ -34,7 +34,7 @@ pub enum Progress {
         /// Its bytes.
         bytes: u64,
     },
-    /// What the cache does.
+    /// The progress of the import into the cache.
     Import(netloom_image::Progress),
 }
 
