@@ -49,7 +49,7 @@ const REST: Duration = Duration::from_millis(3);
 /// An examination, and where it is kept or why it is not.
 #[derive(Debug)]
 pub struct Examined {
-    /// What was found out.
+    /// The results of the examination.
     pub examination: Examination,
     /// Where later verdicts find it, or a sentence that says why they will not.
     pub kept: Result<PathBuf, String>,
