@@ -10,7 +10,7 @@ use tar::{EntryType, Header};
 /// The size of a header, and what data is filled up to a multiple of.
 const BLOCK: u64 = 512;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file with contents.
@@ -32,9 +32,9 @@ pub enum Kind {
 pub struct Entry {
     /// Its name, which may have any bytes.
     pub path: Vec<u8>,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: Kind,
-    /// What a link leads to.
+    /// The target of a link.
     pub link: Vec<u8>,
     /// The bytes that follow.
     pub size: u64,

@@ -13,7 +13,7 @@ use crate::{Digest, ImageError, Limits, compression};
 use rustix::fs::syncfs;
 use std::io::{self, BufReader, Read};
 
-/// What an import tells while it goes on.
+/// A report on the progress of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Another process unpacks the same image.

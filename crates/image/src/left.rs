@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What of an image was left out when it was unpacked.
+/// The counts of what was left out of an image when it was unpacked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     /// Devices: nodes have their own.

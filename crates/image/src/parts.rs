@@ -12,18 +12,18 @@ use serde::de::IgnoredAny;
 pub struct Part {
     /// The digest of its bytes.
     pub digest: Digest,
-    /// Its bytes.
+    /// The size of the file, in bytes.
     pub size: u64,
 }
 
-/// What an index or a manifest leads to.
+/// The documents and files that an index or a manifest leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leads {
     /// An index: to the manifest of the image for this machine, or to a further index.
     Manifest(Part),
     /// A manifest: to what an image consists of.
     Image {
-        /// What it says about its programs.
+        /// The configuration, which says how its programs are started.
         config: Part,
         /// Its layers, the lowest first.
         layers: Vec<Part>,

@@ -14,7 +14,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Root(OwnedFd);
 
-/// What a path leads to.
+/// The kind of file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A folder.
@@ -34,7 +34,7 @@ impl Root {
         rustix::fs::open(folder, FOLDER, Mode::empty()).at("open", folder).map(Self)
     }
 
-    /// What an absolute path leads to; none if to nothing.
+    /// Returns the kind of file that an absolute path leads to; none if it leads to nothing.
     pub fn find(&self, path: &str) -> Option<Found> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let open = open_inside(self.0.as_fd(), path.as_bytes(), flags, ResolveFlags::empty()).ok()?;

@@ -27,14 +27,14 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What is known of an unpacked image.
+/// The record of an unpacked image in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The digest of its configuration, which Docker calls the image's ID.
     pub id: Digest,
     /// The digest of its manifest, if it had one.
     pub manifest: Option<Digest>,
-    /// What stands for its layers.
+    /// The digest that stands for all its layers, which OCI calls their ChainID.
     pub chain: Digest,
     /// Where it came from.
     pub source: String,
@@ -44,7 +44,7 @@ pub struct Record {
     pub bytes: u64,
     /// When it was unpacked, in seconds since 1970.
     pub imported_unix_s: u64,
-    /// What was left out.
+    /// The counts of what was left out.
     pub left: Left,
     /// How its program is started.
     pub config: Config,
@@ -55,12 +55,12 @@ pub struct Record {
 pub struct Image {
     /// The folder with its root file system.
     pub folder: PathBuf,
-    /// What is known of it; none of a folder that is no image.
+    /// The record of the image; none of a folder that is no image.
     pub record: Option<Record>,
     _lock: Option<Lock>,
 }
 
-/// What became of an import.
+/// The result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// The image.
