@@ -8,44 +8,44 @@ pub use junit::junit;
 use netloom_judge::{CommandRow, ExitCode, Judgement, Report};
 use std::path::Path;
 
-/// What belongs together: a run, or the runs of a sweep.
+/// The test cases of a run, or of all runs of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Suite {
-    /// Its name.
+    /// The suite's name: the lab's, or the path of the lab file if the report names no lab.
     pub name: String,
-    /// What is judged.
+    /// The suite's test cases.
     pub cases: Vec<Case>,
 }
 
-/// Something that is judged.
+/// A test case: the network, an expectation, a command, or a run of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Case {
-    /// Of what kind it is: `network`, `expectations`, `commands`, `runs`.
+    /// The kind of the case: `network`, `expectations`, `commands` or `runs`.
     pub kind: &'static str,
-    /// What is judged.
+    /// The case's name: what it judges.
     pub name: String,
-    /// How long that took, in seconds.
+    /// The lab time that the case took, in seconds; 0 if that is not known.
     pub seconds: f64,
-    /// The line in the lab file; none if it has none.
+    /// The line of the lab file that belongs to the case; none if there is none.
     pub line: Option<usize>,
-    /// How it came out.
+    /// The case's outcome.
     pub outcome: Outcome,
 }
 
-/// How something came out.
+/// The outcome of a test case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// As it should; what was measured, if anything is to be said.
+    /// The case passed.
     #[default]
     Good,
-    /// Not as it should; why.
+    /// The case failed, for this reason.
     Bad(String),
-    /// It could not be found out; why.
+    /// The case could not be judged, for this reason.
     Unknown(String),
 }
 
 impl Suite {
-    /// What a run of the lab file `file` shows.
+    /// Makes the suite for a run of the lab file `file` from its report.
     pub fn of_run(report: &Report, file: &Path) -> Self {
         let name = if report.lab.is_empty() { file.display().to_string() } else { report.lab.clone() };
         let mut cases = vec![network(report, file)];
@@ -69,7 +69,7 @@ impl Suite {
         Self { name, cases }
     }
 
-    /// How many are not good.
+    /// Returns how many cases did not pass.
     pub fn bad(&self) -> usize {
         self.cases.iter().filter(|case| case.outcome != Outcome::Good).count()
     }

@@ -5,14 +5,14 @@ use netloom_judge::{PipePlace, RunError};
 use netloom_units::Duration;
 use serde::Serialize;
 
-/// The file's name.
+/// The name of the file of delays in a results folder.
 pub const FILE: &str = "delays.json";
 /// Into how many equal parts of the packets a distribution is cut for the file.
 const PARTS: usize = 200;
 /// And for the distance between two distributions.
 const FINE: usize = 1_000;
 
-/// The delays of a pipe.
+/// The propagation delays of a pipe, measured and described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PipeDelays {
     link: String,
@@ -34,18 +34,20 @@ pub struct PipeDelays {
     note: Option<&'static str>,
 }
 
-/// What the measured delays are compared with.
+/// The distribution that the measured delays of a pipe are compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reference {
     /// Delays drawn from the described distribution.
     Drawn(Vec<Duration>),
-    /// Nothing, for this reason.
+    /// No distribution, for this reason.
     None(&'static str),
 }
 
 impl PipeDelays {
-    /// Of the pipe at `place` of the link called `link`, through which `packets` went; `cut` into so many parts says which delays 0, 1, 2 …
-    /// of these parts of them did not exceed, and nothing if they were not measured. None if there is neither that nor a distribution.
+    /// Compares the delays that `packets` packets had in the pipe at `place` of the link called `link` with
+    /// `reference`. `cut` is called with a number of equal parts of these packets: it returns the delays that 0, 1, 2 …
+    /// parts of them did not exceed, and nothing if they were not measured. None if there is neither a measurement nor
+    /// a distribution.
     pub fn new(
         link: &str,
         place: &PipePlace,
@@ -79,7 +81,7 @@ impl PipeDelays {
     }
 }
 
-/// Writes the file; none if there is nothing to write.
+/// Writes the file into the results folder, unless there are no rows.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -20,21 +20,21 @@ struct Line<'a> {
     details: Value,
 }
 
-/// A line of the log, read back.
+/// An event, read back from its line in the log.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct LoggedEvent {
-    /// After time zero; none before it.
+    /// The lab time of the event since time zero; none before time zero.
     pub time_ns: Option<u64>,
-    /// After the start of the engine.
+    /// The lab time of the event since the start of the engine.
     pub since_start_ns: u64,
-    /// What happened.
+    /// The name of the event, for example `time zero`.
     pub event: String,
-    /// More about it.
+    /// The other keys of the event.
     #[serde(flatten)]
     pub details: Map<String, Value>,
 }
 
-/// The log of what happened. Every line is written at once: an event is rare, and a run that is killed keeps it.
+/// The log of a run's events. Every line is written at once: an event is rare, and a run that is killed keeps it.
 #[derive(Debug)]
 pub struct EventLog {
     file: File,
@@ -48,7 +48,7 @@ impl EventLog {
         Ok(Self { file: folder.file("events.jsonl")?, path: folder.path().join("events.jsonl"), length: 0 })
     }
 
-    /// Adds that `what` happened at `at`; `zero` is when time zero was, if it has come.
+    /// Adds that the event `what` happened at `at`; `zero` is the instant of time zero, if it has come.
     pub fn add(&mut self, at: Instant, zero: Option<Instant>, what: &str, details: Value) -> Result<(), RunError> {
         let time_ns = zero.map(|zero| at.since(zero).as_nanos());
         let line = Line { time_ns, since_start_ns: at.as_nanos(), event: what, details };
@@ -59,12 +59,12 @@ impl EventLog {
         Ok(())
     }
 
-    /// The file.
+    /// Returns the path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes have been written to it.
+    /// Returns how many bytes have been written to the log.
     pub fn length(&self) -> u64 {
         self.length
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// No line of ours is longer.
 const LONGEST: usize = 64 << 20;
 
-/// See the module.
+/// A reader of a file of lines that grows; see the module.
 #[derive(Debug)]
 pub struct Follow {
     path: PathBuf,
@@ -19,33 +19,33 @@ pub struct Follow {
     looked_at: u64,
 }
 
-/// What a line is when its end is not there, or not near.
+/// The treatment of a line whose end is not written yet, or lies beyond the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// The writer writes lines at once, however long they are: it is waited for.
+    /// The reader waits for the end, however long the line is: the writer writes whole lines at once.
     Awaited,
-    /// It is waited for until it is as long as a piece, and then passed on in parts.
+    /// The reader waits for the end until the line is as long as a piece, and then passes it on in parts.
     Cut,
-    /// Nobody writes any more: the rest of the file is a line.
+    /// The rest of the file is a line: nobody writes any more.
     Last,
 }
 
-/// A part of a file.
+/// A part of a file that is followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Its bytes, with the ends of lines.
+    /// The bytes of the piece, with the ends of lines.
     pub bytes: Vec<u8>,
-    /// Whether its last line goes on in the next piece.
+    /// Whether the last line of the piece goes on in the next one.
     pub is_cut: bool,
 }
 
 impl Follow {
-    /// From this byte of the file on; 0 is its beginning. It need not be there yet.
+    /// Follows a file from the byte `position` on; 0 is its beginning. The file need not be there yet.
     pub fn beginning_at(path: PathBuf, position: u64) -> Self {
         Self { path, at: position, looked_at: position }
     }
 
-    /// From its end on.
+    /// Follows a file from its present end on.
     ///
     /// # Errors
     /// The kernel's refusal to say how long it is.
@@ -55,12 +55,12 @@ impl Follow {
         Ok(Self { at: length, looked_at: length, ..follow })
     }
 
-    /// How many bytes have been read.
+    /// Returns the place in the file where the next piece begins, in bytes.
     pub fn position(&self) -> u64 {
         self.at
     }
 
-    /// The next whole lines, as many as fit into `most` bytes, which are more than 4; none if there are none.
+    /// Returns the next whole lines, as many as fit into `most` bytes, which are more than 4; none if there are none.
     ///
     /// # Errors
     /// The kernel's refusal, or that this is no regular file.

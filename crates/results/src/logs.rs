@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// What names the logs in a results folder.
+/// The file in a results folder that names the logs of commands and services.
 pub const COMMANDS: &str = "commands.json";
 /// How many bytes are read at once.
 const BLOCK: usize = 64 * 1024;
@@ -18,7 +18,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 /// How many names a message lists.
 const NAMES_LISTED: usize = 20;
 
-/// To which of its outputs a program wrote.
+/// An output stream of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -30,19 +30,19 @@ pub enum Stream {
 /// A line that a program wrote.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLine<'a> {
-    /// The command's name.
+    /// The name of the command that wrote the line.
     pub command: &'a str,
-    /// The node that it ran on.
+    /// The node that the command ran on.
     pub node: &'a str,
     /// The number of the command.
     pub number: usize,
-    /// Where it wrote it.
+    /// The stream to which the program wrote the line.
     pub stream: Stream,
     /// The line without its end, byte by byte.
     pub text: &'a [u8],
 }
 
-/// The logs of a lab: see the module.
+/// The logs of a lab's commands and services; see the module.
 #[derive(Debug)]
 pub struct Logs {
     folder: PathBuf,
@@ -69,7 +69,7 @@ struct Log {
 type Sink<'a> = &'a mut dyn FnMut(&LogLine<'_>) -> bool;
 
 impl Logs {
-    /// Those in this results folder.
+    /// Opens the logs in a results folder.
     ///
     /// # Errors
     /// [`RunError::Lab`] if it is none.
@@ -98,7 +98,7 @@ impl Logs {
         Ok(Self { folder, logs })
     }
 
-    /// Leaves out all but those of commands and nodes with these names; without names, none.
+    /// Keeps only the logs of commands and nodes with these names; without names, all logs.
     ///
     /// # Errors
     /// [`RunError::Lab`] if there is no such command or node.
@@ -118,7 +118,7 @@ impl Logs {
         Ok(())
     }
 
-    /// Leaves out the other one.
+    /// Keeps only the logs of this stream.
     pub fn only(&mut self, stream: Stream) {
         self.logs.retain(|log| log.stream == stream);
     }
@@ -131,14 +131,14 @@ impl Logs {
         self.logs.iter_mut().try_for_each(|log| log.skip_to_last(lines).map_err(cannot_read(&log.path)))
     }
 
-    /// The names of commands, and of the nodes that they run on.
+    /// Returns the names of the commands, and of the nodes that they run on.
     pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut last = None;
         let is_next = move |log: &&Log| last.replace(log.number) != Some(log.number);
         self.logs.iter().filter(is_next).map(|log| (log.command.as_str(), log.node.as_str()))
     }
 
-    /// The results folder.
+    /// Returns the results folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

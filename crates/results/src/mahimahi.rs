@@ -34,28 +34,28 @@ const ORDER_MS: u64 = 1_000;
 /// How often lines are written when no packet passes.
 const WRITTEN_WITHIN: time::Duration = time::Duration::from_millis(500);
 
-/// The log of one direction.
+/// The settings for the log of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct MahimahiLog {
-    /// The file to write.
+    /// The file to which the log is written.
     pub file: PathBuf,
-    /// Which direction of the link.
+    /// The direction of the link.
     pub direction: Direction,
-    /// The trace, as the user named it.
+    /// The name of the trace, as the user gave it.
     pub trace_name: String,
-    /// The trace.
+    /// The trace with the delivery opportunities.
     pub trace: DeliveryTraceConfig,
-    /// Whether it is played only once.
+    /// Whether the trace is used only once, instead of again and again.
     pub once: bool,
     /// The command line.
     pub command_line: String,
     /// The queue, as mahimahi calls it: `droptail [packets=60]`.
     pub queue: String,
-    /// What is around the link, as the shell's prompt says it.
+    /// The shells around the link, as their prompt names them; none if there are none.
     pub around: Option<String>,
 }
 
-/// Logs that are being written.
+/// The logs of a link that are being written.
 #[derive(Debug)]
 pub struct MahimahiLogs {
     writer: JoinHandle<Result<(), RunError>>,
@@ -78,7 +78,7 @@ struct Seen {
 }
 
 impl MahimahiLogs {
-    /// Begins logs, for an engine that starts now, and the tap that is to be shown all packets of the link.
+    /// Begins logs for an engine that starts now. Returns also the tap that is to be shown all packets of the link.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -95,7 +95,7 @@ impl MahimahiLogs {
         Ok((Self { writer, ends: sender, lost }, Box::new(tap)))
     }
 
-    /// Writes the rest. The tap must have been dropped.
+    /// Writes the rest of the logs. The tap must have been dropped.
     ///
     /// # Errors
     /// What could not be written, and that packets are missing.

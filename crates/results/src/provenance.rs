@@ -9,46 +9,46 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::SystemTime;
 
-/// What the caller knows about a run.
+/// The part of a run's provenance that the caller knows.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The command that was given.
     pub mode: &'static str,
     /// The lab's name.
     pub lab: String,
-    /// Where its file is.
+    /// The path of the lab file.
     pub lab_file: PathBuf,
     /// The seed of all random numbers.
     pub seed: u64,
     /// The clock that is really used.
     pub clock: Clock,
-    /// What happens in virtual time when a program computes.
+    /// The treatment of programs that compute for long in virtual time.
     pub on_spin: OnSpin,
-    /// What every program has in its environment.
+    /// The variables that every program has in its environment, with their values.
     pub environment: &'static [(&'static str, &'static str)],
-    /// What nodes get of the environment, by name.
+    /// The variables that nodes inherit from the user's environment, by name; none: there is no such variable.
     pub inherited: BTreeMap<String, Option<String>>,
-    /// What kernel nodes run on, if there are any.
+    /// The kernel that kernel nodes run on, if there are any.
     pub node_kernel: Option<NodeKernel>,
-    /// What virtual machines run on, if there are any.
+    /// The QEMU that virtual machines run on, if there are any.
     pub qemu: Option<QemuOrigin>,
     /// The container images of nodes, by the nodes' names.
     pub images: BTreeMap<String, ImageOrigin>,
     /// The programs of this machine that nodes run.
     pub programs: Vec<ProgramOrigin>,
-    /// How the engine waits.
+    /// The precision with which the engine releases packets, by its name in the lab file.
     pub precision: &'static str,
-    /// How many threads the engine has; none in virtual time.
+    /// The number of threads that the engine has; none in virtual time.
     pub shards: Option<usize>,
     /// The command, word by word.
     pub command_line: Vec<String>,
-    /// What the lab file names.
+    /// The files that the lab file names, and their copies.
     pub files: Vec<NamedFile>,
-    /// When it began.
+    /// The time at which the run began.
     pub started: SystemTime,
 }
 
-/// Where the results come from.
+/// The provenance of results: program, lab, settings and machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Provenance {
     netloom_version: &'static str,
@@ -96,59 +96,60 @@ pub struct Provenance {
 /// The kernel that kernel nodes run on.
 #[derive(Clone, Debug, Serialize)]
 pub struct NodeKernel {
-    /// Its file.
+    /// The path of the kernel's file.
     pub path: PathBuf,
-    /// Its version.
+    /// The kernel's version.
     pub version: String,
-    /// Whether `netloom kernel build` made it.
+    /// Whether `netloom kernel build` made the kernel.
     pub own_build: bool,
-    /// Stands for its configuration; null of kernels from elsewhere.
+    /// The hash of the kernel's configuration; null for kernels from elsewhere.
     pub config_hash: Option<String>,
-    /// The day on which it was built, UTC; null if it does not say.
+    /// The day on which the kernel was built, UTC; null if it does not say.
     pub built: Option<String>,
-    /// The digest of its file; null if it cannot be read.
+    /// The digest of the kernel's file; null if it cannot be read.
     pub digest: Option<String>,
 }
 
 /// The QEMU that virtual machines run on.
 #[derive(Clone, Debug, Serialize)]
 pub struct QemuOrigin {
-    /// Its program.
+    /// The path of QEMU's program.
     pub path: PathBuf,
-    /// Its version.
+    /// The version of QEMU.
     pub version: String,
-    /// `kvm`: this machine's processor executes what they do; `tcg`: QEMU translates it.
+    /// The accelerator of QEMU. `kvm`: this machine's processor executes what virtual machines do; `tcg`: QEMU
+    /// translates it.
     pub accelerator: &'static str,
-    /// Why KVM does not do it; null if it does.
+    /// The reason why KVM is not used; null if it is.
     pub without_kvm: Option<String>,
-    /// The digest of its program; null if it cannot be read.
+    /// The digest of QEMU's program; null if it cannot be read.
     pub digest: Option<String>,
 }
 
 /// A program of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ProgramOrigin {
-    /// As the lab file names it.
+    /// The program's name in the lab file.
     pub name: String,
-    /// Its file.
+    /// The path of the program's file.
     pub path: PathBuf,
-    /// The digest of that; null if it cannot be read.
+    /// The digest of the program's file; null if it cannot be read.
     pub digest: Option<String>,
 }
 
 /// The container image of a node.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImageOrigin {
-    /// As the lab file names it.
+    /// The image's name in the lab file.
     pub source: String,
-    /// The digest of its configuration; null of a folder that is no image.
+    /// The digest of the image's configuration; null for a folder that is no image.
     pub id: Option<String>,
-    /// The digest of its manifest; null if it has none.
+    /// The digest of the image's manifest; null if it has none.
     pub manifest: Option<String>,
 }
 
 impl Provenance {
-    /// Gathers what the machine says about itself.
+    /// Gathers the provenance of a run: its origin, and what the machine says about itself.
     pub fn gather(origin: &Origin) -> Self {
         let system = nix::sys::utsname::uname().ok();
         let told = |field: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The file's name.
 const FILE: &str = "samples.csv";
 
-/// How often counters are sampled unless the lab file says otherwise, and how often it is looked what is the busiest pipe.
+/// The time between two samples, unless the lab file says otherwise, and between two searches for the busiest pipe.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A plot has at least so many points, unless that would be more than one per microsecond.
@@ -36,21 +36,22 @@ one_way_delay_p99_ns,one_way_delay_max_ns";
 /// Samples end when there are so many rows: about a gigabyte.
 const MOST_ROWS: u64 = 4_000_000;
 
-/// The link and direction that carries most.
+/// The pipe that carries most.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Busiest {
     /// The link's name.
     pub link: String,
-    /// `forward` or `backward`; `shared` of a shared medium.
+    /// The pipe's direction: `forward` or `backward`; `shared` of a shared medium.
     pub direction: String,
-    /// The name of a further pipe; none: the direction's own.
+    /// The name of a further pipe; none: the direction's own pipe.
     pub pipe: Option<String>,
-    /// What it delivers just now.
+    /// The rate at which the pipe delivers at present.
     pub bits_per_second: f64,
 }
 
-/// Writes one row per pipe and sample. The counters are totals since time zero; a pipe whose counters are what
-/// they were at the sample before has no row, so that a large lab with little traffic stays cheap.
+/// The writer of `samples.csv`, which has one row per pipe and sample. The counters are totals since time zero; a pipe
+/// whose counters are what they were at the sample before has no row, so that a large lab with little traffic stays
+/// cheap.
 #[derive(Debug)]
 pub struct Sampler {
     file: BufWriter<File>,
@@ -67,17 +68,17 @@ pub struct Sampler {
     busiest: Option<Busiest>,
 }
 
-/// What is sampled.
+/// The settings by which pipes are sampled.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleSettings {
-    /// How far samples are apart.
+    /// The lab time between two samples.
     pub step: Duration,
-    /// Whether it is measured how long packets take through pipes.
+    /// Whether the delays of packets in pipes are measured.
     pub delays: bool,
 }
 
 impl SampleSettings {
-    /// What a plan says; if it says nothing, samples are `usual` apart.
+    /// Returns the settings of a plan; if it has none, samples are `usual` apart, and delays are not measured.
     pub fn of(plan: &Plan, usual: Duration) -> Self {
         Self { step: plan.sampling.map_or(usual, |sampling| sampling.step), delays: plan.sampling.is_some() }
     }
@@ -100,18 +101,18 @@ impl Sampler {
         Ok(Self { file, path, pipes, latest, latest_at: None, report, before, before_at, busiest: None })
     }
 
-    /// The link and direction that carried most between the last two calls of [`Sampler::look`].
+    /// Returns the pipe that carried most between the last two calls of [`Sampler::look`].
     pub fn busiest(&self) -> Option<&Busiest> {
         self.busiest.as_ref()
     }
 
-    /// What pipes had counted at the last sample.
+    /// Returns the counters that the pipes had at the last sample.
     pub fn counters(&self) -> &[PipeCounters] {
         &self.latest
     }
 
-    /// Takes the sample of so long after time zero: pipes by their numbers; those that are missing, or have counted nothing since
-    /// the sample before, are as they were.
+    /// Takes a sample at the time `elapsed` after time zero. Pipes are named by their numbers; those that are missing,
+    /// or have counted nothing since the sample before, are as they were.
     pub fn sample(
         &mut self,
         elapsed: Duration,
@@ -136,12 +137,12 @@ impl Sampler {
         Ok(())
     }
 
-    /// So many samples are missing.
+    /// Records that so many samples are missing.
     pub fn left_out(&mut self, samples: u64) {
         self.report.left_out += samples;
     }
 
-    /// All that was sampled is in the file by now, and it is known which pipe was the busiest since the last call.
+    /// Brings all samples to the file, and finds the pipe that was the busiest since the last call.
     pub fn look(&mut self) -> Result<(), RunError> {
         self.file.flush().map_err(RunError::results(&self.path))?;
         let Some(at) = self.latest_at.filter(|at| *at > self.before_at) else { return Ok(()) };
@@ -151,7 +152,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// All is in the file.
+    /// Brings all samples to the file, and returns the report on them.
     pub fn finish(mut self) -> Result<SampleReport, RunError> {
         self.file.flush().map_err(RunError::results(&self.path))?;
         Ok(self.report)
@@ -218,7 +219,8 @@ pub(crate) fn sample_interval(folder: &Path) -> Duration {
     if is_simulated { interval_within(Duration::from_nanos(known.duration_ns)) } else { INTERVAL }
 }
 
-/// How often pipes are looked at: as often as those of a run, and more often in a short simulation.
+/// Returns the time between two samples of a simulation that takes `duration`: that of a run, or less if the simulation
+/// is short.
 pub fn interval_within(duration: Duration) -> Duration {
     INTERVAL.min(Duration::from_nanos(duration.as_nanos() / POINTS)).max(LEAST_INTERVAL)
 }

@@ -21,52 +21,52 @@ const LATEST: &str = "latest";
 pub struct Results {
     /// The lab's name.
     pub lab: String,
-    /// The folder.
+    /// The results folder.
     pub folder: PathBuf,
-    /// When it began, UTC, to the second.
+    /// The time at which the run began, UTC, to the second.
     pub began_utc: String,
-    /// `real`, `dilated` or `virtual`; none if its provenance does not say.
+    /// The clock of the run: `real`, `dilated` or `virtual`; none if its provenance does not say.
     pub clock: Option<String>,
-    /// How far it is.
+    /// The state of the run.
     pub state: ResultsState,
     /// Whether the network did what was described; none without a verdict.
     pub as_described: Option<bool>,
     /// The exit code of the run.
     pub exit_code: Option<u8>,
-    /// What its files take.
+    /// The size of all files in the folder.
     pub size_bytes: u64,
-    /// Whether `latest` points to it.
+    /// Whether the link `latest` points to these results.
     pub latest: bool,
 }
 
-/// How far a run is.
+/// The state of a run that has a results folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResultsState {
-    /// It still goes on.
+    /// The run still goes on.
     GoingOn,
-    /// It is over, and has a report.
+    /// The run is over, and has a report.
     Over,
-    /// It ended without a report: it was killed, or never began.
+    /// The run ended without a report: it was killed, or never began.
     CutOff,
 }
 
-/// Which results are to be removed.
+/// The conditions that select results to remove.
 #[derive(Clone, Debug, Default)]
 pub struct PruneRequest {
     /// The folder that holds the results of all labs.
     pub root: PathBuf,
-    /// Only of these labs; none: of all.
+    /// The labs whose results are removed; none: all labs.
     pub labs: Vec<String>,
-    /// How many of each lab stay, the newest.
+    /// The number of each lab's newest results that stay; none: 0.
     pub keep: Option<usize>,
-    /// Those that began less than this long ago stay.
+    /// The age that results must have to be removed: those that began less than this long ago stay.
     pub older_than: Option<Duration>,
-    /// Whether they are only named.
+    /// Whether the results are only listed, and stay.
     pub dry_run: bool,
 }
 
-/// What there is, lab by lab, the oldest first.
+/// Lists the results in the folder `root`, lab by lab, the oldest first.
 ///
 /// # Errors
 /// If `root` is there and cannot be read.
@@ -86,13 +86,14 @@ pub fn list_results(root: &Path) -> Result<Vec<Results>, RunError> {
     Ok(all)
 }
 
-/// Whether a folder in that of a lab is the folder of a run of this lab, as [`list_results`] has it.
+/// Whether a folder in that of a lab is the folder of a run of this lab, as [`list_results`] returns it.
 pub fn is_results(lab: &str, folder: &Path) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str());
     name.and_then(began_utc).is_some() && is_of(lab, folder).is_some()
 }
 
-/// Removes what is asked for, and says what that was. What still goes on and what `latest` points to stays.
+/// Removes the results that are asked for, and returns what they were. What still goes on and what `latest` points to
+/// stays.
 ///
 /// # Errors
 /// If a folder cannot be read or removed; the others that were asked for are removed all the same.

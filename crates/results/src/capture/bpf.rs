@@ -17,11 +17,11 @@ struct Instruction {
     k: u32,
 }
 
-/// A program that was verified.
+/// A verified program of classic BPF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterProgram(Vec<Instruction>);
 
-/// What is wrong with a text that should be a program.
+/// The reason why a text is not a valid program of classic BPF, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoProgram(String);
 

@@ -27,13 +27,13 @@ pub fn write_picture(folder: &Folder, plan: &Plan) -> Result<(), RunError> {
     folder.write(FILE, picture(plan))
 }
 
-/// The lab as the text of an SVG file.
+/// Draws a lab, and returns the text of the SVG file.
 pub fn picture(plan: &Plan) -> String {
     let scene = scene::Scene::of(plan);
     svg::svg(&scene, &plan.name)
 }
 
-/// Where the nodes of the picture are, as `layout` of a lab file.
+/// Returns the positions of the nodes in the picture, as `layout` of a lab file.
 pub fn layout_text(plan: &Plan) -> String {
     let scene = scene::Scene::of(plan);
     let mut text = String::from("layout:\n");
@@ -43,12 +43,12 @@ pub fn layout_text(plan: &Plan) -> String {
     text
 }
 
-/// Where the nodes of a lab are, in their order: to the right, and down, in lengths of a link.
+/// Returns the positions of a lab's nodes, in their order: to the right, and down, in lengths of a link.
 pub fn places(plan: &Plan) -> Vec<[f64; 2]> {
     scene::places(plan)
 }
 
-/// Where nodes are of which only names and pairs that are joined are known.
+/// Returns positions for nodes of which only the names and the pairs that are joined are known.
 ///
 /// # Panics
 /// If a pair names a node that is none.
@@ -56,7 +56,8 @@ pub fn places_of(names: &[&str], links: &[(usize, usize)]) -> Vec<[f64; 2]> {
     layout::Network { names, links, fixed: &vec![None; names.len()] }.places()
 }
 
-/// What a node is on a map, as a word for programs.
+/// Returns a node's kind as a word for programs: `lan` for a switch that the lab file has as a link with more than two
+/// ends.
 pub fn kind(node: &NodePlan) -> &'static str {
     match node.kind {
         NodeKind::Switch if node.is_lan => "lan",
@@ -64,7 +65,8 @@ pub fn kind(node: &NodePlan) -> &'static str {
     }
 }
 
-/// What the pipes of a link do, in short: a line, or one for each direction if they differ.
+/// Returns a short description of a link's pipes: one line, or one for each direction and one for what both have, if
+/// they differ.
 pub fn words(link: &LinkPlan) -> Vec<String> {
     scene::words(link)
 }

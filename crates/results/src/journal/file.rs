@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// So many records are written at once: what a kill of the writer can cost, and what a reader has to hold.
 pub(super) const BATCH_RECORDS: usize = 8_192;
 
-/// See the module. A file that was cut off anywhere can be read up to there.
+/// A journal that is being written; see the module. A file that was cut off anywhere can be read up to there.
 pub struct JournalWriter<W> {
     out: W,
     /// Makes the bytes, which are taken out of it batch by batch.
@@ -22,14 +22,14 @@ pub struct JournalWriter<W> {
     written: Written,
 }
 
-/// What a journal has and what it lacks.
+/// The size of a journal, and how many records it has and lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Records in it.
+    /// The number of records in the journal.
     pub records: u64,
-    /// Its size.
+    /// The size of the journal.
     pub bytes: u64,
-    /// Records that it had no room for any more.
+    /// The number of records for which the journal had no room any more.
     pub left_out: u64,
 }
 
@@ -50,7 +50,7 @@ impl<W: Write> JournalWriter<W> {
         Ok(this)
     }
 
-    /// Adds a record.
+    /// Adds a record to the journal.
     ///
     /// # Errors
     /// When what has come so far cannot be written.
@@ -63,7 +63,7 @@ impl<W: Write> JournalWriter<W> {
         if self.batch.rows() < BATCH_RECORDS { Ok(()) } else { self.write_batch() }
     }
 
-    /// Writes what has come so far.
+    /// Writes the records that have come so far.
     ///
     /// # Errors
     /// When that fails.
@@ -72,7 +72,7 @@ impl<W: Write> JournalWriter<W> {
         self.out.flush()
     }
 
-    /// Writes the rest and the end.
+    /// Writes the remaining records and the end of the journal.
     ///
     /// # Errors
     /// When that fails.
@@ -84,7 +84,7 @@ impl<W: Write> JournalWriter<W> {
         Ok(self.written)
     }
 
-    /// What it has and lacks so far.
+    /// Returns how many records the journal has and lacks so far, and its size.
     pub fn written(&self) -> Written {
         self.written
     }

@@ -9,57 +9,58 @@ use serde::{Deserialize, Serialize};
 /// A pipe, as journals name it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JournalPipe {
-    /// The link.
+    /// The name of the pipe's link.
     pub link: String,
-    /// `forward`, `backward` or `shared`.
+    /// The pipe's direction: `forward`, `backward` or `shared`.
     pub direction: String,
-    /// The name of a further pipe of that direction; none: its own.
+    /// The name of a further pipe of that direction; none: the direction's own pipe.
     pub pipe: Option<String>,
 }
 
-/// What happened to one packet in one pipe. Instants are lab time in nanoseconds since time zero; what happened before that is
-/// negative.
+/// The passage of one packet through one pipe. Instants are lab time in nanoseconds since time zero, and negative
+/// before that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The pipe's place among [`JournalReader::pipes`](super::JournalReader::pipes).
     pub pipe: u32,
-    /// When it came in.
+    /// The instant at which the packet arrived at the pipe.
     pub arrived_ns: i64,
-    /// When its transmission began; none if it never did.
+    /// The instant at which the packet's transmission began; none if it never did.
     pub started_ns: Option<i64>,
-    /// When its transmission ended; none if it never did.
+    /// The instant at which the packet's transmission ended; none if it never did.
     pub sent_ns: Option<i64>,
-    /// When it was due at the other end; none if it was never sent.
+    /// The instant at which the packet was due at the other end; none if it was never sent.
     pub due_ns: Option<i64>,
-    /// When the pipe marked it as having experienced congestion; none if it did not.
+    /// The instant at which the pipe marked the packet as having experienced congestion; none if it did not.
     pub marked_ns: Option<i64>,
-    /// What became of it.
+    /// The packet's fate: delivered, dropped, or still inside.
     pub fate: Fate,
-    /// Its size from the IP header on.
+    /// The packet's size from the IP header on.
     pub size_bytes: u32,
-    /// Whose it is; none if it is not an IP packet.
+    /// The packet's flow; none if it is not an IP packet.
     pub flow: Option<Flow>,
-    /// The sequence number of its first byte, if it is one of TCP.
+    /// The sequence number of the packet's first byte, if it is a packet of TCP.
     pub sequence: Option<u32>,
 }
 
-/// What became of a packet.
+/// The fate of a packet in a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was handed over at the other end.
+    /// The packet was delivered at the other end.
     Delivered {
-        /// By when. In virtual time that is when it was due, or when the last of those was with which it left together; in real
-        /// time it is when the engine had written it to where it leads.
+        /// The instant by which the packet had been delivered. In virtual time that is when it was due, or when the
+        /// last of the packets with which it left was due; in real time it is when the engine had written it to where
+        /// it leads.
         at_ns: i64,
     },
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped {
-        /// When.
+        /// The instant of the drop.
         at_ns: i64,
-        /// Why.
+        /// The cause of the drop.
         cause: Cause,
     },
-    /// It was still in the pipe when the run ended.
+    /// The packet was still in the pipe when the run ended.
     Inside,
 }
 
@@ -82,23 +83,23 @@ pub(super) fn cause_of(name: &str) -> Option<Cause> {
     CAUSES.iter().find(|(_, other)| *other == name).map(|(cause, _)| *cause)
 }
 
-/// The name of a cause.
+/// Returns the name of a cause of drops.
 pub fn cause_name(cause: Cause) -> &'static str {
     CAUSES[cause_place(cause)].1
 }
 
 impl Record {
-    /// How long it was in the pipe until it was due, in nanoseconds; none if it was not sent.
+    /// Returns how long the packet was in the pipe until it was due, in nanoseconds; none if it was not sent.
     pub fn delay_ns(&self) -> Option<i64> {
         self.due_ns.map(|due| due - self.arrived_ns)
     }
 
-    /// How long it waited for the transmitter, in nanoseconds; none if it never got there.
+    /// Returns how long the packet waited for the transmitter, in nanoseconds; none if it never got there.
     pub fn waited_ns(&self) -> Option<i64> {
         self.started_ns.map(|started| started - self.arrived_ns)
     }
 
-    /// When what became of it was certain: it was handed over or dropped; none while it is inside.
+    /// Returns the instant at which the packet was delivered or dropped; none while it is inside.
     pub fn ended_ns(&self) -> Option<i64> {
         match self.fate {
             Fate::Delivered { at_ns } | Fate::Dropped { at_ns, .. } => Some(at_ns),
@@ -114,7 +115,7 @@ impl JournalPipe {
         named.map(|(link, place)| Self { link, direction: place.direction.name().into(), pipe: place.pipe }).collect()
     }
 
-    /// Whether it is of this direction.
+    /// Whether the pipe is of this direction.
     pub fn is_of(&self, direction: Direction) -> bool {
         self.direction == direction.name()
     }

@@ -4,29 +4,30 @@ use super::record::{Fate, JournalPipe, Record};
 use netloom_link::Filter;
 use std::ops::RangeInclusive;
 
-/// What records are meant. All that is given must hold.
+/// The conditions that select records of a journal. A record must meet all that are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Only those of these links, or of one direction of them, `LINK` or `LINK.DIRECTION`; empty: of all.
+    /// The links whose records are selected, or single directions of them: `LINK` or `LINK.DIRECTION`; empty: all
+    /// links.
     pub links: Vec<String>,
-    /// Only those whose flow this filter matches.
+    /// The filter that the packet's flow must match.
     pub filter: Option<Filter>,
-    /// Only those that came in then, in nanoseconds of lab time.
+    /// The span in which the packet must have arrived, in nanoseconds of lab time.
     pub arrived_ns: Option<RangeInclusive<i64>>,
-    /// Only those to which one of these happened; empty: whatever happened.
+    /// The events of which at least one must have happened to the packet; empty: whatever happened.
     pub happened: Vec<Happened>,
 }
 
-/// Something that can have happened to a packet.
+/// An event that can have happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// It was delivered.
+    /// The packet was delivered.
     Delivered,
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped,
-    /// It was marked as having experienced congestion.
+    /// The packet was marked as having experienced congestion.
     Marked,
-    /// It was still inside at the end.
+    /// The packet was still inside at the end.
     Inside,
 }
 
@@ -41,7 +42,7 @@ impl Happened {
     }
 }
 
-/// A selection that knows the pipes of a journal.
+/// A selection that is resolved to the pipes of a journal.
 #[derive(Clone, Debug)]
 pub struct Selector {
     selection: Selection,
@@ -50,7 +51,7 @@ pub struct Selector {
 }
 
 impl Selection {
-    /// The selection among these pipes.
+    /// Resolves the selection to these pipes of a journal.
     ///
     /// # Errors
     /// A link that is none of the journal's; the text says which there are.
@@ -71,7 +72,7 @@ impl Selection {
 }
 
 impl Selector {
-    /// Whether a record is meant.
+    /// Whether the selection includes this record.
     pub fn selects(&self, record: &Record) -> bool {
         let Selection { filter, arrived_ns, happened, .. } = &self.selection;
         self.pipes.get(record.pipe as usize).is_some_and(|meant| *meant)
@@ -80,7 +81,7 @@ impl Selector {
             && filter.as_ref().is_none_or(|filter| filter.matches(record.flow.as_ref()))
     }
 
-    /// Whether a pipe is meant, by its place in the journal.
+    /// Whether the selection includes records of a pipe, given by its place in the journal.
     pub fn is_about(&self, pipe: usize) -> bool {
         self.pipes.get(pipe).is_some_and(|meant| *meant)
     }

@@ -23,10 +23,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// Rows of a block.
 const BLOCK: usize = 4_096;
-/// More packets are not read in: 1.2 GB of rows.
+/// The most packets that are read in: 1.1 GB of rows.
 pub const MOST_PACKETS: u64 = 16 << 20;
 
-/// See the module.
+/// A journal that is unpacked into a temporary file; see the module.
 #[derive(Debug)]
 pub struct Spool {
     lab: String,
@@ -37,19 +37,19 @@ pub struct Spool {
     is_given_up: AtomicBool,
 }
 
-/// How far a spool is.
+/// The progress of reading a journal into its spool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpoolState {
-    /// It is being read.
+    /// The journal is being read.
     Reading,
-    /// All is there.
+    /// The whole journal has been read.
     Complete,
     /// The journal ends without its end mark: its run goes on, or was cut off.
     Unfinished,
-    /// The journal is damaged behind what is there, or the rows have no room.
+    /// The journal is damaged behind what has been read, or the rows have no room.
     Damaged,
-    /// There is more than is read in.
+    /// The journal has more packets than are read in.
     #[serde(rename = "too long")]
     TooLong,
 }
@@ -65,78 +65,80 @@ struct Known {
 /// A block of rows, as an overview shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BlockSummary {
-    /// When its first packet came in.
+    /// The instant at which the block's first packet arrived.
     pub from_ns: i64,
-    /// When the last of its packets was handed over or dropped, or came in, if it stayed inside.
+    /// The instant at which the last of the block's packets was delivered or dropped, or arrived, if it stayed inside.
     pub to_ns: i64,
-    /// Packets.
+    /// The number of packets in the block.
     pub packets: u32,
-    /// Those that were dropped.
+    /// The number of packets in the block that were dropped.
     pub dropped: u32,
-    /// Those that were marked.
+    /// The number of packets in the block that were marked as having experienced congestion.
     pub marked: u32,
     /// Whether some stayed inside, to the end and for ever.
     #[serde(skip)]
     holds: bool,
 }
 
-/// What an overview tells of a journal.
+/// An overview of a journal: its pipes, its largest flows, and its packets over time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overview {
-    /// The lab.
+    /// The lab's name.
     pub lab: String,
-    /// How far it was read.
+    /// How far the journal has been read.
     pub state: SpoolState,
-    /// Packets that were read.
+    /// The number of packets that have been read.
     pub packets: u64,
-    /// What is wrong with the journal behind them.
+    /// The reason why the journal could not be read beyond these packets, in words; none if there is none.
     pub problem: Option<String>,
-    /// When the first packet came in; none without packets.
+    /// The instant at which the first packet arrived; none without packets.
     pub from_ns: Option<i64>,
-    /// When what became of the last one was certain.
+    /// The instant at which the last packet was delivered or dropped, or arrived, if it stayed inside; none without
+    /// packets.
     pub to_ns: Option<i64>,
-    /// The pipes, which rows name by their place here.
+    /// The journal's pipes, which rows name by their place here.
     pub pipes: Vec<JournalPipe>,
     /// The flows with the most bytes.
     pub flows: Vec<FlowTraffic>,
-    /// How many there are beside them.
+    /// The number of flows that `flows` leaves out.
     pub flows_left_out: usize,
-    /// The packets over time.
+    /// The packets over time, block by block.
     pub blocks: Vec<BlockSummary>,
 }
 
-/// Which packets are wanted.
+/// The conditions that select packets of a spool. A packet must meet all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Those that were in a pipe at this instant or later, in nanoseconds of lab time.
+    /// The beginning of the span in nanoseconds of lab time: the packet was in a pipe at this instant or later.
     pub from_ns: i64,
-    /// Those that were in a pipe at this instant or earlier.
+    /// The end of the span in nanoseconds of lab time: the packet was in a pipe at this instant or earlier.
     pub to_ns: i64,
-    /// Those of one of these pipes; empty: of all.
+    /// The pipes whose packets are selected, by their numbers; empty: all pipes.
     pub pipes: Vec<u32>,
-    /// Those of one of these flows; empty: of all.
+    /// The flows whose packets are selected, by their numbers; empty: all flows.
     pub flows: Vec<u32>,
-    /// Those to which one of these happened; empty: whatever happened.
+    /// The events of which at least one must have happened to the packet; empty: whatever happened.
     pub happened: Vec<super::Happened>,
-    /// How many at most.
+    /// The most packets to return.
     pub limit: usize,
-    /// Of more than these, every so many are taken instead of the first.
+    /// Whether more packets than `limit` are thinned out: every n-th is returned instead of the first ones.
     pub is_thinned: bool,
 }
 
-/// Packets of a span.
+/// The packets of a span that were found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// How many there are.
+    /// The number of packets in the span.
     pub found: u64,
-    /// As many of them as were wanted.
+    /// The packets that are returned, `limit` at most.
     pub columns: Columns,
-    /// Whether the journal was not read to its end yet.
+    /// Whether the journal had not been read to its end yet.
     pub is_partial: bool,
 }
 
 impl Spool {
-    /// Begins to read the journal at `path`: what is read so far can be asked for at once. Whoever calls has [`Spool::fill`] called, too.
+    /// Begins to read the journal at `path`: what is read so far can be asked for at once. The caller passes the reader
+    /// to [`Spool::fill`].
     ///
     /// # Errors
     /// A file that cannot be read, or that is no journal, or no room for a temporary file.
@@ -154,7 +156,7 @@ impl Spool {
         Ok((Arc::new(spool), reader))
     }
 
-    /// Reads all that `reader` has; it takes about a second per million packets.
+    /// Reads all that `reader` has into the spool; it takes about a second per million packets.
     pub fn fill(&self, reader: JournalReader<BufReader<File>>) {
         let mut block = Vec::with_capacity(BLOCK);
         let mut number = 0_u64;
@@ -189,17 +191,17 @@ impl Spool {
         (known.state, known.problem) = end;
     }
 
-    /// Whoever reads it in may stop.
+    /// Lets [`Spool::fill`] stop: nobody wants the rest any more.
     pub fn give_up(&self) {
         self.is_given_up.store(true, Ordering::Relaxed);
     }
 
-    /// How far it is.
+    /// Returns how far the journal has been read.
     pub fn state(&self) -> SpoolState {
         self.known().state.clone()
     }
 
-    /// The journal as a whole, with at most so many flows.
+    /// Returns an overview of the journal, with at most `most_flows` flows.
     pub fn overview(&self, most_flows: usize) -> Overview {
         let known = self.known();
         let (flows, flows_left_out) = known.flows.largest(most_flows);
@@ -217,7 +219,7 @@ impl Spool {
         }
     }
 
-    /// The packets of a span, in the order of the journal.
+    /// Returns the packets of a span, in the order of the journal.
     ///
     /// # Errors
     /// When the rows cannot be read.

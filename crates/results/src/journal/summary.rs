@@ -5,42 +5,43 @@ use hdrhistogram::Histogram;
 use netloom_link::Cause;
 use serde::Serialize;
 
-/// What a journal tells of a pipe. Every number carries its unit in its name.
+/// The packets of a pipe according to its journal: their numbers, fates and delays. Every number carries its unit in
+/// its name.
 #[derive(Clone, Debug, Serialize)]
 pub struct PipeSummary {
     /// The pipe.
     #[serde(flatten)]
     pub pipe: JournalPipe,
-    /// Packets: those that came in, their copies, and those that were inside at time zero.
+    /// The number of packets: those that arrived, their copies, and those that were inside at time zero.
     pub packets: u64,
-    /// Those that were inside at time zero.
+    /// The number of packets that were inside at time zero.
     pub in_flight_at_start_packets: u64,
-    /// Their bytes.
+    /// The bytes of all packets, from the IP header on.
     pub bytes: u64,
-    /// Those that were handed over.
+    /// The number of packets that were delivered.
     pub delivered_packets: u64,
-    /// Those that the models of loss took.
+    /// The number of packets that the loss models dropped.
     pub dropped_loss_packets: u64,
-    /// Those for which the queue had no room.
+    /// The number of packets that were dropped because the queue was full.
     pub dropped_queue_packets: u64,
-    /// Those that the queue's discipline took though it had room.
+    /// The number of packets that the queue's discipline dropped although there was room.
     pub dropped_early_packets: u64,
-    /// Those that were lost since the link was down.
+    /// The number of packets that were dropped because the link was down.
     pub dropped_down_packets: u64,
-    /// Those that were still inside at the end.
+    /// The number of packets that were still inside at the end.
     pub inside_packets: u64,
-    /// Those that were marked as having experienced congestion.
+    /// The number of packets that were marked as having experienced congestion.
     pub marked_packets: u64,
-    /// How long they waited for the transmitter; none if none was sent.
+    /// The distribution of the time that packets waited for the transmitter; none if none got there.
     pub waited: Option<Spread>,
-    /// How long they were in the pipe until they were due; none if none was.
+    /// The distribution of the time that packets were in the pipe until they were due; none if none was sent.
     pub delay: Option<Spread>,
 }
 
-/// How a time is distributed. The quantiles are exact to one percent.
+/// The distribution of a time. The quantiles are exact to one percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// The least.
+    /// The minimum.
     pub min_ns: u64,
     /// The mean.
     pub mean_ns: u64,
@@ -48,11 +49,11 @@ pub struct Spread {
     pub p50_ns: u64,
     /// The 99th percentile.
     pub p99_ns: u64,
-    /// The largest.
+    /// The maximum.
     pub max_ns: u64,
 }
 
-/// A summary that grows record by record; its memory does not.
+/// A summary of a journal that takes in record by record. Its memory does not grow.
 pub struct Summary {
     rows: Vec<Row>,
 }
@@ -73,7 +74,7 @@ struct Times {
 }
 
 impl Summary {
-    /// An empty one of these pipes.
+    /// Makes an empty summary for these pipes.
     pub fn new(pipes: &[JournalPipe]) -> Self {
         let row = |pipe: &JournalPipe| Row {
             summary: PipeSummary {
@@ -97,7 +98,7 @@ impl Summary {
         Self { rows: pipes.iter().map(row).collect() }
     }
 
-    /// Adds a record.
+    /// Adds a record to the summary.
     pub fn add(&mut self, record: &Record) {
         let Some(Row { summary, waited, delay }) = self.rows.get_mut(record.pipe as usize) else { return };
         summary.packets += 1;
@@ -116,7 +117,7 @@ impl Summary {
         record.delay_ns().into_iter().for_each(|ns| delay.add(ns));
     }
 
-    /// The rows, in the order of the pipes.
+    /// Returns the summary of each pipe, in the order of the pipes.
     pub fn rows(self) -> Vec<PipeSummary> {
         let row = |row: Row| PipeSummary { waited: row.waited.spread(), delay: row.delay.spread(), ..row.summary };
         self.rows.into_iter().map(row).collect()

@@ -18,32 +18,32 @@ use std::net::SocketAddr;
 /// One direction of a TCP connection, as one interface saw it. Every number carries its unit in its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowTimes {
-    /// The interface, `node:name` in captures of netloom.
+    /// The interface that saw the flow: `node:name` in captures of netloom.
     pub at: String,
-    /// Address and port that the data come from.
+    /// The address and port that the data come from.
     pub from: SocketAddr,
-    /// Address and port that they go to.
+    /// The address and port that the data go to.
     pub to: SocketAddr,
-    /// When the connection's first SYN passed; none if it is not in the capture, and times then count from the first data
-    /// packet.
+    /// The instant at which the connection's first SYN passed; none if it is not in the capture, and times then count
+    /// from the first data packet.
     pub syn_ns: Option<u64>,
-    /// Packets with data.
+    /// The number of packets with data.
     pub data_packets: u64,
-    /// Their bytes, from the IP header on.
+    /// The bytes of the packets with data, from the IP header on.
     pub data_bytes: u64,
-    /// Those among them of which a later byte had passed before: sent again, or overtaken.
+    /// The number of data packets that passed after a later byte of the flow: they were sent again, or overtaken.
     pub retransmitted_packets: u64,
     /// The mean time from one data packet to the next.
     pub gap_mean_ns: Option<f64>,
     /// The gaps' standard deviation as a share of their mean.
     pub gap_variation: Option<f64>,
-    /// What followed the first data packet, from its passing to that of the last.
+    /// The throughput of the data packets behind the first, over the time from its passing to that of the last.
     pub throughput_bits_per_second: Option<f64>,
-    /// When each data packet passed, after the SYN.
+    /// The times at which the data packets passed, after the SYN.
     pub times_ns: Vec<u64>,
 }
 
-/// The flows with data in a capture file, in the order in which their first data packets passed.
+/// Returns the flows with data in a capture file, in the order in which their first data packets passed.
 ///
 /// # Errors
 /// When it is not a capture in the format pcapng, or is cut off; the text says which.

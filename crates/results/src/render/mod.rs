@@ -39,7 +39,7 @@ const FINDINGS_SHOWN: usize = 10;
 /// Of how many failed commands the last lines of output are shown; `report.json` has those of all.
 const QUOTED: usize = 10;
 
-/// The whole report for a terminal of at least 100 columns.
+/// Returns the whole report for a terminal of at least 100 columns.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
     text.push_str(&pipes(&report.pipes));
@@ -81,12 +81,12 @@ pub fn report(report: &Report) -> String {
     text
 }
 
-/// What was measured on a link without a lab, and the verdict.
+/// Returns what was measured on a link without a lab, and the verdict.
 pub fn link(report: &Report) -> String {
     format!("{}{}", pipes(&report.pipes), verdict(&report.verdict))
 }
 
-/// The verdict, what was not met, and where the results are: what a script wants to have in its log.
+/// Returns the verdict, what was not met, and where the results are: what a script wants to have in its log.
 pub fn conclusion(report: &Report) -> String {
     let mut text = String::new();
     let mut quoted = QUOTED;
@@ -177,7 +177,7 @@ fn pipe_cells(row: &PipeRow) -> Vec<String> {
     ]
 }
 
-/// A pipe in a table: `backbone a>b`, or `backbone.voip a>b`.
+/// Returns the name of a pipe in a table: `backbone a>b`, or `backbone.voip a>b`.
 pub fn pipe_name(link: &str, further: Option<&str>, from: &str, to: &str) -> String {
     let further = further.map_or_else(String::new, |pipe| format!(".{pipe}"));
     format!("{link}{further} {from}>{to}")
@@ -262,7 +262,8 @@ fn tunnels(rows: &[TunnelRow]) -> String {
     table.to_string()
 }
 
-/// What each port of a switch did; of many, those that carried most. `rest`: where the others are.
+/// Returns a table with the counters of each switch port. Of many ports, it shows those that dropped most and then
+/// those that carried most; `rest` says where the others are.
 pub fn switches(rows: &[SwitchRow], rest: &str) -> String {
     if rows.is_empty() {
         return String::new();
@@ -347,7 +348,7 @@ fn duration_of(row: &CommandRow) -> String {
     }
 }
 
-/// Expectations, each with what was measured.
+/// Returns a list of the expectations, each with what was measured.
 pub fn expectations(rows: &[ExpectationRow]) -> String {
     let mut text = String::new();
     for row in rows {
@@ -367,7 +368,7 @@ fn figures(rows: &[FigureRow]) -> String {
     table.to_string()
 }
 
-/// The verdict, with what speaks against it.
+/// Returns the verdict, with what speaks against it.
 pub fn verdict(verdict: &Verdict) -> String {
     let style = match verdict {
         Verdict { judgement: Judgement::AsDescribed, .. } => GOOD,

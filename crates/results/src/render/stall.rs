@@ -3,7 +3,7 @@
 use super::span;
 use std::time::Duration;
 
-/// That lab time stands still, where, for how much wall time, and because of which node.
+/// Returns a message that lab time stands still: where, for how much wall time, and because of which node.
 pub fn stall(at_ns: Option<u64>, elapsed: Duration, node: &str, what: &str) -> String {
     let place = at_ns.map_or_else(|| "before time zero".to_owned(), |ns| format!("at {}", span(ns)));
     let seconds = elapsed.as_secs();

@@ -7,29 +7,29 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// The number of a packet that has no flow.
+/// The flow number of a packet that has no flow.
 pub const NO_FLOW: u32 = u32::MAX;
 /// More flows are not told apart: a hostile journal has one for each packet.
 const MOST_FLOWS: usize = 1 << 20;
 
-/// What a flow carried through all pipes of the journal together.
+/// The traffic of a flow through all pipes of the journal together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FlowTraffic {
-    /// Its number.
+    /// The flow's number.
     pub flow: u32,
-    /// The protocol above IP.
+    /// The number of the protocol above IP.
     pub protocol: u8,
-    /// Where it comes from.
+    /// The source address.
     pub source: IpAddr,
-    /// The port there; 0: it has none.
+    /// The source port; 0: the protocol has none.
     pub source_port: u16,
-    /// Where it goes.
+    /// The destination address.
     pub destination: IpAddr,
-    /// The port there.
+    /// The destination port; 0: the protocol has none.
     pub destination_port: u16,
-    /// Packets, counted in each pipe.
+    /// The number of packets, counted in each pipe.
     pub packets: u64,
-    /// Their bytes.
+    /// The bytes of these packets.
     pub bytes: u64,
 }
 

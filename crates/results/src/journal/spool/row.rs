@@ -6,7 +6,7 @@ use crate::journal::Happened;
 use crate::journal::record::{Fate, Record};
 use netloom_link::Cause;
 
-/// The instant of what never happened.
+/// The value that stands for an instant that never came.
 pub const NEVER: i64 = i64::MIN;
 /// Bytes of a row.
 pub(super) const ROW: usize = 6 * 8 + 4 * 4 + 2;
@@ -122,23 +122,25 @@ impl Row {
 /// Packets, column by column: what page and program exchange. Instants are [`NEVER`] of what never happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// When they came in, when their transmissions began and ended, when they were due, handed over or dropped, and marked.
+    /// The instants at which the packets arrived, at which their transmissions began and ended, and at which they were
+    /// due, delivered or dropped, and marked.
     pub instants_ns: [Vec<i64>; 6],
-    /// Their numbers in the journal, from 0; their pipes, flows, sizes, and sequence numbers.
+    /// The packets' numbers in the journal, from 0; their pipes, flows, sizes, and sequence numbers.
     pub numbers: [Vec<u32>; 5],
-    /// What became of them: 0 delivered, 1 inside, from 2 on dropped by loss, by the queue, early, by a link that was down.
+    /// The packets' fates: 0 delivered, 1 inside, from 2 on dropped by loss, by the queue, early, by a link that was
+    /// down.
     pub fates: Vec<u8>,
-    /// 1: it has a sequence number.
+    /// The packets' flags; 1: the packet has a sequence number.
     pub flags: Vec<u8>,
 }
 
 impl Columns {
-    /// How many packets.
+    /// Returns the number of packets.
     pub fn len(&self) -> usize {
         self.fates.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no packets.
     pub fn is_empty(&self) -> bool {
         self.fates.is_empty()
     }
