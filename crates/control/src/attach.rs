@@ -13,16 +13,16 @@ use nix::sys::signal::Signal;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// What a program's standard input, output and error are to be.
+/// The standard input, output and error of a program in a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stdio {
-    /// Those of this process.
+    /// The standard input, output and error of this process.
     Passed,
     /// A terminal of its own, joined to the one of this process.
     Terminal,
 }
 
-/// Runs a program in a node of the lab `lab` until it ends; its exit code as a shell would give it.
+/// Runs a program in a node of the lab `lab` until it ends, and returns its exit code as a shell would give it.
 ///
 /// # Errors
 /// When there is no such lab, node or program, or the lab goes away.

@@ -43,7 +43,8 @@ impl Client {
         Ok(Self { lab: lab.to_owned(), stream, lines: Lines::default() })
     }
 
-    /// From now on, waits no longer than this for an answer, and then returns that the lab does not answer.
+    /// Limits the time that this client waits for each answer from now on. After that time, the error is that the lab
+    /// does not answer.
     ///
     /// # Errors
     /// [`RunError::Died`] when the kernel refuses.
@@ -51,7 +52,7 @@ impl Client {
         self.stream.set_read_timeout(Some(patience)).map_err(|error| self.gone(&error))
     }
 
-    /// What the lab is.
+    /// Returns the lab's description, with its nodes and services.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab goes away before it answers.
@@ -62,7 +63,7 @@ impl Client {
         }
     }
 
-    /// What its pipes have counted.
+    /// Returns what the lab's pipes and switches have counted so far.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab goes away before it answers.
@@ -73,7 +74,7 @@ impl Client {
         }
     }
 
-    /// What speaks against its run so far, and how late packets are.
+    /// Returns what speaks against the lab's run so far, and how late packets are.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab goes away before it answers, or [`RunError::Reported`] if it has not begun.
@@ -108,7 +109,7 @@ impl Client {
         self.done(&Request::Start(NodeName { node: node.to_owned() }))
     }
 
-    /// How far the tasks of its exercise are; there are none if it has no exercise.
+    /// Returns how far the tasks of the lab's exercise are; there are none if it has no exercise.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab goes away before it answers, or [`RunError::Reported`] if it is older and knows no exercises.
@@ -119,7 +120,7 @@ impl Client {
         }
     }
 
-    /// What is connected, and which settings are in force.
+    /// Returns the lab's network as it is now: what is connected, and which settings are in force.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab goes away before it answers.
@@ -192,7 +193,7 @@ impl Client {
         }
     }
 
-    /// Opens the serial console of a node: the file of what it shows, and where to write what is typed.
+    /// Opens the serial console of a node, and returns the file of what it shows, and where to write what is typed.
     ///
     /// # Errors
     /// [`RunError::Reported`] if there is no such node, or it has no console.
@@ -216,8 +217,9 @@ impl Client {
         self.send(&Request::Signal(SignalProgram { signal }), &[])
     }
 
-    /// The exit code of the program that [`Client::exec`] started, if it has come. To be called once before waiting
-    /// for the connection, since the code may have come along with an earlier message, and whenever it can be read.
+    /// Returns the exit code of the program that [`Client::exec`] started, if it has come. To be called once before
+    /// waiting for the connection, since the code may have come along with an earlier message, and whenever it can be
+    /// read.
     ///
     /// # Errors
     /// [`RunError::Died`] if the lab went away.
@@ -233,7 +235,7 @@ impl Client {
         Ok(None)
     }
 
-    /// The connection itself and what was read of its next line, for those who wait for it in their own way.
+    /// Returns the connection itself and what was read of its next line, for those who wait for it in their own way.
     pub fn into_stream(self) -> (UnixStream, Vec<u8>) {
         (self.stream, self.lines.into_rest())
     }

@@ -23,45 +23,45 @@ const KILLED_WITHIN: Duration = Duration::from_secs(5);
 /// How often to look whether it is gone.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What a look at a lab shows.
+/// The state of a lab as others find it: it answers, or it is silent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Look {
-    /// It says so itself.
+    /// The lab answers, and describes itself.
     Answers(LabInfo),
-    /// It does not answer.
+    /// The lab does not answer.
     Silent {
-        /// Why, as far as others can tell.
+        /// The reason why the lab does not answer, as far as others can tell.
         why: Silence,
-        /// Its name.
+        /// The lab's name.
         name: String,
-        /// The process id of its supervisor, if it had come so far that this was written down.
+        /// The process id of the lab's supervisor, if it had come so far that this was written down.
         pid: Option<i32>,
-        /// The lab file, likewise.
+        /// The lab file, if it was written down.
         file: Option<PathBuf>,
     },
 }
 
-/// Why a lab does not answer.
+/// The reason why a lab does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// It is being made.
+    /// The lab is being set up.
     Starting,
-    /// It was asked to end, or the command that waited for it was killed.
+    /// The lab was asked to end, or the command that waited for it was killed.
     Ending,
-    /// Its process was stopped, or this machine is too busy.
+    /// The lab's process was stopped, or this machine is too busy.
     Stuck,
 }
 
-/// How a lab ended that was taken down.
+/// The outcome of taking down a lab.
 #[derive(Clone, Debug)]
 pub struct TakenDown {
-    /// Whether it did not answer, and was killed.
+    /// Whether the lab did not answer, and was killed.
     pub killed: bool,
-    /// Its report, if it was up; a run tells it to the command that started it.
+    /// The lab's report, if it was up; a run gives its report to the command that started it.
     pub report: Option<Report>,
 }
 
-/// Asks all labs of this user what they are. A lab that is gone before it answers is left out.
+/// Asks all labs of this user for their descriptions. A lab that is gone before it answers is left out.
 ///
 /// # Errors
 /// [`RunError::Machine`] if the runtime folder cannot be read.
@@ -90,7 +90,7 @@ pub fn look_at_labs() -> Result<Vec<Look>, RunError> {
     Ok(running()?.into_iter().filter_map(look).collect())
 }
 
-/// Removes what killed labs of this user have left, and tells their names.
+/// Removes what killed labs of this user have left, and returns their names.
 ///
 /// # Errors
 /// [`RunError::Machine`] if the runtime folder cannot be read, or something cannot be removed.

@@ -25,10 +25,10 @@ const AT_ONCE: usize = 4 * 1024;
 /// Where the lab may open no more descriptors, it looks for new clients this often.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A connection.
+/// The number of a client's connection.
 pub type ClientId = u64;
 
-/// See the module.
+/// The lab's side of the control socket; see the module.
 #[derive(Debug)]
 pub struct Server {
     listener: UnixListener,
@@ -55,14 +55,14 @@ struct Connection {
     is_postponed: bool,
 }
 
-/// What a connection is to be polled for, beside its end.
+/// The event that a connection is to be polled for, beside its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// Requests.
+    /// Requests of the client.
     Requests,
-    /// Room for what waits to be sent.
+    /// Room for what waits to be sent to the client.
     Room,
-    /// Nothing: its request is still to be answered.
+    /// No event: the client's request is still to be answered.
     Nothing,
 }
 
@@ -75,7 +75,7 @@ enum End {
     Absurd(&'static str),
 }
 
-/// What a connection brought.
+/// A request of a client, or the end of its connection.
 #[derive(Debug)]
 pub enum Incoming {
     /// A request, with the descriptors that came along.
@@ -95,13 +95,13 @@ impl Server {
         Ok(Self { listener, connections: BTreeMap::new(), next: 0, paused_until: None })
     }
 
-    /// What to poll for new connections; none for a while after [`Server::accept`] has failed.
+    /// Returns the socket to poll for new connections; none for a while after [`Server::accept`] has failed.
     pub fn listener(&self) -> Option<BorrowedFd<'_>> {
         let is_paused = self.paused_until.is_some_and(|until| Instant::now() < until);
         (!is_paused).then(|| self.listener.as_fd())
     }
 
-    /// What to poll, and for what.
+    /// Returns the connections to poll, each with the event to poll it for.
     pub fn connections(&self) -> impl Iterator<Item = (ClientId, BorrowedFd<'_>, Awaited)> {
         self.connections.iter().map(|(id, this)| (*id, this.stream.as_fd(), this.awaited()))
     }
@@ -147,8 +147,8 @@ impl Server {
         }
     }
 
-    /// The next thing that a client has brought; none while it does not take the answer to what it asked before. What is
-    /// no request is refused here, and the connection goes on.
+    /// Returns the next request of a client, or its end; none while it does not take the answer to what it asked
+    /// before. What is no request is refused here, and the connection goes on.
     pub fn next(&mut self, id: ClientId) -> Option<Incoming> {
         let connection = self.connections.get_mut(&id)?;
         let is_closed = matches!(connection.end, Some(End::Closed));
@@ -179,14 +179,15 @@ impl Server {
         }
     }
 
-    /// The reply to the request that [`Server::next`] gave last comes later, and no other request is read before it.
+    /// Postpones the reply to the request that [`Server::next`] gave last. No other request is read before it.
     pub fn postpone(&mut self, id: ClientId) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.is_postponed = true;
         }
     }
 
-    /// The same with a descriptor, which comes with the first byte of the reply.
+    /// Sends the reply to the request that [`Server::next`] gave last together with a descriptor, which comes with the
+    /// first byte of the reply.
     pub fn reply_with(&mut self, id: ClientId, reply: &Reply, fd: OwnedFd) {
         if let Some(connection) = self.connections.get_mut(&id) {
             let asked = connection.asked.take();
@@ -195,17 +196,17 @@ impl Server {
         }
     }
 
-    /// The identifier of the request that [`Server::next`] gave last, if that has one.
+    /// Returns the identifier of the request that [`Server::next`] gave last, if that has one.
     pub fn asked(&self, id: ClientId) -> Option<Id> {
         self.connections.get(&id)?.asked.clone()
     }
 
-    /// Whether a client has taken all that was sent to it: more may be.
+    /// Whether a client has taken all that was sent to it, so that more may be sent.
     pub fn is_clear(&self, id: ClientId) -> bool {
         self.connections.get(&id).is_some_and(|connection| connection.unsent.is_empty() && connection.end.is_none())
     }
 
-    /// Tells a client what it has subscribed to, as far as it takes it now. To be called where it [is
+    /// Sends a client an event that it has subscribed to, as far as it takes it now. To be called where it [is
     /// clear](Self::is_clear): what it does not take is kept.
     pub fn tell(&mut self, id: ClientId, subscription: Option<&Id>, event: &Event) {
         if let Some(connection) = self.connections.get_mut(&id) {
