@@ -16,30 +16,31 @@ pub use figures::{Figure, How};
 /// How much files are listed at most; more of them differ for the same reason.
 const MOST_FILES: usize = 50;
 
-/// Results of then beside those of now.
+/// A comparison of earlier results with new ones.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The lab's name.
     pub lab: String,
-    /// Whose results they are.
+    /// The kind of the results.
     pub kind: Kind,
-    /// Whether they are the same: byte for byte in virtual time, within the tolerance or the interval otherwise.
+    /// Whether the results are the same: byte for byte in virtual time, within the tolerance or the interval otherwise.
     pub same: bool,
-    /// Whether they were compared byte for byte.
+    /// Whether the results were compared byte for byte.
     pub by_bytes: bool,
-    /// How many files were the same.
+    /// The number of files that are the same.
     pub same_files: usize,
-    /// How many files differ.
+    /// The number of files that differ.
     pub different_files: usize,
     /// The first files that differ, and where.
     pub files: Vec<FileDifference>,
-    /// Figures that were compared.
+    /// The figures that were compared.
     pub figures: Vec<Figure>,
-    /// What was found of the network and the expectations, where that differs.
+    /// The differences in what was found: for runs, of the network, the expectations and the exit codes of commands;
+    /// for a sweep, of how many runs ended how.
     pub verdicts: Vec<Change>,
-    /// What differs between the machines and programs.
+    /// The differences between the machines and programs.
     pub environment: Vec<Change>,
-    /// The results of now.
+    /// The folders of the new results.
     pub results: Vec<PathBuf>,
 }
 

@@ -18,39 +18,39 @@ pub(crate) const LONGEST: u64 = 64 << 20;
 const LONGEST_PATH: usize = 4096;
 const DEEPEST: usize = 100;
 
-/// What is in a bundle.
+/// The manifest of a bundle: its files, and whose results they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The form of the bundle.
+    /// The version of the bundle's format.
     pub format: u32,
-    /// Whose results these are.
+    /// The kind of the results in the bundle.
     pub kind: Kind,
     /// The lab's name.
     pub lab: String,
     /// Whether the run or sweep came to its end.
     pub complete: bool,
-    /// All files, in their order in the bundle, which is that of their paths.
+    /// The files of the bundle, in their order there, which is that of their paths.
     pub files: Vec<FileEntry>,
-    /// What lay in the folder and is no part of the bundle.
+    /// The entries of the results folder that are no part of the bundle.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Whose results they are.
+/// The kind of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Of `netloom run`.
+    /// The results of `netloom run`.
     Run,
-    /// Of `netloom sim`.
+    /// The results of `netloom sim`.
     Simulation,
-    /// Of a lab that was up.
+    /// The results of a lab that was up.
     Up,
-    /// Of `netloom sweep`.
+    /// The results of `netloom sweep`.
     Sweep,
 }
 
 impl Kind {
-    /// In words.
+    /// Returns the kind in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -64,20 +64,20 @@ impl Kind {
 /// A file of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Relative to the results folder.
+    /// The file's path relative to the results folder.
     pub path: String,
-    /// Its length.
+    /// The file's length.
     pub bytes: u64,
-    /// What it contains.
+    /// The digest of the file's contents.
     pub digest: Digest,
 }
 
-/// Something that is no part of a bundle.
+/// An entry of a results folder that is no part of its bundle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Where it was.
+    /// The path relative to the results folder.
     pub path: String,
-    /// Why.
+    /// The reason why it is left out.
     pub why: String,
 }
 
@@ -86,7 +86,7 @@ impl Manifest {
         Self { format: FORMAT, kind, lab, complete, files: Vec::new(), left_out: Vec::new() }
     }
 
-    /// How long all files are together.
+    /// Returns the length of all files together.
     pub fn bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
     }

@@ -22,18 +22,18 @@ const MODE: u32 = 0o644;
 /// A bundle that was made.
 #[derive(Clone, Debug, Serialize)]
 pub struct Packed {
-    /// Its file.
+    /// The path of the bundle.
     pub bundle: PathBuf,
-    /// Its length.
+    /// The length of the bundle.
     pub bytes: u64,
-    /// How long its files are together.
+    /// The length of all files in the bundle together.
     pub unpacked_bytes: u64,
-    /// What is in it.
+    /// The manifest of the bundle.
     #[serde(flatten)]
     pub manifest: Manifest,
 }
 
-/// What a bundle of these results is called, unless it is said: after the lab, and after the folder if that is another name.
+/// Returns the default name for a bundle of these results: after the lab, and after the folder if that is another name.
 pub fn file_name(lab: &str, folder: &Path) -> PathBuf {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     if name == lab { format!("{lab}.tar.zst").into() } else { format!("{lab}-{name}.tar.zst").into() }

@@ -6,7 +6,7 @@ use netloom_image::{Entries, Entry, EntryKind, Hashing, ImageError, Limits, unpa
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// What is in a bundle, as its manifest says. Nothing else is read.
+/// Reads the manifest of a bundle, and nothing else.
 ///
 /// # Errors
 /// If it is no bundle, or damaged.
@@ -14,7 +14,7 @@ pub fn list(bundle: &Path) -> Result<Manifest, ArchiveError> {
     Ok(Bundle::open(bundle)?.manifest)
 }
 
-/// Reads a whole bundle, and compares every file with its digest. What is in it.
+/// Reads a whole bundle, compares every file with its digest, and returns the manifest.
 ///
 /// # Errors
 /// If it is no bundle, or damaged, and where.

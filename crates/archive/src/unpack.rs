@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct Unpacked {
     /// The results folder.
     pub folder: PathBuf,
-    /// What is in it.
+    /// The manifest of the bundle.
     #[serde(flatten)]
     pub manifest: Manifest,
 }

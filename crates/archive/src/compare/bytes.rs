@@ -17,13 +17,14 @@ const OWN_PARTS: [&str; 3] = ["results", "effort", "attempts"];
 /// A file that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileDifference {
-    /// Its path in the results folder; in a sweep below the run's name.
+    /// The file's path in the results folder; in a sweep below the run's name.
     pub path: String,
-    /// What is different.
+    /// The difference in words: the file is only in the earlier or only in the new results, or it differs, perhaps at a
+    /// key.
     pub what: String,
-    /// The first byte that differs, from 0; none if there is only one of them.
+    /// The offset of the first byte that differs, from 0; none if there is only one of the files, or a key differs.
     pub byte: Option<u64>,
-    /// The line of it, from 1.
+    /// The line of that byte, from 1.
     pub line: Option<u64>,
 }
 

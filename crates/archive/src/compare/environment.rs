@@ -5,14 +5,14 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Something that was otherwise.
+/// A difference between earlier results and new ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// What.
+    /// The name of what differs.
     pub what: String,
-    /// As it was then.
+    /// The value in the earlier results.
     pub then: Value,
-    /// As it is now.
+    /// The value in the new results.
     pub now: Value,
 }
 

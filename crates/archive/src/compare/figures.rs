@@ -8,32 +8,32 @@ use std::collections::BTreeMap;
 /// By how much a delay may differ whatever it is, in nanoseconds: what a busy machine makes of a short one.
 const LEAST_DELAY_NS: f64 = 500_000.0;
 
-/// A figure, then and now.
+/// A figure of earlier results beside that of new ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// The point of a sweep, from 1; none of a run.
+    /// The point of a sweep, from 1; none for a run.
     pub point: Option<u64>,
-    /// Its name.
+    /// The figure's name.
     pub name: String,
-    /// What it counts.
+    /// The unit of the figure.
     pub unit: String,
-    /// Its value, or the mean of several; none if it was not measured.
+    /// The value in the earlier results, or the mean of several; none if it was not measured.
     pub then: Option<f64>,
-    /// The same now.
+    /// The value in the new results, or the mean of several; none if it was not measured.
     pub now: Option<f64>,
-    /// By how it was judged.
+    /// The criterion by which the two values were compared.
     pub how: How,
-    /// Whether it is the same by that.
+    /// Whether the two values are the same.
     pub same: bool,
 }
 
-/// By what two values are told to be the same.
+/// The criterion by which two values are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// They may differ by so much.
+    /// The values may differ by so much, in the unit of the figure.
     Tolerance(f64),
-    /// The difference of their means, now less then, is between these two with 95 % confidence.
+    /// The 95 % confidence interval of the difference of the means, new less earlier.
     Interval(f64, f64),
 }
 
