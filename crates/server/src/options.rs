@@ -4,18 +4,18 @@ use crate::certificate::Certificate;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// What the command line says.
+/// The options of the server, as the command line gives them.
 #[derive(Debug)]
 pub struct Options {
-    /// What the page shows first.
+    /// The view that the page shows first; none if the command line names none.
     pub opened: Option<Opened>,
     /// The folder whose lab files are read and written; none: there is none.
     pub folder: Option<PathBuf>,
     /// The folder that holds the results of all labs.
     pub results: PathBuf,
-    /// The port; 0: any that is free.
+    /// The TCP port; 0: any that is free.
     pub port: u16,
-    /// For others on the network, too; none: for this machine alone.
+    /// The settings for others on the network; none: the server is for this machine alone.
     pub share: Option<Share>,
     /// Whether labs that the page brings up stay when the server ends.
     pub keep: bool,
@@ -23,7 +23,7 @@ pub struct Options {
     pub program: PathBuf,
 }
 
-/// What the page shows first.
+/// The view that the page shows first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opened {
     /// A lab file, in the folder.
@@ -34,13 +34,13 @@ pub enum Opened {
     Results(PathBuf),
 }
 
-/// How a page is shared with others on the network.
+/// The settings by which a page is shared with others on the network.
 #[derive(Debug)]
 pub struct Share {
-    /// The address at which it listens; an unspecified one: all of this machine.
+    /// The address at which the server listens; an unspecified one: all of this machine.
     pub address: IpAddr,
     /// The names by which browsers may call this machine. Addresses need not be named.
     pub names: Vec<String>,
-    /// What TLS shows.
+    /// The certificate and key that TLS uses.
     pub certificate: Certificate,
 }

@@ -38,7 +38,7 @@ const HEARD_WITHIN: Duration = Duration::from_millis(300);
 /// How long commands that go on may take to end; a lab may take longer, and then goes on by itself to end.
 const ENDED_WITHIN: Duration = Duration::from_secs(30);
 
-/// What is served, and where.
+/// The addresses at which the server is reached.
 #[derive(Debug)]
 pub struct Served {
     /// The addresses to open, each with its role; the first is for whoever has started the server.

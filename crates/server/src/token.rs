@@ -4,7 +4,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// What a browser may do. Each may do what those before it may, too.
+/// The role of a browser: what it may do. Each role may do what those before it may, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -17,10 +17,10 @@ pub enum Role {
 }
 
 impl Role {
-    /// All of them, the least first.
+    /// All roles, the least first.
     pub const ALL: [Self; 3] = [Self::Look, Self::Use, Self::Edit];
 
-    /// Its name.
+    /// Returns the role's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Look => "look",
