@@ -16,18 +16,18 @@ const MOST_GROWTH: f64 = 10.0;
 /// Dilations that a person would choose, between 10 and 100; others are these times a power of ten.
 const ROUND: [u64; 10] = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80];
 
-/// What to do after a run.
+/// The next step of a search for a dilation, after a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It was as described, or it was interrupted.
+    /// The end of the search: the last run did not end with the exit code for a network that was not as described.
     Done,
-    /// Run it again with this dilation.
+    /// A further run with this dilation.
     Rerun(Dilation),
-    /// Another run would not help; why, in words.
+    /// The end of the search without success; the text says why.
     GiveUp(String),
 }
 
-/// What to do after the last of `runs`, with dilations up to `most`.
+/// Decides what to do after the last of `runs`, with dilations up to `most`.
 pub fn next(clock: Clock, runs: &[Report], most: Dilation) -> Next {
     let Some(last) = runs.last().filter(|last| last.exit_code == ExitCode::NotAsDescribed.number()) else {
         return Next::Done;

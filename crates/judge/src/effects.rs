@@ -33,7 +33,7 @@ impl Effects {
     pub const COLUMNS: &str = "marked_packets,duplicated_packets,corrupted_packets,reordered_packets,\
 cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_bytes,cross_dropped_packets";
 
-    /// What was counted since `before`.
+    /// Returns the effects that were counted from `before` to `now`.
     pub fn since(before: &PipeCounters, now: &PipeCounters) -> Self {
         Self {
             marked_packets: now.marked.packets - before.marked.packets,
@@ -63,7 +63,7 @@ cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_
         ]
     }
 
-    /// What a table for people has room for: a heading, and how many packets.
+    /// Returns the columns that a table for people has room for: a heading and a number of packets each.
     pub fn headed(&self) -> [(&'static str, u64); 6] {
         [
             ("marks", self.marked_packets),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What ended a run, or kept it from starting.
+/// An error that ended a run, or kept it from starting.
 #[derive(Debug)]
 pub enum RunError {
     /// Programs that the timeline needs are not on this machine.
@@ -14,9 +14,9 @@ pub enum RunError {
     Machine(String),
     /// A file of the results folder could not be written.
     Results {
-        /// Which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: io::Error,
     },
     /// A lab of that name is up, or no such lab, node or link exists; the text names it.
@@ -25,16 +25,16 @@ pub enum RunError {
     Command(String),
     /// A process of the lab was killed, or an internal error ended it.
     Died(String),
-    /// A lab is there and does not answer.
+    /// A lab is up and does not answer.
     Silent {
-        /// Its name.
+        /// The lab's name.
         lab: String,
     },
     /// A failure that another process reported, with its exit code.
     Reported {
         /// The exit code that process chose.
         code: ExitCode,
-        /// What it said.
+        /// The message of that process.
         message: String,
     },
 }
@@ -69,7 +69,7 @@ impl RunError {
         }
     }
 
-    /// For `map_err` on the result of writing `path`.
+    /// Returns a function for `map_err` on the result of writing `path`.
     pub fn results(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let owned = path.to_owned();
         move |source| Self::Results { path: owned, source }

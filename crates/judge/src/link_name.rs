@@ -5,16 +5,16 @@ use netloom_lab::Direction;
 /// Name and ends of a link.
 #[derive(Clone, Debug)]
 pub struct LinkName {
-    /// Its name.
+    /// The link's name.
     pub name: String,
     /// The node at each end.
     pub ends: Vec<String>,
-    /// Whether it is joined in the kernel, so that its pipes see nothing.
+    /// Whether the link is joined in the kernel, so that its pipes see nothing.
     pub joined: bool,
 }
 
 impl LinkName {
-    /// Where packets of `direction` enter and leave.
+    /// Returns the nodes where packets of `direction` enter and leave.
     pub fn path(&self, direction: Direction) -> (&str, &str) {
         if direction == Direction::Shared {
             return Direction::ALL_TO_ALL.into();

@@ -5,18 +5,18 @@ use netloom_dataplane::{EngineReport, PortReport};
 use netloom_fabric::PortId;
 use std::collections::BTreeMap;
 
-/// What the kernel has counted of a port's interface, at its end of the lab.
+/// The packets that the kernel counted at a port's interface, at the lab's end of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCount {
     /// Packets from the node.
     pub came: u64,
     /// Packets for the node that were dropped or refused, every attempt to send them.
     pub refused: u64,
-    /// Packets for the node that it got.
+    /// Packets for the node that reached it.
     pub went: u64,
 }
 
-/// The same of each port with an interface.
+/// The packets that the kernel counted at each port with an interface.
 #[derive(Clone, Debug, Default)]
 pub struct PortCounters(BTreeMap<PortId, PortCount>);
 
@@ -32,10 +32,10 @@ impl FromIterator<(PortId, PortCount)> for PortCounters {
     }
 }
 
-/// The ports of the engine that lost something, the worst first. `before`: what the kernel had counted when the engine began to listen;
-/// `earlier` and `after`: just before the engine was asked for its report, and after it.
+/// Returns the ports of the engine that lost packets, the worst first. `before`: what the kernel had counted when the engine began to
+/// listen; `earlier` and `after`: just before the engine was asked for its report, and after it.
 ///
-/// If the ring was full, the kernel tells how many packets that cost in all, and not whose they were. But it counts what comes in
+/// If the ring was full, the kernel reports how many packets that cost in all, and not whose they were. But it counts what comes in
 /// at every interface, and the engine what it saw of that: the difference says how to divide the sum. Packets that are on
 /// their way between the two at this moment make this a little inexact; the sum is exact.
 pub fn port_losses(
@@ -64,7 +64,8 @@ pub fn port_losses(
     worst_first(losses)
 }
 
-/// What bridges of the kernel could not hand over at the other ends of their ports' links. `counted`: of their ports.
+/// Returns the losses at bridges of the kernel: packets that they could not hand over at the other ends of their ports' links.
+/// `counted`: the counters of the bridges' ports.
 pub fn bridge_losses(names: &[LinkName], counted: &PortCounters) -> Vec<PortLoss> {
     // Ports are numbered as the ends of links, and links that are joined in the kernel have two.
     let ends = names.iter().flat_map(|link| (0..link.ends.len()).map(move |place| (link, place)));
@@ -77,7 +78,7 @@ pub fn bridge_losses(names: &[LinkName], counted: &PortCounters) -> Vec<PortLoss
     (0..).zip(ends).map(loss).filter(|loss| loss.packets() > 0).collect()
 }
 
-/// The same ports, those that lost most first.
+/// Sorts ports by the packets that they lost, the worst first.
 pub fn worst_first(mut losses: Vec<PortLoss>) -> Vec<PortLoss> {
     losses.sort_by_key(|loss| std::cmp::Reverse(loss.packets()));
     losses

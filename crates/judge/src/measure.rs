@@ -6,20 +6,20 @@ use netloom_dataplane::{Distribution, PipeReport, Snapshot};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};
 
-/// What a pipe had counted at an instant, as far as differences between instants are of interest.
+/// The counters of a pipe at an instant, as far as differences between instants are of interest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Mark {
-    /// When.
+    /// The instant at which they were read.
     pub at: Instant,
-    /// All that it counts.
+    /// All counters of the pipe.
     pub counters: PipeCounters,
-    /// How many packets' delays were measured.
+    /// The number of packets whose delay was measured.
     pub delays: u64,
-    /// Their sum in nanoseconds.
+    /// The sum of these delays in nanoseconds.
     pub delay_sum_ns: f64,
 }
 
-/// The marks of all pipes.
+/// Returns the marks of all pipes.
 pub fn marks(snapshot: &Snapshot) -> Vec<Mark> {
     snapshot.pipes.iter().map(|pipe| mark(snapshot.at, pipe)).collect()
 }
@@ -96,7 +96,7 @@ fn per_second(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }
 
-/// One row per pipe: described against measured, from the marks at time zero to the snapshot at the end.
+/// Returns one row per pipe: described against measured, from the marks at time zero to the snapshot at the end.
 pub fn pipe_rows(names: &[LinkName], states: &[PipeState], first: &[Mark], last: &Snapshot) -> Vec<PipeRow> {
     let ends = marks(last);
     (0..states.len())
@@ -159,7 +159,7 @@ fn judged_lateness(lateness: &Distribution) -> Option<Duration> {
     }
 }
 
-/// What the verdict wants to know of every pipe.
+/// Collects the evidence about every pipe for the verdict.
 pub fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) -> Vec<PipeEvidence> {
     let each = last.pipes.iter().zip(states);
     each.map(|(report, state)| {
@@ -183,7 +183,7 @@ pub fn pipe_evidence(names: &[LinkName], states: &[PipeState], last: &Snapshot) 
     .collect()
 }
 
-/// What the verdict wants to know of the engine. Its processor time is compared with wall time.
+/// Collects the evidence about the engine for the verdict. Its processor time is compared with wall time.
 pub fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> EngineEvidence {
     let engine = &last.engine;
     // Ports of neither kind pass packets from one thread to another and receive none; in virtual time there are no ports.

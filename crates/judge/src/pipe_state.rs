@@ -9,52 +9,52 @@ use netloom_units::Duration;
 pub struct PipePlace {
     /// The link's place in the plan.
     pub link: usize,
-    /// The direction of the link that it is of.
+    /// The direction of the link to which the pipe belongs.
     pub direction: Direction,
     /// The name of a further pipe; none: the direction's own.
     pub pipe: Option<String>,
 }
 
 impl PipePlace {
-    /// That of a pipe of the plan.
+    /// Returns the place of a pipe of the plan.
     pub fn of(plan: &PipePlan<'_>) -> Self {
         let pipe = plan.treatment.map(|treatment| treatment.name.clone());
         Self { link: plan.link, direction: plan.direction, pipe }
     }
 
-    /// Whether it is one of this link, and of this direction if one is given.
+    /// Whether the pipe belongs to this link, and to this direction if one is given.
     pub fn is_of(&self, link: usize, direction: Option<Direction>) -> bool {
         self.link == link && direction.is_none_or(|only| only == self.direction)
     }
 
-    /// As part of a text: nothing, or a blank and the name of a further pipe.
+    /// Returns a blank and the name of a further pipe, as part of a text; nothing for the direction's own pipe.
     pub fn suffix(&self) -> String {
         self.pipe.as_ref().map_or_else(String::new, |pipe| format!(" {pipe}"))
     }
 }
 
-/// What is in force on one pipe.
+/// The state of a pipe: the models in force on it, and whether it is up.
 #[derive(Clone, Debug)]
 pub struct PipeState {
-    /// Where it belongs.
+    /// The place of the pipe: its link and direction.
     pub place: PipePlace,
-    /// Its models.
+    /// The models of the pipe.
     pub config: PipeConfig,
-    /// Whether neither the timeline nor a user has cut it.
+    /// Whether neither the timeline nor a user has cut the pipe.
     pub up: bool,
-    /// How many nodes at its link have stopped.
+    /// How many nodes at the pipe's link have stopped.
     pub stopped_nodes: u32,
     /// Whether the delay was changed since the lab started.
     pub delay_changed: bool,
 }
 
 impl PipeState {
-    /// Whether neither the timeline, a user nor a node that has stopped has cut it.
+    /// Whether the pipe is up: neither the timeline, a user nor a node that has stopped has cut it.
     pub fn is_up(&self) -> bool {
         self.up && self.stopped_nodes == 0
     }
 
-    /// The delay of every packet since the lab started, if it was always the same.
+    /// Returns the delay of every packet since the lab started, if it was always the same.
     pub fn steady_delay(&self) -> Option<Duration> {
         // What overtakes travels for a shorter time.
         let is_in_order = self.config.reorder == ReorderConfig::default();

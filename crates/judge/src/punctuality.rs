@@ -4,7 +4,7 @@ use netloom_lab::Bounds;
 use netloom_units::Duration;
 use serde::{Deserialize, Serialize};
 
-/// What happens at an instant that the lab file names.
+/// The kind of an event that happens at an instant that the lab file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A link is changed, cut or joined.
@@ -33,18 +33,18 @@ pub struct Punctuality {
 /// How late events of one kind were.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// How many there were.
+    /// The number of events.
     pub count: u64,
-    /// How many of them were later than the lab file allows.
+    /// The number of events that were later than the lab file allows.
     pub late_count: u64,
     /// The largest lateness; none without events.
     pub worst_ns: Option<u64>,
-    /// Which event that was.
+    /// The event with the largest lateness.
     pub worst: Option<String>,
 }
 
 impl Punctuality {
-    /// An event happened so `late`. It is judged if the lab file names its instant; `name` says which it was.
+    /// Records an event that happened so `late`. It is judged if the lab file names its instant; `name` says which it was.
     pub fn record(
         &mut self,
         kind: Kind,

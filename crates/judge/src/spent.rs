@@ -4,34 +4,34 @@ use crate::verdict::{ProcessorShare, Throttled};
 use crate::{Effort, NodeEffort, SchedulerEffort};
 use netloom_lab::Clock;
 
-/// What a run took of each account.
+/// The wall time and processor time that a run took.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// Wall time.
+    /// The wall time that passed.
     pub elapsed_ns: u64,
-    /// By the engine's threads.
+    /// The time that each thread of the engine took.
     pub engine: Vec<ThreadSpent>,
-    /// By the nodes' places; none of nodes without a kernel of their own.
+    /// The processor share of each node, by the nodes' places; none of nodes without a kernel of their own.
     pub nodes: Vec<Option<ProcessorShare>>,
-    /// By the nodes' places; none of nodes without a share of a processor.
+    /// How often each node was throttled, by the nodes' places; none of nodes without a share of a processor.
     pub shares: Vec<Option<Throttled>>,
-    /// What the scheduler of virtual time did; none with another clock.
+    /// The counters of the scheduler of virtual time; none with another clock.
     pub scheduler: Option<SchedulerEffort>,
 }
 
 /// The wall time that a thread of the engine took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadSpent {
-    /// How long it ran.
+    /// How long the thread ran.
     pub ran_ns: u64,
-    /// How long it was ready to run and had no processor; none if the kernel does not tell.
+    /// How long the thread was ready to run and had no processor; none if the kernel does not report it.
     pub waited_ns: Option<u64>,
-    /// How long it did without its real-time priority, since it needed too much of its processor.
+    /// How long the thread did without its real-time priority, since it needed too much of its processor.
     pub gave_way_ns: u64,
 }
 
 impl Spent {
-    /// For the report.
+    /// Returns the effort for the report.
     pub fn effort<'a>(&self, clock: Clock, names: impl Iterator<Item = &'a str>) -> Effort {
         let node = |(name, share): (&str, &Option<ProcessorShare>)| {
             let share = (*share)?;

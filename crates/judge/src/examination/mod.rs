@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 pub struct Examination {
     /// The version of the program that measured.
     pub netloom_version: String,
-    /// When it ended, in the form of RFC 3339, UTC.
+    /// When the examination ended, in the form of RFC 3339, UTC.
     pub date_utc: String,
-    /// How long it took.
+    /// How long the examination took.
     pub took_ms: u64,
-    /// Which machine it was.
+    /// The machine that was examined.
     pub machine: Machine,
     /// Whether it was measured by root; ordinary users have smaller buffers and less priority.
     pub root: bool,
@@ -28,45 +28,45 @@ pub struct Examination {
     pub forwarding: Option<Forwarding>,
     /// One by one: what is fine, and what could be better.
     pub checks: Vec<Check>,
-    /// What follows from it.
+    /// The conclusion that follows from the figures.
     pub conclusion: Conclusion,
     /// The exit code that follows from all this.
     pub exit_code: u8,
 }
 
-/// What tells a machine from others.
+/// The identity of a machine: what distinguishes it from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Its name.
+    /// The machine's host name.
     pub host_name: String,
-    /// Name and release of its kernel.
+    /// The name and release of the machine's kernel.
     pub kernel: String,
-    /// The model of its processors.
+    /// The model of the machine's processors.
     pub processor: Option<String>,
-    /// How many of them this process may use.
+    /// The number of processors that this process may use.
     pub processors: usize,
 }
 
 /// How punctual a machine is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Waits as with `precision: eco`: a sleep.
+    /// The lateness of waits with `precision: eco`: a sleep.
     pub eco: Lateness,
-    /// As with `balanced`: a sleep that ends early, and spinning for the rest.
+    /// The lateness of waits with `precision: balanced`: a sleep that ends early, and spinning for the rest.
     pub balanced: Lateness,
-    /// As with `exact`: spinning, on one processor.
+    /// The lateness of waits with `precision: exact`: spinning, on one processor.
     pub exact: Lateness,
-    /// From an event on one processor until a thread that slept on another runs on; none with one processor.
+    /// The time from an event on one processor until a thread that slept on another runs on; none with one processor.
     pub wake: Option<Lateness>,
-    /// How the engine's thread comes before other programs: `real-time`, `nice` (within its session) or `ordinary`.
+    /// The priority of the engine's thread over other programs: `real-time`, `nice` (within its session) or `ordinary`.
     #[serde(default)]
     pub policy: String,
-    /// Whether it does so before programs of other sessions, of which every program of a lab has one.
+    /// Whether the engine's thread comes before programs of other sessions, of which every program of a lab has one.
     pub priority: bool,
-    /// Waits as with `balanced` while a program of another session computes on the same processor.
+    /// The lateness of waits with `precision: balanced` while a program of another session computes on the same processor.
     #[serde(default)]
     pub contended: Lateness,
-    /// What one reading of the clock costs.
+    /// The time that one reading of the clock takes, in nanoseconds.
     pub clock_reading_ns: u64,
     /// The share of the processors' time that the machine below this virtual one took away meanwhile.
     pub stolen: f64,
@@ -75,18 +75,18 @@ pub struct Timing {
 /// How much later than due something happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// How often it was measured.
+    /// The number of measurements.
     pub count: u64,
-    /// Median.
+    /// The median of the lateness.
     pub p50_ns: u64,
-    /// 99th percentile.
+    /// The 99th percentile of the lateness.
     pub p99_ns: u64,
-    /// The largest.
+    /// The largest lateness.
     pub max_ns: u64,
 }
 
 impl Timing {
-    /// The lateness with one precision.
+    /// Returns the lateness with one precision.
     pub fn of(&self, precision: Precision) -> Lateness {
         match precision {
             Precision::Eco => self.eco,
@@ -96,31 +96,31 @@ impl Timing {
     }
 }
 
-/// What a lab of two nodes and one link without limits carried.
+/// The measurements of a lab of two nodes and one link without limits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forwarding {
     /// How long it took to make the lab.
     pub setup_ms: f64,
     /// The most paced packets of 64 bytes per second of which none was lost; 0 if some were at every pace.
     pub lossless_packets_per_second: f64,
-    /// What came out when a sender sent as fast as it could.
+    /// The rate at which packets were delivered when a sender sent as fast as it could.
     pub flooded_packets_per_second: f64,
     /// The payload of one TCP stream through the engine.
     pub tcp_bits_per_second: f64,
-    /// The same over a plain veth pair, without the engine.
+    /// The payload of one TCP stream over a plain veth pair, without the engine.
     pub plain_tcp_bits_per_second: f64,
     /// Mean size of what the stream's node handed to the engine as one, in bytes.
     pub mean_sent_bytes: f64,
     /// Mean size of what the engine handed to the other node as one, in bytes.
     pub mean_received_bytes: f64,
-    /// What a node with one interface takes of the machine's memory; none if it was too little to be seen.
+    /// The memory of this machine that a node with one interface takes; none if it was too little to be measured.
     pub node_memory_bytes: Option<u64>,
     /// How many open files the lab's process has for a node.
     pub files_per_node: f64,
 }
 
 impl Forwarding {
-    /// The stream through the engine against the plain one; none if there was none.
+    /// Returns the rate of the TCP stream through the engine, divided by that of the plain one; none if the plain one carried nothing.
     pub fn ratio(&self) -> Option<f64> {
         (self.plain_tcp_bits_per_second > 0.0).then(|| self.tcp_bits_per_second / self.plain_tcp_bits_per_second)
     }
@@ -139,7 +139,7 @@ pub enum State {
 }
 
 impl State {
-    /// As the table has it.
+    /// Returns the words for the state in the table.
     pub fn words(self) -> &'static str {
         match self {
             Self::Fine => "fine",
@@ -152,26 +152,26 @@ impl State {
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What it belongs to: `labs`, `time`, `packets`, `size` or `extras`.
+    /// The group that the check belongs to: `labs`, `time`, `packets`, `size` or `extras`.
     pub group: String,
-    /// What was looked at.
+    /// The name of what was checked.
     pub name: String,
     /// How good it is.
     pub state: State,
-    /// What was found.
+    /// The result of the check, in words.
     pub result: String,
-    /// What to change, with the command; none if there is nothing to do.
+    /// The change that would improve the result, with the command; none if there is nothing to do.
     pub change: Option<String>,
 }
 
-/// What follows from the figures.
+/// The conclusion that follows from the figures of an examination.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conclusion {
     /// Whether labs can run here.
     pub labs: bool,
     /// The precision to use: `eco`, `balanced` or `exact`.
     pub precision: String,
-    /// Why this one.
+    /// The reason for this precision.
     pub because: String,
     /// The capacity of this machine.
     pub capacities: Vec<Capacity>,
@@ -180,11 +180,11 @@ pub struct Conclusion {
 /// One figure of a machine's capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capacity {
-    /// Of which resource.
+    /// The resource that the figure is about.
     pub what: String,
-    /// How much, in `unit`.
+    /// The amount of the resource, in `unit`.
     pub value: f64,
-    /// `packets/s`, `bit/s` or `nodes`.
+    /// The unit of the figure: `packets/s`, `bit/s` or `nodes`.
     pub unit: String,
     /// How the figure comes about.
     pub arithmetic: String,

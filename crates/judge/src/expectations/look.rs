@@ -7,7 +7,7 @@ use netloom_dataplane::{Distribution, Snapshot};
 use netloom_lab::{PipeMetric, Plan, Subject};
 use std::collections::BTreeMap;
 
-/// See the module.
+/// The measurements at the beginning or end of a window.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
     /// One per pipe.
@@ -19,7 +19,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// What of a snapshot the expectations and figures of `plan` need.
+    /// Copies from a snapshot what the expectations and figures of `plan` need.
     pub fn of(plan: &Plan, pipes: &[PipeState], snapshot: &Snapshot) -> Self {
         let is_wanted = |state: &PipeState, needs_spread: bool| {
             plan.terms().filter(|term| term.window.is_some()).any(|term| match &term.subject {

@@ -23,25 +23,25 @@ pub use watches::Watches;
 /// All that a run measured.
 #[derive(Clone, Copy)]
 pub struct Measurements<'a> {
-    /// What was described.
+    /// The plan of the lab: what was described.
     pub plan: &'a Plan,
-    /// What the command at this place of the timeline shows of a metric.
+    /// The function that returns the value of a metric of the command at a place of the timeline.
     pub of_command: &'a dyn Fn(usize, &CommandMetric) -> Value,
-    /// What was in force at the end.
+    /// The state of each pipe at the end.
     pub pipes: &'a [PipeState],
-    /// At time zero.
+    /// The counters of each pipe at time zero.
     pub first: &'a [Mark],
-    /// At the end.
+    /// The counters of each pipe at the end.
     pub ends: &'a [Mark],
-    /// All that was measured then.
+    /// The engine's snapshot at the end: all that was measured then.
     pub last: &'a Snapshot,
-    /// At the beginnings and ends of windows, as far as the run came.
+    /// The measurements at the beginnings and ends of windows, as far as the run came.
     pub windows: &'a BTreeMap<Duration, Look>,
-    /// What was seen in between.
+    /// The longest queues and the series of pipes, which were watched in between.
     pub watches: &'a Watches,
-    /// What was sampled of TCP connections.
+    /// The samples of TCP connections.
     pub tcp: &'a TcpWatch,
-    /// What was sampled of nodes.
+    /// The samples of nodes.
     pub nodes: &'a NodeWatch,
 }
 
@@ -60,7 +60,7 @@ pub fn judge(measurements: &Measurements<'_>) -> Vec<ExpectationRow> {
     measurements.plan.expect.iter().map(|expectation| row(expectation, measurements)).collect()
 }
 
-/// What every figure is, in the order of the lab file: of a link without a direction, one for each.
+/// Evaluates every figure, in the order of the lab file: for a link without a direction, one row for each direction.
 pub fn figures(measurements: &Measurements<'_>) -> Vec<FigureRow> {
     measurements.plan.figures.iter().flat_map(|figure| figure_rows(figure, measurements)).collect()
 }
@@ -86,7 +86,7 @@ fn figure_row(name: String, unit: FigureUnit, value: Value) -> FigureRow {
     FigureRow { name, unit: unit.name.to_owned(), value, missing }
 }
 
-/// What could be measured, or why it could not.
+/// A measured value, or the reason why there is none.
 pub type Value = Result<Measured, String>;
 
 /// A value, and what else is to be said of it.

@@ -13,7 +13,7 @@ const SYSTEM: &str = "system_ns";
 /// There is no such value.
 const NONE: u64 = u64::MAX;
 
-/// What was sampled, as far as expectations and figures want it.
+/// The samples of nodes that expectations and figures need.
 #[derive(Clone, Debug, Default)]
 pub struct NodeWatch {
     /// What is kept of a sample.
@@ -33,7 +33,7 @@ struct Samples {
 }
 
 impl NodeWatch {
-    /// What the expectations and figures of `plan` want.
+    /// Creates a watch for the nodes and columns that the expectations and figures of `plan` need.
     pub fn of(plan: &Plan) -> Self {
         let mut watch = Self::default();
         for term in plan.terms() {
@@ -49,7 +49,7 @@ impl NodeWatch {
         watch
     }
 
-    /// Takes in a sample of the node at this place, taken so long after time zero, of which `value` tells the columns of `nodes.csv`.
+    /// Adds a sample of the node at this place, taken at this time after time zero; `value` returns the columns of `nodes.csv`.
     pub fn add(&mut self, at: Duration, node: usize, value: impl Fn(&str) -> Option<u64>) {
         let Some(samples) = self.nodes.get_mut(&node) else { return };
         if samples.times.last() == Some(&at.as_nanos()) {

@@ -14,7 +14,7 @@ use netloom_lab::{Expectation, Plan, Subject, TaskPlan, Window};
 use netloom_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How far a lab's tasks are.
+/// The progress of the tasks of a lab's exercise.
 #[derive(Debug, Default)]
 pub struct Tasks {
     /// When each was met, of those that are.
@@ -48,7 +48,7 @@ struct PastPipe {
 }
 
 impl Tasks {
-    /// Those of `plan`, all of them to be done.
+    /// Creates the tasks of `plan`, all of them still to be done.
     pub fn of(plan: &Plan) -> Self {
         let all = || plan.exercise.iter().flat_map(|exercise| &exercise.tasks);
         let recent = || all().filter(|task| task.last.is_some()).flat_map(TaskPlan::terms);
@@ -71,13 +71,13 @@ impl Tasks {
         }
     }
 
-    /// Whether nothing is to be done any more.
+    /// Whether all tasks are met.
     pub fn is_over(&self) -> bool {
         self.met.len() == self.found.len()
     }
 
-    /// Looks whether what is to be done next is met by what was measured so far, and what comes then: the places of the tasks that
-    /// are met now.
+    /// Judges the next task by what was measured so far, and those behind it for as long as they are met. Returns the places of the tasks
+    /// that are met now and were not before.
     pub fn look(&mut self, measured: &Measurements<'_>) -> Vec<usize> {
         let now = measured.duration();
         let before = self.met.len();
@@ -95,7 +95,7 @@ impl Tasks {
         (before..self.met.len()).collect()
     }
 
-    /// How far it is.
+    /// Returns the progress of the exercise; an empty report if `plan` has none.
     pub fn report(&self, plan: &Plan) -> ExerciseReport {
         let Some(exercise) = &plan.exercise else { return ExerciseReport::default() };
         let task = |(place, task): (usize, &TaskPlan)| TaskRow {
@@ -188,7 +188,7 @@ impl Tasks {
     }
 }
 
-/// What is known so far of every expectation of the run, in the order of the lab file.
+/// Returns the result of every expectation of the run, as far as it is known so far, in the order of the lab file.
 pub fn so_far(measured: &Measurements<'_>) -> Vec<ExpectationRow> {
     let now = measured.duration();
     measured.plan.expect.iter().map(|one| known(one, measured, now)).collect()

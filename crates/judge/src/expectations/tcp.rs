@@ -20,7 +20,7 @@ const BUSY: &str = "busy_us";
 /// There is no such value.
 const NONE: u64 = u64::MAX;
 
-/// What was sampled, as far as expectations and figures want it.
+/// The samples of TCP connections that expectations and figures need.
 #[derive(Clone, Debug, Default)]
 pub struct TcpWatch {
     /// What is kept of a sample; empty: no sample is.
@@ -31,14 +31,14 @@ pub struct TcpWatch {
     connections: BTreeMap<(usize, u64), Connection>,
 }
 
-/// Whose sample it is, and when it was taken.
+/// The connection that a sample is of, and the instant at which it was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpSeen {
-    /// After time zero; what was before counts as then.
+    /// The instant after time zero; a sample from before counts as taken then.
     pub at: Duration,
     /// The node's place in the plan.
     pub node: usize,
-    /// The connection's number in it.
+    /// The connection's number in the node.
     pub connection: u64,
 }
 
@@ -52,7 +52,7 @@ struct Connection {
 }
 
 impl TcpWatch {
-    /// What the expectations and figures of `plan` want.
+    /// Creates a watch for the columns that the expectations and figures of `plan` need.
     pub fn of(plan: &Plan) -> Self {
         let mut watch = Self::default();
         for term in plan.terms() {
@@ -70,7 +70,7 @@ impl TcpWatch {
         watch
     }
 
-    /// Takes in a sample, of which `value` tells the columns of `tcp.csv`.
+    /// Adds a sample; `value` returns the columns of `tcp.csv`.
     pub fn add(&mut self, seen: TcpSeen, value: impl Fn(&str) -> Option<u64>) {
         if self.columns.is_empty() {
             return;
@@ -85,7 +85,7 @@ impl TcpWatch {
         connection.values.extend(self.columns.iter().map(|column| value(column).unwrap_or(NONE)));
     }
 
-    /// A connection of a node is that of the command at this place of the timeline.
+    /// Records that a connection of a node is that of the command at this place of the timeline.
     pub fn is_of(&mut self, node: usize, connection: u64, command: usize) {
         if let Some(connection) = self.connections.get_mut(&(node, connection)) {
             connection.command = Some(command);

@@ -7,7 +7,7 @@ use netloom_lab::{PipeMetric, Plan, Subject, Term, Window};
 use netloom_link::PipeCounters;
 use netloom_units::Duration;
 
-/// What the expectations and figures of a lab want to be watched.
+/// The longest queues and the series of pipes that the expectations and figures of a lab need.
 #[derive(Clone, Debug, Default)]
 pub struct Watches {
     pub(super) windows: Vec<Watch>,
@@ -46,7 +46,7 @@ impl Sample {
 }
 
 impl Watches {
-    /// Those of `plan`.
+    /// Creates the watches that the expectations and figures of `plan` need.
     pub fn of(plan: &Plan) -> Self {
         let pipes: Vec<usize> = plan.pipes().map(|pipe| pipe.link).collect();
         let windows = plan.terms().filter(|term| is_longest_queue(term)).filter_map(|term| term.window);

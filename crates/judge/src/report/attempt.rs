@@ -14,14 +14,14 @@ pub struct Attempt {
     pub as_described: bool,
     /// The verdict in one line.
     pub verdict: String,
-    /// Of the pipe whose packets were latest, the 99th percentile of lateness, in lab time.
+    /// The largest 99th percentile of lateness of the pipes, in lab time.
     pub lateness_p99_ns: Option<u64>,
-    /// Of the pipe for which that is most, by which share its achieved rate differs from the described one.
+    /// The largest share by which a pipe's achieved rate differs from the described one, among the pipes whose rate is judged.
     pub worst_rate_error: Option<f64>,
     /// The share of a processor that the engine used.
     pub engine_cpu_share: Option<f64>,
     /// How long the run took in wall time.
     pub wall_ns: u64,
-    /// Its results.
+    /// The folder with the results of the run.
     pub results: PathBuf,
 }

@@ -7,7 +7,7 @@ pub struct JournalRow {
     pub file: String,
     /// Packets that are in it, each as often as the pipes that it entered.
     pub packets: u64,
-    /// Its size.
+    /// The size of the journal in bytes.
     pub bytes: u64,
     /// Packets that it had no room for, since it had reached its limit.
     #[serde(default)]
@@ -18,7 +18,7 @@ pub struct JournalRow {
 }
 
 impl JournalRow {
-    /// That packets are missing because the machine was too slow, in words; none if none are.
+    /// Returns the message that packets are missing because the machine was too slow, in words; none if none are.
     pub fn loss(&self) -> Option<String> {
         let lost = self.lost_packets;
         let text =
@@ -26,7 +26,7 @@ impl JournalRow {
         (lost > 0).then_some(text)
     }
 
-    /// That packets are missing because the journal was to become no larger, in words; none if none are.
+    /// Returns the message that packets are missing because the journal was to become no larger, in words; none if none are.
     pub fn remark(&self) -> Option<String> {
         let Self { packets, left_out_packets: left_out, .. } = self;
         let text = format!("the journal reached its limit after {packets} packets, and {left_out} more are not in it");

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a verdict comes to. In JSON: whether the network was as described, none if nothing was judged, and the same as words.
+/// The result of a verdict. In JSON: whether the network was as described, none if nothing was judged, and the same as words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Told", into = "Told")]
 pub enum Judgement {
@@ -12,7 +12,7 @@ pub enum Judgement {
     NotJudged,
     /// Everything stayed within the bounds.
     AsDescribed,
-    /// Something did not.
+    /// Something did not stay within the bounds.
     NotAsDescribed,
 }
 
@@ -36,7 +36,7 @@ impl Judgement {
         }
     }
 
-    /// The words for it.
+    /// Returns the words for the judgement.
     pub const fn words(self) -> &'static str {
         match self {
             Self::NotJudged => "not judged",

@@ -75,7 +75,7 @@ pub struct Report {
     /// The figures of the lab file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureRow>,
-    /// How far its tasks were met; none of a lab without an exercise.
+    /// How far the tasks of the lab's exercise were met; none of a lab without an exercise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exercise: Option<ExerciseReport>,
     /// How much later than described the events of the timeline happened.
@@ -83,10 +83,10 @@ pub struct Report {
     pub events: Punctuality,
     /// Whether the network was as described.
     pub verdict: Verdict,
-    /// What clients did during the run, which the lab file does not say; a sweep does not count such a run.
+    /// The actions of clients during the run that the lab file does not describe; a sweep does not count such a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interventions: Vec<String>,
-    /// What to check before the results are trusted.
+    /// The warnings: what to check before the results are trusted.
     pub warnings: Vec<String>,
     /// Nodes in which programs computed for so long that lab time went on meanwhile (`on_spin: advance`): the run is not the
     /// same twice. Empty but in virtual time.
@@ -95,22 +95,22 @@ pub struct Report {
     /// The pictures of the run, in its results folder; none if nothing happened on any link that the engine saw.
     #[serde(default)]
     pub plots: Option<Plots>,
-    /// What was sampled of pipes; none of a lab that was up, or never reached time zero.
+    /// The samples of pipes; none of a lab that was up, or never reached time zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<SampleReport>,
     /// The page that shows the run, in its results folder; none if it was not wanted.
     #[serde(default)]
     pub page: Option<PathBuf>,
-    /// What was sampled of TCP connections; none if nothing was to be.
+    /// The samples of TCP connections; none if none were to be taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpReport>,
-    /// What was sampled of what nodes use; none if nothing was to be.
+    /// The samples of the resources that nodes use; none if none were to be taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodeSampleReport>,
-    /// What happened to each packet; none if that was not to be written down.
+    /// The journal of what happened to each packet; none if none was to be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalRow>,
-    /// What the run cost; none if it never reached time zero.
+    /// The cost of the run; none if it never reached time zero.
     #[serde(default)]
     pub effort: Option<Effort>,
     /// All runs of a search for a dilation, this one last; empty without a search.
@@ -125,11 +125,11 @@ pub struct Report {
 pub struct Advance {
     /// The node's name.
     pub node: String,
-    /// Lab time.
+    /// How much lab time went on, in nanoseconds.
     pub advanced_ns: u64,
 }
 
-/// What was described for one direction of a link, and what was measured. Packets are segments; bytes count from the
+/// One direction of a link: what was described for it, and what was measured. Packets are segments; bytes count from the
 /// IP header on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PipeRow {
@@ -150,16 +150,16 @@ pub struct PipeRow {
     pub rate_bits_per_second: Option<u64>,
     /// The rate while packets waited for the transmitter; none if they never did for long enough to tell.
     pub achieved_bits_per_second: Option<f64>,
-    /// Whether they did for so long that the verdict judges it.
+    /// Whether packets waited for the transmitter for so long that the verdict judges the achieved rate.
     #[serde(default)]
     pub rate_judged: bool,
-    /// What was delivered, over the whole run.
+    /// The rate at which packets were delivered, over the whole run.
     pub throughput_bits_per_second: f64,
     /// The described propagation delay at the end of the run.
     pub delay_ns: u64,
     /// The mean propagation delay that packets really had, from the end of their transmission to delivery.
     pub measured_delay_mean_ns: Option<u64>,
-    /// Its 99th percentile.
+    /// The 99th percentile of the propagation delay that packets really had.
     pub measured_delay_p99_ns: Option<u64>,
     /// The most packets that waited at once.
     pub queue_peak_packets: u64,
@@ -171,11 +171,11 @@ pub struct PipeRow {
     pub in_flight_at_end_packets: u64,
     /// Packets that came in.
     pub arrived_packets: u64,
-    /// Their bytes.
+    /// The bytes of the packets that came in.
     pub arrived_bytes: u64,
     /// Packets that were delivered.
     pub departed_packets: u64,
-    /// Their bytes.
+    /// The bytes of the packets that were delivered.
     pub departed_bytes: u64,
     /// Packets dropped because the queue was full.
     pub dropped_queue_packets: u64,
@@ -185,10 +185,10 @@ pub struct PipeRow {
     pub dropped_early_packets: u64,
     /// Packets dropped because the link was down.
     pub dropped_down_packets: u64,
-    /// What else happened in it.
+    /// The pipe's other effects on packets, and its cross traffic.
     #[serde(flatten)]
     pub effects: Effects,
-    /// How much later than due packets were delivered: median.
+    /// The median of the lateness: how much later than due packets were delivered.
     pub lateness_p50_ns: Option<u64>,
     /// 99th percentile of the lateness.
     pub lateness_p99_ns: Option<u64>,
@@ -196,53 +196,53 @@ pub struct PipeRow {
     pub lateness_max_ns: Option<u64>,
 }
 
-/// What a transit router did since time zero. Packets are segments.
+/// The counters of a transit router since time zero. Packets are segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouterRow {
-    /// The node.
+    /// The router's node.
     pub node: String,
-    /// Passed on.
+    /// Packets that the router forwarded.
     pub forwarded_packets: u64,
-    /// What went on instead of packets that were cut.
+    /// Fragments that the router forwarded instead of packets that it fragmented.
     pub fragments: u64,
-    /// For the router itself, and answered.
+    /// Packets for the router itself, which it answered.
     pub answered_packets: u64,
-    /// Dropped because they had passed as many routers as they may.
+    /// Packets dropped because they had passed as many routers as they may.
     pub expired_packets: u64,
-    /// Dropped because no route leads to their destination, or because no node has that address.
+    /// Packets dropped because no route leads to their destination, or because no node has that address.
     pub unroutable_packets: u64,
-    /// Dropped because the next link carries only smaller ones.
+    /// Packets dropped because the next link carries only smaller ones.
     pub too_big_packets: u64,
-    /// Dropped because the checksum of their IPv4 header is wrong, or because they are shorter than they say.
+    /// Packets dropped because the checksum of their IPv4 header is wrong, or because they are shorter than they say.
     #[serde(default)]
     pub malformed_packets: u64,
-    /// Dropped for other reasons: without an answer, broadcast and multicast, or not IP.
+    /// Packets dropped for other reasons: without an answer, broadcast and multicast, or not IP.
     pub ignored_packets: u64,
 }
 
 /// One command or service of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandRow {
-    /// Its name (`as`, or made from the program).
+    /// The name of the command (`as`, or made from the program).
     pub name: String,
     /// The node it ran on.
     pub node: String,
-    /// What ran, as one line.
+    /// The program that ran and its arguments, as one line.
     pub command: String,
-    /// Its line in the lab file; 0 if it has none there.
+    /// The line of the command in the lab file; 0 if it has none there.
     #[serde(default)]
     pub line: usize,
     /// Whether it was there for the others, and was stopped at the end.
     pub service: bool,
-    /// When it started, in lab time after time zero; services start before it.
+    /// When the command started, in lab time after time zero; services start before it.
     pub start_ns: Option<i64>,
-    /// How much later than described it started.
+    /// How much later than described the command started.
     pub start_lateness_ns: Option<u64>,
-    /// When it ended.
+    /// When the command ended, in lab time after time zero.
     pub end_ns: Option<i64>,
-    /// Its exit code, when it ended by itself.
+    /// The command's exit code, when it ended by itself.
     pub exit_code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the command.
     pub signal: Option<i32>,
     /// Whether netloom stopped it: a service, `for`, the end of the run, or an interruption.
     pub stopped: bool,
@@ -260,11 +260,11 @@ pub struct CommandRow {
     pub node_stopped: bool,
     /// Whether how it ended counts as a failure.
     pub failed: bool,
-    /// What it wrote to its standard output, relative to the results folder.
+    /// The file with the command's standard output, relative to the results folder.
     pub stdout: PathBuf,
-    /// What it wrote to its standard error, relative to the results folder.
+    /// The file with the command's standard error, relative to the results folder.
     pub stderr: PathBuf,
-    /// The last lines of that, or else of its standard output, if it has failed: few, short, and with control characters escaped.
+    /// The last lines of standard error, or else of standard output, if the command failed: few, short, and with control characters escaped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stderr_tail: Vec<String>,
 }
@@ -274,7 +274,7 @@ fn never(restarts: &u32) -> bool {
 }
 
 impl Report {
-    /// Of a run that failed: the exit code, and why, with the place of what it has left.
+    /// Returns the exit code of a run that failed, and why it failed, with the place of what it has left; none if it did not fail.
     pub fn failure(&self) -> Option<(ExitCode, String)> {
         let error = self.error.as_ref()?;
         let code = ExitCode::from_number(self.exit_code).unwrap_or(ExitCode::Died);
@@ -368,13 +368,13 @@ pub struct ExpectationRow {
 /// A figure of the lab file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FigureRow {
-    /// Its name; of a link with two directions, with the direction.
+    /// The figure's name; of a link with two directions, with the direction.
     pub name: String,
     /// The unit: `bit/s`, `ns`, `share`, `packets`, `B`; empty for what programs print.
     pub unit: String,
-    /// What was measured; none if nothing was.
+    /// The measured value; none if nothing was measured.
     pub value: Option<f64>,
-    /// Why nothing was.
+    /// Why nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -440,7 +440,7 @@ impl Verdict {
         self.judgement == Judgement::AsDescribed
     }
 
-    /// What would help, if anything is known to.
+    /// Returns a proposal against the findings, in words; none if nothing is known to help.
     pub fn proposal(&self) -> Option<String> {
         let factor = self.dilation?;
         let slowing = self.findings.iter().filter_map(|finding| finding.slowing).max_by(f64::total_cmp);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a port lost outside the models: between a node's interface and the link, or back.
+/// The packets that a port lost outside the models: between a node's interface and the link, or back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortLoss {
     /// The link.
@@ -16,7 +16,7 @@ pub struct PortLoss {
 }
 
 impl PortLoss {
-    /// Both ways.
+    /// Returns the packets lost both ways together.
     pub fn packets(&self) -> u64 {
         self.lost_arriving_packets + self.lost_leaving_packets
     }

@@ -1,15 +1,15 @@
 use serde::{Deserialize, Serialize};
 
-/// What was sampled of pipes.
+/// The file with the samples of pipes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleReport {
     /// The file with one row per pipe and sample, in the results folder.
     pub file: String,
-    /// How far samples are apart; lab time.
+    /// The interval between samples, in nanoseconds of lab time.
     pub step_ns: u64,
     /// Whether it was measured how long packets took through pipes.
     pub delays: bool,
-    /// The file's rows.
+    /// The number of rows in the file.
     pub rows: u64,
     /// Samples that are missing because the machine was too slow.
     #[serde(default)]
@@ -19,12 +19,12 @@ pub struct SampleReport {
     pub full_at_ns: Option<u64>,
 }
 
-/// What was sampled of what nodes use.
+/// The file with the samples of the resources that nodes use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeSampleReport {
     /// The file with one row per node and sample, in the results folder.
     pub file: String,
-    /// Its rows.
+    /// The number of rows in the file.
     pub rows: u64,
     /// The nodes that had as many rows as there may be: later samples of them are missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -21,15 +21,15 @@ pub struct SimReport {
     pub sources: Vec<SourceRow>,
     /// Programs of the timeline, which a simulation leaves out.
     pub skipped: Vec<String>,
-    /// What to check before the results are trusted.
+    /// The warnings: what to check before the results are trusted.
     pub warnings: Vec<String>,
     /// The pictures, in the results folder; none if they were not wanted.
     #[serde(default)]
     pub plots: Option<Plots>,
-    /// What was sampled of pipes.
+    /// The samples of pipes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<SampleReport>,
-    /// What happened to each packet; none if that was not to be written down.
+    /// The journal of what happened to each packet; none if none was to be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalRow>,
     /// The page that shows the simulation, in the results folder; none if it was not wanted.
@@ -42,21 +42,21 @@ pub struct SimReport {
 /// A source of a simulation and its sink. Bytes count from the IP header on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceRow {
-    /// Its name.
+    /// The source's name.
     pub source: String,
     /// The node that sent.
     pub from: String,
     /// The node that received.
     pub to: String,
-    /// Packets that were sent, again ones as well.
+    /// Packets that were sent, those sent again included.
     pub sent_packets: u64,
-    /// Their bytes.
+    /// The bytes of the packets that were sent.
     pub sent_bytes: u64,
-    /// Of these, packets that were sent again.
+    /// Packets that were sent again, which `sent_packets` includes.
     pub resent_packets: u64,
     /// Different packets that arrived unharmed.
     pub received_packets: u64,
-    /// Their bytes.
+    /// The bytes of the different packets that arrived unharmed.
     pub received_bytes: u64,
     /// Packets that were sent and did not arrive, or arrived with a flipped bit.
     pub lost_packets: u64,
@@ -66,16 +66,16 @@ pub struct SourceRow {
     pub corrupted_packets: u64,
     /// Packets that came behind a later one (RFC 4737).
     pub reordered_packets: u64,
-    /// From the start of the source to the last arrival: of a window sender the payload, of other sources all bytes.
+    /// The goodput from the start of the source to the last arrival: of a window sender the payload, of other sources all bytes.
     pub goodput_bits_per_second: f64,
     /// The least time from sending to arriving; none if nothing arrived.
     pub delay_min_ns: Option<u64>,
-    /// The mean of it.
+    /// The mean time from sending to arriving.
     pub delay_mean_ns: Option<u64>,
-    /// The median of it.
+    /// The median time from sending to arriving.
     pub delay_p50_ns: Option<u64>,
-    /// Its 99th percentile.
+    /// The 99th percentile of the time from sending to arriving.
     pub delay_p99_ns: Option<u64>,
-    /// The largest.
+    /// The largest time from sending to arriving.
     pub delay_max_ns: Option<u64>,
 }

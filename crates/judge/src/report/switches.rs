@@ -82,8 +82,8 @@ impl From<PortTree> for TreeRow {
 }
 
 impl SwitchRow {
-    /// What every port of every switch of a plan has counted and knows at `now`, as the engine tells it. Of a bridge of the kernel it
-    /// knows nothing.
+    /// Returns a row for every port of every switch of a plan: what it has counted and knows at `now`, as the engine reports it. Bridges of the
+    /// kernel are left out, since the engine knows nothing of them.
     pub fn of_plan(plan: &Plan, now: Instant, states: &[SwitchState]) -> Vec<Self> {
         let switches = plan.nodes.iter().filter(|node| node.kind == NodeKind::Switch).zip(states);
         let switches = switches.filter(|(node, _)| !plan.is_bridge(node));

@@ -1,13 +1,13 @@
 use serde::{Deserialize, Serialize};
 
-/// What was sampled of TCP connections inside nodes.
+/// The file with the samples of TCP connections inside nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpReport {
     /// The file with one row per connection and sample, in the results folder.
     pub file: String,
-    /// Connections that are in it.
+    /// The number of connections in the file.
     pub connections: u64,
-    /// Its rows.
+    /// The number of rows in the file.
     pub rows: u64,
     /// Rows that are missing because a node had too many connections at once.
     pub left_out: u64,

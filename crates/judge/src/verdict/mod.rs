@@ -57,37 +57,37 @@ impl From<Bounds> for Allowed {
     }
 }
 
-/// What was measured.
+/// The measurements by which a run is judged.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     /// The clock of the run, to which the proposed dilation is relative.
     pub clock: Clock,
     /// How the engine waited.
     pub precision: Precision,
-    /// What `netloom doctor` found out about this machine, if it was asked.
+    /// The examination of this machine by `netloom doctor`, if there was one.
     pub examination: Option<Examination>,
-    /// Its pipes.
+    /// The pipes of the run.
     pub pipes: Vec<PipeEvidence>,
-    /// What moved the packets.
+    /// The measurements of the engine, which moved the packets.
     pub engine: EngineEvidence,
-    /// Its nodes, but for transit routers.
+    /// The nodes of the run, but for transit routers.
     pub nodes: Vec<NodeEvidence>,
     /// How late the events of the timeline were.
     pub events: Punctuality,
-    /// Its tunnels to other machines.
+    /// The tunnels of the run to other machines.
     pub tunnels: Vec<TunnelRow>,
-    /// What clients did that the lab file does not say, to links and otherwise.
+    /// The actions of clients that the lab file does not describe, on links and otherwise.
     pub interventions: Vec<NetworkChange>,
     /// How often the machine's tables of neighbours were full.
     pub overflows: u64,
-    /// What could not be enforced or measured, and why.
+    /// The remarks on what could not be enforced or measured, and why.
     pub notes: Vec<String>,
 }
 
 /// One pipe with traffic.
 #[derive(Clone, Debug, Default)]
 pub struct PipeEvidence {
-    /// Its link and direction.
+    /// The pipe's link and direction.
     pub name: String,
     /// Whether anything was delivered.
     pub carried: bool,
@@ -96,22 +96,22 @@ pub struct PipeEvidence {
     pub lateness_p99_ns: u64,
     /// How much later than due the latest packet was delivered.
     pub lateness_max_ns: u64,
-    /// Whether it leads past the engine, in the kernel, where nothing is measured.
+    /// Whether the pipe leads past the engine, in the kernel, where nothing is measured.
     pub joined_in_kernel: bool,
     /// The described propagation delay; none if it was changed during the run.
     pub delay_ns: Option<u64>,
     /// The mean propagation delay that packets really had.
     pub measured_delay_ns: u64,
-    /// What its transmitter did; none if its rate is unlimited.
+    /// The time in which packets waited for the transmitter; none if its rate is unlimited.
     pub busy: Option<Busy>,
 }
 
-/// What a pipe did while packets waited for its transmitter.
+/// The time in which packets waited for a pipe's transmitter, as described and as measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Busy {
-    /// How long that would have lasted at the described rate.
+    /// How long the transmitter would have been busy at the described rate.
     pub described_ns: u64,
-    /// How long it did last.
+    /// How long the transmitter was busy in fact.
     pub measured_ns: u64,
     /// The described rate at the end of the run.
     pub bits_per_second: f64,
@@ -126,13 +126,13 @@ pub struct EngineEvidence {
     pub lost_leaving: u64,
     /// How long the engine has worked, in lab time.
     pub lab_ns: u64,
-    /// By how much it was behind in the end, since it could not compute in time what the links describe. Lab time.
+    /// By how much the engine was behind in the end, since it could not compute in time what the links describe. Lab time.
     pub behind_ns: u64,
     /// The port that lost most, if that is known.
     pub worst_port: Option<PortLoss>,
     /// Whether packets found no memory.
     pub was_out_of_memory: bool,
-    /// Why the kernel did not take the latest of them, if it said so.
+    /// Why the kernel did not take the latest packet from the engine, if it said so.
     pub refusal: Option<String>,
     /// How long the run lasted in wall time, in nanoseconds.
     pub elapsed_ns: u64,
@@ -149,25 +149,26 @@ pub struct EngineEvidence {
 /// One node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeEvidence {
-    /// Its name.
+    /// The node's name.
     pub name: String,
-    /// What its interfaces of described links dropped, outside all models.
+    /// The packets that the node's interfaces of described links dropped, outside all models.
     pub dropped: Vec<InterfaceDrops>,
-    /// What its other interfaces dropped, which its programs made: tunnels without a far end, for example.
+    /// The packets that the node's other interfaces dropped, which its programs made: tunnels without a far end, for example.
     pub dropped_elsewhere: Vec<InterfaceDrops>,
-    /// Why its CPU share could not be enforced, if that is so.
+    /// Why the node's CPU share could not be enforced, if that is so.
     pub unenforced_share: Option<String>,
-    /// What its programs did to its network.
+    /// The changes that the node's programs made to its network.
     pub changes: Vec<NetworkChange>,
     /// The addresses that its DHCP clients, or advertisements of routers, had given it, and that it had no more at the end.
     pub lost_leases: Vec<String>,
-    /// What its kernel was short of, in words.
+    /// The anomalies of the node's kernel, in words: a shortage of memory, wrong checksums, or another congestion control.
     pub shortages: Vec<String>,
-    /// What its kernel had to send and discarded, in words.
+    /// The packets that the node's kernel had to send and discarded, in words.
     pub discards: Vec<String>,
     /// Whether it has a table of neighbours of its own, as nodes with a kernel of their own have.
     pub has_own_neighbors: bool,
-    /// What its kernel had of its processor, if the description leaves open how fast that is; none without a kernel of its own.
+    /// The processor time that the node's kernel had, if the description leaves open how fast its processor is; none without a kernel of
+    /// its own.
     pub processor: Option<ProcessorShare>,
     /// How often its share of a processor stopped it; none of nodes without `cpus`.
     pub throttled: Option<Throttled>,
@@ -175,30 +176,30 @@ pub struct NodeEvidence {
     pub standstill: Option<Standstill>,
 }
 
-/// What an interface of a node dropped.
+/// The packets that an interface of a node dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceDrops {
-    /// Its name.
+    /// The interface's name.
     pub interface: String,
-    /// Packets that it could not send.
+    /// Packets that the interface could not send.
     pub sending: u64,
-    /// Packets that came, and that it lost.
+    /// Packets that came to the interface, and that it lost.
     pub receiving: u64,
 }
 
 impl InterfaceDrops {
-    /// Whether it has dropped nothing.
+    /// Whether the interface has dropped nothing.
     pub fn is_none(&self) -> bool {
         self.sending + self.receiving == 0
     }
 }
 
-/// What a program did to the network of its node.
+/// A change that a program made to the network of its node, or a client to the network of the lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkChange {
-    /// Whether packets of a described link met it: a queue, another MTU, an interface that was down or gone.
+    /// Whether packets of a described link met the change: a queue, another MTU, an interface that was down or gone.
     pub alters_link: bool,
-    /// What, in words.
+    /// The change, in words.
     pub what: String,
 }
 

@@ -10,24 +10,24 @@ const BUSY: f64 = 0.9;
 /// In a shorter run, in nanoseconds of wall time, a single turn of another program makes a large share.
 const ENOUGH_NS: u64 = 100_000_000;
 
-/// What a thread, or a kernel with all its programs, had of its processor in a stretch of wall time, in nanoseconds.
+/// The processor time that a thread, or a kernel with all its programs, had in a stretch of wall time, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorShare {
-    /// How long the stretch was.
+    /// How long the stretch of wall time was.
     pub elapsed_ns: u64,
-    /// How long it ran.
+    /// How long the thread or kernel ran.
     pub ran_ns: u64,
-    /// How long it was ready to run and others did.
+    /// How long the thread or kernel was ready to run and others did.
     pub waited_ns: u64,
 }
 
 impl ProcessorShare {
-    /// The share of the time in which it ran.
+    /// Returns the share of the time in which the thread or kernel ran.
     pub fn ran(&self) -> f64 {
         share(self.ran_ns, self.elapsed_ns)
     }
 
-    /// The share of the time in which it was ready to run and others did.
+    /// Returns the share of the time in which the thread or kernel was ready to run and others did.
     pub fn waited(&self) -> f64 {
         share(self.waited_ns, self.elapsed_ns)
     }
@@ -36,20 +36,20 @@ impl ProcessorShare {
 /// How often the share of a processor that is described for a node (`cpus`) stopped it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Throttled {
-    /// Periods in which it had something to run.
+    /// Periods in which the node had something to run.
     pub periods: u64,
-    /// Of these, periods in which it used up its share.
+    /// Periods in which the node used up its share, which `periods` includes.
     pub throttled_periods: u64,
-    /// How long its programs were kept from running, summed over processors, in nanoseconds of wall time.
+    /// How long the node's programs were kept from running, summed over processors, in nanoseconds of wall time.
     pub throttled_ns: u64,
 }
 
 /// A stretch in which a node's kernel did nothing, in nanoseconds of lab time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standstill {
-    /// When it began, after time zero.
+    /// When the standstill began, after time zero.
     pub began_ns: u64,
-    /// How long it lasted, at least.
+    /// How long the standstill lasted, at least.
     pub lasted_ns: u64,
     /// How long the node's own share of a processor makes it stand still at a time, as described.
     pub described_ns: u64,
