@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the points of a sweep need, and what tells this sweep from another.
+/// A sweep whose points are all read and planned: what they need, and what distinguishes this sweep from others.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The processors that a run takes, point by point; 0: all of them.
@@ -19,7 +19,7 @@ pub struct Checked {
     pub(crate) files: BTreeMap<PathBuf, String>,
     /// The same of all points.
     pub(crate) points: String,
-    /// What is expected of all runs together.
+    /// The expectations of all runs together.
     pub expectations: Vec<OverRuns>,
 }
 

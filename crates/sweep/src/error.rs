@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a sweep cannot be played, or could not go on.
+/// An error that kept a sweep from starting, or from going on.
 #[derive(Debug)]
 pub enum SweepError {
     /// A point is wrong.
@@ -15,7 +15,7 @@ pub enum SweepError {
     Expectation(String),
     /// The folder cannot be used as it was asked for; the text says what to do.
     Folder(String),
-    /// Another process plays this sweep.
+    /// Another process runs this sweep.
     Busy(PathBuf),
     /// A file could not be read or written.
     File {

@@ -12,30 +12,30 @@ use serde::{Deserialize, Serialize};
 /// An expectation of all runs together, and whether it is met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsRow {
-    /// As written in the lab file.
+    /// The expectation as written in the lab file.
     pub text: String,
     /// The line in the lab file.
     pub line: usize,
     /// Whether it is met.
     pub met: bool,
-    /// What was measured, against what was wanted.
+    /// The explanation in words: what was measured, against what was wanted.
     pub explanation: String,
-    /// What was measured, that to the left of the comparison first.
+    /// The measured values, the one to the left of the comparison first.
     pub measured: Vec<RunsValue>,
 }
 
-/// What the runs that count make together.
+/// A value that the runs that count make together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsValue {
-    /// As written in the lab file.
+    /// The term as written in the lab file.
     pub text: String,
-    /// `bit/s`, `ns`, `share`, `packets`, `B`, or nothing.
+    /// The unit: `bit/s`, `ns`, `share`, `packets`, `B`, or nothing.
     pub unit: String,
-    /// How many runs have a value.
+    /// The number of runs that have a value.
     pub runs: u64,
-    /// What is made of them; none if a run has none.
+    /// The value over these runs; none if there are too few, or if a run has no value or has not ended.
     pub value: Option<f64>,
-    /// Between these the true value lies with 95 % confidence, where that can be said.
+    /// The interval in which the true value lies with 95 % confidence, where that can be said.
     pub ci95: Option<[f64; 2]>,
 }
 

@@ -54,7 +54,7 @@ impl SweepFolder {
     /// Makes the folder of a new sweep at `path`, or opens it to go on with the sweep in it.
     ///
     /// # Errors
-    /// If another process plays it, if it is that of another sweep, or what the kernel says.
+    /// If another process runs it, if it is that of another sweep, or what the kernel says.
     pub fn open(
         path: &Path,
         (sweep, text, lab_file): (&Sweep, &str, &Path),
@@ -112,17 +112,17 @@ impl SweepFolder {
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the sweep's folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The lab's name.
+    /// Returns the lab's name.
     pub fn lab(&self) -> &str {
         &self.lab
     }
 
-    /// The name of a run, by its number from 0.
+    /// Returns the name of a run, by its number from 0.
     pub fn name_of(&self, number: u64) -> String {
         let room = LONGEST_NAME - 1 - self.digits;
         let lab: String = self.lab.chars().take(room).collect();
@@ -134,10 +134,10 @@ impl SweepFolder {
         self.path.join("runs").join(self.name_of(number))
     }
 
-    /// What is kept of a run; none if it has not ended.
+    /// Reads the record of a run; none if the run has not ended.
     ///
     /// # Errors
-    /// If that is there and cannot be read.
+    /// If the record is there and cannot be read.
     pub fn record(&self, number: u64) -> Result<Option<RunRecord>, SweepError> {
         let path = self.run(number).join("run.json");
         let text = match netloom_regular::read_text(&path, LONGEST) {

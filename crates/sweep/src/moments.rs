@@ -12,7 +12,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Takes in a value.
+    /// Takes a value into account.
     pub fn add(&mut self, value: f64) {
         (self.least, self.most) =
             if self.count == 0 { (value, value) } else { (self.least.min(value), self.most.max(value)) };
@@ -22,22 +22,22 @@ impl Moments {
         self.squares += before * (value - self.mean);
     }
 
-    /// How many values there were.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean; none of no values.
+    /// Returns the mean of the values; none of no values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then_some(self.mean)
     }
 
-    /// The smallest and the largest; none of no values.
+    /// Returns the smallest and the largest value; none of no values.
     pub fn range(&self) -> Option<(f64, f64)> {
         (self.count > 0).then_some((self.least, self.most))
     }
 
-    /// Their standard deviation, with n - 1; none of fewer than two.
+    /// Returns the standard deviation of the values, with n - 1; none of fewer than two.
     pub fn deviation(&self) -> Option<f64> {
         (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
     }

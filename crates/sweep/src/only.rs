@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// More ranges than these nobody writes.
 const MOST: usize = 10_000;
 
-/// Which runs are to be played, by their numbers from 1.
+/// The runs that are to be carried out, by their numbers from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Only(Vec<RangeInclusive<u64>>);
 

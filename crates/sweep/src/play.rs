@@ -21,7 +21,7 @@ const LONGEST_GOING: Duration = Duration::from_secs(60);
 /// How long to wait before such a run is tried again.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How a sweep is to be played.
+/// How a sweep is to be run.
 #[derive(Clone, Debug)]
 pub struct How<'a> {
     /// This program.
@@ -32,56 +32,56 @@ pub struct How<'a> {
     pub options: &'a [OsString],
     /// How many runs go on at once, at most.
     pub jobs: Option<usize>,
-    /// Whether runs that failed are played again.
+    /// Whether runs that failed are run again.
     pub retry: bool,
-    /// Which runs are played at all; none: all that have not ended.
+    /// The runs that may be started; none: all that have not ended.
     pub only: Option<&'a Only>,
 }
 
-/// What is told of a sweep that goes on, and how far it is then.
+/// A function that is called with each event of a sweep that goes on, and with the sweep's progress.
 pub type Watch<'a> = dyn FnMut(&Event<'_>, &Position) + 'a;
 
-/// What happens, for those who watch.
+/// An event in the course of a sweep.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The first run is about to start.
+    /// The first run of the sweep is about to start.
     Begins,
     /// A run has started.
     Started,
     /// A run has ended.
     Ended(&'a RunRecord),
-    /// All is being stopped.
+    /// The sweep is being stopped.
     Stopping,
 }
 
-/// How far a sweep is.
+/// The progress of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Position {
-    /// All runs.
+    /// The number of runs of the sweep.
     pub total: u64,
-    /// Those that have ended, those of earlier times included.
+    /// The number of runs that have ended, those of earlier invocations included.
     pub ended: u64,
-    /// Of these, those that failed.
+    /// The number of runs that have ended and failed.
     pub failed: u64,
-    /// Those that go on.
+    /// The number of runs that go on.
     pub running: u64,
-    /// When the last one will end, as far as those of this time tell.
+    /// The estimated time until the last run ends, from the runs of this invocation; none if none of them has ended.
     pub left: Option<Duration>,
 }
 
-/// How playing came to its end.
+/// How the running of a sweep came to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All runs have ended.
     Complete,
-    /// A user ended it.
+    /// A user ended the sweep.
     Interrupted,
     /// Results could not be written; why.
     NoRoom(String),
 }
 
-/// Plays all runs of a sweep that have not ended, and tells of it. Ends early if it is interrupted, or if results cannot be
-/// written; then the runs that go on are ended, too.
+/// Runs all runs of a sweep that have not ended, and reports each event to `watch`. Ends early if it is interrupted, or if results
+/// cannot be written; then the runs that go on are ended, too.
 ///
 /// # Errors
 /// If a run cannot be started, or what is known of it cannot be kept. Runs that go on are ended before.

@@ -24,37 +24,37 @@ pub(crate) fn missed(report: &Report) -> Vec<String> {
 /// A run that has ended: `run.json` in its folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Its number, from 1.
+    /// The number of the run, from 1.
     pub run: u64,
-    /// The number of its point, from 1.
+    /// The number of the run's point, from 1.
     pub point: u64,
-    /// Which repetition of it, from 1.
+    /// The number of the repetition of this point, from 1.
     pub repetition: u64,
-    /// Its seed.
+    /// The run's seed.
     pub seed: u64,
     /// The values of the parameters by name.
     pub parameters: BTreeMap<String, String>,
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
-    /// Its exit code; none if a signal ended it.
+    /// The run's exit code; none if a signal ended it.
     pub exit_code: Option<u8>,
-    /// Why it is not as described, or failed.
+    /// Why the run is not as described, or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// How many expectations and commands did not do what they should.
     pub unmet: usize,
-    /// The first of these, in words.
+    /// The first unmet expectations and failed commands, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed: Vec<String>,
-    /// Its results, below the sweep's folder; none if there are none.
+    /// The results of the run, below the sweep's folder; none if there are none.
     pub results: Option<PathBuf>,
-    /// Lab time, in nanoseconds.
+    /// The lab time that the run lasted, in nanoseconds.
     pub lab_ns: u64,
-    /// Wall time, in seconds.
+    /// The wall time that the run took, in seconds.
     pub wall_s: f64,
-    /// What was measured.
+    /// The figures that were measured.
     pub figures: Vec<Figure>,
-    /// What was measured for expectations of all runs together.
+    /// The figures that were measured for expectations of all runs together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<Figure>,
 }
@@ -63,17 +63,17 @@ pub struct RunRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// With a network as described.
+    /// The run ended with a network as described.
     AsDescribed,
-    /// With one that was not.
+    /// The run ended with a network that was not as described.
     NotAsDescribed,
-    /// Without a verdict.
+    /// The run ended without a verdict.
     #[default]
     Failed,
 }
 
 impl Outcome {
-    /// In words.
+    /// Returns the outcome in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::AsDescribed => "as described",
@@ -86,13 +86,13 @@ impl Outcome {
 /// A number that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// Its name.
+    /// The figure's name.
     pub name: String,
-    /// `bit/s`, `ns`, `share`, `packets`, `B`, or nothing.
+    /// The unit: `bit/s`, `ns`, `share`, `packets`, `B`, or nothing.
     pub unit: String,
-    /// What was measured; none if nothing was.
+    /// The measured value; none if nothing was measured.
     pub value: Option<f64>,
-    /// Why nothing was.
+    /// Why nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }

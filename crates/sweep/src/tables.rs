@@ -12,24 +12,24 @@ use std::io::{self, Write};
 /// Runs that were left out and are told one by one, at most.
 const MOST_TOLD: usize = 20;
 
-/// What the runs of a sweep show together.
+/// The results of a sweep: what its runs show together.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
     /// The parameters, in the order of the lab file.
     pub parameters: Vec<String>,
     /// The figures and their units, in the order in which runs have them.
     pub figures: Vec<(String, String)>,
-    /// Point by point.
+    /// The results of each point.
     pub points: Vec<PointTable>,
-    /// All runs, those that have not ended included.
+    /// The number of all runs, those that have not ended included.
     pub total: u64,
-    /// By how they ended.
+    /// The number of runs whose network was as described.
     pub as_described: u64,
-    /// See above.
+    /// The number of runs whose network was not as described.
     pub not_as_described: u64,
-    /// See above.
+    /// The number of runs that failed.
     pub failed: u64,
-    /// Whose network was as described, and in which an expectation was not met or a command failed.
+    /// The number of runs whose network was as described, and in which an expectation was not met or a command failed.
     pub unmet: u64,
     /// Whether runs that were not as described count, too.
     pub counts_all: bool,
@@ -37,18 +37,18 @@ pub struct Tables {
     pub left_out: Vec<LeftOut>,
     /// The exit code of the first run that failed.
     pub first_failure: Option<u8>,
-    /// What is expected of all runs together.
+    /// The expectations of all runs together.
     pub expectations: Vec<RunsRow>,
 }
 
-/// What the runs of a point show.
+/// The results of the runs of a point.
 #[derive(Clone, Debug, Default)]
 pub struct PointTable {
     /// The values of the parameters.
     pub values: Vec<String>,
-    /// The runs that count.
+    /// The number of runs that count.
     pub counted: u64,
-    /// Those that ended and do not.
+    /// The number of runs that ended and do not count.
     pub left_out: u64,
     /// Each figure, as far as runs have it.
     pub figures: Vec<Moments>,
@@ -57,18 +57,18 @@ pub struct PointTable {
 /// A run that does not count.
 #[derive(Clone, Debug, Serialize)]
 pub struct LeftOut {
-    /// Its number.
+    /// The number of the run.
     pub run: u64,
-    /// Its name.
+    /// The name of the run.
     pub name: String,
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
-    /// Why.
+    /// Why the run does not count.
     pub why: Option<String>,
 }
 
 impl Tables {
-    /// Runs that have not ended.
+    /// Returns the number of runs that have not ended.
     pub fn missing(&self) -> u64 {
         self.total - self.as_described - self.not_as_described - self.failed
     }
