@@ -10,16 +10,16 @@ use std::process::{Command, Stdio};
 /// The link type of all our links.
 const ETHERNET: &str = "EN10MB";
 
-/// What is wrong with the expressions of a plan.
+/// A problem with the expressions of a plan's captures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilterProblem {
-    /// An expression is none; file, line, key and why.
+    /// An expression is wrong; file, line, key and why.
     Wrong(String),
-    /// They cannot be read on this machine; why.
+    /// Expressions cannot be translated on this machine; why.
     Unknown(String),
 }
 
-/// What is wrong with the expressions of captures, as far as that can be told on this machine.
+/// Returns the problems with the expressions of captures, as far as they can be found on this machine.
 pub fn filter_problems(plan: &Plan, lab_file: &Path) -> Vec<FilterProblem> {
     let expressions = plan.capture.iter().filter_map(|capture| capture.expression.as_ref());
     expressions.filter_map(|expression| translated(expression, lab_file).err()).collect()

@@ -55,7 +55,7 @@ pub(crate) fn find(plan: Rc<Plan>, lab_file: &Path) -> Result<(Rc<Plan>, Contain
     if problems.is_empty() { Ok((Rc::new(plan), found)) } else { Err(RunError::Machine(problems.join("\n"))) }
 }
 
-/// What is wrong with the containers of a plan, each with file, line and key.
+/// Returns the problems with the containers of a plan, each with file, line and key.
 pub fn container_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     let problem = |node: &NodePlan| {
         let wanted = node.container.as_ref()?;

@@ -95,7 +95,7 @@ pub(crate) fn ports(plan: &Plan, opened: Vec<Opened>) -> Vec<PortConfig> {
     opened.into_iter().filter_map(port).collect()
 }
 
-/// What is wrong on this machine with the external interfaces of a plan: each with file, line and key.
+/// Returns the problems on this machine with the external interfaces of a plan, each with file, line and key.
 pub fn external_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     if wanted(plan).next().is_none() {
         return Vec::new();

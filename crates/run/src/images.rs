@@ -76,7 +76,7 @@ pub(crate) fn without_personal(env: &mut Vec<(String, String)>) -> bool {
     env.iter().any(|(name, _)| name == OF_SHELLS)
 }
 
-/// What is wrong with the images of a lab that need not be unpacked, each with file, line and key.
+/// Returns the problems with the images of a lab that need not be unpacked, each with file, line and key.
 pub fn image_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     let recorded = match Recorded::beside(lab_file, plan) {
         Ok(recorded) => recorded,

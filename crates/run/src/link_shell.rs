@@ -48,17 +48,17 @@ const PREFIX: &str = "MAHIMAHI_SHELL_PREFIX";
 /// How often a look is taken at whether the engine lives.
 const LOOK_MS: u16 = 1_000;
 
-/// What is asked for.
+/// A request to run a command behind a link.
 pub struct LinkShellRequest {
-    /// What the way out is, and the way in: keys and values of a lab file.
+    /// The descriptions of the way out and of the way in: keys and values of a lab file.
     pub ways: [Vec<(String, String)>; 2],
-    /// From which all chance is drawn.
+    /// The seed from which all chance is drawn.
     pub seed: Seed,
     /// How precisely packets are released.
     pub precision: Precision,
     /// The program and its arguments; at least the program.
     pub argv: Vec<OsString>,
-    /// What the shell's prompt says of the link.
+    /// The description of the link in the shell's prompt.
     pub label: String,
     /// The logs to write, out and in.
     pub logs: [Option<LinkLog>; 2],
@@ -66,13 +66,13 @@ pub struct LinkShellRequest {
     pub once: bool,
 }
 
-/// How it ended.
+/// How a command behind a link ended.
 pub struct LinkShellEnd {
     /// The command's exit code; 128 and the signal's number if a signal ended it.
     pub code: u8,
     /// Why the command was not started, if it was not.
     pub not_started: Option<String>,
-    /// What was measured on the link, and whether that was as described.
+    /// The measurements on the link, and whether they were as described.
     pub report: Report,
 }
 

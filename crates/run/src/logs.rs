@@ -5,7 +5,7 @@ use netloom_judge::RunError;
 use netloom_results::{COMMANDS, Logs};
 use std::path::Path;
 
-/// Those of the lab with this name, which is up, or in this results folder.
+/// Finds the logs of the lab with this name, which is up, or those in this results folder.
 ///
 /// # Errors
 /// [`RunError::Lab`] if there is neither.

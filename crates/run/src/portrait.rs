@@ -8,12 +8,12 @@ use netloom_units::{Duration, Seed};
 use plotters::prelude::*;
 use std::fmt::Write;
 
-/// What is to be drawn.
+/// A request to draw the portrait of a pipe.
 #[derive(Clone, Debug)]
 pub struct PortraitRequest {
-    /// The pipe.
+    /// The models of the pipe.
     pub config: PipeConfig,
-    /// What stands above the picture, line by line.
+    /// The title above the picture, line by line.
     pub title: Vec<String>,
     /// The seed of the random numbers.
     pub seed: Seed,
@@ -35,7 +35,7 @@ const SHOWN: f64 = 0.999;
 /// How many packets are shown one by one.
 const ONE_BY_ONE: usize = 300;
 
-/// The picture as SVG, and its figures as lines of text; none if nothing varies.
+/// Draws the picture as SVG. Returns it with its figures as lines of text; none if nothing varies.
 pub fn portrait(request: &PortraitRequest) -> Option<(String, String)> {
     let seen = netloom_sim::portrait(&request.config, request.seed, request.packets, request.span);
     let rows: Vec<Row<'_>> = [

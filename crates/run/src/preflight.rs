@@ -95,7 +95,7 @@ pub(crate) fn users(plan: &Plan, lab_file: &Path) -> Result<Option<Subordinate>,
     if problems.is_empty() { Ok(needed) } else { Err(RunError::Machine(problems.join("\n"))) }
 }
 
-/// What is wrong with the users that commands name, on this machine: each with file, line and key.
+/// Returns the problems on this machine with the users that commands name, each with file, line and key.
 pub fn user_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     look_up(plan, lab_file).1
 }
@@ -106,7 +106,8 @@ pub(crate) fn processors(plan: &Plan, lab_file: &Path) -> Result<(), RunError> {
     if problems.is_empty() { Ok(()) } else { Err(RunError::Machine(problems.join("\n"))) }
 }
 
-/// The nodes that are to run on processors which are not there, or which this process may not use: each with file, line and key.
+/// Returns the problems with the processors that nodes are to run on: they are not there, or this process may not use them. Each has file,
+/// line and key.
 pub fn pin_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     let pinned = plan.nodes.iter().filter_map(|node| Some((node, node.pin.as_ref()?)));
     // What the kernel does not tell, it says again when the nodes are made.
@@ -134,7 +135,7 @@ pub(crate) fn labels(plan: &Plan, lab_file: &Path) -> Result<(), RunError> {
     label_problem(plan, lab_file).map_or(Ok(()), |problem| Err(RunError::Machine(problem)))
 }
 
-/// What is wrong with `ldp` on this machine, with file, line and key.
+/// Returns the problem with `ldp` on this machine, with file, line and key; none if there is no problem.
 pub fn label_problem(plan: &Plan, lab_file: &Path) -> Option<String> {
     let needs = |node: &&NodePlan| node.stack == Stack::Namespace && node.daemons.contains(&Daemon::Ldp);
     let node = plan.nodes.iter().find(needs).filter(|_| !Path::new("/proc/sys/net/mpls").exists())?;

@@ -10,11 +10,11 @@ use std::time::Duration;
 pub struct RunRequest {
     /// The lab; shared, since the plan of a large one takes tens of megabytes, in whose page tables every node has a part.
     pub plan: Rc<Plan>,
-    /// Its file.
+    /// The path of the lab file.
     pub lab_file: PathBuf,
-    /// The file's text, which is kept with the results.
+    /// The text of the lab file, which is kept with the results.
     pub lab_text: String,
-    /// What its author should look at before the results are trusted.
+    /// The warnings that the lab's author should look at before the results are trusted.
     pub warnings: Vec<String>,
     /// The folder that holds the results of all labs.
     pub results: PathBuf,

@@ -120,7 +120,7 @@ pub fn shards_text(plan: &Plan) -> String {
     if lines.is_empty() { String::new() } else { format!("\nShards\n{}\n", lines.join("\n")) }
 }
 
-/// The same as JSON: the names of the links of each shard, and of those between shards.
+/// Returns the shards of a plan as JSON: the names of the links of each shard, and of those between shards.
 pub fn shards_json(plan: &Plan) -> serde_json::Value {
     let sharing = Sharing::here(plan);
     serde_json::json!({

@@ -38,7 +38,7 @@ pub(crate) fn open(plan: &Plan, lab_file: &Path) -> Result<Vec<Opened>, RunError
     wanted(plan).map(one).collect()
 }
 
-/// What is wrong on this machine with the tunnels of a plan: each with file, line and key.
+/// Returns the problems on this machine with the tunnels of a plan, each with file, line and key.
 pub fn tunnel_problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     // A port of the kernel's choice: the lab may be up.
     wanted(plan).filter_map(|(_, node, own)| open_one(own, settings(node, own), 0, lab_file).err()).collect()

@@ -13,7 +13,7 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// What `netloom check` says of the QEMU here; none for a plan without virtual machines.
+/// Describes the QEMU on this machine for `netloom check`; none for a plan without virtual machines.
 ///
 /// # Errors
 /// In words, what is wrong on this machine with the virtual machines of a plan, each with file, line and key.

@@ -9,7 +9,7 @@ use netloom_judge::RunError;
 use netloom_lab::{InternetPlan, Plan};
 use std::path::Path;
 
-/// What the way out of a plan leads by on this machine, in words; none if it has none. The error has file, line and key.
+/// Describes by what the way out of a plan leads on this machine, in words; none if it has none. The error has file, line and key.
 ///
 /// # Errors
 /// Why there is none on this machine.
