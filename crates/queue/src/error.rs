@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why something cannot be done with the queue.
+/// An error of an operation on the queue.
 #[derive(Debug)]
 pub enum QueueError {
     /// There is no such job.

@@ -29,30 +29,30 @@ pub(crate) const OUTPUT: &str = "output.txt";
 pub(crate) const END: &str = "end.json";
 pub(crate) const LAB: &str = "lab.yaml";
 
-/// What is to be done.
+/// A command to be run as a job, and the environment to run it in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// What people call it: the lab's name.
+    /// The name that people know the job by: the lab's name.
     pub name: String,
     /// The lab file, to be shown.
     pub file: PathBuf,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// Further arguments when it is started again, after it was lost.
+    /// Further arguments when the command is started again, after it was lost.
     pub again: Vec<OsString>,
     /// The option behind which the place of the lab file's text goes.
     pub text_option: String,
-    /// The folder in which it is started.
+    /// The folder in which the command is started.
     pub folder: PathBuf,
-    /// Its environment.
+    /// The environment of the command.
     pub environment: Vec<(OsString, OsString)>,
-    /// Its umask (umask(2)).
+    /// The umask of the command (umask(2)).
     pub umask: u32,
-    /// How many processors it needs; none: all.
+    /// How many processors the command needs; none: all.
     pub processors: Option<usize>,
-    /// Whether it stays on those that it gets.
+    /// Whether the command stays on the processors that it gets.
     pub stays: bool,
-    /// When it was added.
+    /// When the job was added.
     pub added: SystemTime,
 }
 
@@ -69,13 +69,13 @@ pub(crate) struct Attempt {
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// When.
+    /// When the job ended.
     pub at: SystemTime,
-    /// The exit code of its command; none if it had none.
+    /// The exit code of the job's command; none if it had none.
     pub exit_code: Option<u8>,
-    /// Whether a user had it cancelled.
+    /// Whether a user had the job cancelled.
     pub cancelled: bool,
-    /// Why, if there is more to be said.
+    /// Why the job ended, if there is more to be said.
     pub why: Option<String>,
 }
 
@@ -96,10 +96,10 @@ const OF_TERMINALS: [&str; 12] = [
 ];
 
 impl Order {
-    /// An order to do this from here: in the folder and with the environment of this process, which has one thread.
+    /// Creates an order to run `command` in the folder and with the environment of this process, which has one thread.
     ///
     /// # Errors
-    /// If it has no folder any more.
+    /// If this process has no folder any more.
     pub fn from_here(name: String, file: PathBuf, command: Vec<OsString>) -> Result<Self, QueueError> {
         let folder = std::env::current_dir().map_err(QueueError::file(Path::new(".")))?;
         let before = umask(Mode::empty());

@@ -81,7 +81,7 @@ impl Line {
         Self { place: place.unwrap_or_else(|| "/tmp".into()) }
     }
 
-    /// What is wrong with the place where users wait, if others than its owner can take away what a user has put there.
+    /// Returns what is wrong with the place where users wait, if others than its owner can take away what a user has put there.
     pub fn distrusted(&self) -> Option<String> {
         let about = fs::metadata(&self.place).ok();
         let why = match &about {
@@ -148,7 +148,7 @@ impl Line {
         Ok(None)
     }
 
-    /// What other users do and want, those that wait in their order.
+    /// Returns the experiments of other users: those that go on, and then those that wait, in their order.
     pub fn others(&self) -> Vec<Other> {
         let mut all: Vec<(bool, Rank, Other)> = Vec::new();
         let mut seen: BTreeMap<u32, usize> = BTreeMap::new();

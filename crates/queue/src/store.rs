@@ -17,14 +17,14 @@ pub struct Store {
     path: PathBuf,
 }
 
-/// What became of a wish to cancel a job.
+/// The result of a request to cancel a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// It will never start.
+    /// The job will never start.
     Waiting,
-    /// It is being ended.
+    /// The job is being ended.
     Running,
-    /// It had ended already.
+    /// The job had ended already.
     TooLate,
 }
 
@@ -50,7 +50,7 @@ impl Store {
         Self::at(&base.join("netloom/queue").join(host))
     }
 
-    /// The jobs in this folder.
+    /// Opens the jobs in this folder, which is made if it is not there.
     ///
     /// # Errors
     /// As for [`Store::own`].
@@ -71,12 +71,12 @@ impl Store {
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds a job with the text of its lab file: its number.
+    /// Adds a job with the text of its lab file, and returns its number.
     ///
     /// # Errors
     /// If that cannot be written. Then there is no such job.
@@ -129,7 +129,7 @@ impl Store {
         Ok(numbers)
     }
 
-    /// Wants no more of a job. One that goes on is ended by whoever sees to it; with `at_once` without patience.
+    /// Cancels a job. One that goes on is ended by whoever sees to it; with `at_once` without patience.
     ///
     /// # Errors
     /// If there is no such job, or that cannot be written.
@@ -171,7 +171,7 @@ impl Store {
         self.path.join("jobs").join(format!("{number:06}"))
     }
 
-    /// What a job's commands wrote.
+    /// Returns the path of the file with the output of a job's commands.
     pub fn output(&self, number: u64) -> PathBuf {
         self.job(number).join(crate::job::OUTPUT)
     }

@@ -7,28 +7,28 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A job, as far as it is.
+/// A job and its progress so far.
 #[derive(Clone, Debug, Serialize)]
 pub struct Job {
-    /// Its number.
+    /// The job's number.
     pub job: u64,
-    /// How far it is.
+    /// The state of the job.
     pub state: State,
     /// The lab's name.
     pub lab: String,
     /// The lab file.
     pub file: PathBuf,
-    /// The processors that it needs; none: all.
+    /// The processors that the job needs; none: all.
     pub processors: Option<usize>,
-    /// When it was added, UTC.
+    /// When the job was added, UTC.
     pub added_utc: String,
-    /// When it was started last, UTC.
+    /// When the job was started last, UTC.
     pub started_utc: Option<String>,
-    /// When it ended, UTC.
+    /// When the job ended, UTC.
     pub ended_utc: Option<String>,
-    /// Its exit code.
+    /// The exit code of the job.
     pub exit_code: Option<u8>,
-    /// How often it was started.
+    /// How often the job was started.
     pub attempts: usize,
     /// Why earlier starts did not count, and what else is to be said.
     pub notes: Vec<String>,
@@ -38,22 +38,22 @@ pub struct Job {
     pub(crate) order: Option<Order>,
 }
 
-/// How far a job is.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It has not been started, or will be again.
+    /// The job has not been started, or will be again.
     Waiting,
-    /// Its command goes on.
+    /// The job's command goes on.
     Running,
-    /// It has ended.
+    /// The job has ended.
     Ended,
-    /// It was cancelled.
+    /// The job was cancelled.
     Cancelled,
 }
 
 impl State {
-    /// In a word.
+    /// Returns the state in a word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    /// Whether nothing more will happen.
+    /// Whether nothing more will happen to the job.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Ended | Self::Cancelled)
     }
