@@ -10,27 +10,27 @@ use netloom_units::{Bytes, Duration};
 /// The description of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PipeConfig {
-    /// How fast the transmitter sends.
+    /// The rate at which the transmitter sends.
     pub rate: RateConfig,
-    /// What a packet is charged beyond its bytes from the IP header on.
+    /// The link-layer overhead: what a packet is charged beyond its bytes from the IP header on.
     pub overhead: OverheadConfig,
-    /// Propagation delay: how long a packet travels after its last bit was sent.
+    /// The propagation delay: how long a packet travels after its last bit was sent.
     pub delay: DelayConfig,
-    /// Where packets wait for the transmitter.
+    /// The queue in which packets wait for the transmitter.
     pub queue: QueueConfig,
-    /// Which packets are lost before they reach the queue.
+    /// The loss model: which packets are lost before they reach the queue.
     pub loss: LossConfig,
-    /// In which packets a bit is flipped.
+    /// The corruption: in which packets a bit is flipped.
     pub corrupt: CorruptConfig,
-    /// Which packets are duplicated.
+    /// The duplication: which packets are duplicated.
     pub duplicate: DuplicateConfig,
-    /// Which packets overtake others.
+    /// The reordering: which packets overtake others.
     pub reorder: ReorderConfig,
-    /// Changes of the pipe at known times.
+    /// The schedule: changes of the pipe at known times.
     pub schedule: ScheduleConfig,
     /// The flapping of the pipe, and what a cut does.
     pub state: StateConfig,
-    /// Traffic that exists in this pipe only.
+    /// The cross traffic, which exists in this pipe only.
     pub cross: Vec<CrossConfig>,
     /// The partitions in force; none: no partition ever touches this pipe. What they keep out, a fabric does not let in.
     pub bars: Option<Bars>,
@@ -52,15 +52,15 @@ impl PipeConfig {
         })
     }
 
-    /// No packet travels through the pipe in less than this, unless the pipe is changed by hand. Zero where packets
-    /// overtake one another and where a schedule changes the delay, without a proof.
+    /// Returns a lower bound of the delay: no packet travels through the pipe in less, unless the pipe is changed by hand. Zero
+    /// where packets overtake one another and where a schedule changes the delay, without a proof.
     pub fn least_delay(&self) -> Duration {
         let is_steady = self.reorder == ReorderConfig::default() && !self.schedule.changes_delay();
         if is_steady { self.delay.least() } else { Duration::ZERO }
     }
 }
 
-/// What to change in a running pipe; what is none stays as it is.
+/// A change of a running pipe; what is none stays as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PipeChange {
     /// The new rate.
@@ -102,7 +102,7 @@ impl PipeChange {
         *self == Self::default()
     }
 
-    /// `config` with this change made.
+    /// Returns `config` with this change made.
     #[must_use]
     pub fn applied_to(&self, config: &PipeConfig) -> PipeConfig {
         macro_rules! apply {

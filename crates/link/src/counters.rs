@@ -6,9 +6,9 @@ use netloom_packet::Packet;
 /// A number of packets and their bytes from the IP header on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Packets; the segments of a train one by one.
+    /// The number of packets; the segments of a train count one by one.
     pub packets: u64,
-    /// Their bytes from the IP header on.
+    /// The bytes of these packets from the IP header on.
     pub bytes: u64,
 }
 
@@ -29,16 +29,16 @@ impl Tally {
     }
 }
 
-/// What was dropped, by cause.
+/// The packets that a pipe dropped, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
-    /// By the loss model.
+    /// Packets that the loss model dropped.
     pub loss: Tally,
-    /// Because the queue was full.
+    /// Packets that were dropped because the queue was full.
     pub queue: Tally,
-    /// By the queue's discipline, though there was room (active queue management).
+    /// Packets that the queue's discipline dropped though there was room (active queue management).
     pub early: Tally,
-    /// Because the link was down.
+    /// Packets that were dropped because the link was down.
     pub down: Tally,
 }
 
@@ -53,61 +53,61 @@ impl Drops {
         }
     }
 
-    /// Packets dropped for any cause.
+    /// Returns the number of packets dropped for any cause.
     pub fn packets(&self) -> u64 {
         self.loss.packets + self.queue.packets + self.early.packets + self.down.packets
     }
 }
 
-/// Where packets of one kind are, and what has become of them since counting began: with the pipe, or with
-/// [`Pipe::begin_counting`]. At every moment
+/// The counters of a pipe: where packets of one kind are, and what has become of them since counting began. Counting begins
+/// with the pipe, or with [`Pipe::begin_counting`]. At every moment
 /// `initial` + `arrived` + `duplicated` = `departed` + `dropped` + `queued` + `travelling`.
 ///
 /// [`Pipe::begin_counting`]: crate::Pipe::begin_counting
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PipeCounters {
-    /// Was inside when counting began.
+    /// Packets that were inside when counting began.
     pub initial: Tally,
-    /// Came in.
+    /// Packets that came in.
     pub arrived: Tally,
-    /// Was made beside what came in.
+    /// Packets that were made as duplicates of those that came in.
     pub duplicated: Tally,
-    /// Was delivered at the other end.
+    /// Packets that were delivered at the other end.
     pub departed: Tally,
-    /// Was dropped.
+    /// Packets that were dropped, by cause.
     pub dropped: Drops,
-    /// Waits for the transmitter.
+    /// Packets that wait for the transmitter.
     pub queued: Tally,
-    /// Is being sent or propagates.
+    /// Packets that are being sent or propagate.
     pub travelling: Tally,
-    /// Of what came in, what had a bit flipped.
+    /// Packets that came in and had a bit flipped.
     pub corrupted: Tally,
-    /// Of what came in, what was marked as having experienced congestion.
+    /// Packets that came in and were marked as having experienced congestion.
     pub marked: Tally,
-    /// Of what was sent, what overtook other packets on purpose.
+    /// Packets that were sent and overtook others on purpose.
     pub reordered: Tally,
     /// The most packets that ever waited at once, cross traffic included.
     pub queue_peak: u64,
-    /// Cross traffic. It is not part of the figures above, and leaves the pipe when its last bit is sent.
+    /// The counters of the cross traffic. It is not part of the figures above, and leaves the pipe when its last bit is sent.
     pub cross: CrossCounters,
 }
 
-/// Where the packets of the cross traffic are; they balance as those of [`PipeCounters`] do.
+/// The counters of the cross traffic: where its packets are. They balance as those of [`PipeCounters`] do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrossCounters {
-    /// Was inside when counting began.
+    /// Packets of the cross traffic that were inside when counting began.
     pub initial: Tally,
-    /// Was generated.
+    /// Packets of the cross traffic that were generated.
     pub arrived: Tally,
-    /// Was duplicated by the pipe.
+    /// Packets that the pipe made as duplicates of cross traffic.
     pub duplicated: Tally,
-    /// Was sent.
+    /// Packets of the cross traffic that were sent.
     pub departed: Tally,
-    /// Was dropped for any cause.
+    /// Packets of the cross traffic that were dropped for any cause.
     pub dropped: Tally,
-    /// Waits for the transmitter.
+    /// Packets of the cross traffic that wait for the transmitter.
     pub queued: Tally,
-    /// Is being sent.
+    /// Packets of the cross traffic that are being sent.
     pub travelling: Tally,
 }
 
@@ -121,7 +121,7 @@ impl PipeCounters {
                 == cross.departed.packets + cross.dropped.packets + cross.queued.packets + cross.travelling.packets
     }
 
-    /// How many packets are inside: those that wait, are sent or travel.
+    /// Returns how many packets are inside: those that wait, are sent or travel.
     pub fn in_flight(&self) -> u64 {
         self.queued.packets + self.travelling.packets
     }

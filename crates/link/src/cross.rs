@@ -32,24 +32,24 @@ struct Step {
 /// A source of cross traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossConfig {
-    /// What it sends.
+    /// The traffic that the source sends.
     pub traffic: Traffic,
-    /// How long after the start of the pipe, or after the change that brought the source, it begins.
+    /// When the source begins, counted from the start of the pipe or from the change that brought the source.
     pub start: Duration,
-    /// How long after that start or change it ends; none: never.
+    /// When the source ends, counted from that start or change; none: never.
     pub stop: Option<Duration>,
 }
 
-/// What a source sends.
+/// The traffic that a source sends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// At a constant rate: each packet follows after as long as the one before it would take at that rate.
+    /// Packets at a constant rate: each follows after as long as the one before it would take at that rate.
     Constant(Stream),
-    /// Gaps are exponentially distributed and independent of one another (a Poisson process).
+    /// Packets whose gaps are exponentially distributed and independent of one another (a Poisson process).
     Poisson(Stream),
     /// Bursts at a constant rate, and silence in between, both of Pareto length.
     OnOff(OnOff),
-    /// The times and sizes of recorded packets.
+    /// Packets at the times and of the sizes that were recorded.
     Replay(Replay),
 }
 
@@ -136,7 +136,7 @@ pub struct Cross {
 }
 
 impl Cross {
-    /// The sources from `now` on; none if there are none.
+    /// Creates the sources from `now` on; none if there are none.
     pub fn new(configs: &[CrossConfig], now: Instant, seed: Seed) -> Option<Self> {
         let mut sources = Vec::new();
         for config in configs {
@@ -151,12 +151,12 @@ impl Cross {
         this.next().map(|_| this)
     }
 
-    /// When the next packet arrives.
+    /// Returns when the next packet arrives; none if there is no further one.
     pub fn next(&self) -> Option<Instant> {
         self.coming.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// That packet; none if there is no further one.
+    /// Removes and returns the next packet; none if there is no further one.
     pub fn take(&mut self) -> Option<Packet> {
         let mut first = self.coming.peek_mut()?;
         let source = &mut self.sources[first.0.1];

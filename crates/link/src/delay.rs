@@ -37,7 +37,7 @@ use netloom_units::{Duration, Seed};
 /// Propagation delay.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DelayConfig {
-    /// The distribution from which it is drawn for each packet.
+    /// The distribution from which the delay is drawn for each packet.
     pub distribution: Distribution,
     /// The correlation of each delay with the one before it.
     pub correlation: Correlation,
@@ -76,13 +76,13 @@ impl Default for Distribution {
     }
 }
 
-/// What happens to a packet that would overtake others.
+/// The treatment of a packet that would overtake others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// It arrives together with the last of them.
+    /// The packet arrives together with the last of those that it would overtake.
     #[default]
     Kept,
-    /// It overtakes them.
+    /// The packet overtakes the others.
     Free,
 }
 

@@ -6,11 +6,11 @@ use netloom_units::{Duration, Instant};
 /// A packet that leaves the pipe.
 #[derive(Debug)]
 pub struct Departure {
-    /// What leaves; several segments if they were due within the port's coalescing window.
+    /// The packet that leaves; it has several segments if they were due within the port's coalescing window.
     pub packet: Packet,
-    /// When its last segment is due at the other end.
+    /// When the last segment of the packet is due at the other end.
     pub due: Instant,
-    /// When its first segment was due; earlier than `due` only if segments were coalesced.
+    /// When the first segment of the packet was due; earlier than `due` only if segments were coalesced.
     pub first_due: Instant,
     /// The propagation delay that the first segment was given.
     pub delay: Duration,

@@ -19,13 +19,13 @@ use netloom_units::{Duration, Instant};
 pub struct Dropped {
     /// The packet; a train if all its segments were dropped at once.
     pub packet: Packet,
-    /// When.
+    /// When the packet was dropped.
     pub at: Instant,
-    /// Why.
+    /// Why the packet was dropped.
     pub cause: Cause,
 }
 
-/// Where dropped packets go; and, if somebody wants to know, notes of all that happens to packets, and how long they take.
+/// The dropped packets of pipes; and, on request, notes of all that happens to packets, and how long they take.
 #[derive(Debug, Default)]
 pub struct DropLog {
     dropped: Vec<Dropped>,
@@ -42,19 +42,19 @@ pub struct DropLog {
 }
 
 impl DropLog {
-    /// An empty one that takes no notes.
+    /// Creates an empty log that takes no notes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// From now on notes are taken of the pipes that `wanted` says it of, by their numbers. Those that are there are thrown away.
+    /// Takes notes from now on of the pipes for which `wanted` is true, by their numbers. Notes that are there are thrown away.
     pub fn take_notes(&mut self, wanted: Vec<bool>) {
         self.notes.clear();
         self.is_wanted = false;
         self.wanted = wanted;
     }
 
-    /// From now on it is written down which packets are dropped or marked, or not any more.
+    /// Starts or stops recording which packets are dropped or marked.
     pub fn take_fates(&mut self, wanted: bool) {
         match (wanted, &self.fates) {
             (true, None) => self.fates = Some(Vec::new()),
@@ -63,24 +63,23 @@ impl DropLog {
         }
     }
 
-    /// What was dropped or marked since this was asked last, in the order of each pipe.
+    /// Returns the drops and marks that were recorded since the last call, in the order of each pipe.
     pub fn fates(&mut self) -> impl Iterator<Item = Fate> + '_ {
         self.fates.iter_mut().flat_map(|fates| fates.drain(..))
     }
 
-    /// From now on it is measured how long packets take through pipes, or not any more. What is inside when it begins is left out.
+    /// Starts or stops measuring how long packets take through pipes. What is inside when it begins is left out.
     pub fn measure_delays(&mut self, wanted: bool) {
         self.observe(|observers| observers.measure_delays(wanted));
     }
 
-    /// From now on each pipe picks packets that come in at least so long after one another, and it is told what becomes of them; or none any
-    /// more. What was picked before is forgotten.
+    /// Starts sampling packets of each pipe that come in at least `step` apart, and records what becomes of them; none stops
+    /// sampling. What was sampled before is forgotten.
     pub fn sample_packets(&mut self, step: Option<Duration>) {
         self.observe(|observers| observers.sample_packets(step));
     }
 
-    /// What has become of packets that were [picked](Self::sample_packets), as far as it was not told yet. Something may
-    /// be missing that pipes put off.
+    /// Returns the records of [sampled](Self::sample_packets) packets since the last call. Something may be missing that pipes put off.
     pub fn sampled_packets(&mut self) -> SampledPackets {
         self.observers.as_mut().map(|observers| observers.take_packets()).unwrap_or_default()
     }
@@ -91,7 +90,7 @@ impl DropLog {
         self.observers = Some(observers).filter(|observers| !observers.is_empty());
     }
 
-    /// The same for the pipe of this number, which what is noted next belongs to.
+    /// Selects the pipe of this number, to which what is noted next belongs, and returns the same log.
     #[inline]
     #[must_use]
     pub fn of(&mut self, pipe: u32) -> &mut Self {
@@ -102,13 +101,13 @@ impl DropLog {
         self
     }
 
-    /// How many notes there are.
+    /// Returns how many notes there are.
     #[inline]
     pub fn noted(&self) -> usize {
         self.notes.len()
     }
 
-    /// The notes since this was asked last. Those of one pipe are in the order in which things happened.
+    /// Returns the notes since the last call. Those of one pipe are in the order in which things happened.
     pub fn notes(&mut self) -> impl Iterator<Item = Note> + '_ {
         self.notes.drain(..)
     }
@@ -121,12 +120,12 @@ impl DropLog {
         }
     }
 
-    /// From now on these packets of the pipe of this number are counted for themselves.
+    /// Counts these packets of the pipe of this number separately from now on.
     pub fn watch(&mut self, pipe: u32, subset: Subset) {
         self.observe(|observers| observers.watched.add(pipe, subset));
     }
 
-    /// The packets of this pipe that are counted for themselves, in the order in which that was asked for.
+    /// Returns the packets of this pipe that are counted separately, in the order in which that was asked for.
     pub fn watched(&self, pipe: u32) -> &[Watched] {
         self.observers.as_ref().map_or(&[], |observers| observers.watched.of(pipe))
     }

@@ -6,14 +6,14 @@ use core::fmt;
 /// An invalid description of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The parameter, as the lab file calls it; empty if it is about the whole model.
+    /// The name of the parameter in the lab file; empty if the error is about the whole model.
     pub key: &'static str,
-    /// What is wrong with it and what would be right.
+    /// The text of the error: what is wrong with the parameter and what would be right.
     pub message: String,
 }
 
 impl ConfigError {
-    /// An error about the parameter `key`.
+    /// Creates an error about the parameter `key`.
     pub fn new(key: &'static str, message: impl Into<String>) -> Self {
         Self { key, message: message.into() }
     }

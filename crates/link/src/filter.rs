@@ -8,23 +8,23 @@ use crate::ConfigError;
 use alloc::{format, vec::Vec};
 use netloom_packet::Flow;
 
-/// What a packet must be to be meant. All that is given must hold; of a list, one entry must. The filter that says
-/// nothing matches every packet, and no other filter matches what is not IP.
+/// A set of conditions that a packet must meet. All that are given must hold; of a list, one entry must. The filter without
+/// conditions matches every packet, and no other filter matches what is not IP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Where it comes from.
+    /// The prefixes of which one must contain the source address.
     pub from: Option<Vec<Prefix>>,
-    /// Where it goes.
+    /// The prefixes of which one must contain the destination address.
     pub to: Option<Vec<Prefix>>,
-    /// The protocol above IP, as IANA numbers it.
+    /// The protocols above IP that match, by their IANA numbers.
     pub protocol: Option<Vec<u8>>,
-    /// Its source port.
+    /// The ranges of which one must contain the source port.
     pub from_port: Option<Vec<Ports>>,
-    /// Its destination port.
+    /// The ranges of which one must contain the destination port.
     pub to_port: Option<Vec<Ports>>,
-    /// One of its two ports.
+    /// The ranges of which one must contain the source or the destination port.
     pub port: Option<Vec<Ports>>,
-    /// Its differentiated services code point, 0 to 63 (RFC 2474, section 3).
+    /// The differentiated services code points that match, 0 to 63 (RFC 2474, section 3).
     pub dscp: Option<Vec<u8>>,
 }
 
@@ -61,14 +61,14 @@ const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 const MOST_DSCP: u8 = 63;
 
 impl Filter {
-    /// The filter of the opposite direction: of the answers to what this one matches.
+    /// Returns the filter of the opposite direction, which matches the answers to what this one matches.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let Self { from, to, from_port, to_port, .. } = self.clone();
         Self { from: to, to: from, from_port: to_port, to_port: from_port, ..self.clone() }
     }
 
-    /// Whether a packet of this flow is meant; none is a packet that is not IP.
+    /// Whether the filter matches a packet of this flow; none: a packet that is not IP.
     pub fn matches(&self, flow: Option<&Flow>) -> bool {
         let Some(flow) = flow else { return *self == Self::default() };
         let (source, destination) = (flow.source_port, flow.destination_port);

@@ -7,15 +7,15 @@ use netloom_units::{Bytes, Instant};
 /// Something that happens to a packet, or to segments of a train, in a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The pipe, by the number that [`DropLog::of`] was told.
+    /// The number of the pipe, as given to [`DropLog::of`].
     ///
     /// [`DropLog::of`]: crate::DropLog::of
     pub pipe: u32,
-    /// When.
+    /// When the event happens.
     pub at: Instant,
-    /// Which packet.
+    /// The packet, or the segments of a train, to which the event happens.
     pub whose: Segments,
-    /// What happens.
+    /// The event.
     pub what: Event,
 }
 
@@ -30,70 +30,70 @@ pub struct Segments {
     pub count: u16,
 }
 
-/// What is noted.
+/// An event in a pipe that a [`Note`] records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Counting begins in this pipe, and with it the journal; it is no packet's, and its segments are none.
     Began,
-    /// It has come in, and the impairments have let it through.
+    /// The packet has come in, and the impairments have let it through.
     Entered {
-        /// What it is.
+        /// The packet's size and headers.
         content: Content,
     },
-    /// It was marked as having experienced congestion.
+    /// The packet was marked as having experienced congestion.
     Marked,
-    /// It has been sent to its end, and travels.
+    /// The packet has been sent to its end, and travels.
     Sent {
-        /// When its transmission began. If the limit of the rate went away meanwhile, when that was.
+        /// When the transmission of the packet began. If the limit of the rate went away meanwhile, when that was.
         start: Instant,
-        /// When it is due at the other end.
+        /// When the packet is due at the other end.
         due: Instant,
     },
-    /// It leaves the pipe: when it is due; segments that leave together, when the last of them is.
+    /// The packet leaves the pipe: when it is due; segments that leave together, when the last of them is.
     Left,
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped {
-        /// Why.
+        /// Why the packet was dropped.
         cause: Cause,
-        /// What it is.
+        /// The packet's size and headers.
         content: Content,
     },
 }
 
-/// What became of a packet, or of segments of a train, that does not show at the pipe's end alone.
+/// A drop or a mark of a packet, or of segments of a train, which does not show at the pipe's end alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fate {
-    /// The pipe, as of a [`Note`].
+    /// The number of the pipe, as in a [`Note`].
     pub pipe: u32,
-    /// When.
+    /// When the packet was dropped or marked.
     pub at: Instant,
-    /// Which packet.
+    /// The packet, or the segments of a train, that the pipe dropped or marked.
     pub whose: Segments,
-    /// What.
+    /// Whether the packet was dropped, and why, or marked.
     pub outcome: Outcome,
 }
 
-/// See [`Fate`].
+/// The outcome of a [`Fate`]: a mark or a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was marked as having experienced congestion.
+    /// The packet was marked as having experienced congestion.
     Marked,
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped(Cause),
 }
 
-/// What a packet's headers say, and its size.
+/// The size of a packet, and what its headers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// From the IP header on; of all segments.
+    /// The size of all segments together, in bytes from the IP header on.
     pub bytes: u32,
-    /// The same of the first segment. All but the last are of one size.
+    /// The size of the first segment, in bytes from the IP header on. All segments but the last are of one size.
     pub segment_bytes: u32,
-    /// How many bytes of payload each segment has but the last; zero of a packet that is no train.
+    /// The payload of each segment but the last, in bytes; zero if its frame is a single packet.
     pub segment_payload: u32,
-    /// Whose it is; none if it is not an IP packet.
+    /// The flow of the packet; none if it is not an IP packet.
     pub flow: Option<Flow>,
-    /// The first sequence number, if it is one of TCP.
+    /// The sequence number of the packet's first byte, if it is a segment of TCP and no fragment of one.
     pub sequence: Option<u32>,
 }
 

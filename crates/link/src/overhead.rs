@@ -16,23 +16,23 @@ use netloom_units::Bytes;
 /// How many bytes a packet occupies on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OverheadConfig {
-    /// As many as it has from the IP header on, as in the papers.
+    /// No overhead: as many bytes as the packet has from the IP header on, as in the papers.
     #[default]
     None,
-    /// It is wrapped into a frame.
+    /// The overhead of a frame into which the packet is wrapped.
     Frame {
-        /// What the frame adds.
+        /// The bytes that the frame adds.
         bytes: Bytes,
-        /// What the shortest frame occupies, `bytes` included.
+        /// The size of the shortest frame, `bytes` included.
         minimum: Bytes,
     },
-    /// It is wrapped, padded and cut into cells, as by ATM's adaptation layer 5.
+    /// The overhead of cells: the packet is wrapped, padded and cut into them, as by ATM's adaptation layer 5.
     Cells {
-        /// What is added before the packet is cut, the trailer of the adaptation layer included.
+        /// The bytes that are added before the packet is cut, the trailer of the adaptation layer included.
         bytes: Bytes,
-        /// How many of these bytes one cell carries.
+        /// The bytes of the packet, and of what is added, that one cell carries.
         payload: Bytes,
-        /// What a cell occupies.
+        /// The size of a cell.
         cell: Bytes,
     },
 }
@@ -67,7 +67,7 @@ impl OverheadConfig {
         }
     }
 
-    /// What a packet of `size` from the IP header on is charged.
+    /// Returns the size that a packet of `size` from the IP header on is charged.
     pub fn charged(self, size: Bytes) -> Bytes {
         match self {
             Self::None => size,

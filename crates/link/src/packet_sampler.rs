@@ -23,25 +23,25 @@ const MOST_TOLD: usize = 4_096;
 /// No frame has come in yet.
 const NOTHING: (u64, Instant) = (0, Instant::MAX);
 
-/// What has become of a packet in one pipe that was picked there: it has been sent to the end of the pipe, or dropped. One that is
-/// dropped on its way is told for a second time then.
+/// A sampled packet, and what has become of it in one pipe: it has been sent to the end of the pipe, or dropped. One that is
+/// dropped on its way is reported a second time then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampledPacket {
-    /// The pipe, by the number that [`DropLog::of`](crate::DropLog::of) was told.
+    /// The number of the pipe, as given to [`DropLog::of`](crate::DropLog::of).
     pub pipe: u32,
-    /// What tells it from others of its pipe since packets are sampled.
+    /// The number that distinguishes the packet from the others that were sampled in its pipe since sampling began.
     pub number: u64,
-    /// When it came in.
+    /// When the packet came in.
     pub entered: Instant,
-    /// How it was sent to the end; none if it was not.
+    /// The times of the packet's transmission; none if it was not sent to the end.
     pub sent: Option<Sent>,
-    /// When it was dropped, and why; none if it was not, or not yet.
+    /// When the packet was dropped, and why; none if it was not, or not yet.
     pub dropped: Option<(Instant, Cause)>,
-    /// From the IP header on, of all segments.
+    /// The size of all segments together, from the IP header on.
     pub size: Bytes,
-    /// How many segments were sent or dropped together; that which was picked is one of them.
+    /// The number of segments that were sent or dropped together; the sampled one is among them.
     pub segments: u32,
-    /// Whose it is; none if it is not an IP packet.
+    /// The flow of the packet; none if it is not an IP packet.
     pub flow: Option<Flow>,
 }
 
@@ -56,12 +56,12 @@ pub struct Sent {
     pub due: Instant,
 }
 
-/// Records of picked packets.
+/// Records of sampled packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampledPackets {
-    /// Those of one pipe in the order in which it was known what became of them.
+    /// The records; those of one pipe are in the order in which it was known what became of the packets.
     pub packets: Vec<SampledPacket>,
-    /// How many before them are missing, because nobody took them.
+    /// The number of older records that are missing, because nobody took them.
     pub lost: u64,
 }
 

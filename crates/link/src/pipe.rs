@@ -62,7 +62,7 @@ enum Event {
 }
 
 impl Pipe {
-    /// A pipe that is up and empty. `coalesce`: neighbouring segments that are due within this span leave together.
+    /// Creates a pipe that is up and empty. `coalesce`: neighbouring segments that are due within this span leave together.
     pub fn new(config: &PipeConfig, coalesce: Duration, seed: Seed) -> Self {
         Self {
             coalesce,
@@ -85,13 +85,13 @@ impl Pipe {
         }
     }
 
-    /// What the pipe has counted so far.
+    /// Returns the pipe's counters, as they stand now.
     pub fn counters(&self) -> &PipeCounters {
         &self.counters
     }
 
-    /// Counting begins at `now`, before anything happens then. What is inside is counted as such, and journals hear of it at the
-    /// same place among their notes.
+    /// Begins counting anew at `now`, before anything happens then. What is inside is counted as such, and journals hear of it at
+    /// the same place among their notes.
     pub fn begin_counting(&mut self, now: Instant, drop_log: &mut DropLog) {
         if now > Instant::ZERO {
             self.run_until(now - Duration::from_nanos(1), drop_log);
@@ -100,14 +100,14 @@ impl Pipe {
         drop_log.begin(now);
     }
 
-    /// A packet enters at `now`.
+    /// Pushes a packet into the pipe at `now`.
     pub fn push(&mut self, now: Instant, packet: Packet, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
         self.arrive(packet, drop_log);
     }
 
-    /// A packet that has come through another pipe travels its last stretch here: it leaves when it is due there. Meant for
-    /// a pipe without any model of its own; such packets come in order of due instants.
+    /// Takes over a packet that has come through another pipe, for its last stretch: it leaves when it is due there. Meant for a
+    /// pipe without any model of its own; such packets come in order of due instants.
     pub fn forward(&mut self, departure: Departure, drop_log: &mut DropLog) {
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         ledger.arrive(&departure.packet);
@@ -329,7 +329,7 @@ impl Pipe {
         }
     }
 
-    /// The next packet that is due at `now`, in order of due instants.
+    /// Removes and returns the next packet that is due at `now`, in order of due instants.
     pub fn pop(&mut self, now: Instant, drop_log: &mut DropLog) -> Option<Departure> {
         self.run_until(now, drop_log);
         match self.line.next_alone() {
@@ -353,7 +353,7 @@ impl Pipe {
         Some(departure)
     }
 
-    /// When [`Pipe::pop`] may have something; none while the pipe is empty.
+    /// Returns when [`Pipe::pop`] may have something; none while the pipe is empty.
     #[inline]
     pub fn next_wake(&self) -> Option<Instant> {
         match self.line.next_alone() {

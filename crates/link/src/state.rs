@@ -13,19 +13,19 @@ use netloom_units::{Duration, Instant, Seed};
 /// When the pipe is cut and restored by itself, and what a cut does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StateConfig {
-    /// What happens to packets that have left the transmitter when the pipe is cut.
+    /// The effect of a cut on packets that have left the transmitter.
     pub on_the_wire: OnTheWire,
-    /// How it is cut and restored by itself; none: not at all.
+    /// The flapping of the pipe; none: it is not cut and restored by itself.
     pub flap: Option<FlapConfig>,
 }
 
-/// What happens to packets that have left the transmitter when the pipe is cut.
+/// The effect of a cut on packets that have left the transmitter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnTheWire {
-    /// They arrive.
+    /// The packets arrive.
     #[default]
     Delivered,
-    /// They are dropped, and counted as such.
+    /// The packets are dropped, and counted as such.
     Lost,
 }
 

@@ -3,31 +3,31 @@
 use crate::Filter;
 use netloom_packet::Packet;
 
-/// Which packets are meant: all that is given must hold.
+/// A subset of packets: all conditions that are given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subset {
-    /// What their headers say. The filter that says nothing means every packet.
+    /// The filter of the packets' headers. The filter without conditions matches every packet.
     pub filter: Filter,
-    /// Whose packets they are; none: anybody's.
+    /// The sender of the packets; none: anybody.
     pub sender: Option<Sender>,
 }
 
-/// Whose packets are meant.
+/// The sender of packets: programs or kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// Those of programs, and what kernels answer to them.
+    /// Programs: their packets, and what kernels answer to them.
     Programs,
-    /// Those that kernels and devices exchange by themselves: see [`Packet::is_chatter`].
+    /// Kernels and devices: the packets that they exchange by themselves, see [`Packet::is_chatter`].
     Kernels,
 }
 
 impl Subset {
-    /// What kernels and devices exchange by themselves.
+    /// Returns the subset of the packets that kernels and devices exchange by themselves.
     pub fn of_kernels() -> Self {
         Self { filter: Filter::default(), sender: Some(Sender::Kernels) }
     }
 
-    /// Whether this packet is meant.
+    /// Whether the packet belongs to the subset.
     pub fn matches(&self, packet: &Packet) -> bool {
         let is_of_sender = self.sender.is_none_or(|sender| packet.is_chatter() == (sender == Sender::Kernels));
         is_of_sender && (self.filter == Filter::default() || self.filter.matches(packet.flow().as_ref()))

@@ -6,12 +6,13 @@ use crate::subset::Subset;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 
-/// Packets that are counted for themselves, and what has become of them. Where they are is not known, since a flipped bit may make others of them.
+/// Packets of a pipe that are counted separately, and what has become of them. Where they are is not known, since a flipped bit
+/// may make others of them.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// Which packets.
+    /// The subset of the pipe's packets that is counted.
     pub subset: Subset,
-    /// What has become of them.
+    /// The counters of these packets.
     pub counters: PipeCounters,
 }
 

@@ -13,7 +13,7 @@ use netloom_units::{Bytes, Duration, Serializer};
 /// comes at the beginning of the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
-    /// What one source sends during a burst.
+    /// The rate and the packet sizes of one source during a burst.
     pub stream: Stream,
     /// The mean length of bursts.
     pub on: Duration,
@@ -21,7 +21,7 @@ pub struct OnOff {
     pub off: Duration,
     /// The shape of both distributions, above 1; up to 2 their variance is infinite.
     pub shape: f64,
-    /// How many such sources there are, each on its own.
+    /// The number of such sources, each on its own.
     pub sources: u16,
 }
 

@@ -18,8 +18,8 @@ use netloom_units::Duration;
 pub struct ParetoNormal {
     /// The mean, exactly.
     pub mean: Duration,
-    /// What netem calls jitter. The standard deviation is 1.0518 times as much, since netem scales its Pareto part by
-    /// the variance, 3/4, and not by its root.
+    /// The deviation, which netem calls jitter. The standard deviation is 1.0518 times as much, since netem scales its Pareto
+    /// part by the variance, 3/4, and not by its root.
     pub deviation: Duration,
 }
 

@@ -7,21 +7,21 @@
 use crate::ConfigError;
 use alloc::{format, string::String, sync::Arc, vec::Vec};
 
-/// What happens to each packet in turn.
+/// A sequence of losses: for each packet in turn, whether it is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SequenceConfig {
-    /// Whether the packet is lost.
+    /// Whether each packet is lost, in the order in which packets come.
     pub lost: Arc<[bool]>,
-    /// What happens behind the last.
+    /// The behaviour after the end of the sequence.
     pub then: Then,
     /// The file that the sequence came from, as the lab file names it; none if the lab file has it itself.
     pub file: Option<String>,
 }
 
-/// What happens behind the end of a sequence.
+/// The behaviour after the end of a sequence of losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Then {
-    /// It begins again.
+    /// The sequence begins again.
     #[default]
     Repeat,
     /// Nothing is lost any more.

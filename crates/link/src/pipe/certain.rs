@@ -20,7 +20,7 @@ use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
 impl Pipe {
-    /// The instant before which all deliveries are known at `now`, no matter which packets enter from `now` on; at least
+    /// Returns the instant before which all deliveries are known at `now`, no matter which packets enter from `now` on; at least
     /// `now`. It holds until the pipe is changed, cut or joined by hand. A pipe that is cut delivers nothing unknown:
     /// [`Instant::MAX`].
     ///
@@ -36,8 +36,8 @@ impl Pipe {
         certain.min(change.unwrap_or(Instant::MAX)).max(now)
     }
 
-    /// The instant before which all deliveries will be known at `now` once every packet is known that enters before `from`;
-    /// at least `from`. It holds until the pipe is changed, cut or joined by hand, and does nothing to the pipe.
+    /// Returns the instant before which all deliveries will be known at `now` once every packet is known that enters before
+    /// `from`; at least `from`. It holds until the pipe is changed, cut or joined by hand, and does nothing to the pipe.
     ///
     /// An answer may be earlier than what could be proved, never later.
     pub fn certain_behind(&self, now: Instant, from: Instant) -> Instant {
@@ -48,8 +48,8 @@ impl Pipe {
         unknown.min(change.unwrap_or(Instant::MAX)).max(from)
     }
 
-    /// For how long whatever enters is on its way at least, at any time, unless the pipe is changed by hand: so much later
-    /// than `now` [`Pipe::certain_until`] always is. Zero where that cannot be told.
+    /// Returns how long whatever enters is on its way at least, at any time, unless the pipe is changed by hand: so much later
+    /// than `now` [`Pipe::certain_until`] always is. Zero where that is not known.
     pub fn lookahead(&self) -> Duration {
         if self.clockwork.as_ref().is_some_and(|clockwork| clockwork.has_schedule()) {
             return Duration::ZERO;
@@ -87,18 +87,18 @@ impl Pipe {
         Some((&sending.segment, self.line.due_behind(sending.finish + sending.delay)))
     }
 
-    /// When the first packet that is on its way leaves. It is what the pipe delivers next if it leaves before what
-    /// [`Pipe::certain_until`] told.
+    /// Returns when the first packet that is on its way leaves. It is what the pipe delivers next if it leaves before what
+    /// [`Pipe::certain_until`] returned.
     pub fn next_certain(&self) -> Option<Instant> {
         self.line.next_leave(self.coalesce, self.coming())
     }
 
-    /// When the first packet that is on its way or on the transmitter leaves, as far as that is known now.
+    /// Returns when the first packet that is on its way or on the transmitter leaves, as far as that is known now.
     pub fn next_known(&self) -> Option<Instant> {
         self.next_certain().or_else(|| self.coming().map(|(_, due)| due))
     }
 
-    /// When the first packet on its way is due, less so much; of one that the transmitter sends, not before that has done.
+    /// Returns when the first packet on its way is due, less `ahead`; of one that the transmitter sends, not before that has done.
     pub fn next_ahead(&self, ahead: Duration) -> Option<Instant> {
         if let Some(leave) = self.next_certain() {
             return Some(leave - ahead);

@@ -12,13 +12,13 @@ impl Pipe {
     /// Cuts the link or restores it.
     ///
     /// A cut drops what waits and the segment that is being sent; what had left the transmitter arrives, unless the
-    /// pipe was told that it is lost. While the link is down, everything that comes in is dropped.
+    /// pipe was configured to lose it. While the link is down, everything that comes in is dropped.
     pub fn set_up(&mut self, now: Instant, up: bool, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
         self.switch(|cuts| cuts.by_hand = !up, drop_log);
     }
 
-    /// A packet comes in that is not let through, because a partition is between where it comes from and where it goes.
+    /// Drops a packet that comes in, because a partition is between where it comes from and where it goes.
     pub fn refuse(&mut self, now: Instant, packet: Packet, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
@@ -26,20 +26,20 @@ impl Pipe {
         ledger.refuse(packet, Cause::Down);
     }
 
-    /// Whether it is up at `now`, and how often it has gone down.
+    /// Returns whether the pipe is up at `now`, and how often it has gone down.
     pub fn carrier(&mut self, now: Instant, drop_log: &mut DropLog) -> Carrier {
         self.run_until(now, drop_log);
         Carrier { is_up: self.cuts.is_up(), cuts: self.cuts.count }
     }
 
-    /// A cut as by [`Pipe::set_up`], but nothing arrives any more: what is on the wire is lost, whatever `on_cut` says.
+    /// Cuts the pipe as [`Pipe::set_up`] does, but nothing arrives any more: what is on the wire is lost, whatever `on_cut` says.
     pub fn unplug(&mut self, now: Instant, drop_log: &mut DropLog) {
         self.set_up(now, false, drop_log);
         self.clear_wire(drop_log);
     }
 
-    /// A node at the link stops, or runs again: while any has stopped, the pipe is cut, whatever else restores it. `wire`: what becomes
-    /// then of what has left the transmitter, unless the pipe was told that it is lost.
+    /// Records that a node at the link stops, or runs again: while any has stopped, the pipe is cut, whatever else restores it.
+    /// `wire`: what becomes then of what has left the transmitter, unless the pipe was configured to lose it.
     pub fn hold(&mut self, now: Instant, stopped: bool, wire: OnTheWire, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
         let count = |cuts: &mut Cuts| {

@@ -6,22 +6,23 @@ use crate::drop_log::DropLog;
 use crate::transits::Delays;
 use netloom_units::{Bytes, Duration, Instant, Rate};
 
-/// A pipe at an instant.
+/// The state of a pipe at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeSample {
-    /// What it has counted.
+    /// The pipe's counters.
     pub counters: PipeCounters,
-    /// The rate at which it sends: of a delivery trace its mean, none if it is unlimited.
+    /// The rate at which the pipe sends: of a delivery trace its mean, none if it is unlimited.
     pub rate: Option<Rate>,
-    /// How long what waits, cross traffic included, takes until it is sent at that rate, and what is being sent takes to its end. None without a rate.
+    /// The queueing delay: how long what waits, cross traffic included, takes until it is sent at that rate, and what is being
+    /// sent takes to its end. None without a rate.
     pub queueing: Option<Duration>,
-    /// How long those packets took from one end to the other that arrived since the sample before, if the log was told to
-    /// [measure](DropLog::measure_delays) that.
+    /// The delays from one end to the other of the packets that arrived since the sample before, if the log
+    /// [measures](DropLog::measure_delays) them.
     pub delays: Option<Delays>,
 }
 
 impl Pipe {
-    /// Looks at it at `now`, when all that happens until then has happened.
+    /// Returns the state of the pipe at `now`, when all that happens until then has happened.
     pub fn sample(&mut self, now: Instant, drop_log: &mut DropLog) -> PipeSample {
         self.run_until(now, drop_log);
         let rate = self.transmitter.on_slope(now).or_else(|| self.transmitter.rate());

@@ -26,16 +26,16 @@ pub enum Division {
     Classes(Vec<ClassConfig>),
 }
 
-/// The packets that wait in one queue.
+/// A class: the packets that wait in one queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassConfig {
-    /// What the user calls it.
+    /// The name that the user gave the class.
     pub name: String,
-    /// Which packets; none for those that no filter matches.
+    /// The filter of the class; none for the class of all packets that no filter matches.
     pub filter: Option<Filter>,
-    /// Its share, in proportion to the weights of the others; 1 to 10,000.
+    /// The share of the class, in proportion to the weights of the others; 1 to 10,000.
     pub weight: u32,
-    /// How much may wait; packets or bytes, above zero.
+    /// The limit of the class's queue: how much may wait; packets or bytes, above zero.
     pub limit: Limit,
 }
 

@@ -47,11 +47,11 @@ pub struct DualPi2Config {
     pub range: Duration,
     /// The share of the rate that is kept for the classic queue while both have packets, below 1.
     pub classic_share: Probability,
-    /// What happens when the low-latency queue cannot be marked more often.
+    /// The handling of overload, when the low-latency queue cannot be marked more often.
     pub overload: Overload,
 }
 
-/// What happens from k p' = 1 on, when every packet of the low-latency queue is marked already.
+/// The handling of overload: from k p' = 1 on, every packet of the low-latency queue is marked already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overload {
     /// RFC 9332, figure 7: packets of the low-latency queue are dropped with p'^2, and the others marked with k p', out of one memory;

@@ -28,18 +28,18 @@ use netloom_units::{Bytes, Duration, Instant, Rate};
 /// A trace and what its opportunities are worth; see the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryTraceConfig {
-    /// When there are opportunities.
+    /// The instants of the opportunities.
     pub times: DeliveryTimes,
-    /// The file that they were read from, as the user named it.
+    /// The file that the times were read from, as the user named it.
     pub file: Arc<str>,
-    /// How many bytes may leave at each.
+    /// The bytes that may leave at each opportunity.
     pub bytes: Bytes,
-    /// What each packet is charged beside its bytes and the overhead of the link.
+    /// The bytes that each packet is charged beside its own and the overhead of the link.
     pub header: Bytes,
 }
 
 impl DeliveryTraceConfig {
-    /// What mahimahi lets leave at each opportunity: the MTU of Ethernet and the header of the TUN device.
+    /// The bytes that mahimahi lets leave at each opportunity: the MTU of Ethernet and the header of the TUN device.
     pub const BYTES: Bytes = Bytes::new(1_504);
     /// The header of the TUN device through which mahimahi reads packets.
     pub const HEADER: Bytes = Bytes::new(4);
@@ -62,7 +62,7 @@ impl DeliveryTraceConfig {
         Ok(())
     }
 
-    /// The mean over the whole trace, rounded up to the next bit per second.
+    /// Returns the mean rate over the whole trace, rounded up to the next bit per second.
     pub fn mean(&self) -> Rate {
         let bits = u128::from(self.bytes.get()) * 8_000_000_000 * self.times.0.len() as u128;
         let rate = bits.div_ceil(u128::from(self.times.period().as_nanos()));

@@ -11,41 +11,41 @@ use netloom_units::{Duration, Limit, Probability, Rate};
 pub struct Timetable {
     /// At least one, in order of time.
     steps: Arc<[Step]>,
-    /// The file that it was read from, as the user named it; none if it stands in the lab file itself.
+    /// The file that the schedule was read from, as the user named it; none if it stands in the lab file itself.
     pub file: Option<Arc<str>>,
-    /// What happens between two steps.
+    /// The interpolation between two steps.
     pub interpolation: Interpolation,
     /// Whether it begins again at the time of its last step, or stays as it is then.
     repeat: bool,
 }
 
-/// What is changed at an instant; what is none stays as it is.
+/// The changes at one instant of a schedule; what is none stays as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
-    /// When, since the schedule began.
+    /// The time of the changes, since the schedule began.
     pub at: Duration,
-    /// The rate.
+    /// The new rate.
     pub rate: Option<Rate>,
-    /// The propagation delay.
+    /// The new propagation delay.
     pub delay: Option<Duration>,
-    /// The probability of loss.
+    /// The new probability of loss.
     pub loss: Option<Probability>,
-    /// The limit of the queue; its discipline stays.
+    /// The new limit of the queue; its discipline stays.
     pub queue: Option<Limit>,
 }
 
-/// What happens between two steps.
+/// The interpolation between two steps of a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interpolation {
-    /// Nothing: each step holds until the next.
+    /// No interpolation: each step holds until the next.
     #[default]
     Step,
-    /// Rate, delay and loss change in a straight line; the queue's limit by steps.
+    /// Linear interpolation of rate, delay and loss; the queue's limit changes by steps.
     Linear,
 }
 
 impl Timetable {
-    /// The schedule with these steps.
+    /// Creates the schedule with these steps.
     ///
     /// # Errors
     /// No steps, none that changes anything, times that do not rise, and a repeated schedule of no length.
@@ -77,12 +77,12 @@ impl Timetable {
         Self::new(csv::steps(text)?, interpolation, repeat)
     }
 
-    /// All steps, in order of time.
+    /// Returns all steps, in order of time.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Whether it begins again.
+    /// Whether the schedule begins again.
     pub fn is_repeated(&self) -> bool {
         self.repeat
     }

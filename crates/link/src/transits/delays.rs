@@ -6,16 +6,16 @@ use netloom_units::Duration;
 /// How many different values are kept exactly.
 const MOST: usize = 1 << 17;
 
-/// How long packets took, in a span of time.
+/// Quantiles of how long packets took, in a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delays {
-    /// How many there were; the segments of a train one by one.
+    /// The number of packets; the segments of a train count one by one.
     pub packets: u64,
-    /// At least half of them took no longer.
+    /// The median: at least half of the packets took no longer.
     pub p50: Duration,
-    /// At least 99 of 100 took no longer.
+    /// The 99th percentile: at least 99 of 100 packets took no longer.
     pub p99: Duration,
-    /// None took longer.
+    /// The longest time that a packet took.
     pub max: Duration,
 }
 
