@@ -14,7 +14,7 @@ use netloom_link::{Bars, Departure, DropLog, Fate, Note, OnTheWire, Pipe, PipeCh
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
-/// A packet came from a port that leads nowhere.
+/// The error that a packet came from a port that leads nowhere.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownPort(pub PortId);
 
@@ -37,7 +37,7 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// A fabric of these pipes; the pipe at index i gets the id i.
+    /// Creates a fabric of these pipes; the pipe at index i gets the id i.
     ///
     /// # Panics
     /// If two pipes without a filter take their packets from one port, or only pipes with one, or if there are more
@@ -60,7 +60,7 @@ impl Fabric {
         this
     }
 
-    /// A packet enters at `port` at `now`.
+    /// Injects a packet at `port` at `now`.
     ///
     /// # Errors
     /// Gives the packet back if no pipe begins at that port.
@@ -120,7 +120,7 @@ impl Fabric {
         bars.is_some_and(|bars| packet.source().is_some_and(|source| bars.part(source, port.0)))
     }
 
-    /// When [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None
+    /// Returns when [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None
     /// while the fabric is empty.
     pub fn next_wake(&self) -> Option<Instant> {
         self.wakes.first().map(|(instant, _)| instant)
@@ -195,8 +195,8 @@ impl Fabric {
         self.notice(now, id);
     }
 
-    /// Counting begins at `now`, before anything happens then: in all pipes, routers and switches, and in journals. This alone
-    /// decides from when on things count. What is inside pipes is counted as such.
+    /// Begins counting anew at `now`, before anything happens then: in all pipes, routers and switches, and in journals. This
+    /// alone decides from when on things count. What is inside pipes is counted as such.
     pub fn begin_counting(&mut self, now: Instant) {
         for (pipe, number) in self.pipes.iter_mut().zip(0..) {
             pipe.begin_counting(now, self.drop_log.of(number));
@@ -204,18 +204,18 @@ impl Fabric {
         self.transit.begin_counting();
     }
 
-    /// From now on these packets of a pipe are counted for themselves.
+    /// Counts these packets of a pipe separately from now on.
     pub fn watch(&mut self, pipe: PipeId, subset: Subset) {
         self.drop_log.watch(pipe.0, subset);
     }
 
-    /// The packets of each pipe that are counted for themselves, in order of ids.
+    /// Returns the packets of each pipe that are counted separately, in order of ids.
     pub fn watched(&self) -> impl Iterator<Item = &[Watched]> {
         (0..).take(self.pipes.len()).map(|pipe| self.drop_log.watched(pipe))
     }
 
-    /// A node at a pipe's link stops, or runs again: while any has stopped, the pipe is cut, whatever else restores it. `wire`: what
-    /// becomes then of what is on the wire.
+    /// Records that a node at a pipe's link stops, or runs again: while any has stopped, the pipe is cut, whatever else restores
+    /// it. `wire`: what becomes then of what is on the wire.
     ///
     /// # Panics
     /// If there is no such pipe.
@@ -225,13 +225,13 @@ impl Fabric {
         self.notice(now, id);
     }
 
-    /// What each pipe has counted, in order of ids.
+    /// Returns the counters of each pipe, in order of ids.
     pub fn counters(&self) -> impl Iterator<Item = &PipeCounters> {
         self.pipes.iter().map(Pipe::counters)
     }
 
-    /// From now on notes are taken of all that happens to packets in the pipes that `is_wanted` says it of, by their ids in the
-    /// whole if this is a shard of one. What is inside a pipe when that begins is noted from there on.
+    /// Takes notes from now on of all that happens to packets in the pipes for which `is_wanted` returns true, by their ids in
+    /// the whole if this is a shard of one. What is inside a pipe when that begins is noted from there on.
     pub fn take_notes(&mut self, is_wanted: impl Fn(PipeId) -> bool) {
         let whose = |own: u32| match self.places.as_ref().map(|places| places[own as usize]) {
             None => Some(PipeId(own)),
@@ -243,14 +243,14 @@ impl Fabric {
         self.drop_log.take_notes(if wanted.contains(&true) { wanted } else { Vec::new() });
     }
 
-    /// How many notes were taken since [`Fabric::notes`] was asked last.
+    /// Returns how many notes were taken since the last call of [`Fabric::notes`].
     #[inline]
     pub fn noted(&self) -> usize {
         self.drop_log.noted()
     }
 
-    /// The notes since this was asked last; they have the ids of their pipes as numbers, those in the whole if this is a shard of
-    /// one. Those of one pipe are in the order in which things happened; of several, in any order.
+    /// Returns the notes since the last call; they have the ids of their pipes as numbers, those in the whole if this is a shard
+    /// of one. Those of one pipe are in the order in which things happened; of several, in any order.
     pub fn notes(&mut self) -> impl Iterator<Item = Note> + '_ {
         let Self { drop_log, places, .. } = self;
         drop_log.notes().map(|note| match places.as_ref().map(|places| places[note.pipe as usize]) {
@@ -259,12 +259,12 @@ impl Fabric {
         })
     }
 
-    /// From now on it is written down which packets are dropped or marked, or not any more.
+    /// Starts or stops recording which packets are dropped or marked.
     pub fn take_fates(&mut self, wanted: bool) {
         self.drop_log.take_fates(wanted);
     }
 
-    /// What was dropped or marked since this was asked last; pipes are numbered as those of [`Fabric::notes`].
+    /// Returns the drops and marks that were recorded since the last call; pipes are numbered as those of [`Fabric::notes`].
     pub fn fates(&mut self) -> impl Iterator<Item = Fate> + '_ {
         let Self { drop_log, places, .. } = self;
         drop_log.fates().filter_map(|fate| match places.as_ref().map(|places| places[fate.pipe as usize]) {
@@ -279,7 +279,7 @@ impl Fabric {
         Self { places: Some(places), ..self }
     }
 
-    /// The packets that were dropped since [`Fabric::recycle`] was called.
+    /// Returns the packets that were dropped since [`Fabric::recycle`] was called.
     pub fn dropped(&self) -> impl Iterator<Item = &Packet> {
         self.drop_log.iter().map(|dropped| &dropped.packet)
     }

@@ -15,31 +15,31 @@ pub struct PipeId(pub u32);
 /// A pipe's place in the fabric.
 #[derive(Clone, Debug)]
 pub struct PipeSpec {
-    /// What the pipe's random generators are derived from, with the fabric's seed; unique.
+    /// The unique name of the pipe, from which, with the fabric's seed, its random generators are derived.
     pub name: String,
-    /// Its models.
+    /// The models of the pipe.
     pub config: PipeConfig,
-    /// Neighbouring segments that are due within this span leave as one train; zero turns that off.
+    /// The coalescing window: neighbouring segments that are due within this span leave as one train; zero turns that off.
     pub coalesce: Duration,
-    /// Whose packets enter it.
+    /// The port whose packets enter the pipe.
     pub from: PortId,
-    /// Which of them do: all that no pipe before this one takes, and that this matches. None: what no filter matches;
-    /// of the pipes that share `from`, exactly one has none.
+    /// The filter of the packets that enter the pipe: all that no pipe before this one takes, and that this matches. None: what
+    /// no filter matches; of the pipes that share `from`, exactly one has none.
     pub filter: Option<Filter>,
-    /// Where its packets leave the fabric.
+    /// The port at which the pipe's packets leave the fabric.
     pub to: PortId,
-    /// All ports of a shared medium, if it is one, `from` and `to` among them: what enters by one of them leaves by all
+    /// All ports of a shared medium, if the pipe is one, `from` and `to` among them: what enters by one of them leaves by all
     /// others. Empty for the direction of a link.
     pub medium: Vec<PortId>,
 }
 
 impl PipeSpec {
-    /// The ports by which its packets enter it.
+    /// Returns the ports by which packets enter the pipe.
     pub fn entrances(&self) -> &[PortId] {
         if self.medium.is_empty() { core::slice::from_ref(&self.from) } else { &self.medium }
     }
 
-    /// The ports by which its packets leave it.
+    /// Returns the ports by which packets leave the pipe.
     pub fn exits(&self) -> &[PortId] {
         if self.medium.is_empty() { core::slice::from_ref(&self.to) } else { &self.medium }
     }

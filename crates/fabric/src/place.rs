@@ -2,11 +2,11 @@
 
 use crate::PipeId;
 
-/// What a pipe of a shard is in the whole.
+/// The place of a shard's pipe in the whole fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// This pipe.
+    /// The pipe with this id, as a whole.
     Own(PipeId),
-    /// The end of this pipe, which another shard computes.
+    /// The end of the pipe with this id, which another shard computes.
     Inlet(PipeId),
 }

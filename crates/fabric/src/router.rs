@@ -43,12 +43,12 @@ pub struct RouterSpec {
     pub groups: Vec<GroupRoute>,
 }
 
-/// What a router does with the packets of a source for a group.
+/// A multicast route of a router: what it does with the packets of a source for a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupRoute {
-    /// The group.
+    /// The address of the group.
     pub group: IpAddr,
-    /// The source's addresses.
+    /// The addresses of the source.
     pub sources: Vec<IpAddr>,
     /// The place of the interface at which packets come in; at others they are ignored.
     pub from: usize,
@@ -128,24 +128,24 @@ impl RouterInterface {
     }
 }
 
-/// What a transit router did, in packets: the segments of a train count one by one.
+/// The counters of a transit router, in packets: the segments of a train count one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RouterCounters {
-    /// Passed on.
+    /// Packets that the router passed on.
     pub forwarded: u64,
-    /// What went on instead of packets that were cut, since the next link carries only smaller ones.
+    /// Fragments that went on instead of packets that were cut, since the next link carries only smaller ones.
     pub fragments: u64,
-    /// For the router itself, and answered.
+    /// Packets for the router itself that it answered.
     pub answered: u64,
-    /// Dropped because they had passed as many routers as they may.
+    /// Packets that were dropped because they had passed as many routers as they may.
     pub expired: u64,
-    /// Dropped because no route leads to their destination, or because nobody has that address.
+    /// Packets that were dropped because no route leads to their destination, or because nobody has that address.
     pub unroutable: u64,
-    /// Dropped because the next link carries only smaller ones.
+    /// Packets that were dropped because the next link carries only smaller ones.
     pub too_big: u64,
-    /// Dropped because the checksum of their IPv4 header is wrong, or because they are shorter than they say.
+    /// Packets that were dropped because the checksum of their IPv4 header is wrong, or because they are shorter than they say.
     pub malformed: u64,
-    /// Dropped for anything else: for the router itself without an answer, for everybody, or no IP at all.
+    /// Packets that were dropped for anything else: for the router itself without an answer, for everybody, or no IP at all.
     pub ignored: u64,
 }
 

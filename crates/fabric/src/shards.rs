@@ -20,17 +20,17 @@ pub use partition::{Cuts, Partition};
 /// A part of a fabric.
 #[derive(Debug)]
 pub struct Shard {
-    /// Its pipes and devices, numbered anew.
+    /// The shard's pipes and devices, numbered anew.
     pub fabric: Fabric,
-    /// What each of its pipes is in the whole.
+    /// The places of the shard's pipes in the whole fabric.
     pub pipes: Vec<Place>,
-    /// Which of the whole's routers its routers are.
+    /// The numbers of the shard's routers among the routers of the whole fabric.
     pub routers: Vec<usize>,
-    /// Which of the whole's switches its switches are.
+    /// The numbers of the shard's switches among the switches of the whole fabric.
     pub switches: Vec<usize>,
-    /// Where its packets meet nodes.
+    /// The ports at which the shard's packets meet nodes.
     pub ports: Vec<PortId>,
-    /// Its pipes that end at devices of other shards.
+    /// The shard's pipes that end at devices of other shards.
     pub borders: Vec<Border>,
 }
 
@@ -48,7 +48,7 @@ pub struct Border {
 }
 
 impl Shard {
-    /// From now on these packets of a pipe are counted for themselves, if the shard has it; `pipe` is its id in the whole.
+    /// Counts these packets of a pipe separately from now on, if the shard has it; `pipe` is its id in the whole.
     pub fn watch(&mut self, pipe: PipeId, subset: &Subset) {
         for (place, own) in self.pipes.iter().zip(0..) {
             if pipe_of(*place) == pipe {
@@ -57,7 +57,7 @@ impl Shard {
         }
     }
 
-    /// A whole fabric as its only shard.
+    /// Returns a whole fabric as its only shard.
     pub fn whole(fabric: Fabric) -> Self {
         let count = u32::try_from(fabric.ends().count()).expect("fewer than 2^32 pipes");
         let routers = (0..fabric.router_counters().count()).collect();

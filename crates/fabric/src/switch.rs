@@ -38,19 +38,19 @@ use vlans::Vlans;
 /// A switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchSpec {
-    /// Its ports.
+    /// The ports of the switch.
     pub ports: Vec<SwitchPort>,
-    /// For how long it remembers an address of which it does not hear any more.
+    /// The ageing time: how long the switch remembers an address of which it does not hear any more.
     pub ageing: Duration,
-    /// How many addresses it remembers at most.
+    /// The largest number of addresses that the switch remembers.
     pub capacity: usize,
-    /// Addresses that are always behind the port at this place, whatever it hears.
+    /// Addresses that are always behind the port at this place, whatever the switch hears.
     pub fixed: Vec<([u8; 6], usize)>,
-    /// The VLANs of each port; empty if it looks at no tag.
+    /// The VLANs of each port; empty if the switch looks at no tag.
     pub vlans: Vec<PortVlans>,
-    /// Its part in a spanning tree, if it takes part in one.
+    /// The switch's part in a spanning tree, if it takes part in one.
     pub tree: Option<TreeSpec>,
-    /// What it does with groups of multicast, if it looks at them.
+    /// The multicast snooping of the switch; none if it does not look at groups.
     pub snooping: Option<SnoopingSpec>,
 }
 
@@ -63,49 +63,51 @@ pub struct SwitchPort {
     pub mtu: Bytes,
 }
 
-/// What a switch did at one of its ports, in frames: the segments of a train count one by one.
+/// The counters of a switch at one of its ports, in frames: the segments of a train count one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchCounters {
-    /// Came in here.
+    /// Frames that came in here.
     pub received: u64,
-    /// Went out here.
+    /// Frames that went out here.
     pub sent: u64,
-    /// Of those that came in: went out at all other ports.
+    /// Frames that came in here and went out at all other ports.
     pub flooded: u64,
-    /// Of those that came in: dropped because they were for somebody behind this very port.
+    /// Frames that came in here and were dropped because they were for somebody behind this very port.
     pub filtered: u64,
-    /// Of those that came in: dropped because they were for bridges themselves.
+    /// Frames that came in here and were dropped because they were for bridges themselves.
     pub reserved: u64,
-    /// Of those that came in: dropped because they were of a VLAN that is not carried here.
+    /// Frames that came in here and were dropped because they were of a VLAN that is not carried here.
     pub foreign: u64,
-    /// Of those that came in: dropped because they were no frames, or came from no address or from that of a group.
+    /// Frames that came in here and were dropped because they were too short for an Ethernet header, or came from no address or
+    /// from that of a group.
     pub malformed: u64,
-    /// Dropped because the link here carries only smaller ones.
+    /// Frames that were dropped because the link here carries only smaller ones.
     pub too_big: u64,
     /// Addresses that were learned here.
     pub learned: u64,
-    /// Of these: were behind another port before.
+    /// Addresses that were learned here and were behind another port before.
     pub moved: u64,
     /// How often an address was not learned here, since there was no room.
     pub unlearned: u64,
-    /// Of those that came in: dropped because the spanning tree does not let this port forward, or the one where they would leave.
+    /// Frames that came in here and were dropped because the spanning tree does not let this port forward, or the one where they
+    /// would leave.
     pub blocked: u64,
-    /// Of those that came in: what other bridges say of the spanning tree.
+    /// BPDUs that came in here: what other bridges say of the spanning tree.
     pub received_bpdus: u64,
-    /// Of these: nothing that counts.
+    /// BPDUs that came in here and were ignored, since they are malformed or of an unknown kind.
     pub malformed_bpdus: u64,
-    /// Of those that went out: what this switch says of the spanning tree.
+    /// BPDUs that went out here: what this switch says of the spanning tree.
     pub sent_bpdus: u64,
     /// The port's part in the spanning tree, if the switch takes part in one.
     pub tree: Option<PortTree>,
-    /// What it counted of groups, if the switch looks at them.
+    /// The port's counters of multicast snooping, if the switch looks at groups.
     pub snooping: Option<SnoopingCounters>,
 }
 
-/// A switch: what it has counted, and what it knows of groups.
+/// The state of a switch: its counters, and what it knows of groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchState {
-    /// What it has counted at each of its ports.
+    /// The counters of the switch at each of its ports.
     pub ports: Vec<SwitchCounters>,
     /// The ports with members, by VLAN and group.
     pub members: Vec<Membership>,

@@ -6,8 +6,8 @@ use netloom_link::Departure;
 use netloom_units::{Duration, Instant};
 
 impl Fabric {
-    /// A packet comes over the border from another shard, where it has left the pipe that this inlet stands for. It goes
-    /// on at the instant at which it was due there, or as soon as possible if this shard is already beyond that.
+    /// Takes over a packet from another shard, where it has left the pipe that this inlet stands for. It goes on at the instant
+    /// at which it was due there, or as soon as possible if this shard is already beyond that.
     ///
     /// # Panics
     /// If there is no such pipe.
@@ -21,7 +21,7 @@ impl Fabric {
         self.transit.overhear(inlet);
     }
 
-    /// When the next packet leaves this pipe, as far as that is known now; nothing leaves it before.
+    /// Returns when the next packet leaves this pipe, as far as that is known now; nothing leaves it before.
     ///
     /// # Panics
     /// If there is no such pipe.
@@ -29,7 +29,7 @@ impl Fabric {
         self.pipes[pipe.0 as usize].next_known()
     }
 
-    /// The pipes whose packets are handed out at this port, other than shared media.
+    /// Returns the pipes whose packets are handed out at this port, other than shared media.
     pub fn pipes_to(&self, port: PortId) -> impl Iterator<Item = PipeId> {
         let ends_here = move |index: &usize| self.exits[*index] == port;
         let ids =
@@ -37,8 +37,8 @@ impl Fabric {
         ids.filter(|id| self.transit.at_exit(*id).is_none() && self.transit.medium(*id).is_none())
     }
 
-    /// When the first packet of this pipe can be taken by [`Fabric::take_ahead`] so long before it is due; none if none is on its
-    /// way or on the transmitter.
+    /// Returns when the first packet of this pipe can be taken by [`Fabric::take_ahead`] so long before it is due; none if none
+    /// is on its way or on the transmitter.
     ///
     /// # Panics
     /// If there is no such pipe.

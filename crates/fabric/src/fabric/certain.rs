@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use netloom_units::{Duration, Instant};
 
 impl Fabric {
-    /// The instant before which all deliveries are known at `now`, no matter what is injected from `now` on; at least
+    /// Returns the instant before which all deliveries are known at `now`, no matter what is injected from `now` on; at least
     /// `now`. It holds until a pipe is changed, cut or restored by hand.
     ///
     /// An answer may be earlier than what could be proved, never later. See [`netloom_link::Pipe::certain_until`].
@@ -31,7 +31,7 @@ impl Fabric {
         }
     }
 
-    /// The same of a single pipe.
+    /// Returns the instant before which all deliveries of a single pipe are known at `now`; see [`Fabric::certain_until`].
     ///
     /// # Panics
     /// If there is no such pipe.
@@ -130,12 +130,12 @@ impl Fabric {
         until
     }
 
-    /// Where each pipe begins and ends, in order of ids; of shared media two of their ports.
+    /// Returns where each pipe begins and ends, in order of ids; of shared media two of their ports.
     pub fn ends(&self) -> impl Iterator<Item = (PortId, PortId)> {
         self.entrances.iter().copied().zip(self.exits.iter().copied())
     }
 
-    /// When this pipe wants to be called next.
+    /// Returns when this pipe wants to be called next.
     ///
     /// # Panics
     /// If there is no such pipe.
@@ -143,7 +143,7 @@ impl Fabric {
         self.pipes[id.0 as usize].next_wake()
     }
 
-    /// For how long whatever enters this pipe is on its way at least; see [`netloom_link::Pipe::lookahead`].
+    /// Returns how long whatever enters this pipe is on its way at least; see [`netloom_link::Pipe::lookahead`].
     ///
     /// # Panics
     /// If there is no such pipe.

@@ -16,7 +16,7 @@ use netloom_units::{Duration, Instant};
 const HORIZON: Duration = Duration::from_secs(10);
 
 impl Fabric {
-    /// The same fabric with these transit devices, each at the ends of its pipes. What leaves a pipe there is not handed
+    /// Returns the same fabric with these transit devices, each at the ends of its pipes. What leaves a pipe there is not handed
     /// out, but passed on at the same instant.
     ///
     /// # Panics
@@ -31,27 +31,27 @@ impl Fabric {
         self
     }
 
-    /// What each transit router has counted, in their order.
+    /// Returns the counters of each transit router, in the order of the routers.
     pub fn router_counters(&self) -> impl Iterator<Item = &RouterCounters> {
         self.transit.counters()
     }
 
-    /// What each switch has counted at each of its ports, in their order.
+    /// Returns the counters of each switch at each of its ports, in the order of the switches.
     pub fn switch_counters(&self) -> impl Iterator<Item = &[SwitchCounters]> {
         self.transit.switch_counters()
     }
 
-    /// What each switch has counted, and what it knows of groups at `now`, in their order.
+    /// Returns the counters of each switch, and what it knows of groups at `now`, in the order of the switches.
     pub fn switch_states(&self, now: Instant) -> impl Iterator<Item = SwitchState> {
         self.transit.switch_states(now)
     }
 
-    /// The Ethernet addresses that packets bear when they leave the fabric.
+    /// Returns the Ethernet addresses that packets bear when they leave the fabric.
     pub fn ethernet(&self) -> &Ethernet {
         self.transit.ethernet()
     }
 
-    /// From now on, what passes the ports of transit devices is written down, or no longer: for taps.
+    /// Starts or stops recording, for taps, what passes the ports of transit devices.
     pub fn watch_routers(&mut self, is_watched: bool) {
         self.transit.watch(is_watched);
     }

@@ -6,26 +6,25 @@ use netloom_link::{PipeSample, SampledPackets};
 use netloom_units::{Duration, Instant};
 
 impl Fabric {
-    /// From now on it is measured how long packets take through each pipe, or not any more.
+    /// Starts or stops measuring how long packets take through each pipe.
     pub fn measure_delays(&mut self, wanted: bool) {
         self.drop_log.measure_delays(wanted);
     }
 
-    /// What each pipe shows at `now`, in order of ids, when all that happens until then has happened. What is injected afterwards
-    /// enters at `now` or later.
+    /// Returns the state of each pipe at `now`, in order of ids, when all that happens until then has happened. What is injected
+    /// afterwards enters at `now` or later.
     pub fn sample(&mut self, now: Instant) -> impl Iterator<Item = PipeSample> + '_ {
         let Self { pipes, drop_log, .. } = self;
         pipes.iter_mut().zip(0..).map(move |(pipe, number)| pipe.sample(now, drop_log.of(number)))
     }
 
-    /// From now on each pipe picks packets that come in at least so long after one another; or none any more. See
-    /// [`Fabric::sampled_packets`].
+    /// Starts sampling packets of each pipe that come in at least `step` apart; none stops sampling. See [`Fabric::sampled_packets`].
     pub fn sample_packets(&mut self, step: Option<Duration>) {
         self.drop_log.sample_packets(step);
     }
 
-    /// What has become, until `now`, of picked packets since this was asked last. Pipes are numbered as those of [`Fabric::notes`].
-    /// What is injected afterwards enters at `now` or later.
+    /// Returns the records of sampled packets since the last call: what has become of them until `now`. Pipes are numbered as
+    /// those of [`Fabric::notes`]. What is injected afterwards enters at `now` or later.
     pub fn sampled_packets(&mut self, now: Instant) -> SampledPackets {
         // Pipes put off what is not visible.
         self.settle(now);

@@ -23,20 +23,20 @@ use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 use query::Question;
 
-/// What a switch does with groups of multicast.
+/// The multicast snooping of a switch: what it does with groups.
 #[derive(Clone, Debug)]
 pub struct SnoopingSpec {
-    /// How many groups it knows at most, each VLAN by itself; what is for others goes everywhere.
+    /// The largest number of groups that the switch knows; a group counts once in each VLAN. Frames for other groups go everywhere.
     pub capacity: usize,
-    /// How often a querier asks, how long hosts may take, and how many of their answers in a row may be lost, less one.
+    /// The timing of queriers: how often they ask, how long hosts may take, and how many answers in a row may be lost, plus one.
     pub timing: Timing,
-    /// How long a host may take to say that it is still a member when another has left.
+    /// The last member query interval: how long a host may take to say that it is still a member when another has left.
     pub last_member: Duration,
     /// The places of ports that are taken to lead to a router, whatever is heard there.
     pub routers: Vec<usize>,
     /// The places of ports where a leaving member is taken to be the last.
     pub fast_leave: Vec<usize>,
-    /// How it asks, if it does.
+    /// The querier of the switch; none if it asks nothing.
     pub querier: Option<QuerierSpec>,
 }
 
@@ -66,7 +66,7 @@ pub struct QuerierSpec {
     pub is_mldv1: bool,
 }
 
-/// What a switch has counted of groups at one of its ports.
+/// The counters of multicast snooping at one port of a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnoopingCounters {
     /// Reports of IGMP and MLD, leaves among them, that came in.

@@ -38,34 +38,34 @@ pub struct TreeSpec {
 /// A port in a spanning tree.
 #[derive(Clone, Copy, Debug)]
 pub struct TreePort {
-    /// The address from which it sends.
+    /// The address from which the port sends.
     pub mac: [u8; 6],
-    /// What it costs to reach the root by it.
+    /// The path cost of the port: what it adds to the cost of the way to the root.
     pub cost: u32,
-    /// Whether there is taken to be no bridge until one is heard.
+    /// Whether the port is an edge port: there is taken to be no bridge until one is heard.
     pub is_edge: bool,
-    /// Whether there is at most one other bridge.
+    /// Whether the port's link is point-to-point: there is at most one other bridge.
     pub is_point_to_point: bool,
 }
 
-/// What a port is for (section 17.7).
+/// The role of a port in a spanning tree (section 17.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortRole {
-    /// Its link is down.
+    /// The role of a port whose link is down.
     #[default]
     Disabled,
-    /// The best way to the root.
+    /// The role of the port with the best way to the root.
     Root,
-    /// The way to the root for all on its link.
+    /// The role of the port that is the way to the root for all on its link.
     Designated,
-    /// Another way to the root, not taken.
+    /// The role of a port with another way to the root, not taken.
     Alternate,
-    /// Another way to a link for which another port of this switch is designated.
+    /// The role of a port with another way to a link for which another port of this switch is designated.
     Backup,
 }
 
 impl PortRole {
-    /// The standard's word for it.
+    /// Returns the standard's word for the role.
     pub fn name(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
@@ -78,7 +78,7 @@ impl PortRole {
 }
 
 impl PortState {
-    /// The standard's word for it.
+    /// Returns the standard's word for the state.
     pub fn name(self) -> &'static str {
         match self {
             Self::Discarding => "discarding",
@@ -88,30 +88,30 @@ impl PortState {
     }
 }
 
-/// What a port does with frames.
+/// The state of a port in a spanning tree: what it does with frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortState {
-    /// It takes and sends none.
+    /// The port takes and sends no frames, and learns no addresses.
     #[default]
     Discarding,
-    /// It learns whom they come from.
+    /// The port learns source addresses, but takes and sends no frames.
     Learning,
-    /// It takes and sends them.
+    /// The port takes and sends frames, and learns source addresses.
     Forwarding,
 }
 
 /// A port's part in a spanning tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortTree {
-    /// What it is for.
+    /// The role of the port.
     pub role: PortRole,
-    /// What it does.
+    /// The state of the port.
     pub state: PortState,
-    /// How often its state has changed.
+    /// The number of changes of the port's state.
     pub changes: u64,
-    /// When it changed last.
+    /// When the port's state changed last.
     pub last_change: Option<Instant>,
-    /// How often it forgot its addresses because the tree had changed elsewhere.
+    /// How often the port forgot its addresses because the tree had changed elsewhere.
     pub topology_changes: u64,
 }
 

@@ -10,9 +10,9 @@ use netloom_units::Bytes;
 /// The VLANs of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortVlans {
-    /// That of frames without a tag; none: they are dropped.
+    /// The VLAN of frames without a tag; none: they are dropped.
     pub untagged: Option<u16>,
-    /// Those whose frames bear a tag here.
+    /// The VLANs whose frames bear a tag here.
     pub tagged: Vec<u16>,
 }
 
