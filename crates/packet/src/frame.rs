@@ -113,12 +113,12 @@ impl Frame {
         self.len = len.max(self.here);
     }
 
-    /// All bytes, from the Ethernet header on; of a phantom, and of a packet that is elsewhere, only its headers.
+    /// Returns all bytes, from the Ethernet header on; of a phantom, and of a packet that is elsewhere, only its headers.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.here]
     }
 
-    /// What the sender's kernel left undone.
+    /// Returns the virtio-net header, which says what the sender's kernel left undone.
     pub fn virtio(&self) -> &VirtioHeader {
         &self.virtio
     }

@@ -79,11 +79,11 @@ impl Span {
 /// The bytes to send for a packet: headers of its own, and a piece of the shared payload.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Head {
-    /// What the receiver's kernel has still to do.
+    /// The virtio-net header, which says what the receiver's kernel has still to do.
     pub virtio: VirtioHeader,
-    /// How many bytes of headers were written.
+    /// The number of bytes of headers that were written.
     pub len: usize,
-    /// Where in [`Packet::bytes`] the payload lies.
+    /// The range of the payload in [`Packet::bytes`].
     pub payload: Range<usize>,
 }
 
@@ -199,8 +199,8 @@ impl Packet {
         patched
     }
 
-    /// How many routers have passed it on since its frame was filled. Its Ethernet addresses are then no longer those of
-    /// the frame, but those of the ends of the link that it is on, which the caller that delivers it has to write.
+    /// Returns how many routers have passed the packet on since its frame was filled. Its Ethernet addresses are then no longer
+    /// those of the frame, but those of the ends of the link that it is on, which the caller that delivers it has to write.
     #[inline]
     pub fn hops(&self) -> u8 {
         self.span.hops()
@@ -273,7 +273,7 @@ impl Packet {
         (copied, left)
     }
 
-    /// By which port it entered the shared medium that it is on; see [`Packet::originate`].
+    /// Returns the number of the port by which the packet entered the shared medium that it is on; see [`Packet::originate`].
     pub fn origin(&self) -> u32 {
         self.frame.origin()
     }
@@ -296,7 +296,7 @@ impl Packet {
         (copied, left)
     }
 
-    /// By which port it came into the fabric, if [`Packet::mark_source`] was told.
+    /// Returns the number of the port by which the packet came into the fabric, if [`Packet::mark_source`] recorded it.
     pub fn source(&self) -> Option<u32> {
         self.frame.source()
     }
@@ -348,18 +348,18 @@ impl Packet {
         Some(first.wrapping_add(u32::try_from(before).expect("frames are shorter than 4 GiB")))
     }
 
-    /// Whose packet it is; none if this is not an IP packet.
+    /// Returns the flow of the packet; none if this is not an IP packet.
     pub fn flow(&self) -> Option<Flow> {
         flow::flow(self.bytes())
     }
 
-    /// Whether kernels and devices exchange it by themselves, as no program asked for it: everything but IP (ARP, spanning trees), IGMP,
-    /// neighbour discovery, router advertisements, and reports and queries of multicast listeners.
+    /// Whether kernels and devices exchange such packets by themselves, as no program asked for them: everything but IP (ARP,
+    /// spanning trees), IGMP, neighbour discovery, router advertisements, and reports and queries of multicast listeners.
     pub fn is_chatter(&self) -> bool {
         flow::is_chatter(self.bytes())
     }
 
-    /// The same segments once more; no byte is copied.
+    /// Returns a second packet of the same segments; no byte is copied.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         Self { frame: Arc::clone(&self.frame), span: self.span }
@@ -407,7 +407,7 @@ impl Packet {
         }
     }
 
-    /// The same in a frame of its own. A train is to be cut before, too.
+    /// Returns this packet as [`Packet::complete`] writes it, in a frame of its own. A train is to be cut before, too.
     #[must_use]
     pub fn completed(&self) -> Self {
         let mut bytes = Vec::new();

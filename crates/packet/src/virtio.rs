@@ -28,7 +28,7 @@ pub enum Segmentation {
     Other(u8),
 }
 
-/// What a kernel left undone on a packet.
+/// The virtio-net header of a packet: what a kernel left undone on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VirtioHeader {
     /// Where the checksum begins and where from there it is to be stored, in bytes; none when it is complete.
@@ -67,7 +67,7 @@ impl VirtioHeader {
         }
     }
 
-    /// Writes the header.
+    /// Returns the header as bytes.
     pub fn bytes(&self) -> [u8; VIRTIO_HEADER_LEN] {
         let kind = match self.segmentation {
             Segmentation::None => GSO_NONE,

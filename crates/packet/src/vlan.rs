@@ -14,26 +14,27 @@ const TAG: usize = 4;
 const PROTOCOL: [u8; 2] = [0x81, 0x00];
 
 impl Packet {
-    /// What the first tag says, if there is one: three bits of priority, one that it may be dropped, and twelve bits of VLAN.
+    /// Returns the tag control information of the first tag, if there is one: three bits of priority, the drop eligible
+    /// indicator, and twelve bits of VLAN identifier.
     #[inline]
     pub fn vlan_tag(&self) -> Option<u16> {
         let [high, low] = *self.bytes().get(ADDRESSES..ADDRESSES + TAG)?.strip_prefix(&PROTOCOL)?.first_chunk()?;
         Some(u16::from_be_bytes([high, low]))
     }
 
-    /// How many bytes of tags each segment has, which count as a part of its size. No link's MTU means them.
+    /// Returns how many bytes of tags each segment has, which count as a part of its size. No link's MTU includes them.
     pub fn tags_size(&self) -> Bytes {
         ethernet(self.bytes()).map_or(Bytes::default(), |(at, _)| Bytes::new((at - ETHERNET_HEADER) as u64))
     }
 
-    /// The same segments with a tag that says this, in front of those that they have. Their bytes are copied. None of what
-    /// is too short for an Ethernet header, or has too many headers.
+    /// Returns the same segments with a tag of this content in front of those that they have. Their bytes are copied. None if the
+    /// packet is too short for an Ethernet header, or has too many headers.
     pub fn with_vlan_tag(&self, says: u16) -> Option<Self> {
         let [high, low] = says.to_be_bytes();
         self.with_tags(0, &[PROTOCOL[0], PROTOCOL[1], high, low])
     }
 
-    /// The same segments without their first tag. Their bytes are copied. None if there is none.
+    /// Returns the same segments without their first tag. Their bytes are copied. None if there is none.
     pub fn without_vlan_tag(&self) -> Option<Self> {
         self.vlan_tag().and_then(|_| self.with_tags(TAG, &[]))
     }
