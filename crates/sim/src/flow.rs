@@ -11,24 +11,24 @@ use std::net::Ipv4Addr;
 /// A pipe on a flow's way: packets enter at one port and come out at the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Where they enter.
+    /// The port at which packets enter the pipe.
     pub entry: PortId,
-    /// Where they come out.
+    /// The port at which packets come out of the pipe.
     pub exit: PortId,
 }
 
 /// A flow of a simulation.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
-    /// Its name: chance is drawn from it and the seed.
+    /// The name of the flow, from which, with the seed, its random generators are derived.
     pub name: String,
-    /// What its source sends.
+    /// The traffic that the flow's source sends.
     pub sends: Sends,
-    /// The pipes that its packets cross; at least one, and none twice between the same ports.
+    /// The pipes that the flow's packets cross; at least one, and none twice between the same ports.
     pub path: Vec<Hop>,
-    /// The pipes that acknowledgements cross.
+    /// The pipes that the flow's acknowledgements cross.
     pub back: Vec<Hop>,
-    /// The addresses of its source and of its sink.
+    /// The addresses of the flow's source and of its sink.
     pub addresses: [Ipv4Addr; 2],
 }
 

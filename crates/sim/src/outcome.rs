@@ -21,33 +21,33 @@ pub struct Outcome {
     pub handed_out: u64,
 }
 
-/// One direction of a link.
+/// The outcome of one direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipeOutcome {
-    /// What is in force at the end.
+    /// The pipe's configuration in force at the end.
     pub config: PipeConfig,
-    /// What the models counted.
+    /// The counters of the pipe's models.
     pub counters: PipeCounters,
-    /// What was measured of the packets that came out.
+    /// The measurements of the packets that came out of the pipe.
     pub meter: Meter,
 }
 
-/// A source and its sink.
+/// The outcome of a source and its sink.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceOutcome {
-    /// Its name.
+    /// The name of the source.
     pub name: String,
-    /// Packets that were sent, again ones as well.
+    /// Packets that the source sent, retransmissions included.
     pub sent_packets: u64,
-    /// Their bytes from the IP header on.
+    /// The bytes of the sent packets from the IP header on.
     pub sent_bytes: u64,
-    /// Of these, packets that were sent again.
+    /// Packets among the sent ones that are retransmissions.
     pub resent_packets: u64,
-    /// Of those that were sent, packets of which a copy arrived unharmed: one that was sent again counts as two.
+    /// Packets among the sent ones of which a copy arrived unharmed: one that was sent again counts as two.
     pub arrived_packets: u64,
     /// Different packets that arrived unharmed.
     pub received_packets: u64,
-    /// Their bytes from the IP header on.
+    /// The bytes of the different packets that arrived unharmed, from the IP header on.
     pub received_bytes: u64,
     /// Packets that arrived once more: copies that links made, and what was sent again though it had arrived.
     pub duplicate_packets: u64,
@@ -57,19 +57,19 @@ pub struct SourceOutcome {
     pub reordered_packets: u64,
     /// Bytes of use that arrived: of a window sender the payload, of other sources all.
     pub useful_bytes: u64,
-    /// From the source's start to the last arrival; none if nothing arrived.
+    /// The time from the source's start to the last arrival; none if nothing arrived.
     pub active: Option<Duration>,
-    /// From sending to arriving, of different packets that arrived unharmed.
+    /// The delays of different packets that arrived unharmed, from sending to arriving.
     pub delays: Delays,
 }
 
 impl SourceOutcome {
-    /// Packets that were sent and of which no copy arrived unharmed, whatever links duplicated or corrupted.
+    /// Returns the number of packets that were sent and of which no copy arrived unharmed, whatever links duplicated or corrupted.
     pub fn lost_packets(&self) -> u64 {
         self.sent_packets - self.arrived_packets
     }
 
-    /// Bits of use per second between the source's start and the last arrival; zero if nothing arrived.
+    /// Returns the bits of use per second between the source's start and the last arrival; zero if nothing arrived.
     pub fn goodput_bits_per_second(&self) -> f64 {
         let seconds = self.active.map_or(0.0, Duration::as_secs_f64);
         if seconds > 0.0 { self.useful_bytes as f64 * 8.0 / seconds } else { 0.0 }

@@ -15,19 +15,19 @@ const BACKLOG: u32 = 64;
 /// Into how many spans the time of a saturated pipe is cut.
 const SPANS: u64 = 400;
 
-/// What there is to look at.
+/// A portrait of a pipe: what its models do to packets, one model at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Portrait {
-    /// The delay of one packet after the other, if it varies.
+    /// The delay of each packet in turn; empty with a constant delay and no reordering.
     pub delays: Vec<Duration>,
-    /// Whether one packet after the other is lost, if any is.
+    /// Whether each packet in turn is lost; empty if the pipe has no loss model.
     pub losses: Vec<bool>,
-    /// What the pipe sends if there is always something to send, if its rate varies: the middle of a span in seconds,
-    /// and bits per second.
+    /// The rate of the pipe while there is always something to send: the middle of a span in seconds, and bits per second. Empty
+    /// without a schedule if the rate is constant or unlimited.
     pub rates: Vec<(f64, f64)>,
 }
 
-/// Plays `packets` packets for delay and loss, and `span` for the rate. What does not vary is left out.
+/// Computes the portrait of a pipe: `packets` packets for delay and loss, and `span` for the rate. What does not vary is left out.
 pub fn portrait(config: &PipeConfig, seed: Seed, packets: u32, span: Duration) -> Portrait {
     let mut portrait = Portrait::default();
     let plain = PipeConfig::default();
