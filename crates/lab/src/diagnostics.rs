@@ -8,11 +8,11 @@ use std::ops::Range;
 /// A place in a lab file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
-    /// The byte where it begins.
+    /// The byte where the place begins.
     pub start: usize,
-    /// The byte behind its end.
+    /// The byte behind the end of the place.
     pub end: usize,
-    /// The line where it begins, from 1; 0 of what is nowhere in the file.
+    /// The line where the place begins, from 1; 0 of what is nowhere in the file.
     pub line: usize,
 }
 
@@ -82,7 +82,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// What is found at `span`, about `key` if that is not empty.
+    /// Creates a diagnostic about the place `span` and the key `key`, which is empty if there is none.
     pub fn new(span: Span, key: &str, message: impl Into<String>) -> Self {
         let (key, message) = (shortened(key.to_owned(), LONGEST_KEY), shortened(message.into(), LONGEST_MESSAGE));
         Self { span, key, message, related: Vec::new() }
@@ -94,22 +94,22 @@ impl Diagnostic {
         self
     }
 
-    /// Where it is.
+    /// Returns the place that the diagnostic is about.
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// The line in the lab file, from 1; 0 if it is about the file as a whole.
+    /// Returns the line in the lab file, from 1; 0 if the diagnostic is about the file as a whole.
     pub fn line(&self) -> usize {
         self.span.line
     }
 
-    /// The key it is about, for example `links.access.rate`; empty if there is none.
+    /// Returns the key that the diagnostic is about, for example `links.access.rate`; empty if there is none.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// What is wrong and what would be right.
+    /// Returns the message, which says what is wrong and what would be right.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -119,7 +119,7 @@ impl Diagnostic {
     }
 }
 
-/// What is wrong with a lab file, in the order of its lines.
+/// The errors or the warnings about a lab file, in the order of its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
     file: String,
@@ -140,12 +140,12 @@ pub(crate) enum Severity {
 }
 
 impl Diagnostics {
-    /// The errors in the text `source` of `file`.
+    /// Creates a list of errors in the text `source` of `file`.
     pub fn of_errors(file: &str, source: &str, entries: Vec<Diagnostic>) -> Self {
         Self::new(file, source, Severity::Error, entries)
     }
 
-    /// The warnings about the text `source` of `file`.
+    /// Creates a list of warnings about the text `source` of `file`.
     pub fn of_warnings(file: &str, source: &str, entries: Vec<Diagnostic>) -> Self {
         Self::new(file, source, Severity::Warning, entries)
     }
@@ -163,22 +163,22 @@ impl Diagnostics {
         Self { point, ..self }
     }
 
-    /// Whether there is none.
+    /// Whether the list has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many there are, those that are not shown included.
+    /// Counts the entries, including those that are not shown.
     pub fn len(&self) -> usize {
         self.entries.len() + self.left_out
     }
 
-    /// The first hundred of them, in the order of their lines.
+    /// Returns the first hundred entries, in the order of their lines.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.entries.iter()
     }
 
-    /// Each on one line: file, line, key and message.
+    /// Formats each entry on one line: file, line, key and message.
     pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
         let shown = self.entries.iter().map(|entry| match entry.span.line {
             0 => format!("{}: {}", self.file, entry.title()),
@@ -201,7 +201,7 @@ impl Diagnostics {
         (self.left_out > 0).then(|| format!("and {} more {what}{plural}", self.left_out))
     }
 
-    /// All with their places in the file shown, in colours for a terminal.
+    /// Formats all entries, with their places in the file shown, in colours for a terminal.
     pub fn render_styled(&self) -> String {
         self.render(&Renderer::styled())
     }

@@ -45,11 +45,11 @@ use netloom_units::Duration;
 pub struct Expectation {
     /// Its line in the lab file.
     pub line: usize,
-    /// As the lab file has it.
+    /// The text of the expectation, as the lab file has it.
     pub text: String,
-    /// What is looked at.
+    /// The term that is measured: the left side of the comparison.
     pub term: Term,
-    /// What must hold for it.
+    /// The test that the value of the term must pass.
     pub test: Test,
 }
 
@@ -60,31 +60,31 @@ pub struct Figure {
     pub name: String,
     /// Its line in the lab file.
     pub line: usize,
-    /// As the lab file has it.
+    /// The text of the figure, as the lab file has it.
     pub text: String,
-    /// What is looked at.
+    /// The term that is measured.
     pub term: Term,
-    /// In which unit it is; what a program prints has the one that the lab file says.
+    /// The unit of the figure; what a program prints has the one that the lab file gives.
     pub unit: FigureUnit,
 }
 
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureUnit {
-    /// In reports: `bit/s`, `ns`, `share`, `packets`, `B`, or nothing.
+    /// The name of the unit in reports: `bit/s`, `ns`, `share`, `packets`, `B`, or nothing.
     pub name: &'static str,
-    /// By what a value is multiplied to be in it.
+    /// The factor by which a value is multiplied to be in this unit.
     pub factor: f64,
 }
 
-/// What an expectation looks at.
+/// A part of the lab that is measured, with its metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A command of the timeline.
     Command {
         /// The entry's place in the timeline.
         event: usize,
-        /// What of it.
+        /// The metric of the command.
         metric: CommandMetric,
     },
     /// One or both directions of a link.
@@ -95,36 +95,37 @@ pub enum Subject {
         direction: Option<Direction>,
         /// The further pipe of this name; none: the link's own.
         pipe: Option<String>,
-        /// What of it.
+        /// The metric of the link's direction.
         metric: PipeMetric,
-        /// Which packets; none: all of them.
+        /// The packets that count; none: all of them.
         only: Option<Box<Subset>>,
     },
     /// A node that was sampled.
     Node {
         /// The node's place in the plan.
         node: usize,
-        /// What of it.
+        /// The metric of the node.
         metric: NodeMetric,
     },
     /// TCP connections that were sampled inside nodes.
     Tcp {
-        /// Which of them.
+        /// The connections that are meant.
         part: TcpPart,
-        /// Whether each of them has a value of its own.
+        /// Whether each connection has a value of its own.
         each: bool,
-        /// What of them.
+        /// The metric of the connections.
         metric: TcpMetric,
     },
 }
 
 impl Expectation {
-    /// All that has to be measured for it.
+    /// Returns all terms that have to be measured for the expectation.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         std::iter::once(&self.term).chain(self.test.terms())
     }
 
-    /// The same of this part of the run, as far as what it is about has parts and it does not name one itself.
+    /// Returns the expectation limited to this part of the run. A term stays as it is if it names a part itself, or if its subject
+    /// has no parts.
     pub fn within(&self, window: Window) -> Self {
         let mut other = self.clone();
         other.term.limit(window);
@@ -134,7 +135,7 @@ impl Expectation {
 }
 
 impl Subject {
-    /// In which unit the subject is measured.
+    /// Returns the unit in which the subject is measured.
     pub fn dimension(&self) -> Dimension {
         match self {
             Self::Command { metric, .. } => metric.dimension(),
@@ -145,7 +146,7 @@ impl Subject {
     }
 }
 
-/// What must hold.
+/// A test that a measured value must pass.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
     /// `== X`

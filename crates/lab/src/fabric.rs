@@ -21,7 +21,7 @@ pub fn fabric_of(plan: &Plan) -> Fabric {
     fabric
 }
 
-/// What of each pipe is counted for itself.
+/// Returns the subsets of packets that are counted for themselves, each with its pipe.
 pub fn watched(plan: &Plan) -> impl Iterator<Item = (PipeId, Subset)> {
     let all = plan.watched().into_iter().enumerate();
     all.flat_map(|(pipe, own)| own.into_iter().map(move |subset| (pipe_id(pipe), subset)))
@@ -59,7 +59,7 @@ pub fn pipe_id(pipe: usize) -> PipeId {
     PipeId(u32::try_from(pipe).expect("a lab has fewer than 2^32 pipes"))
 }
 
-/// By the number of an end: the pipe of a direction's own, or of a shared medium, that begins there.
+/// Returns for each end, by its number, the pipe that begins there: the direction's own, or that of a shared medium.
 pub fn pipes_from(plan: &Plan) -> Vec<PipeId> {
     let mut next = 0;
     let mut from = Vec::new();

@@ -11,7 +11,7 @@ mod words;
 
 use std::fmt;
 
-/// Whose language a string is in.
+/// The language of a string, named after the tool that reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// `tc qdisc add … netem …` of iproute2.
@@ -23,7 +23,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: [Self; 3] = [Self::Netem, Self::Dummynet, Self::Tbf];
 
     /// The lab file's key for strings of this dialect.
@@ -36,12 +36,12 @@ impl Dialect {
     }
 }
 
-/// What a string means here.
+/// A string of another dialect, translated into keys of a lab file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Translation {
     /// Keys of a direction and their values, as a lab file would have them.
     pub keys: Vec<(&'static str, String)>,
-    /// Where the meaning differs, and why: one sentence or two each.
+    /// Notes on where the meaning differs, and why: one sentence or two each.
     pub notes: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for ForeignError {
 
 impl std::error::Error for ForeignError {}
 
-/// What `text` in this dialect means as keys of a lab file.
+/// Translates `text` from this dialect into keys of a lab file.
 ///
 /// # Errors
 /// A word that is not of the dialect, a value that is not one of its kind, or something that has no equivalent.

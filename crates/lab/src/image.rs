@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where an image comes from.
+/// The source of a container image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageSource {
     /// A folder in the layout of the OCI image specification; without a tag, its only image.
@@ -67,7 +67,7 @@ impl ImageSource {
         }
     }
 
-    /// The same with the paths that it has changed.
+    /// Returns the source with its path, if it has one, as `change` returns it.
     pub fn map_path(self, change: impl FnOnce(PathBuf) -> PathBuf) -> Self {
         match self {
             Self::Oci { folder, tag } => Self::Oci { folder: change(folder), tag },

@@ -85,11 +85,11 @@ use std::path::Path;
 /// A valid lab file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lab {
-    /// What is to be built and done.
+    /// The plan of what is to be built and done.
     pub plan: Plan,
-    /// What is probably not meant.
+    /// The warnings about what is probably not meant.
     pub warnings: Diagnostics,
-    /// That the file describes further runs, if it does.
+    /// A note that the file describes further runs, or expects something of all runs together, if it does.
     pub note: Option<String>,
 }
 

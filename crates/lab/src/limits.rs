@@ -9,21 +9,21 @@ pub(crate) const MOST_NODES: usize = 30_000;
 /// The limits of a lab file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Its nodes, with those that are generated.
+    /// The most nodes of the lab, with those that are generated.
     pub nodes: usize,
-    /// Its links, likewise.
+    /// The most links of the lab, with those that are generated.
     pub links: usize,
-    /// The values in its text, with what aliases copy; those that its parameters take; those of what is generated.
+    /// The most values in the file's text, with what aliases copy; of those that its parameters take; and of what is generated.
     pub values: usize,
-    /// The bytes of texts that aliases copy, and of what is generated.
+    /// The most bytes of texts that aliases copy, and of what is generated.
     pub bytes: usize,
 }
 
 impl Limits {
-    /// What the program carries at all. A lab of 10,000 links has a tenth of these values.
+    /// The limits of what the program can handle at all. A lab of 10,000 links has a tenth of these values.
     pub const LARGEST: Self = Self { nodes: MOST_NODES, links: MOST_LINKS, values: 1_000_000, bytes: 256 << 20 };
 
-    /// What somebody may ask of a program that serves others, too: it is read within seconds, in tens of megabytes.
+    /// The limits for one user of a program that serves others, too: such a file is read within seconds, in tens of megabytes.
     pub const SERVED: Self = Self { nodes: 10_000, links: 10_000, values: 200_000, bytes: 32 << 20 };
 
     /// Whether these are more values than may be.

@@ -78,11 +78,11 @@ use std::sync::Arc;
 pub struct Plan {
     /// The lab's name: 1 to 32 of `a-z`, `0-9` and `-`.
     pub name: String,
-    /// From which all chance of the run is drawn.
+    /// The seed of all random numbers of the run.
     pub seed: Seed,
     /// How lab time passes.
     pub clock: Clock,
-    /// What becomes of programs that compute for ever; without meaning but in virtual time.
+    /// The policy for programs that compute for ever; it has a meaning in virtual time only.
     pub on_spin: OnSpin,
     /// The day at whose beginning the wall clocks of kernel nodes start.
     pub start: Option<Date>,
@@ -90,7 +90,7 @@ pub struct Plan {
     pub precision: Precision,
     /// How many threads share the links out among themselves; without meaning in virtual time.
     pub shards: Shards,
-    /// When the run ends at the latest, after time zero; none: when all commands have ended.
+    /// The latest end of the run, after time zero; none: the run ends when all commands have ended.
     pub duration: Option<Duration>,
     /// The nodes, in the order of the lab file.
     pub nodes: Vec<NodePlan>,
@@ -100,29 +100,29 @@ pub struct Plan {
     pub unreached: Unreached,
     /// How long programs that are no commands of the timeline have between SIGTERM and SIGKILL.
     pub stop: Duration,
-    /// What happens, in the order of the lab file; behind it the commands that make the lab ready.
+    /// The events of the timeline, in the order of the lab file; behind them the commands that make the lab ready.
     pub timeline: Vec<Event>,
-    /// What a simulation sends; a run has the programs of the timeline instead.
+    /// The traffic sources of a simulation; a run has the programs of the timeline instead.
     pub traffic: Vec<TrafficPlan>,
-    /// How often links are sampled, and that it is measured how long packets take through them; none: as usual.
+    /// The sampling of links, which measures how long packets take through them, too; none: the usual sampling, without that.
     pub sampling: Option<SamplePlan>,
-    /// What a run writes down of its packets.
+    /// The packet captures of a run.
     pub capture: Vec<CapturePlan>,
-    /// Of which packets a journal tells; none: it keeps none.
+    /// The packets that the journal of a run records; none: the run keeps no journal.
     pub journal: Option<JournalPlan>,
-    /// What is expected of the run.
+    /// The expectations of the run.
     pub expect: Vec<Expectation>,
-    /// What is expected of all runs of a sweep together.
+    /// The expectations of all runs of a sweep together.
     pub over_runs: Vec<OverRuns>,
-    /// What is measured under a name.
+    /// The figures: terms that are measured under a name.
     pub figures: Vec<Figure>,
-    /// What somebody who learns with the lab is to do.
+    /// The exercise for somebody who learns with the lab.
     pub exercise: Option<ExercisePlan>,
     /// How far the network may stray from its description.
     pub bounds: Bounds,
     /// The node that is the way out into this machine's network; none if the lab has no way out.
     pub internet: Option<InternetPlan>,
-    /// That its links carry traffic of this machine, and which; none: that of nodes.
+    /// The traffic of this machine that the links carry; none: they carry traffic of nodes.
     pub diversion: Option<DiversionPlan>,
     /// The traces, tables and captures that the lab file names, each once, as it names them: relative to its folder.
     pub files: Vec<PathBuf>,
@@ -132,17 +132,17 @@ impl Plan {
     /// How long programs have between SIGTERM and SIGKILL unless the lab file says otherwise.
     pub(crate) const STOP: Duration = Duration::from_secs(1);
 
-    /// The names of the nodes at the ends of a link.
+    /// Returns the names of the nodes at the ends of a link.
     pub fn ends_of(&self, link: usize) -> Vec<&str> {
         self.links[link].ends.iter().map(|end| self.nodes[end.node].name.as_str()).collect()
     }
 
-    /// From which it is drawn which of several routes to one destination a flow takes at a node.
+    /// Returns the seed by which flows are spread over several routes to one destination at a node (ECMP).
     pub fn ecmp_seed(&self, node: &NodePlan) -> Seed {
         self.seed.derive("ecmp").derive(&node.name)
     }
 
-    /// The nodes between which packets of a direction go, as tables have it.
+    /// Returns the nodes between which packets of a direction go, as tables have it.
     pub fn way_of(&self, link: usize, direction: Direction) -> [&str; 2] {
         let node = |end: &EndPlan| self.nodes[end.node].name.as_str();
         let link = &self.links[link];
@@ -153,7 +153,7 @@ impl Plan {
         }
     }
 
-    /// The ends of all links, in the order of their numbers.
+    /// Returns the ends of all links, in the order of their numbers.
     pub fn ends(&self) -> impl Iterator<Item = &EndPlan> {
         self.links.iter().flat_map(|link| &link.ends)
     }
@@ -172,7 +172,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Eco => "eco",
@@ -182,18 +182,18 @@ impl Precision {
     }
 }
 
-/// What becomes of a program in virtual time that computes for long without a system call, while no time passes.
+/// The policy for a program in virtual time that computes for long without a system call, while no time passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnSpin {
-    /// It is waited for, however long that takes.
+    /// The run waits for the program, however long that takes.
     #[default]
     Wait,
-    /// Lab time goes on meanwhile, by how long it computes in wall time: the run cannot be repeated.
+    /// Lab time goes on meanwhile, by how long the program computes in wall time: the run cannot be repeated.
     Advance,
 }
 
 impl OnSpin {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wait => "wait",
@@ -205,10 +205,10 @@ impl OnSpin {
 /// How many threads the packet engine has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shards {
-    /// As many as the machine can spare and the lab has parts for, and never so that links between transit routers are cut.
+    /// As many threads as the machine can spare and the lab has parts for, and never so that links between transit routers are cut.
     #[default]
     Auto,
-    /// So many, if the lab can be cut into so many parts.
+    /// So many threads, if the lab can be cut into so many parts.
     Count(u32),
 }
 
@@ -242,11 +242,11 @@ impl fmt::Display for Shards {
 pub struct NodePlan {
     /// Its name, which resolves to its address inside all nodes.
     pub name: String,
-    /// Whether it forwards packets, and where.
+    /// The kind of the node: whether it forwards packets, and where.
     pub kind: NodeKind,
-    /// Whose network stack it has.
+    /// The network stack that the node has.
     pub stack: Stack,
-    /// What it is as a virtual machine; none of other stacks.
+    /// The virtual machine that the node is; none for other stacks.
     pub vm: Option<VmPlan>,
     /// The memory of its kernel; none for a namespace node or a virtual machine.
     pub memory: Option<Bytes>,
@@ -263,35 +263,35 @@ pub struct NodePlan {
     pub sysctls: Vec<(String, String)>,
     /// Environment of all its programs.
     pub env: Vec<(String, String)>,
-    /// The variables that they get from the environment of the command that starts the lab: names, each once.
+    /// The variables that its programs get from the environment of the command that starts the lab: names, each once.
     pub inherit: Vec<String>,
     /// Whether its file system is a copy on write of the machine's; always in a kernel node.
     pub overlay: bool,
-    /// What its file system is in the place of the machine's; none: the machine's.
+    /// The container image that its file system comes from; none: its file system is the machine's.
     pub image: Option<ImagePlan>,
-    /// The container that it is; none: it is made for the lab.
+    /// The running container that the node is; none: the node is made for the lab.
     pub container: Option<ContainerPlan>,
     /// Whether frames come to it as on a wire, cut and with complete checksums; else as kernels take them from each other.
     pub whole_frames: bool,
-    /// What is put into its file system, folders before what is inside them.
+    /// The files that are put into its file system, folders before what is inside them.
     pub files: Vec<FilePlan>,
     /// Patterns for the paths of what is copied to the results at the end of a run.
     pub collect: Vec<String>,
-    /// What is measured inside it.
+    /// The measurements inside the node.
     pub measure: MeasurePlan,
     /// The ports of this machine that lead here.
     pub expose: Vec<ExposePlan>,
     /// The routing protocols that it speaks, each once, in the order of [`Daemon::ALL`].
     pub daemons: Vec<Daemon>,
-    /// The interface whose wire it is; none of other kinds.
+    /// The interface of this machine whose wire the node is; none for other kinds.
     pub external: Option<ExternalPlan>,
-    /// Where it leads, if it is a tunnel.
+    /// The far end of the tunnel, if the node is one.
     pub tunnel: Option<TunnelPlan>,
-    /// What it does as a switch; none of other kinds.
+    /// The settings of the node as a switch; none for other kinds.
     pub switch: Option<SwitchPlan>,
     /// Whether it is a switch that the lab file has as a link with more than two ends.
     pub is_lan: bool,
-    /// Where it is in a picture, if the lab file says it: to the right, and down, in lengths of a link.
+    /// The position of the node in a picture, if the lab file gives it: to the right, and down, in lengths of a link.
     pub position: Option<[f64; 2]>,
     /// Its interfaces, in the order of the links; the ports of a switch or hub.
     pub interfaces: Vec<InterfacePlan>,
@@ -302,7 +302,7 @@ pub struct NodePlan {
     pub ecmp: bool,
     /// Its policy routes: the first that fits holds.
     pub rules: Vec<RulePlan>,
-    /// The routes of the tables that these lead to.
+    /// The routes of the tables that its policy routes lead to.
     pub tables: Vec<TableRoutePlan>,
     /// Its parts in trees of multicast, in the order of the lab file.
     pub groups: Vec<GroupPlan>,
@@ -373,7 +373,7 @@ impl InterfacePlan {
 /// A route of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutePlan {
-    /// Where it leads; `0.0.0.0/0` and `::/0` are the default routes.
+    /// The destination of the route; `0.0.0.0/0` and `::/0` are the default routes.
     pub destination: IpNet,
     /// The address of the next node.
     pub via: IpAddr,
@@ -381,10 +381,10 @@ pub struct RoutePlan {
     pub interface: usize,
 }
 
-/// What the name of a node means.
+/// The interface that the name of a node means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamePlan {
-    /// Whose name it is.
+    /// The place of the named node in the plan.
     pub node: usize,
     /// The place of the interface in that node's list.
     pub interface: usize,

@@ -17,10 +17,10 @@ use netloom_link::PipeConfig;
 use netloom_units::Bytes;
 use std::path::Path;
 
-/// Which traffic of this machine goes through which pipes.
+/// Traffic of this machine, and the pipes that it goes through.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Which packets go forward; those with source and destination exchanged go backward.
+    /// The packets that go forward; those with source and destination exchanged go backward.
     pub matching: Match,
     /// Whether nothing goes backward: the answers stay as they are.
     pub is_one_way: bool,

@@ -29,18 +29,18 @@ pub struct Sweep {
 /// One run of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Its point, from 0.
+    /// The number of its point, from 0.
     pub point: u64,
-    /// Which repetition of it, from 0.
+    /// The number of the repetition of the point, from 0.
     pub repetition: u64,
 }
 
-/// A run that is ready to be played.
+/// A run of a sweep that is ready to start.
 #[derive(Clone, Debug)]
 pub struct Played {
-    /// What is to be built and done.
+    /// The lab that is to be built and run.
     pub lab: Lab,
-    /// A lab file that says the same without `vary`, `repeat` and `sweep`.
+    /// The text of a lab file that describes the same lab without `vary`, `repeat` and `sweep`.
     pub text: String,
 }
 
@@ -62,43 +62,43 @@ impl Sweep {
         Ok(Self { file: file.to_owned(), text: text.to_owned(), root, varied, known, clock: None })
     }
 
-    /// The same, as if the file's `clock` were this one.
+    /// Returns the sweep as if the file's `clock` were this one.
     #[must_use]
     pub fn with_clock(self, clock: Option<Clock>) -> Self {
         Self { clock, ..self }
     }
 
-    /// How many points there are, at least one.
+    /// Counts the points, at least one.
     pub fn points(&self) -> u64 {
         self.varied.count()
     }
 
-    /// How often each point is played.
+    /// Returns how often each point is run.
     pub fn repetitions(&self) -> u64 {
         self.varied.repetitions.max(1)
     }
 
-    /// How runs are counted and packed.
+    /// Returns how runs are counted and packed.
     pub fn settings(&self) -> SweepSettings {
         self.varied.settings
     }
 
-    /// The names of the parameters, in the order of the file.
+    /// Returns the names of the parameters, in the order of the file.
     pub fn parameters(&self) -> Vec<&str> {
         self.varied.parameters().map(|parameter| parameter.name.as_str()).collect()
     }
 
-    /// The values of the parameters at a point, in the same order.
+    /// Returns the values of the parameters at a point, in the order of [`Sweep::parameters`].
     pub fn values(&self, point: u64) -> Vec<String> {
         self.varied.at(point).map(|(_, value)| shown(value)).collect()
     }
 
-    /// The tables that values come from, as the file names them.
+    /// Returns the tables that values come from, as the file names them.
     pub fn tables(&self) -> &[PathBuf] {
         &self.varied.files
     }
 
-    /// A run, under this name.
+    /// Returns the lab of a run, under this name.
     ///
     /// # Errors
     /// What is wrong with the lab at this point, which is named.
@@ -119,17 +119,17 @@ impl Sweep {
         Ok(Played { text: write::file(&root), lab })
     }
 
-    /// The expectations of all runs together, as the file has them: their places in its list, and their texts.
+    /// Returns the expectations of all runs together, as the file has them: their places in its list, and their texts.
     pub fn over_runs(&self) -> Vec<(usize, String)> {
         over_runs::texts(&self.root)
     }
 
-    /// The name that the file gives its lab, if it does.
+    /// Returns the name that the file gives its lab, if it does.
     pub fn name(&self) -> Option<&str> {
         entry(&self.root, "name").and_then(|entry| entry.value.text())
     }
 
-    /// The keys under which the lab file `text` differs from this one, at most ten; none: they say the same.
+    /// Returns the keys under which the lab file `text` differs from this one, at most ten; none: they say the same.
     pub fn differences(&self, text: &str) -> Vec<String> {
         let Ok(other) = yaml::parse(text) else { return vec!["all of it, which is no YAML".into()] };
         let mut found = Vec::new();

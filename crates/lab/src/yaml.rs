@@ -19,32 +19,32 @@ use crate::diagnostics::{Diagnostic, LONGEST_KEY, Span, Spanned, shortened};
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it is, as far as that is one line.
+    /// The place of the node, as far as that is one line.
     pub span: Span,
     /// The byte behind its last character, on whichever line that is; 0 of what no file says.
     pub end: usize,
-    /// Where an error that is about all of it is shown: its key if it has one.
+    /// The place where an error about all of the node is shown: its key if it has one.
     pub head: Span,
     /// The key it stands under, for example `links.access.rate` or `timeline[2].at`.
     pub key: String,
-    /// What it is.
+    /// The contents of the node.
     pub content: Content,
 }
 
-/// What a node holds.
+/// The contents of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Keys and their values, in the order of the file, each key once.
     Map(Vec<Entry>),
-    /// Items.
+    /// A list of items.
     List(Vec<Node>),
     /// A scalar.
     Text {
-        /// As it is written, without quotes.
+        /// The text of the scalar as it is written, without quotes.
         text: String,
-        /// Written without quotes: only then can it be a number or a truth value.
+        /// Whether the scalar is written without quotes: only then can it be a number or a truth value.
         plain: bool,
-        /// Where its first line is in the file if it is a literal block (`|`), of which each line is one of the file.
+        /// The place of its first line in the file if it is a literal block (`|`), of which each line is one of the file.
         block: Option<usize>,
     },
     /// Nothing, `~` or `null`.
@@ -56,9 +56,9 @@ pub enum Content {
 pub struct Entry {
     /// The key.
     pub name: String,
-    /// Where the key is.
+    /// The place of the key.
     pub span: Span,
-    /// What stands under it.
+    /// The node that stands under the key.
     pub value: Node,
 }
 

@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 use std::fmt::Display;
 
-/// What [`Plan::describe`] gives, node by node.
+/// The JSON description of a plan, which is serialized one node at a time: see [`Plan::description`].
 #[derive(Clone, Debug)]
 pub struct Description<'a> {
     plan: &'a Plan,
@@ -28,7 +28,7 @@ pub struct Description<'a> {
 }
 
 impl Description<'_> {
-    /// The same, with one thing more that is known of the lab.
+    /// Adds a further fact about the lab to the description: the member `key` with `value`.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.more.insert(key.to_owned(), value);
@@ -127,13 +127,13 @@ impl<T: Display> Serialize for Shown<'_, T> {
 }
 
 impl Plan {
-    /// The plan as JSON, for tools: what `netloom check --json` prints and what is kept with the results. That of a large
-    /// lab is better written than held: see [`Plan::description`].
+    /// Returns the plan as JSON, for tools: what `netloom check --json` prints and what is kept with the results. For a large
+    /// lab, [`Plan::description`] takes less memory.
     pub fn describe(&self) -> Value {
         serde_json::to_value(self.description()).expect("a description has string keys only")
     }
 
-    /// The same, to be written without ever being in memory as a whole.
+    /// Returns the JSON of [`Plan::describe`] in a form that is serialized without ever being in memory as a whole.
     pub fn description(&self) -> Description<'_> {
         Description { plan: self, more: Map::new() }
     }

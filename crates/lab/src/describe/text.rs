@@ -17,7 +17,7 @@ const MOST_NAMES: usize = 100;
 /// As many routes are shown, and those of the node that they end with.
 const MOST_ROUTES: usize = 10_000;
 
-/// What [`Plan::text`] gives, part by part.
+/// The tables of a plan, which are formatted part by part as they are displayed: see [`Plan::text`].
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a>(&'a Plan);
 
@@ -59,8 +59,8 @@ fn part(f: &mut fmt::Formatter<'_>, title: &str, table: &str) -> fmt::Result {
 }
 
 impl Plan {
-    /// The plan as tables: what `netloom check` prints. It is made as it is written, since that of a large lab has tens
-    /// of megabytes.
+    /// Returns the plan as tables, as `netloom check` prints them. They are formatted as they are written, since those of a
+    /// large lab have tens of megabytes.
     pub fn text(&self) -> Text<'_> {
         Text(self)
     }

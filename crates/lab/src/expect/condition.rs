@@ -1,10 +1,10 @@
 //! Which runs of a sweep are meant.
 
-/// That a parameter has a value.
+/// A condition on the runs of a sweep: a parameter has a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// The parameter.
     pub parameter: String,
-    /// Its value, as tables show it.
+    /// The value of the parameter, as tables show it.
     pub value: String,
 }

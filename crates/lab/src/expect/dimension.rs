@@ -1,6 +1,6 @@
 //! Units in which something is measured.
 
-/// In which unit something is measured.
+/// The unit in which something is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// A bare number.

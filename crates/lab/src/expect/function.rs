@@ -3,20 +3,20 @@
 use crate::diagnostics::nearest;
 use std::fmt;
 
-/// What makes one number of many.
+/// An aggregate function, which reduces many numbers to one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Function {
     /// The arithmetic mean.
     Mean,
-    /// The value that this share of all does not exceed, in percent: above 0 and below 100. The median has 50.
+    /// The percentile: the value that this share of all does not exceed, in percent: above 0 and below 100. The median has 50.
     Percentile(f64),
-    /// The smallest.
+    /// The smallest value.
     Min,
-    /// The largest.
+    /// The largest value.
     Max,
     /// The sum.
     Sum,
-    /// How many there are.
+    /// The number of values.
     Count,
     /// The standard deviation; of flows and runs with n - 1.
     Deviation,
@@ -69,8 +69,9 @@ impl Function {
         matches!(self, Self::Count | Self::Jain)
     }
 
-    /// What it makes of values that all count the same: flows, or runs. A percentile lies between two of them where there is no
-    /// value for it (as the default of R and NumPy, type 7 of Hyndman and Fan 1996). None of no values; a deviation wants two.
+    /// Applies the function to values that all count the same: flows, or runs. A percentile is interpolated between two of them where
+    /// there is no value for it (as the default of R and NumPy, type 7 of Hyndman and Fan 1996). Returns `None` if there are no values,
+    /// except for the count, which is 0. A deviation needs two values.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let n = values.len() as f64;
         let sum = values.iter().sum::<f64>();
@@ -100,8 +101,8 @@ impl Function {
         })
     }
 
-    /// What it makes of values, each with its weight: how long it lasted, or how often it was seen. A percentile is the smallest value
-    /// that as large a share does not exceed. None if nothing has a weight, and of functions that mean nothing here.
+    /// Applies the function to values, each with its weight: how long it lasted, or how often it was seen. A percentile is the smallest
+    /// value that as large a share does not exceed. Returns `None` if nothing has a weight, and for functions that mean nothing here.
     pub fn of_weighted(self, values: &mut [(f64, f64)]) -> Option<f64> {
         let total = values.iter().map(|(_, weight)| weight).sum::<f64>();
         let mean = || values.iter().map(|(value, weight)| value * weight).sum::<f64>() / total;

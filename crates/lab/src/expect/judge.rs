@@ -7,9 +7,9 @@ use std::borrow::Cow;
 /// Whether an expectation holds, with the reason in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// Whether it holds.
+    /// Whether the expectation holds.
     pub met: bool,
-    /// What was measured and what was wanted, for example `measured 97.6 Mbit/s, wanted 98 Mbit/s ± 2 %`.
+    /// The reason in words: what was measured and what was wanted, for example `measured 97.6 Mbit/s, wanted 98 Mbit/s ± 2 %`.
     pub explanation: String,
 }
 
@@ -21,22 +21,22 @@ pub struct Settled<'a> {
 }
 
 impl Expectation {
-    /// The expectation's test, when what it compares with is known.
+    /// Returns the expectation's test, in which `value_of` gives the values of all terms that it compares with.
     ///
     /// # Errors
-    /// Why something else is not measured.
+    /// Why one of these terms is not measured.
     pub fn settle(&self, value_of: &mut dyn FnMut(&Term) -> Result<f64, String>) -> Result<Settled<'_>, String> {
         self.test.settle(self.term.dimension, value_of)
     }
 
-    /// The judgement when nothing could be measured, for the given reason.
+    /// Returns the judgement when nothing could be measured, for the given reason.
     pub fn unmeasured(&self, reason: &str) -> Judgement {
         self.test.unmeasured(self.term.dimension, reason)
     }
 }
 
 impl Settled<'_> {
-    /// Whether the test holds for one measured value. An expectation on both directions of a link is judged once for each.
+    /// Judges whether the test holds for one measured value. An expectation on both directions of a link is judged once for each.
     pub fn judge(&self, measured: &Measured) -> Judgement {
         let met = self.test.holds(measured);
         let explanation = match (&*self.test, measured) {
@@ -49,17 +49,17 @@ impl Settled<'_> {
         Judgement { met, explanation }
     }
 
-    /// What is wanted, in words.
+    /// Describes in words what is wanted.
     pub fn wanted(&self) -> String {
         self.test.wanted(self.dimension)
     }
 }
 
 impl Test {
-    /// This test of a value of `dimension`, when what it compares with is known.
+    /// Returns this test of a value of `dimension`, in which `value_of` gives the values of all terms that it compares with.
     ///
     /// # Errors
-    /// Why something else is not measured.
+    /// Why one of these terms is not measured.
     pub fn settle(
         &self,
         dimension: Dimension,
@@ -77,13 +77,13 @@ impl Test {
         Ok(Settled { test, dimension })
     }
 
-    /// The judgement of a value of `dimension` when nothing could be measured, for the given reason.
+    /// Returns the judgement of a value of `dimension` when nothing could be measured, for the given reason.
     pub fn unmeasured(&self, dimension: Dimension, reason: &str) -> Judgement {
         let wanted = self.wanted(dimension);
         Judgement { met: false, explanation: format!("not measured: {reason}; wanted {wanted}") }
     }
 
-    /// What else has to be measured.
+    /// Returns the terms that the test compares with, which have to be measured, too.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         self.multiples().map(|(_, term)| term)
     }

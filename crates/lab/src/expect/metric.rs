@@ -4,16 +4,16 @@ use super::{Dimension, Spread};
 use serde_json::Value;
 use std::fmt;
 
-/// What can be measured of a command.
+/// A metric of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandMetric {
     /// Its exit code; 128 and the signal's number if a signal ended it.
     Exit,
-    /// From its start to its end.
+    /// The time from its start to its end.
     Duration,
-    /// What it wrote to its standard output.
+    /// The text that it wrote to its standard output.
     Stdout,
-    /// What it wrote to its standard error.
+    /// The text that it wrote to its standard error.
     Stderr,
     /// A value in the JSON document that it wrote to its standard output.
     Json(JsonPath),
@@ -33,7 +33,7 @@ impl CommandMetric {
         })
     }
 
-    /// In which unit it is measured.
+    /// Returns the unit in which the metric is measured.
     pub fn dimension(&self) -> Dimension {
         match self {
             Self::Exit => Dimension::Number,
@@ -44,7 +44,7 @@ impl CommandMetric {
     }
 }
 
-/// What can be measured of one direction of a link. Packets are segments; bytes count from the IP header on.
+/// A metric of one direction of a link. Packets are segments; bytes count from the IP header on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipeMetric {
     /// The rate of what was delivered.
@@ -53,11 +53,11 @@ pub enum PipeMetric {
     Offered,
     /// The mean propagation delay that packets had: from the end of their transmission to delivery.
     Delay,
-    /// Its median.
+    /// The median of the propagation delay that packets had.
     DelayP50,
-    /// Its 99th percentile.
+    /// The 99th percentile of the propagation delay that packets had.
     DelayP99,
-    /// How many packets waited, at each look.
+    /// The number of packets that waited, at each sample.
     Queue,
     /// The most packets that waited at once.
     QueueMax,
@@ -71,7 +71,7 @@ pub enum PipeMetric {
     Utilization,
     /// The mean of how much later than due packets were delivered.
     Lateness,
-    /// Its 99th percentile.
+    /// The 99th percentile of how much later than due packets were delivered.
     LatenessP99,
     /// Packets delivered.
     Packets,
@@ -103,7 +103,7 @@ impl PipeMetric {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric)
     }
 
-    /// In which unit it is measured.
+    /// Returns the unit in which the metric is measured.
     pub fn dimension(self) -> Dimension {
         match self {
             Self::Throughput | Self::Offered => Dimension::Rate,
@@ -131,7 +131,7 @@ impl fmt::Display for PipeMetric {
     }
 }
 
-/// Where a value stands in a JSON document: `end.streams[0].bytes`.
+/// The path to a value in a JSON document: `end.streams[0].bytes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPath(pub Vec<JsonStep>);
 

@@ -3,7 +3,8 @@
 use super::{Dimension, Spread};
 use std::fmt;
 
-/// What of a node. All but [`Processor`](Self::Processor) are called as the columns of `nodes.csv`, without their unit.
+/// A metric of a node that is sampled. All but [`Processor`](Self::Processor) have the names of columns of `nodes.csv`, without
+/// their unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeMetric {
     /// The processor time of programs and kernel, as a share of one processor's.
@@ -20,7 +21,7 @@ pub struct NodeColumn {
     /// The column's name.
     pub column: &'static str,
     dimension: Dimension,
-    /// Whether it only grows: of interest is by how much.
+    /// Whether the column is a counter, which only grows: of interest is by how much.
     pub is_counted: bool,
 }
 
@@ -59,7 +60,7 @@ impl NodeMetric {
         COLUMNS.iter().find(|column| column.name == name).map(|column| Self::Column(*column))
     }
 
-    /// In which unit it is measured.
+    /// Returns the unit in which the metric is measured.
     pub fn dimension(self) -> Dimension {
         match self {
             Self::Processor => Dimension::Share,

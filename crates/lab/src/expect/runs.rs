@@ -11,36 +11,36 @@ pub struct OverRuns {
     pub item: usize,
     /// Its line in the lab file.
     pub line: usize,
-    /// As the lab file has it.
+    /// The text of the expectation, as the lab file has it.
     pub text: String,
-    /// What must hold.
+    /// The test that all runs together must pass.
     pub test: RunsTest,
 }
 
-/// What must hold of many runs.
+/// A test of all runs of a sweep together.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunsTest {
     /// Every run came to its end, and its network was as described.
     AllAsDescribed,
-    /// What the term makes of all runs passes the test.
+    /// The value of the term over many runs passes the test.
     Holds(Box<Term>, Test),
 }
 
-/// What one run has to have a value of.
+/// A term that each run has to measure for an expectation of many runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunsTerm<'a> {
     /// The term.
     pub term: &'a Term,
-    /// How many times it the other side is compared with.
+    /// The factor by which its value is multiplied before it is compared; 1 on the left side.
     pub times: f64,
-    /// The figure under which each run tells its value.
+    /// The name of the figure under which each run reports its value.
     pub figure: String,
-    /// Whether the run at the point that was read has to.
+    /// Whether the run at the point that was read has to measure it.
     pub is_here: bool,
 }
 
 impl OverRuns {
-    /// What each run has to have values of, that to the left first.
+    /// Returns the terms that each run has to measure, the one on the left first.
     pub fn terms(&self) -> Vec<RunsTerm<'_>> {
         let RunsTest::Holds(left, test) = &self.test else { return Vec::new() };
         let all = std::iter::once((1.0, &**left)).chain(test.multiples()).enumerate();
@@ -52,7 +52,7 @@ impl OverRuns {
         .collect()
     }
 
-    /// How the names of figures begin that are measured for such expectations alone.
+    /// The prefix of the names of figures that are measured for expectations of many runs alone.
     pub const FIGURE: &'static str = "over-runs-";
 }
 

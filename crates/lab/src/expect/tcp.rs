@@ -3,18 +3,18 @@
 use super::{Dimension, Spread};
 use std::fmt;
 
-/// Whose connections are meant.
+/// The TCP connections that a term measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpPart {
-    /// Those of all nodes, each at the end that sends more.
+    /// The connections of all nodes, each at the end that sends more.
     All,
-    /// Those of the node at this place of the plan.
+    /// The connections of the node at this place of the plan.
     Node(usize),
-    /// Those of the command at this place of the timeline.
+    /// The connections of the command at this place of the timeline.
     Command(usize),
 }
 
-/// What of them. Those that are sampled are called as the columns of `tcp.csv`, without their unit.
+/// A metric of TCP connections. Those that are sampled have the names of columns of `tcp.csv`, without their unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TcpMetric {
     /// The rate of payload that was acknowledged or received.
@@ -87,7 +87,7 @@ impl TcpMetric {
         rate.or_else(|| COLUMNS.iter().find(|column| column.name == name).map(|column| Self::Column(*column)))
     }
 
-    /// In which unit it is measured.
+    /// Returns the unit in which the metric is measured.
     pub fn dimension(self) -> Dimension {
         match self {
             Self::Goodput | Self::GoodputSent | Self::GoodputReceived => Dimension::Rate,
@@ -111,12 +111,12 @@ impl TcpMetric {
 }
 
 impl Column {
-    /// Whether it only grows.
+    /// Whether the column is a counter, which only grows.
     pub fn is_counted(self) -> bool {
         matches!(self.kind, Kind::CountedPackets | Kind::CountedBytes)
     }
 
-    /// By what a value of the column is multiplied to be in the unit of its dimension.
+    /// Returns the factor by which a value of the column is multiplied to be in the unit of its dimension.
     pub fn factor(self) -> f64 {
         if self.kind == Kind::Microseconds { 1e3 } else { 1.0 }
     }

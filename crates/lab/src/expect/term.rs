@@ -2,37 +2,37 @@
 
 use super::{Condition, Dimension, Figure, FigureUnit, Function, Subject, Window};
 
-/// What is looked at, and how one number becomes of it.
+/// A measured quantity: a subject, and the functions that reduce its values to one number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// As the lab file has it.
+    /// The text of the term, as the lab file has it.
     pub text: String,
-    /// What is measured.
+    /// The part of the lab that is measured, with its metric.
     pub subject: Subject,
-    /// What becomes of the many values of a run, the inner function first.
+    /// The functions that reduce the many values of a run to one, the inner function first.
     pub functions: Vec<Function>,
-    /// Which part of the run counts; none: all of it.
+    /// The part of the run that counts; none: all of it.
     pub window: Option<Window>,
-    /// By what the value is multiplied to be in the unit of its dimension: the lab file says it of what a program prints.
+    /// The factor by which the value is multiplied to be in the unit of its dimension: the lab file gives it for what a program prints.
     pub factor: f64,
-    /// What becomes of the values of many runs; none: it is of a single run.
+    /// The aggregation of the values of many runs; none: the term is of a single run.
     pub over: Option<Over>,
-    /// The dimension of what comes out.
+    /// The dimension of the result.
     pub dimension: Dimension,
 }
 
-/// What becomes of the values of many runs.
+/// An aggregation of the values of many runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Over {
-    /// What is made of them.
+    /// The function that reduces the values to one.
     pub function: Function,
-    /// Which runs count: all of these hold.
+    /// The conditions that all hold at the runs that count.
     pub conditions: Vec<Condition>,
-    /// Whether they hold at the point that was read.
+    /// Whether the conditions hold at the point that was read.
     pub is_here: bool,
-    /// What each run has a value of, as text.
+    /// The text of the term that each run has a value of.
     pub inner: String,
-    /// The figure whose value that is; none: it has no name.
+    /// The name of the figure that this term is; none: the term has no name.
     pub figure: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Term {
         Self { text: figure.name.clone(), factor: figure.unit.factor, dimension, ..figure.term.clone() }
     }
 
-    /// What makes one value of those over time, and what makes one of those of all flows.
+    /// Returns the function that reduces the values over time to one, and the function that reduces the values of all flows to one.
     pub fn steps(&self) -> (Option<Function>, Option<Function>) {
         let flows = usize::from(self.subject.is_of_flows());
         let (series, flows) = self.functions.split_at(self.functions.len().saturating_sub(flows));

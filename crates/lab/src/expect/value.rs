@@ -4,7 +4,7 @@ use super::{Dimension, Term};
 use netloom_units::{Bytes, Duration, Probability, Rate};
 use std::fmt;
 
-/// What was measured.
+/// A measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measured {
     /// A number in the unit of its [`Dimension`]: bits per second, nanoseconds, a share, packets or bytes.
@@ -33,7 +33,7 @@ impl Measured {
     }
 }
 
-/// What an expectation compares with: a value, or what is measured elsewhere.
+/// The right side of a comparison: a value, or a term that is measured, too.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// A bare number.
@@ -50,9 +50,9 @@ pub enum Wanted {
     Bytes(Bytes),
     /// A text.
     Text(String),
-    /// So many times what this is.
+    /// A multiple of a term: the factor and the term.
     Term(f64, Box<Term>),
-    /// What that was, and how it is told.
+    /// The measured value of such a multiple, and its text in messages.
     Settled(f64, String),
 }
 

@@ -32,13 +32,13 @@ pub fn generator_keys() -> impl Iterator<Item = (&'static str, &'static str, Vec
 /// A key of a kind of network.
 #[derive(Clone, Copy, Debug)]
 pub struct GeneratorKey {
-    /// The key.
+    /// The name of the key.
     pub name: &'static str,
-    /// Whether the kind needs it.
+    /// Whether the kind of network needs the key.
     pub is_required: bool,
-    /// A value.
+    /// An example of a value of the key.
     pub example: &'static str,
-    /// What it means.
+    /// The meaning of the key.
     pub doc: &'static str,
 }
 

@@ -6,12 +6,12 @@ use super::{NodeKind, NodePlan, Plan};
 /// bridge of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Bypass {
-    /// It was not asked for.
+    /// The lab file does not ask for it.
     #[default]
     Off,
-    /// It is. Its pipes exist and stay empty: nothing of it is measured, changed or captured.
+    /// The link is joined. Its pipes exist and stay empty: nothing of it is measured, changed or captured.
     Joined,
-    /// It was to be if possible, and it is not possible: why, in words that go on after "it is not, because".
+    /// The link was to be joined if possible, and it is not possible: why, in words that go on after "it is not, because".
     Hindered(String),
 }
 
@@ -21,7 +21,7 @@ impl Bypass {
         *self == Self::Joined
     }
 
-    /// Why it is not, though the lab file would have it.
+    /// Returns why the link is not joined, though the lab file would have it.
     pub fn hindrance(&self) -> Option<&str> {
         match self {
             Self::Hindered(why) => Some(why),

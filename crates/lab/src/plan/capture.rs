@@ -10,19 +10,19 @@ use netloom_units::Bytes;
 pub struct CapturePlan {
     /// The link's place in the plan; none: all links of the node.
     pub link: Option<usize>,
-    /// Only at ports of the node at this place; none: at all ends of the link.
+    /// The place of the node at whose ports packets are captured; none: at all ends of the link.
     pub node: Option<usize>,
-    /// Only packets that go this way; none: both.
+    /// The direction of the packets that are captured; none: both.
     pub direction: Option<Direction>,
-    /// Only where packets pass this point; none: where they enter and where they leave.
+    /// The point where packets are captured; none: where they enter and where they leave.
     pub at: Option<CapturePoint>,
-    /// So much of each packet is kept, from the Ethernet header on; none: all.
+    /// The snapshot length: how much of each packet is kept, from the Ethernet header on; none: all.
     pub snaplen: Option<Bytes>,
-    /// Only these packets; none: all.
+    /// The filter on the packets that are captured; none: all.
     pub filter: Option<Filter>,
-    /// Only what this expression of pcap-filter(7) wants; none: all.
+    /// The expression of pcap-filter(7) for the packets that are captured; none: all.
     pub expression: Option<FilterExpression>,
-    /// Only the last packets are kept, as many as have room in so much; none: all.
+    /// The size of a ring buffer: only the last packets are kept, as many as have room in it; none: all.
     pub ring: Option<Bytes>,
     /// The file's name in the folder `captures` of the results.
     pub file: String,
@@ -47,19 +47,19 @@ impl CapturePlan {
     }
 }
 
-/// Where packets of a link are captured, if not at both ends.
+/// The point where packets of a link are captured, if not at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapturePoint {
-    /// Each where it enters the link.
+    /// Each packet where it enters the link.
     Sent,
-    /// Each where it leaves the link.
+    /// Each packet where it leaves the link.
     Delivered,
     /// At the end at this place in the link's list, in both directions.
     End(usize),
 }
 
 impl CapturePoint {
-    /// What `at` means for a link with these nodes at its ends. The words come before a node of that name.
+    /// Parses the value of `at` for a link with these nodes at its ends. The words come before a node of that name.
     ///
     /// # Errors
     /// If it means nothing; the message says what would be right.
@@ -74,7 +74,7 @@ impl CapturePoint {
         }
     }
 
-    /// As a lab file has it.
+    /// Returns the name of the point in a lab file, for a link with these nodes at its ends.
     pub fn name<'a>(self, ends: &[&'a str]) -> &'a str {
         match self {
             Self::Sent => "sent",

@@ -6,17 +6,17 @@ use std::fmt;
 /// How lab time passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// As ours does.
+    /// Lab time passes as ours does.
     #[default]
     Real,
-    /// Slower than wall time by this factor.
+    /// Lab time passes more slowly than wall time by this factor.
     Dilated(Dilation),
-    /// From event to event, however long each takes to compute.
+    /// Lab time passes from event to event, however long each takes to compute.
     Virtual,
 }
 
 impl Clock {
-    /// `real`, `dilated` or `virtual`.
+    /// Returns the name of the clock: `real`, `dilated` or `virtual`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Real => "real",
@@ -25,7 +25,7 @@ impl Clock {
         }
     }
 
-    /// By how much lab time is slower than wall time; one in real time, none in virtual time.
+    /// Returns the factor by which lab time is slower than wall time; one in real time, none in virtual time.
     pub fn dilation(self) -> Option<Dilation> {
         match self {
             Self::Real => Some(Dilation::ONE),
@@ -34,7 +34,7 @@ impl Clock {
         }
     }
 
-    /// The stack of nodes that do not say theirs.
+    /// Returns the stack of nodes that do not say theirs.
     pub fn default_stack(self) -> Stack {
         if self == Self::Real { Stack::Namespace } else { Stack::Kernel }
     }
@@ -50,27 +50,27 @@ impl fmt::Display for Clock {
     }
 }
 
-/// Whose network stack a node has.
+/// The network stack that a node has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stack {
-    /// That of this machine's kernel, in namespaces; in real time only.
+    /// The stack of this machine's kernel, in namespaces; in real time only.
     #[default]
     Namespace,
-    /// That of a Linux kernel of its own, which runs as a process.
+    /// The stack of a Linux kernel of its own, which runs as a process.
     Kernel,
-    /// That of the system in a virtual machine; in real and dilated time.
+    /// The stack of the system in a virtual machine; in real and dilated time.
     Vm,
-    /// None but what the packet engine has of one: that of a transit router, a switch or a hub.
+    /// No stack but what the packet engine has of one: that of a transit router, a switch or a hub.
     Engine,
 }
 
 impl Stack {
-    /// Whether it is that of a kernel of the node's own.
+    /// Whether the stack is that of a kernel of the node's own.
     pub fn is_own(self) -> bool {
         matches!(self, Self::Kernel | Self::Vm)
     }
 
-    /// As the lab file has it; a virtual machine says `vm` instead.
+    /// Returns the name in the lab file; a virtual machine says `vm` instead.
     pub fn name(self) -> &'static str {
         match self {
             Self::Namespace => "namespace",

@@ -9,11 +9,11 @@ pub struct ContainerPlan {
     pub line: usize,
     /// Its name, or the beginning of its identifier, as its engine knows it.
     pub name: String,
-    /// Whose container it is; none: whichever engine has it.
+    /// The engine of the container; none: whichever engine has it.
     pub engine: Option<ContainerEngine>,
 }
 
-/// What runs containers.
+/// A container engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ContainerEngine {
     /// Docker.
@@ -23,10 +23,10 @@ pub enum ContainerEngine {
 }
 
 impl ContainerEngine {
-    /// All of them, in the order in which they are asked.
+    /// All engines, in the order in which they are asked.
     pub const ALL: [Self; 2] = [Self::Docker, Self::Podman];
 
-    /// As lab files have it; its program.
+    /// Returns the name of the engine in lab files, which is that of its program.
     pub fn name(self) -> &'static str {
         match self {
             Self::Docker => "docker",

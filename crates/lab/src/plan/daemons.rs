@@ -28,7 +28,7 @@ pub enum Daemon {
 }
 
 impl Daemon {
-    /// All that there are.
+    /// All protocols.
     pub const ALL: [Self; 10] = [
         Self::Ospf,
         Self::Ospf6,
@@ -42,7 +42,7 @@ impl Daemon {
         Self::Static,
     ];
 
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ospf => "ospf",

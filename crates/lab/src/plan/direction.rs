@@ -9,12 +9,12 @@ pub enum Direction {
     Forward,
     /// From the second end to the first.
     Backward,
-    /// From every end to all others: that of a shared medium, which has no other.
+    /// From every end to all others: the only direction of a shared medium.
     Shared,
 }
 
 impl Direction {
-    /// What stands for the ends of a shared medium where a direction has one at each side.
+    /// The words for the ends of a shared medium, where any other direction has one node at each side.
     pub const ALL_TO_ALL: [&str; 2] = ["each end", "all others"];
 
     /// Those of a link, forward first, as its pipes are numbered; or that of a shared medium.
@@ -22,7 +22,7 @@ impl Direction {
         if is_shared { &[Self::Shared] } else { &[Self::Forward, Self::Backward] }
     }
 
-    /// As tables and JSON have it.
+    /// Returns the name of the direction in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -31,8 +31,8 @@ impl Direction {
         }
     }
 
-    /// 0 for forward and for a shared medium, 1 for backward: the place of the pipe in [`LinkPlan::pipes`](super::LinkPlan::pipes), and of the end where
-    /// it begins.
+    /// Returns the place of the direction's pipe in [`LinkPlan::pipes`](super::LinkPlan::pipes), and of the end where it begins: 0 for forward and
+    /// for a shared medium, 1 for backward.
     pub fn index(self) -> usize {
         usize::from(self == Self::Backward)
     }

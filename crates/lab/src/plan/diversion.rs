@@ -5,10 +5,10 @@ use crate::Match;
 /// The traffic of this machine that goes through the first link of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiversionPlan {
-    /// Which packets go forward; those with source and destination exchanged go backward.
+    /// The packets that go forward; those with source and destination exchanged go backward.
     pub matching: Match,
     /// Whether nothing goes backward: the answers stay as they are.
     pub is_one_way: bool,
-    /// The number of the queue by which it is taken; none: any that is free.
+    /// The number of the queue by which the traffic is taken; none: any that is free.
     pub queue: Option<u16>,
 }

@@ -6,9 +6,9 @@ use netloom_units::Duration;
 /// An exercise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExercisePlan {
-    /// What it is called.
+    /// The title of the exercise.
     pub title: String,
-    /// What it is about; empty lines part paragraphs.
+    /// The text of the exercise, which says what it is about; empty lines part paragraphs.
     pub text: String,
     /// The tasks, which are met one after the other.
     pub tasks: Vec<TaskPlan>,
@@ -19,15 +19,15 @@ pub struct ExercisePlan {
 pub struct TaskPlan {
     /// Its line in the lab file.
     pub line: usize,
-    /// What is to be done, in a line.
+    /// The title of the task: what is to be done, in a line.
     pub title: String,
-    /// More about it; may be empty.
+    /// The text of the task, which says more about it; may be empty.
     pub text: String,
-    /// What must hold, all of it.
+    /// The expectations that must all hold for the task to be met.
     pub checks: Vec<Expectation>,
-    /// At how much time up to now the checks look; none: at all since time zero.
+    /// The length of the time up to now that the checks look at; none: all since time zero.
     pub last: Option<Duration>,
-    /// What helps.
+    /// The hints that help with the task.
     pub hints: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl TaskPlan {
     /// The shortest and the longest time up to now that checks look at.
     pub const LAST: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
-    /// All that has to be measured for it.
+    /// Returns all terms that have to be measured for the task.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         self.checks.iter().flat_map(Expectation::terms)
     }

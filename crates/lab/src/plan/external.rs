@@ -9,7 +9,7 @@ pub struct ExternalPlan {
     pub line: usize,
     /// The VLAN that it is, 1 to 4094; none: all frames that no other node of this interface takes, with their tags.
     pub vlan: Option<u16>,
-    /// Who else has the interface meanwhile.
+    /// The use of the interface by this machine meanwhile.
     pub mode: ExternalMode,
     /// The hardware address at the other end of the node's link: only frames for it, or for several, enter the lab. None: all
     /// frames do (promiscuous).
@@ -18,18 +18,18 @@ pub struct ExternalPlan {
     pub force: bool,
 }
 
-/// Who has an interface while the lab is up.
+/// The use of an interface by this machine while the lab is up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExternalMode {
-    /// The machine goes on using it.
+    /// The machine goes on using the interface.
     #[default]
     Share,
-    /// The lab alone; it comes back as it was.
+    /// The lab alone has the interface; it comes back as it was.
     Pass,
 }
 
 impl ExternalMode {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Share => "share",

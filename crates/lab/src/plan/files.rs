@@ -7,9 +7,9 @@ use std::path::PathBuf;
 pub struct FilePlan {
     /// Its line in the lab file.
     pub line: usize,
-    /// Where the node's programs see it: an absolute path without `.` and `..`.
+    /// The path where the node's programs see it: absolute, without `.` and `..`.
     pub target: PathBuf,
-    /// What it begins with.
+    /// The initial contents of the file or folder.
     pub contents: FileContents,
     /// Whether what is in it at the end of a run is there again in the next.
     pub keep: bool,
@@ -19,13 +19,13 @@ pub struct FilePlan {
     pub owner: Option<String>,
 }
 
-/// What a file or folder begins with.
+/// The initial contents of a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileContents {
     /// A folder with nothing in it.
     Empty,
     /// A file with this text.
     Text(String),
-    /// What the machine has there; relative paths count from the folder in which the lab file was named.
+    /// A copy of what the machine has at this path; relative paths count from the folder in which the lab file was named.
     Copy(PathBuf),
 }

@@ -4,14 +4,14 @@ use super::Argv;
 use crate::image::ImageSource;
 use std::path::PathBuf;
 
-/// What a node's file system is, and what its image's program is started with.
+/// The container image that a node's file system comes from, and what the image's program is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImagePlan {
     /// Its line in the lab file.
     pub line: usize,
-    /// Where it comes from; relative paths count from the folder in which the lab file was named.
+    /// The place that the image comes from; relative paths count from the folder in which the lab file was named.
     pub source: ImageSource,
-    /// Whether its program runs; if not, the node has the file system alone.
+    /// Whether the image's program runs; if not, the node has the file system alone.
     pub starts: bool,
     /// The program in the place of the image's entry point and command.
     pub entrypoint: Option<Argv>,
@@ -19,7 +19,7 @@ pub struct ImagePlan {
     pub command: Option<Argv>,
     /// The user in the place of the image's.
     pub user: Option<String>,
-    /// What of this machine is seen inside.
+    /// The files and folders of this machine that are seen inside the node.
     pub volumes: Vec<VolumePlan>,
 }
 
@@ -30,7 +30,7 @@ pub struct VolumePlan {
     pub line: usize,
     /// The file or folder; a relative path counts from the folder in which the lab file was named.
     pub source: PathBuf,
-    /// Where it is seen: an absolute path without `.` and `..`.
+    /// The path where it is seen in the node: absolute, without `.` and `..`.
     pub target: PathBuf,
     /// Whether nothing can be written there.
     pub is_read_only: bool,

@@ -1,6 +1,6 @@
 //! What nodes are.
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NodeKind {
     /// Runs programs and forwards nothing.
@@ -22,12 +22,12 @@ pub enum NodeKind {
     Internet,
     /// A tunnel to a lab of another machine.
     Tunnel,
-    /// What is outside of the lab; no lab file says it.
+    /// The outside of the lab; no lab file says it.
     Outside,
 }
 
 impl NodeKind {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -43,7 +43,7 @@ impl NodeKind {
         }
     }
 
-    /// As messages call it.
+    /// Returns the name of the kind in messages.
     pub fn title(self) -> &'static str {
         match self {
             Self::Transit => "transit router",
@@ -54,7 +54,7 @@ impl NodeKind {
         }
     }
 
-    /// The same with its article.
+    /// Returns the name of the kind in messages, with its article.
     pub fn titled(self) -> String {
         let article = if matches!(self, Self::OpenFlow | Self::External) { "an" } else { "a" };
         format!("{article} {}", self.title())

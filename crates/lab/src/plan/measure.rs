@@ -1,15 +1,15 @@
 use netloom_units::Duration;
 
-/// What is measured inside a node.
+/// The measurements inside a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeasurePlan {
-    /// How long after a sample of its TCP connections the next one is taken; none: there are no samples.
+    /// The time from a sample of the node's TCP connections to the next one; none: there are no samples.
     pub tcp: Option<Duration>,
-    /// How long after a sample of its processor and memory the next one is taken; none: there are no samples.
+    /// The time from a sample of the node's processor and memory to the next one; none: there are no samples.
     pub node: Option<Duration>,
-    /// Whether its programs are told to write down the keys of their TLS connections, which are collected.
+    /// Whether the node's programs are asked to log the keys of their TLS connections, which are collected.
     pub tls_keys: bool,
-    /// Whether its programs are told to write qlog files, which are collected.
+    /// Whether the node's programs are asked to write qlog files, which are collected.
     pub qlog: bool,
 }
 

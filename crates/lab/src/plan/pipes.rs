@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Treatment {
     /// Its name, unique in its direction.
     pub name: String,
-    /// Which packets enter it, of those that none before it takes.
+    /// The filter on the packets that enter the pipe, of those that none before it takes.
     pub filter: Filter,
     /// Its models.
     pub config: PipeConfig,

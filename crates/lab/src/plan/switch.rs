@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 /// The settings of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchPlan {
-    /// For how long it remembers an address of which it does not hear any more.
+    /// The ageing time: how long the switch remembers an address of which it does not hear any more.
     pub ageing: Duration,
     /// How many addresses it remembers at most.
     pub table: usize,
@@ -18,14 +18,14 @@ pub struct SwitchPlan {
     pub vlans: Vec<VlansPlan>,
     /// Its part in a spanning tree, if it takes part in one.
     pub tree: Option<TreePlan>,
-    /// What it does with groups of multicast, if it looks at them.
+    /// The settings of multicast snooping, if the switch does it.
     pub snooping: Option<SnoopingPlan>,
 }
 
-/// What a switch does with groups of multicast.
+/// The multicast snooping of a switch (RFC 4541).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnoopingPlan {
-    /// What is said of it.
+    /// The settings of snooping, from the lab file or by default.
     pub settings: SnoopingSettings,
     /// The ports where a leaving member is taken to be the last, as its interfaces are numbered.
     pub fast_leave: Vec<usize>,
@@ -34,20 +34,20 @@ pub struct SnoopingPlan {
     pub routers: Vec<usize>,
 }
 
-/// How a switch looks at groups of multicast.
+/// The settings of a switch for multicast snooping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnoopingSettings {
-    /// How many groups it knows at most.
+    /// The most groups that the switch knows.
     pub groups: usize,
-    /// How often it is asked who listens.
+    /// The query interval: how often hosts are asked which groups they want.
     pub interval: Duration,
-    /// How long hosts may take to answer.
+    /// The query response interval: how long hosts may take to answer.
     pub response: Duration,
-    /// How long they may take when another has left.
+    /// The last member query interval: how long hosts may take to answer when another has left.
     pub last_member: Duration,
-    /// How often what may be lost is said.
+    /// The robustness variable: how often a message that may be lost is sent.
     pub robustness: u8,
-    /// How it asks, if it does.
+    /// The settings of the switch as a querier, if it may be one.
     pub querier: Option<QuerierSettings>,
 }
 
@@ -65,7 +65,7 @@ impl Default for SnoopingSettings {
     }
 }
 
-/// How a switch asks who listens.
+/// The settings of a switch as a querier, which asks hosts which groups they want.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuerierSettings {
     /// The address of IPv4 that its queries come from; none: one that is made of its hardware address.
@@ -85,22 +85,22 @@ impl Default for QuerierSettings {
 /// A switch's part in a spanning tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreePlan {
-    /// What is said of it.
+    /// The settings of the switch in the tree, from the lab file or by default.
     pub settings: TreeSettings,
     /// Its ports.
     pub ports: Vec<TreePortPlan>,
 }
 
-/// How a switch takes part in a spanning tree.
+/// The settings of a switch in a spanning tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeSettings {
-    /// The lower, the more likely it is the root.
+    /// The bridge priority: the lower it is, the more likely the switch is the root.
     pub priority: u16,
-    /// How often it says what it knows.
+    /// The hello time: how often the switch says what it knows.
     pub hello: Duration,
-    /// For how long the root's word counts.
+    /// The max age: for how long the root's word counts.
     pub max_age: Duration,
-    /// How long ports wait where no neighbour answers.
+    /// The forward delay: how long ports wait where no neighbour answers.
     pub forward_delay: Duration,
 }
 
@@ -119,13 +119,13 @@ impl Default for TreeSettings {
 /// A port in a spanning tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreePortPlan {
-    /// What it costs to reach the root by it.
+    /// The path cost of the port: what it costs to reach the root by it.
     pub cost: u32,
     /// Whether a node with a network stack is at the other end of its link.
     pub is_edge: bool,
-    /// Whether a single other switch of the tree is there, or such a node.
+    /// Whether a single other switch of the tree is at the other end of its link, or a node with a network stack.
     pub is_point_to_point: bool,
-    /// What it is for, once the tree stands, before anything is cut.
+    /// The role of the port once the tree has converged, before anything is cut.
     pub role: PortRole,
 }
 
@@ -142,7 +142,7 @@ impl TreePlan {
 }
 
 impl TreePortPlan {
-    /// Whether it lets frames through once the tree stands.
+    /// Whether the port forwards frames once the tree has converged.
     pub fn forwards(&self) -> bool {
         matches!(self.role, PortRole::Root | PortRole::Designated)
     }
@@ -151,9 +151,9 @@ impl TreePortPlan {
 /// The VLANs of a port of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VlansPlan {
-    /// That of frames without a tag; none: they are dropped.
+    /// The VLAN of frames without a tag; none: they are dropped.
     pub untagged: Option<u16>,
-    /// Those whose frames bear a tag here.
+    /// The VLANs whose frames have a tag at this port.
     pub tagged: Vec<u16>,
 }
 

@@ -3,15 +3,15 @@ use crate::expect::{Expectation, Subject, Term};
 use netloom_link::Subset;
 
 impl Plan {
-    /// All that has to be measured for the expectations of a single run, for figures and for tasks.
+    /// Returns all terms that have to be measured for the expectations of a single run, for figures and for tasks.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         let expected = self.expect.iter().flat_map(Expectation::terms);
         let tasks = self.exercise.iter().flat_map(|exercise| &exercise.tasks);
         expected.chain(self.figures.iter().map(|figure| &figure.term)).chain(tasks.flat_map(TaskPlan::terms))
     }
 
-    /// Which packets have to be counted for themselves, by pipe: those that terms are limited to, and of terms that are not,
-    /// those that kernels exchange by themselves.
+    /// Returns the packets that have to be counted for themselves, by pipe: those that terms are limited to, and for terms that are
+    /// not, those that kernels exchange by themselves.
     pub fn watched(&self) -> Vec<Vec<Subset>> {
         let mut all: Vec<Vec<Subset>> = self.pipes().map(|_| Vec::new()).collect();
         for term in self.terms() {

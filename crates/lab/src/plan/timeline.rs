@@ -12,13 +12,13 @@ use std::path::PathBuf;
 pub struct Event {
     /// Its line in the lab file.
     pub line: usize,
-    /// When, after time zero. None: a service starts before time zero, all others at it.
+    /// The instant of the event, after time zero. None: a service starts before time zero, all others at it.
     pub at: Option<Duration>,
-    /// What happens.
+    /// The action that is taken.
     pub action: Action,
 }
 
-/// What can happen.
+/// An action of the timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A program is started.
@@ -31,51 +31,51 @@ pub enum Action {
         direction: Option<Direction>,
         /// The further pipe of this name; none: the link's own.
         pipe: Option<String>,
-        /// What is changed.
+        /// The changed parameters.
         change: Box<PipeChange>,
     },
     /// A link is cut.
     Down {
-        /// What of it.
+        /// The part of the link that is cut.
         part: LinkPart,
-        /// For how long; none: until `up`.
+        /// The length of the cut; none: until `up`.
         duration: Option<Duration>,
         /// Whether the interfaces at both ends lose their carrier.
         carrier: bool,
     },
     /// A link is restored.
     Up {
-        /// What of it.
+        /// The part of the link that is restored.
         part: LinkPart,
     },
     /// Nothing happens; the instant gets a mark with this text.
     Log(String),
     /// Programs that run are ended, or held.
     Disturb {
-        /// What happens to them.
+        /// The signal or request that the programs get.
         how: Disturbance,
-        /// Whose.
+        /// The command or node whose programs are meant.
         whose: Whose,
-        /// After this time they go on, or start again; none: a restart does when they have ended, and nothing else does.
+        /// The time after which the programs go on, or start again; none: a restart does when they have ended, and nothing else does.
         duration: Option<Duration>,
     },
 }
 
-/// What happens to programs that run.
+/// A way in which running programs are ended or held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disturbance {
-    /// They get SIGKILL.
+    /// The programs get SIGKILL.
     Kill,
-    /// They are held by SIGSTOP.
+    /// The programs are held by SIGSTOP.
     Pause,
-    /// They are asked to end, and start again.
+    /// The programs are asked to end, and start again.
     Restart,
-    /// They are asked to end, and so is all that their node does.
+    /// The programs are asked to end, and so is all that their node does.
     Stop,
 }
 
 impl Disturbance {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kill => "kill",
@@ -86,12 +86,12 @@ impl Disturbance {
     }
 }
 
-/// Whose programs an entry of the timeline means.
+/// The command or node whose programs an entry of the timeline means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// Those of this command: the place of its entry in the timeline.
+    /// The programs of a command: the place of its entry in the timeline.
     Command(usize),
-    /// All of the node at this place in the plan. What starts again are its services.
+    /// All programs of the node at this place in the plan. Only its services start again.
     Node(usize),
 }
 
@@ -102,7 +102,7 @@ pub struct LinkPart {
     pub link: usize,
     /// The direction; none: both.
     pub direction: Option<Direction>,
-    /// Only the further pipe of this name; none: all pipes.
+    /// The name of the only further pipe that is meant; none: all pipes.
     pub pipe: Option<String>,
 }
 
@@ -120,30 +120,30 @@ pub struct RunCommand {
     pub name: String,
     /// The node's place in the plan.
     pub node: usize,
-    /// What to run.
+    /// The program and its arguments, or the text for a shell.
     pub command: Argv,
     /// Whether it makes the lab ready: it has to succeed before the services start.
     pub setup: bool,
     /// The entries of the timeline that have to have ended successfully, or to be ready if they are services, before it
     /// starts.
     pub after: Vec<usize>,
-    /// How long it waits after these.
+    /// The time that it waits after the entries of [`RunCommand::after`].
     pub delay: Duration,
-    /// When it can be used by others.
+    /// The condition for being ready for others.
     pub ready: Option<Ready>,
-    /// Whether it is there for the others: the run does not wait for its end, and stops it.
+    /// Whether it is a service for others: the run does not wait for its end, and stops it.
     pub service: bool,
     /// Whether it, a service, may end with 0, and is ready then.
     pub once: bool,
     /// A file in the results folder that gets a copy of its standard output.
     pub save: Option<String>,
-    /// It is stopped when it has run for so long (`for`); not a failure.
+    /// The time that it may run until it is stopped (`for`), which is not a failure.
     pub stop_after: Option<Duration>,
     /// How long it has between SIGTERM and SIGKILL.
     pub stop: Duration,
     /// Its environment, beside the node's.
     pub env: Vec<(String, String)>,
-    /// Whether a failure of it is none of the run.
+    /// Whether the command may fail without a failure of the run.
     pub may_fail: bool,
     /// The user that it runs as, by name or number; none: the node's root.
     pub user: Option<String>,
@@ -166,16 +166,16 @@ pub enum NodeKey {
     Dhcp,
     /// A name server.
     Dns,
-    /// Where addresses come from: a DHCP client.
+    /// The source of addresses: a DHCP client.
     Addresses,
-    /// What it is, as OpenFlow switches.
+    /// The kind of the node, as of OpenFlow switches.
     Kind,
     /// The program of a container image.
     Image,
 }
 
 impl NodeKey {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Daemons => "daemons",
@@ -191,12 +191,12 @@ impl NodeKey {
 }
 
 impl Plan {
-    /// The name of the command of this entry of the timeline, if it is one.
+    /// Returns the name of the command of this entry of the timeline, if it is one.
     pub fn command_name(&self, event: usize) -> Option<&str> {
         if let Action::Run(run) = &self.timeline[event].action { Some(&run.name) } else { None }
     }
 
-    /// Whose programs this is about, as the lab file calls it.
+    /// Returns the name of the command or node whose programs are meant, as the lab file has it.
     pub fn whose_name(&self, whose: Whose) -> &str {
         match whose {
             Whose::Command(event) => self.command_name(event).unwrap_or_default(),
@@ -204,7 +204,7 @@ impl Plan {
         }
     }
 
-    /// What this entry of the timeline cuts or restores, if it does.
+    /// Returns the part of a link that this entry of the timeline cuts or restores, if it does.
     pub fn switched(&self, event: usize) -> Option<&LinkPart> {
         match &self.timeline[event].action {
             Action::Down { part, .. } | Action::Up { part } => Some(part),
@@ -244,7 +244,7 @@ impl fmt::Display for Argv {
     }
 }
 
-/// When a service can be used.
+/// The readiness of a service: when it can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ready {
     /// The condition.

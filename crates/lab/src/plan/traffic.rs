@@ -14,16 +14,16 @@ pub struct TrafficPlan {
     pub from: usize,
     /// The receiving node's place in the plan.
     pub to: usize,
-    /// What is sent.
+    /// The packets that are sent.
     pub sends: Sends,
 }
 
-/// What a source of a simulation sends.
+/// The packets that a source of a simulation sends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sends {
     /// Packets that come whatever the network does, as those of cross traffic.
     Open(CrossConfig),
-    /// As much as a fixed window allows.
+    /// Packets, as many as a fixed window allows.
     Window(WindowConfig),
 }
 
@@ -34,17 +34,17 @@ pub struct WindowConfig {
     pub window: Bytes,
     /// How many payload bytes a packet carries.
     pub segment: Bytes,
-    /// What a packet has beyond its payload, from the IP header on; an acknowledgement has nothing else.
+    /// The size of a packet's headers, from the IP header on; an acknowledgement has nothing else.
     pub headers: Bytes,
     /// How many payload bytes are to be sent; none: as many as there is time for.
     pub amount: Option<Bytes>,
     /// How many packets in order are acknowledged at once.
     pub acknowledge: u32,
-    /// After how long without an acknowledgement a packet is sent again.
+    /// The time without an acknowledgement after which a packet is sent again.
     pub timeout: Duration,
-    /// When it begins, after time zero.
+    /// The instant when the sender begins, after time zero.
     pub start: Duration,
-    /// When it ends, after time zero; none: never.
+    /// The instant when the sender ends, after time zero; none: never.
     pub stop: Option<Duration>,
 }
 

@@ -13,15 +13,15 @@ pub struct TunnelPlan {
     pub port: u16,
     /// The number that both ends must have, 1 to 16777215.
     pub vni: u32,
-    /// For how long a far end that is silent is waited for.
+    /// The time that a far end that is silent is waited for.
     pub wait: Duration,
 }
 
 impl TunnelPlan {
-    /// The port of UDP where none is said. It is assigned to nobody, and below those that kernels give to programs.
+    /// The default port of UDP. It is assigned to nobody, and below those that kernels give to programs.
     pub const PORT: u16 = 29_789;
-    /// The number where none is said.
+    /// The default number.
     pub const VNI: u32 = 1;
-    /// For how long is waited where nothing is said.
+    /// The default time that a silent far end is waited for.
     pub const WAIT: Duration = Duration::from_secs(60);
 }

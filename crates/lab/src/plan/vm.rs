@@ -2,20 +2,20 @@ use netloom_units::{Bytes, Duration};
 use std::fmt;
 use std::path::PathBuf;
 
-/// What a virtual machine is.
+/// The description of a virtual machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmPlan {
     /// The line of the lab file that describes it.
     pub line: usize,
-    /// What it boots.
+    /// The kernel or disk that it boots.
     pub begin: VmBegin,
     /// Its disk, which is never written.
     pub disk: Option<PathBuf>,
-    /// How the disk's bytes lie in its file.
+    /// The format of the disk's file.
     pub format: DiskFormat,
     /// Its memory.
     pub memory: Bytes,
-    /// Its processors.
+    /// The number of its processors.
     pub cpus: u32,
     /// How long it may take from its start until it serves the lab.
     pub boot_within: Duration,
@@ -23,7 +23,7 @@ pub struct VmPlan {
     pub passthrough: Vec<String>,
 }
 
-/// What a virtual machine boots.
+/// The kernel or disk that a virtual machine boots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VmBegin {
     /// A kernel with an initial file system.
@@ -35,9 +35,9 @@ pub enum VmBegin {
         /// Further words of the kernel's command line.
         append: String,
     },
-    /// Its disk, by itself.
+    /// The disk of the machine, which boots by itself.
     Disk {
-        /// What looks for a system there.
+        /// The firmware that looks for a system on the disk.
         firmware: VmFirmware,
         /// How commands get into the system.
         access: VmAccess,
@@ -49,7 +49,7 @@ pub enum VmBegin {
 /// The firmware of a virtual machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VmFirmware {
-    /// That of a PC.
+    /// The BIOS of a PC.
     #[default]
     Bios,
     /// UEFI.
@@ -57,7 +57,7 @@ pub enum VmFirmware {
 }
 
 impl VmFirmware {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bios => "bios",
@@ -69,15 +69,15 @@ impl VmFirmware {
 /// How commands get into a system that boots by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VmAccess {
-    /// By netloom's agent, which cloud-init or QEMU's guest agent starts.
+    /// Commands get in by netloom's agent, which cloud-init or QEMU's guest agent starts.
     #[default]
     Agent,
-    /// Not at all: it has interfaces and a console.
+    /// No commands get in: the machine has interfaces and a console.
     None,
 }
 
 impl VmAccess {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -87,31 +87,31 @@ impl VmAccess {
 }
 
 impl VmPlan {
-    /// Whether commands run in it.
+    /// Whether no commands can run in it.
     pub fn is_closed(&self) -> bool {
         matches!(self.begin, VmBegin::Disk { access: VmAccess::None, .. })
     }
 
     /// The most interfaces that it can have: its bus has room for 30 devices, of which some are others.
     pub const MOST_INTERFACES: usize = 24;
-    /// What it has if nothing is said: enough for most distributions to boot.
+    /// The default memory of a virtual machine: enough for most distributions to boot.
     pub const MEMORY: Bytes = Bytes::new(512 << 20);
-    /// A machine whose processor is translated takes some tens of seconds.
+    /// The default of [`VmPlan::boot_within`]: a machine whose processor is translated takes some tens of seconds.
     pub const BOOT_WITHIN: Duration = Duration::from_secs(120);
 }
 
 /// A format of disks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DiskFormat {
-    /// QEMU's own.
+    /// The format of QEMU.
     #[default]
     Qcow2,
-    /// Byte by byte.
+    /// The bytes of the disk as they are.
     Raw,
 }
 
 impl DiskFormat {
-    /// As the lab file has it.
+    /// Returns the name in the lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Qcow2 => "qcow2",

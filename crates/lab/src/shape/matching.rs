@@ -9,12 +9,12 @@ use crate::yaml::{Content, Node};
 use netloom_link::Filter;
 use std::fmt;
 
-/// Which packets go forward. All that is given must hold.
+/// A match of the packets that go forward. All that is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Match {
-    /// What they say.
+    /// The filter on what the packets say.
     pub filter: Filter,
-    /// Who made them.
+    /// The users and groups that made the packets.
     pub owners: Owners,
 }
 
@@ -30,13 +30,13 @@ pub struct Owners {
 /// A user or a group, or several of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// By name.
+    /// The name of a user or group.
     Name(String),
-    /// By number, from the first to the last.
+    /// The numbers of users or groups, from the first to the last.
     Ids {
-        /// The first.
+        /// The first number.
         first: u32,
-        /// The last.
+        /// The last number.
         last: u32,
     },
 }
