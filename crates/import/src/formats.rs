@@ -47,7 +47,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 11] = [
         Self::GraphMl,
         Self::Gml,
@@ -96,12 +96,12 @@ impl Format {
         }
     }
 
-    /// The format of this name.
+    /// Returns the format of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Whose file this is, by its name and what it contains; none if it is a lab file, or nobody's.
+    /// Returns the format of a file, by its name and what it contains; none if it is a lab file, or of no known format.
     pub fn of(path: &Path, text: &str) -> Option<Self> {
         let extension =
             path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();

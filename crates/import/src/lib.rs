@@ -52,7 +52,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use yaml::Written;
 
-/// What nodes are of which a file only says that they exist.
+/// The kind of nodes of which a file only says that they exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// Transit routers: they forward, and run no programs.
@@ -65,10 +65,10 @@ pub enum Role {
 }
 
 impl Role {
-    /// All of them.
+    /// All roles.
     pub const ALL: [Self; 3] = [Self::Transit, Self::Router, Self::Host];
 
-    /// The kind of node in a lab file.
+    /// Returns the kind of node in a lab file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Transit => "transit",
@@ -83,10 +83,10 @@ impl Role {
     }
 }
 
-/// How a file is to be read.
+/// The options for reading a file.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What nodes are of which a graph only says that they exist.
+    /// The kind of nodes of which a graph only says that they exist.
     pub role: Role,
     /// The environment variables that a file may ask for.
     pub environment: BTreeMap<String, String>,
@@ -124,22 +124,22 @@ pub fn read(format: Format, file: &str, text: String, options: &Options) -> Resu
 }
 
 impl Imported {
-    /// The format of the file.
+    /// Returns the format of the file.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The text of the lab file.
+    /// Returns the text of the lab file.
     pub fn yaml(&self) -> &str {
         &self.written.text
     }
 
-    /// What the file says and the lab does not have, or has otherwise: a line each, with its place.
+    /// Lists what the file says and the lab does not have, or has otherwise: a line each, with its place.
     pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
         self.notes_from(self.name())
     }
 
-    /// The lab, as if its clock were this one if one is given.
+    /// Returns the lab, as if its clock were this one if one is given.
     ///
     /// # Errors
     /// What is wrong with it, at the lines of the foreign file that it comes from.

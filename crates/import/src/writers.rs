@@ -23,7 +23,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// All of them.
+    /// All target formats.
     pub const ALL: [Self; 4] = [Self::GraphMl, Self::Dot, Self::Containerlab, Self::Mininet];
 
     /// Its name on the command line.
