@@ -2,12 +2,12 @@ use super::ExpectationRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How far somebody who learns with a lab has come.
+/// The progress of somebody who learns with a lab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExerciseReport {
-    /// What it is called.
+    /// The title of the exercise.
     pub title: String,
-    /// What it is about; empty lines part paragraphs.
+    /// The introduction to the exercise; empty lines separate paragraphs.
     pub text: String,
     /// The tasks in their order; empty if the lab has no exercise.
     pub tasks: Vec<TaskRow>,
@@ -16,20 +16,20 @@ pub struct ExerciseReport {
 /// A task of an exercise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskRow {
-    /// What is to be done, in a line.
+    /// The title of the task: what is to be done, in a line.
     pub title: String,
-    /// More about it; may be empty.
+    /// Further text about the task; may be empty.
     pub text: String,
-    /// Its line in the lab file.
+    /// The task's line in the lab file.
     pub line: usize,
-    /// At how much lab time up to now its checks look; none: at all since time zero.
+    /// The span of lab time up to now that the checks look at, in nanoseconds; null if they look at all since time zero.
     pub last_ns: Option<u64>,
-    /// What must hold, all of it, and how far it did when it was looked at last.
+    /// The conditions of the task, which must all hold, with what the last look at them found.
     pub checks: Vec<ExpectationRow>,
-    /// When it was met, after time zero; none: it is to be done.
+    /// When the task was met, in nanoseconds of lab time after time zero; null if it is still to be done.
     pub met_ns: Option<u64>,
-    /// Whether it is the one that is to be done next: later ones are looked at when it is met.
+    /// Whether the task is the next one to be done. The checks of later tasks are not looked at before it is met.
     pub next: bool,
-    /// What helps.
+    /// The hints that help with the task.
     pub hints: Vec<String>,
 }

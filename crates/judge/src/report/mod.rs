@@ -355,13 +355,13 @@ impl CommandRow {
 /// One expectation and whether it holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectationRow {
-    /// As written in the lab file.
+    /// The expectation, as written in the lab file.
     pub text: String,
-    /// The line in the lab file.
+    /// The expectation's line in the lab file.
     pub line: usize,
-    /// Whether it holds.
+    /// Whether the expectation holds.
     pub met: bool,
-    /// What was measured, against what was wanted.
+    /// The explanation in words: what was measured, and what was wanted.
     pub explanation: String,
 }
 
@@ -383,36 +383,36 @@ pub struct FigureRow {
 /// while.
 const SENSIBLE_SLOWING: f64 = 100.0;
 
-/// Whether the network did what was described.
+/// The verdict on a run: whether the network did what was described.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// What it comes to.
+    /// The result of the verdict.
     #[serde(flatten)]
     #[schemars(with = "judgement::Told")]
     pub judgement: Judgement,
-    /// What did not, the worst first.
+    /// The bounds that were not kept, the worst first.
     pub findings: Vec<Finding>,
-    /// What was seen beside the findings and explains them; no finding by itself.
+    /// Observations that explain the findings, and are no findings by themselves.
     #[serde(default)]
     pub causes: Vec<String>,
-    /// The smallest whole dilation with which this machine would fit, as far as the figures tell; none if none is needed,
-    /// if slowing would not help, and in virtual time.
+    /// The smallest whole dilation with which this machine would fit, as far as the figures show; null if none is needed, if slowing would
+    /// not help, and in virtual time.
     pub dilation: Option<u64>,
-    /// What `netloom doctor` says of the machine, where that explains the findings.
+    /// The result of `netloom doctor` on this machine, or the advice to run it, where that explains the findings; null otherwise.
     #[serde(default)]
     pub machine: Option<String>,
-    /// What could not be judged, and why.
+    /// Remarks that are no findings, above all on what could not be judged, and why.
     pub notes: Vec<String>,
 }
 
 /// One bound that was not kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// The pipe, node or part of netloom it is about.
+    /// The pipe, node or part of Netloom that the finding is about.
     pub subject: String,
-    /// What was measured and what was described, in words.
+    /// The finding in words: what was measured, and what was described.
     pub text: String,
-    /// By how much more time would have to be slowed for it to fit; none if slowing would not help.
+    /// The factor by which lab time would have to be slowed further for the bound to be kept; null if slowing would not help.
     pub slowing: Option<f64>,
 }
 

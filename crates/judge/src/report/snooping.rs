@@ -8,32 +8,32 @@ use serde::{Deserialize, Serialize};
 /// So many groups of a port are told, at most: the first ones.
 const MOST_GROUPS: usize = 100;
 
-/// What a switch that looks at groups of multicast did at one of its ports since time zero, and what it knows of it in the end.
+/// The counters of multicast snooping at one port of a switch since time zero, and the groups and routers behind the port as last known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SnoopingRow {
-    /// Reports of IGMP and MLD that came in here, leaves among them.
+    /// Reports of IGMP and MLD, leaves among them, that came in at this port.
     pub received_reports: u64,
-    /// Queries that came in here.
+    /// Queries of IGMP and MLD that came in at this port.
     pub received_queries: u64,
-    /// Queries of the switch itself that went out here.
+    /// Queries of the switch itself that went out at this port.
     pub sent_queries: u64,
-    /// Messages of IGMP and MLD that came in here and were dropped because there was an error in them.
+    /// Messages of IGMP and MLD that came in at this port and were dropped because there was an error in them.
     pub malformed_messages: u64,
-    /// Frames that came in here and were dropped because nobody had asked for their group.
+    /// Frames that came in at this port and were dropped because nobody had asked for their group.
     pub unasked_frames: u64,
-    /// How often members of a group began to be behind this port, since the lab began.
+    /// How often a group began to have members behind this port, since the lab began.
     pub joined_groups: u64,
-    /// How often there were none any more, since the lab began.
+    /// How often a group ceased to have members behind this port, since the lab began.
     pub left_groups: u64,
-    /// How often a group was not noted here since the lab began, because there was no room.
+    /// How often a group was not noted at this port because there was no room, since the lab began.
     pub unlearned_groups: u64,
-    /// How many groups have members behind this port.
+    /// The number of groups that have members behind this port.
     pub known_groups: u64,
-    /// The first hundred of them.
+    /// The first hundred of the groups that have members behind this port.
     pub groups: Vec<GroupRow>,
     /// Whether a router is behind this port, in any VLAN, so that all multicast goes there.
     pub is_router_port: bool,
-    /// The queriers behind this port that were elected.
+    /// The addresses of the elected queriers that are behind this port.
     pub queriers: Vec<String>,
 }
 

@@ -7,65 +7,68 @@ use netloom_units::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a switch did at one of its ports since time zero. The segments of a train are frames of their own.
+/// A switch's counters at one of its ports since time zero; those of addresses and of `tree` count since the lab began. The segments of a
+/// train are frames of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SwitchRow {
-    /// The switch.
+    /// The name of the switch.
     pub node: String,
-    /// The port.
+    /// The name of the port.
     pub interface: String,
-    /// Its link.
+    /// The name of the port's link.
     pub link: String,
-    /// Came in here.
+    /// Frames that came in at this port.
     pub received_frames: u64,
-    /// Went out here.
+    /// Frames that went out at this port.
     pub sent_frames: u64,
-    /// Of those that came in: went out at all other ports.
+    /// Frames that came in at this port and went out at all other ports.
     pub flooded_frames: u64,
-    /// Of those that came in: dropped because they were for somebody behind this very port.
+    /// Frames that came in at this port and were dropped because their destination is behind this very port.
     pub filtered_frames: u64,
-    /// Of those that came in: dropped because they were for bridges themselves.
+    /// Frames that came in at this port and were dropped because they were for bridges themselves.
     pub reserved_frames: u64,
-    /// Of those that came in: dropped because they were of a VLAN that is not carried here.
+    /// Frames that came in at this port and were dropped because they were of a VLAN that is not carried here.
     pub foreign_frames: u64,
-    /// Of those that came in: dropped because they were no frames.
+    /// Frames that came in at this port and were dropped because they were shorter than an Ethernet header, or came from no address or from
+    /// that of a group.
     pub malformed_frames: u64,
-    /// Dropped because the link here carries only smaller ones.
+    /// Frames that were to go out at this port and were dropped because they were larger than the MTU of its link.
     pub too_big_frames: u64,
-    /// Addresses that were learned here.
+    /// Addresses that were learned at this port.
     pub learned_addresses: u64,
-    /// Of these: were behind another port before.
+    /// Addresses that were learned at this port and were behind another port before.
     pub moved_addresses: u64,
-    /// How often an address was not learned here, since the table was full.
+    /// How often an address was not learned at this port because the table was full.
     pub unlearned_addresses: u64,
-    /// Of those that came in: dropped because the spanning tree does not let them through.
+    /// Frames that came in at this port and were dropped because the spanning tree does not let this port forward, or the one where they
+    /// would leave.
     pub blocked_frames: u64,
-    /// Of those that came in: messages of the spanning tree.
+    /// Messages of the spanning tree (BPDUs) that came in at this port.
     pub received_bpdus: u64,
-    /// Of these: nothing that counts.
+    /// Messages of the spanning tree (BPDUs) that came in at this port and were ignored because they were malformed or of an unknown kind.
     pub malformed_bpdus: u64,
-    /// Of those that went out: messages of the spanning tree.
+    /// Messages of the spanning tree (BPDUs) that went out at this port.
     pub sent_bpdus: u64,
-    /// The port's part in the spanning tree, if the switch takes part in one.
+    /// The port's part in the spanning tree; absent if the switch takes part in none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeRow>,
-    /// What it did with groups of multicast, if the switch looks at them.
+    /// The port's counters of multicast snooping; absent if the switch does not look at groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snooping: Option<SnoopingRow>,
 }
 
-/// A port's part in a spanning tree, in the end.
+/// A port's part in a spanning tree, as last known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TreeRow {
-    /// What it is for: root, designated, alternate, backup or disabled.
+    /// The port's role: root, designated, alternate, backup or disabled.
     pub role: String,
-    /// What it does: discarding, learning or forwarding.
+    /// The port's state: discarding, learning or forwarding.
     pub state: String,
-    /// How often that has changed.
+    /// The number of changes of the port's state.
     pub state_changes: u64,
-    /// When it changed last, since the lab's clock began.
+    /// When the port's state changed last, in nanoseconds of lab time since the lab's clock began; null if it never did.
     pub last_change_ns: Option<u64>,
-    /// How often it forgot its addresses because the tree had changed elsewhere.
+    /// How often the port forgot its addresses because the tree had changed elsewhere.
     pub topology_changes: u64,
 }
 

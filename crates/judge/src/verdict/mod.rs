@@ -91,8 +91,7 @@ pub struct PipeEvidence {
     pub name: String,
     /// Whether anything was delivered.
     pub carried: bool,
-    /// The 99th percentile of how much later than due packets were delivered; of few packets, what [`crate::measure`]
-    /// makes of it.
+    /// The 99th percentile of how much later than due packets were delivered; of few packets, as [`crate::measure`] has it.
     pub lateness_p99_ns: u64,
     /// How much later than due the latest packet was delivered.
     pub lateness_max_ns: u64,
@@ -136,8 +135,7 @@ pub struct EngineEvidence {
     pub refusal: Option<String>,
     /// How long the run lasted in wall time, in nanoseconds.
     pub elapsed_ns: u64,
-    /// How long of that each of its threads was ready to run and waited for a processor, in nanoseconds; none if the kernel
-    /// does not tell.
+    /// How long each engine thread was ready to run and waited for a processor, in nanoseconds of wall time; none if the kernel does not report it.
     pub waited_ns: Vec<Option<u64>>,
     /// How long one of its threads did without its real-time priority at most, in nanoseconds of wall time.
     pub gave_way_ns: u64,
