@@ -4,16 +4,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The TCP connections of nodes, told at a chosen step.
+/// The TCP connections of nodes, sampled at an interval that the client chose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpSample {
-    /// Lab time since the engine started.
+    /// The lab time since the engine started, in nanoseconds.
     pub at_ns: u64,
-    /// The same since time zero; none before it.
+    /// The lab time since time zero, in nanoseconds; null before time zero.
     pub since_zero_ns: Option<u64>,
-    /// How many samples were left out before this one, because the client had not read what was sent before.
+    /// The number of samples that were left out before this one, because the client had not read what was sent before.
     pub lost: u64,
-    /// Those of which anything is known, in the order of the lab file.
+    /// The nodes of which anything is known, in the order of the lab file, with their connections.
     pub nodes: Vec<NodeConnections>,
 }
 
@@ -35,21 +35,21 @@ pub struct NodeConnections {
 /// One end of a TCP connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpConnection {
-    /// What tells it from all others that the node has had.
+    /// A number that distinguishes the connection from all others that the node has had.
     pub connection: u64,
     /// The node's own address and port.
     pub local: String,
-    /// Those of the other end.
+    /// The address and port of the other end.
     pub remote: String,
-    /// Its congestion control, for example `cubic`.
+    /// The congestion control algorithm, for example `cubic`.
     pub congestion: String,
-    /// Its state, for example `established`.
+    /// The state of the connection, for example `established`.
     pub state: String,
-    /// What its congestion control does, for example `recovery`.
+    /// The state of the congestion control, for example `recovery`.
     pub ca_state: String,
-    /// Whether its program gave it less to send than it could have sent.
+    /// Whether the program gave the connection less to send than it could have sent.
     pub app_limited: bool,
-    /// What its kernel tells, by the names of columns of `tcp.csv`; what it does not tell, is not there.
+    /// The figures that the kernel reports, by the names of columns of `tcp.csv`. A figure that it does not report is absent.
     #[schemars(with = "std::collections::BTreeMap<String, f64>")]
     pub figures: Map<String, Value>,
 }

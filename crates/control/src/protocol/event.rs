@@ -19,26 +19,26 @@ pub(crate) struct Notice<'a> {
     pub(crate) event: &'a Event,
 }
 
-/// What the lab tells a client that has subscribed to it.
+/// An event that the lab sends to a client that has subscribed to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// Something happened in the lab: an entry of the timeline, a change of a link, the start or end of a service. It is in
     /// `events.jsonl` of the results, too.
     Lab(Happened),
-    /// What every pipe has counted.
+    /// The counters of every pipe, and of every port of a switch.
     Stats(Sample),
     /// The TCP connections of nodes.
     Tcp(TcpSample),
-    /// What has become of some packets of each pipe.
+    /// Records of some packets of each pipe.
     Packets(PacketSample),
     /// A command or service wrote whole lines.
     Output(Output),
     /// A subscription has ended, though nobody asked for it.
     Ended {
-        /// Which one.
+        /// The topic of the subscription that has ended.
         events: Topic,
-        /// Why.
+        /// The reason for which it has ended.
         because: String,
     },
 }
@@ -46,39 +46,39 @@ pub enum Event {
 /// Something that happened in a lab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Happened {
-    /// Lab time since the engine started.
+    /// The lab time since the engine started, in nanoseconds.
     pub at_ns: u64,
-    /// The same since time zero; none before it.
+    /// The lab time since time zero, in nanoseconds; null before time zero.
     pub since_zero_ns: Option<u64>,
-    /// What happened, for example `link changed`.
+    /// The kind of the event, for example `link changed`.
     pub what: String,
-    /// More about it, such as the link and what was set. The keys depend on what happened.
+    /// Details of the event, such as the link and what was set. The keys depend on `what`.
     pub details: Map<String, Value>,
 }
 
-/// What the pipes of a lab have counted, told at a chosen step.
+/// The counters of a lab's pipes and switches, sampled at an interval that the client chose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
-    /// Lab time since time zero; none before it.
+    /// The lab time since time zero, in nanoseconds; null before time zero.
     pub since_zero_ns: Option<u64>,
-    /// How many samples were left out before this one, because the client had not read what was sent before.
+    /// The number of samples that were left out before this one, because the client had not read what was sent before.
     pub lost: u64,
-    /// As in the reply to `stats`.
+    /// The counters, as in the reply to `stats`.
     #[serde(flatten)]
     pub stats: LabStats,
 }
 
-/// What a command or service wrote.
+/// Lines that a command or service wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Output {
-    /// Its name.
+    /// The name of the command or service.
     pub command: String,
-    /// The node that it runs on.
+    /// The node that the command or service runs on.
     pub node: String,
-    /// Where it wrote.
+    /// The output stream to which it wrote.
     pub stream: Stream,
-    /// The lines, without their ends. What is no UTF-8 is replaced by U+FFFD.
+    /// The lines, without their ends. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub lines: Vec<String>,
-    /// Whether the last one goes on in the next event of this command and stream, because it is long.
+    /// Whether the last line goes on in the next event of this command and stream, because it is long.
     pub partial: bool,
 }

@@ -3,42 +3,42 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What has become of picked packets, told at a chosen step.
+/// Records of sampled packets, sent at an interval that the client chose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketSample {
-    /// Lab time since the engine started.
+    /// The lab time since the engine started, in nanoseconds.
     pub at_ns: u64,
-    /// The same since time zero; none before it.
+    /// The lab time since time zero, in nanoseconds; null before time zero.
     pub since_zero_ns: Option<u64>,
-    /// How many records were left out before these, because the client had not read what was sent before, or asks too rarely.
+    /// The number of records that were left out before these, because the client had not read what was sent before, or asks too rarely.
     pub lost: u64,
-    /// Those of one pipe in the order in which it was known what became of them.
+    /// The records. Those of one pipe are in the order in which it was known what became of the packets.
     pub packets: Vec<PacketRecord>,
 }
 
-/// What has become of a packet in one pipe that was picked there: it was sent to its end, or dropped. One that is dropped on its way is
-/// told for a second time then. All instants are lab time since the engine started.
+/// The record of a packet that was sampled in one pipe: it was sent to its end, or dropped. A packet that is dropped after that, on its
+/// way, has a second record. All instants are lab time since the engine started, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketRecord {
     /// The pipe's place in the list `pipes` of `stats`.
     pub pipe: u32,
-    /// What tells it from other packets of this pipe.
+    /// A number that distinguishes the packet from the other sampled packets of this pipe.
     pub packet: u64,
-    /// When it came in.
+    /// When the packet entered the pipe.
     pub entered_ns: u64,
-    /// When its transmission began; none if it was not sent.
+    /// When the transmission of the packet began; null if it was not sent.
     pub start_ns: Option<u64>,
-    /// When its transmission ended; none if it was not sent.
+    /// When the transmission of the packet ended; null if it was not sent.
     pub sent_ns: Option<u64>,
-    /// When it is due at the other end; none if it was not sent.
+    /// When the packet is due at the other end; null if it was not sent.
     pub due_ns: Option<u64>,
-    /// Where it ended before; none if it was not dropped, or not yet.
+    /// The drop of the packet; null if it was not dropped, or not yet.
     pub dropped: Option<PacketDrop>,
-    /// Its size from the IP header on; of all its segments.
+    /// The size of the packet from the IP header on, in bytes; of all its segments together.
     pub bytes: u64,
-    /// Of how many segments of a super-packet it consists.
+    /// The number of segments of a super-packet that the packet consists of.
     pub segments: u32,
-    /// Whose it is; none if it is not an IP packet.
+    /// The flow that the packet belongs to; null if it is not an IP packet.
     pub flow: Option<PacketFlow>,
 }
 

@@ -20,41 +20,42 @@ pub(crate) struct Answer<'a> {
     pub(crate) reply: &'a Reply,
 }
 
-/// What the lab answers.
+/// A reply of the lab to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
-    /// To `hello`.
+    /// The reply to `hello`.
     Hello(Greeting),
-    /// To `info`.
+    /// The reply to `info`.
     Info(LabInfo),
-    /// To `topology`.
+    /// The reply to `topology`.
     Topology(Topology),
-    /// To `now`, `advance`, `pause` and `resume`.
+    /// The reply to `now`, `advance`, `pause` and `resume`.
     Now(Now),
-    /// To `stats`.
+    /// The reply to `stats`.
     Stats(LabStats),
-    /// To `verdict`.
+    /// The reply to `verdict`.
     Verdict(SoFar),
-    /// To `exercise`.
+    /// The reply to `exercise`.
     Exercise(ExerciseReport),
-    /// To `exec`: the program runs. To `capture`: packets are on their way.
+    /// The first reply to `exec`: the program runs. Also the reply to `capture`: packets are on their way.
     Started,
-    /// A second reply to `exec`: the program has ended.
+    /// The second reply to `exec`: the program has ended.
     Exited {
-        /// Its exit code, or 128 and the number of the signal that ended it.
+        /// The program's exit code, or 128 and the number of the signal that ended it.
         code: i32,
     },
-    /// To `socket`: its descriptor comes along with the first byte of this line.
+    /// The reply to `socket`. The socket's file descriptor comes along with the first byte of this line.
     Socket,
-    /// To `console`: a descriptor comes along with the first byte of this line, and what is written there is typed at the machine.
+    /// The reply to `console`. A file descriptor comes along with the first byte of this line; what is written to it is typed at the
+    /// machine.
     Console {
-        /// The file that goes on taking what the console shows.
+        /// The file that still takes what the console shows.
         log: PathBuf,
     },
-    /// It is done.
+    /// The request is done.
     Done,
-    /// It cannot be done.
+    /// The request is refused: it cannot be done.
     Refused(Refused),
 }
 
@@ -77,56 +78,56 @@ impl Refused {
     }
 }
 
-/// What a lab says to a client that has said hello.
+/// The answer of a lab to a client that has sent `hello`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Greeting {
     /// The major version of the protocol.
     pub version: u32,
-    /// Its minor version: everything that a lower one has is there, too.
+    /// The minor version of the protocol. It includes everything that lower minor versions have.
     pub minor: u32,
     /// The version of the program.
     pub program: String,
     /// The lab's name.
     pub lab: String,
-    /// What the lab offers, by name.
+    /// The names of the features that the lab offers.
     pub capabilities: Vec<String>,
 }
 
 /// A running lab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LabInfo {
-    /// Its name.
+    /// The name of the lab.
     pub name: String,
-    /// `run` or `up`.
+    /// The mode of the lab: `run` or `up`.
     pub mode: String,
-    /// The lab file.
+    /// The path of the lab file.
     pub file: PathBuf,
-    /// The process id of its supervisor, as seen from outside.
+    /// The process id of the lab's supervisor, as seen from outside the lab.
     pub pid: i32,
-    /// How long it has been there.
+    /// The age of the lab, as lab time since the engine started, in nanoseconds.
     pub age_ns: u64,
-    /// Where its logs and results are.
+    /// The folder of the lab's logs and results.
     pub folder: PathBuf,
-    /// Its nodes.
+    /// The nodes of the lab.
     pub nodes: Vec<NodeInfo>,
-    /// How many links it has.
+    /// The number of links of the lab.
     pub links: usize,
     /// The ports of this machine that lead into nodes, in words.
     #[serde(default)]
     pub exposed: Vec<String>,
-    /// The traffic of this machine that goes through its link, as `match` has it; none: that of its nodes does.
+    /// The traffic of this machine that goes through the lab's link, as `match` has it; absent if only the traffic of the lab's nodes does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diverted: Option<String>,
-    /// Its services, in the order of the lab file.
+    /// The services of the lab, in the order of the lab file.
     #[serde(default)]
     pub services: Vec<ServiceInfo>,
-    /// How long it may take to end, at most, when it is asked to, in wall time.
+    /// The longest time that the lab may take to end once it is asked to, in nanoseconds of wall time.
     #[serde(default)]
     pub longest_stop_ns: u64,
-    /// That its time stands still though it should go on, in words; none while it goes on.
+    /// The reason, in words, why lab time stands still though it should go on; null while it goes on.
     #[serde(default)]
     pub stalled: Option<String>,
-    /// Whether its time is held by a client, or since it came up in virtual time.
+    /// Whether lab time is paused by a client, or since the lab came up in virtual time.
     #[serde(default)]
     pub paused: bool,
 }
@@ -145,67 +146,67 @@ pub struct NodeInfo {
     pub state: NodeState,
 }
 
-/// What the pipes of a lab counted so far.
+/// The counters of a lab's pipes and switches so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LabStats {
-    /// Lab time since the engine started.
+    /// The lab time since the engine started, in nanoseconds.
     pub at_ns: u64,
-    /// Every link's own pipes in the order of the lab file, forward before backward; then all further ones.
+    /// The counters of the pipes: every link's own ones in the order of the lab file, forward before backward; then all further ones.
     pub pipes: Vec<PipeStats>,
-    /// Every port of every switch, in the order of the lab file.
+    /// The counters of every port of every switch, in the order of the lab file.
     #[serde(default)]
     pub switches: Vec<SwitchRow>,
 }
 
-/// What one pipe counted so far. Packets are segments; bytes count from the IP header on.
+/// The counters of one pipe so far. Packets are segments; bytes count from the IP header on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PipeStats {
     /// The link's name.
     pub link: String,
-    /// `forward` or `backward`; `shared` of a shared medium.
+    /// The direction of the pipe: `forward` or `backward`; `shared` for a shared medium.
     pub direction: String,
-    /// The name of a further pipe; none: the direction's own.
+    /// The name of a further pipe; null for the direction's own.
     pub pipe: Option<String>,
-    /// The node where packets enter.
+    /// The node where packets enter the pipe.
     pub from: String,
-    /// The node where they leave.
+    /// The node where packets leave the pipe.
     pub to: String,
     /// Whether the link is joined in the kernel, so that nothing of it is measured and all figures are zero.
     #[serde(default)]
     pub joined_in_kernel: bool,
-    /// The rate in force; none: unlimited.
+    /// The rate in force, in bits per second; null if it is unlimited.
     pub rate_bits_per_second: Option<u64>,
-    /// The propagation delay in force.
+    /// The propagation delay in force, in nanoseconds.
     pub delay_ns: u64,
     /// Whether nobody has cut the link; one that flaps by itself may be down all the same.
     pub up: bool,
-    /// Packets that were inside at time zero. All other counters begin there; before time zero, they count from the lab's set-up.
+    /// Packets that were inside the pipe at time zero. All other counters begin there; before time zero, they count from the lab's set-up.
     #[serde(default)]
     pub in_flight_at_start_packets: u64,
-    /// Packets that are inside now: they wait, are sent or travel.
+    /// Packets that are inside the pipe now: they wait, are sent or travel.
     #[serde(default)]
     pub in_flight_packets: u64,
     /// Packets that arrived at the pipe.
     pub arrived_packets: u64,
-    /// Their bytes.
+    /// Bytes of the packets that arrived at the pipe.
     pub arrived_bytes: u64,
-    /// Packets that departed from it, at its far end.
+    /// Packets that departed from the pipe, at its far end.
     pub departed_packets: u64,
-    /// Their bytes.
+    /// Bytes of the packets that departed from the pipe.
     pub departed_bytes: u64,
-    /// Packets in its queue now.
+    /// Packets that are in the pipe's queue now.
     pub queued_packets: u64,
-    /// Their bytes.
+    /// Bytes of the packets that are in the pipe's queue now.
     pub queued_bytes: u64,
-    /// Dropped because the queue was full.
+    /// Packets that were dropped because the queue was full.
     pub dropped_queue_packets: u64,
-    /// Dropped by the loss model.
+    /// Packets that were dropped by the loss model.
     pub dropped_loss_packets: u64,
-    /// Dropped by the queue's discipline, though there was room.
+    /// Packets that were dropped by the queue's discipline, though there was room.
     pub dropped_early_packets: u64,
-    /// Dropped because the link was down.
+    /// Packets that were dropped because the link was down.
     pub dropped_down_packets: u64,
-    /// What else happened in it.
+    /// The counters of everything else that the pipe did to packets.
     #[serde(flatten)]
     pub effects: Effects,
 }
@@ -213,17 +214,17 @@ pub struct PipeStats {
 /// The time of a lab.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Now {
-    /// Lab time since the engine started.
+    /// The lab time since the engine started, in nanoseconds.
     pub at_ns: u64,
-    /// The same since time zero, when all services were ready; none before.
+    /// The lab time since time zero, when all services were ready, in nanoseconds; null before time zero.
     pub since_zero_ns: Option<u64>,
-    /// `real`, `dilated` or `virtual`.
+    /// The kind of clock: `real`, `dilated` or `virtual`.
     pub clock: String,
-    /// Whether time stands still because a client wants it to, or because the lab came up in virtual time.
+    /// Whether lab time stands still because a client wants it to, or because the lab came up in virtual time.
     #[serde(default)]
     pub paused: bool,
-    /// How many seconds of wall time a second of the lab lasts; none in virtual time.
+    /// The number of seconds of wall time that a second of lab time lasts; null in virtual time.
     pub dilation: Option<f64>,
-    /// That time stands still though it should go on, in words; none while it goes on.
+    /// The reason, in words, why lab time stands still though it should go on; null while it goes on.
     pub stalled: Option<String>,
 }

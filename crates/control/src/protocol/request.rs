@@ -26,7 +26,7 @@ pub enum Id {
     Text(#[schemars(length(max = 128))] String),
 }
 
-/// What a client may ask of a running lab.
+/// A request of a client to a running lab.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
@@ -39,9 +39,9 @@ pub enum Request {
     Topology,
     /// Asks what time it is in the lab.
     Now,
-    /// Lets lab time go on by so much, and holds it there. The reply comes when it is there. In virtual time.
+    /// Lets lab time go on by a span, and pauses it there. The reply comes at that instant. In virtual time.
     Advance(Advance),
-    /// Holds lab time where it is. In virtual time.
+    /// Pauses lab time where it is. In virtual time.
     Pause,
     /// Lets lab time go on. In virtual time.
     Resume,
@@ -59,7 +59,7 @@ pub enum Request {
     Exercise,
     /// Runs a program in a node. Its standard input, output and error come along as three file descriptors.
     Exec(Exec),
-    /// Captures a link's packets. Where they go comes along as a file descriptor.
+    /// Captures the packets of a link. The file that takes them comes along as a file descriptor.
     Capture(Capture),
     /// Sends a signal to the program that this connection has started.
     Signal(SignalProgram),
@@ -67,11 +67,11 @@ pub enum Request {
     Set(Set),
     /// Opens a socket inside a node, whose descriptor comes along with the reply.
     Socket(OpenSocket),
-    /// Opens the serial console of a virtual machine: where to write what is typed comes along with the reply.
+    /// Opens the serial console of a virtual machine. The file descriptor that takes what is typed comes along with the reply.
     Console(OpenConsole),
-    /// Asks to be told of something from now on, as events on this connection.
+    /// Subscribes to a topic: from now on, its events come on this connection.
     Subscribe(Subscribe),
-    /// Asks not to be told of it any more.
+    /// Ends a subscription of this connection.
     Unsubscribe(Unsubscribe),
     /// Stops the lab.
     Down,
@@ -94,7 +94,7 @@ pub struct Advance {
     pub until_exit: bool,
 }
 
-/// What is to start again.
+/// The command, service or node whose programs are to start again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Restart {
     /// The name of a command or service of the timeline, or of a node, whose services are meant.
@@ -218,24 +218,24 @@ pub enum SocketType {
     Raw,
 }
 
-/// What there is to be told of.
+/// A topic of events that a client can subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
-    /// What happens in the lab: entries of the timeline, changes of links, services that start and end.
+    /// Events in the lab: entries of the timeline, changes of links, services that start and end.
     Lab,
-    /// What every pipe has counted, at a chosen step.
+    /// The counters of every pipe, and of every port of a switch, at a chosen interval of lab time.
     Stats,
-    /// The TCP connections of nodes, at a chosen step.
+    /// The TCP connections of nodes, at a chosen interval of lab time.
     Tcp,
-    /// Some packets of each pipe, and what becomes of them, at a chosen step.
+    /// Records of some packets of each pipe, at a chosen interval of lab time.
     Packets,
-    /// What commands and services write.
+    /// The lines that commands and services write.
     Output,
 }
 
 impl Topic {
-    /// Its name in requests.
+    /// Returns the name of the topic in requests.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lab => "lab",
@@ -260,17 +260,17 @@ pub enum Stream {
 /// A subscription; a connection has one of each topic at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subscribe {
-    /// What to be told of.
+    /// The topic of the subscription.
     pub events: Topic,
-    /// Of `stats`, `tcp` and `packets`: the lab time between two samples.
+    /// The lab time between two samples, in nanoseconds. Required for `stats`, `tcp` and `packets`; other topics do not take it.
     pub every_ns: Option<u64>,
-    /// Of `output`: the names of commands and services; none: all of them.
+    /// The names of the commands and services whose output is wanted; null for all of them. Only for `output`.
     pub commands: Option<Vec<String>>,
-    /// Of `tcp`: the names of nodes; none: all that run programs.
+    /// The names of the nodes whose connections are wanted; null for all that run programs. Only for `tcp`.
     pub nodes: Option<Vec<String>>,
-    /// Of `output`: only this stream; none: both.
+    /// The output stream that is wanted; null for both. Only for `output`.
     pub stream: Option<Stream>,
-    /// Of `lab` and `output`: whether to begin with what happened or was written before.
+    /// Whether to begin with what happened or was written before the subscription. Only for `lab` and `output`.
     #[serde(default)]
     pub from_start: bool,
 }

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// The verdict as it would be if the lab ended now, as far as the lab knows it: what happened inside nodes is judged at the end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SoFar {
-    /// Lab time since the engine started.
+    /// The lab time since the engine started, in nanoseconds.
     pub at_ns: u64,
-    /// The same since time zero.
+    /// The lab time since time zero, in nanoseconds.
     pub since_zero_ns: u64,
-    /// What speaks against the run so far.
+    /// The verdict on the run so far.
     pub verdict: Verdict,
-    /// What is expected of the run, and what holds of it so far; empty of a lab that is up and plays no timeline.
+    /// The expectations of the run, each with whether it holds so far; empty in the mode `up`, which runs no timeline.
     pub expectations: Vec<ExpectationRow>,
-    /// How late packets are, pipe by pipe in the order of `stats`.
+    /// The lateness of packets, pipe by pipe in the order of `stats`.
     pub pipes: Vec<PipeLateness>,
 }
 

@@ -76,13 +76,13 @@ pub struct End {
 /// A direction of a link, or a further pipe of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pipe {
-    /// `forward` or `backward`; `shared` of a shared medium.
+    /// The direction of the pipe: `forward` or `backward`; `shared` for a shared medium.
     pub direction: String,
-    /// The name of a further pipe; none: the direction's own.
+    /// The name of a further pipe; null for the direction's own.
     pub pipe: Option<String>,
-    /// Whether nobody has cut it.
+    /// Whether nobody has cut the pipe.
     pub up: bool,
-    /// What is in force, with the keys and values of a lab file.
+    /// The settings in force, with the keys and values of a lab file.
     pub settings: Map<String, Value>,
 }
 
