@@ -61,19 +61,19 @@ time_per! {
     TimePerBranch, "a time per branch"
 }
 
-/// What the computing of programs costs, by the conditional branches that they retire.
+/// The processor time that programs take for computing, by the conditional branches that they retire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Computing {
-    /// For each branch, taken or not; not zero.
+    /// The time for each branch, taken or not; not zero.
     pub branch: TimePerBranch,
-    /// Who counts them.
+    /// The way in which the branches are counted.
     pub count: BranchCount,
 }
 
-/// Who counts branches.
+/// A way in which branches are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BranchCount {
-    /// The processor, where it can.
+    /// The processor counts them, where it can.
     #[default]
     Processor,
     /// The program is interrupted after each instruction: slow and exact on every processor.
@@ -81,7 +81,7 @@ pub enum BranchCount {
 }
 
 impl BranchCount {
-    /// The word of lab files.
+    /// Returns the word of lab files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Processor => "processor",
@@ -90,19 +90,19 @@ impl BranchCount {
     }
 }
 
-/// What a node's work costs its processor, where computing itself takes no time: packets that it receives or sends, and
+/// The processor time of a node's work, where computing itself takes no time: of packets that it receives or sends, and of
 /// what its programs ask of its kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CpuCost {
-    /// For each packet, whatever its size.
+    /// The time for each packet, whatever its size.
     pub packet: Duration,
-    /// And for each of its bytes.
+    /// The time for each byte of a packet, in addition.
     pub byte: TimePerByte,
-    /// For each system call of a program; none: what a kernel takes for it by default.
+    /// The time for each system call of a program; none: what a kernel takes for it by default.
     pub syscall: Option<Duration>,
-    /// For each switch from one task to another; none: the same.
+    /// The time for each switch from one task to another; none: what a kernel takes for it by default.
     pub switch: Option<Duration>,
-    /// For computing; none: it takes no time.
+    /// The cost of computing; none: it takes no time.
     pub computing: Option<Computing>,
 }
 
@@ -112,7 +112,7 @@ impl CpuCost {
         self.packet.is_zero() && self.byte.as_picos() == 0
     }
 
-    /// How long the processor is busy with one packet of this size, rounded up to the next nanosecond.
+    /// Returns how long the processor is busy with one packet of this size, rounded up to the next nanosecond.
     pub fn of(self, size: Bytes) -> Duration {
         let ps = u128::from(size.get()) * u128::from(self.byte.as_picos());
         self.packet + Duration::from_nanos(u64::try_from(ps.div_ceil(1_000)).unwrap_or(u64::MAX))

@@ -27,7 +27,7 @@ impl Date {
         Self { days_since_1970: seconds / SECONDS_PER_DAY }.min(Self::LAST)
     }
 
-    /// When it begins, in seconds since 1970.
+    /// Returns when the day begins, in seconds since 1970.
     pub fn unix_seconds(self) -> u64 {
         self.days_since_1970 * SECONDS_PER_DAY
     }

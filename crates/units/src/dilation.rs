@@ -26,7 +26,7 @@ pub struct Dilation {
 }
 
 impl Dilation {
-    /// Lab time passes as ours does.
+    /// The dilation of lab time that passes as ours does.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
     /// The largest: a second of the lab lasts nearly three hours.
     pub const MOST: u64 = 10_000;
@@ -45,17 +45,17 @@ impl Dilation {
         Some(Self { numerator: millionths / common, denominator: PARTS / common })
     }
 
-    /// The dilation is this over [`Dilation::denominator`], in lowest terms; at most 10 billion.
+    /// Returns the numerator of the dilation in lowest terms; at most 10 billion.
     pub const fn numerator(self) -> u64 {
         self.numerator
     }
 
-    /// At most a million.
+    /// Returns the denominator of the dilation in lowest terms; at most a million.
     pub const fn denominator(self) -> u64 {
         self.denominator
     }
 
-    /// The dilation in millionths, exactly.
+    /// Returns the dilation in millionths, exactly.
     pub const fn as_millionths(self) -> u64 {
         self.numerator * (PARTS / self.denominator)
     }

@@ -123,12 +123,12 @@ impl Serializer {
         self.rest(new, owed)
     }
 
-    /// What of a packet is still to be sent at `rate` when it takes `left` more, in billionths of a bit.
+    /// Returns how much of a packet is still to be sent at `rate` when it takes `left` more, in billionths of a bit.
     pub fn owed(&self, left: Duration, rate: Rate) -> u128 {
         u128::from(left.as_nanos()) * u128::from(rate.as_bits_per_second()) + u128::from(self.remainder)
     }
 
-    /// How long `owed` billionths of a bit take at `rate`; what was owed before is part of them.
+    /// Returns how long `owed` billionths of a bit take at `rate`; what was owed before is part of them.
     pub fn rest(&mut self, rate: Rate, owed: u128) -> Duration {
         let (nanos, remainder) = divide(owed, rate.as_bits_per_second());
         self.remainder = remainder;

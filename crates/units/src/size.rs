@@ -30,12 +30,12 @@ pub(crate) const FAMILY: Family = Family {
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// That many bytes.
+    /// Creates a size of this many bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// How many bytes.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
