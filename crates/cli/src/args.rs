@@ -14,6 +14,7 @@ pub(crate) mod kernel;
 mod lab;
 mod link;
 pub(crate) mod mm;
+pub(crate) mod overview;
 mod queue;
 mod report;
 mod rerun;

@@ -11,12 +11,14 @@ mod progress;
 mod talk;
 
 use args::Cli;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use std::process;
 
 fn main() -> process::ExitCode {
     netloom_host::signals::survive_file_limits();
-    let cli = Cli::parse_from(args::mm::called_by(std::env::args_os()));
+    let words = args::mm::called_by(std::env::args_os());
+    let matches = args::overview::grouped(Cli::command()).get_matches_from(words);
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match commands::dispatch(cli.command) {
         Ok(code) => process::ExitCode::from(code),
         Err(failure) => {
