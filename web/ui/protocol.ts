@@ -31,7 +31,7 @@ export interface End {
   node: string;
 }
 
-/** What the lab tells a client that has subscribed to it. */
+/** An event that the lab sends to a client that has subscribed to it. */
 export type Event =
   | (Happened & { event: "lab"; id?: Id; })
   | (Sample & { event: "stats"; id?: Id; })
@@ -56,25 +56,25 @@ export interface Exec {
   user?: string | null;
 }
 
-/** How far somebody who learns with a lab has come. */
+/** The progress of somebody who learns with a lab. */
 export interface ExerciseReport {
   /** The tasks in their order; empty if the lab has no exercise. */
   tasks: TaskRow[];
-  /** What it is about; empty lines part paragraphs. */
+  /** The introduction to the exercise; empty lines separate paragraphs. */
   text: string;
-  /** What it is called. */
+  /** The title of the exercise. */
   title: string;
 }
 
 /** One expectation and whether it holds. */
 export interface ExpectationRow {
-  /** What was measured, against what was wanted. */
+  /** The explanation in words: what was measured, and what was wanted. */
   explanation: string;
-  /** The line in the lab file. */
+  /** The expectation's line in the lab file. */
   line: number;
-  /** Whether it holds. */
+  /** Whether the expectation holds. */
   met: boolean;
-  /** As written in the lab file. */
+  /** The expectation, as written in the lab file. */
   text: string;
 }
 
@@ -95,21 +95,21 @@ export type Family = "inet" | "inet6";
 
 /** One bound that was not kept. */
 export interface Finding {
-  /** By how much more time would have to be slowed for it to fit; none if slowing would not help. */
+  /** The factor by which lab time would have to be slowed further for the bound to be kept; null if slowing would not help. */
   slowing: number | null;
-  /** The pipe, node or part of netloom it is about. */
+  /** The pipe, node or part of Netloom that the finding is about. */
   subject: string;
-  /** What was measured and what was described, in words. */
+  /** The finding in words: what was measured, and what was described. */
   text: string;
 }
 
-/** What a lab says to a client that has said hello. */
+/** The answer of a lab to a client that has sent `hello`. */
 export interface Greeting {
-  /** What the lab offers, by name. */
+  /** The names of the features that the lab offers. */
   capabilities: string[];
   /** The lab's name. */
   lab: string;
-  /** Its minor version: everything that a lower one has is there, too. */
+  /** The minor version of the protocol. It includes everything that lower minor versions have. */
   minor: number;
   /** The version of the program. */
   program: string;
@@ -129,13 +129,13 @@ export interface GroupRow {
 
 /** Something that happened in a lab. */
 export interface Happened {
-  /** Lab time since the engine started. */
+  /** The lab time since the engine started, in nanoseconds. */
   at_ns: number;
-  /** More about it, such as the link and what was set. The keys depend on what happened. */
+  /** Details of the event, such as the link and what was set. The keys depend on `what`. */
   details: Record<string, unknown>;
-  /** The same since time zero; none before it. */
+  /** The lab time since time zero, in nanoseconds; null before time zero. */
   since_zero_ns: number | null;
-  /** What happened, for example `link changed`. */
+  /** The kind of the event, for example `link changed`. */
   what: string;
 }
 
@@ -164,43 +164,43 @@ export interface Interface {
 
 /** A running lab. */
 export interface LabInfo {
-  /** How long it has been there. */
+  /** The age of the lab, as lab time since the engine started, in nanoseconds. */
   age_ns: number;
-  /** The traffic of this machine that goes through its link, as `match` has it; none: that of its nodes does. */
+  /** The traffic of this machine that goes through the lab's link, as `match` has it; absent if only the traffic of the lab's nodes does. */
   diverted: string | null;
   /** The ports of this machine that lead into nodes, in words. */
   exposed?: string[];
-  /** The lab file. */
+  /** The path of the lab file. */
   file: string;
-  /** Where its logs and results are. */
+  /** The folder of the lab's logs and results. */
   folder: string;
-  /** How many links it has. */
+  /** The number of links of the lab. */
   links: number;
-  /** How long it may take to end, at most, when it is asked to, in wall time. */
+  /** The longest time that the lab may take to end once it is asked to, in nanoseconds of wall time. */
   longest_stop_ns?: number;
-  /** `run` or `up`. */
+  /** The mode of the lab: `run` or `up`. */
   mode: string;
-  /** Its name. */
+  /** The name of the lab. */
   name: string;
-  /** Its nodes. */
+  /** The nodes of the lab. */
   nodes: NodeInfo[];
-  /** Whether its time is held by a client, or since it came up in virtual time. */
+  /** Whether lab time is paused by a client, or since the lab came up in virtual time. */
   paused?: boolean;
-  /** The process id of its supervisor, as seen from outside. */
+  /** The process id of the lab's supervisor, as seen from outside the lab. */
   pid: number;
-  /** Its services, in the order of the lab file. */
+  /** The services of the lab, in the order of the lab file. */
   services?: ServiceInfo[];
-  /** That its time stands still though it should go on, in words; none while it goes on. */
+  /** The reason, in words, why lab time stands still though it should go on; null while it goes on. */
   stalled?: string | null;
 }
 
-/** What the pipes of a lab counted so far. */
+/** The counters of a lab's pipes and switches so far. */
 export interface LabStats {
-  /** Lab time since the engine started. */
+  /** The lab time since the engine started, in nanoseconds. */
   at_ns: number;
-  /** Every link's own pipes in the order of the lab file, forward before backward; then all further ones. */
+  /** The counters of the pipes: every link's own ones in the order of the lab file, forward before backward; then all further ones. */
   pipes: PipeStats[];
-  /** Every port of every switch, in the order of the lab file. */
+  /** The counters of every port of every switch, in the order of the lab file. */
   switches?: SwitchRow[];
 }
 
@@ -269,17 +269,17 @@ export type NodeState = "running" | "stopping" | "stopped" | "starting";
 
 /** The time of a lab. */
 export interface Now {
-  /** Lab time since the engine started. */
+  /** The lab time since the engine started, in nanoseconds. */
   at_ns: number;
-  /** `real`, `dilated` or `virtual`. */
+  /** The kind of clock: `real`, `dilated` or `virtual`. */
   clock: string;
-  /** How many seconds of wall time a second of the lab lasts; none in virtual time. */
+  /** The number of seconds of wall time that a second of lab time lasts; null in virtual time. */
   dilation: number | null;
-  /** Whether time stands still because a client wants it to, or because the lab came up in virtual time. */
+  /** Whether lab time stands still because a client wants it to, or because the lab came up in virtual time. */
   paused?: boolean;
-  /** The same since time zero, when all services were ready; none before. */
+  /** The lab time since time zero, when all services were ready, in nanoseconds; null before time zero. */
   since_zero_ns: number | null;
-  /** That time stands still though it should go on, in words; none while it goes on. */
+  /** The reason, in words, why lab time stands still though it should go on; null while it goes on. */
   stalled: string | null;
 }
 
@@ -307,17 +307,17 @@ export interface OpenSocket {
   type: SocketType;
 }
 
-/** What a command or service wrote. */
+/** Lines that a command or service wrote. */
 export interface Output {
-  /** Its name. */
+  /** The name of the command or service. */
   command: string;
-  /** The lines, without their ends. What is no UTF-8 is replaced by U+FFFD. */
+  /** The lines, without their ends. Bytes that are not UTF-8 are replaced by U+FFFD. */
   lines: string[];
-  /** The node that it runs on. */
+  /** The node that the command or service runs on. */
   node: string;
-  /** Whether the last one goes on in the next event of this command and stream, because it is long. */
+  /** Whether the last line goes on in the next event of this command and stream, because it is long. */
   partial: boolean;
-  /** Where it wrote. */
+  /** The output stream to which it wrote. */
   stream: Stream;
 }
 
@@ -339,52 +339,52 @@ export interface PacketFlow {
   source: string;
 }
 
-/** What has become of a packet in one pipe that was picked there: it was sent to its end, or dropped. One that is dropped on its way is
-told for a second time then. All instants are lab time since the engine started. */
+/** The record of a packet that was sampled in one pipe: it was sent to its end, or dropped. A packet that is dropped after that, on its
+way, has a second record. All instants are lab time since the engine started, in nanoseconds. */
 export interface PacketRecord {
-  /** Its size from the IP header on; of all its segments. */
+  /** The size of the packet from the IP header on, in bytes; of all its segments together. */
   bytes: number;
-  /** Where it ended before; none if it was not dropped, or not yet. */
+  /** The drop of the packet; null if it was not dropped, or not yet. */
   dropped: PacketDrop | null;
-  /** When it is due at the other end; none if it was not sent. */
+  /** When the packet is due at the other end; null if it was not sent. */
   due_ns: number | null;
-  /** When it came in. */
+  /** When the packet entered the pipe. */
   entered_ns: number;
-  /** Whose it is; none if it is not an IP packet. */
+  /** The flow that the packet belongs to; null if it is not an IP packet. */
   flow: PacketFlow | null;
-  /** What tells it from other packets of this pipe. */
+  /** A number that distinguishes the packet from the other sampled packets of this pipe. */
   packet: number;
   /** The pipe's place in the list `pipes` of `stats`. */
   pipe: number;
-  /** Of how many segments of a super-packet it consists. */
+  /** The number of segments of a super-packet that the packet consists of. */
   segments: number;
-  /** When its transmission ended; none if it was not sent. */
+  /** When the transmission of the packet ended; null if it was not sent. */
   sent_ns: number | null;
-  /** When its transmission began; none if it was not sent. */
+  /** When the transmission of the packet began; null if it was not sent. */
   start_ns: number | null;
 }
 
-/** What has become of picked packets, told at a chosen step. */
+/** Records of sampled packets, sent at an interval that the client chose. */
 export interface PacketSample {
-  /** Lab time since the engine started. */
+  /** The lab time since the engine started, in nanoseconds. */
   at_ns: number;
-  /** How many records were left out before these, because the client had not read what was sent before, or asks too rarely. */
+  /** The number of records that were left out before these, because the client had not read what was sent before, or asks too rarely. */
   lost: number;
-  /** Those of one pipe in the order in which it was known what became of them. */
+  /** The records. Those of one pipe are in the order in which it was known what became of the packets. */
   packets: PacketRecord[];
-  /** The same since time zero; none before it. */
+  /** The lab time since time zero, in nanoseconds; null before time zero. */
   since_zero_ns: number | null;
 }
 
 /** A direction of a link, or a further pipe of one. */
 export interface Pipe {
-  /** `forward` or `backward`; `shared` of a shared medium. */
+  /** The direction of the pipe: `forward` or `backward`; `shared` for a shared medium. */
   direction: string;
-  /** The name of a further pipe; none: the direction's own. */
+  /** The name of a further pipe; null for the direction's own. */
   pipe: string | null;
-  /** What is in force, with the keys and values of a lab file. */
+  /** The settings in force, with the keys and values of a lab file. */
   settings: Record<string, unknown>;
-  /** Whether nobody has cut it. */
+  /** Whether nobody has cut the pipe. */
   up: boolean;
 }
 
@@ -406,9 +406,9 @@ export interface PipeLateness {
   pipe: string | null;
 }
 
-/** What one pipe counted so far. Packets are segments; bytes count from the IP header on. */
+/** The counters of one pipe so far. Packets are segments; bytes count from the IP header on. */
 export interface PipeStats {
-  /** Their bytes. */
+  /** Bytes of the packets that arrived at the pipe. */
   arrived_bytes: number;
   /** Packets that arrived at the pipe. */
   arrived_packets: number;
@@ -424,29 +424,29 @@ export interface PipeStats {
   cross_departed_packets: number;
   /** Packets of the cross traffic that were dropped for any cause. */
   cross_dropped_packets: number;
-  /** The propagation delay in force. */
+  /** The propagation delay in force, in nanoseconds. */
   delay_ns: number;
-  /** Their bytes. */
+  /** Bytes of the packets that departed from the pipe. */
   departed_bytes: number;
-  /** Packets that departed from it, at its far end. */
+  /** Packets that departed from the pipe, at its far end. */
   departed_packets: number;
-  /** `forward` or `backward`; `shared` of a shared medium. */
+  /** The direction of the pipe: `forward` or `backward`; `shared` for a shared medium. */
   direction: string;
-  /** Dropped because the link was down. */
+  /** Packets that were dropped because the link was down. */
   dropped_down_packets: number;
-  /** Dropped by the queue's discipline, though there was room. */
+  /** Packets that were dropped by the queue's discipline, though there was room. */
   dropped_early_packets: number;
-  /** Dropped by the loss model. */
+  /** Packets that were dropped by the loss model. */
   dropped_loss_packets: number;
-  /** Dropped because the queue was full. */
+  /** Packets that were dropped because the queue was full. */
   dropped_queue_packets: number;
   /** Packets made beside those that came in. */
   duplicated_packets: number;
-  /** The node where packets enter. */
+  /** The node where packets enter the pipe. */
   from: string;
-  /** Packets that were inside at time zero. All other counters begin there; before time zero, they count from the lab's set-up. */
+  /** Packets that were inside the pipe at time zero. All other counters begin there; before time zero, they count from the lab's set-up. */
   in_flight_at_start_packets?: number;
-  /** Packets that are inside now: they wait, are sent or travel. */
+  /** Packets that are inside the pipe now: they wait, are sent or travel. */
   in_flight_packets?: number;
   /** Whether the link is joined in the kernel, so that nothing of it is measured and all figures are zero. */
   joined_in_kernel?: boolean;
@@ -454,17 +454,17 @@ export interface PipeStats {
   link: string;
   /** Packets marked as having experienced congestion. */
   marked_packets: number;
-  /** The name of a further pipe; none: the direction's own. */
+  /** The name of a further pipe; null for the direction's own. */
   pipe: string | null;
-  /** Their bytes. */
+  /** Bytes of the packets that are in the pipe's queue now. */
   queued_bytes: number;
-  /** Packets in its queue now. */
+  /** Packets that are in the pipe's queue now. */
   queued_packets: number;
-  /** The rate in force; none: unlimited. */
+  /** The rate in force, in bits per second; null if it is unlimited. */
   rate_bits_per_second: number | null;
   /** Packets that overtook others on purpose. */
   reordered_packets: number;
-  /** The node where they leave. */
+  /** The node where packets leave the pipe. */
   to: string;
   /** Whether nobody has cut the link; one that flaps by itself may be down all the same. */
   up: boolean;
@@ -480,7 +480,7 @@ export interface Refused {
   message: string;
 }
 
-/** What the lab answers. */
+/** A reply of the lab to a request. */
 export type Reply =
   | (Greeting & { id?: Id; reply: "hello"; })
   | (LabInfo & { id?: Id; reply: "info"; })
@@ -496,7 +496,7 @@ export type Reply =
   | { id?: Id; reply: "done"; }
   | (Refused & { id?: Id; reply: "refused"; });
 
-/** What a client may ask of a running lab. */
+/** A request of a client to a running lab. */
 export type Request =
   | (Hello & { id?: Id; request: "hello"; })
   | { id?: Id; request: "info"; }
@@ -521,23 +521,23 @@ export type Request =
   | (Unsubscribe & { id?: Id; request: "unsubscribe"; })
   | { id?: Id; request: "down"; };
 
-/** What is to start again. */
+/** The command, service or node whose programs are to start again. */
 export interface Restart {
   /** The name of a command or service of the timeline, or of a node, whose services are meant. */
   name: string;
 }
 
-/** What the pipes of a lab have counted, told at a chosen step. */
+/** The counters of a lab's pipes and switches, sampled at an interval that the client chose. */
 export interface Sample {
-  /** Lab time since the engine started. */
+  /** The lab time since the engine started, in nanoseconds. */
   at_ns: number;
-  /** How many samples were left out before this one, because the client had not read what was sent before. */
+  /** The number of samples that were left out before this one, because the client had not read what was sent before. */
   lost: number;
-  /** Every link's own pipes in the order of the lab file, forward before backward; then all further ones. */
+  /** The counters of the pipes: every link's own ones in the order of the lab file, forward before backward; then all further ones. */
   pipes: PipeStats[];
-  /** Lab time since time zero; none before it. */
+  /** The lab time since time zero, in nanoseconds; null before time zero. */
   since_zero_ns: number | null;
-  /** Every port of every switch, in the order of the lab file. */
+  /** The counters of every port of every switch, in the order of the lab file. */
   switches?: SwitchRow[];
 }
 
@@ -578,45 +578,45 @@ export interface SignalProgram {
   signal: number;
 }
 
-/** What a switch that looks at groups of multicast did at one of its ports since time zero, and what it knows of it in the end. */
+/** The counters of multicast snooping at one port of a switch since time zero, and the groups and routers behind the port as last known. */
 export interface SnoopingRow {
-  /** The first hundred of them. */
+  /** The first hundred of the groups that have members behind this port. */
   groups: GroupRow[];
   /** Whether a router is behind this port, in any VLAN, so that all multicast goes there. */
   is_router_port: boolean;
-  /** How often members of a group began to be behind this port, since the lab began. */
+  /** How often a group began to have members behind this port, since the lab began. */
   joined_groups: number;
-  /** How many groups have members behind this port. */
+  /** The number of groups that have members behind this port. */
   known_groups: number;
-  /** How often there were none any more, since the lab began. */
+  /** How often a group ceased to have members behind this port, since the lab began. */
   left_groups: number;
-  /** Messages of IGMP and MLD that came in here and were dropped because there was an error in them. */
+  /** Messages of IGMP and MLD that came in at this port and were dropped because there was an error in them. */
   malformed_messages: number;
-  /** The queriers behind this port that were elected. */
+  /** The addresses of the elected queriers that are behind this port. */
   queriers: string[];
-  /** Queries that came in here. */
+  /** Queries of IGMP and MLD that came in at this port. */
   received_queries: number;
-  /** Reports of IGMP and MLD that came in here, leaves among them. */
+  /** Reports of IGMP and MLD, leaves among them, that came in at this port. */
   received_reports: number;
-  /** Queries of the switch itself that went out here. */
+  /** Queries of the switch itself that went out at this port. */
   sent_queries: number;
-  /** Frames that came in here and were dropped because nobody had asked for their group. */
+  /** Frames that came in at this port and were dropped because nobody had asked for their group. */
   unasked_frames: number;
-  /** How often a group was not noted here since the lab began, because there was no room. */
+  /** How often a group was not noted at this port because there was no room, since the lab began. */
   unlearned_groups: number;
 }
 
 /** The verdict as it would be if the lab ended now, as far as the lab knows it: what happened inside nodes is judged at the end. */
 export interface SoFar {
-  /** Lab time since the engine started. */
+  /** The lab time since the engine started, in nanoseconds. */
   at_ns: number;
-  /** What is expected of the run, and what holds of it so far; empty of a lab that is up and plays no timeline. */
+  /** The expectations of the run, each with whether it holds so far; empty in the mode `up`, which runs no timeline. */
   expectations: ExpectationRow[];
-  /** How late packets are, pipe by pipe in the order of `stats`. */
+  /** The lateness of packets, pipe by pipe in the order of `stats`. */
   pipes: PipeLateness[];
-  /** The same since time zero. */
+  /** The lab time since time zero, in nanoseconds. */
   since_zero_ns: number;
-  /** What speaks against the run so far. */
+  /** The verdict on the run so far. */
   verdict: Verdict;
 }
 
@@ -628,117 +628,120 @@ export type Stream = "stdout" | "stderr";
 
 /** A subscription; a connection has one of each topic at most. */
 export interface Subscribe {
-  /** Of `output`: the names of commands and services; none: all of them. */
+  /** The names of the commands and services whose output is wanted; null for all of them. Only for `output`. */
   commands?: string[] | null;
-  /** What to be told of. */
+  /** The topic of the subscription. */
   events: Topic;
-  /** Of `stats`, `tcp` and `packets`: the lab time between two samples. */
+  /** The lab time between two samples, in nanoseconds. Required for `stats`, `tcp` and `packets`; other topics do not take it. */
   every_ns?: number | null;
-  /** Of `lab` and `output`: whether to begin with what happened or was written before. */
+  /** Whether to begin with what happened or was written before the subscription. Only for `lab` and `output`. */
   from_start?: boolean | null;
-  /** Of `tcp`: the names of nodes; none: all that run programs. */
+  /** The names of the nodes whose connections are wanted; null for all that run programs. Only for `tcp`. */
   nodes?: string[] | null;
-  /** Of `output`: only this stream; none: both. */
+  /** The output stream that is wanted; null for both. Only for `output`. */
   stream?: Stream | null;
 }
 
-/** What a switch did at one of its ports since time zero. The segments of a train are frames of their own. */
+/** A switch's counters at one of its ports since time zero; those of addresses and of `tree` count since the lab began. The segments of a
+train are frames of their own. */
 export interface SwitchRow {
-  /** Of those that came in: dropped because the spanning tree does not let them through. */
+  /** Frames that came in at this port and were dropped because the spanning tree does not let this port forward, or the one where they
+would leave. */
   blocked_frames: number;
-  /** Of those that came in: dropped because they were for somebody behind this very port. */
+  /** Frames that came in at this port and were dropped because their destination is behind this very port. */
   filtered_frames: number;
-  /** Of those that came in: went out at all other ports. */
+  /** Frames that came in at this port and went out at all other ports. */
   flooded_frames: number;
-  /** Of those that came in: dropped because they were of a VLAN that is not carried here. */
+  /** Frames that came in at this port and were dropped because they were of a VLAN that is not carried here. */
   foreign_frames: number;
-  /** The port. */
+  /** The name of the port. */
   interface: string;
-  /** Addresses that were learned here. */
+  /** Addresses that were learned at this port. */
   learned_addresses: number;
-  /** Its link. */
+  /** The name of the port's link. */
   link: string;
-  /** Of these: nothing that counts. */
+  /** Messages of the spanning tree (BPDUs) that came in at this port and were ignored because they were malformed or of an unknown kind. */
   malformed_bpdus: number;
-  /** Of those that came in: dropped because they were no frames. */
+  /** Frames that came in at this port and were dropped because they were shorter than an Ethernet header, or came from no address or from
+that of a group. */
   malformed_frames: number;
-  /** Of these: were behind another port before. */
+  /** Addresses that were learned at this port and were behind another port before. */
   moved_addresses: number;
-  /** The switch. */
+  /** The name of the switch. */
   node: string;
-  /** Of those that came in: messages of the spanning tree. */
+  /** Messages of the spanning tree (BPDUs) that came in at this port. */
   received_bpdus: number;
-  /** Came in here. */
+  /** Frames that came in at this port. */
   received_frames: number;
-  /** Of those that came in: dropped because they were for bridges themselves. */
+  /** Frames that came in at this port and were dropped because they were for bridges themselves. */
   reserved_frames: number;
-  /** Of those that went out: messages of the spanning tree. */
+  /** Messages of the spanning tree (BPDUs) that went out at this port. */
   sent_bpdus: number;
-  /** Went out here. */
+  /** Frames that went out at this port. */
   sent_frames: number;
-  /** What it did with groups of multicast, if the switch looks at them. */
+  /** The port's counters of multicast snooping; absent if the switch does not look at groups. */
   snooping: SnoopingRow | null;
-  /** Dropped because the link here carries only smaller ones. */
+  /** Frames that were to go out at this port and were dropped because they were larger than the MTU of its link. */
   too_big_frames: number;
-  /** The port's part in the spanning tree, if the switch takes part in one. */
+  /** The port's part in the spanning tree; absent if the switch takes part in none. */
   tree: TreeRow | null;
-  /** How often an address was not learned here, since the table was full. */
+  /** How often an address was not learned at this port because the table was full. */
   unlearned_addresses: number;
 }
 
 /** A task of an exercise. */
 export interface TaskRow {
-  /** What must hold, all of it, and how far it did when it was looked at last. */
+  /** The conditions of the task, which must all hold, with what the last look at them found. */
   checks: ExpectationRow[];
-  /** What helps. */
+  /** The hints that help with the task. */
   hints: string[];
-  /** At how much lab time up to now its checks look; none: at all since time zero. */
+  /** The span of lab time up to now that the checks look at, in nanoseconds; null if they look at all since time zero. */
   last_ns: number | null;
-  /** Its line in the lab file. */
+  /** The task's line in the lab file. */
   line: number;
-  /** When it was met, after time zero; none: it is to be done. */
+  /** When the task was met, in nanoseconds of lab time after time zero; null if it is still to be done. */
   met_ns: number | null;
-  /** Whether it is the one that is to be done next: later ones are looked at when it is met. */
+  /** Whether the task is the next one to be done. The checks of later tasks are not looked at before it is met. */
   next: boolean;
-  /** More about it; may be empty. */
+  /** Further text about the task; may be empty. */
   text: string;
-  /** What is to be done, in a line. */
+  /** The title of the task: what is to be done, in a line. */
   title: string;
 }
 
 /** One end of a TCP connection. */
 export interface TcpConnection {
-  /** Whether its program gave it less to send than it could have sent. */
+  /** Whether the program gave the connection less to send than it could have sent. */
   app_limited: boolean;
-  /** What its congestion control does, for example `recovery`. */
+  /** The state of the congestion control, for example `recovery`. */
   ca_state: string;
-  /** Its congestion control, for example `cubic`. */
+  /** The congestion control algorithm, for example `cubic`. */
   congestion: string;
-  /** What tells it from all others that the node has had. */
+  /** A number that distinguishes the connection from all others that the node has had. */
   connection: number;
-  /** What its kernel tells, by the names of columns of `tcp.csv`; what it does not tell, is not there. */
+  /** The figures that the kernel reports, by the names of columns of `tcp.csv`. A figure that it does not report is absent. */
   figures: Record<string, number>;
   /** The node's own address and port. */
   local: string;
-  /** Those of the other end. */
+  /** The address and port of the other end. */
   remote: string;
-  /** Its state, for example `established`. */
+  /** The state of the connection, for example `established`. */
   state: string;
 }
 
-/** The TCP connections of nodes, told at a chosen step. */
+/** The TCP connections of nodes, sampled at an interval that the client chose. */
 export interface TcpSample {
-  /** Lab time since the engine started. */
+  /** The lab time since the engine started, in nanoseconds. */
   at_ns: number;
-  /** How many samples were left out before this one, because the client had not read what was sent before. */
+  /** The number of samples that were left out before this one, because the client had not read what was sent before. */
   lost: number;
-  /** Those of which anything is known, in the order of the lab file. */
+  /** The nodes of which anything is known, in the order of the lab file, with their connections. */
   nodes: NodeConnections[];
-  /** The same since time zero; none before it. */
+  /** The lab time since time zero, in nanoseconds; null before time zero. */
   since_zero_ns: number | null;
 }
 
-/** What there is to be told of. */
+/** A topic of events that a client can subscribe to. */
 export type Topic = "lab" | "stats" | "tcp" | "packets" | "output";
 
 /** Everything that is connected. */
@@ -753,17 +756,17 @@ export interface Topology {
   services: ServiceInfo[];
 }
 
-/** A port's part in a spanning tree, in the end. */
+/** A port's part in a spanning tree, as last known. */
 export interface TreeRow {
-  /** When it changed last, since the lab's clock began. */
+  /** When the port's state changed last, in nanoseconds of lab time since the lab's clock began; null if it never did. */
   last_change_ns: number | null;
-  /** What it is for: root, designated, alternate, backup or disabled. */
+  /** The port's role: root, designated, alternate, backup or disabled. */
   role: string;
-  /** What it does: discarding, learning or forwarding. */
+  /** The port's state: discarding, learning or forwarding. */
   state: string;
-  /** How often that has changed. */
+  /** The number of changes of the port's state. */
   state_changes: number;
-  /** How often it forgot its addresses because the tree had changed elsewhere. */
+  /** How often the port forgot its addresses because the tree had changed elsewhere. */
   topology_changes: number;
 }
 
@@ -773,20 +776,20 @@ export interface Unsubscribe {
   events: Topic;
 }
 
-/** Whether the network did what was described. */
+/** The verdict on a run: whether the network did what was described. */
 export interface Verdict {
   /** Whether everything stayed within the bounds; none if nothing was measured that could be judged. */
   as_described: boolean | null;
-  /** What was seen beside the findings and explains them; no finding by itself. */
+  /** Observations that explain the findings, and are no findings by themselves. */
   causes?: string[];
-  /** The smallest whole dilation with which this machine would fit, as far as the figures tell; none if none is needed,
-if slowing would not help, and in virtual time. */
+  /** The smallest whole dilation with which this machine would fit, as far as the figures show; null if none is needed, if slowing would
+not help, and in virtual time. */
   dilation: number | null;
-  /** What did not, the worst first. */
+  /** The bounds that were not kept, the worst first. */
   findings: Finding[];
-  /** What `netloom doctor` says of the machine, where that explains the findings. */
+  /** The result of `netloom doctor` on this machine, or the advice to run it, where that explains the findings; null otherwise. */
   machine?: string | null;
-  /** What could not be judged, and why. */
+  /** Remarks that are no findings, above all on what could not be judged, and why. */
   notes: string[];
   /** The same in words: `as described`, `NOT as described` or `not judged`. */
   verdict?: string;
