@@ -1,5 +1,6 @@
 //! A test bed: a folder of its own, the netloom program as a user would start it, and a look for what it left behind.
 
+use crate::turn::{self, Turn, Use};
 use netloom_guest::kernel::{Need, find};
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,8 +9,8 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -47,9 +48,6 @@ pub(crate) fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// Labs measure time; two at once on two processors would measure each other.
-static TURN: Mutex<()> = Mutex::new(());
-
 /// See the module.
 pub(crate) struct Bed {
     root: tempfile::TempDir,
@@ -57,7 +55,9 @@ pub(crate) struct Bed {
     program: PathBuf,
     /// What kernel nodes run.
     kernel: Option<PathBuf>,
-    _turn: MutexGuard<'static, ()>,
+    turn: Turn,
+    /// Whether labs were written into it.
+    knows_labs: AtomicBool,
 }
 
 /// Copies a program, by a process of its own: a file that is open for writing here would be so in whatever another thread
@@ -67,14 +67,13 @@ fn copy(from: &Path, to: &Path) {
 }
 
 impl Bed {
-    /// A bed for `user`, when no other bed is in use.
+    /// A bed for `user`. Its files and commands decide [whether it is alone](Turn).
     pub(crate) fn new(user: User) -> Self {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let root = tempfile::Builder::new().prefix("netloom-test-").tempdir_in("/tmp").unwrap();
         // A copy of its own makes the bed's processes recognizable, and lets any user start it.
         let program = root.path().join("netloom");
         copy(Path::new(env!("CARGO_BIN_EXE_netloom")), &program);
-        let bed = Self { root, user, program, kernel: None, _turn: turn };
+        let bed = Self { root, user, program, kernel: None, turn: Turn::default(), knows_labs: AtomicBool::new(false) };
         fs::set_permissions(bed.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for folder in ["runtime", "work"] {
             fs::create_dir(bed.path().join(folder)).unwrap();
@@ -96,6 +95,12 @@ impl Bed {
         bed
     }
 
+    /// Waits until no other test runs, and keeps others from running: for what changes the machine, or measures it.
+    pub(crate) fn alone(self) -> Self {
+        self.turn.take(Use::Alone);
+        self
+    }
+
     fn give(&self, path: &Path) {
         if self.user == User::Nobody {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -113,6 +118,8 @@ impl Bed {
 
     /// Writes a file into the work folder.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        self.turn.take(turn::of_lab(text));
+        self.knows_labs.fetch_or(turn::is_lab(text), Ordering::Relaxed);
         let path = self.work().join(name);
         fs::write(&path, text).unwrap();
         self.give(&path);
@@ -121,6 +128,7 @@ impl Bed {
 
     /// `netloom` with these arguments, ready to be started.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.turn.take(turn::of_command(arguments, self.knows_labs.load(Ordering::Relaxed)));
         let mut command = self.as_user(Command::new(&self.program));
         command.args(arguments);
         command
@@ -144,6 +152,7 @@ impl Bed {
 
     /// Runs `netloom` with these arguments to its end, started by the command `wrapper`.
     pub(crate) fn wrapped(&self, wrapper: &[&str], arguments: &[&str]) -> Finished {
+        self.turn.take(turn::of_command(arguments, self.knows_labs.load(Ordering::Relaxed)));
         let (first, rest) = wrapper.split_first().unwrap();
         let mut command = self.as_user(Command::new(first));
         command.args(rest).arg(&self.program).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -152,6 +161,8 @@ impl Bed {
 
     /// Runs another program to its end, as the bed's user and in its folder.
     pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Finished {
+        // Whatever it does.
+        self.turn.take(Use::Alone);
         let mut command = self.as_user(Command::new(program));
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         finish(command)

@@ -39,7 +39,7 @@ fn inside(bed: &Bed, lab: &str, node: &str, command: &str) -> String {
 #[test]
 fn a_lab_of_containerlab_runs_its_images() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         let file = "containers.clab.yml";
         bed.write(file, CONTAINERLAB);
         bed.write("one", "one\n");
@@ -96,7 +96,7 @@ const FRR: &str = r#"{"Env": ["PATH=/bin:/usr/bin"], "Entrypoint": ["/bin/bash",
 /// Not as an ordinary user: FRR's daemons give up root for a user of their own.
 #[test]
 fn routers_of_containerlab_run_the_daemons_of_their_image() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     if !is_root() {
         return not_run("FRR of an image in a namespace, which has a user of its own");
     }
@@ -132,7 +132,7 @@ fn routers_of_containerlab_run_the_daemons_of_their_image() {
 
 #[test]
 fn a_lab_of_kathara_runs_its_images() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     prepare(&bed, "base");
     bed.netloom(&["image", "import", "oci:base", "--name", "kathara/base"]).expect_code(0);
     fs::create_dir_all(bed.work().join("lan/pc1/etc")).unwrap();

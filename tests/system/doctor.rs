@@ -17,7 +17,7 @@ const STRICT: &str = "name: strict\nbounds: {lateness: 1 ns, starvation: 90 %, e
 #[test]
 fn it_tells_people_and_machines_what_labs_may_ask_for() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         let told = bed.netloom(&["doctor"]).expect_code(0);
         for line in ["small packets", "one TCP stream", "Labs run here.", "Precision: ", "nodes with one interface"] {
             assert!(told.stdout.contains(line), "{line}: {told:#?}");
@@ -47,7 +47,7 @@ fn it_tells_people_and_machines_what_labs_may_ask_for() {
 
 #[test]
 fn later_verdicts_quote_it() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     bed.write("strict.yaml", STRICT);
     let run = || {
         let report = bed.netloom(&["run", "strict.yaml", "--json", "--quiet"]).expect_code(5);
@@ -67,7 +67,7 @@ fn later_verdicts_quote_it() {
 #[test]
 fn a_machine_without_namespaces_is_four_and_is_still_measured() {
     let user = User::all().pop().unwrap();
-    let bed = Bed::new(user);
+    let bed = Bed::new(user).alone();
     // The limit belongs to a user namespace: inside one of our own it can be zero without touching the machine.
     let script = "echo 0 > /proc/sys/user/max_user_namespaces && \
                   exec setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all \"$@\"";
@@ -86,7 +86,7 @@ fn a_machine_without_namespaces_is_four_and_is_still_measured() {
 #[test]
 fn nothing_is_left_of_one_that_is_interrupted_or_killed() {
     for (user, signal) in User::all().into_iter().flat_map(|user| [(user, Signal::SIGINT), (user, Signal::SIGKILL)]) {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         let mut command = bed.command(&["doctor"]);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();

@@ -121,7 +121,7 @@ fn assert_only_podman_is_left(bed: &Bed) {
 /// None where these tests cannot be: podman's containers of ordinary users are not those of root.
 fn bed() -> Option<Bed> {
     if is_root() {
-        return Some(Bed::new(User::Own));
+        return Some(Bed::new(User::Own).alone()).alone();
     }
     not_run("the tests of containers that run already, which need root");
     None
@@ -241,7 +241,7 @@ fn a_container_that_cannot_be_joined_is_told() {
 /// In the user namespace that podman has for an ordinary user's containers.
 #[test]
 fn an_ordinary_user_has_containers_of_its_own_as_nodes() {
-    let bed = Bed::new(User::all().pop().unwrap());
+    let bed = Bed::new(User::all().pop().unwrap()).alone();
     let podman = Podman::new(&bed);
     podman.start("netloom-web", "none");
     let before = podman.state("netloom-web");

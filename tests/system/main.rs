@@ -71,6 +71,7 @@ mod transit;
 mod treatments;
 mod tsc;
 mod tunnel;
+mod turn;
 mod ui;
 mod ui_files;
 mod ui_labs;

@@ -83,7 +83,7 @@ fn kill_all(pids: &[i32]) {
 #[test]
 fn jobs_are_played_one_after_the_other() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         bed.write("one.yaml", &nap("one", "0.2"));
         bed.write("two.yaml", &nap("two", "0.1").replace("echo slept", "exit 3"));
         bed.write("three.yaml", "name: three\nnodes: [a\n");
@@ -114,7 +114,7 @@ fn jobs_are_played_one_after_the_other() {
 
 #[test]
 fn jobs_can_be_cancelled() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     bed.write("long.yaml", &nap("long", "60"));
     queue(&bed, &["add", "long.yaml", "long.yaml"], 0);
     until("the first goes on", || jobs(&bed)[0]["state"] == "running");
@@ -132,7 +132,7 @@ fn jobs_can_be_cancelled() {
 
 #[test]
 fn whatever_is_killed_no_job_is_lost_or_played_twice_in_silence() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     bed.write("nap.yaml", &nap("nap", "2"));
     queue(&bed, &["add", "nap.yaml", "nap.yaml"], 0);
     until("the first goes on", || jobs(&bed)[0]["state"] == "running");
@@ -159,7 +159,7 @@ fn whatever_is_killed_no_job_is_lost_or_played_twice_in_silence() {
 
 #[test]
 fn a_sweep_goes_on_where_it_was() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     let text =
         nap("naps", "${nap}").replace("nodes: [a]", "sweep: {processors: 1}\nvary: {nap: [0.1, 2, 0.2]}\nnodes: [a]");
     bed.write("naps.yaml", &text);
@@ -190,7 +190,7 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
     if !is_root() {
         return not_run("root and an ordinary user in one queue");
     }
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     let home = bed.path().join("other");
     fs::create_dir(&home).unwrap();
     chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -253,7 +253,7 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
 
 #[test]
 fn a_folder_that_others_can_write_to_is_refused() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     bed.write("nap.yaml", &nap("nap", "0.1"));
     queue(&bed, &["list"], 0);
     let host = fs::read_dir(bed.work().join(".local/state/netloom/queue")).unwrap().next().unwrap().unwrap().path();

@@ -43,7 +43,7 @@ fn number(text: &str, key: &str) -> f64 {
 #[test]
 fn what_matches_is_delayed_both_ways_and_the_rest_is_not() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         let played = play(
             &bed,
             r#"
@@ -78,7 +78,7 @@ fn what_matches_is_delayed_both_ways_and_the_rest_is_not() {
 #[test]
 fn tcp_gets_the_described_rate_over_a_long_delay() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         // 2 MB at 8 Mbit/s take 2 s, whatever the delay: the sender keeps enough on the way.
         let played = play(
             &bed,
@@ -168,7 +168,7 @@ fn connections_of_a_user_are_shaped_both_ways_and_those_of_others_are_not() {
     if !crate::bed::is_root() {
         return;
     }
-    let bed = Bed::new(User::all().remove(0));
+    let bed = Bed::new(User::all().remove(0)).alone();
     let script = r#"
         exchanges() {
             for address in 10.9.0.2 fd09::2 127.0.0.1; do
@@ -215,7 +215,7 @@ fn connections_of_a_user_are_shaped_both_ways_and_those_of_others_are_not() {
 #[test]
 fn whoever_is_killed_the_rules_go_and_traffic_flows() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         let played = play(
             &bed,
             r#"
@@ -244,7 +244,7 @@ fn whoever_is_killed_the_rules_go_and_traffic_flows() {
 #[test]
 fn what_cannot_be_shaped_is_refused_and_nothing_is_left() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         let played = play(
             &bed,
             r#"
@@ -315,7 +315,7 @@ dely: 1 ms' > wrong.yaml
 
 #[test]
 fn without_the_right_to_the_network_it_says_what_is_missing() {
-    let bed = Bed::new(User::all().pop().unwrap());
+    let bed = Bed::new(User::all().pop().unwrap()).alone();
     // A namespace of somebody else's: that of the tests themselves, where an ordinary user has no right. Nothing comes about.
     let refused = bed.netloom(&["shape", "add", "--match", "to 192.0.2.1", "--delay", "1ms"]).expect_code(4);
     assert!(refused.stderr.contains("CAP_NET_ADMIN"), "{refused:?}");
@@ -325,7 +325,7 @@ fn without_the_right_to_the_network_it_says_what_is_missing() {
 #[test]
 fn bytes_are_changed_and_packets_doubled() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         let played = play(
             &bed,
             r#"
@@ -380,7 +380,7 @@ END
 /// nftables, where packets that match are dropped instead.
 #[test]
 fn nftables_has_the_rules_where_iptables_cannot_have_them() {
-    let bed = Bed::with_kernel(User::all().remove(0));
+    let bed = Bed::with_kernel(User::all().remove(0)).alone();
     let played = play(
         &bed,
         r#"

@@ -28,7 +28,7 @@ fn assert_users(bed: &Bed) {
 #[test]
 fn commands_run_as_their_user_in_their_folder() {
     for (user, stack) in User::all().into_iter().zip(["namespace", "kernel"]) {
-        let bed = Bed::with_kernel(user);
+        let bed = Bed::with_kernel(user).alone();
         bed.write("users.yaml", &lab(stack));
         bed.netloom(&["run", "users.yaml", "-q"]).expect_code(0);
         assert_users(&bed);
@@ -39,7 +39,7 @@ fn commands_run_as_their_user_in_their_folder() {
 #[test]
 fn users_that_cannot_be_had_are_told_before_the_lab_is_made() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         bed.write("users.yaml", &lab("namespace").replace("user: root", "user: no-such-user"));
         let check = bed.netloom(&["check", "users.yaml"]).expect_code(0);
         let run = bed.netloom(&["run", "users.yaml"]).expect_code(4);
@@ -53,7 +53,7 @@ fn users_that_cannot_be_had_are_told_before_the_lab_is_made() {
 
 #[test]
 fn a_folder_that_is_missing_is_told_when_its_command_starts() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     let entry = "timeline:\n  - {on: a, run: pwd, folder: nowhere}\n";
     bed.write("users.yaml", &format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b]}}}}\n{entry}"));
     let run = bed.netloom(&["run", "users.yaml"]).expect_code(1);
@@ -68,7 +68,7 @@ fn an_ordinary_user_has_the_users_that_are_set_aside() {
         not_run("users that are set aside: only root can do that");
         return;
     }
-    let bed = Bed::new(User::Nobody);
+    let bed = Bed::new(User::Nobody).alone();
     bed.write("users.yaml", &lab("namespace"));
     let set_aside = bed.write("subids", "nobody:300000:65536\n");
     let script = "mount --bind $SUBIDS /etc/subuid && mount --bind $SUBIDS /etc/subgid && exec \
@@ -85,7 +85,7 @@ fn an_ordinary_user_has_the_users_that_are_set_aside() {
 
 #[test]
 fn a_program_of_a_lab_that_is_up_has_a_user_and_a_folder() {
-    let bed = Bed::new(User::Own);
+    let bed = Bed::new(User::Own).alone();
     let lenient =
         "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
     bed.write("users.yaml", &format!("{lenient}\nnodes: [a, b]\nlinks: {{l: {{ends: [a, b]}}}}\n"));

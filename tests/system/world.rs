@@ -21,7 +21,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(user: User) -> Self {
-        let bed = Bed::new(user);
+        let bed = Bed::new(user).alone();
         bed.write("world.sh", include_str!("world.sh"));
         bed.write("world.py", include_str!("world.py"));
         let program = bed.path().join("netloom");
