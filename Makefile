@@ -12,7 +12,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb demo test test-fast fmt fmt-check tidy lint doc unit manual python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
+.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc unit manual python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts acr
 
 test: ## check and test everything; all steps run, and those that failed are listed last
 	@MAKE='$(MAKE)' scripts/all-steps fmt-check tidy deny lint doc unit manual python web-check
+
+test-all: ## all of that as every user, and what takes longer: before a release, and when what it tests was changed
+	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test asan bench-quick papers-quick soak fuzz
 
 test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
 	$(CARGO) test --workspace --locked --lib --bins --quiet
@@ -137,7 +140,7 @@ soak: deps ## ten minutes of random labs, changes and kills: is anything left be
 	$(dir $(NETLOOM))netloom-soak
 
 fuzz: ## all fuzz targets (or those whose names contain TARGET) for SECONDS each, 600 unless said otherwise
-	NETLOOM_FUZZ_SECONDS=$(or $(SECONDS),600) $(CARGO) test --workspace --locked --no-fail-fast --lib --test fuzz --test transit --test ports fuzz_$(TARGET) -- --nocapture
+	NETLOOM_FUZZ_SECONDS=$(or $(SECONDS),$(NETLOOM_FUZZ_SECONDS),600) $(CARGO) test --workspace --locked --no-fail-fast --lib --test fuzz --test transit --test ports fuzz_$(TARGET) -- --nocapture
 
 asan: ## tests of all crates with unsafe code, under AddressSanitizer; on stable Rust, in a target folder of its own; minutes
 	scripts/asan

@@ -44,7 +44,7 @@ fn a_queue_an_mtu_and_a_link_that_was_down_are_found() {
             "eth0 was given a chain of nftables",
         ),
     ];
-    for user in User::all() {
+    for user in User::some() {
         let bed = Bed::new(user);
         for (act, told) in cases {
             let finished = run(&bed, "real", act, LAX).expect_code(5);
@@ -85,7 +85,7 @@ fn what_a_tunnel_without_a_far_end_drops_is_lost_to_no_link() {
 
 #[test]
 fn a_lab_whose_programs_change_nothing_has_no_notes() {
-    for user in User::all() {
+    for user in User::some() {
         let bed = Bed::new(user);
         run(&bed, "real", "ping -c 3 -i 0.2 b", LAX).expect_code(0);
         assert_eq!(notes(&bed).matches("did to its network").count(), 0, "{}", notes(&bed));

@@ -25,7 +25,7 @@ timeline:
 
 #[test]
 fn a_lab_is_brought_up_used_changed_and_taken_down() {
-    for user in User::all() {
+    for user in User::some() {
         let bed = Bed::new(user);
         bed.write("day.yaml", DAY);
         bed.netloom(&["up", "day.yaml"]).expect_code(0);
@@ -340,7 +340,7 @@ fn a_program_is_stopped_when_its_caller_is_killed() {
 /// Nodes of a lab that is up stop and start, by name and by pattern; what makes no sense is refused, and nothing is left behind.
 #[test]
 fn nodes_stop_and_start() {
-    for user in User::all() {
+    for user in User::some() {
         let bed = Bed::new(user);
         let lab = "
 name: halt
@@ -399,7 +399,7 @@ timeline:
 /// A service of a lab that is up ends and starts again, by its name and by its node's; and the verdict says how the network is meanwhile.
 #[test]
 fn services_start_again_and_the_verdict_is_told_while_it_forms() {
-    for user in User::all() {
+    for user in User::some() {
         let bed = Bed::new(user);
         bed.write("serve.sh", "echo $$ >> started; exec python3 -m http.server 7000\n");
         let lab = "

@@ -141,7 +141,7 @@ timeline:
 /// In real time: what is sent and what is dropped, to each who asks, before it arrives.
 #[test]
 fn packets_are_told_while_they_travel() {
-    for user in User::all() {
+    for user in User::some() {
         let bed = Bed::new(user);
         bed.write("busy.yaml", BUSY);
         bed.netloom(&["up", "busy.yaml", "-q"]).expect_code(0);

@@ -44,7 +44,7 @@ expect:
 /// once in 10^8 runs, and with the seed of the lab no run differs.
 #[test]
 fn flows_spread_over_ways_of_equal_length() {
-    for user in User::all() {
+    for user in User::some() {
         for kind in ["router", "transit"] {
             let bed = Bed::new(user);
             bed.write("send.py", SEND);
@@ -140,7 +140,7 @@ expect:
 
 #[test]
 fn packets_for_a_group_reach_every_receiver_once() {
-    for user in User::all() {
+    for user in User::some() {
         let bed = Bed::new(user);
         bed.write("receive.py", RECEIVE);
         bed.write("speak.py", SPEAK);

@@ -23,7 +23,7 @@ fn up(user: User) -> (Bed, Server) {
 
 #[test]
 fn a_lab_is_watched_and_changed_by_the_control_protocol() {
-    for user in User::all() {
+    for user in User::some() {
         let (bed, server) = up(user);
         let state = server.get("/api/state");
         assert_eq!(
@@ -79,7 +79,7 @@ fn a_lab_that_ends_while_it_is_watched_closes_its_sockets() {
 
 #[test]
 fn a_terminal_runs_a_program_in_a_node() {
-    for user in User::all() {
+    for user in User::some() {
         let (bed, server) = up(user);
         let mut terminal = server.socket("/api/labs/star/nodes/a/terminal?columns=100&rows=30");
         assert_eq!(terminal.json()["started"], true);
@@ -293,7 +293,7 @@ fn packets_of_a_link_are_streamed() {
 
 #[test]
 fn a_lab_of_the_page_comes_up_and_ends_with_its_server() {
-    for user in User::all() {
+    for user in User::some() {
         let bed = Bed::new(user);
         bed.write("star.yaml", LAB);
         let server = Server::start(&bed, &[]);
