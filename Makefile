@@ -140,13 +140,13 @@ soak: deps ## ten minutes of random labs, changes and kills: is anything left be
 	$(dir $(NETLOOM))netloom-soak
 
 fuzz: ## all fuzz targets (or those whose names contain TARGET) for SECONDS each, 600 unless said otherwise
-	NETLOOM_FUZZ_SECONDS=$(or $(SECONDS),$(NETLOOM_FUZZ_SECONDS),600) $(CARGO) test --workspace --locked --no-fail-fast --lib --test fuzz --test transit --test ports fuzz_$(TARGET) -- --nocapture
+	NETLOOM_FUZZ_SECONDS=$(or $(SECONDS),$(NETLOOM_FUZZ_SECONDS),600) $(CARGO) test --workspace --locked --no-fail-fast --lib --test it --test transit --test ports fuzz_$(TARGET) -- --nocapture
 
 asan: ## tests of all crates with unsafe code, under AddressSanitizer; on stable Rust, in a target folder of its own; minutes
 	scripts/asan
 
 miri: ## the parts that Miri can run, for those who have nightly Rust with it; not part of anything else
-	MIRIFLAGS="-Zmiri-disable-isolation" PROPTEST_CASES=4 $(CARGO) +nightly miri test --locked -p netloom-packet --lib --test pool --test flows
+	MIRIFLAGS="-Zmiri-disable-isolation" PROPTEST_CASES=4 $(CARGO) +nightly miri test --locked -p netloom-packet --lib --test it -- pool flows
 
 clean: ## remove what was built; results stay
 	$(CARGO) clean

@@ -1,7 +1,7 @@
 //! Ports of programs that send and receive frames, which this test plays. Nothing here needs a privilege.
 
 mod bed;
-#[path = "../../packet/tests/common/mod.rs"]
+#[path = "../../packet/tests/it/common/mod.rs"]
 mod kernel;
 
 use bed::frontend::FROM_GUEST;

@@ -5,7 +5,7 @@
 //! the pipe alone leave the driver's part out: their packets are ready before the clock starts.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-#[path = "../../link/tests/common/mod.rs"]
+#[path = "../../link/tests/it/common/mod.rs"]
 mod common;
 
 use common::{Load, Transport};

@@ -4,9 +4,9 @@
 
 #[path = "common/ahead.rs"]
 mod ahead;
-#[path = "../../link/tests/common/mod.rs"]
+#[path = "../../link/tests/it/common/mod.rs"]
 mod common;
-#[path = "../../link/tests/common/models.rs"]
+#[path = "../../link/tests/it/models.rs"]
 mod models;
 
 use ahead::{Event, Network, assert_same};

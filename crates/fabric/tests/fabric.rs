@@ -1,6 +1,6 @@
 //! Many pipes together: what is delivered when, whatever the driver's habits.
 
-#[path = "../../link/tests/common/mod.rs"]
+#[path = "../../link/tests/it/common/mod.rs"]
 mod common;
 
 use common::{Load, Transport, first_segment, number};

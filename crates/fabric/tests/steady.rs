@@ -2,9 +2,9 @@
 //!
 //! "Steady" is when buffers, rings and tables have grown to what the traffic needs, which it does in its first seconds.
 
-#[path = "../../link/tests/common/mod.rs"]
+#[path = "../../link/tests/it/common/mod.rs"]
 mod common;
-#[path = "../../link/tests/common/models.rs"]
+#[path = "../../link/tests/it/models.rs"]
 mod models;
 
 use common::{Load, Transport};

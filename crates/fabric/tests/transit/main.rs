@@ -1,11 +1,11 @@
 //! Transit devices: what they pass on is what a router, a switch or a hub would, at the instant at which it reaches them.
 
-#[path = "../../../link/tests/common/mod.rs"]
+#[path = "../../../link/tests/it/common/mod.rs"]
 mod common;
-#[path = "../../../packet/tests/common/mod.rs"]
+#[path = "../../../packet/tests/it/common/mod.rs"]
 mod kernel;
 mod mesh;
-#[path = "../../../link/tests/common/models.rs"]
+#[path = "../../../link/tests/it/models.rs"]
 mod models;
 mod network;
 #[path = "../common/ahead.rs"]

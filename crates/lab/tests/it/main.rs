@@ -1,0 +1,16 @@
+//! The tests of lab files from outside of the crate: one program, which is linked once.
+
+mod addresses;
+mod bypass;
+mod clocks;
+mod errors;
+mod fuzz;
+mod media;
+mod plan;
+mod repeats;
+mod robustness;
+mod routes;
+mod rules;
+mod sweeps;
+mod switches;
+mod treatments;

@@ -1,0 +1,8 @@
+//! The tests of simulations from outside of the crate: one program, which is linked once.
+
+mod arithmetic;
+mod dummynet;
+mod ecmp;
+mod headers;
+mod multicast;
+mod partitions;
