@@ -2,11 +2,11 @@
 
 use crate::bed::{Bed, User, lab_of};
 use crate::kills::sweep;
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 /// Two switches in the kernel, and a LAN behind a router in the engine.
 const LAB: &str = "
@@ -118,11 +118,7 @@ fn a_killed_lab_leaves_no_bridge() {
         let mut command = bed.command(&["run", "mixed.yaml"]);
         let mut guard = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pid = guard.id().cast_signed();
-        let is_up = || bed.netloom(&["exec", "mixed", "a", "--", "true"]).code == Some(0);
-        let begun = Instant::now();
-        while !is_up() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "no lab comes up");
-        }
+        wait_until("a lab", || bed.netloom(&["exec", "mixed", "a", "--", "true"]).code == Some(0));
         let lab = lab_of(pid).unwrap();
         for victim in [lab, pid] {
             kill(Pid::from_raw(victim), Signal::SIGKILL).unwrap();

@@ -1,6 +1,7 @@
 //! Captures of runs, as other programs read them.
 
 use crate::bed::{Bed, User};
+use crate::wait::wait_until;
 use std::path::Path;
 use std::process::Command;
 
@@ -142,10 +143,10 @@ fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     let mut capture = bed.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
     let file = bed.work().join("l.pcapng");
     // What comes first is written when nothing else comes.
-    while std::fs::metadata(&file).map_or(0, |found| found.len()) == 0 {
+    wait_until("a file with something in it", || {
         assert!(capture.try_wait().unwrap().is_none(), "it ended");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+        std::fs::metadata(&file).is_ok_and(|found| found.len() > 0)
+    });
     bed.netloom(&["exec", "watched", "a", "--", "ping", "-4", "-c", "5", "-i", "0.05", "b"]).expect_code(0);
     let pid = nix::unistd::Pid::from_raw(capture.id().cast_signed());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();

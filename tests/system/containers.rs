@@ -1,10 +1,9 @@
 //! Files of other tools whose nodes are containers, as they are.
 
 use crate::bed::{Bed, User, is_root, not_run};
+use crate::wait::wait_until;
 use std::fs;
 use std::process::Command;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 /// A lab of containerlab. The image's program is a shell, as that of many distributions.
 const CONTAINERLAB: &str = r#"
@@ -119,11 +118,9 @@ fn routers_of_containerlab_run_the_daemons_of_their_image() {
         );
     }
     bed.netloom(&["up", "routed.clab.yml", "-q"]).expect_code(0);
-    let begin = Instant::now();
-    while bed.netloom(&["exec", "routed", "h1", "--", "ping", "-c", "1", "-W", "1", "10.2.0.2"]).code != Some(0) {
-        assert!(begin.elapsed() < Duration::from_secs(90), "OSPF finds no way");
-        sleep(Duration::from_millis(200));
-    }
+    wait_until("a way by OSPF", || {
+        bed.netloom(&["exec", "routed", "h1", "--", "ping", "-c", "1", "-W", "1", "10.2.0.2"]).code == Some(0)
+    });
     let daemons = inside(&bed, "routed", "r1", "ps -e -o user,args");
     assert!(daemons.lines().any(|line| line.starts_with("frr ") && line.contains("/usr/lib/frr/ospfd ")), "{daemons}");
     bed.netloom(&["down", "routed"]);

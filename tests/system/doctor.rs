@@ -1,13 +1,12 @@
 //! `netloom doctor`: it measures, tells, keeps what it found, and leaves nothing else.
 
 use crate::bed::{Bed, User, is_root};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
 use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 /// A run that would be late on any machine.
 const STRICT: &str = "name: strict\nbounds: {lateness: 1 ns, starvation: 90 %, events: 10 s, starts: 60 s}\nnodes: [a, b]\n\
@@ -101,10 +100,8 @@ fn nothing_is_left_of_one_that_is_interrupted_or_killed() {
 
 /// The doctor's lab has some twenty processes; before it there is one.
 fn until_traffic_flows(bed: &Bed, child: &mut Child) {
-    let begun = Instant::now();
-    while bed.processes().len() < 10 {
+    wait_until("the lab of the doctor", || {
         assert!(child.try_wait().unwrap().is_none(), "it ended before there was a lab");
-        assert!(begun.elapsed() < Duration::from_secs(100), "there never was a lab");
-        sleep(Duration::from_millis(5));
-    }
+        bed.processes().len() >= 10
+    });
 }

@@ -1,13 +1,14 @@
 //! More than the machine, or a node, can take: it is counted, it turns the verdict, and nothing grows or dies of it.
 
 use crate::bed::{Bed, Finished, User, lab_of};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What a busy machine does to small labs is not looked at here.
 const LENIENT: &str =
@@ -30,14 +31,8 @@ timeline:
 
 /// The lab process, once it is there.
 fn await_lab(guard: u32) -> i32 {
-    let begun = Instant::now();
-    loop {
-        if let Some(lab) = lab_of(guard.cast_signed()) {
-            return lab;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(100), "no lab process");
-        sleep(Duration::from_millis(5));
-    }
+    wait_until("the lab process", || lab_of(guard.cast_signed()).is_some());
+    lab_of(guard.cast_signed()).unwrap()
 }
 
 /// The most memory that a process had so far, in MiB.
@@ -62,11 +57,7 @@ fn what_a_full_ring_cost_is_counted_and_its_port_is_named() {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lab = await_lab(child.id());
         let log = bed.latest("flood").join("logs/02-a-flood.stdout");
-        let begun = Instant::now();
-        while !log.exists() {
-            assert!(begun.elapsed() < Duration::from_secs(100), "no flood");
-            sleep(Duration::from_millis(5));
-        }
+        wait_until("a flood", || log.exists());
         sleep(Duration::from_millis(700));
         kill(Pid::from_raw(lab), Signal::SIGSTOP).unwrap();
         // A sender that has a tenth of a processor fills the ring, too.

@@ -1,9 +1,9 @@
 //! Files of nodes: what is put into them, what is kept, and what is collected.
 
 use crate::bed::{Bed, User, is_root, not_run};
+use crate::wait::wait_until;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 const LAB: &str = "
 name: files
@@ -134,11 +134,8 @@ fn a_killed_lab_leaves_no_files() {
     let node = "nodes: {a: {files: {/run/service: empty}}, b: {}}\nlinks: {l: {ends: [a, b]}}\n";
     bed.write("killed.yaml", &format!("{node}timeline: [{{on: a, run: 'touch /run/service/x; sleep 60'}}]\n"));
     let mut child = bed.command(&["run", "killed.yaml", "-q"]).spawn().unwrap();
-    let begun = std::time::Instant::now();
-    while !fs::read_to_string(bed.latest("killed").join("events.jsonl")).is_ok_and(|text| text.contains("started")) {
-        assert!(begun.elapsed() < Duration::from_secs(30));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let events = bed.latest("killed").join("events.jsonl");
+    wait_until("a program", || fs::read_to_string(&events).is_ok_and(|text| text.contains("started")));
     let killed: Vec<i32> = bed.processes();
     for pid in &killed {
         // It may have ended with another.

@@ -1,14 +1,13 @@
 //! Nodes whose file system is a container image, made of programs of this machine.
 
 use crate::bed::{Bed, Finished, User, is_root, lab_of, not_run};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system");
 
@@ -219,11 +218,7 @@ fn what_is_killed_leaves_neither_mounts_nor_a_hold_on_its_image() {
         crate::kills::sweep(&bed, &[guard]);
         bed.assert_nothing_is_left("images");
         // What the kernel kills, it ends a moment later.
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while bed.netloom(&["image", "remove", "tools:1.0"]).code != Some(0) {
-            assert!(Instant::now() < deadline, "nobody holds the image any more");
-            sleep(Duration::from_millis(50));
-        }
+        wait_until("an image that nobody holds", || bed.netloom(&["image", "remove", "tools:1.0"]).code == Some(0));
         let trees = bed.work().join(".cache/netloom/images/trees");
         assert_eq!(fs::read_dir(trees).unwrap().count(), 0);
     }

@@ -1,6 +1,7 @@
 //! The interactive day: a lab that is there until it is taken down.
 
 use crate::bed::{Bed, Finished, User, child_named};
+use crate::wait::wait_until;
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -287,9 +288,7 @@ fn a_client_that_is_killed_lets_go_of_its_streams_while_time_is_paused() {
     let is_held = || {
         std::fs::read_dir(&of_lab).unwrap().flatten().any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == pipe))
     };
-    while !is_held() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("the program", is_held);
     client.kill().unwrap();
     client.wait().unwrap();
     let (told, ended) = std::sync::mpsc::channel();
@@ -327,13 +326,10 @@ fn a_program_is_stopped_when_its_caller_is_killed() {
     bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
     let mut caller = bed.command(&["exec", "day", "a", "--", "sleep", "1234"]).spawn().unwrap();
     let runs = || bed.netloom(&["exec", "day", "a", "--", "pgrep", "-f", "sleep 1234"]).code == Some(0);
-    while !runs() {}
+    wait_until("the program", runs);
     caller.kill().unwrap();
     caller.wait().unwrap();
-    let begun = std::time::Instant::now();
-    while runs() {
-        assert!(begun.elapsed() < Duration::from_secs(100), "it still runs");
-    }
+    wait_until("the end of the program", || !runs());
     bed.netloom(&["down"]).expect_code(0);
 }
 
@@ -414,11 +410,7 @@ timeline:
         let started = || std::fs::read_to_string(bed.work().join("started")).unwrap_or_default().lines().count();
         for (name, wanted) in [("web", 2), ("b", 3)] {
             bed.netloom(&["restart", "again", name]).expect_code(0);
-            let begun = std::time::Instant::now();
-            while started() < wanted {
-                assert!(begun.elapsed() < Duration::from_secs(60), "{} starts for {wanted}", started());
-                std::thread::sleep(Duration::from_millis(20));
-            }
+            wait_until("another start", || started() >= wanted);
         }
         let refused = bed.netloom(&["restart", "again", "wen"]).expect_code(7);
         assert!(refused.stderr.contains("wen"), "{refused:#?}");

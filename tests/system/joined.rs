@@ -121,7 +121,7 @@ fn assert_only_podman_is_left(bed: &Bed) {
 /// None where these tests cannot be: podman's containers of ordinary users are not those of root.
 fn bed() -> Option<Bed> {
     if is_root() {
-        return Some(Bed::new(User::Own).alone()).alone();
+        return Some(Bed::new(User::Own).alone());
     }
     not_run("the tests of containers that run already, which need root");
     None

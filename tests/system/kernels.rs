@@ -2,10 +2,11 @@
 //! variable NETLOOM_KERNEL names.
 
 use crate::bed::{Bed, User};
+use crate::wait::wait_until;
 use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LAB: &str = "
 name: kernels
@@ -100,7 +101,7 @@ fn a_killed_kernel_ends_the_run_with_eight_and_its_name() {
     let timeline = "timeline: [{on: a, run: ping -i 0.1 b, may_fail: true}]\nduration: 600 s\n";
     bed.write("kernels.yaml", &lab("real", timeline));
     let mut child = bed.command(&["run", "kernels.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    within(Duration::from_secs(100), "the ping", || {
+    wait_until("the ping", || {
         fs::read_to_string(bed.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
     });
     let victim = kernels(&bed).min().unwrap();
@@ -121,7 +122,7 @@ fn a_kernel_that_stood_still_is_found_by_its_heartbeat() {
     let still = "starts: 100 s, standstill: 2 s}";
     bed.write("kernels.yaml", &lab("real", timeline).replace("starts: 100 s}", still));
     let mut child = bed.command(&["run", "kernels.yaml"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    within(Duration::from_secs(100), "the ping", || {
+    wait_until("the ping", || {
         fs::read_to_string(bed.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
     });
     // The kernel of the node that was booted last: the helpers of a kernel are its children.
@@ -252,12 +253,4 @@ fn a_kernel_that_is_none_is_told() {
     assert_eq!(output.status.code(), Some(4));
     assert!(String::from_utf8_lossy(&output.stderr).contains("/bin/true"), "{output:?}");
     bed.assert_nothing_is_left("kernels");
-}
-
-fn within(limit: Duration, what: &str, mut condition: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !condition() {
-        assert!(begin.elapsed() < limit, "not within {limit:?}: {what}");
-        sleep(Duration::from_millis(20));
-    }
 }

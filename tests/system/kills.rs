@@ -1,6 +1,7 @@
 //! Whatever is killed, and whenever: nothing is left behind.
 
 use crate::bed::{Bed, User, children, is_root, lab_of};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -86,11 +87,7 @@ fn length_of_a_run(bed: &Bed) -> Duration {
 /// The next netloom command removes what is left when nobody could. It sees that a lab is dead when the kernel has
 /// ended the last of its threads, which takes it a moment.
 pub(crate) fn sweep(bed: &Bed, killed: &[i32]) {
-    let begun = Instant::now();
-    while killed.iter().any(|pid| is_dying(*pid)) {
-        assert!(begun.elapsed() < Duration::from_secs(100), "{killed:?} do not end");
-        sleep(Duration::from_millis(1));
-    }
+    wait_until("the end of what was killed", || !killed.iter().any(|pid| is_dying(*pid)));
     bed.netloom(&["ps"]).expect_code(0);
 }
 

@@ -1,12 +1,12 @@
 //! What programs wrote, and what a run says when it fails.
 
 use crate::bed::{Bed, Finished, User};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 const LAB: &str = "
 bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 10 s, starts: 60 s}
@@ -251,11 +251,9 @@ fn a_reader_that_does_not_read_what_programs_write_keeps_no_lab_waiting() {
     bed.write("flood.yaml", &format!("{LAB}{timeline}"));
     let mut run =
         bed.command(&["run", "flood.yaml", "-f"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let begun = Instant::now();
-    while !bed.latest("flood").join("summary.txt").exists() || !bed.runtime_files().is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(100), "the lab waits for its reader");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the end of a lab that waits for no reader", || {
+        bed.latest("flood").join("summary.txt").exists() && bed.runtime_files().is_empty()
+    });
     assert!(run.try_wait().unwrap().is_none(), "there is more to be read");
     let lines = BufReader::new(run.stderr.take().unwrap()).lines();
     assert_eq!(lines.filter(|line| line.as_ref().is_ok_and(|text| text == "flood on a | y")).count(), 500_000);

@@ -83,6 +83,7 @@ mod virtual_places;
 mod virtual_spin;
 mod virtual_time;
 mod vms;
+mod wait;
 mod workloads;
 mod world;
 mod xdp;

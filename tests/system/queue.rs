@@ -1,6 +1,7 @@
 //! The queue: jobs of several users, whatever is killed.
 
 use crate::bed::{Bed, User, is_root, not_run};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -9,8 +10,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 const NOBODY: u32 = 65_534;
 
@@ -55,15 +55,6 @@ fn queue(bed: &Bed, words: &[&str], code: i32) -> (String, String) {
 fn jobs(bed: &Bed) -> Vec<Value> {
     let (out, _) = queue(bed, &["list", "--json"], 0);
     serde_json::from_str::<Value>(&out).unwrap()["jobs"].as_array().unwrap().clone()
-}
-
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(100), "never: {what}");
-        sleep(Duration::from_millis(50));
-    }
 }
 
 /// The processes of this bed that were told `queue WORD`.
@@ -117,12 +108,12 @@ fn jobs_can_be_cancelled() {
     let bed = Bed::new(User::Own).alone();
     bed.write("long.yaml", &nap("long", "60"));
     queue(&bed, &["add", "long.yaml", "long.yaml"], 0);
-    until("the first goes on", || jobs(&bed)[0]["state"] == "running");
+    wait_until("the first goes on", || jobs(&bed)[0]["state"] == "running");
     assert_eq!(jobs(&bed)[1]["state"], "waiting");
     queue(&bed, &["cancel", "2"], 0);
     queue(&bed, &["wait", "2"], 130);
     assert_eq!(jobs(&bed)[1]["attempts"], 0);
-    until("the lab is there", || bed.latest("long").join("events.jsonl").exists());
+    wait_until("the lab is there", || bed.latest("long").join("events.jsonl").exists());
     queue(&bed, &["cancel", "1"], 0);
     queue(&bed, &["wait", "1"], 130);
     assert_eq!(jobs(&bed)[0]["state"], "cancelled");
@@ -135,12 +126,12 @@ fn whatever_is_killed_no_job_is_lost_or_played_twice_in_silence() {
     let bed = Bed::new(User::Own).alone();
     bed.write("nap.yaml", &nap("nap", "2"));
     queue(&bed, &["add", "nap.yaml", "nap.yaml"], 0);
-    until("the first goes on", || jobs(&bed)[0]["state"] == "running");
+    wait_until("the first goes on", || jobs(&bed)[0]["state"] == "running");
     // Without its worker a job goes on, and the next command starts another.
     kill_all(&processes(&bed, "work"));
     queue(&bed, &["wait", "1"], 0);
     assert_eq!(jobs(&bed)[0]["attempts"], 1);
-    until("the second goes on", || jobs(&bed)[1]["state"] == "running" && bed.latest("nap").exists());
+    wait_until("the second goes on", || jobs(&bed)[1]["state"] == "running" && bed.latest("nap").exists());
     kill_all(&processes(&bed, "keep"));
     queue(&bed, &["wait", "2"], 0);
     let second = jobs(&bed)[1].clone();
@@ -148,9 +139,9 @@ fn whatever_is_killed_no_job_is_lost_or_played_twice_in_silence() {
     assert_eq!(second["notes"][0], "start 1 was lost: the process that saw to it was ended");
     // All at once, as if the machine went down.
     queue(&bed, &["add", "nap.yaml"], 0);
-    until("the third goes on", || jobs(&bed)[2]["state"] == "running");
+    wait_until("the third goes on", || jobs(&bed)[2]["state"] == "running");
     kill_all(&[processes(&bed, "work"), processes(&bed, "keep")].concat());
-    until("its run is gone", || bed.processes().is_empty());
+    wait_until("its run is gone", || bed.processes().is_empty());
     queue(&bed, &["resume"], 0);
     queue(&bed, &["wait"], 0);
     assert_eq!(jobs(&bed)[2]["attempts"], 2);
@@ -165,7 +156,7 @@ fn a_sweep_goes_on_where_it_was() {
     bed.write("naps.yaml", &text);
     queue(&bed, &["add", "naps.yaml", "--", "-o", "out", "--jobs", "1"], 0);
     let record = |run: &str| bed.work().join(format!("out/runs/naps-{run}/run.json"));
-    until("the first run has ended", || record("0001").exists());
+    wait_until("the first run has ended", || record("0001").exists());
     let first = fs::metadata(record("0001")).unwrap().modified().unwrap();
     kill_all(&processes(&bed, "keep"));
     queue(&bed, &["wait"], 0);
@@ -218,7 +209,7 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
     queue(&bed, &["add", "one.yaml", "two.yaml"], 0);
     let (code, added, err) = finish(other(&["add", "one.yaml", "two.yaml"]));
     assert_eq!(code, Some(0), "{added}{err}");
-    until("root sees the other", || queue(&bed, &["list"], 0).1.contains("user nobody "));
+    wait_until("root sees the other", || queue(&bed, &["list"], 0).1.contains("user nobody "));
     queue(&bed, &["wait"], 0);
     let waited = finish(other(&["wait"]));
     assert_eq!(waited.0, Some(0), "{waited:?}");

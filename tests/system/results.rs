@@ -1,6 +1,7 @@
 //! What runs leave, listed, drawn and removed.
 
 use crate::bed::{Bed, User};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -82,10 +83,10 @@ fn runs_that_go_on_are_not_removed() {
         bed.write("long.yaml", "name: brief\nnodes: [a]\ntimeline: [{on: a, run: sleep 1000}]\n");
         let mut long = bed.command(&["run", "long.yaml", "-q"]).spawn().unwrap();
         let going_on = || listed(&bed).as_array().unwrap().iter().filter(|found| found["state"] == "going_on").count();
-        while going_on() == 0 {
+        wait_until("a run that goes on", || {
             assert!(long.try_wait().unwrap().is_none(), "it ended");
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+            going_on() > 0
+        });
         // Of the same lab, under another name while it is up.
         for _ in 0..2 {
             bed.netloom(&["run", "brief.yaml", "--name", "short", "-q"]);

@@ -2,12 +2,13 @@
 
 use crate::bed::{Bed, Finished, User};
 use crate::client::{Client, socket_of};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LAB: &str = "
 clock: virtual
@@ -193,11 +194,7 @@ fn a_run_is_held_and_goes_on() {
     let bed = Bed::with_kernel(User::Own);
     bed.write("held.yaml", RUN);
     let run = bed.command(&["run", "held.yaml", "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let begun = Instant::now();
-    while !socket_of(&bed, "held").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it does not begin");
-        sleep(Duration::from_millis(1));
-    }
+    wait_until("the socket", || socket_of(&bed, "held").exists());
     let mut client = Client::connect(&bed, "held");
     assert_eq!(client.ask(r#"{"request":"pause"}"#)["reply"], "now");
     let begin = client.next_now_that(|now| now["paused"] == true)["since_zero_ns"].as_u64().unwrap();

@@ -1,6 +1,7 @@
 //! Sweeps: many runs of one file, whatever ends them.
 
 use crate::bed::{Bed, User};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -128,11 +129,7 @@ fn records(bed: &Bed) -> Vec<PathBuf> {
 
 /// Waits until all that is short has ended, and the long run goes on.
 fn until_only_the_long_one_is_left(bed: &Bed) {
-    let began = Instant::now();
-    while records(bed).len() < 3 {
-        assert!(began.elapsed() < Duration::from_secs(100), "{:?}", records(bed));
-        sleep(Duration::from_millis(50));
-    }
+    wait_until("all short runs", || records(bed).len() >= 3);
     sleep(Duration::from_millis(500));
 }
 

@@ -2,6 +2,7 @@
 
 use crate::bed::{Bed, User};
 use crate::page::{Server, Socket};
+use crate::wait::wait_until;
 use serde_json::{Value, json};
 use std::io::{BufRead, Read};
 use std::time::{Duration, Instant};
@@ -101,10 +102,8 @@ fn a_terminal_runs_a_program_in_a_node() {
         let mut left = server.socket("/api/labs/star/nodes/a/terminal?command=sleep&command=54321");
         left.json();
         drop(left);
-        let begun = Instant::now();
-        while bed.netloom(&["exec", "star", "a", "--", "ps", "-A", "-o", "args"]).stdout.contains("sleep 54321") {
-            assert!(begun.elapsed() < Duration::from_secs(30), "the program goes on");
-        }
+        let programs = || bed.netloom(&["exec", "star", "a", "--", "ps", "-A", "-o", "args"]).stdout;
+        wait_until("the end of the program", || !programs().contains("sleep 54321"));
         bed.netloom(&["down"]).expect_code(0);
     }
 }
@@ -330,11 +329,7 @@ fn a_server_that_is_killed_leaves_no_lab_of_its_own() {
     server.socket("/api/events").until(|event| event["event"] == "labs" && event["labs"][0]["answers"] == true);
     server.child.kill().unwrap();
     server.child.wait().unwrap();
-    let begun = Instant::now();
-    while bed.netloom(&["ps"]).expect_code(0).stdout.contains("star") {
-        assert!(begun.elapsed() < Duration::from_secs(60), "the lab stays");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("the end of the lab", || !bed.netloom(&["ps"]).expect_code(0).stdout.contains("star"));
     bed.assert_nothing_is_left("star");
 }
 

@@ -1,6 +1,7 @@
 //! Labs in virtual time that cannot go on: each ends by itself, says why, and leaves nothing behind but its results.
 
 use crate::bed::{Bed, Finished, User, lab_of};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -28,21 +29,11 @@ fn start(bed: &Bed, text: &str) -> Child {
     bed.command(&["run", "lab.yaml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until `condition` holds.
-#[track_caller]
-fn await_that(what: &str, mut condition: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !condition() {
-        assert!(begun.elapsed() < PATIENCE, "{what} does not happen");
-        sleep(Duration::from_millis(5));
-    }
-}
-
 /// Starts the lab and returns when its ping has been answered a few times.
 fn start_busy(bed: &Bed) -> Child {
     let child = start(bed, BUSY);
     let log = bed.latest("busy").join("logs/02-a-ping.stdout");
-    await_that("a ping", || fs::read_to_string(&log).is_ok_and(|text| text.contains("icmp_seq=3")));
+    wait_until("a ping", || fs::read_to_string(&log).is_ok_and(|text| text.contains("icmp_seq=3")));
     child
 }
 
@@ -144,7 +135,7 @@ fn an_interruption_ends_a_run_whose_program_computes_for_ever() {
     let child =
         start(&bed, &format!("{BUSY}  - {{at: 1 s, on: b, run: 'echo here; while :; do :; done', as: spin}}\n"));
     let log = bed.latest("busy").join("logs/04-b-spin.stdout");
-    await_that("the loop", || log.exists());
+    wait_until("the loop", || log.exists());
     sleep(Duration::from_millis(500));
     let took = interrupt(&bed, child);
     assert!(took < PATIENCE, "it took {took:?}");
@@ -163,7 +154,7 @@ fn an_interruption_ends_a_run_whose_program_computes_for_ever() {
 fn an_interruption_ends_the_boot() {
     let bed = Bed::with_kernel(User::Own);
     let child = start(&bed, BUSY);
-    await_that("a boot", || !bed.kernels().is_empty());
+    wait_until("a boot", || !bed.kernels().is_empty());
     let took = interrupt(&bed, child);
     assert!(took < PATIENCE, "it took {took:?}");
     assert_nothing_is_left(&bed, "busy");

@@ -2,13 +2,12 @@
 //! this machine's processor does not run them.
 
 use crate::bed::{Bed, User};
+use crate::wait::wait_until;
 use netloom_host::terminal::{Pty, open_pty};
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 /// This is about what happens, on a machine that may be busy with other things.
 pub(crate) const BOUNDS: &str = "
@@ -260,11 +259,7 @@ fn a_machine_that_powers_off_ends_the_run_and_a_killed_netloom_its_machines() {
     bed.assert_nothing_is_left("ends");
     bed.write("ends.yaml", &lab("timeline: [{on: v, run: sleep 100}]\n"));
     let mut child = bed.command(&["run", "ends.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let begin = Instant::now();
-    while machines(&bed).is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "no machine came up");
-        sleep(Duration::from_millis(20));
-    }
+    wait_until("a machine", || !machines(&bed).is_empty());
     child.kill().unwrap();
     child.wait().unwrap();
     bed.assert_nothing_is_left("ends");

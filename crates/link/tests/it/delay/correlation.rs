@@ -1,6 +1,6 @@
 //! GINE's equation 4.1: delay = c * previous + (1 - c) * random.
 
-use crate::{MS, draws, free, mean, ms, variance};
+use super::{MS, draws, free, mean, ms, variance};
 use netloom_link::{Distribution, Exponential, Normal};
 
 const COUNT: u32 = 40_000;

@@ -1,6 +1,6 @@
 //! Every distribution against its exact distribution function (Kolmogorov and Smirnov).
 
-use crate::{MS, draws, free, mean, ms};
+use super::{MS, draws, free, mean, ms};
 use netloom_link::{
     Bins, Distribution, Exponential, Gamma, Histogram, Normal, Pareto, ParetoNormal, Samples, Table, TableDelay,
     Uniform, Values,

@@ -1,7 +1,7 @@
 //! GINE, section 4.2 and figure 13: the density of a shifted exponential delay (10 ms + exponential with mean 10 ms),
 //! 10,000 packets sent every 100 ms, every 10 ms, and every 10 ms with c = 0.8; and how many were reordered.
 
-use crate::{MS, free, ms, sent_every};
+use super::{MS, free, ms, sent_every};
 use netloom_link::{DelayConfig, Distribution, Exponential};
 
 const COUNT: u32 = 10_000;

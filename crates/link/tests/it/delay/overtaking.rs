@@ -1,7 +1,7 @@
 //! What is on the way in no order, against a list that is searched from end to end.
 
+use super::{free, ms};
 use crate::common::{Load, Transport, alone, first_segment, number};
-use crate::{free, ms};
 use netloom_link::{
     Correlation, DelayConfig, Departure, Distribution, DropLog, Exponential, Normal, Order, Pipe, PipeChange,
     PipeConfig, Samples, Uniform, Values,

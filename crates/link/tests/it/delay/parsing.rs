@@ -1,6 +1,6 @@
 //! Files with delays: what is read of them, and that no text breaks the reading.
 
-use crate::{MS, draws, free, ms};
+use super::{MS, draws, free, ms};
 use netloom_link::{Bins, ConfigError, Correlation, Distribution, Histogram, Samples, Table, TableDelay, Values};
 use netloom_units::Duration;
 use proptest::collection::vec;

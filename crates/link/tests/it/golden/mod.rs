@@ -4,7 +4,6 @@
 //! only, and with every segment of a super-packet pushed alone. `UPDATE_GOLDEN=1` rewrites what is expected; check what
 //! it writes by hand, for the files are the oracle and not the code.
 
-use crate::common;
 mod play;
 mod scenario;
 
