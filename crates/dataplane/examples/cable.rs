@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let fabric = Fabric::new(Seed::new(1), &[pipe("forward", 0, 1), pipe("backward", 1, 0)]);
     let guest = |port: u32, path: &str| -> std::io::Result<PortConfig> {
-        Ok(PortConfig::Guest { port: PortId(port), listener: Listener::bind(Path::new(path))? })
+        Ok(PortConfig::Guest { port: PortId(port), listener: Listener::bind(Path::new(path))?, has_share: false })
     };
     let mut engine = Engine::start(
         fabric,

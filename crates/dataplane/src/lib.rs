@@ -52,6 +52,6 @@ pub use ports::{
     WireSockets, tunnel_packet,
 };
 pub use priority::Policy;
-pub use report::{EngineReport, PipeReport, PortReport, Snapshot, ThreadReport, TunnelReport};
+pub use report::{EngineReport, PipeReport, PortReport, SlowReceiver, Snapshot, ThreadReport, TunnelReport};
 pub use series::{Sampled, Sampling, Series};
 pub use wait::Precision;

@@ -196,6 +196,7 @@ fn join(mut one: EngineReport, other: EngineReport) -> EngineReport {
     one.ended_ports.extend(other.ended_ports);
     one.threads.extend(other.threads);
     one.tunnels.extend(other.tunnels);
+    one.slow_receivers.extend(other.slow_receivers);
     EngineReport {
         lost_receiving: one.lost_receiving + other.lost_receiving,
         lost_sending: one.lost_sending + other.lost_sending,

@@ -69,6 +69,9 @@ pub enum PortConfig {
         port: PortId,
         /// Where the kernel connects.
         listener: Listener,
+        /// Whether it has a described share of a processor only. A packet then counts as delivered when it is there, whether or not
+        /// the kernel has a buffer for it: how long it waits for one is the node's own slowness, and is reported apart.
+        has_share: bool,
     },
     /// A program that sends and receives frames, from the Ethernet header on, as messages of this socket.
     Socket {

@@ -78,6 +78,8 @@ pub struct EngineReport {
     pub unheard: u64,
     /// Ports of guests that have ended, and why: powered off, killed, or a rule was broken.
     pub ended_ports: Vec<(PortId, String)>,
+    /// Guests with a share of a processor that had no buffer for packets, in no particular order.
+    pub slow_receivers: Vec<SlowReceiver>,
     /// Tunnels to other machines, in no particular order.
     pub tunnels: Vec<TunnelReport>,
     /// Why it refused the latest of them.
@@ -87,6 +89,25 @@ pub struct EngineReport {
     /// How long before a packet is due the engine stops sleeping and spins, as it learned on this machine; of several
     /// threads the longest. Wall time.
     pub margin: Duration,
+}
+
+/// A guest that has only a described share of a processor, and did not take packets as fast as they came. Since the engine started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlowReceiver {
+    /// The fabric's port.
+    pub port: PortId,
+    /// Packets (segments) that waited for a buffer of the guest.
+    pub packets: u64,
+    /// How long one of them waited at most, in lab time.
+    pub longest: Duration,
+}
+
+impl SlowReceiver {
+    /// Records a packet of so many `segments` that has `waited` so long.
+    pub(crate) fn record(&mut self, segments: u32, waited: Duration) {
+        self.packets += u64::from(segments);
+        self.longest = self.longest.max(waited);
+    }
 }
 
 /// A thread of the engine, since it started. Times are wall time.

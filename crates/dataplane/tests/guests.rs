@@ -3,8 +3,8 @@
 mod bed;
 
 use bed::frontend::{FROM_GUEST, TO_GUEST};
-use bed::{DELAY, boot, booted, engine, snapshot_when, wait_for};
-use netloom_dataplane::{Act, Appointment, Kept, Task};
+use bed::{DELAY, boot, booted, engine, guest, snapshot_when, start, wait_for};
+use netloom_dataplane::{Act, Appointment, Kept, PortConfig, Task};
 use netloom_fabric::{PipeId, PortId};
 use netloom_units::Duration;
 
@@ -75,6 +75,36 @@ fn frames_wait_for_a_guest_that_is_short_of_buffers() {
     }
     let last = snapshot_when(&mut engine, "the record", |snapshot| snapshot.pipes[0].delay.count() == 10);
     assert_eq!((last.engine.lost_sending, last.engine.unheard), (0, 0));
+}
+
+/// It is as slow as described, and the packets were there in time.
+#[test]
+fn frames_that_wait_for_a_guest_with_a_share_are_not_late() {
+    for has_share in [false, true] {
+        let (mut near, mut far) = (guest(0), guest(1));
+        for port in [&mut near.0, &mut far.0] {
+            if let PortConfig::Guest { has_share: own, .. } = port {
+                *own = has_share;
+            }
+        }
+        let mut engine = start(1, vec![near.0, far.0]).expect("no privilege is needed");
+        let [mut left, mut right] = booted(&[near.1, far.1]);
+        left.transmit(&[0; 12], &[7; 100]);
+        left.kick(FROM_GUEST);
+        snapshot_when(&mut engine, "its way", |snapshot| snapshot.pipes[0].counters.departed.packets == 1);
+        let waited = std::time::Duration::from_millis(30);
+        std::thread::sleep(waited);
+        right.make_room(2_000);
+        right.kick(TO_GUEST);
+        let last = snapshot_when(&mut engine, "the record", |snapshot| snapshot.pipes[0].lateness.count() == 1);
+        let slow: Vec<_> = last.engine.slow_receivers.iter().map(|slow| (slow.port, slow.packets)).collect();
+        assert_eq!(slow, if has_share { vec![(PortId(1), 1)] } else { Vec::new() });
+        let counted =
+            if has_share { last.engine.slow_receivers[0].longest } else { last.pipes[0].lateness.max().expect("one") };
+        assert!(counted >= Duration::from_millis(30), "{counted:?}");
+        let together = last.pipes[0].lateness.max().expect("one") + counted;
+        assert!(!has_share || together < Duration::from_millis(60), "counted once: {together:?}");
+    }
 }
 
 #[test]

@@ -95,6 +95,7 @@ fn start(most: usize, precision: Precision) -> (Engine, [Frontend; 2]) {
     let port = |(number, path): (u32, &PathBuf)| PortConfig::Guest {
         port: PortId(number),
         listener: Listener::bind(path).expect("a free path"),
+        has_share: false,
     };
     let config = EngineConfig {
         precision,

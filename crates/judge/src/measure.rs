@@ -1,8 +1,9 @@
 //! From what the engine counted to what the report says. Pure.
 
+use crate::quantity::{counted, span};
 use crate::verdict::{Busy, ENOUGH_BUSY, EngineEvidence, PipeEvidence};
 use crate::{Effects, LinkName, PipeRow, PipeState, PortLoss, Spent};
-use netloom_dataplane::{Distribution, PipeReport, Snapshot};
+use netloom_dataplane::{Distribution, EngineReport, PipeReport, SlowReceiver, Snapshot};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};
 
@@ -205,6 +206,22 @@ pub fn engine_evidence(last: &Snapshot, spent: &Spent, losses: &[PortLoss]) -> E
     }
 }
 
+/// Describes the nodes that took packets more slowly than these came, because they have only the share of a processor that is described.
+pub fn slow_receivers(names: &[LinkName], engine: &EngineReport) -> Vec<String> {
+    // Ports are numbered as the ends of links.
+    let ends: Vec<_> = names.iter().flat_map(|link| link.ends.iter().map(|node| (&link.name, node))).collect();
+    let described = |slow: &SlowReceiver| {
+        let (link, node) = ends[slow.port.0 as usize];
+        let packets = counted(slow.packets as usize, "packet");
+        let longest = span(slow.longest.as_nanos());
+        format!(
+            "how long {packets} of link {link} waited for node {node}, which has a share of a processor (`cpus`) and took \
+             them more slowly than they came: {longest} at most"
+        )
+    };
+    engine.slow_receivers.iter().map(described).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,5 +290,20 @@ mod tests {
         assert_eq!(judged(&[100, 5_000]), Some(100));
         assert_eq!(judged(&[100, 100, 4_000, 5_000]), Some(4_000));
         assert_eq!(judged(&[[100; 98].as_slice(), &[4_000, 5_000]].concat()), Some(4_000));
+    }
+
+    #[test]
+    fn a_slow_receiver_is_named_by_its_port() {
+        let link = |name: &str, ends: [&str; 2]| LinkName {
+            name: name.into(),
+            ends: ends.map(String::from).to_vec(),
+            joined: false,
+        };
+        let slow = SlowReceiver { port: netloom_fabric::PortId(2), packets: 1, longest: Duration::from_millis(3) };
+        let engine = EngineReport { slow_receivers: vec![slow], ..EngineReport::default() };
+        let notes = slow_receivers(&[link("first", ["a", "b"]), link("second", ["b", "c"])], &engine);
+        assert_eq!(notes.len(), 1);
+        assert!(notes[0].starts_with("how long 1 packet of link second waited for node b,"), "{}", notes[0]);
+        assert!(notes[0].ends_with(": 3 ms at most"), "{}", notes[0]);
     }
 }

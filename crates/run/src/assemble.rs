@@ -119,7 +119,7 @@ fn assemble(job: &Job, guard: &mut GuardLink, outside: Outside<'_>) -> Result<Pa
     join_containers(job, &cgroups, &hosts, &mut nodes, attendants)?;
     let kernels = Kernels::prepare(job)?;
     guard.step(joining(plan));
-    let mut ports = make_links(plan, &sharing, &nodes, kernels.as_ref())?;
+    let mut ports = make_links(plan, &sharing, &nodes, kernels.as_ref(), &cgroups)?;
     ports.extend(external::ports(plan, wires));
     let diverted = caught.zip(plan.diversion.as_ref());
     let rules = diverted.as_ref().map(|(catch, _)| catch.rules());

@@ -4,10 +4,10 @@ use super::backlog::Backlog;
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
-use crate::report::{EngineReport, PortReport};
+use crate::report::{EngineReport, PortReport, SlowReceiver};
 use netloom_fabric::{Delivery, Ethernet, PortId};
 use netloom_packet::Packet;
-use netloom_units::Instant;
+use netloom_units::{Duration, Instant};
 use netloom_vhost::{Event, Listener, Poller, Port, Sent};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -23,8 +23,8 @@ struct Guests {
     ethernet: Ethernet,
     /// Of one guest, within a pass.
     found: Vec<Packet>,
-    /// What guests have got since the last flush.
-    handed: Vec<Delivery>,
+    /// What guests have got since the last flush, and since when it waited if that is the guest's own slowness.
+    handed: Vec<(Delivery, Option<Instant>)>,
     /// How many guests have a backlog.
     behind: usize,
     /// Packets (segments) for guests that do not listen.
@@ -34,8 +34,10 @@ struct Guests {
 struct Guest {
     id: PortId,
     port: Port,
-    /// What waits for buffers of the guest.
-    backlog: Backlog,
+    /// What waits for buffers of the guest, and since when.
+    backlog: Backlog<Instant>,
+    /// What waited because the guest is as slow as described; none of guests without a share of a processor.
+    slow: Option<SlowReceiver>,
     /// Packets (segments) that did not fit into it, or into the engine's memory.
     lost: u64,
     /// Packets that it sent; a train counts once.
@@ -48,13 +50,13 @@ struct Guest {
 pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
     let open = |site: &mut Site<'_>| {
         let guests = site.take(|config| match config {
-            PortConfig::Guest { port, listener } => Ok((port, listener)),
+            PortConfig::Guest { port, listener, has_share } => Ok((port, listener, has_share)),
             other => Err(other),
         });
         if guests.is_empty() {
             return Ok(None);
         }
-        let ports = guests.iter().map(|(port, _)| *port).collect();
+        let ports = guests.iter().map(|(port, ..)| *port).collect();
         let group = Guests::open(site.clock, guests, site.shard.fabric.ethernet().clone())?;
         Ok(Some(Opened { group: Box::new(group), ports }))
     };
@@ -99,7 +101,7 @@ impl PortGroup for Guests {
             return;
         }
         let now = self.clock.now();
-        self.handed.drain(..).for_each(|delivery| out.handed(delivery, now));
+        self.handed.drain(..).for_each(|(delivery, since)| out.handed(delivery, since.unwrap_or(now)));
     }
 
     /// Readable when a guest rings, comes, or asks something.
@@ -111,6 +113,7 @@ impl PortGroup for Guests {
         report.ports.extend(self.guests.iter().map(Guest::report));
         let ended = |guest: &Guest| Some((guest.id, guest.port.error()?.to_string()));
         report.ended_ports.extend(self.guests.iter().filter_map(ended));
+        report.slow_receivers.extend(self.guests.iter().filter_map(|guest| guest.slow).filter(|slow| slow.packets > 0));
         report.unheard += self.unheard;
     }
 
@@ -135,15 +138,16 @@ impl PortGroup for Guests {
 }
 
 impl Guests {
-    fn open(clock: Clock, ports: Vec<(PortId, Listener)>, ethernet: Ethernet) -> io::Result<Self> {
+    fn open(clock: Clock, ports: Vec<(PortId, Listener, bool)>, ethernet: Ethernet) -> io::Result<Self> {
         let poller = Poller::new()?;
-        let last = ports.iter().map(|(port, _)| port.0 as usize + 1).max().unwrap_or(0);
+        let last = ports.iter().map(|(port, ..)| port.0 as usize + 1).max().unwrap_or(0);
         let mut places = vec![0; last];
         let mut guests = Vec::new();
-        for ((id, listener), token) in ports.into_iter().zip(0..) {
+        for ((id, listener, has_share), token) in ports.into_iter().zip(0..) {
             places[id.0 as usize] = guests.len();
             let port = Port::new(listener, &poller, token)?;
-            guests.push(Guest { id, port, backlog: Backlog::default(), lost: 0, received: 0, touched: false });
+            let slow = has_share.then(|| SlowReceiver { port: id, packets: 0, longest: Duration::ZERO });
+            guests.push(Guest { id, port, backlog: Backlog::default(), slow, lost: 0, received: 0, touched: false });
         }
         let (found, handed) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
         Ok(Self { clock, poller, guests, places, ethernet, found, handed, behind: 0, unheard: 0 })
@@ -161,7 +165,7 @@ impl Guests {
         }
         if guest.backlog.is_empty() {
             match guest.offer(&mut delivery) {
-                Sent::Done => return self.handed.push(delivery),
+                Sent::Done => return self.handed.push((delivery, None)),
                 Sent::Down => {
                     self.unheard += out.unheard(delivery);
                     return;
@@ -169,7 +173,7 @@ impl Guests {
                 Sent::Full => self.behind += 1,
             }
         }
-        if let Err(too_much) = guest.backlog.push(delivery) {
+        if let Err(too_much) = guest.backlog.push(delivery, self.clock.now()) {
             guest.lost += out.lost(too_much);
         }
     }
@@ -177,13 +181,18 @@ impl Guests {
     /// Hands over what waited, as far as there is room now.
     fn catch_up(&mut self, out: &mut Handover) {
         for guest in &mut self.guests {
-            while let Some(mut delivery) = guest.backlog.pop() {
+            while let Some((mut delivery, since)) = guest.backlog.pop() {
                 match guest.offer(&mut delivery) {
                     Sent::Full => {
-                        guest.backlog.put_back(delivery);
+                        guest.backlog.put_back(delivery, since);
                         break;
                     }
-                    Sent::Done => self.handed.push(delivery),
+                    Sent::Done => {
+                        if let Some(slow) = &mut guest.slow {
+                            slow.record(delivery.departure.packet.segments(), self.clock.now().since(since));
+                        }
+                        self.handed.push((delivery, guest.slow.map(|_| since)));
+                    }
                     Sent::Down => self.unheard += out.unheard(delivery),
                 }
                 if guest.backlog.is_empty() {

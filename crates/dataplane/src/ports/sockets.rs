@@ -157,7 +157,7 @@ impl Sockets {
                 self.let_go(place, out);
             }
             Sent::Full => {
-                self.sockets[place].backlog.put_back(delivery);
+                self.sockets[place].backlog.put_back(delivery, ());
                 self.watch(place, EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT);
             }
         }
@@ -166,7 +166,7 @@ impl Sockets {
 
     /// There is room again for what waited.
     fn catch_up(&mut self, place: usize, out: &mut Handover) {
-        while let Some(delivery) = self.sockets[place].backlog.pop() {
+        while let Some((delivery, ())) = self.sockets[place].backlog.pop() {
             if !matches!(self.offer(place, delivery, out), Sent::Done) {
                 return;
             }
@@ -187,7 +187,7 @@ impl Sockets {
         if socket.ended.is_some() {
             // One that is not watched any more needs nothing.
             let _ = self.epoll.delete(&socket.fd);
-            while let Some(delivery) = socket.backlog.pop() {
+            while let Some((delivery, ())) = socket.backlog.pop() {
                 self.unheard += out.unheard(delivery);
             }
         }
@@ -263,7 +263,7 @@ impl Socket {
 
     /// Keeps a packet behind those that wait, unless they are too many.
     fn keep(&mut self, delivery: Delivery, out: &mut Handover) {
-        if let Err(too_much) = self.backlog.push(delivery) {
+        if let Err(too_much) = self.backlog.push(delivery, ()) {
             self.lost_sending += out.lost(too_much);
         }
     }

@@ -31,7 +31,8 @@ pub(crate) fn guest(number: u32) -> (PortConfig, PathBuf) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("netloom-guests-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let path = std::env::temp_dir().join(name);
-    (PortConfig::Guest { port: PortId(number), listener: Listener::bind(&path).expect("a free path") }, path)
+    let listener = Listener::bind(&path).expect("a free path");
+    (PortConfig::Guest { port: PortId(number), listener, has_share: false }, path)
 }
 
 /// A link of 5 ms between ports 0 and 1.

@@ -14,6 +14,7 @@ use netloom_judge::RunError;
 use netloom_lab::fabric::port_id;
 use netloom_lab::{EndPlan, Plan, Stack};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{Duration as RealDuration, Instant};
 
 /// A veth pair for every end of a link at a namespace node: one interface in the node, the other here, where the engine
@@ -26,6 +27,7 @@ pub(super) fn make_links(
     sharing: &Sharing,
     nodes: &[Option<Box<dyn LabNode>>],
     kernels: Option<&Kernels>,
+    shares: &[Option<PathBuf>],
 ) -> Result<Vec<PortConfig>, RunError> {
     let mut made = Vec::new();
     let mut ports = Vec::new();
@@ -42,7 +44,8 @@ pub(super) fn make_links(
             let port = port_id(place.end);
             let listener = kernels.map_or(Ok(None), |kernels| kernels.listen(place.node, place.interface))?;
             if let Some(listener) = listener {
-                ports.push(PortConfig::Guest { port, listener });
+                let has_share = shares[place.node].is_some();
+                ports.push(PortConfig::Guest { port, listener, has_share });
                 continue;
             }
             if plan.nodes[place.node].stack == Stack::Engine {

@@ -18,7 +18,7 @@ use netloom_guest::deputy::SLICE;
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{Account, Effect, NetworkChange, NodeError};
 use netloom_judge::expectations;
-use netloom_judge::measure::{Mark, engine_evidence, pipe_evidence, pipe_rows};
+use netloom_judge::measure::{Mark, engine_evidence, pipe_evidence, pipe_rows, slow_receivers};
 use netloom_judge::quantity::{counted, span};
 use netloom_judge::verdict::{self, Evidence, InterfaceDrops, NodeEvidence, ProcessorShare, judge};
 use netloom_judge::{
@@ -203,6 +203,7 @@ impl Session<'_> {
                 .chain(self.context.job.machine.clone())
                 .chain(external::note(&self.context.job.plan))
                 .chain(tunnel::note(&self.context.job.plan, &last.engine.tunnels))
+                .chain(slow_receivers(self.context.links.names(), &last.engine))
                 .chain(self.not_repeatable())
                 .collect(),
         })

@@ -64,23 +64,23 @@ impl Slow {
     /// # Errors
     /// Gives the packet back if there is no room for it.
     pub(super) fn push(&mut self, delivery: Delivery) -> Result<(), Delivery> {
-        self.waiting.push(delivery)
+        self.waiting.push(delivery, ())
     }
 
     /// The packet whose turn it is.
     pub(super) fn pop(&mut self) -> Option<Delivery> {
-        self.waiting.pop()
+        self.waiting.pop().map(|(delivery, ())| delivery)
     }
 
     /// There was no room for the packet whose turn it was, or not for all of it.
     pub(super) fn put_back(&mut self, delivery: Delivery) {
-        self.waiting.put_back(delivery);
+        self.waiting.put_back(delivery, ());
     }
 
     /// Takes all that waits.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Delivery> {
         self.since = None;
-        std::iter::from_fn(|| self.waiting.pop())
+        std::iter::from_fn(|| self.pop())
     }
 
     /// Whether a packet that finds no room at this instant may wait for it.
