@@ -6,7 +6,7 @@ use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
 use crate::memory::Memory;
 use crate::ports::{PortSet, Window};
-use crate::priority::{Policy, Standing};
+use crate::priority::{Policy, Standing, processor_time, run_queue_wait};
 use crate::report::{EngineReport, Snapshot, ThreadReport};
 use crate::series::SeriesLog;
 use crate::wait::{Restraint, Sleeper, Waiter};
@@ -31,8 +31,10 @@ const LONGEST_TURN: RealDuration = RealDuration::from_millis(20);
 pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) waiter: Waiter,
-    /// For threads that would otherwise keep kernels of nodes from running.
-    pub(crate) restraint: Option<Restraint>,
+    /// For threads that would otherwise keep others from running.
+    pub(crate) restraint: Restraint,
+    /// Whether these are kernels of nodes, which stay on their processors.
+    pub(crate) is_beside_kernels: bool,
     /// The processor on which the thread stays.
     pub(crate) processor: Option<usize>,
     pub(crate) sleeper: Sleeper,
@@ -81,9 +83,8 @@ impl Driver {
         let wake = self.next_event();
         let until = wake.map(|wake| self.clock.until(wake, real));
         let chosen = self.waiter.sleep(until, lively);
-        let comes_first = self.standing.as_ref().is_some_and(|standing| standing.policy() == Policy::RealTime);
-        let restraint = self.restraint.as_mut().filter(|_| comes_first);
-        let Some(span) = restraint.map_or(chosen, |restraint| restraint.limit(real, chosen, until)) else {
+        let span = if self.is_restrained(real) { self.restraint.limit(real, chosen, until) } else { chosen };
+        let Some(span) = span else {
             // Without a margin to spin in, the packet is due now, and warming up would only keep it waiting.
             self.keep_warm(real);
             std::hint::spin_loop();
@@ -102,6 +103,13 @@ impl Driver {
             self.keep_warm(end);
         }
         Ok(())
+    }
+
+    /// Whether it comes before others on its processor and keeps them from running by spinning. With [`Precision::Exact`] it has the
+    /// processor for itself.
+    fn is_restrained(&self, real: RealDuration) -> bool {
+        let Some(standing) = self.standing.as_ref().filter(|_| self.waiter.is_balanced()) else { return false };
+        standing.policy() == Policy::RealTime && (self.is_beside_kernels || standing.is_crowded(real))
     }
 
     /// When the fabric wants to be called, an appointment is, or something comes that is announced.
@@ -297,17 +305,17 @@ impl Driver {
     }
 
     fn report(&mut self) -> EngineReport {
-        let (cpu_time, run_queue_wait) = scheduling();
+        let nanos = |time: RealDuration| Duration::from_nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         let mut report = EngineReport {
             behind: self.behind.map_or(Duration::ZERO, |reached| self.clock.now().since(reached)),
             was_out_of_memory: self.memory.was_full(),
             threads: vec![ThreadReport {
-                cpu_time,
-                run_queue_wait,
+                cpu_time: nanos(processor_time()),
+                run_queue_wait: run_queue_wait().map(nanos),
                 policy: self.standing.as_ref().map(Standing::policy).unwrap_or_default(),
                 gave_way: self.standing.as_ref().map(Standing::gave_way).unwrap_or_default(),
             }],
-            margin: Duration::from_nanos(u64::try_from(self.waiter.margin().as_nanos()).unwrap_or(u64::MAX)),
+            margin: nanos(self.waiter.margin()),
             ..EngineReport::default()
         };
         self.ports.report(&mut report);
@@ -320,12 +328,4 @@ pub(crate) fn stay_on(processor: usize) -> io::Result<()> {
     let mut only = CpuSet::new();
     only.set(processor);
     Ok(sched_setaffinity(None, &only)?)
-}
-
-/// This thread's processor time, and how long it waited for a processor (Linux, sched-stats.rst: first two fields).
-fn scheduling() -> (Duration, Option<Duration>) {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let mut fields = text.split_ascii_whitespace().map(|field| field.parse().ok().map(Duration::from_nanos));
-    let cpu_time = fields.next().flatten().unwrap_or(Duration::ZERO);
-    (cpu_time, fields.next().flatten())
 }

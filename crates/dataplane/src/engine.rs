@@ -106,9 +106,7 @@ impl Engine {
         let places = Places::new(&shards);
         let bells: io::Result<Vec<Arc<Bell>>> = shards.iter().map(|_| Bell::new().map(Arc::new)).collect();
         let bells = bells.map_err(failed("opening an event counter for the packet engine"))?;
-        // With `Exact`, programs stay away from the engine's processors.
-        let is_restrained = config.precision == Precision::Balanced
-            && config.ports.iter().any(|port| matches!(port, PortConfig::Guest { .. }));
+        let is_beside_kernels = config.ports.iter().any(|port| matches!(port, PortConfig::Guest { .. }));
         let sites = sites(clock, &shards, &bells, config.ports);
         let (opened, pools) = open_beside_pools(sites);
         let opened = opened.map_err(|(attempted, error)| failed(attempted)(error))?;
@@ -121,7 +119,8 @@ impl Engine {
             let driver = Driver {
                 clock,
                 waiter: Waiter::new(config.precision),
-                restraint: is_restrained.then(Restraint::default),
+                restraint: Restraint::default(),
+                is_beside_kernels,
                 sleeper: Sleeper::new(ports.descriptors().chain([mailbox.bell.event().as_raw_fd()])),
                 processor: config.processors.get(prepared.len()).copied(),
                 edge: Edge::new(shard.fabric, &shard.borders, pool),

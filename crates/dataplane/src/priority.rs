@@ -4,7 +4,8 @@
 //! (`kernel.sched_autogroup_enabled`), and each program of a lab has a session of its own. So a thread asks for the lowest
 //! priority of the real-time policy `SCHED_FIFO` (sched(7)): it then runs as soon as it has something to do. What it starts
 //! does not inherit the policy (`SCHED_RESET_ON_FORK`). The thread watches what it takes, and gives the policy up for a while
-//! before the kernel would stop it for having taken too much (`kernel.sched_rt_runtime_us`).
+//! before the kernel would stop it for having taken too much (`kernel.sched_rt_runtime_us`). Mostly it took it by spinning. So if
+//! it has to wait for its processor then, it takes the policy again, and is to spin less.
 
 use netloom_units::Duration;
 use rustix::process::{Resource, getrlimit, setpriority_process};
@@ -36,12 +37,17 @@ const STRETCH: RealDuration = RealDuration::from_millis(100);
 const PART: f64 = 0.8;
 /// How often a thread looks at what it has taken: the look is a system call.
 const LOOK: RealDuration = RealDuration::from_millis(5);
+/// A thread that waited for its processor so long between two looks shares it with a program that computes.
+const CROWDED: RealDuration = RealDuration::from_micros(500);
+/// How long it then spins less.
+const RESTRAINED: RealDuration = RealDuration::from_secs(5);
 
 /// How the calling thread stands to other programs. It belongs to that thread.
 #[derive(Debug)]
 pub(crate) struct Standing {
     policy: Policy,
     budget: Budget,
+    crowd: Crowd,
 }
 
 impl Standing {
@@ -58,7 +64,8 @@ impl Standing {
             None if is_nice => Policy::Nice,
             None => Policy::Ordinary,
         };
-        Self { policy, budget: Budget::new(limit.unwrap_or_default(), real, processor_time()) }
+        let budget = Budget::new(limit.unwrap_or_default(), real, processor_time());
+        Self { policy, budget, crowd: Crowd::default() }
     }
 
     /// The best that the thread got.
@@ -71,11 +78,20 @@ impl Standing {
         Duration::from_nanos(u64::try_from(self.budget.gave_way.as_nanos()).unwrap_or(u64::MAX))
     }
 
+    /// Whether the thread should spin less, since it would lose its priority for that, and others want its processor.
+    pub(crate) fn is_crowded(&self, real: RealDuration) -> bool {
+        self.policy == Policy::RealTime && real < self.crowd.until
+    }
+
     /// Gives the real-time priority up, or takes it again. To be called again and again.
     pub(crate) fn watch(&mut self, real: RealDuration) {
         if self.policy == Policy::RealTime && self.budget.is_due(real) {
             let before = self.budget.is_over;
-            self.budget.look(real, processor_time());
+            let taken = processor_time();
+            self.budget.look(real, taken);
+            if (before || self.budget.is_over) && self.crowd.is_found(real, run_queue_wait()) {
+                self.budget.begin_anew(real, taken);
+            }
             if self.budget.is_over != before && !set_realtime(!self.budget.is_over) {
                 // It may not be taken back any more.
                 self.policy = Policy::Nice;
@@ -106,6 +122,11 @@ impl Budget {
         real.saturating_sub(self.looked) >= LOOK
     }
 
+    /// A stretch begins now, with the priority.
+    fn begin_anew(&mut self, real: RealDuration, taken: RealDuration) {
+        (self.began, self.taken, self.is_over) = (real, taken, false);
+    }
+
     /// The thread has taken so much of a processor until now. A stretch in which it took too much ends without the priority;
     /// so does the next one, unless it takes less than that.
     fn look(&mut self, real: RealDuration, taken: RealDuration) {
@@ -123,6 +144,29 @@ impl Budget {
         } else {
             self.is_over |= is_too_much;
         }
+    }
+}
+
+/// Other programs on the processor of a thread that has given its priority up.
+#[derive(Debug, Default)]
+struct Crowd {
+    /// How long the thread had waited for its processor at the latest look, and when that was.
+    looked: Option<(RealDuration, RealDuration)>,
+    /// Until when it is to spin less.
+    until: RealDuration,
+}
+
+impl Crowd {
+    /// Whether the thread has waited for long since the latest look, if that was lately. `waited`: how long it did in all its life;
+    /// none where the kernel does not report it.
+    fn is_found(&mut self, real: RealDuration, waited: Option<RealDuration>) -> bool {
+        let before = std::mem::replace(&mut self.looked, waited.map(|all| (real, all)));
+        let Some(((at, earlier), now)) = before.zip(waited) else { return false };
+        let is_found = real.saturating_sub(at) < STRETCH && now.saturating_sub(earlier) > CROWDED;
+        if is_found {
+            (self.until, self.looked) = (real + RESTRAINED, None);
+        }
+        is_found
     }
 }
 
@@ -159,8 +203,15 @@ fn set_realtime(is_wanted: bool) -> bool {
     unsafe { libc::sched_setscheduler(0, policy | libc::SCHED_RESET_ON_FORK, &raw const parameters) == 0 }
 }
 
+/// How long the calling thread was ready to run and had no processor; none where the kernel does not report it.
+pub(crate) fn run_queue_wait() -> Option<RealDuration> {
+    // Linux, sched-stats.rst: processor time, wait, and number of time slices.
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok().map(RealDuration::from_nanos)
+}
+
 /// What the calling thread has taken of processors.
-fn processor_time() -> RealDuration {
+pub(crate) fn processor_time() -> RealDuration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     RealDuration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
@@ -212,6 +263,26 @@ mod tests {
         assert!(!budget.is_over);
         budget.look(ms(10_090), ms(70 + 90));
         assert!(budget.is_over);
+    }
+
+    #[test]
+    fn a_thread_that_waits_without_its_priority_takes_it_again_and_spins_less() {
+        let mut crowd = Crowd::default();
+        let us = RealDuration::from_micros;
+        assert!(!crowd.is_found(ms(100), Some(us(70))), "nothing to compare with");
+        assert!(!crowd.is_found(ms(105), Some(us(470))));
+        assert!(!crowd.is_found(ms(110), None) && !crowd.is_found(ms(115), Some(us(5_000))));
+        assert!(crowd.is_found(ms(120), Some(us(5_600))));
+        assert_eq!(crowd.until, ms(120) + RESTRAINED);
+        // What it waited for in between, with its priority, is no matter.
+        assert!(!crowd.is_found(ms(6_000), Some(us(9_000))));
+        assert!(!crowd.is_found(ms(7_000), Some(us(20_000))), "too long ago");
+        let mut budget = Budget::new(ms(76), ms(0), ms(0));
+        takes(&mut budget, &mut ms(0), 90, 100);
+        assert!(budget.is_over);
+        budget.begin_anew(ms(90), ms(90));
+        budget.look(ms(95), ms(95));
+        assert!(!budget.is_over);
     }
 
     #[test]

@@ -72,6 +72,11 @@ impl Waiter {
         (!span.is_zero()).then_some(span.min(longest))
     }
 
+    /// Whether it spins only before a packet is due.
+    pub(crate) fn is_balanced(&self) -> bool {
+        self.precision == Precision::Balanced
+    }
+
     /// Whether the engine spends processor time on being ready for the next packet.
     pub(crate) fn keeps_warm(&self) -> bool {
         self.precision != Precision::Eco
