@@ -113,7 +113,16 @@ fn udp_header(id: usize, len: usize) -> [u8; PAYLOAD - UDP] {
 /// Whether no bit behind the IP header was flipped on the way: a receiver's checksum would tell.
 pub(crate) fn is_intact(packet: &Packet, tag: Tag) -> bool {
     let bytes = packet.bytes();
-    bytes[UDP..PAYLOAD] == udp_header(tag.parts().0, bytes.len()) && bytes[PAYLOAD..].iter().all(|byte| *byte == 0)
+    bytes[UDP..PAYLOAD] == udp_header(tag.parts().0, bytes.len()) && is_zero(&bytes[PAYLOAD..])
+}
+
+/// Whether all bytes are zero. Looking at 64 at once, the processor compares them side by side: byte by byte, this took half of the time of
+/// a simulation.
+fn is_zero(bytes: &[u8]) -> bool {
+    let is_zero = |part: &[u8]| part.iter().fold(0, |all, byte| all | byte) == 0;
+    let chunks = bytes.chunks_exact(64);
+    let rest = chunks.remainder();
+    is_zero(rest) && chunks.into_iter().all(is_zero)
 }
 
 fn read_48(bytes: &[u8]) -> u64 {
