@@ -4,6 +4,8 @@ CARGO ?= cargo
 export CARGO
 
 NETLOOM := $(or $(CARGO_TARGET_DIR),target)/release/netloom
+# What is measured and what is shipped: the same program after optimization across all crates, which takes minutes longer.
+DIST := $(or $(CARGO_TARGET_DIR),target)/dist/netloom
 
 .DEFAULT_GOAL := help
 # With a file's name in STEPS, it is told how long each step took.
@@ -33,8 +35,9 @@ install: build ## install program, completions and manual pages below PREFIX (/u
 wheel: ## a wheel of the Python package with the program inside, in target/wheels
 	scripts/wheel
 
-deb: build ## a package for Debian, in target/debian
-	scripts/deb $(NETLOOM) $(or $(CARGO_TARGET_DIR),target)/debian
+deb: ## a package for Debian, in target/debian
+	$(CARGO) build --profile dist --locked --bin netloom
+	scripts/deb $(DIST) $(or $(CARGO_TARGET_DIR),target)/debian
 
 demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts across a bottleneck, judged
 	$(NETLOOM) run examples/dumbbell.yaml
@@ -106,34 +109,34 @@ advisories: ## known vulnerabilities; not part of `make test`, because it downlo
 	"$$(scripts/install-cargo-deny)" deny --locked check advisories
 
 bench: deps ## accuracy and speed on this machine, as a table and a page with plots; fourteen minutes
-	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
-	$(dir $(NETLOOM))netloom-bench
+	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench
+	$(dir $(DIST))netloom-bench
 
 bench-clocks: kernel ## the clocks of kernel nodes and the paper on time dilation; two hours
-	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
-	$(dir $(NETLOOM))netloom-bench clocks
+	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench
+	$(dir $(DIST))netloom-bench clocks
 
 bench-growth: deps ## how cost grows with packets, hops, pipes, streams and nodes; seven minutes
-	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
-	$(dir $(NETLOOM))netloom-bench growth
+	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench
+	$(dir $(DIST))netloom-bench growth
 
 bench-docs: deps ## measure everything in docs/performance.md and write it there; 20 minutes on a quiet machine
-	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
-	$(dir $(NETLOOM))netloom-bench goals growth --write-docs
+	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench
+	$(dir $(DIST))netloom-bench goals growth --write-docs
 
 bench-quick: deps ## few and short measurements, three minutes: do the benchmarks work?
-	$(CARGO) build --release --locked --bin netloom --bin netloom-bench
-	$(dir $(NETLOOM))netloom-bench --quick
+	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench
+	$(dir $(DIST))netloom-bench --quick
 
 papers: kernel ## the experiments of five papers, our figures beside the published ones, as a page; an hour
 	scripts/install-deps papers
-	$(CARGO) build --release --locked --bin netloom
-	python3 benches/papers --netloom $(NETLOOM)
+	$(CARGO) build --profile dist --locked --bin netloom
+	python3 benches/papers --netloom $(DIST)
 
 papers-quick: kernel ## the same with few and short runs, in five minutes: do the experiments work?
 	scripts/install-deps papers
-	$(CARGO) build --release --locked --bin netloom
-	python3 benches/papers --quick --netloom $(NETLOOM)
+	$(CARGO) build --profile dist --locked --bin netloom
+	python3 benches/papers --quick --netloom $(DIST)
 
 soak: deps ## ten minutes of random labs, changes and kills: is anything left behind?
 	$(CARGO) build --release --locked --bin netloom --bin netloom-soak

@@ -45,7 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only experiments whose names begin so")
     parser.add_argument("--quick", action="store_true", help="few points and short ones: do the experiments work?")
     parser.add_argument("--out", type=pathlib.Path, help="the folder of the page; default: results/papers")
-    parser.add_argument("--netloom", type=pathlib.Path, help="the program; default: $NETLOOM, or target/release/netloom")
+    parser.add_argument("--netloom", type=pathlib.Path, help="the program; default: $NETLOOM, or target/dist/netloom")
     parser.add_argument("--list", action="store_true", help="print the experiments and play nothing")
     return parser.parse_args()
 
@@ -118,7 +118,7 @@ def program(options: argparse.Namespace) -> pathlib.Path:
     """The program that plays everything."""
     asked = options.netloom or os.environ.get("NETLOOM")
     target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
-    netloom = pathlib.Path(asked) if asked else target / "release" / "netloom"
+    netloom = pathlib.Path(asked) if asked else target / "dist" / "netloom"
     if not netloom.is_file():
         sys.exit(f"papers: there is no program {netloom}: make build, or --netloom PATH")
     return netloom.resolve()

@@ -64,6 +64,7 @@ impl Fabric {
     ///
     /// # Errors
     /// Gives the packet back if no pipe begins at that port.
+    #[inline]
     pub fn inject(&mut self, now: Instant, port: PortId, packet: Packet) -> Result<(), (UnknownPort, Packet)> {
         let entry = self.entries.get_mut(port.0 as usize);
         let Some((id, is_shared)) = entry.and_then(|entry| Some((entry.pipe_for(&packet)?, entry.is_shared))) else {
@@ -122,6 +123,7 @@ impl Fabric {
 
     /// Returns when [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None
     /// while the fabric is empty.
+    #[inline]
     pub fn next_wake(&self) -> Option<Instant> {
         self.wakes.first().map(|(instant, _)| instant)
     }
@@ -226,6 +228,7 @@ impl Fabric {
     }
 
     /// Returns the counters of each pipe, in order of ids.
+    #[inline]
     pub fn counters(&self) -> impl Iterator<Item = &PipeCounters> {
         self.pipes.iter().map(Pipe::counters)
     }
@@ -265,6 +268,7 @@ impl Fabric {
     }
 
     /// Returns the drops and marks that were recorded since the last call; pipes are numbered as those of [`Fabric::notes`].
+    #[inline]
     pub fn fates(&mut self) -> impl Iterator<Item = Fate> + '_ {
         let Self { drop_log, places, .. } = self;
         drop_log.fates().filter_map(|fate| match places.as_ref().map(|places| places[fate.pipe as usize]) {
@@ -280,11 +284,13 @@ impl Fabric {
     }
 
     /// Returns the packets that were dropped since [`Fabric::recycle`] was called.
+    #[inline]
     pub fn dropped(&self) -> impl Iterator<Item = &Packet> {
         self.drop_log.iter().map(|dropped| &dropped.packet)
     }
 
     /// Gives the buffers of dropped packets back.
+    #[inline]
     pub fn recycle(&mut self, pool: &mut Pool) {
         for dropped in self.drop_log.drain(..) {
             pool.recycle(dropped.packet);

@@ -152,11 +152,13 @@ impl Cross {
     }
 
     /// Returns when the next packet arrives; none if there is no further one.
+    #[inline]
     pub fn next(&self) -> Option<Instant> {
         self.coming.peek().map(|Reverse((at, _))| *at)
     }
 
     /// Removes and returns the next packet; none if there is no further one.
+    #[inline]
     pub fn take(&mut self) -> Option<Packet> {
         let mut first = self.coming.peek_mut()?;
         let source = &mut self.sources[first.0.1];

@@ -86,6 +86,7 @@ impl Pipe {
     }
 
     /// Returns the pipe's counters, as they stand now.
+    #[inline]
     pub fn counters(&self) -> &PipeCounters {
         &self.counters
     }
@@ -101,6 +102,7 @@ impl Pipe {
     }
 
     /// Pushes a packet into the pipe at `now`.
+    #[inline]
     pub fn push(&mut self, now: Instant, packet: Packet, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
         self.arrive(packet, drop_log);
@@ -108,6 +110,7 @@ impl Pipe {
 
     /// Takes over a packet that has come through another pipe, for its last stretch: it leaves when it is due there. Meant for a
     /// pipe without any model of its own; such packets come in order of due instants.
+    #[inline]
     pub fn forward(&mut self, departure: Departure, drop_log: &mut DropLog) {
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         ledger.arrive(&departure.packet);
@@ -330,6 +333,7 @@ impl Pipe {
     }
 
     /// Removes and returns the next packet that is due at `now`, in order of due instants.
+    #[inline]
     pub fn pop(&mut self, now: Instant, drop_log: &mut DropLog) -> Option<Departure> {
         self.run_until(now, drop_log);
         match self.line.next_alone() {

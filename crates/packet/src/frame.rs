@@ -114,11 +114,13 @@ impl Frame {
     }
 
     /// Returns all bytes, from the Ethernet header on; of a phantom, and of a packet that is elsewhere, only its headers.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.here]
     }
 
     /// Returns the virtio-net header, which says what the sender's kernel left undone.
+    #[inline]
     pub fn virtio(&self) -> &VirtioHeader {
         &self.virtio
     }
@@ -146,6 +148,7 @@ impl Frame {
     }
 
     /// Into how many segments the frame can be cut.
+    #[inline]
     pub fn segments(&self) -> u16 {
         self.segments
     }

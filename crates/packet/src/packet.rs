@@ -105,6 +105,7 @@ impl Packet {
     }
 
     /// All bytes of the frame that this packet is or was cut from.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.frame.bytes()
     }
@@ -113,6 +114,7 @@ impl Packet {
     ///
     /// # Panics
     /// If there is no such segment.
+    #[inline]
     pub fn segment_size(&self, index: u32) -> Bytes {
         assert!(index < self.segments(), "segment {index} of {}", self.segments());
         if self.segments() == 1 {
@@ -274,6 +276,7 @@ impl Packet {
     }
 
     /// Returns the number of the port by which the packet entered the shared medium that it is on; see [`Packet::originate`].
+    #[inline]
     pub fn origin(&self) -> u32 {
         self.frame.origin()
     }
@@ -297,6 +300,7 @@ impl Packet {
     }
 
     /// Returns the number of the port by which the packet came into the fabric, if [`Packet::mark_source`] recorded it.
+    #[inline]
     pub fn source(&self) -> Option<u32> {
         self.frame.source()
     }
@@ -308,11 +312,13 @@ impl Packet {
 
     /// Whether only the receiver can cut it into the packets that its sender meant: it is then treated as one, longer
     /// than any link's packets.
+    #[inline]
     pub fn is_uncuttable(&self) -> bool {
         self.frame.layout().is_none() && self.frame.virtio().segmentation != Segmentation::None
     }
 
     /// The bits of explicit congestion notification; none if this is not an IP packet.
+    #[inline]
     pub fn ecn(&self) -> Option<Ecn> {
         if self.span.is_marked() { Some(Ecn::Congested) } else { flow::ecn(self.bytes()) }
     }
@@ -328,6 +334,7 @@ impl Packet {
     }
 
     /// The frame's number, which no other frame has as long as it exists, and the first of its segments that is here.
+    #[inline]
     pub fn place(&self) -> (u64, u16) {
         (Arc::as_ptr(&self.frame).addr() as u64, self.span.first())
     }
@@ -340,6 +347,7 @@ impl Packet {
     }
 
     /// The sequence number of the first byte; none if this is no segment of TCP, or a fragment of one.
+    #[inline]
     pub fn sequence(&self) -> Option<u32> {
         let first = flow::sequence(self.bytes())?;
         let before = self.frame.layout().map_or(0, |layout| {
@@ -396,6 +404,7 @@ impl Packet {
     /// was in `bytes` is gone.
     ///
     /// A train comes out as one packet that is longer than the wire's would be; cut it first.
+    #[inline]
     pub fn complete(&self, bytes: &mut Vec<u8>) {
         let mut head = [0; MAX_HEAD];
         let Head { virtio, len, payload } = self.write_head(&mut head);

@@ -81,6 +81,7 @@ impl Pool {
     }
 
     /// A packet with these bytes, whether or not the pool may grow.
+    #[inline]
     pub fn packet(&mut self, virtio: VirtioHeader, bytes: &[u8]) -> Packet {
         let mut frame = self.take(bytes.len());
         let inner = Arc::get_mut(&mut frame).expect("free frames have one owner");
@@ -125,17 +126,20 @@ impl Pool {
     }
 
     /// Whether a packet of some size would be refused; see [`Pool::is_short_of`].
+    #[inline]
     pub fn is_short(&self) -> bool {
         self.closed && (self.small.is_empty() || self.large.is_empty())
     }
 
     /// Takes a packet's buffer back if this was its last piece.
+    #[inline]
     pub fn recycle(&mut self, packet: Packet) {
         self.put(packet.into_frame());
     }
 
     /// A free buffer beyond those that the pool had from the beginning, for another pool that runs out of them because its
     /// packets end here. What is in it means nothing; [`Pool::recycle`] takes it in.
+    #[inline]
     pub fn take_surplus(&mut self) -> Option<Packet> {
         let [small, large] = self.stock;
         let frame = if self.large.len() > large {

@@ -57,6 +57,7 @@ impl Rate {
     }
 
     /// How long `size` takes on the wire, rounded up to the next nanosecond; [`Serializer`] keeps the remainder.
+    #[inline]
     pub fn serialization_delay(self, size: Bytes) -> Duration {
         let delay = bit_nanoseconds(size).div_ceil(u128::from(self.0.get()));
         Duration::from_nanos(u64::try_from(delay).unwrap_or(u64::MAX))
@@ -104,6 +105,7 @@ impl Serializer {
     ///
     /// The fraction of a nanosecond that is left over is carried to the next packet: after any number of back-to-back
     /// packets the sum of all delays is the exact time, rounded down.
+    #[inline]
     pub fn next(&mut self, rate: Rate, size: Bytes) -> Duration {
         let bits = rate.as_bits_per_second();
         // The remainder of a former, faster rate may exceed this rate: taking it modulo loses less than a nanosecond.
