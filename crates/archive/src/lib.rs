@@ -3,6 +3,10 @@
 //!
 //! A bundle is a tar archive, packed with zstd. Its first file is the [`Manifest`], with the digests of all others, in the order
 //! in which they follow. The same files give the same bytes: owners, times and permissions are the same in every bundle.
+//!
+//! A bundle is read as layers of images are: the crate `image` has the reader of tar streams that bounds what a
+//! stranger's header takes, the decompression, digests and limits. The [`Manifest`] names every file that may follow.
+//! A bundle holds no time, owner or name of a folder that is not part of the results.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,9 @@
 //! Results that are to be repeated: what was played, and with which arguments it is played again.
 //!
 //! A lab file runs commands, and so does that of a bundle: whoever repeats a stranger's results runs a stranger's commands.
+//!
+//! The lab file is laid out with its files in a folder of its own and played by `netloom run` or `netloom sweep`, as
+//! a user would. Then the files of both results folders are compared (`compare`).
 
 use crate::compare::{Change, document};
 use crate::gather::open;

@@ -2,6 +2,11 @@
 //! answers each with a reply, in their order. `docs/protocol.md` is the page for those who write clients.
 //!
 //! The socket lies in the lab's runtime folder, which only its user may enter.
+//!
+//! Each message has a type. The JSON schema is generated from these types with the attributes that serde reads, so it
+//! cannot differ from the program. The schema of lab files comes from another table, which knows units and models. A
+//! new request is a variant of `Request`, its type, a line in `read::decode`, an answer in the session of the crate
+//! `run`, and a row on the page.
 
 mod connections;
 mod event;

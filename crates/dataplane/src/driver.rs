@@ -1,4 +1,19 @@
 //! The engine's thread: it reads what arrived, delivers what is due, and waits.
+//!
+//! One thread moves all packets of a shard. In the precisions `balanced` and `exact` it stays on one processor: moved
+//! by the kernel, it would follow the sender and then wake the receiver on another processor for every 64 KiB, which
+//! costs more than to hand them over. A lock on the processor's folder in `/sys` claims it, which other labs and
+//! other users see and which ends with the lab. With `precision: exact` the lab's processes and programs leave this
+//! processor to the engine.
+//!
+//! Super-packets (GSO) stay whole as long as their segments share one fate, which makes many gigabits per second
+//! possible. Queues, loss and serialization count segments all the same.
+//!
+//! The kernel queues what comes over a veth pair on the processor that sends it, so TCP's super-packets swap places
+//! now and then before the engine sees them, as they do between plain veth ends. Receive packet steering
+//! (`net.core.rps_default_mask` of the lab's network namespace) prevents that, and costs more than it gains: steered
+//! to the engine's processor, the median lateness of 50,000 packets per second grows from 7 to 20 µs (`exact`: from 4
+//! to 10); steered to another processor, a ping takes 30 µs longer.
 
 use crate::agenda::{Act, Agenda, Appointment, Kept, Task};
 use crate::clock::Clock;

@@ -1,4 +1,7 @@
 //! The measurements of each pipe as packets are delivered.
+//!
+//! The achieved rate of a pipe follows from how the lateness of its packets grows while the transmitter is busy, not
+//! from the gaps between deliveries: those contain all that happens behind the transmitter.
 
 use crate::distribution::Distribution;
 use crate::report::PipeReport;

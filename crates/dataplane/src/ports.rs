@@ -3,6 +3,12 @@
 //! All ports of one kind are a [`PortGroup`], since they share sockets, descriptors or memory. The driver knows nothing of
 //! kinds: it receives, pushes, flushes and waits by this interface, for a batch or a turn at a time, never for a packet.
 //! A new kind is a file here, a variant of [`PortConfig`] and a line in [`KINDS`].
+//!
+//! The kinds are `interfaces` (veth pairs: one packet socket for all), `guests` (vhost-user), `sockets` (programs
+//! that send frames over Unix sockets), `diverted` (traffic of the machine itself, from a queue of netfilter),
+//! `external` (interfaces of the machine), `tunnel` (labs of other machines) and `borders` (other shards). One socket
+//! serves all interfaces of a shard: a ring for each port would cost 32 MB each. What the engine itself loses is
+//! counted by port, apart from the drops of models, and fails the verdict.
 
 mod backlog;
 mod borders;

@@ -1,4 +1,9 @@
 //! Samples of all pipes, again and again, at instants that are known ahead of time.
+//!
+//! A sample is a scheduled event of whoever drives the fabric. At its instant each pipe is brought up to date
+//! (`Fabric::sample`), and the changed pipes wait for the session, which writes them down
+//! (`netloom_results::Sampler`). If somebody asks, pipes also remember by frame how long packets take, and what
+//! becomes of some packets, which clients of the control protocol can subscribe to.
 
 use netloom_fabric::{Fabric, PipeId};
 use netloom_link::{PipeCounters, PipeSample};

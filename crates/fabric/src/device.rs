@@ -2,6 +2,21 @@
 //!
 //! A new kind is a file with its description and its state, a variant of [`DeviceSpec`] and of [`Device`], and an arm of
 //! [`Device::take`].
+//!
+//! A pipe that ends at a transit device hands nothing out. The fabric passes the packet to the device at its due
+//! instant, and puts what follows into the next pipes at the same instant, within the same `advance`. A packet that
+//! goes on at several ports is one buffer with several owners; it is copied when one of them changes a byte. In
+//! virtual time, the lookahead adds up what is certain along paths. Devices that repeat packets must form no loop of
+//! links without a rate: in other loops, no more packets go round than the links let pass.
+//!
+//! A device that acts by itself (the spanning tree, the querier of multicast) reports when it is due. It stands among
+//! the wakes of pipes, behind all of them, and acts at that instant. Ahead of time it acts only before everything is
+//! known that reaches it, so the lookahead follows from pipes alone.
+//!
+//! A *shared medium* is no device but a pipe with more than one entrance and exit (`PipeSpec::medium`). The packet's
+//! frame holds the port by which the packet entered, and is copied if others hold it, too; the packet goes out at all
+//! other ports. With a transit device at a medium there is no lookahead, since the device takes turns with all other
+//! ends.
 
 use crate::hub::{Hub, HubSpec};
 use crate::passage::Passage;

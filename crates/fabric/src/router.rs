@@ -5,6 +5,12 @@
 //! and neighbour solicitations, echo requests, and UDP with *port unreachable*; and it says why a packet goes no further
 //! ([`answers`]). What is too large for the next link it cuts into [`fragments`], if that is IPv4 whose sender allows it. It keeps no
 //! connections, and ignores broadcast, and multicast but for that of its trees ([`groups`]).
+//!
+//! A router changes no byte of a packet. The number of routers passed stands in the packet beside its size, and
+//! whoever writes the headers takes it from the time to live. Ethernet addresses are those of the link that a packet
+//! is on, so the driver that hands the packet over writes them (`Ethernet`). On a link that is shared, where a device
+//! in between looks at Ethernet addresses or at nothing, the router writes the neighbour's address into the frame,
+//! and copies the frame if others hold it.
 
 mod answers;
 mod fragments;

@@ -6,6 +6,11 @@
 //! those of the shard by the same rule as in a single fabric: by instant, and then by the number of the pipe.
 //!
 //! Random numbers do not depend on shards: every pipe draws from a generator of its own, named after the pipe.
+//!
+//! A link between two shards is cut by direction: each pipe belongs to the device that its packets come from, so that
+//! a device with all its decisions is in one shard, and packets cross where a delay leaves time for it. All other
+//! links have both directions in one shard. In real time a packet crosses when it is due. `Fabric::take_certain`
+//! takes it ahead of time, as far as nothing can change it any more; that is the lookahead of shards in virtual time.
 
 mod partition;
 mod weight;

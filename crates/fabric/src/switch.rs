@@ -13,6 +13,10 @@
 //! change ([`vlans`]): only then are bytes copied. Another one looks at no tag.
 //!
 //! A switch that snoops ([`snooping`]) sends what is for a group only where somebody has asked for it ([`multicast`]).
+//!
+//! Its table of addresses forgets by the instants of packets and needs no timer, as do memberships of multicast
+//! groups. Only the spanning tree and the querier act at instants of their own (the module `device` says when). The
+//! plan finds the tree by letting the switches exchange their messages (`trees` in the crate `lab`).
 
 mod addresses;
 mod multicast;

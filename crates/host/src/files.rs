@@ -4,6 +4,10 @@
 //! What is written goes to a file system in memory, which no other process sees and which goes with the last process of
 //! the lab, however that ends: no folder on a disk has to be found and removed. Nothing of the machine is ever written
 //! to.
+//!
+//! The upper layers of all nodes are in one file system per lab, made in the lab's mount namespace. A kernel node has
+//! its overlay in the guest's memory. Files to collect and to keep are packed by `netloom node-pack`, an ordinary
+//! program of the node as far as agents, kernels and clocks are concerned (`archive`).
 
 mod fused;
 mod image;

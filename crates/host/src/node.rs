@@ -1,4 +1,15 @@
 //! Nodes: each a process with namespaces of its own that serves the lab process over a pair of sockets.
+//!
+//! Order matters where the kernel works in the background:
+//!
+//! - An interface is brought up before it gets addresses: the kernel restores addresses that are there already
+//!   without waiting for memory, and on a busy machine it drops one now and then.
+//! - An IPv6 address that the kernel has accepted is not usable yet: a worker completes it later, one after the other
+//!   for all namespaces. So nodes are asked until a look-up of each address ends at the node itself.
+//! - An agent listens to what programs do to the node's network, and reads it only when the run is over: read at
+//!   once, it would take a turn of the processor each time. It begins to listen when all nodes are configured: the
+//!   kernel offers every change of any network to every listener of the machine, which for a thousand nodes took a
+//!   third of the set-up time.
 
 pub(crate) mod agent;
 mod config;

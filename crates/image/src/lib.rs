@@ -5,6 +5,12 @@
 //!
 //! The formats are those of the [OCI image specification](https://github.com/opencontainers/image-spec), version 1.1, and of
 //! what `docker save` writes.
+//!
+//! `entries` reads the stream of a layer with bounds, `layer` decides what becomes of an entry, and `tree` alone
+//! touches the file system: the kernel resolves each name in the tree's root, and entries are made and removed by the
+//! descriptor of their folder and their last name, which is never followed. All layers lie in one tree (`store` says
+//! where). A lock per tree is held for writing while it is made or removed, and for reading by each process of a lab
+//! that uses it.
 
 #![forbid(unsafe_code)]
 

@@ -9,6 +9,11 @@
 //!
 //! A subject is a command of the timeline, a link, a node, or `flows`. A link without a direction means both directions, each of
 //! which must hold. A figure is a term under a name.
+//!
+//! An expression becomes terms (a subject, functions, a part of the run) and a test. What a term needs while the run
+//! goes on follows from the plan: samples of pipes, distributions at the ends of windows, samples of TCP connections,
+//! and which program owns a connection. An expectation over runs is taken out of the file of a single run, which gets
+//! a figure for each of its terms instead; the crate `sweep` judges these figures together.
 
 mod condition;
 mod dimension;

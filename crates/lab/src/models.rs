@@ -3,6 +3,10 @@
 //! Each module has the key's table, a `decode` from the lab file to the model's description, and a `write` back to what
 //! a lab file would have there; a description that is the default writes nothing. Plans, results and messages show what
 //! `write` says, so that a user reads everywhere what could be written into a file.
+//!
+//! There is one language for users: the plan and all messages show a pipe as a lab file would have it, not as the
+//! structures of the crate `link`. `lab` depends on `link` for the configuration of a pipe, since a parallel copy of
+//! each model's parameters would have to be kept equal by hand.
 
 pub(crate) mod chance;
 mod change;

@@ -3,6 +3,9 @@
 //!
 //! A link between two nodes with addresses is a segment of its own. Switches and hubs join all links at them to one, or to one
 //! for each VLAN.
+//!
+//! A segment that is open to a network outside the lab (external interfaces, tunnels) gets no addresses by itself and
+//! no permanent neighbours.
 
 use crate::diagnostics::Spanned;
 use crate::plan::End;

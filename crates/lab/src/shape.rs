@@ -1,4 +1,7 @@
 //! Shapes: pipes for traffic of the machine itself, without nodes.
+//!
+//! A shape is a lab that is up, whose plan has one link between two nodes of the kind `outside` and a diversion. So
+//! control socket, changes, statistics, table and verdict are those of labs.
 
 mod matching;
 

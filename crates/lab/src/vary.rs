@@ -4,6 +4,9 @@
 //! anything of it is decoded: by a path (`links.bottleneck.rate`), or by `${name}` in any text. So all of a lab can be
 //! varied, and an error is shown where the wrong value is written, with the point that it belongs to. Points are
 //! computed from their numbers and never kept.
+//!
+//! A sweep reads and plans all points before it starts the first run, and gives each run the text of its point
+//! (`--as-played`).
 
 mod path;
 mod placeholder;

@@ -1,6 +1,10 @@
 //! What goes over links between switches: frames without a tag, and those of VLANs, each as if it had a link of its own.
 //!
 //! A switch that is at a link with `vlans` looks at tags, and keeps VLANs apart. Everything else takes frames as they are.
+//!
+//! A link with more than two ends in a lab file is read as a switch and links with two ends, unless it is a shared
+//! medium. An OpenFlow node joins its links as a switch does and has a stack as a host does; which of its interfaces
+//! lead to the controller is decided here.
 
 use crate::plan::NodeKind;
 use crate::sets::Sets;

@@ -1,4 +1,20 @@
 //! A pipe: impairments, then a bounded queue, then a transmitter, then a delay line (dummynet: Rizzo 1997, section 2).
+//!
+//! The pipe is a state machine with three kinds of events beside arrivals: a transmission ends, the idle transmitter
+//! opens for the packet that waits, and an internal event is due (a step of the schedule, a flap, a packet of cross
+//! traffic). `run_until` executes them in order, each at its computed instant, before anything else; so it does not
+//! matter when the pipe is called. The ledger records each packet's fate at that moment: it keeps the counters and
+//! sets dropped packets aside with instant and cause.
+//!
+//! Invariants:
+//!
+//! - Every instant follows from arrivals, sizes, rates and delays. A driver that calls late gets the same due
+//!   instants as one that calls on time.
+//! - A pipe treats a train exactly as it would treat its segments one by one.
+//! - At every moment, the arrivals of a pipe equal its departures, its drops, the packets that wait and the packets
+//!   in flight.
+//! - Cross traffic is made inside a pipe and leaves it with its last bit. It takes room and time there, and no other
+//!   crate sees it.
 
 mod certain;
 mod cuts;

@@ -9,6 +9,11 @@
 //! output.txt      what its commands wrote
 //! end.json        how it ended, written once
 //! ```
+//!
+//! The state of a job is which files are in its folder. A *keeper* holds the lock, and so does the command that it
+//! starts, whose standard input is the locked file, which is empty. So no process has to be found by its number, and
+//! a command that outlives its keeper keeps others away. The *worker* starts the keepers, one at a time until each
+//! has had its turn; when it is killed, nothing else is.
 
 use crate::QueueError;
 use nix::sys::stat::{Mode, umask};

@@ -6,6 +6,10 @@
 //! The protocol is that of the [OCI distribution specification](https://github.com/opencontainers/distribution-spec), version 1.1,
 //! as far as it concerns pulling; tokens are those of the
 //! [Distribution project](https://distribution.github.io/distribution/spec/auth/token/), which all public registries use.
+//!
+//! `pull` fetches what a manifest names into a folder of the cache, a layout like any other, which is then imported.
+//! `client` decides whom a request may go to and how long to wait, `session` adds the credentials, and `blob`
+//! continues an answer that broke off.
 
 #![forbid(unsafe_code)]
 

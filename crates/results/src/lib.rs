@@ -4,6 +4,11 @@
 //! A [`Folder`] is written as the run goes on: an [`EventLog`], samples of every pipe ([`Sampler`]), packets ([`capture`]), and
 //! in the end the report and its tables. From a folder that is there, [`plots`] and [`packet_times`] draw, [`Logs`] read
 //! what programs wrote, and [`list_results`] says what there is. [`render`] puts a report into words for a terminal.
+//!
+//! A run locks its results folder for as long as it lives ([`Folder`]), so that `netloom results prune` knows what
+//! still goes on. Plots are drawn from `samples.csv`, `events.jsonl` and the plan alone, by the same code at the end
+//! of a run, at the end of a simulation, and by `netloom results plot`; pictures of labs are drawn from the plan
+//! alone (`graph`).
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,9 @@
 //!
 //! Reading them needs no answer from the lab: the files are read as they grow. So it is the same on every clock and for
 //! every kind of node, and a reader that is slow, stops or dies blocks nothing.
+//!
+//! Programs write to these files directly, never through the lab. `commands.json`, written before the lab is made and
+//! again at its end, says which log belongs to which command. The guard writes the report of a lab that could not.
 
 use crate::regular;
 use netloom_judge::{CommandRow, RunError};

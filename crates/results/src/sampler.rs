@@ -1,4 +1,9 @@
 //! `samples.csv`: what every pipe had counted, ten times a second or as often as the lab file says.
+//!
+//! Nodes sample themselves (`netloom_host::measure`): the agents of namespaces and kernels. In virtual time the
+//! kernels themselves hand over the state of TCP connections between two instants at which something happens, and it
+//! reaches the scheduler among the frames, so samples shift nothing. Whoever watches a lab that is up gets the last
+//! sample, and otherwise what nodes answer when asked; a node's own kernel is never waited for.
 
 use crate::Folder;
 use crate::regular;

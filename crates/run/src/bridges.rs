@@ -1,4 +1,6 @@
 //! Switches that are bridges of the kernel, and the links that lead to them.
+//!
+//! They are in a network namespace beside the lab's (`netloom_host::bridges`).
 
 use crate::port_name::interface_of;
 use crate::refusal;

@@ -1,4 +1,10 @@
 //! The nodes of a lab that are containers of docker or podman: found and joined before anything is made.
+//!
+//! The engine's program names the container's first process, whose namespaces are opened. The guard forks a keeper
+//! into them before the lab exists: a process enters only process namespaces below its own, and the lab has one of
+//! its own. The keeper forks the agent, which serves the lab as agents of other nodes do. Kernel parameters are
+//! changed through the machine's own `/proc/sys`, and the keeper hears of each beforehand. A socket with an abstract
+//! name in the container's network claims it for one lab.
 
 mod engine;
 

@@ -1,4 +1,10 @@
 //! Traffic of this machine that goes through a lab's links: what catches it, before the lab is made, and the rules that divert it.
+//!
+//! A queue of netfilter and raw sockets are opened in the machine's network namespace before the guard forks the lab,
+//! which inherits them; the lab writes the rules (`netloom_host::firewall`) when its engine reads the queue. Guard
+//! and lab both know the namespace and remove the rules; `lab.json` names them for the next command. Rules may divert
+//! too much: the port applies the filter once more. Users and groups of a match are no part of the filter, since no
+//! packet says them: rules find them (`owners`), and mark connections.
 
 mod conditions;
 mod owners;

@@ -1,4 +1,13 @@
 //! Interfaces of this machine whose wires end in a lab.
+//!
+//! Packet sockets are opened before the guard forks the lab, which inherits them: they stay in the machine's network
+//! namespace, and with the last of them goes every setting that was asked of the interface.
+//!
+//! An interface that is passed to the lab moves to a network namespace of its own, in which the packet sockets are
+//! opened; no process lives there. Before that, the guard notes the interface's settings and forks a keeper, which
+//! waits until neither guard nor lab holds the other end of a socket, and puts the interface back. A guard that
+//! outlives its keeper does so in its place. Where neither does, an unlocked record and the namespace, mounted beside
+//! it, tell the next command (`netloom_host::wires`).
 
 use netloom_dataplane::{External, PortConfig, WireSockets};
 use netloom_host::KernelError;

@@ -1,4 +1,10 @@
 //! The container images of nodes: found and unpacked before anything is made, and what their programs are.
+//!
+//! The plan gets the image's variables, folder, program and user; the program is a service of the timeline. The
+//! node's root is an overlay over the unpacked tree, with `/proc` and `/sys` of the node, a `/dev` of few devices,
+//! and volumes (`netloom_host::files`). A kernel node mounts tree and volumes from the machine by `hostfs`, once its
+//! agent knows the node's settings. Where an ordinary user's kernel cannot do all of it, the lab process starts
+//! fuse-overlayfs beside the nodes. `recorded` finds the images that an earlier run had.
 
 mod format;
 mod found;

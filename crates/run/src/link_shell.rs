@@ -2,6 +2,12 @@
 //!
 //! The plan has two nodes: `inside` is the network namespace of the command, `outside` the network that netloom was started
 //! in. Forward is from the inside out. Engine and verdict are those of a lab; nothing is kept of it.
+//!
+//! No lab is forked: the command stays a child of netloom itself with the user's terminal, and netloom's own process
+//! enters the engine's network namespace. A guard that stays in the caller's network makes the rules there, and
+//! removes them when a socket says that the link has gone. Where the caller may not change its network, netloom first
+//! makes a user namespace, from which pasta leads out. The command keeps capabilities over it (ambient ones), so a
+//! link inside a link needs no further user namespace and does not count against the kernel's limit.
 
 mod logs;
 

@@ -1,4 +1,7 @@
 //! Tunnels to labs of other machines.
+//!
+//! The UDP socket of a tunnel is opened before the guard forks the lab, and both ends exchange greetings before the
+//! engine starts.
 
 use crate::guard_link::{FromGuard, GuardLink};
 use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelReport, TunnelSettings, tunnel_packet};

@@ -1,4 +1,10 @@
 //! The way out of a lab into this machine's network.
+//!
+//! The way out is made before the lab is forked, by the process that stays in the machine's network
+//! (`netloom_host::uplink`). The lab inherits the descriptors. When its nodes are configured, it makes the interfaces
+//! or names the namespace to lead out, and hands over the sockets at which the node takes questions for names. In the
+//! plan the way out is a node that announces `0.0.0.0/0`. All nodes read one `/etc/resolv.conf`, which is mounted in
+//! the lab before any node is made.
 
 use crate::node::LabNode;
 use crate::refusal;

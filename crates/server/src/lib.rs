@@ -5,6 +5,21 @@
 //! the page is in the manual, `docs/ui-protocol.md`.
 //!
 //! Everything that a browser sends may come from a stranger: see `access`. Everything that waits has a bound.
+//!
+//! `control` passes on the lines of a lab's control socket, `jobs` starts `netloom up`, `run` and `sim` as processes,
+//! `check`, `results` and `journal` read folders. Every request passes `access`, which judges its host, origin and
+//! token and says who asks (`visitors`); `route` says which role a place needs. Handlers get names of labs and
+//! results as types that only a look at what is shared makes (`reach`), and lab files from `lab_files` alone, which
+//! asks one rule (`rule`). What each visitor may take is counted (`shares`), and so are those who have a lab file
+//! read at a time (`turns`), which cannot be stopped once it has begun.
+//!
+//! Nothing waits for a page, and nothing is queued for one: lines of a lab are read when the page has taken those
+//! before (`socket`), so it is the lab that leaves samples out. `events` compares what a page knows with what is true
+//! (`world`) when the page listens again. A terminal sends what the page says it has shown, and a window more.
+//!
+//! tokio is for this crate alone (`deny.toml`), in a process that moves no packets. Servers with threads were
+//! considered: `tiny_http` and `rouille` have had no release for years and no WebSockets; `tungstenite` with a thread
+//! for each direction cannot split a TLS stream; `hyper` on another executor still brings tokio's types.
 
 #![forbid(unsafe_code)]
 

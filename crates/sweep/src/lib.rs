@@ -5,6 +5,9 @@
 //! [`check`] reads and plans every point before anything is started. A [`SweepFolder`] is the state of a sweep, and all of
 //! it: a run counts when its `run.json` is there, which is written in one go when it has ended. [`play`] starts the runs that
 //! have none. [`write_tables`] makes the tables of what is there.
+//!
+//! A run gets the text of its point (`netloom run --as-played`) and the process with which it ends (`--parent`).
+//! Tables are made of the files of runs alone, so memory does not grow with the number of runs.
 
 #![forbid(unsafe_code)]
 

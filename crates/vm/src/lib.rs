@@ -10,6 +10,15 @@
 //!
 //! Sources: QEMU's manual pages and `qapi/` (QMP); "initramfs buffer format" of Linux
 //! (`Documentation/driver-api/early-userspace/buffer-format.rst`).
+//!
+//! A started machine is a `netloom_guest::node::KernelNode`, whose network devices are vhost-user ports with
+//! interrupts by event counters. What differs stands behind the trait `Machine` of that crate; `monitor` learns by
+//! QMP why a machine ended. The agent enters with the initial file system (`agent`): netloom's own program and the
+//! libraries that this process has mapped, of each only the loaded parts. There it starts beside process 1 and
+//! follows it to its root. A machine that boots its own disk has the agent on another disk (`iso`), from which
+//! cloud-init (`seed`) or QEMU's guest agent (`guest_agent`) starts it. A trial machine of three instructions finds
+//! out whether KVM works (`trial`). In dilated time the shim of kernel nodes is preloaded into QEMU, which takes all
+//! time of a machine from the C library.
 
 mod agent;
 mod archive;

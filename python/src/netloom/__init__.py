@@ -9,6 +9,12 @@
         print(live["a"].run("ping -c 3 b").stdout)
 
 The manual is in `docs/python.md` of the project.
+
+The package calls the program for what the program decides (check, up, run, sweep, convert, graph), and speaks the control protocol with labs
+that are up. It writes a lab as JSON, each part on lines of its own, so that a line of an error leads back to a line of Python
+(`_settings.Writer`, `_calls.explained`). `scripts/python-models` generates `models` and `_keys` from the program's schema. `process` has the
+programs in nodes, `_exchange` their pipes, `aio` the same for asyncio, `_ray` the runs of a sweep as tasks. `up --parent` ties a lab to
+its process: the guard watches a descriptor of that process.
 """
 
 from __future__ import annotations

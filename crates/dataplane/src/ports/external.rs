@@ -3,6 +3,9 @@
 //!
 //! The sockets belong to the network namespace in which they were opened, and are inherited. The machine goes on using its
 //! interface beside them; what it sends itself is not seen.
+//!
+//! Unlike a pair of the lab's own, such an interface is sent to through its queue, where the kernel cuts
+//! super-packets that the card cannot cut.
 
 mod filter;
 mod line;

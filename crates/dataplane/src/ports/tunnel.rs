@@ -4,6 +4,9 @@
 //! at which it is due (`Fabric::take_ahead`), by as much as the path takes at most, bears that instant, and waits at the other
 //! end until it has come. There it enters at that instant, even if it came a little later: then the pipe behind makes up
 //! for it, as far as it has a delay.
+//!
+//! The module `path` estimates how far the clocks of both machines are apart. The meter of a pipe counts what its
+//! delay could not make up for as lateness, and the crate `judge` judges the reports of tunnels.
 
 mod far;
 mod message;

@@ -1,4 +1,7 @@
 //! The ends of links, and how they are numbered.
+//!
+//! Pipes are numbered link by link: two for each link, *forward* from its first end to its second and *backward* the
+//! other way, or one for a shared medium. Nothing but [`End`] computes these numbers, or anything from them.
 
 /// An end of a link: where an interface of a node meets it.
 ///

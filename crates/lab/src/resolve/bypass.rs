@@ -1,4 +1,7 @@
 //! Which links are joined in the kernel, and why others are not.
+//!
+//! Such links, and switches all of whose links are joined so, keep their numbers, pipes and devices in the fabric,
+//! which stay empty.
 
 mod bridges;
 

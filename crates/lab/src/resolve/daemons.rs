@@ -1,4 +1,9 @@
 //! Routing daemons: what runs on which router, and the configuration that follows from the plan.
+//!
+//! `daemons` becomes what a node has already: services of the timeline, and files with FRR's configuration. The paths
+//! decide which routes stay static (`routing::dynamic`). The daemons run as the node's root, so they need no user
+//! that an ordinary user's node lacks; FRR wants its group, which the node's `/etc/group` gets. `ready: converged` is
+//! a condition of the service that loads the configuration: the node's agent reads its kernel's tables.
 
 mod frr;
 mod learning;

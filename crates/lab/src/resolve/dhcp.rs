@@ -2,6 +2,13 @@
 //!
 //! A node that asks has an address in the plan as all others have: that is what routes, names and neighbours are made of, and
 //! what its server reserves for its hardware address. What the plan says of it in its kernel is left to its client.
+//!
+//! The interface is marked as leased: its address or route in the plan is left to the client. Servers and clients are
+//! services of the timeline and files of their nodes, as routing daemons are. A script finds out in the node which
+//! client there is (`client.sh`), and another applies leases (`lease.sh`). Where a router advertises itself,
+//! addresses of IPv6 are computed as the clients' kernels will compute them (`addressing::slaac`). The watch over the
+//! node's network reports lost addresses. `dns` runs the same dnsmasq without ranges, and all nodes reach it by
+//! `/etc/resolv.conf` (`names`).
 
 mod configuration;
 mod names;

@@ -3,6 +3,10 @@
 //! Three parts: a tap that the driver shows all packets (`tap`), a thread that puts them in order and writes them
 //! (`writer`), and between both a channel. In real time the tap never waits: what does not fit into the channel is
 //! counted. In virtual time it waits, and nothing is lost.
+//!
+//! The tap learns from the fabric which packets are dropped or marked, and `fates` finds the records that wait to be
+//! written. Filter expressions are translated by tcpdump and executed by `bpf`; a ring is a writer of its own
+//! (`ring`).
 
 mod bpf;
 mod fates;

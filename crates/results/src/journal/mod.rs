@@ -5,6 +5,13 @@
 //! memory, whoever has damaged it.
 //!
 //! The format was chosen over Parquet because a stream that was cut off anywhere can be read up to there, and over CSV for its size.
+//!
+//! Pipes note what happens to packets in the fabric's drop log, for the pipes that a trace observer wants; without an
+//! observer, nothing is noted. Drivers let the observer take the notes: each thread of the engine after it has handed
+//! packets over, through a ring that nobody waits for; the scheduler and the simulation at instants until which
+//! everything is known. A thread puts the notes of a packet together by its frame and segment (`tracker`), orders
+//! packets by when their fates were certain (`order`), and writes columns (`file`). In virtual time a packet is
+//! written when everything before it is known, so the file does not depend on who noted first.
 
 mod columns;
 mod file;

@@ -3,6 +3,9 @@
 //! The page is data and a program. This module gathers the data of runs from the files of their results folders alone, so that the page can
 //! be made again at any time; the program is the bundle of `web/report`, which draws and compares. What is gathered has bounds:
 //! a page of the longest run and the largest lab still opens at once.
+//!
+//! `shell` puts the data as JSON into the page, with the program of `bundle` and a content security policy that lets
+//! nothing else run. `web/README.md` describes the program.
 
 mod columns;
 mod files;

@@ -1,5 +1,21 @@
 //! The guard: the process that the user started. It forks the lab, passes on what the lab tells, and cleans up what
 //! the lab could not. The lab does the same for it: whichever of the two is killed, the other removes everything.
+//!
+//! ```text
+//! netloom, the guard  -- forks -->  lab process  -- forks -->  node process, one per node  -- starts -->  programs
+//! the command itself for            PID 1 of the lab's         PID 1 of the node's
+//! `run`, a process in the           PID namespace; owns its    PID namespace; configures
+//! background for `up`               network namespace, runs    the node, starts and
+//!                                   timeline and engine        reaps its programs
+//! ```
+//!
+//! The lab process gets a user namespace of its own when the user is not root. Guard and lab hold the two ends of a
+//! socket pair, so each sees the other die. Neither waits for the other: the lab leaves out progress that the guard
+//! does not take, and the guard shows it in a thread of its own. When the guard dies, the lab tears down and exits.
+//! When the lab dies, the kernel kills everything in its PID namespace, and with the last process the namespaces and
+//! interfaces go; the guard then removes cgroups and the runtime folder. A lock file that both hold for life tells a
+//! later command which leftovers are stale. A third process, forked before the others (`netloom_host::watcher`), acts
+//! as that later command if both are killed at once.
 
 mod daemon;
 mod relay;

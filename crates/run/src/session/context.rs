@@ -1,4 +1,9 @@
 //! What every part of a session sees: what is to be done, the links and their time, how far the lab is, and what is told of it.
+//!
+//! A session has four types. The session itself is the life of the lab: it does what is due, waits, serves what
+//! comes, plays the timeline, and in the end collects results and judges. *Programs* are the nodes and what runs in
+//! them. *Requests* are the clients of the control socket and their answers. The *context* is what these three see.
+//! The session calls the others; they answer, and never call back.
 
 use super::interventions::Interventions;
 use super::stage::{Stage, Stop};

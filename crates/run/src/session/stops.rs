@@ -1,5 +1,9 @@
 //! Nodes that stop and start, with their links: these are cut when a node stops, also for neighbours that can see it, and whoever else
 //! restores them. They come back when the last of their nodes runs again.
+//!
+//! While a node is stopped, each pipe of its links counts a hold (`Pipe::hold`), beside cuts by hand, timeline and
+//! flapping, so that no other cause restores the link. The node's programs end, then its agent takes the network
+//! down; bringing it up again executes the same steps as at first.
 
 use super::Session;
 use super::carriers::{Carriers, has_carriers};

@@ -1,4 +1,7 @@
 //! Sockets that clients want to have inside of nodes.
+//!
+//! The node's agent, which is in the right namespace, opens the socket (`netloom_host::node`) and passes its
+//! descriptor on to the lab process, and from there to the client. The agent never waits for the network.
 
 use super::find_node;
 use crate::session::programs::Programs;

@@ -1,5 +1,8 @@
 //! Lab time as clients let it go on, in virtual time: "advance by 100 ms, look, advance". A lab that comes up in virtual time
 //! stands at time zero until a client lets it go on; a run goes on by itself, until one holds it.
+//!
+//! The scheduler is let run to the next wake of the session or to where a client wants it, whichever comes first. A
+//! step is answered when nothing is left to be served at its last instant.
 
 use super::{Requests, topology};
 use crate::driver::Driver;
