@@ -14,7 +14,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc unit manual docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
+.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc unit manual tutorial docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,7 +46,7 @@ test: ## check and test everything; all steps run, and those that failed are lis
 	@MAKE='$(MAKE)' scripts/all-steps fmt-check tidy deny lint doc unit manual python web-check
 
 test-all: ## all of that as every user, and what takes longer: before a release, and when what it tests was changed
-	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test docs-site asan bench-quick papers-quick soak fuzz
+	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test tutorial docs-site asan bench-quick papers-quick soak fuzz
 
 test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
 	$(CARGO) test --workspace --locked --lib --bins --quiet
@@ -77,6 +77,10 @@ unit: ## all tests of all crates, with the totals; those that need namespaces in
 manual: ## do the manual and the examples agree with the program?
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-manual
+
+tutorial: kernel ## do the commands of the tutorial do what it says? two minutes
+	scripts/install-deps python
+	scripts/play-tutorial
 
 docs-site: ## build the manual as a site with search in target/site; a link that leads nowhere is an error
 	scripts/docs-site
