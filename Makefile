@@ -14,7 +14,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc unit manual tutorial docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-check
+.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc unit manual tutorial docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +32,10 @@ build: ## build target/release/netloom
 install: build ## install program, completions and manual pages below PREFIX (/usr/local), or below DESTDIR for packages
 	scripts/install-files $(NETLOOM) $(or $(PREFIX),/usr/local)
 
-wheel: ## a wheel of the Python package with the program inside, in target/wheels
+wheel: web ## a wheel of the Python package with the program inside, in target/wheels
 	scripts/wheel
 
-deb: ## a package for Debian, in target/debian
+deb: web ## a package for Debian, in target/debian
 	$(CARGO) build --profile dist --locked --bin netloom
 	scripts/deb $(DIST) $(or $(CARGO_TARGET_DIR),target)/debian
 
@@ -43,7 +43,7 @@ demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts acr
 	$(NETLOOM) run examples/dumbbell.yaml
 
 test: ## check and test everything; all steps run, and those that failed are listed last
-	@MAKE='$(MAKE)' scripts/all-steps fmt-check tidy deny lint doc unit manual python web-check
+	@MAKE='$(MAKE)' scripts/all-steps web fmt-check tidy deny lint doc unit manual python web-check
 
 test-all: ## all of that as every user, and what takes longer: before a release, and when what it tests was changed
 	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test tutorial docs-site asan bench-quick papers-quick soak fuzz
@@ -85,11 +85,13 @@ tutorial: kernel ## do the commands of the tutorial do what it says? two minutes
 docs-site: ## build the manual as a site with search in target/site; a link that leads nowhere is an error
 	scripts/docs-site
 
-web: ## make the script of report.html and the page of netloom ui from web/, to be committed; needs Node
-	scripts/install-deps web
+web: ## make the script of report.html and the page of netloom ui from web/, for the next build; needs Node
 	scripts/make-web
 
-web-check: ## are they what web/ gives, and do both work in a browser?
+web-keep: ## the same, and keep them in the repository, for source builds without Node: at a release
+	scripts/make-web --keep
+
+web-check: ## do both work in a browser?
 	scripts/install-deps web
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-web

@@ -1,5 +1,5 @@
 // Makes of report/main.ts and its styles one script and one style sheet, which the program `netloom` embeds in every page it
-// writes. The same sources give the same bytes: scripts/check-web compares.
+// writes. The same sources give the same bytes.
 import { createHash } from "node:crypto";
 import { defineConfig, type Plugin } from "vite";
 
@@ -26,7 +26,7 @@ function fingerprint(): Plugin {
 export default defineConfig({
   plugins: [fingerprint()],
   build: {
-    outDir: "../crates/results/src/page/bundle",
+    outDir: "../crates/pages/built/report",
     emptyOutDir: true,
     target: "es2020",
     minify: "esbuild",

@@ -1,4 +1,4 @@
-// Makes of ui/ the page of `netloom ui`: a document, and parts with names that stay, so that a small change is a change of few files in the repository. The same
+// Makes of ui/ the page of `netloom ui`: a document, and parts with names that stay. The same
 // sources give the same bytes. Browsers ask whether a part has changed, by its ETag.
 import { basename, dirname } from "node:path";
 import { defineConfig } from "vite";
@@ -13,7 +13,7 @@ export default defineConfig({
   root: "ui",
   base: "./",
   build: {
-    outDir: "../../crates/server/src/bundle",
+    outDir: "../../crates/pages/built/ui",
     emptyOutDir: true,
     target: "es2022",
     minify: "esbuild",

@@ -73,6 +73,7 @@ mod visitors;
 mod world;
 
 pub use certificate::Certificate;
+pub use netloom_pages::ARE_CURRENT as PAGE_IS_CURRENT;
 pub use options::{Opened, Options, Share};
 pub use serve::{Served, serve};
 pub use token::Role;

@@ -1,4 +1,4 @@
-//! The page itself, as `make web` has made it of `web/ui`: it is a part of the program.
+//! The page itself, as `make web` has made it of `web/ui`: it is a part of the program (`netloom_pages`).
 
 use crate::answer::{Answer, Refusal};
 use crate::ranges::kind;
@@ -9,10 +9,8 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use flate2::read::GzDecoder;
+use netloom_pages::{Part, UI};
 use std::io::Read;
-
-/// The files of the page: name, packed content, and what tells it from another.
-static FILES: &[(&str, &[u8], &str)] = include!(concat!(env!("OUT_DIR"), "/bundle.rs"));
 
 /// Scripts, styles and the rest come from here alone; a page of another site cannot show this one in a frame. Results are shown in frames, which have origins of
 /// their own.
@@ -31,8 +29,8 @@ pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Answe
 }
 
 fn answer(name: &str, headers: &HeaderMap) -> Answer {
-    let found = FILES.iter().find(|(own, ..)| *own == name);
-    let (_, packed, digest) =
+    let found = UI.iter().find(|part| part.name == name);
+    let Part { packed, digest, .. } =
         found.ok_or_else(|| Refusal::missing(format!("the page has no part {}", name.escape_debug())))?;
     let etag = format!("\"{digest}\"");
     let text =
@@ -69,8 +67,8 @@ mod tests {
 
     #[test]
     fn the_page_is_there_and_each_part_can_be_unpacked() {
-        assert!(FILES.iter().any(|(name, ..)| *name == "index.html"));
-        for (name, packed, digest) in FILES {
+        assert!(UI.iter().any(|part| part.name == "index.html"));
+        for Part { name, packed, digest } in UI {
             let mut plain = Vec::new();
             GzDecoder::new(*packed).read_to_end(&mut plain).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(digest.len(), 32, "{name}");

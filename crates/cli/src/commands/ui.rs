@@ -5,7 +5,7 @@ use crate::args::UiArgs;
 use crate::talk;
 use netloom_control::{find, running_labs};
 use netloom_judge::ExitCode;
-use netloom_server::{Certificate, Opened, Options, Role, Served, Share};
+use netloom_server::{Certificate, Opened, Options, PAGE_IS_CURRENT, Role, Served, Share};
 use std::io::{Write, stdout};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -110,6 +110,9 @@ fn tell(served: &Served, fingerprint: Option<&str>) {
     }
     if let Some(fingerprint) = fingerprint {
         talk::say(&format!("the certificate's SHA-256, which browsers show: {fingerprint}"));
+    }
+    if !PAGE_IS_CURRENT {
+        talk::say("the page is that of the last release, older than this program: `make web`, then build again");
     }
     talk::say("Ctrl-C ends it");
 }

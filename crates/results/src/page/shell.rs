@@ -1,21 +1,17 @@
 //! The page around the data: markup, style and program, and what keeps names from being either.
 
+use netloom_pages::{REPORT_FINGERPRINT, REPORT_SCRIPT, REPORT_STYLE};
 use serde::Serialize;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-
-/// What `make web` has made of `web/report`.
-const PROGRAM: &str = include_str!("bundle/report.js");
-const STYLE: &str = include_str!("bundle/report.css");
-/// The SHA-256 of the program, as a policy of content wants it: no other program runs in the page, wherever it may come from.
-const FINGERPRINT: &str = include_str!("bundle/report.sha256");
 
 /// The text of a page with this title. Who runs no programs sees `words`.
 pub fn html(title: &str, words: &str, data: &impl Serialize) -> String {
     let data = json(data);
     // What could end the element, or begin another, stands in texts only, where it can be written so.
     let data = data.replace('<', "\\u003c");
-    let fingerprint = FINGERPRINT.trim();
+    // No other program runs in the page, wherever it may come from.
+    let fingerprint = REPORT_FINGERPRINT.trim();
     let version = env!("CARGO_PKG_VERSION");
     let (title, words) = (escaped(title), escaped(words));
     format!(
@@ -24,10 +20,10 @@ pub fn html(title: &str, words: &str, data: &impl Serialize) -> String {
          style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"netloom {version}\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
+         <meta name=\"generator\" content=\"netloom {version}\">\n<title>{title}</title>\n<style>{REPORT_STYLE}</style>\n</head>\n\
          <body>\n<div id=\"page\"></div>\n<noscript><h1>{title}</h1>\n<p>This page draws with JavaScript, which is off. In words:</p>\n\
          <pre>{words}</pre></noscript>\n<script type=\"application/json\" id=\"data\">{data}</script>\n\
-         <script>{PROGRAM}</script>\n</body>\n</html>\n"
+         <script>{REPORT_SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
@@ -98,9 +94,11 @@ mod tests {
 
     #[test]
     fn the_program_ends_nowhere_before_its_end() {
-        let lower = PROGRAM.to_lowercase();
-        assert!(!lower.contains("</script") && !lower.contains("<!--") && !STYLE.to_lowercase().contains("</style"));
-        assert!(FINGERPRINT.starts_with("sha256-"));
+        let lower = REPORT_SCRIPT.to_lowercase();
+        assert!(
+            !lower.contains("</script") && !lower.contains("<!--") && !REPORT_STYLE.to_lowercase().contains("</style")
+        );
+        assert!(REPORT_FINGERPRINT.starts_with("sha256-"));
     }
 
     #[test]
