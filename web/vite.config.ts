@@ -31,7 +31,13 @@ export default defineConfig({
     target: "es2020",
     minify: "esbuild",
     reportCompressedSize: false,
-    lib: { entry: "report/main.ts", name: "netloomReport", formats: ["iife"], fileName: () => "report.js", cssFileName: "report" },
+    lib: {
+      entry: "report/main.ts",
+      name: "netloomReport",
+      formats: ["iife"],
+      fileName: () => "report.js",
+      cssFileName: "report",
+    },
   },
   esbuild: { legalComments: "inline", charset: "ascii" },
 });

@@ -24,7 +24,8 @@ export default defineConfig({
     rollupOptions: {
       output: {
         entryFileNames: "assets/[name].js",
-        chunkFileNames: ({ facadeModuleId, moduleIds, name }) => `assets/${nameOf(facadeModuleId ?? moduleIds[moduleIds.length - 1] ?? name)}.js`,
+        chunkFileNames: ({ facadeModuleId, moduleIds, name }) =>
+          `assets/${nameOf(facadeModuleId ?? moduleIds[moduleIds.length - 1] ?? name)}.js`,
         assetFileNames: "assets/[name][extname]",
       },
     },

@@ -1,6 +1,12 @@
 // The time axis that all plots of a page share: what is in sight, where the cursor is, and what is marked.
 
-export interface Mark { t: number; kind: string; text: string; link?: string; direction?: string }
+export interface Mark {
+  t: number;
+  kind: string;
+  text: string;
+  link?: string;
+  direction?: string;
+}
 
 export interface Member {
   /** What is in sight has changed. */
@@ -18,7 +24,10 @@ export class TimeAxis {
   private readonly listeners = new Set<() => void>();
   private busy = false;
 
-  constructor(readonly end: number, marks: Mark[]) {
+  constructor(
+    readonly end: number,
+    marks: Mark[],
+  ) {
     this.to = end;
     this.marks = marks;
   }
@@ -60,7 +69,10 @@ export class TimeAxis {
 
   /** Makes what is in sight `factor` times as long, around the cursor or the middle. */
   zoom(factor: number): void {
-    const middle = this.cursor !== null && this.cursor > this.from && this.cursor < this.to ? this.cursor : (this.from + this.to) / 2;
+    const middle =
+      this.cursor !== null && this.cursor > this.from && this.cursor < this.to
+        ? this.cursor
+        : (this.from + this.to) / 2;
     this.set(middle - (middle - this.from) * factor, middle + (this.to - middle) * factor);
   }
 

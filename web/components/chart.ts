@@ -1,32 +1,79 @@
 // Charts as SVG: on the screen in the colours of the page, in a file in those of paper.
-import { s, type Child } from "./dom";
+import { type Child, s } from "./dom";
 import { ticks } from "./format";
 
-export interface Palette { ink: string; soft: string; grid: string; paper: string; series: readonly string[] }
+export interface Palette {
+  ink: string;
+  soft: string;
+  grid: string;
+  paper: string;
+  series: readonly string[];
+}
 
 /** Colours that people with any colour vision tell apart (after Okabe and Ito 2008), dark enough for white paper. */
 export const PAPER: Palette = {
-  ink: "#1f2328", soft: "#57606a", grid: "#d8dee4", paper: "#ffffff",
+  ink: "#1f2328",
+  soft: "#57606a",
+  grid: "#d8dee4",
+  paper: "#ffffff",
   series: ["#0072b2", "#c45200", "#00785a", "#a23b76", "#7a5c00", "#57606a", "#3d5bd9", "#1f2328"],
 };
 
 export const SCREEN: Palette = {
-  ink: "var(--ink)", soft: "var(--soft)", grid: "var(--grid)", paper: "var(--paper)",
+  ink: "var(--ink)",
+  soft: "var(--soft)",
+  grid: "var(--grid)",
+  paper: "var(--paper)",
   series: PAPER.series.map((_, place) => `var(--s${place})`),
 };
 
 /** Lines differ in their dashes, too, and points in their shapes. */
-export const DASHES: readonly (readonly number[])[] = [[], [9, 4], [2, 3], [10, 3, 2, 3], [5, 2], [14, 4, 4, 4], [3, 6], [7, 7]];
+export const DASHES: readonly (readonly number[])[] = [
+  [],
+  [9, 4],
+  [2, 3],
+  [10, 3, 2, 3],
+  [5, 2],
+  [14, 4, 4, 4],
+  [3, 6],
+  [7, 7],
+];
 
-export const seriesColour = (palette: Palette, style: number): string => palette.series[style % palette.series.length] ?? palette.ink;
+export const seriesColour = (palette: Palette, style: number): string =>
+  palette.series[style % palette.series.length] ?? palette.ink;
 export const dash = (style: number): readonly number[] => DASHES[style % DASHES.length] ?? [];
 
-export interface Linear { kind: "linear"; from: number; to: number; format: (value: number) => string; name: string; log?: boolean }
-export interface Band { kind: "band"; names: string[]; name: string }
+export interface Linear {
+  kind: "linear";
+  from: number;
+  to: number;
+  format: (value: number) => string;
+  name: string;
+  log?: boolean;
+}
+export interface Band {
+  kind: "band";
+  names: string[];
+  name: string;
+}
 export type Axis = Linear | Band;
 
-export interface Key { label: string; style: number; plain?: boolean; dash?: readonly number[] }
-export interface ChartOptions { title: string; about: string; x: Axis; y: Axis; keys?: Key[]; palette: Palette; width?: number; height?: number }
+export interface Key {
+  label: string;
+  style: number;
+  plain?: boolean;
+  dash?: readonly number[];
+}
+export interface ChartOptions {
+  title: string;
+  about: string;
+  x: Axis;
+  y: Axis;
+  keys?: Key[];
+  palette: Palette;
+  width?: number;
+  height?: number;
+}
 
 export interface Chart {
   svg: SVGSVGElement;
@@ -57,7 +104,8 @@ function marksOf(axis: Axis, wanted: number): { at: number; text: string }[] {
   if (axis.kind === "band") return axis.names.map((text, at) => ({ at, text }));
   if (axis.log && axis.from > 0) {
     const all: { at: number; text: string }[] = [];
-    for (let power = Math.ceil(Math.log10(axis.from) - 1e-9); 10 ** power <= axis.to * 1.0001; power += 1) all.push({ at: 10 ** power, text: axis.format(10 ** power) });
+    for (let power = Math.ceil(Math.log10(axis.from) - 1e-9); 10 ** power <= axis.to * 1.0001; power += 1)
+      all.push({ at: 10 ** power, text: axis.format(10 ** power) });
     if (all.length > 1) return all;
   }
   return ticks(axis.from, axis.to, wanted).map((at) => ({ at, text: axis.format(at) }));
@@ -69,7 +117,10 @@ export function chart(options: ChartOptions): Chart {
   const text = (x: number, y: number, words: string, more: Record<string, string | number> = {}): SVGTextElement =>
     s("text", { x: x.toFixed(1), y: y.toFixed(1), style: `fill:${palette.soft};font:12px ${FONT}`, ...more }, words);
   const yMarks = marksOf(options.y, 5);
-  const left = Math.min(16 + Math.max(...yMarks.map((mark) => wide(mark.text)), 20) + (options.y.name ? 16 : 0), width * 0.4);
+  const left = Math.min(
+    16 + Math.max(...yMarks.map((mark) => wide(mark.text)), 20) + (options.y.name ? 16 : 0),
+    width * 0.4,
+  );
   const rows = legendRows(options.keys ?? [], width - 16);
   const top = (options.title ? 26 : 10) + rows.length * 18 + (rows.length > 0 ? 8 : 0);
   const xMarks = marksOf(options.x, Math.max(2, Math.floor((width - left) / 90)));
@@ -79,40 +130,81 @@ export function chart(options: ChartOptions): Chart {
   const inner = { left, top, right: width - 16, bottom: height - deep - (options.x.name ? 20 : 6) };
   const [x, y] = [place(options.x, inner.left, inner.right), place(options.y, inner.bottom, inner.top)];
   const svg = s("svg", {
-    xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
+    xmlns: "http://www.w3.org/2000/svg",
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: "img",
     "aria-label": `${options.title}. ${options.about}`,
   });
   if (palette === PAPER) svg.append(s("rect", { width, height, style: `fill:${palette.paper}` }));
   if (options.title) svg.append(text(8, 17, options.title, { style: `fill:${palette.ink};font:600 14px ${FONT}` }));
-  rows.forEach((row, number) => row.forEach(({ key, at }) => {
-    const line = (options.title ? 26 : 10) + number * 18 + 8;
-    const dashes = (key.dash ?? dash(key.style)).join(" ");
-    svg.append(
-      s("path", { d: `M${at} ${line}h26`, style: `stroke:${key.plain ? palette.soft : seriesColour(palette, key.style)};stroke-width:2.2;stroke-dasharray:${dashes || "none"}` }),
-      text(at + 32, line + 4, key.label, { style: `fill:${palette.ink};font:12px ${FONT}` }),
-    );
-  }));
+  rows.forEach((row, number) =>
+    row.forEach(({ key, at }) => {
+      const line = (options.title ? 26 : 10) + number * 18 + 8;
+      const dashes = (key.dash ?? dash(key.style)).join(" ");
+      svg.append(
+        s("path", {
+          d: `M${at} ${line}h26`,
+          style: `stroke:${key.plain ? palette.soft : seriesColour(palette, key.style)};stroke-width:2.2;stroke-dasharray:${dashes || "none"}`,
+        }),
+        text(at + 32, line + 4, key.label, { style: `fill:${palette.ink};font:12px ${FONT}` }),
+      );
+    }),
+  );
   for (const mark of yMarks) {
     const at = y(mark.at);
-    svg.append(s("path", { d: `M${inner.left} ${at.toFixed(1)}H${inner.right}`, style: `stroke:${palette.grid};fill:none` }), text(inner.left - 6, at + 4, mark.text, { "text-anchor": "end" }));
+    svg.append(
+      s("path", { d: `M${inner.left} ${at.toFixed(1)}H${inner.right}`, style: `stroke:${palette.grid};fill:none` }),
+      text(inner.left - 6, at + 4, mark.text, { "text-anchor": "end" }),
+    );
   }
-  const every = options.x.kind === "band" ? Math.ceil(xMarks.length / Math.max(1, Math.floor((inner.right - inner.left) / 14))) : 1;
+  const every =
+    options.x.kind === "band" ? Math.ceil(xMarks.length / Math.max(1, Math.floor((inner.right - inner.left) / 14))) : 1;
   xMarks.forEach((mark, number) => {
     if (number % every) return;
     const at = x(mark.at);
-    if (options.x.kind === "linear") svg.append(s("path", { d: `M${at.toFixed(1)} ${inner.top}V${inner.bottom}`, style: `stroke:${palette.grid};fill:none` }));
-    svg.append(slanted
-      ? text(0, 0, shortened(mark.text, 26), { "text-anchor": "end", transform: `translate(${at.toFixed(1)} ${inner.bottom + 14}) rotate(-32)` })
-      : text(at, inner.bottom + 16, mark.text, { "text-anchor": "middle" }));
+    if (options.x.kind === "linear")
+      svg.append(
+        s("path", { d: `M${at.toFixed(1)} ${inner.top}V${inner.bottom}`, style: `stroke:${palette.grid};fill:none` }),
+      );
+    svg.append(
+      slanted
+        ? text(0, 0, shortened(mark.text, 26), {
+            "text-anchor": "end",
+            transform: `translate(${at.toFixed(1)} ${inner.bottom + 14}) rotate(-32)`,
+          })
+        : text(at, inner.bottom + 16, mark.text, { "text-anchor": "middle" }),
+    );
   });
-  svg.append(s("path", { d: `M${inner.left} ${inner.top}V${inner.bottom}H${inner.right}`, style: `stroke:${palette.soft};fill:none` }));
-  if (options.x.name) svg.append(text((inner.left + inner.right) / 2, height - 6, options.x.name, { "text-anchor": "middle" }));
-  if (options.y.name) svg.append(text(0, 0, options.y.name, { "text-anchor": "middle", transform: `translate(12 ${((inner.top + inner.bottom) / 2).toFixed(1)}) rotate(-90)` }));
+  svg.append(
+    s("path", {
+      d: `M${inner.left} ${inner.top}V${inner.bottom}H${inner.right}`,
+      style: `stroke:${palette.soft};fill:none`,
+    }),
+  );
+  if (options.x.name)
+    svg.append(text((inner.left + inner.right) / 2, height - 6, options.x.name, { "text-anchor": "middle" }));
+  if (options.y.name)
+    svg.append(
+      text(0, 0, options.y.name, {
+        "text-anchor": "middle",
+        transform: `translate(12 ${((inner.top + inner.bottom) / 2).toFixed(1)}) rotate(-90)`,
+      }),
+    );
   const step = options.x.kind === "band" ? (inner.right - inner.left) / Math.max(options.x.names.length, 1) : 0;
-  return { svg, x, y, step, inner, add: (...children) => children.flat().forEach((child) => child instanceof Node && svg.append(child)) };
+  return {
+    svg,
+    x,
+    y,
+    step,
+    inner,
+    add: (...children) => children.flat().forEach((child) => child instanceof Node && svg.append(child)),
+  };
 }
 
-export const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+export const shortened = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
 /** The legend, in as many rows as it needs. */
 function legendRows(keys: Key[], room: number): { key: Key; at: number }[][] {
@@ -131,7 +223,13 @@ function legendRows(keys: Key[], room: number): { key: Key; at: number }[][] {
 }
 
 /** A line through points; nothing where a value is missing. */
-export function line(chart: Chart, points: readonly (readonly [number, number | null])[], palette: Palette, key: Key, steps = false): SVGPathElement {
+export function line(
+  chart: Chart,
+  points: readonly (readonly [number, number | null])[],
+  palette: Palette,
+  key: Key,
+  steps = false,
+): SVGPathElement {
   let path = "";
   let begun = false;
   let before = 0;
@@ -148,7 +246,10 @@ export function line(chart: Chart, points: readonly (readonly [number, number | 
   }
   const dashes = (key.dash ?? dash(key.style)).join(" ");
   const colour = key.plain ? palette.soft : seriesColour(palette, key.style);
-  return s("path", { d: path, style: `stroke:${colour};fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-dasharray:${dashes || "none"}` });
+  return s("path", {
+    d: path,
+    style: `stroke:${colour};fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-dasharray:${dashes || "none"}`,
+  });
 }
 
 /** The text of a file. */

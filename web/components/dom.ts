@@ -71,7 +71,8 @@ export function choice(
 ): HTMLElement {
   const id = fresh("choice");
   const list = h("select", { id, onchange: () => change(list.value) });
-  for (const option of options) list.append(h("option", { value: option.value, selected: option.value === chosen }, option.text));
+  for (const option of options)
+    list.append(h("option", { value: option.value, selected: option.value === chosen }, option.text));
   return h("span", { class: "choice" }, h("label", { for: id }, label), list);
 }
 

@@ -1,8 +1,11 @@
 // What a reader takes along: files made from the page's own data, and tables in the forms that papers want.
-import { button, h, type Child } from "./dom";
+import { button, type Child, h } from "./dom";
 
 export type Cell = string | number | null | undefined;
-export interface Sheet { head: string[]; rows: Cell[][] }
+export interface Sheet {
+  head: string[];
+  rows: Cell[][];
+}
 
 function quoted(cell: Cell): string {
   let text = cell === null || cell === undefined ? "" : String(cell);
@@ -16,26 +19,53 @@ export function csv(sheet: Sheet): string {
 }
 
 export function markdown(sheet: Sheet): string {
-  const cell = (value: Cell): string => String(value ?? "").replace(/[\\|<>*_`[\]]/g, "\\$&").replace(/\s+/g, " ");
+  const cell = (value: Cell): string =>
+    String(value ?? "")
+      .replace(/[\\|<>*_`[\]]/g, "\\$&")
+      .replace(/\s+/g, " ");
   const line = (row: Cell[]): string => `| ${row.map(cell).join(" | ")} |`;
   return [line(sheet.head), `|${" --- |".repeat(sheet.head.length)}`, ...sheet.rows.map(line)].join("\n") + "\n";
 }
 
 const TEX: Record<string, string> = {
-  "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "±": "$\\pm$", "µ": "$\\mu$", "–": "--", "→": "$\\rightarrow$",
+  "\\": "\\textbackslash{}",
+  "~": "\\textasciitilde{}",
+  "^": "\\textasciicircum{}",
+  "±": "$\\pm$",
+  µ: "$\\mu$",
+  "–": "--",
+  "→": "$\\rightarrow$",
 };
 
 export function latex(sheet: Sheet): string {
   const cell = (value: Cell): string =>
-    String(value ?? "").replace(/[\\~^±µ–→]|[&%$#_{}]/g, (sign) => TEX[sign] ?? `\\${sign}`).replace(/\s+/g, " ");
+    String(value ?? "")
+      .replace(/[\\~^±µ–→]|[&%$#_{}]/g, (sign) => TEX[sign] ?? `\\${sign}`)
+      .replace(/\s+/g, " ");
   const line = (row: Cell[]): string => `  ${row.map(cell).join(" & ")} \\\\`;
   const columns = "l".repeat(sheet.head.length);
-  return [`\\begin{tabular}{${columns}}`, "  \\hline", line(sheet.head), "  \\hline", ...sheet.rows.map(line), "  \\hline", "\\end{tabular}"].join("\n") + "\n";
+  return (
+    [
+      `\\begin{tabular}{${columns}}`,
+      "  \\hline",
+      line(sheet.head),
+      "  \\hline",
+      ...sheet.rows.map(line),
+      "  \\hline",
+      "\\end{tabular}",
+    ].join("\n") + "\n"
+  );
 }
 
 /** A name that every file system takes. */
 export function fileName(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60) || "netloom";
+  return (
+    text
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "")
+      .slice(0, 60) || "netloom"
+  );
 }
 
 export function save(name: string, type: string, content: string | Blob): void {
@@ -76,15 +106,25 @@ export function tools(label: string, ...children: Child[]): HTMLElement {
 /** Buttons that copy a table. */
 export function copies(name: string, sheet: () => Sheet): HTMLElement {
   const press = (what: string, make: (sheet: Sheet) => string): HTMLButtonElement => {
-    const made = button(what, () => {
-      void copy(make(sheet()), what).then(() => {
-        made.textContent = "copied";
-        setTimeout(() => (made.textContent = what), 1200);
-      });
-    }, { "aria-label": `copy ${name} as ${what}`, title: `copy as ${what}` });
+    const made = button(
+      what,
+      () => {
+        void copy(make(sheet()), what).then(() => {
+          made.textContent = "copied";
+          setTimeout(() => (made.textContent = what), 1200);
+        });
+      },
+      { "aria-label": `copy ${name} as ${what}`, title: `copy as ${what}` },
+    );
     return made;
   };
-  return tools(`copy ${name}`, h("span", {}, "copy as"), press("Markdown", markdown), press("LaTeX", latex), press("CSV", csv));
+  return tools(
+    `copy ${name}`,
+    h("span", {}, "copy as"),
+    press("Markdown", markdown),
+    press("LaTeX", latex),
+    press("CSV", csv),
+  );
 }
 
 /** Dots of a PNG for one of the SVG: 288 per inch, enough for print. */
@@ -102,7 +142,9 @@ export async function png(svg: string): Promise<Blob> {
     });
     const canvas = h("canvas", { width: image.width * DENSE, height: image.height * DENSE });
     canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise<Blob>((done, failed) => canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("the picture cannot be saved"))), "image/png"));
+    return await new Promise<Blob>((done, failed) =>
+      canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("the picture cannot be saved"))), "image/png"),
+    );
   } finally {
     URL.revokeObjectURL(url);
   }
@@ -128,9 +170,27 @@ export function saves(name: string, svg: () => string, sheet: () => Sheet): HTML
   const file = fileName(name);
   return tools(
     `save ${name}`,
-    button("SVG", () => save(`${file}.svg`, "image/svg+xml", svg()), { "aria-label": `save ${name} as SVG`, title: "save as a picture" }),
-    button("PNG", () => { png(svg()).then((blob) => save(`${file}.png`, "image/png", blob), (error: Error) => announce(error.message)); }, { "aria-label": `save ${name} as PNG`, title: "save as a picture of dots" }),
-    button("PDF", () => print(svg()), { "aria-label": `print ${name} or save it as PDF`, title: "print it by itself, or save it as PDF" }),
-    button("CSV", () => save(`${file}.csv`, "text/csv", csv(sheet())), { "aria-label": `save the data of ${name} as CSV`, title: "save the data" }),
+    button("SVG", () => save(`${file}.svg`, "image/svg+xml", svg()), {
+      "aria-label": `save ${name} as SVG`,
+      title: "save as a picture",
+    }),
+    button(
+      "PNG",
+      () => {
+        png(svg()).then(
+          (blob) => save(`${file}.png`, "image/png", blob),
+          (error: Error) => announce(error.message),
+        );
+      },
+      { "aria-label": `save ${name} as PNG`, title: "save as a picture of dots" },
+    ),
+    button("PDF", () => print(svg()), {
+      "aria-label": `print ${name} or save it as PDF`,
+      title: "print it by itself, or save it as PDF",
+    }),
+    button("CSV", () => save(`${file}.csv`, "text/csv", csv(sheet())), {
+      "aria-label": `save the data of ${name} as CSV`,
+      title: "save the data",
+    }),
   );
 }

@@ -9,8 +9,44 @@ export interface LinkUse {
   words: string;
 }
 
-const ELEMENTS = new Set(["svg", "g", "defs", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "title", "use"]);
-const ATTRIBUTES = new Set(["viewBox", "d", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "ry", "width", "height", "points", "transform", "stroke-width", "text-anchor", "data-link"]);
+const ELEMENTS = new Set([
+  "svg",
+  "g",
+  "defs",
+  "path",
+  "rect",
+  "circle",
+  "ellipse",
+  "line",
+  "polyline",
+  "polygon",
+  "text",
+  "tspan",
+  "title",
+  "use",
+]);
+const ATTRIBUTES = new Set([
+  "viewBox",
+  "d",
+  "x",
+  "y",
+  "x1",
+  "y1",
+  "x2",
+  "y2",
+  "cx",
+  "cy",
+  "r",
+  "rx",
+  "ry",
+  "width",
+  "height",
+  "points",
+  "transform",
+  "stroke-width",
+  "text-anchor",
+  "data-link",
+]);
 
 /** Five classes of use, told apart by width, colour and the number beside them. */
 export function grade(use: number | null): number {
@@ -19,7 +55,12 @@ export function grade(use: number | null): number {
 }
 
 /** The map, or null if the text is no picture of ours. */
-export function map(text: string, name: string, of: (link: string) => LinkUse | null, choose: (link: string) => void): HTMLElement | null {
+export function map(
+  text: string,
+  name: string,
+  of: (link: string) => LinkUse | null,
+  choose: (link: string) => void,
+): HTMLElement | null {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
   const root = parsed.documentElement;
   if (root.nodeName !== "svg") return null;
@@ -40,7 +81,11 @@ export function map(text: string, name: string, of: (link: string) => LinkUse | 
     path.querySelector("title")?.remove();
     path.append(s("title", {}, use.words));
     // A wider line takes the pointer.
-    const wide = s("path", { d: path.getAttribute("d"), class: "m-touch", onclick: () => choose(link) }, s("title", {}, use.words));
+    const wide = s(
+      "path",
+      { d: path.getAttribute("d"), class: "m-touch", onclick: () => choose(link) },
+      s("title", {}, use.words),
+    );
     path.after(wide);
     if (told.has(link) || (use.use === null && use.drops === 0)) continue;
     told.add(link);
@@ -59,14 +104,27 @@ function badge([x, y]: [number, number], use: LinkUse, choose: () => void): SVGE
     event.preventDefault();
     choose();
   };
-  return s("g", { class: "m-badge", tabindex: 0, role: "button", "aria-label": `${words}: ${use.words}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, onclick: choose, onkeydown: press },
+  return s(
+    "g",
+    {
+      class: "m-badge",
+      tabindex: 0,
+      role: "button",
+      "aria-label": `${words}: ${use.words}`,
+      transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
+      onclick: choose,
+      onkeydown: press,
+    },
     s("rect", { x: -half, y: -8, width: half * 2, height: 16, rx: 8 }),
-    s("text", { y: 3.6 }, words));
+    s("text", { y: 3.6 }, words),
+  );
 }
 
 /** Below what is said of the link, or in the middle of its line. */
 function placeOf(svg: SVGElement, path: SVGPathElement, link: string): [number, number] {
-  const words = [...svg.querySelectorAll<SVGTextElement>("text[data-link]")].filter((text) => text.dataset["link"] === link);
+  const words = [...svg.querySelectorAll<SVGTextElement>("text[data-link]")].filter(
+    (text) => text.dataset["link"] === link,
+  );
   const last = words[words.length - 1];
   if (!last) return middle(path.getAttribute("d") ?? "");
   return [Number(last.getAttribute("x")), Number(last.getAttribute("y")) + 11];
@@ -84,7 +142,14 @@ function copy(from: Element): SVGElement {
   const made = s(from.nodeName as "g");
   for (const { name, value } of from.attributes) {
     // What `use` draws does not know the classes of what is around it: each has a name of its own.
-    if (name === "class") made.setAttribute(name, value.split(" ").map((word) => `m-${word}`).join(" "));
+    if (name === "class")
+      made.setAttribute(
+        name,
+        value
+          .split(" ")
+          .map((word) => `m-${word}`)
+          .join(" "),
+      );
     else if (ATTRIBUTES.has(name)) made.setAttribute(name, value);
     // Only to elements of the picture itself.
     else if (name === "href" && value.startsWith("#")) made.setAttribute(name, `#map-${value.slice(1)}`);
@@ -100,7 +165,32 @@ function copy(from: Element): SVGElement {
 function legend(): HTMLElement {
   const classes = ["nothing, or no rate", "below 25 %", "below 50 %", "below 80 %", "below 95 %", "95 % and more"];
   const key = (words: string, number: number): HTMLElement =>
-    h("li", {}, s("svg", { class: "map sample", width: 30, height: 12, "aria-hidden": "true" }, s("path", { class: `m-link m-use${number}`, d: "M0 6H30", style: `stroke-width:${2 + number * 0.8}` })), words);
-  return h("ul", { class: "legend", "aria-label": "use of links: the mean of the busier direction, as a share of its described rate" }, classes.map(key),
-    h("li", {}, s("svg", { class: "map sample", width: 30, height: 12, "aria-hidden": "true" }, s("path", { class: "m-link m-dropped", d: "M0 6H30", style: "stroke-width:3" })), "▼ dropped packets"));
+    h(
+      "li",
+      {},
+      s(
+        "svg",
+        { class: "map sample", width: 30, height: 12, "aria-hidden": "true" },
+        s("path", { class: `m-link m-use${number}`, d: "M0 6H30", style: `stroke-width:${2 + number * 0.8}` }),
+      ),
+      words,
+    );
+  return h(
+    "ul",
+    {
+      class: "legend",
+      "aria-label": "use of links: the mean of the busier direction, as a share of its described rate",
+    },
+    classes.map(key),
+    h(
+      "li",
+      {},
+      s(
+        "svg",
+        { class: "map sample", width: 30, height: 12, "aria-hidden": "true" },
+        s("path", { class: "m-link m-dropped", d: "M0 6H30", style: "stroke-width:3" }),
+      ),
+      "▼ dropped packets",
+    ),
+  );
 }

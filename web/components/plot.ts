@@ -1,9 +1,9 @@
 // A plot over the time axis: drawn by uPlot, zoomed and pointed at together with all others of the axis.
 import uPlot from "uplot";
-import type { TimeAxis, Mark, Member } from "./axis";
-import { DASHES, PAPER, chart, dash, line as svgLine, text as svgText, type Key } from "./chart";
+import type { Mark, Member, TimeAxis } from "./axis";
+import { chart, DASHES, dash, type Key, PAPER, line as svgLine, text as svgText } from "./chart";
 import { h, refill, s } from "./dom";
-import { announce, saves, type Sheet } from "./download";
+import { announce, type Sheet, saves } from "./download";
 import { digits } from "./format";
 import { colour, onTheme } from "./theme";
 
@@ -33,7 +33,8 @@ export interface PlotOptions {
 }
 
 const FONT = "12px system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif";
-const HELP = "left and right move the cursor, with Shift what is in sight; plus and minus zoom, Home shows the whole run";
+const HELP =
+  "left and right move the cursor, with Shift what is in sight; plus and minus zoom, Home shows the whole run";
 
 /** The place of the last instant that is not later; -1 if there is none. */
 export function before(t: readonly number[], at: number): number {
@@ -66,29 +67,54 @@ export class TimePlot implements Member {
   private options: PlotOptions;
   private shown = false;
 
-  constructor(private readonly axis: TimeAxis, options: PlotOptions) {
+  constructor(
+    private readonly axis: TimeAxis,
+    options: PlotOptions,
+  ) {
     this.options = options;
     this.host = h("div", {
-      class: "plot", tabindex: 0, role: "group", "aria-roledescription": "plot over time", "aria-label": `${options.title}: ${HELP}`,
+      class: "plot",
+      tabindex: 0,
+      role: "group",
+      "aria-roledescription": "plot over time",
+      "aria-label": `${options.title}: ${HELP}`,
       onkeydown: (event: KeyboardEvent) => this.press(event),
     });
     // Its room is there before it is drawn: nothing moves under the reader.
     this.host.style.minHeight = `${this.height()}px`;
     this.legend = h("ul", { class: "legend" });
     this.summary = h("p", { class: "away" });
-    const tools = saves(options.title, () => this.svg(), () => this.sheet());
-    this.element = h("figure", { class: "timeplot" },
-      h("figcaption", {}, h("span", { class: "title" }, options.title), options.about ? h("span", { class: "about" }, options.about) : null, tools),
-      this.legend, this.host, this.summary);
+    const tools = saves(
+      options.title,
+      () => this.svg(),
+      () => this.sheet(),
+    );
+    this.element = h(
+      "figure",
+      { class: "timeplot" },
+      h(
+        "figcaption",
+        {},
+        h("span", { class: "title" }, options.title),
+        options.about ? h("span", { class: "about" }, options.about) : null,
+        tools,
+      ),
+      this.legend,
+      this.host,
+      this.summary,
+    );
     axis.join(this);
     onTheme(() => this.plot?.redraw(true, true));
     // Drawn when it comes near what is in sight: a page of a large lab opens at once.
-    const seen = new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) {
-        seen.disconnect();
-        this.draw();
-      }
-    }, { rootMargin: "600px" });
+    const seen = new IntersectionObserver(
+      (entries) => {
+        if (entries.some((entry) => entry.isIntersecting)) {
+          seen.disconnect();
+          this.draw();
+        }
+      },
+      { rootMargin: "600px" },
+    );
     seen.observe(this.element);
     window.addEventListener("beforeprint", () => this.draw());
     new ResizeObserver(() => this.fit()).observe(this.host);
@@ -121,7 +147,10 @@ export class TimePlot implements Member {
 
   private describe(): void {
     const { lines, format } = this.options;
-    refill(this.legend, lines.map((line) => h("li", {}, sample(line), h("span", {}, line.label), h("output", { "aria-live": "off" }))));
+    refill(
+      this.legend,
+      lines.map((line) => h("li", {}, sample(line), h("span", {}, line.label), h("output", { "aria-live": "off" }))),
+    );
     const words = lines.map((line) => {
       const known = line.y.filter((value): value is number => value !== null);
       if (known.length === 0) return `${line.label}: no values`;
@@ -150,7 +179,10 @@ export class TimePlot implements Member {
     const { lines } = this.options;
     const tables = lines.map((line) => {
       const steps = line.kind === "steps" && line.t.length > 0 && (line.t[0] ?? 0) > 0;
-      return [steps ? [0, ...line.t] : [...line.t], steps ? [line.y[0] ?? null, ...line.y] : [...line.y]] as uPlot.AlignedData;
+      return [
+        steps ? [0, ...line.t] : [...line.t],
+        steps ? [line.y[0] ?? null, ...line.y] : [...line.y],
+      ] as uPlot.AlignedData;
     });
     const data = tables.length === 1 && tables[0] ? tables[0] : uPlot.join(tables);
     const ink = (name: string) => () => colour(name);
@@ -161,36 +193,76 @@ export class TimePlot implements Member {
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: true },
-        bind: { dblclick: () => () => { this.axis.reset(); return null; } },
+        bind: {
+          dblclick: () => () => {
+            this.axis.reset();
+            return null;
+          },
+        },
       },
       scales: {
         x: { time: false, auto: false, min: this.axis.from, max: this.axis.to },
         y: { range: (_plot, least, most) => this.range(least, most) },
       },
       axes: [
-        { font: FONT, stroke: ink("--soft"), grid: { stroke: ink("--grid"), width: 1 }, ticks: { show: false }, size: 30, values: (_plot, all) => all.map((value) => `${digits(value, 7)} s`), space: 80 },
-        { font: FONT, stroke: ink("--soft"), grid: { stroke: ink("--grid"), width: 1 }, ticks: { show: false }, size: 86, values: (_plot, all) => all.map((value) => this.options.format(value)), space: 34 },
+        {
+          font: FONT,
+          stroke: ink("--soft"),
+          grid: { stroke: ink("--grid"), width: 1 },
+          ticks: { show: false },
+          size: 30,
+          values: (_plot, all) => all.map((value) => `${digits(value, 7)} s`),
+          space: 80,
+        },
+        {
+          font: FONT,
+          stroke: ink("--soft"),
+          grid: { stroke: ink("--grid"), width: 1 },
+          ticks: { show: false },
+          size: 86,
+          values: (_plot, all) => all.map((value) => this.options.format(value)),
+          space: 34,
+        },
       ],
-      series: [{}, ...lines.map((line): uPlot.Series => ({
-        label: line.label,
-        stroke: ink(line.plain ? "--soft" : `--s${line.style % 8}`),
-        width: line.plain ? 1.4 : 1.8,
-        dash: [...(line.dash ?? dash(line.style))],
-        points: line.kind === "points" ? { show: true, size: 6, space: 0, stroke: ink(`--s${line.style % 8}`), fill: ink("--paper"), width: 1.6 } : { show: false },
-        ...(line.kind === "steps" && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: -1 }) } : {}),
-        ...(line.kind === "points" ? { paths: () => null } : {}),
-      }))],
+      series: [
+        {},
+        ...lines.map(
+          (line): uPlot.Series => ({
+            label: line.label,
+            stroke: ink(line.plain ? "--soft" : `--s${line.style % 8}`),
+            width: line.plain ? 1.4 : 1.8,
+            dash: [...(line.dash ?? dash(line.style))],
+            points:
+              line.kind === "points"
+                ? {
+                    show: true,
+                    size: 6,
+                    space: 0,
+                    stroke: ink(`--s${line.style % 8}`),
+                    fill: ink("--paper"),
+                    width: 1.6,
+                  }
+                : { show: false },
+            ...(line.kind === "steps" && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: -1 }) } : {}),
+            ...(line.kind === "points" ? { paths: () => null } : {}),
+          }),
+        ),
+      ],
       hooks: {
-        setScale: [(plot, key) => {
-          const { min, max } = plot.scales[key] ?? {};
-          if (key !== "x" || min == null || max == null) return;
-          this.axis.set(min, max);
-          Object.assign(this.host.dataset, { from: digits(min, 8), to: digits(max, 8) });
-        }],
-        setCursor: [(plot) => {
-          const left = plot.cursor.left ?? -1;
-          this.axis.point(left < 0 ? null : plot.posToVal(left, "x"));
-        }],
+        setScale: [
+          (plot, key) => {
+            const { min, max } = plot.scales[key] ?? {};
+            if (key !== "x" || min == null || max == null) return;
+            this.axis.set(min, max);
+            Object.assign(this.host.dataset, { from: digits(min, 8), to: digits(max, 8) });
+          },
+        ],
+        setCursor: [
+          (plot) => {
+            const left = plot.cursor.left ?? -1;
+            this.axis.point(left < 0 ? null : plot.posToVal(left, "x"));
+          },
+        ],
         drawAxes: [(plot) => drawMarks(plot, this.axis.marks)],
       },
     };
@@ -232,8 +304,13 @@ export class TimePlot implements Member {
     const acts: Record<string, () => void> = {
       ArrowLeft: () => (event.shiftKey ? axis.pan(-0.25) : move(-step)),
       ArrowRight: () => (event.shiftKey ? axis.pan(0.25) : move(step)),
-      "+": () => axis.zoom(0.5), "=": () => axis.zoom(0.5), "-": () => axis.zoom(2), "_": () => axis.zoom(2),
-      Home: () => axis.reset(), "0": () => axis.reset(), Escape: () => axis.point(null),
+      "+": () => axis.zoom(0.5),
+      "=": () => axis.zoom(0.5),
+      "-": () => axis.zoom(2),
+      _: () => axis.zoom(2),
+      Home: () => axis.reset(),
+      "0": () => axis.reset(),
+      Escape: () => axis.point(null),
     };
     const act = acts[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -245,27 +322,58 @@ export class TimePlot implements Member {
   private svg(): string {
     const { lines, format, title, fromZero } = this.options;
     const { from, to } = this.axis;
-    const seen = lines.flatMap((line) => line.y.filter((value, place): value is number => {
-      const at = line.t[place] ?? -1;
-      return value !== null && at >= from && at <= to;
-    }));
-    const [least, most] = [seen.reduce((a, b) => Math.min(a, b), Infinity), seen.reduce((a, b) => Math.max(a, b), -Infinity)];
+    const seen = lines.flatMap((line) =>
+      line.y.filter((value, place): value is number => {
+        const at = line.t[place] ?? -1;
+        return value !== null && at >= from && at <= to;
+      }),
+    );
+    const [least, most] = [
+      seen.reduce((a, b) => Math.min(a, b), Infinity),
+      seen.reduce((a, b) => Math.max(a, b), -Infinity),
+    ];
     const [low, high] = fromZero === false && most > least ? [least, most] : [0, most > 0 ? most * 1.08 : 1];
     const keys: (Key & { line: Line })[] = lines.map((line) => ({
-      line, label: line.label, style: line.style, ...(line.plain ? { plain: true } : {}), ...(line.dash ? { dash: line.dash } : {}),
+      line,
+      label: line.label,
+      style: line.style,
+      ...(line.plain ? { plain: true } : {}),
+      ...(line.dash ? { dash: line.dash } : {}),
     }));
     const made = chart({
-      title, about: "", palette: PAPER, width: 900, height: 300, keys,
+      title,
+      about: "",
+      palette: PAPER,
+      width: 900,
+      height: 300,
+      keys,
       x: { kind: "linear", from, to, format: (value) => digits(value, 7), name: "time in s" },
       y: { kind: "linear", from: low, to: high, format, name: "" },
     });
-    const clip = s("clipPath", { id: "in" }, s("rect", { x: made.inner.left, y: made.inner.top, width: made.inner.right - made.inner.left, height: made.inner.bottom - made.inner.top }));
+    const clip = s(
+      "clipPath",
+      { id: "in" },
+      s("rect", {
+        x: made.inner.left,
+        y: made.inner.top,
+        width: made.inner.right - made.inner.left,
+        height: made.inner.bottom - made.inner.top,
+      }),
+    );
     const group = s("g", { "clip-path": "url(#in)" });
     for (const { line, ...key } of keys) {
       const points = line.t.map((at, place) => [at, line.y[place] ?? null] as const);
       if (line.kind === "points") {
         for (const [at, value] of points) {
-          if (value !== null) group.append(s("circle", { cx: made.x(at).toFixed(1), cy: made.y(value).toFixed(1), r: 2.6, style: `fill:none;stroke:${PAPER.series[line.style % 8]}` }));
+          if (value !== null)
+            group.append(
+              s("circle", {
+                cx: made.x(at).toFixed(1),
+                cy: made.y(value).toFixed(1),
+                r: 2.6,
+                style: `fill:none;stroke:${PAPER.series[line.style % 8]}`,
+              }),
+            );
         }
       } else {
         const first = points[0];
@@ -273,7 +381,16 @@ export class TimePlot implements Member {
       }
     }
     for (const mark of this.axis.marks.filter((mark) => mark.t >= from && mark.t <= to)) {
-      group.append(s("path", { d: `M${made.x(mark.t).toFixed(1)} ${made.inner.top}V${made.inner.bottom}`, style: "stroke:#57606a;stroke-dasharray:3 3;fill:none" }, s("title", {}, mark.text)));
+      group.append(
+        s(
+          "path",
+          {
+            d: `M${made.x(mark.t).toFixed(1)} ${made.inner.top}V${made.inner.bottom}`,
+            style: "stroke:#57606a;stroke-dasharray:3 3;fill:none",
+          },
+          s("title", {}, mark.text),
+        ),
+      );
     }
     made.add(clip, group);
     return svgText(made.svg);
@@ -285,9 +402,15 @@ export class TimePlot implements Member {
     const suffix = unit ? ` [${unit}]` : "";
     const only = lines[0];
     if (only && lines.every((line) => line.t === only.t)) {
-      return { head: ["time_s", ...lines.map((line) => line.label + suffix)], rows: only.t.map((at, place) => [at, ...lines.map((line) => line.y[place])]) };
+      return {
+        head: ["time_s", ...lines.map((line) => line.label + suffix)],
+        rows: only.t.map((at, place) => [at, ...lines.map((line) => line.y[place])]),
+      };
     }
-    return { head: ["line", "time_s", `value${suffix}`], rows: lines.flatMap((line) => line.t.map((at, place) => [line.label, at, line.y[place]])) };
+    return {
+      head: ["line", "time_s", `value${suffix}`],
+      rows: lines.flatMap((line) => line.t.map((at, place) => [line.label, at, line.y[place]])),
+    };
   }
 }
 
@@ -295,7 +418,10 @@ export class TimePlot implements Member {
 function stepped(points: readonly (readonly [number, number | null])[]): (readonly [number, number | null])[] {
   let from = 0;
   return points.flatMap(([at, value]) => {
-    const corners = [[from, value], [at, value]] as const;
+    const corners = [
+      [from, value],
+      [at, value],
+    ] as const;
     from = at;
     return corners;
   });
@@ -304,9 +430,16 @@ function stepped(points: readonly (readonly [number, number | null])[]): (readon
 /** A piece of the line, for the legend. */
 export function sample(line: Pick<Line, "style" | "plain" | "dash" | "kind">): SVGSVGElement {
   const style = `stroke:var(${line.plain ? "--soft" : `--s${line.style % 8}`});stroke-width:2.2;fill:none`;
-  return s("svg", { class: "sample", width: 30, height: 10, "aria-hidden": "true" }, line.kind === "points"
-    ? s("circle", { cx: 15, cy: 5, r: 3.4, style })
-    : s("path", { d: "M0 5H30", style: `${style};stroke-dasharray:${(line.dash ?? DASHES[line.style % DASHES.length] ?? []).join(" ") || "none"}` }));
+  return s(
+    "svg",
+    { class: "sample", width: 30, height: 10, "aria-hidden": "true" },
+    line.kind === "points"
+      ? s("circle", { cx: 15, cy: 5, r: 3.4, style })
+      : s("path", {
+          d: "M0 5H30",
+          style: `${style};stroke-dasharray:${(line.dash ?? DASHES[line.style % DASHES.length] ?? []).join(" ") || "none"}`,
+        }),
+  );
 }
 
 /** A dashed line at each mark, and its number where there is room. */

@@ -1,7 +1,7 @@
 // Tables that can be sorted, copied, and read on a narrow screen.
-import { h, type Child } from "./dom";
-import { counted } from "./format";
+import { type Child, h } from "./dom";
 import { announce, copies, type Sheet } from "./download";
+import { counted } from "./format";
 
 export interface Column<R> {
   name: string;
@@ -14,15 +14,38 @@ export interface Column<R> {
 }
 
 /** A table with a caption. More rows than `most` are behind a button. */
-export function table<R>(caption: string, columns: Column<R>[], rows: R[], { most = 200, copy = true } = {}): HTMLElement {
+export function table<R>(
+  caption: string,
+  columns: Column<R>[],
+  rows: R[],
+  { most = 200, copy = true } = {},
+): HTMLElement {
   let order = [...rows];
   let by: { column: Column<R>; down: boolean } | null = null;
   let shown = Math.min(most, rows.length);
   const body = h("tbody");
-  const more = h("button", { type: "button", class: "more", onclick: () => { shown = Math.min(shown + 1000, order.length); fill(); } });
+  const more = h("button", {
+    type: "button",
+    class: "more",
+    onclick: () => {
+      shown = Math.min(shown + 1000, order.length);
+      fill();
+    },
+  });
   const fill = (): void => {
-    body.replaceChildren(...order.slice(0, shown).map((row) => h("tr", {}, columns.map((column, place) =>
-      place === 0 ? h("th", { scope: "row" }, column.show(row)) : h("td", column.numeric ? { class: "number" } : {}, column.show(row))))));
+    body.replaceChildren(
+      ...order.slice(0, shown).map((row) =>
+        h(
+          "tr",
+          {},
+          columns.map((column, place) =>
+            place === 0
+              ? h("th", { scope: "row" }, column.show(row))
+              : h("td", column.numeric ? { class: "number" } : {}, column.show(row)),
+          ),
+        ),
+      ),
+    );
     more.hidden = shown >= order.length;
     more.textContent = `show more of ${counted(order.length, "row")}`;
   };
@@ -32,22 +55,44 @@ export function table<R>(caption: string, columns: Column<R>[], rows: R[], { mos
       head.append(column.name);
       return head;
     }
-    head.append(h("button", { type: "button", class: "sort", onclick: () => {
-      by = { column, down: by?.column === column ? !by.down : column.numeric === true };
-      order = [...rows].sort((one, other) => compare(column.value(one), column.value(other)) * (by?.down ? -1 : 1));
-      heads.forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", by.down ? "descending" : "ascending");
-      announce(`sorted by ${column.name}, ${by.down ? "largest first" : "smallest first"}`);
-      fill();
-    } }, column.name));
+    head.append(
+      h(
+        "button",
+        {
+          type: "button",
+          class: "sort",
+          onclick: () => {
+            by = { column, down: by?.column === column ? !by.down : column.numeric === true };
+            order = [...rows].sort(
+              (one, other) => compare(column.value(one), column.value(other)) * (by?.down ? -1 : 1),
+            );
+            heads.forEach((other) => other.removeAttribute("aria-sort"));
+            head.setAttribute("aria-sort", by.down ? "descending" : "ascending");
+            announce(`sorted by ${column.name}, ${by.down ? "largest first" : "smallest first"}`);
+            fill();
+          },
+        },
+        column.name,
+      ),
+    );
     return head;
   });
   fill();
-  const sheet = (): Sheet => ({ head: columns.map((column) => column.name), rows: order.map((row) => columns.map((column) => column.value(row))) });
-  return h("div", { class: "tablebox" },
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-      h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, heads)), body)),
-    more, copy && rows.length > 0 ? copies(caption, sheet) : null);
+  const sheet = (): Sheet => ({
+    head: columns.map((column) => column.name),
+    rows: order.map((row) => columns.map((column) => column.value(row))),
+  });
+  return h(
+    "div",
+    { class: "tablebox" },
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+      h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, heads)), body),
+    ),
+    more,
+    copy && rows.length > 0 ? copies(caption, sheet) : null,
+  );
 }
 
 type Sortable = string | number | null | undefined;

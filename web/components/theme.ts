@@ -39,22 +39,32 @@ export function colour(name: string): string {
 
 export function themeButton(): HTMLButtonElement {
   const say = (): string => (current() === "dark" ? "light colours" : "dark colours");
-  const toggle = button(say(), () => {
-    chosen = current() === "dark" ? "light" : "dark";
-    try {
-      localStorage.setItem(KEY, chosen);
-    } catch {
-      // It holds for as long as the page is open.
-    }
-    apply();
-  }, { class: "theme" });
+  const toggle = button(
+    say(),
+    () => {
+      chosen = current() === "dark" ? "light" : "dark";
+      try {
+        localStorage.setItem(KEY, chosen);
+      } catch {
+        // It holds for as long as the page is open.
+      }
+      apply();
+    },
+    { class: "theme" },
+  );
   onTheme(() => (toggle.textContent = say()));
   return toggle;
 }
 
 export function startTheme(): void {
   system.addEventListener("change", apply);
-  window.addEventListener("beforeprint", () => { printing = true; apply(); });
-  window.addEventListener("afterprint", () => { printing = false; apply(); });
+  window.addEventListener("beforeprint", () => {
+    printing = true;
+    apply();
+  });
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    apply();
+  });
   apply();
 }

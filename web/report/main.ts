@@ -12,10 +12,14 @@ import { showSweeps } from "./sweeps";
 function show(page: Page): HTMLElement {
   switch (page.kind) {
     case "run":
-    case "sim": return showRun(page);
-    case "comparison": return showComparison(page);
-    case "sweep": return showSweep(page);
-    case "sweeps": return showSweeps(page);
+    case "sim":
+      return showRun(page);
+    case "comparison":
+      return showComparison(page);
+    case "sweep":
+      return showSweep(page);
+    case "sweeps":
+      return showSweeps(page);
   }
 }
 
@@ -29,7 +33,9 @@ function start(): void {
     place.replaceChildren(show(JSON.parse(data) as Page), announcer);
   } catch (error) {
     // Rather a page that says so than an empty one.
-    place.replaceChildren(h("main", { class: "page" }, h("h1", {}, "This report cannot be shown"), h("p", {}, String(error))));
+    place.replaceChildren(
+      h("main", { class: "page" }, h("h1", {}, "This report cannot be shown"), h("p", {}, String(error))),
+    );
     throw error;
   }
 }

@@ -1,19 +1,24 @@
 // A sweep: what its runs show together.
-import { PAPER, SCREEN, text, type Palette } from "../components/chart";
-import { choice, fresh, h, refill, section, type Child } from "../components/dom";
-import { saves, type Sheet } from "../components/download";
+import { PAPER, type Palette, SCREEN, text } from "../components/chart";
+import { type Child, choice, fresh, h, refill, section } from "../components/dom";
+import { type Sheet, saves } from "../components/download";
 import { counted, digits, plusMinus, quantity, whole } from "../components/format";
-import { measured, type Measured } from "../components/measure";
+import { type Measured, measured } from "../components/measure";
 import { table } from "../components/table";
 import type { FigureName, LeftOut, Point, Sweep, SweepRun } from "./data";
 import { badge, fact, facts, frame } from "./frame";
-import { MOST_CURVES, boxes, distributions, heat, means, type Arranged, type Cells, type Drawing } from "./statistics";
+import { type Arranged, boxes, type Cells, type Drawing, distributions, heat, MOST_CURVES, means } from "./statistics";
 import { fileLink } from "./surroundings";
 
 export function showSweep(sweep: Sweep): HTMLElement {
   return frame({
     title: sweep.lab,
-    under: [`sweep ${sweep.name}`, ` · ${counted(sweep.total, "run")} of ${counted(sweep.points.length, "point")}`, ` · clock: ${sweep.clock}`, ` · Netloom ${sweep.version}`],
+    under: [
+      `sweep ${sweep.name}`,
+      ` · ${counted(sweep.total, "run")} of ${counted(sweep.points.length, "point")}`,
+      ` · clock: ${sweep.clock}`,
+      ` · Netloom ${sweep.version}`,
+    ],
     notes: sweep.notes,
     sections: [overview(sweep), statistics(sweep), tables(sweep), leftOut(sweep), runSection(sweep), labSection(sweep)],
   });
@@ -23,17 +28,32 @@ function overview(sweep: Sweep): HTMLElement {
   const missing = sweep.total - sweep.as_described - sweep.not_as_described - sweep.failed;
   const counts = sweep.as_described + (sweep.counts_all ? sweep.not_as_described : 0);
   const badges: Child[] = [
-    badge(sweep.as_described > 0 ? "good" : "plain", `${whole(sweep.as_described)} as described`), " ",
+    badge(sweep.as_described > 0 ? "good" : "plain", `${whole(sweep.as_described)} as described`),
+    " ",
     sweep.not_as_described > 0 ? [badge("bad", `${whole(sweep.not_as_described)} NOT as described`), " "] : null,
     sweep.failed > 0 ? [badge("bad", `${whole(sweep.failed)} failed`), " "] : null,
     missing > 0 ? [badge("caution", `${whole(missing)} have not ended`), " "] : null,
     sweep.unmet > 0 ? badge("caution", `${whole(sweep.unmet)} with unmet expectations`) : null,
   ];
-  return section("overview", "Overview",
+  return section(
+    "overview",
+    "Overview",
     h("p", { class: "verdict" }, badges),
-    h("p", {}, `The figures below are of ${counted(counts, "run")}. `,
-      sweep.counts_all ? "The lab file counts runs that were not as described, too." : "Runs that were not as described or failed are left out of all figures, and are listed below."),
-    facts(fact("points", whole(sweep.points.length)), fact("repetitions", whole(sweep.repetitions)), fact("parameters", sweep.parameters.join(", ") || "none"), fact("lab file", sweep.lab_file)));
+    h(
+      "p",
+      {},
+      `The figures below are of ${counted(counts, "run")}. `,
+      sweep.counts_all
+        ? "The lab file counts runs that were not as described, too."
+        : "Runs that were not as described or failed are left out of all figures, and are listed below.",
+    ),
+    facts(
+      fact("points", whole(sweep.points.length)),
+      fact("repetitions", whole(sweep.repetitions)),
+      fact("parameters", sweep.parameters.join(", ") || "none"),
+      fact("lab file", sweep.lab_file),
+    ),
+  );
 }
 
 /** How values of a parameter stand along the axis: evenly, or as the numbers that they are. */
@@ -42,9 +62,19 @@ type Spacing = "even" | "linear" | "log";
 const WIDE = 50;
 
 /** What the reader has chosen to see: a figure, and others of its unit beside it. */
-interface Chosen { figure: number; beside: Set<number>; along: number; by: number; filters: Map<number, string>; fromZero: boolean; spacing: Spacing | null }
+interface Chosen {
+  figure: number;
+  beside: Set<number>;
+  along: number;
+  by: number;
+  filters: Map<number, string>;
+  fromZero: boolean;
+  spacing: Spacing | null;
+}
 
-const valuesOf = (sweep: Sweep, parameter: number): string[] => [...new Set(sweep.points.map((point) => point.values[parameter] ?? ""))];
+const valuesOf = (sweep: Sweep, parameter: number): string[] => [
+  ...new Set(sweep.points.map((point) => point.values[parameter] ?? "")),
+];
 
 function statistics(sweep: Sweep): HTMLElement | null {
   if (sweep.figures.length === 0 || sweep.points.length === 0) return null;
@@ -52,7 +82,15 @@ function statistics(sweep: Sweep): HTMLElement | null {
   // The longest list makes the best axis.
   const ranked = [...varied].sort((one, other) => valuesOf(sweep, other).length - valuesOf(sweep, one).length);
   const by = ranked.find((place) => place !== ranked[0] && valuesOf(sweep, place).length <= MOST_CURVES) ?? -1;
-  const chosen: Chosen = { figure: 0, beside: new Set(), along: ranked[0] ?? -1, by, filters: new Map(), fromZero: true, spacing: null };
+  const chosen: Chosen = {
+    figure: 0,
+    beside: new Set(),
+    along: ranked[0] ?? -1,
+    by,
+    filters: new Map(),
+    fromZero: true,
+    spacing: null,
+  };
   const place = h("div", { class: "charts" });
   const controls = h("div", { class: "controls" });
   const refresh = (): void => {
@@ -68,26 +106,70 @@ function controlsOf(sweep: Sweep, varied: number[], chosen: Chosen, refresh: () 
     change();
     refresh();
   };
-  const parameter = (place: number): { value: string; text: string } => ({ value: String(place), text: sweep.parameters[place] ?? "" });
+  const parameter = (place: number): { value: string; text: string } => ({
+    value: String(place),
+    text: sweep.parameters[place] ?? "",
+  });
   const others = varied.filter((place) => place !== chosen.along && place !== chosen.by);
   return [
-    choice("figure", sweep.figures.map((figure, place) => ({ value: String(place), text: figure.name })), String(chosen.figure), (value) => after(() => {
-      chosen.figure = Number(value);
-      chosen.beside.clear();
-    })),
-    varied.length > 0 ? choice("along", varied.map(parameter), String(chosen.along), (value) => after(() => {
-      chosen.along = Number(value);
-      chosen.spacing = null;
-      if (chosen.by === chosen.along) chosen.by = -1;
-    })) : null,
-    varied.length > 1 ? choice("lines", [{ value: "-1", text: "one" }, ...varied.filter((place) => place !== chosen.along).map(parameter)], String(chosen.by), (value) => after(() => (chosen.by = Number(value)))) : null,
+    choice(
+      "figure",
+      sweep.figures.map((figure, place) => ({ value: String(place), text: figure.name })),
+      String(chosen.figure),
+      (value) =>
+        after(() => {
+          chosen.figure = Number(value);
+          chosen.beside.clear();
+        }),
+    ),
+    varied.length > 0
+      ? choice("along", varied.map(parameter), String(chosen.along), (value) =>
+          after(() => {
+            chosen.along = Number(value);
+            chosen.spacing = null;
+            if (chosen.by === chosen.along) chosen.by = -1;
+          }),
+        )
+      : null,
+    varied.length > 1
+      ? choice(
+          "lines",
+          [{ value: "-1", text: "one" }, ...varied.filter((place) => place !== chosen.along).map(parameter)],
+          String(chosen.by),
+          (value) => after(() => (chosen.by = Number(value))),
+        )
+      : null,
     others.map((place) => {
       const values = valuesOf(sweep, place);
       if (!chosen.filters.has(place)) chosen.filters.set(place, values[0] ?? "");
-      return choice(sweep.parameters[place] ?? "", values.map((value) => ({ value, text: value })), chosen.filters.get(place) ?? "", (value) => after(() => chosen.filters.set(place, value)));
+      return choice(
+        sweep.parameters[place] ?? "",
+        values.map((value) => ({ value, text: value })),
+        chosen.filters.get(place) ?? "",
+        (value) => after(() => chosen.filters.set(place, value)),
+      );
     }),
-    scaleOf(sweep, chosen.along) ? choice("spacing", [{ value: "linear", text: "to scale" }, ...(positive(sweep, chosen.along) ? [{ value: "log", text: "logarithmic" }] : []), { value: "even", text: "even" }], spacing(sweep, chosen), (value) => after(() => (chosen.spacing = value as Spacing))) : null,
-    choice("axis", [{ value: "zero", text: "from zero" }, { value: "fit", text: "fitted" }], chosen.fromZero ? "zero" : "fit", (value) => after(() => (chosen.fromZero = value === "zero"))),
+    scaleOf(sweep, chosen.along)
+      ? choice(
+          "spacing",
+          [
+            { value: "linear", text: "to scale" },
+            ...(positive(sweep, chosen.along) ? [{ value: "log", text: "logarithmic" }] : []),
+            { value: "even", text: "even" },
+          ],
+          spacing(sweep, chosen),
+          (value) => after(() => (chosen.spacing = value as Spacing)),
+        )
+      : null,
+    choice(
+      "axis",
+      [
+        { value: "zero", text: "from zero" },
+        { value: "fit", text: "fitted" },
+      ],
+      chosen.fromZero ? "zero" : "fit",
+      (value) => after(() => (chosen.fromZero = value === "zero")),
+    ),
     beside(sweep, chosen, after),
   ];
 }
@@ -95,48 +177,87 @@ function controlsOf(sweep: Sweep, varied: number[], chosen: Chosen, refresh: () 
 /** Other figures of the same unit, to be drawn in the same plots. */
 function beside(sweep: Sweep, chosen: Chosen, after: (change: () => void) => void): Child {
   const unit = sweep.figures[chosen.figure]?.unit;
-  const others = sweep.figures.map((figure, place) => ({ figure, place })).filter(({ figure, place }) => place !== chosen.figure && figure.unit === unit).slice(0, MOST_BESIDE);
+  const others = sweep.figures
+    .map((figure, place) => ({ figure, place }))
+    .filter(({ figure, place }) => place !== chosen.figure && figure.unit === unit)
+    .slice(0, MOST_BESIDE);
   if (others.length === 0) return null;
-  return h("fieldset", { class: "chips" }, h("legend", {}, "in the same plots"), others.map(({ figure, place }) => {
-    const id = fresh("beside");
-    const box = h("input", { type: "checkbox", id, checked: chosen.beside.has(place), onchange: () => after(() => { if (box.checked) chosen.beside.add(place); else chosen.beside.delete(place); }) });
-    return h("span", { class: "chip" }, box, h("label", { for: id }, figure.name));
-  }));
+  return h(
+    "fieldset",
+    { class: "chips" },
+    h("legend", {}, "in the same plots"),
+    others.map(({ figure, place }) => {
+      const id = fresh("beside");
+      const box = h("input", {
+        type: "checkbox",
+        id,
+        checked: chosen.beside.has(place),
+        onchange: () =>
+          after(() => {
+            if (box.checked) chosen.beside.add(place);
+            else chosen.beside.delete(place);
+          }),
+      });
+      return h("span", { class: "chip" }, box, h("label", { for: id }, figure.name));
+    }),
+  );
 }
 
 /** Figures that are offered beside another one, and curves that a plot has at most. */
 const [MOST_BESIDE, MOST_GROUPS] = [40, 24];
 
 const scaleOf = (sweep: Sweep, along: number): Measured | null => (along < 0 ? null : measured(valuesOf(sweep, along)));
-const positive = (sweep: Sweep, along: number): boolean => scaleOf(sweep, along)?.numbers.every((number) => number > 0) ?? false;
+const positive = (sweep: Sweep, along: number): boolean =>
+  scaleOf(sweep, along)?.numbers.every((number) => number > 0) ?? false;
 
 function spacing(sweep: Sweep, chosen: Chosen): Spacing {
   const scale = scaleOf(sweep, chosen.along);
   if (!scale) return "even";
   if (chosen.spacing) return chosen.spacing;
-  return positive(sweep, chosen.along) && Math.max(...scale.numbers) / Math.min(...scale.numbers) >= WIDE ? "log" : "linear";
+  return positive(sweep, chosen.along) && Math.max(...scale.numbers) / Math.min(...scale.numbers) >= WIDE
+    ? "log"
+    : "linear";
 }
 
 function arrange(sweep: Sweep, chosen: Chosen): Arranged {
-  const fits = (point: Point): boolean => sweep.parameters.every((_, place) =>
-    place === chosen.along || place === chosen.by || !chosen.filters.has(place) || point.values[place] === chosen.filters.get(place));
+  const fits = (point: Point): boolean =>
+    sweep.parameters.every(
+      (_, place) =>
+        place === chosen.along ||
+        place === chosen.by ||
+        !chosen.filters.has(place) ||
+        point.values[place] === chosen.filters.get(place),
+    );
   const points = sweep.points.filter(fits);
   const how = spacing(sweep, chosen);
   const values = chosen.along < 0 ? ["all runs"] : valuesOf(sweep, chosen.along);
   const numbers = how === "even" ? null : scaleOf(sweep, chosen.along);
-  const order = values.map((name, place) => ({ name, number: numbers?.numbers[place] ?? place })).sort((one, other) => one.number - other.number);
+  const order = values
+    .map((name, place) => ({ name, number: numbers?.numbers[place] ?? place }))
+    .sort((one, other) => one.number - other.number);
   const names = order.map(({ name }) => name);
   const groups = chosen.by < 0 ? [""] : valuesOf(sweep, chosen.by);
-  const at = new Map(points.map((point) => [`${point.values[chosen.along] ?? "all runs"}\n${point.values[chosen.by] ?? ""}`, point]));
+  const at = new Map(
+    points.map((point) => [`${point.values[chosen.along] ?? "all runs"}\n${point.values[chosen.by] ?? ""}`, point]),
+  );
   return {
     names,
     axis: sweep.parameters[chosen.along] ?? "",
     scale: numbers && { numbers: order.map(({ number }) => number), format: numbers.format, log: how === "log" },
-    groups: figuresOf(chosen).flatMap((figure) => groups.map((label) => ({
-      figure,
-      label: [chosen.beside.size > 0 ? sweep.figures[figure]?.name ?? "" : "", label === "" ? "" : `${sweep.parameters[chosen.by]}: ${label}`].filter(Boolean).join(", "),
-      points: names.map((name) => at.get(`${name}\n${label}`) ?? null),
-    }))).slice(0, MOST_GROUPS),
+    groups: figuresOf(chosen)
+      .flatMap((figure) =>
+        groups.map((label) => ({
+          figure,
+          label: [
+            chosen.beside.size > 0 ? (sweep.figures[figure]?.name ?? "") : "",
+            label === "" ? "" : `${sweep.parameters[chosen.by]}: ${label}`,
+          ]
+            .filter(Boolean)
+            .join(", "),
+          points: names.map((name) => at.get(`${name}\n${label}`) ?? null),
+        })),
+      )
+      .slice(0, MOST_GROUPS),
   };
 }
 
@@ -145,34 +266,92 @@ const figuresOf = (chosen: Chosen): number[] => [chosen.figure, ...chosen.beside
 function charts(sweep: Sweep, chosen: Chosen): Child[] {
   const first = sweep.figures[chosen.figure];
   if (!first) return [];
-  const figure = { unit: first.unit, name: figuresOf(chosen).map((place) => sweep.figures[place]?.name ?? "").join(", ") };
+  const figure = {
+    unit: first.unit,
+    name: figuresOf(chosen)
+      .map((place) => sweep.figures[place]?.name ?? "")
+      .join(", "),
+  };
   const arranged = arrange(sweep, chosen);
-  const fixed = [...chosen.filters].filter(([place]) => place !== chosen.along && place !== chosen.by && valuesOf(sweep, place).length > 1)
-    .map(([place, value]) => `${sweep.parameters[place]} ${value}`).join(", ");
+  const fixed = [...chosen.filters]
+    .filter(([place]) => place !== chosen.along && place !== chosen.by && valuesOf(sweep, place).length > 1)
+    .map(([place, value]) => `${sweep.parameters[place]} ${value}`)
+    .join(", ");
   const title = figure.name + (fixed ? `, ${fixed}` : "");
-  const drawing = (palette: Palette, width: number): Drawing => ({ figure, title, palette, width, fromZero: chosen.fromZero });
-  const summaries = arranged.groups.flatMap(({ label, points, figure: of }) => points.map((point, number) => ({ label, name: arranged.names[number] ?? "", summary: point?.figures[of] ?? null })));
+  const drawing = (palette: Palette, width: number): Drawing => ({
+    figure,
+    title,
+    palette,
+    width,
+    fromZero: chosen.fromZero,
+  });
+  const summaries = arranged.groups.flatMap(({ label, points, figure: of }) =>
+    points.map((point, number) => ({ label, name: arranged.names[number] ?? "", summary: point?.figures[of] ?? null })),
+  );
   const head = [arranged.axis || "runs", "group"];
-  const curves = summaries.map(({ label, name, summary }) => ({ label: [arranged.axis && `${arranged.axis}: ${name}`, label].filter(Boolean).join(", ") || "all runs", values: summary?.values ?? [] })).filter(({ values }) => values.length > 0);
+  const curves = summaries
+    .map(({ label, name, summary }) => ({
+      label: [arranged.axis && `${arranged.axis}: ${name}`, label].filter(Boolean).join(", ") || "all runs",
+      values: summary?.values ?? [],
+    }))
+    .filter(({ values }) => values.length > 0);
   return [
-    chartOf(`Means of ${title}`, "with 95 % confidence intervals, Student's t over repetitions", drawing, (how) => means(how, arranged), {
-      head: [...head, "n", "mean", "ci95"], rows: summaries.map(({ label, name, summary }) => [name, label, summary?.n, summary?.mean, summary?.ci95]),
-    }),
+    chartOf(
+      `Means of ${title}`,
+      "with 95 % confidence intervals, Student's t over repetitions",
+      drawing,
+      (how) => means(how, arranged),
+      {
+        head: [...head, "n", "mean", "ci95"],
+        rows: summaries.map(({ label, name, summary }) => [name, label, summary?.n, summary?.mean, summary?.ci95]),
+      },
+    ),
     chartOf(`Box plots of ${title}`, "least, quartiles, most", drawing, (how) => boxes(how, arranged), {
-      head: [...head, "n", "least", "q1", "median", "q3", "most"], rows: summaries.map(({ label, name, summary }) => [name, label, summary?.n, ...(summary?.q ?? [])]),
+      head: [...head, "n", "least", "q1", "median", "q3", "most"],
+      rows: summaries.map(({ label, name, summary }) => [name, label, summary?.n, ...(summary?.q ?? [])]),
     }),
-    chartOf(`Distribution of ${title}`, curves.length > MOST_CURVES ? `the first ${MOST_CURVES} of ${curves.length} points` : "empirical distribution functions", drawing, (how) => distributions(how, curves), {
-      head: ["point", "value", "share"], rows: curves.flatMap(({ label, values }) => values.map((value, place) => [label, value, (place + 1) / values.length])),
-    }),
+    chartOf(
+      `Distribution of ${title}`,
+      curves.length > MOST_CURVES
+        ? `the first ${MOST_CURVES} of ${curves.length} points`
+        : "empirical distribution functions",
+      drawing,
+      (how) => distributions(how, curves),
+      {
+        head: ["point", "value", "share"],
+        rows: curves.flatMap(({ label, values }) =>
+          values.map((value, place) => [label, value, (place + 1) / values.length]),
+        ),
+      },
+    ),
     heatOf(sweep, chosen, drawing),
   ];
 }
 
-function chartOf(name: string, about: string, drawing: (palette: Palette, width: number) => Drawing, draw: (drawing: Drawing) => SVGSVGElement, sheet: Sheet): HTMLElement {
+function chartOf(
+  name: string,
+  about: string,
+  drawing: (palette: Palette, width: number) => Drawing,
+  draw: (drawing: Drawing) => SVGSVGElement,
+  sheet: Sheet,
+): HTMLElement {
   const room = Math.min(Math.max(document.documentElement.clientWidth - 60, 320), 1100);
-  return h("figure", {},
-    h("figcaption", {}, h("span", { class: "title" }, name), h("span", { class: "about" }, about), saves(name, () => text(draw(drawing(PAPER, 760))), () => sheet)),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, draw(drawing(SCREEN, room))));
+  return h(
+    "figure",
+    {},
+    h(
+      "figcaption",
+      {},
+      h("span", { class: "title" }, name),
+      h("span", { class: "about" }, about),
+      saves(
+        name,
+        () => text(draw(drawing(PAPER, 760))),
+        () => sheet,
+      ),
+    ),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, draw(drawing(SCREEN, room))),
+  );
 }
 
 function heatOf(sweep: Sweep, chosen: Chosen, drawing: (palette: Palette, width: number) => Drawing): Child {
@@ -180,12 +359,21 @@ function heatOf(sweep: Sweep, chosen: Chosen, drawing: (palette: Palette, width:
   const rows = valuesOf(sweep, chosen.by);
   const arranged = arrange(sweep, { ...chosen, beside: new Set() });
   const cells: Cells = {
-    x: sweep.parameters[chosen.along] ?? "", y: sweep.parameters[chosen.by] ?? "", columns: arranged.names, rows,
-    values: rows.map((_, number) => arranged.names.map((_, place) => arranged.groups[number]?.points[place]?.figures[chosen.figure]?.mean ?? null)),
+    x: sweep.parameters[chosen.along] ?? "",
+    y: sweep.parameters[chosen.by] ?? "",
+    columns: arranged.names,
+    rows,
+    values: rows.map((_, number) =>
+      arranged.names.map((_, place) => arranged.groups[number]?.points[place]?.figures[chosen.figure]?.mean ?? null),
+    ),
   };
-  return chartOf(`Heat map of ${sweep.figures[chosen.figure]?.name}`, `the mean over ${cells.x} and ${cells.y}`, drawing, (how) => heat(how, cells), {
-    head: [cells.y, ...arranged.names], rows: cells.values.map((row, number) => [rows[number], ...row]),
-  });
+  return chartOf(
+    `Heat map of ${sweep.figures[chosen.figure]?.name}`,
+    `the mean over ${cells.x} and ${cells.y}`,
+    drawing,
+    (how) => heat(how, cells),
+    { head: [cells.y, ...arranged.names], rows: cells.values.map((row, number) => [rows[number], ...row]) },
+  );
 }
 
 /** Up to so many points and figures are in tables. */
@@ -193,40 +381,113 @@ const MOST_FIGURES = 12;
 
 function tables(sweep: Sweep): HTMLElement | null {
   if (sweep.points.length === 0) return null;
-  const parameters = sweep.parameters.map((name, place) => ({ name, show: (point: Point): Child => point.values[place] ?? "", value: (point: Point) => point.values[place] }));
-  const first = parameters.length > 0 ? parameters : [{ name: "point", show: (point: Point): Child => String(point.point), value: (point: Point) => String(point.point) }];
-  const figures = sweep.figures.slice(0, MOST_FIGURES).map((figure, place) => ({
-    name: figure.name, numeric: true,
-    show: (point: Point): Child => mean(point, place, figure),
-    value: (point: Point) => mean(point, place, figure),
+  const parameters = sweep.parameters.map((name, place) => ({
+    name,
+    show: (point: Point): Child => point.values[place] ?? "",
+    value: (point: Point) => point.values[place],
   }));
+  const first =
+    parameters.length > 0
+      ? parameters
+      : [
+          {
+            name: "point",
+            show: (point: Point): Child => String(point.point),
+            value: (point: Point) => String(point.point),
+          },
+        ];
+  const figures = sweep.figures
+    .slice(0, MOST_FIGURES)
+    .map((figure, place) => ({
+      name: figure.name,
+      numeric: true,
+      show: (point: Point): Child => mean(point, place, figure),
+      value: (point: Point) => mean(point, place, figure),
+    }));
   const place = h("div");
   const one = (number: number): void => {
     const figure = sweep.figures[number];
     if (!figure) return;
-    const cell = (name: string, of: (point: Point) => number | null | undefined) => ({ name, numeric: true, show: (point: Point): Child => quantity(of(point), figure.unit), value: of });
-    refill(place, table(`${figure.name}${figure.unit ? ` [${figure.unit}]` : ""} at each point`, [
-      ...first,
-      { name: "n", numeric: true, show: (point: Point) => whole(point.figures[number]?.n ?? 0), value: (point: Point) => point.figures[number]?.n },
-      cell("mean", (point) => point.figures[number]?.mean), cell("± (95 %)", (point) => point.figures[number]?.ci95), cell("deviation", (point) => point.figures[number]?.deviation),
-      cell("least", (point) => point.figures[number]?.q?.[0]), cell("median", (point) => point.figures[number]?.q?.[2]), cell("most", (point) => point.figures[number]?.q?.[4]),
-    ], sweep.points));
+    const cell = (name: string, of: (point: Point) => number | null | undefined) => ({
+      name,
+      numeric: true,
+      show: (point: Point): Child => quantity(of(point), figure.unit),
+      value: of,
+    });
+    refill(
+      place,
+      table(
+        `${figure.name}${figure.unit ? ` [${figure.unit}]` : ""} at each point`,
+        [
+          ...first,
+          {
+            name: "n",
+            numeric: true,
+            show: (point: Point) => whole(point.figures[number]?.n ?? 0),
+            value: (point: Point) => point.figures[number]?.n,
+          },
+          cell("mean", (point) => point.figures[number]?.mean),
+          cell("± (95 %)", (point) => point.figures[number]?.ci95),
+          cell("deviation", (point) => point.figures[number]?.deviation),
+          cell("least", (point) => point.figures[number]?.q?.[0]),
+          cell("median", (point) => point.figures[number]?.q?.[2]),
+          cell("most", (point) => point.figures[number]?.q?.[4]),
+        ],
+        sweep.points,
+      ),
+    );
   };
   one(0);
-  return section("tables", "Tables",
-    table("means of all figures, with 95 % confidence intervals", [
-      ...first,
-      { name: "runs", numeric: true, show: (point: Point) => (point.left_out > 0 ? `${point.counted} (${point.left_out} left out)` : String(point.counted)), value: (point: Point) => point.counted },
-      ...figures,
-    ], sweep.points),
-    sweep.figures.length > MOST_FIGURES ? h("p", { class: "note" }, `${sweep.figures.length - MOST_FIGURES} more figures are in points.csv, and below one by one.`) : null,
-    sweep.figures.length > 0 ? [h("p", { class: "controls" }, choice("figure", sweep.figures.map((figure, number) => ({ value: String(number), text: figure.name })), "0", (value) => one(Number(value)))), place] : null);
+  return section(
+    "tables",
+    "Tables",
+    table(
+      "means of all figures, with 95 % confidence intervals",
+      [
+        ...first,
+        {
+          name: "runs",
+          numeric: true,
+          show: (point: Point) =>
+            point.left_out > 0 ? `${point.counted} (${point.left_out} left out)` : String(point.counted),
+          value: (point: Point) => point.counted,
+        },
+        ...figures,
+      ],
+      sweep.points,
+    ),
+    sweep.figures.length > MOST_FIGURES
+      ? h(
+          "p",
+          { class: "note" },
+          `${sweep.figures.length - MOST_FIGURES} more figures are in points.csv, and below one by one.`,
+        )
+      : null,
+    sweep.figures.length > 0
+      ? [
+          h(
+            "p",
+            { class: "controls" },
+            choice(
+              "figure",
+              sweep.figures.map((figure, number) => ({ value: String(number), text: figure.name })),
+              "0",
+              (value) => one(Number(value)),
+            ),
+          ),
+          place,
+        ]
+      : null,
+  );
 }
 
-const mean = (point: Point, place: number, figure: FigureName): string => plusMinus(point.figures[place]?.mean, point.figures[place]?.ci95, figure.unit);
+const mean = (point: Point, place: number, figure: FigureName): string =>
+  plusMinus(point.figures[place]?.mean, point.figures[place]?.ci95, figure.unit);
 
 const OUTCOMES: Record<string, { kind: "good" | "bad"; words: string }> = {
-  as_described: { kind: "good", words: "as described" }, not_as_described: { kind: "bad", words: "NOT as described" }, failed: { kind: "bad", words: "failed" },
+  as_described: { kind: "good", words: "as described" },
+  not_as_described: { kind: "bad", words: "NOT as described" },
+  failed: { kind: "bad", words: "failed" },
 };
 
 const outcome = (word: string): HTMLElement => badge(OUTCOMES[word]?.kind ?? "plain", OUTCOMES[word]?.words ?? word);
@@ -234,39 +495,98 @@ const outcome = (word: string): HTMLElement => badge(OUTCOMES[word]?.kind ?? "pl
 /** The way to a run's report, or the command that makes it. */
 function reportLink(run: { place: string | null; has_page: boolean }): Child {
   if (run.place === null) return "–";
-  return run.has_page ? fileLink("", `${run.place}report.html`) : h("code", {}, `netloom report ${run.place.replace(/\/$/, "")}`);
+  return run.has_page
+    ? fileLink("", `${run.place}report.html`)
+    : h("code", {}, `netloom report ${run.place.replace(/\/$/, "")}`);
 }
 
 function leftOut(sweep: Sweep): HTMLElement | null {
   if (sweep.left_out.length === 0) return null;
-  return section("left-out", "Runs that are left out",
-    table("runs that are left out of the figures, and why", [
-      { name: "run", show: (run: LeftOut) => run.name, value: (run: LeftOut) => run.name },
-      ...sweep.parameters.map((name, place) => ({ name, show: (run: LeftOut): Child => run.values[place] ?? "", value: (run: LeftOut) => run.values[place] })),
-      { name: "outcome", show: (run: LeftOut) => outcome(run.outcome), value: (run: LeftOut) => run.outcome },
-      { name: "why", show: (run: LeftOut) => run.why || "–", value: (run: LeftOut) => run.why },
-      { name: "report", show: reportLink, value: (run: LeftOut) => run.place },
-    ], sweep.left_out, { most: 50 }),
-    sweep.left_out_more > 0 ? h("p", { class: "note" }, `${whole(sweep.left_out_more)} more were left out: runs.csv has all.`) : null);
+  return section(
+    "left-out",
+    "Runs that are left out",
+    table(
+      "runs that are left out of the figures, and why",
+      [
+        { name: "run", show: (run: LeftOut) => run.name, value: (run: LeftOut) => run.name },
+        ...sweep.parameters.map((name, place) => ({
+          name,
+          show: (run: LeftOut): Child => run.values[place] ?? "",
+          value: (run: LeftOut) => run.values[place],
+        })),
+        { name: "outcome", show: (run: LeftOut) => outcome(run.outcome), value: (run: LeftOut) => run.outcome },
+        { name: "why", show: (run: LeftOut) => run.why || "–", value: (run: LeftOut) => run.why },
+        { name: "report", show: reportLink, value: (run: LeftOut) => run.place },
+      ],
+      sweep.left_out,
+      { most: 50 },
+    ),
+    sweep.left_out_more > 0
+      ? h("p", { class: "note" }, `${whole(sweep.left_out_more)} more were left out: runs.csv has all.`)
+      : null,
+  );
 }
 
 function runSection(sweep: Sweep): HTMLElement | null {
   if (sweep.runs.length === 0) return null;
-  return section("runs", "All runs", h("details", { open: sweep.runs.length <= 12 }, h("summary", {}, `${counted(sweep.runs.length, "run")}, with their seeds and reports`),
-    table("runs of the sweep", [
-      { name: "run", show: (run: SweepRun) => run.name, value: (run: SweepRun) => run.name },
-      { name: "point", numeric: true, show: (run: SweepRun) => run.point, value: (run: SweepRun) => run.point },
-      { name: "repetition", numeric: true, show: (run: SweepRun) => run.repetition, value: (run: SweepRun) => run.repetition },
-      { name: "seed", numeric: true, show: (run: SweepRun) => String(run.seed), value: (run: SweepRun) => String(run.seed) },
-      { name: "outcome", show: (run: SweepRun) => [outcome(run.outcome), run.unmet > 0 ? h("small", {}, ` ${run.unmet} unmet`) : null], value: (run: SweepRun) => run.outcome },
-      { name: "wall time", numeric: true, show: (run: SweepRun) => `${digits(run.wall_s, 3)} s`, value: (run: SweepRun) => run.wall_s },
-      { name: "report", show: reportLink, value: (run: SweepRun) => run.place },
-    ], sweep.runs, { most: 100 })),
-    sweep.runs_more > 0 ? h("p", { class: "note" }, `${whole(sweep.runs_more)} more runs are in runs.csv.`) : null);
+  return section(
+    "runs",
+    "All runs",
+    h(
+      "details",
+      { open: sweep.runs.length <= 12 },
+      h("summary", {}, `${counted(sweep.runs.length, "run")}, with their seeds and reports`),
+      table(
+        "runs of the sweep",
+        [
+          { name: "run", show: (run: SweepRun) => run.name, value: (run: SweepRun) => run.name },
+          { name: "point", numeric: true, show: (run: SweepRun) => run.point, value: (run: SweepRun) => run.point },
+          {
+            name: "repetition",
+            numeric: true,
+            show: (run: SweepRun) => run.repetition,
+            value: (run: SweepRun) => run.repetition,
+          },
+          {
+            name: "seed",
+            numeric: true,
+            show: (run: SweepRun) => String(run.seed),
+            value: (run: SweepRun) => String(run.seed),
+          },
+          {
+            name: "outcome",
+            show: (run: SweepRun) => [
+              outcome(run.outcome),
+              run.unmet > 0 ? h("small", {}, ` ${run.unmet} unmet`) : null,
+            ],
+            value: (run: SweepRun) => run.outcome,
+          },
+          {
+            name: "wall time",
+            numeric: true,
+            show: (run: SweepRun) => `${digits(run.wall_s, 3)} s`,
+            value: (run: SweepRun) => run.wall_s,
+          },
+          { name: "report", show: reportLink, value: (run: SweepRun) => run.place },
+        ],
+        sweep.runs,
+        { most: 100 },
+      ),
+    ),
+    sweep.runs_more > 0 ? h("p", { class: "note" }, `${whole(sweep.runs_more)} more runs are in runs.csv.`) : null,
+  );
 }
 
 function labSection(sweep: Sweep): HTMLElement | null {
   if (!sweep.lab_text) return null;
-  return section("lab", "Lab file", h("details", {}, h("summary", {}, "lab.yaml"), h("pre", { class: "log", tabindex: 0, "aria-label": "the lab file" }, sweep.lab_text)));
+  return section(
+    "lab",
+    "Lab file",
+    h(
+      "details",
+      {},
+      h("summary", {}, "lab.yaml"),
+      h("pre", { class: "log", tabindex: 0, "aria-label": "the lab file" }, sweep.lab_text),
+    ),
+  );
 }
-

@@ -1,6 +1,6 @@
 // Two sweeps side by side: each difference with its interval.
-import { PAPER, SCREEN, chart, seriesColour, shortened, text, type Palette } from "../components/chart";
-import { choice, h, refill, s, section, type Child } from "../components/dom";
+import { chart, PAPER, type Palette, SCREEN, seriesColour, shortened, text } from "../components/chart";
+import { type Child, choice, h, refill, s, section } from "../components/dom";
 import { saves } from "../components/download";
 import { counted, plusMinus, quantity, share, whole } from "../components/format";
 import { table } from "../components/table";
@@ -20,12 +20,33 @@ export function showSweeps(page: Sweeps): HTMLElement {
 }
 
 function overview(page: Sweeps): HTMLElement {
-  const one = (letter: string, sweep: Sweep): Child => [h("h3", {}, `${letter}: ${sweep.name}`), facts(
-    fact("as described", whole(sweep.as_described)), fact("left out", whole((sweep.counts_all ? 0 : sweep.not_as_described) + sweep.failed)),
-    fact("points", whole(sweep.points.length)), fact("repetitions", whole(sweep.repetitions)), fact("clock", sweep.clock), fact("lab file", sweep.lab_file))];
-  return section("overview", "Overview", one("A", page.sweeps[0]), one("B", page.sweeps[1]),
-    page.unmatched > 0 ? h("p", { class: "note" }, `${counted(page.unmatched, "point")} without a partner of the same values in the other sweep: left out.`) : null,
-    page.left_out > 0 ? h("p", { class: "note" }, `${whole(page.left_out)} more differences have no room on this page.`) : null);
+  const one = (letter: string, sweep: Sweep): Child => [
+    h("h3", {}, `${letter}: ${sweep.name}`),
+    facts(
+      fact("as described", whole(sweep.as_described)),
+      fact("left out", whole((sweep.counts_all ? 0 : sweep.not_as_described) + sweep.failed)),
+      fact("points", whole(sweep.points.length)),
+      fact("repetitions", whole(sweep.repetitions)),
+      fact("clock", sweep.clock),
+      fact("lab file", sweep.lab_file),
+    ),
+  ];
+  return section(
+    "overview",
+    "Overview",
+    one("A", page.sweeps[0]),
+    one("B", page.sweeps[1]),
+    page.unmatched > 0
+      ? h(
+          "p",
+          { class: "note" },
+          `${counted(page.unmatched, "point")} without a partner of the same values in the other sweep: left out.`,
+        )
+      : null,
+    page.left_out > 0
+      ? h("p", { class: "note" }, `${whole(page.left_out)} more differences have no room on this page.`)
+      : null,
+  );
 }
 
 /** Whether the interval leaves zero out. */
@@ -40,7 +61,8 @@ function signed(value: number, unit: string, count?: number): string {
   return `${value > 0 ? "+" : value < 0 ? "−" : ""}${quantity(Math.abs(value), unit, count)}`;
 }
 
-const differenceWords = ({ mean, ci95 }: NonNullable<Row["difference"]>, unit: string): string => plusMinus(mean, ci95, unit, { count: 3, signed: true });
+const differenceWords = ({ mean, ci95 }: NonNullable<Row["difference"]>, unit: string): string =>
+  plusMinus(mean, ci95, unit, { count: 3, signed: true });
 
 function differences(page: Sweeps): HTMLElement {
   const place = h("div");
@@ -50,55 +72,169 @@ function differences(page: Sweeps): HTMLElement {
     const rows = page.rows.filter((row) => row.figure === number);
     const unit = figure.unit;
     const name = `difference of ${figure.name}`;
-    refill(place,
-      h("figure", {},
-        h("figcaption", {}, h("span", { class: "title" }, name), h("span", { class: "about" }, "B − A, with the 95 % confidence interval of Welch"),
-          saves(name, () => text(forest(page, rows, number, PAPER, 760)), () => ({
-            head: [...page.parameters, "a_n", "a_mean", "a_ci95", "b_n", "b_mean", "b_ci95", "difference", "ci95"],
-            rows: rows.map((row) => [...row.values, row.a.n, row.a.mean, row.a.ci95, row.b.n, row.b.mean, row.b.ci95, row.difference?.mean, row.difference?.ci95]),
-          }))),
-        h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, forest(page, rows.slice(0, 60), number, SCREEN, Math.min(Math.max(document.documentElement.clientWidth - 60, 320), 1100)))),
-      table(`${figure.name} in both sweeps`, [
-        ...(page.parameters.length > 0
-          ? page.parameters.map((parameter, at) => ({ name: parameter, show: (row: Row): Child => row.values[at] ?? "", value: (row: Row) => row.values[at] }))
-          : [{ name: "point", show: (): Child => "all runs", value: () => "all runs" }]),
-        { name: "A", numeric: true, show: (row: Row): Child => [plusMinus(row.a.mean, row.a.ci95, unit), h("small", {}, ` n ${row.a.n}`)], value: (row: Row) => plusMinus(row.a.mean, row.a.ci95, unit) },
-        { name: "B", numeric: true, show: (row: Row): Child => [plusMinus(row.b.mean, row.b.ci95, unit), h("small", {}, ` n ${row.b.n}`)], value: (row: Row) => plusMinus(row.b.mean, row.b.ci95, unit) },
-        {
-          name: "B − A", numeric: true,
-          show: (row: Row): Child => (row.difference ? [differenceWords(row.difference, unit), row.a.mean ? h("small", {}, ` ${row.difference.mean < 0 ? "−" : "+"}${share(Math.abs(row.difference.mean / row.a.mean))}`) : null] : "–"),
-          value: (row: Row) => (row.difference ? differenceWords(row.difference, unit) : null),
-        },
-        { name: "finding", show: finding, value: (row: Row) => finding(row).textContent },
-      ], rows));
+    refill(
+      place,
+      h(
+        "figure",
+        {},
+        h(
+          "figcaption",
+          {},
+          h("span", { class: "title" }, name),
+          h("span", { class: "about" }, "B − A, with the 95 % confidence interval of Welch"),
+          saves(
+            name,
+            () => text(forest(page, rows, number, PAPER, 760)),
+            () => ({
+              head: [...page.parameters, "a_n", "a_mean", "a_ci95", "b_n", "b_mean", "b_ci95", "difference", "ci95"],
+              rows: rows.map((row) => [
+                ...row.values,
+                row.a.n,
+                row.a.mean,
+                row.a.ci95,
+                row.b.n,
+                row.b.mean,
+                row.b.ci95,
+                row.difference?.mean,
+                row.difference?.ci95,
+              ]),
+            }),
+          ),
+        ),
+        h(
+          "div",
+          { class: "scroll", tabindex: 0, role: "region", "aria-label": name },
+          forest(
+            page,
+            rows.slice(0, 60),
+            number,
+            SCREEN,
+            Math.min(Math.max(document.documentElement.clientWidth - 60, 320), 1100),
+          ),
+        ),
+      ),
+      table(
+        `${figure.name} in both sweeps`,
+        [
+          ...(page.parameters.length > 0
+            ? page.parameters.map((parameter, at) => ({
+                name: parameter,
+                show: (row: Row): Child => row.values[at] ?? "",
+                value: (row: Row) => row.values[at],
+              }))
+            : [{ name: "point", show: (): Child => "all runs", value: () => "all runs" }]),
+          {
+            name: "A",
+            numeric: true,
+            show: (row: Row): Child => [plusMinus(row.a.mean, row.a.ci95, unit), h("small", {}, ` n ${row.a.n}`)],
+            value: (row: Row) => plusMinus(row.a.mean, row.a.ci95, unit),
+          },
+          {
+            name: "B",
+            numeric: true,
+            show: (row: Row): Child => [plusMinus(row.b.mean, row.b.ci95, unit), h("small", {}, ` n ${row.b.n}`)],
+            value: (row: Row) => plusMinus(row.b.mean, row.b.ci95, unit),
+          },
+          {
+            name: "B − A",
+            numeric: true,
+            show: (row: Row): Child =>
+              row.difference
+                ? [
+                    differenceWords(row.difference, unit),
+                    row.a.mean
+                      ? h(
+                          "small",
+                          {},
+                          ` ${row.difference.mean < 0 ? "−" : "+"}${share(Math.abs(row.difference.mean / row.a.mean))}`,
+                        )
+                      : null,
+                  ]
+                : "–",
+            value: (row: Row) => (row.difference ? differenceWords(row.difference, unit) : null),
+          },
+          { name: "finding", show: finding, value: (row: Row) => finding(row).textContent },
+        ],
+        rows,
+      ),
+    );
   };
   show(0);
-  return section("differences", "Differences",
-    h("p", { class: "controls" }, choice("figure", page.figures.map((figure, number) => ({ value: String(number), text: figure.name })), "0", (value) => show(Number(value)))),
+  return section(
+    "differences",
+    "Differences",
+    h(
+      "p",
+      { class: "controls" },
+      choice(
+        "figure",
+        page.figures.map((figure, number) => ({ value: String(number), text: figure.name })),
+        "0",
+        (value) => show(Number(value)),
+      ),
+    ),
     place,
-    h("p", { class: "about" }, "Each interval has the true difference with 95 % confidence by itself. Of twenty independent comparisons without a difference, one is expected to show one by chance."));
+    h(
+      "p",
+      { class: "about" },
+      "Each interval has the true difference with 95 % confidence by itself. Of twenty independent comparisons without a difference, one is expected to show one by chance.",
+    ),
+  );
 }
 
 function forest(page: Sweeps, rows: Row[], number: number, palette: Palette, width: number): SVGSVGElement {
   const figure = page.figures[number] ?? { name: "", unit: "" };
-  const known = rows.flatMap(({ difference }) => (difference ? [difference.mean - (difference.ci95 ?? 0), difference.mean + (difference.ci95 ?? 0)] : []));
+  const known = rows.flatMap(({ difference }) =>
+    difference ? [difference.mean - (difference.ci95 ?? 0), difference.mean + (difference.ci95 ?? 0)] : [],
+  );
   const [least, most] = [Math.min(0, ...known), Math.max(0, ...known)];
   const room = (most - least || 1) * 0.06;
   const made = chart({
-    title: palette === PAPER ? `difference of ${figure.name}, B − A` : "", about: "differences with their 95 % confidence intervals", palette, width, height: 90 + rows.length * 26,
-    x: { kind: "linear", from: least - room, to: most + room, format: (value) => (value === 0 ? "0" : signed(value, figure.unit, 3)), name: `${figure.name}: B − A` },
-    y: { kind: "band", names: rows.map((row) => shortened(row.values.join(", ") || "all runs", 40)).reverse(), name: page.parameters.join(", ") },
+    title: palette === PAPER ? `difference of ${figure.name}, B − A` : "",
+    about: "differences with their 95 % confidence intervals",
+    palette,
+    width,
+    height: 90 + rows.length * 26,
+    x: {
+      kind: "linear",
+      from: least - room,
+      to: most + room,
+      format: (value) => (value === 0 ? "0" : signed(value, figure.unit, 3)),
+      name: `${figure.name}: B − A`,
+    },
+    y: {
+      kind: "band",
+      names: rows.map((row) => shortened(row.values.join(", ") || "all runs", 40)).reverse(),
+      name: page.parameters.join(", "),
+    },
   });
-  made.add(s("path", { d: `M${made.x(0).toFixed(1)} ${made.inner.top}V${made.inner.bottom}`, style: `stroke:${palette.ink};stroke-width:1.4` }));
+  made.add(
+    s("path", {
+      d: `M${made.x(0).toFixed(1)} ${made.inner.top}V${made.inner.bottom}`,
+      style: `stroke:${palette.ink};stroke-width:1.4`,
+    }),
+  );
   rows.forEach(({ difference }, place) => {
     if (!difference) return;
     const y = made.y(rows.length - 1 - place);
     const shows = difference.ci95 !== null && Math.abs(difference.mean) > difference.ci95;
     const colour = shows ? seriesColour(palette, 1) : palette.soft;
-    const [from, to] = [made.x(difference.mean - (difference.ci95 ?? 0)), made.x(difference.mean + (difference.ci95 ?? 0))];
+    const [from, to] = [
+      made.x(difference.mean - (difference.ci95 ?? 0)),
+      made.x(difference.mean + (difference.ci95 ?? 0)),
+    ];
     made.add(
-      s("path", { d: `M${from.toFixed(1)} ${y.toFixed(1)}H${to.toFixed(1)}M${from.toFixed(1)} ${(y - 5).toFixed(1)}v10M${to.toFixed(1)} ${(y - 5).toFixed(1)}v10`, style: `stroke:${colour};stroke-width:2;fill:none;stroke-dasharray:none` }),
-      s("circle", { cx: made.x(difference.mean).toFixed(1), cy: y.toFixed(1), r: 4.4, style: `fill:${shows ? colour : palette.paper};stroke:${colour};stroke-width:2` }));
+      s("path", {
+        d: `M${from.toFixed(1)} ${y.toFixed(1)}H${to.toFixed(1)}M${from.toFixed(1)} ${(y - 5).toFixed(1)}v10M${to.toFixed(1)} ${(y - 5).toFixed(1)}v10`,
+        style: `stroke:${colour};stroke-width:2;fill:none;stroke-dasharray:none`,
+      }),
+      s("circle", {
+        cx: made.x(difference.mean).toFixed(1),
+        cy: y.toFixed(1),
+        r: 4.4,
+        style: `fill:${shows ? colour : palette.paper};stroke:${colour};stroke-width:2`,
+      }),
+    );
   });
   return made.svg;
 }

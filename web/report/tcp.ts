@@ -2,57 +2,141 @@
 import type { TimeAxis } from "../components/axis";
 import { choice, fresh, h, refill } from "../components/dom";
 import { bytes, counted, rate, span, whole } from "../components/format";
-import { TimePlot, sample, type Line } from "../components/plot";
+import { type Line, sample, TimePlot } from "../components/plot";
 import type { Connection, Run } from "./data";
 import { runLabel } from "./time";
 
 const MOST_SHOWN = 6;
 
-interface Curve { connection: Connection; label: string; total: number }
+interface Curve {
+  connection: Connection;
+  label: string;
+  total: number;
+}
 
 /** The time-sequence diagrams of a journal: every packet with data, where it enters its first link. */
 export function journalPlots(run: Run, axis: TimeAxis): HTMLElement | null {
   const flows = run.journal?.flows ?? [];
   const [first] = flows;
   if (!first) return null;
-  const plot = new TimePlot(axis, { title: "Time-sequence of packets", about: "from the journal: packets with data where they enter their first link", unit: "B", format: bytes, lines: [], fromZero: false, height: 300 });
+  const plot = new TimePlot(axis, {
+    title: "Time-sequence of packets",
+    about: "from the journal: packets with data where they enter their first link",
+    unit: "B",
+    format: bytes,
+    lines: [],
+    fromZero: false,
+    height: 300,
+  });
   const show = (name: string): void => {
     const flow = flows.find((one) => one.name === name) ?? first;
     const points = (label: string, all: [number, number][], style: number): Line[] =>
-      (all.length > 0 ? [{ label: `${label}, ${whole(all.length)}`, t: all.map(([at]) => at), y: all.map(([, byte]) => byte), style, kind: "points" }] : []);
+      all.length > 0
+        ? [
+            {
+              label: `${label}, ${whole(all.length)}`,
+              t: all.map(([at]) => at),
+              y: all.map(([, byte]) => byte),
+              style,
+              kind: "points",
+            },
+          ]
+        : [];
     plot.update([
       { label: `${counted(flow.packets, "packet")} at ${flow.pipe}`, t: flow.t, y: flow.sequence, style: 0 },
-      ...points("sent again", flow.again, 3), ...points("dropped", flow.dropped, 1),
+      ...points("sent again", flow.again, 3),
+      ...points("dropped", flow.dropped, 1),
     ]);
   };
   show(first.name);
-  return h("div", { id: "journal" }, h("h3", {}, "Packets of a flow"),
-    h("p", { class: "controls" }, choice("flow", flows.map((flow) => ({ value: flow.name, text: `${flow.name} (${bytes(flow.bytes)})` })), first.name, show)), plot.element);
+  return h(
+    "div",
+    { id: "journal" },
+    h("h3", {}, "Packets of a flow"),
+    h(
+      "p",
+      { class: "controls" },
+      choice(
+        "flow",
+        flows.map((flow) => ({ value: flow.name, text: `${flow.name} (${bytes(flow.bytes)})` })),
+        first.name,
+        show,
+      ),
+    ),
+    plot.element,
+  );
 }
 
 export function tcpPlots(runs: Run[], axis: TimeAxis): HTMLElement {
-  const curves = runs.flatMap((run, place) => run.tcp.map((connection): Curve => ({
-    connection,
-    label: `${runs.length > 1 ? `${runLabel(runs, place)}: ` : ""}${connection.node} ${connection.local} → ${connection.remote}`,
-    total: last(connection.bytes_sent) ?? 0,
-  })));
+  const curves = runs.flatMap((run, place) =>
+    run.tcp.map(
+      (connection): Curve => ({
+        connection,
+        label: `${runs.length > 1 ? `${runLabel(runs, place)}: ` : ""}${connection.node} ${connection.local} → ${connection.remote}`,
+        total: last(connection.bytes_sent) ?? 0,
+      }),
+    ),
+  );
   curves.sort((one, other) => other.total - one.total);
   const plots = [
-    new TimePlot(axis, { title: "Congestion window", about: "and the slow-start threshold, where it is in sight", unit: "packets", format: whole, lines: [] }),
-    new TimePlot(axis, { title: "Round-trip time", about: "smoothed, and the least so far", unit: "ns", format: (value) => span(value), lines: [] }),
-    new TimePlot(axis, { title: "Goodput", about: "bytes newly acknowledged per second; points: the kernel's delivery rate", unit: "bit/s", format: (value) => rate(value), lines: [] }),
-    new TimePlot(axis, { title: "Time-sequence", about: "bytes acknowledged; circles: retransmissions, at the bytes sent by then", unit: "B", format: bytes, lines: [], fromZero: false, height: 240 }),
+    new TimePlot(axis, {
+      title: "Congestion window",
+      about: "and the slow-start threshold, where it is in sight",
+      unit: "packets",
+      format: whole,
+      lines: [],
+    }),
+    new TimePlot(axis, {
+      title: "Round-trip time",
+      about: "smoothed, and the least so far",
+      unit: "ns",
+      format: (value) => span(value),
+      lines: [],
+    }),
+    new TimePlot(axis, {
+      title: "Goodput",
+      about: "bytes newly acknowledged per second; points: the kernel's delivery rate",
+      unit: "bit/s",
+      format: (value) => rate(value),
+      lines: [],
+    }),
+    new TimePlot(axis, {
+      title: "Time-sequence",
+      about: "bytes acknowledged; circles: retransmissions, at the bytes sent by then",
+      unit: "B",
+      format: bytes,
+      lines: [],
+      fromZero: false,
+      height: 240,
+    }),
   ] as const;
   let picked = curves.slice(0, runs.length > 1 ? Math.min(runs.length, MOST_SHOWN) : Math.min(2, curves.length));
-  if (runs.length > 1) picked = runs.flatMap((_, place) => curves.find((curve) => curve.label.startsWith(`${runLabel(runs, place)}: `)) ?? []).slice(0, MOST_SHOWN);
+  if (runs.length > 1)
+    picked = runs
+      .flatMap((_, place) => curves.find((curve) => curve.label.startsWith(`${runLabel(runs, place)}: `)) ?? [])
+      .slice(0, MOST_SHOWN);
   const boxes = curves.map((curve) => {
     const id = fresh("tcp");
-    const box = h("input", { type: "checkbox", id, onchange: () => {
-      picked = box.checked ? [...picked, curve].slice(-MOST_SHOWN) : picked.filter((one) => one !== curve);
-      refresh();
-    } });
+    const box = h("input", {
+      type: "checkbox",
+      id,
+      onchange: () => {
+        picked = box.checked ? [...picked, curve].slice(-MOST_SHOWN) : picked.filter((one) => one !== curve);
+        refresh();
+      },
+    });
     const swatch = h("span", { class: "swatch" });
-    return { curve, box, swatch, item: h("span", { class: "chip" }, box, h("label", { for: id }, swatch, `${curve.label} (${curve.connection.congestion}, ${bytes(curve.total)})`)) };
+    return {
+      curve,
+      box,
+      swatch,
+      item: h(
+        "span",
+        { class: "chip" },
+        box,
+        h("label", { for: id }, swatch, `${curve.label} (${curve.connection.congestion}, ${bytes(curve.total)})`),
+      ),
+    };
   });
   const refresh = (): void => {
     for (const { curve, box, swatch } of boxes) {
@@ -61,20 +145,40 @@ export function tcpPlots(runs: Run[], axis: TimeAxis): HTMLElement {
       refill(swatch, style >= 0 ? sample({ style }) : null);
     }
     plots[0].update(picked.flatMap((curve, style) => windowLines(curve, style)));
-    plots[1].update(picked.flatMap((curve, style) => [
-      nanoseconds(curve.label, curve.connection, curve.connection.srtt_us, style),
-      { ...nanoseconds(`least, ${curve.label}`, curve.connection, curve.connection.min_rtt_us, style), plain: true },
-    ]));
-    plots[2].update(picked.flatMap((curve, style) => [
-      { label: curve.label, style, ...goodput(curve.connection), kind: "steps" as const },
-      { label: `delivery rate, ${curve.label}`, t: curve.connection.t, y: curve.connection.delivery_rate, style, plain: true, dash: [1, 3] },
-    ]));
+    plots[1].update(
+      picked.flatMap((curve, style) => [
+        nanoseconds(curve.label, curve.connection, curve.connection.srtt_us, style),
+        { ...nanoseconds(`least, ${curve.label}`, curve.connection, curve.connection.min_rtt_us, style), plain: true },
+      ]),
+    );
+    plots[2].update(
+      picked.flatMap((curve, style) => [
+        { label: curve.label, style, ...goodput(curve.connection), kind: "steps" as const },
+        {
+          label: `delivery rate, ${curve.label}`,
+          t: curve.connection.t,
+          y: curve.connection.delivery_rate,
+          style,
+          plain: true,
+          dash: [1, 3],
+        },
+      ]),
+    );
     plots[3].update(picked.flatMap((curve, style) => sequence(curve, style)));
   };
   refresh();
-  return h("div", { id: "tcp" }, h("h3", {}, "TCP connections"),
-    h("fieldset", { class: "chips" }, h("legend", {}, `connections, at most ${MOST_SHOWN} at once`), boxes.map(({ item }) => item)),
-    plots.map((plot) => plot.element));
+  return h(
+    "div",
+    { id: "tcp" },
+    h("h3", {}, "TCP connections"),
+    h(
+      "fieldset",
+      { class: "chips" },
+      h("legend", {}, `connections, at most ${MOST_SHOWN} at once`),
+      boxes.map(({ item }) => item),
+    ),
+    plots.map((plot) => plot.element),
+  );
 }
 
 function last(values: (number | null)[]): number | null {
@@ -86,7 +190,8 @@ function windowLines({ connection, label }: Curve, style: number): Line[] {
   const most = Math.max(...connection.cwnd_packets.map((value) => value ?? 0), 1);
   const threshold = connection.ssthresh_packets.map((value) => (value !== null && value <= most * 2 ? value : null));
   const lines: Line[] = [{ label, t: connection.t, y: connection.cwnd_packets, style }];
-  if (threshold.some((value) => value !== null)) lines.push({ label: `threshold, ${label}`, t: connection.t, y: threshold, style, plain: true, dash: [4, 3] });
+  if (threshold.some((value) => value !== null))
+    lines.push({ label: `threshold, ${label}`, t: connection.t, y: threshold, style, plain: true, dash: [4, 3] });
   return lines;
 }
 
@@ -104,7 +209,7 @@ export function goodput(connection: Pick<Connection, "t" | "bytes_acked">): { t:
     const now = connection.bytes_acked[place] ?? null;
     const isLast = place === all.length - 1;
     if (now === null || at <= from || (at - from < width && !isLast)) return;
-    const bits = Math.max(now - acked, 0) * 8 / (at - from);
+    const bits = (Math.max(now - acked, 0) * 8) / (at - from);
     // A step reaches back to the point before it, which has to be there.
     if (t.length === 0) {
       t.push(from);
@@ -125,6 +230,13 @@ function sequence({ connection, label }: Curve, style: number): Line[] {
     if (count !== null && count > earlier && sent != null && place > 0) again.push([connection.t[place] ?? 0, sent]);
   });
   const lines: Line[] = [{ label, t: connection.t, y: connection.bytes_acked, style }];
-  if (again.length > 0) lines.push({ label: `retransmissions, ${label}`, t: again.map(([at]) => at), y: again.map(([, sent]) => sent), style, kind: "points" });
+  if (again.length > 0)
+    lines.push({
+      label: `retransmissions, ${label}`,
+      t: again.map(([at]) => at),
+      y: again.map(([, sent]) => sent),
+      style,
+      kind: "points",
+    });
   return lines;
 }

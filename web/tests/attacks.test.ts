@@ -2,12 +2,22 @@
 // are removed or cannot be written, a page that is gone from and come back to.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { HOSTILE, NETLOOM } from "./fixtures";
-import { accessible, launch, place as made, serve, visit, type Seen, type Served, type Wish } from "./real";
+import { accessible, launch, place as made, type Seen, type Served, serve, visit, type Wish } from "./real";
 
 /** 27 letters that do something, if anything does; and names of the same length, which a lab file may have. */
 const EVIL = "<img src=x onerror=pwned=1>";
@@ -67,7 +77,10 @@ before(async () => {
   place = made({ "flooded.yaml": FLOODED, "saying.yaml": SAYING, "kept.yaml": TEXT });
   place.call("up", "flooded.yaml");
   // It ends with the lab.
-  spawn(NETLOOM, ["exec", "flooded", "client", "--", "ping", "-q", "-i", "0.02", "server"], { env: place.environment, stdio: "ignore" });
+  spawn(NETLOOM, ["exec", "flooded", "client", "--", "ping", "-q", "-i", "0.02", "server"], {
+    env: place.environment,
+    stdio: "ignore",
+  });
   server = await serve(place);
   browser = await launch();
 });
@@ -89,7 +102,8 @@ const innocent = async (page: Page, what: string): Promise<void> => {
   assert.equal(await page.evaluate(() => (window as { pwned?: number }).pwned), undefined, what);
   assert.equal(await page.locator("#app img, #app iframe, #app object, #app script").count(), 0, what);
 };
-const megabytes = (pid: number | undefined): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid ?? 0}/status`, "utf8"))?.[1]) / 1024;
+const megabytes = (pid: number | undefined): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid ?? 0}/status`, "utf8"))?.[1]) / 1024;
 
 test("a program that writes as fast as it can costs no memory, and neither the page nor the links", async () => {
   const { page, faults } = await open("#/lab/flooded");
@@ -98,10 +112,19 @@ test("a program that writes as fast as it can costs no memory, and neither the p
   await client.send("Performance.enable");
   const heap = async (): Promise<number> => {
     await client.send("HeapProfiler.collectGarbage");
-    return ((await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? NaN) / 1e6;
+    return (
+      ((await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ??
+        NaN) / 1e6
+    );
   };
-  const carried = (): number => (JSON.parse(place.call("stats", "flooded", "--json", "--once").split("\n")[0] ?? "{}") as { pipes: { departed_packets: number }[] }).pipes.reduce((sum, pipe) => sum + pipe.departed_packets, 0);
-  const bytes = (): Promise<number> => page.evaluate(() => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]));
+  const carried = (): number =>
+    (
+      JSON.parse(place.call("stats", "flooded", "--json", "--once").split("\n")[0] ?? "{}") as {
+        pipes: { departed_packets: number }[];
+      }
+    ).pipes.reduce((sum, pipe) => sum + pipe.departed_packets, 0);
+  const bytes = (): Promise<number> =>
+    page.evaluate(() => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]));
   await command(page, "terminal on client");
   await page.locator(".terminal[data-bytes]").waitFor();
   const [quietly, quietBegan] = [carried(), Date.now()];
@@ -109,8 +132,16 @@ test("a program that writes as fast as it can costs no memory, and neither the p
   const quiet = (carried() - quietly) / (Date.now() - quietBegan);
   // Without line ends, which xterm.js is slowest with, and with them.
   await page.keyboard.type("head -c 1G /dev/zero | tr '\\0' x | fold -w 4000\n");
-  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]) > 3_000_000);
-  const [early, resident, first, packets, began] = [await heap(), megabytes(server.process.pid), await bytes(), carried(), Date.now()];
+  await page.waitForFunction(
+    () => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]) > 3_000_000,
+  );
+  const [early, resident, first, packets, began] = [
+    await heap(),
+    megabytes(server.process.pid),
+    await bytes(),
+    carried(),
+    Date.now(),
+  ];
   const answers: number[] = [];
   for (let turn = 0; turn < 6; turn += 1) {
     await page.waitForTimeout(500);
@@ -121,14 +152,21 @@ test("a program that writes as fast as it can costs no memory, and neither the p
     answers.push(Date.now() - pressed);
   }
   const seconds = (Date.now() - began) / 1000;
-  const [last, loud, late, residentLate] = [await bytes(), (carried() - packets) / (Date.now() - began), await heap(), megabytes(server.process.pid)];
+  const [last, loud, late, residentLate] = [
+    await bytes(),
+    (carried() - packets) / (Date.now() - began),
+    await heap(),
+    megabytes(server.process.pid),
+  ];
   await page.locator(".terminal .xterm-helper-textarea").focus();
   const stop = Date.now();
   await page.keyboard.press("Control+c");
   await page.keyboard.type("\necho the end $((1 + 1))\n");
   await page.waitForFunction(() => /the end 2/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
   answers.sort((a, b) => a - b);
-  console.log(`a flood: ${((last - first) / seconds / 1e6).toFixed(1)} MB/s taken; a press answered within ${answers[0]} to ${answers[5]} ms; the page ${early.toFixed(1)} MB, then ${late.toFixed(1)} MB; the server ${resident.toFixed(0)} MB, then ${residentLate.toFixed(0)} MB; the links ${(loud * 1000).toFixed(0)} packets/s beside ${(quiet * 1000).toFixed(0)}; Ctrl-C after ${Date.now() - stop} ms`);
+  console.log(
+    `a flood: ${((last - first) / seconds / 1e6).toFixed(1)} MB/s taken; a press answered within ${answers[0]} to ${answers[5]} ms; the page ${early.toFixed(1)} MB, then ${late.toFixed(1)} MB; the server ${resident.toFixed(0)} MB, then ${residentLate.toFixed(0)} MB; the links ${(loud * 1000).toFixed(0)} packets/s beside ${(quiet * 1000).toFixed(0)}; Ctrl-C after ${Date.now() - stop} ms`,
+  );
   assert.ok(last - first > 1_000_000, "it goes on meanwhile");
   assert.ok(late < early + 20 && residentLate < resident + 20, "memory");
   assert.ok(loud > quiet * 0.5, `${loud} beside ${quiet} packets`);
@@ -141,7 +179,11 @@ test("a program that writes as fast as it can costs no memory, and neither the p
 describe("markup", () => {
   test("in a lab that runs is shown as it is written: names of files, outputs, tasks, what happened", async () => {
     copyFileSync(file("saying.yaml"), file(`${EVIL}.yaml`));
-    const job = spawn(NETLOOM, ["run", "saying.yaml"], { env: place.environment, cwd: join(place.path, "labs"), stdio: "ignore" });
+    const job = spawn(NETLOOM, ["run", "saying.yaml"], {
+      env: place.environment,
+      cwd: join(place.path, "labs"),
+      stdio: "ignore",
+    });
     const ended = new Promise((done) => job.on("exit", done));
     const { page, faults } = await open("#/");
     await page.getByRole("link", { name: `${EVIL}.yaml`, exact: true }).waitFor();
@@ -175,8 +217,10 @@ describe("markup", () => {
     const { page } = await visit(browser, first.addresses[0] ?? "", "#/lab/saying", { allow: /./ });
     await ready(page);
     await page.getByRole("tab", { name: "Logs" }).click();
-    const lines = async (): Promise<number> => ((await page.locator(".log").textContent()) ?? "").split("line 3").length - 1;
-    const whole = (): Promise<unknown> => page.waitForFunction(() => /line 5/.test(document.querySelector(".log")?.textContent ?? ""));
+    const lines = async (): Promise<number> =>
+      ((await page.locator(".log").textContent()) ?? "").split("line 3").length - 1;
+    const whole = (): Promise<unknown> =>
+      page.waitForFunction(() => /line 5/.test(document.querySelector(".log")?.textContent ?? ""));
     await whole();
     assert.equal(await lines(), 1);
     await first.end("SIGKILL");
@@ -198,16 +242,24 @@ describe("markup", () => {
     const runs = join(place.path, "labs/results/saying");
     const name = readdirSync(runs).find((one) => one !== "latest") ?? "";
     const run = join(runs, name);
-    const changed = (folder: string): void => readdirSync(folder, { withFileTypes: true }).forEach((one) => {
-      const path = join(folder, one.name);
-      if (one.isDirectory()) changed(path);
-      else {
-        const text = readFileSync(path).toString("latin1");
-        const evil = text.replaceAll(NODE, EVIL).replaceAll(LINK, EVIL).replaceAll(COMMAND, EVIL).replaceAll('"saying"', JSON.stringify(EVIL));
-        if (evil !== text) writeFileSync(path, Buffer.from(evil, "latin1"));
-        renameSync(path, join(folder, one.name.replaceAll(NODE, EVIL).replaceAll(LINK, EVIL).replaceAll(COMMAND, EVIL)));
-      }
-    });
+    const changed = (folder: string): void =>
+      readdirSync(folder, { withFileTypes: true }).forEach((one) => {
+        const path = join(folder, one.name);
+        if (one.isDirectory()) changed(path);
+        else {
+          const text = readFileSync(path).toString("latin1");
+          const evil = text
+            .replaceAll(NODE, EVIL)
+            .replaceAll(LINK, EVIL)
+            .replaceAll(COMMAND, EVIL)
+            .replaceAll('"saying"', JSON.stringify(EVIL));
+          if (evil !== text) writeFileSync(path, Buffer.from(evil, "latin1"));
+          renameSync(
+            path,
+            join(folder, one.name.replaceAll(NODE, EVIL).replaceAll(LINK, EVIL).replaceAll(COMMAND, EVIL)),
+          );
+        }
+      });
     changed(run);
     mkdirSync(join(place.path, "labs/results", EVIL));
     renameSync(run, join(place.path, "labs/results", EVIL, name));
@@ -230,7 +282,10 @@ describe("markup", () => {
 
 describe("results", () => {
   test("whose journal is cut off while it is played, and whose folder goes away, leave what was there", async () => {
-    writeFileSync(file("torn.yaml"), `name: torn\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b], rate: 1 Mbit/s, delay: 10 ms}}\ntraffic:\n  - {kind: window, from: a, to: b, window: 64 kB, amount: 200 kB}\njournal: all\n`);
+    writeFileSync(
+      file("torn.yaml"),
+      `name: torn\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b], rate: 1 Mbit/s, delay: 10 ms}}\ntraffic:\n  - {kind: window, from: a, to: b, window: 64 kB, amount: 200 kB}\njournal: all\n`,
+    );
     place.call("sim", "torn.yaml", "--for", "2s");
     const runs = join(place.path, "labs/results/torn");
     const run = join(runs, readdirSync(runs).find((name) => name !== "latest") ?? "");
@@ -241,7 +296,10 @@ describe("results", () => {
     const play = async (): Promise<void> => {
       const was = await at();
       await page.keyboard.press(".");
-      await page.waitForFunction((before) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > before, was);
+      await page.waitForFunction(
+        (before) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > before,
+        was,
+      );
     };
     await page.locator(".strip-time").focus();
     await play();
@@ -258,7 +316,10 @@ describe("results", () => {
     await page.goto(address.replace(/#.*/, "#/"));
     await page.getByRole("link", { name: "torn", exact: true }).waitFor({ state: "detached" });
     await page.goto(address);
-    await page.getByText(/there are no results/).first().waitFor();
+    await page
+      .getByText(/there are no results/)
+      .first()
+      .waitFor();
     await accessible(page, "results that are gone");
     assert.deepEqual(faults, []);
     await page.close();
@@ -267,7 +328,14 @@ describe("results", () => {
   test("that are half written or no results at all are told from whole ones", async () => {
     const folder = join(place.path, "labs/results/half");
     for (const [name, files] of Object.entries({
-      "20260101T000000-0000": { "report.json": '{"lab": "half", "pipes": [{"link"' }, "20260101T000001-0000": {}, "20260101T000002-0000": { "report.json": "[]", "plan.json": "\0\0", "samples.csv": "\u00ff,\"\n", "events.jsonl": "{\n" },
+      "20260101T000000-0000": { "report.json": '{"lab": "half", "pipes": [{"link"' },
+      "20260101T000001-0000": {},
+      "20260101T000002-0000": {
+        "report.json": "[]",
+        "plan.json": "\0\0",
+        "samples.csv": '\u00ff,"\n',
+        "events.jsonl": "{\n",
+      },
     })) {
       mkdirSync(join(folder, name), { recursive: true });
       for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, name, path), text);
@@ -318,7 +386,16 @@ describe("a lab file", () => {
     // A file system of its own for the folder, of 96 KiB, which is made read only when the file `ro` beside it comes.
     const script = `mount -t tmpfs -o size=96k none . && cd "$PWD" && cp ../kept.yaml kept.yaml || exit 1; (while [ ! -e ../ro ]; do sleep 0.05; done; mount -o remount,ro . && touch ../is-ro) & exec "$@"`;
     writeFileSync(join(place.path, "kept.yaml"), TEXT);
-    const own = await serve(place, ["kept.yaml"], 1, ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+    const own = await serve(place, ["kept.yaml"], 1, [
+      "unshare",
+      "--user",
+      "--map-root-user",
+      "--mount",
+      "sh",
+      "-c",
+      script,
+      "sh",
+    ]);
     const { page, faults } = await visit(browser, own.addresses[0] ?? "", "#/edit/kept.yaml", { allow: /5\d\d|40\d/ });
     await page.locator(".cm-content", { hasText: "name: kept" }).waitFor();
     const save = async (text: string, sign: RegExp): Promise<void> => {
@@ -329,7 +406,13 @@ describe("a lab file", () => {
       for (let count = await close.count(); count > 0; count -= 1) await close.first().click();
     };
     await save("# it fits\n", /saved/);
-    await page.evaluate(async () => { await fetch("/api/files/filler.yaml", { method: "PUT", headers: { "If-None-Match": "*" }, body: `# ${"x".repeat(80_000)}` }); });
+    await page.evaluate(async () => {
+      await fetch("/api/files/filler.yaml", {
+        method: "PUT",
+        headers: { "If-None-Match": "*" },
+        body: `# ${"x".repeat(80_000)}`,
+      });
+    });
     await save(`# ${"too much ".repeat(2)}\n`.repeat(3), /saved|No space|full/);
     await page.locator(".cm-content").click();
     await page.evaluate((text) => navigator.clipboard?.writeText(text).catch(() => undefined), "");
@@ -341,7 +424,11 @@ describe("a lab file", () => {
     const disk = await page.evaluate(async () => (await fetch("/api/files/kept.yaml")).text());
     assert.match(disk, /^name: kept[^]*# it fits\n/);
     assert.doesNotMatch(disk, /yyy/);
-    const names = await page.evaluate(async () => ((await (await fetch("/api/files")).json()) as { files: { path: string }[] }).files.map(({ path }) => path).sort());
+    const names = await page.evaluate(async () =>
+      ((await (await fetch("/api/files")).json()) as { files: { path: string }[] }).files
+        .map(({ path }) => path)
+        .sort(),
+    );
     assert.deepEqual(names, ["filler.yaml", "kept.yaml"]);
     writeFileSync(join(place.path, "ro"), "");
     while (!existsSync(join(place.path, "is-ro"))) await page.waitForTimeout(50);
@@ -351,7 +438,7 @@ describe("a lab file", () => {
     await page.keyboard.press("Control+s");
     await page.locator(".toast.error", { hasText: /Read-only/i }).waitFor();
     await page.locator(".badge", { hasText: "not saved" }).waitFor();
-    assert.match((await page.locator(".cm-content").innerText()), /name: kept/);
+    assert.match(await page.locator(".cm-content").innerText(), /name: kept/);
     assert.deepEqual(faults, []);
     await page.close();
     await own.end();

@@ -6,7 +6,8 @@ import type { Page, WebSocketRoute } from "playwright-core";
 
 export const ORIGIN = "http://netloom.test";
 const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 export interface Double {
   /** Answers of the server, by what is behind /api/; with the method before it if it is not GET. */
@@ -17,7 +18,11 @@ export interface Double {
 }
 
 export class Answer {
-  constructor(readonly status: number, readonly body: unknown, readonly headers: Record<string, string> = {}) {}
+  constructor(
+    readonly status: number,
+    readonly body: unknown,
+    readonly headers: Record<string, string> = {},
+  ) {}
 }
 
 /** Lets a page meet the double. */
@@ -26,14 +31,31 @@ export async function play(page: Page, bundle: string, double: Double): Promise<
     const url = new URL(route.request().url());
     if (!url.pathname.startsWith("/api/")) {
       const file = join(bundle, url.pathname.startsWith("/assets/") ? url.pathname : "index.html");
-      await (existsSync(file) ? route.fulfill({ status: 200, body: readFileSync(file), contentType: TYPES[extname(file)] ?? "application/octet-stream", headers: { "Content-Security-Policy": POLICY } }) : route.fulfill({ status: 404 }));
+      await (existsSync(file)
+        ? route.fulfill({
+            status: 200,
+            body: readFileSync(file),
+            contentType: TYPES[extname(file)] ?? "application/octet-stream",
+            headers: { "Content-Security-Policy": POLICY },
+          })
+        : route.fulfill({ status: 404 }));
       return;
     }
     const what = `${route.request().method() === "GET" ? "" : `${route.request().method()} `}${decodeURIComponent(url.pathname.slice(5))}`;
     const known = double.answers[what] ?? (/^labs\/[^]+\/terminals$/.test(what) ? { terminals: [] } : undefined);
-    const answer: unknown = typeof known === "function" ? await (known as (body: string, url: URL) => unknown)(route.request().postData() ?? "", url) : known;
+    const answer: unknown =
+      typeof known === "function"
+        ? await (known as (body: string, url: URL) => unknown)(route.request().postData() ?? "", url)
+        : known;
     if (answer === undefined) await route.fulfill({ status: 404, json: { message: `the double knows no ${what}` } });
-    else if (answer instanceof Answer) await route.fulfill({ status: answer.status, ...(Buffer.isBuffer(answer.body) || typeof answer.body === "string" ? { body: answer.body } : { json: answer.body }), headers: answer.headers });
+    else if (answer instanceof Answer)
+      await route.fulfill({
+        status: answer.status,
+        ...(Buffer.isBuffer(answer.body) || typeof answer.body === "string"
+          ? { body: answer.body }
+          : { json: answer.body }),
+        headers: answer.headers,
+      });
     else await route.fulfill({ status: 200, json: answer });
   });
   await page.routeWebSocket(/netloom\.test\/api\//, (socket) => {

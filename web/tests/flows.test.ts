@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { NETLOOM } from "./fixtures";
-import { accessible, launch, place as made, serve, visit, type Seen, type Served, type Wish } from "./real";
+import { accessible, launch, place as made, type Seen, type Served, serve, visit, type Wish } from "./real";
 
 const WATCHED = `name: watched
 nodes: {client: {}, router: {kind: router}, server: {}}
@@ -44,7 +44,10 @@ before(async () => {
   place = made({ "watched.yaml": WATCHED, "stepped.yaml": VIRTUAL, "played.yaml": PLAYED, "shared.yaml": SHARED });
   place.call("up", "watched.yaml");
   // It ends with the lab.
-  spawn(NETLOOM, ["exec", "watched", "client", "--", "ping", "-q", "-i", "0.02", "-s", "1000", "server"], { env: place.environment, stdio: "ignore" });
+  spawn(NETLOOM, ["exec", "watched", "client", "--", "ping", "-q", "-i", "0.02", "-s", "1000", "server"], {
+    env: place.environment,
+    stdio: "ignore",
+  });
   place.call("up", "stepped.yaml", "--clock", "virtual");
   place.call("sim", "played.yaml", "--for", "1s");
   server = await serve(place);
@@ -68,12 +71,19 @@ test("packets of a link are captured as a file and by the command for Wireshark"
   const { page, faults } = await open("#/lab/watched");
   await ready(page);
   await command(page, "show link bottleneck");
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download until stopped" }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download until stopped" }).click(),
+  ]);
   await page.getByRole("button", { name: "Copy command for Wireshark" }).click();
   const words = (await page.locator(".panel pre").textContent()) ?? "";
   assert.match(words, /^netloom capture watched bottleneck \| wireshark -k -i -$/);
   // What Wireshark would get from it: the head of pcapng and packets.
-  const live = spawnSync("sh", ["-c", `timeout 2 "$NETLOOM" ${words.replace(/^netloom /, "").replace(/\|.*/, "| head -c 1500")}`], { env: { ...place.environment, NETLOOM } });
+  const live = spawnSync(
+    "sh",
+    ["-c", `timeout 2 "$NETLOOM" ${words.replace(/^netloom /, "").replace(/\|.*/, "| head -c 1500")}`],
+    { env: { ...place.environment, NETLOOM } },
+  );
   assert.equal(live.stdout.readUInt32BE(0), 0x0a0d0d0a);
   assert.ok(live.stdout.length >= 1500, `${live.stdout.length} bytes, ${String(live.stderr)}`);
   // The download grows until it is stopped, here by the browser.
@@ -84,8 +94,12 @@ test("packets of a link are captured as a file and by the command for Wireshark"
 });
 
 test("a real connection has curves, and its packets move on the map and are dropped", async () => {
-  const inside = (node: string, ...words: string[]) => spawn(NETLOOM, ["exec", "watched", node, "--", ...words], { env: place.environment, stdio: "ignore" });
-  const programs = [inside("server", "iperf3", "-s"), inside("client", "sh", "-c", "until iperf3 -c server -t 120; do sleep 0.2; done")];
+  const inside = (node: string, ...words: string[]) =>
+    spawn(NETLOOM, ["exec", "watched", node, "--", ...words], { env: place.environment, stdio: "ignore" });
+  const programs = [
+    inside("server", "iperf3", "-s"),
+    inside("client", "sh", "-c", "until iperf3 -c server -t 120; do sleep 0.2; done"),
+  ];
   try {
     const { page, faults } = await open("#/lab/watched", { motion: "no-preference" });
     await ready(page);
@@ -95,20 +109,32 @@ test("a real connection has curves, and its packets move on the map and are drop
     const row = table.getByRole("row", { name: /server:5201.*[1-9]\S* [kM]bit\/s/ });
     await row.first().waitFor();
     // Curves begin when they are looked at.
-    for (const [place, words] of [[0, /[1-9]\d* packets/], [1, /[1-9]\S* ms/]] as const) {
+    for (const [place, words] of [
+      [0, /[1-9]\d* packets/],
+      [1, /[1-9]\S* ms/],
+    ] as const) {
       const plot = page.locator(".tcp .liveplot").nth(place);
       await plot.scrollIntoViewIfNeeded();
       await plot.locator("canvas").waitFor();
       await plot.locator("output", { hasText: words }).first().waitFor();
     }
     // Packets of it are on their way, in its colour, and some do not fit into the queue of 20 packets.
-    await page.waitForFunction(() => { const map = document.querySelector<HTMLElement>(".mapcanvas")?.dataset; return Number(map?.["dots"]) > 3 && Number(map?.["fell"]) > 0; });
+    await page.waitForFunction(() => {
+      const map = document.querySelector<HTMLElement>(".mapcanvas")?.dataset;
+      return Number(map?.["dots"]) > 3 && Number(map?.["fell"]) > 0;
+    });
     await row.locator(".flow").first().waitFor();
     await page.getByText("Legend").click();
-    await page.locator(".maplegend li", { hasText: /TCP .*:5201/ }).first().waitFor();
+    await page
+      .locator(".maplegend li", { hasText: /TCP .*:5201/ })
+      .first()
+      .waitFor();
     await accessible(page, "a node with a real connection");
     await page.keyboard.press("5");
-    await table.getByRole("button", { name: /^server:5201 → client:/ }).first().click();
+    await table
+      .getByRole("button", { name: /^server:5201 → client:/ })
+      .first()
+      .click();
     await page.getByRole("heading", { name: /^server:5201 → client:/ }).waitFor();
     assert.deepEqual(faults, []);
     await page.close();
@@ -131,16 +157,19 @@ test("a slider acts on the lab at once", async () => {
     WebSocket.prototype.send = function (data) {
       const said = JSON.parse(String(data)) as { id: unknown; request: string };
       if (said.request === "set") asked.add(said.id);
-      if (!heard.has(this)) this.addEventListener("message", (event: MessageEvent) => {
-        const reply = JSON.parse(String(event.data)) as { id: unknown; reply?: string };
-        if (reply.reply === "done" && asked.delete(reply.id)) answered(performance.now());
-      });
+      if (!heard.has(this))
+        this.addEventListener("message", (event: MessageEvent) => {
+          const reply = JSON.parse(String(event.data)) as { id: unknown; reply?: string };
+          if (reply.reply === "done" && asked.delete(reply.id)) answered(performance.now());
+        });
       heard.add(this);
       send.call(this, data);
     };
     const all: number[] = [];
     for (let turn = 0; turn < 20; turn++) {
-      const end = new Promise<number>((done) => { answered = done; });
+      const end = new Promise<number>((done) => {
+        answered = done;
+      });
       const begin = performance.now();
       slider.value = String(turn % 2 ? 0.4 : 0.45);
       slider.dispatchEvent(new Event("input"));
@@ -150,10 +179,17 @@ test("a slider acts on the lab at once", async () => {
     WebSocket.prototype.send = send;
     return all.sort((a, b) => a - b);
   });
-  console.log(`from a slider to the changed link: ${spans[0]?.toFixed(1)} ms at least, ${spans[10]?.toFixed(1)} ms mostly, ${spans[19]?.toFixed(1)} ms at most`);
+  console.log(
+    `from a slider to the changed link: ${spans[0]?.toFixed(1)} ms at least, ${spans[10]?.toFixed(1)} ms mostly, ${spans[19]?.toFixed(1)} ms at most`,
+  );
   assert.ok(spans.length === 20 && (spans[10] ?? 1e9) < 5_000, String(spans));
-  const { pipes } = JSON.parse(place.call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as { pipes: { link: string; rate_bits_per_second: number }[] };
-  assert.ok(pipes.some(({ link, rate_bits_per_second }) => link === "bottleneck" && rate_bits_per_second === 2_500_000), JSON.stringify(pipes));
+  const { pipes } = JSON.parse(place.call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as {
+    pipes: { link: string; rate_bits_per_second: number }[];
+  };
+  assert.ok(
+    pipes.some(({ link, rate_bits_per_second }) => link === "bottleneck" && rate_bits_per_second === 2_500_000),
+    JSON.stringify(pipes),
+  );
   assert.deepEqual(faults, []);
   place.call("set", "watched", "bottleneck", "rate=2 Mbit/s");
   await page.close();
@@ -182,13 +218,23 @@ test("virtual time goes on in steps, by buttons and by keys, and stands still in
   const [stands] = [await time(), await page.waitForTimeout(300)];
   assert.equal(await time(), stands);
   // The lab says the same.
-  const now = JSON.parse(place.call("stats", "stepped", "--json", "--once").split("\n")[0] ?? "{}") as { since_zero_ns?: number; at_ns: number };
+  const now = JSON.parse(place.call("stats", "stepped", "--json", "--once").split("\n")[0] ?? "{}") as {
+    since_zero_ns?: number;
+    at_ns: number;
+  };
   assert.ok(Math.abs((now.since_zero_ns ?? now.at_ns) / 1e9 - stands) < 0.02, JSON.stringify(now).slice(0, 300));
   // What is on its way at an instant stands at its place, and moves with time alone.
   const motion = await open("#/lab/stepped", { motion: "no-preference" });
-  const pings = spawn(NETLOOM, ["exec", "stepped", "a", "--", "ping", "-i", "0.02", "-c", "500", "b"], { env: place.environment, stdio: "ignore" });
+  const pings = spawn(NETLOOM, ["exec", "stepped", "a", "--", "ping", "-i", "0.02", "-c", "500", "b"], {
+    env: place.environment,
+    stdio: "ignore",
+  });
   await ready(motion.page);
-  for (let step = 0; await motion.page.locator(".mapcanvas").getAttribute("data-dots").then(Number) === 0; step += 1) {
+  for (
+    let step = 0;
+    (await motion.page.locator(".mapcanvas").getAttribute("data-dots").then(Number)) === 0;
+    step += 1
+  ) {
     assert.ok(step < 20, "packets that are on their way");
     await motion.page.getByRole("button", { name: "advance by 100 ms" }).click();
     await motion.page.waitForTimeout(700);
@@ -225,13 +271,23 @@ test("a network is generated, a foreign one brought in, and a lab given to anoth
   // What is no network is refused in words.
   const again = page.waitForEvent("filechooser");
   await command(page, "import a file");
-  await (await again).setFiles({ name: "nothing.gml", mimeType: "text/plain", buffer: Buffer.from("graph [ node [ id") });
+  await (await again).setFiles({
+    name: "nothing.gml",
+    mimeType: "text/plain",
+    buffer: Buffer.from("graph [ node [ id"),
+  });
   await page.locator(".toast.error").first().waitFor();
   await command(page, "export for another");
   await page.locator("dialog.sheet").waitFor();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.locator("dialog.sheet").getByRole("button", { name: "graphml" }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.locator("dialog.sheet").getByRole("button", { name: "graphml" }).click(),
+  ]);
   assert.match(readFileSync(await download.path(), "utf8"), /<graphml/);
-  assert.deepEqual(faults.filter((fault) => !fault.includes("422")), []);
+  assert.deepEqual(
+    faults.filter((fault) => !fault.includes("422")),
+    [],
+  );
   await page.close();
 });
 
@@ -243,35 +299,54 @@ describe("a replay", () => {
     await page.getByRole("slider", { name: "speed" }).fill("19");
     await page.getByRole("button", { name: "● Video" }).click();
     await page.waitForTimeout(1200);
-    const [video] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "■ Stop" }).click()]);
+    const [video] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "■ Stop" }).click(),
+    ]);
     const bytes = readFileSync(await video.path());
     assert.equal(bytes.readUInt32BE(0), 0x1a45dfa3, "WebM");
     // It can be played, has the size of the map, and is not all of one colour.
     const seen = await page.evaluate(async (text) => {
       const film = document.createElement("video");
-      film.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], { type: "video/webm" }));
+      film.src = URL.createObjectURL(
+        new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], { type: "video/webm" }),
+      );
       film.muted = true;
-      await new Promise((done, failed) => { film.onloadeddata = done; film.onerror = () => failed(new Error(film.error?.message)); });
+      await new Promise((done, failed) => {
+        film.onloadeddata = done;
+        film.onerror = () => failed(new Error(film.error?.message));
+      });
       await film.play();
-      await new Promise((done) => { const wait = (): void => void (film.currentTime > 0.4 || film.ended ? done(null) : setTimeout(wait, 20)); wait(); });
+      await new Promise((done) => {
+        const wait = (): void => void (film.currentTime > 0.4 || film.ended ? done(null) : setTimeout(wait, 20));
+        wait();
+      });
       const canvas = document.createElement("canvas");
       [canvas.width, canvas.height] = [film.videoWidth, film.videoHeight];
       const pen = canvas.getContext("2d");
       pen?.drawImage(film, 0, 0);
-      const colours = new Set(new Uint32Array(pen?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0)));
+      const colours = new Set(
+        new Uint32Array(pen?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0)),
+      );
       return { width: film.videoWidth, colours: colours.size };
     }, bytes.toString("base64"));
     assert.ok(seen.width > 300 && seen.colours > 10, JSON.stringify(seen));
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByRole("slider", { name: /time of the replay/ }).focus();
     await page.keyboard.press("Home");
-    const [svg] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "save a span as moving SVG" }).click()]);
+    const [svg] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "save a span as moving SVG" }).click(),
+    ]);
     const picture = readFileSync(await svg.path(), "utf8");
     assert.ok((picture.match(/<animateTransform/g) ?? []).length > 5 && !/NaN|undefined|<script/.test(picture));
     // It moves by itself.
     const own = await browser.newPage();
     await own.setContent(picture.replace(/^<\?xml[^>]*>/, ""));
-    const places = (): Promise<string> => own.evaluate(() => [...document.querySelectorAll("g[opacity] > g")].map((one) => one.getBoundingClientRect().x.toFixed(0)).join());
+    const places = (): Promise<string> =>
+      own.evaluate(() =>
+        [...document.querySelectorAll("g[opacity] > g")].map((one) => one.getBoundingClientRect().x.toFixed(0)).join(),
+      );
     const [first] = [await places(), await own.waitForTimeout(700)];
     assert.notEqual(await places(), first);
     await own.close();
@@ -292,7 +367,10 @@ describe("a replay", () => {
     writeFileSync(journal, bytes);
     const { page, faults } = await open("#/", { allow: /4\d\d|5\d\d/ });
     await page.getByRole("link", { name: "torn", exact: true }).click();
-    await page.getByText(/damaged|cut off|no packets|cannot/i).first().waitFor();
+    await page
+      .getByText(/damaged|cut off|no packets|cannot/i)
+      .first()
+      .waitFor();
     await accessible(page, "a damaged journal");
     // A folder that goes away while it is looked at.
     rmSync(run, { recursive: true });
@@ -304,12 +382,27 @@ describe("a replay", () => {
 });
 
 test("two people write one file, and others write it on disk: nothing is lost", async () => {
-  const [one, two] = [await open("#/edit/shared.yaml", { allow: /412/ }), await open("#/edit/shared.yaml", { allow: /412/ })];
+  const [one, two] = [
+    await open("#/edit/shared.yaml", { allow: /412/ }),
+    await open("#/edit/shared.yaml", { allow: /412/ }),
+  ];
   for (const { page } of [one, two]) await page.locator(".cm-content", { hasText: "name: shared" }).waitFor();
-  const shown = (seen: Seen, text: string): Promise<void> => seen.page.locator(".cm-content", { hasText: text }).waitFor();
-  const atEnd = async (seen: Seen, text: string): Promise<void> => { await seen.page.locator(".cm-content").click(); await seen.page.keyboard.press("Control+End"); await seen.page.keyboard.type(text); };
-  const atBegin = async (seen: Seen, text: string): Promise<void> => { await seen.page.locator(".cm-content").click(); await seen.page.keyboard.press("Control+Home"); await seen.page.keyboard.type(text); };
-  const save = async (seen: Seen): Promise<void> => { await seen.page.keyboard.press("Control+s"); await seen.page.locator(".badge", { hasText: "not saved" }).waitFor({ state: "detached" }); };
+  const shown = (seen: Seen, text: string): Promise<void> =>
+    seen.page.locator(".cm-content", { hasText: text }).waitFor();
+  const atEnd = async (seen: Seen, text: string): Promise<void> => {
+    await seen.page.locator(".cm-content").click();
+    await seen.page.keyboard.press("Control+End");
+    await seen.page.keyboard.type(text);
+  };
+  const atBegin = async (seen: Seen, text: string): Promise<void> => {
+    await seen.page.locator(".cm-content").click();
+    await seen.page.keyboard.press("Control+Home");
+    await seen.page.keyboard.type(text);
+  };
+  const save = async (seen: Seen): Promise<void> => {
+    await seen.page.keyboard.press("Control+s");
+    await seen.page.locator(".badge", { hasText: "not saved" }).waitFor({ state: "detached" });
+  };
   // Each at another place: the second one has both before it saves.
   await atEnd(two, "# the second\n");
   await atBegin(one, "# the first\n");
@@ -359,7 +452,10 @@ test("a page whose server is killed goes on with the next one, and a lab that en
   const door = await page.context().newPage();
   await door.goto(second.addresses[0] ?? "");
   await page.getByRole("alert").waitFor({ state: "detached" });
-  await page.waitForFunction((was) => parseFloat(document.querySelector(".time")?.textContent ?? "") > was + 0.5, stands);
+  await page.waitForFunction(
+    (was) => parseFloat(document.querySelector(".time")?.textContent ?? "") > was + 0.5,
+    stands,
+  );
   // The lab ends by another hand.
   spawnSync(NETLOOM, ["down", "watched"], { env: place.environment, stdio: "ignore" });
   await page.getByText("This lab has ended").waitFor();

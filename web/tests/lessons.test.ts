@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { accessible, launch, place as made, serve, visit, type Seen, type Served } from "./real";
+import { accessible, launch, place as made, type Seen, type Served, serve, visit } from "./real";
 
 const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
 /** Routing, queues and congestion control learn at their own pace. */
@@ -46,9 +46,11 @@ const tasks = async (page: Page): Promise<void> => {
 };
 
 const met = async (page: Page, count: number): Promise<void> => {
-  await page.waitForFunction((wanted) => document.querySelectorAll(".panel .tasks .badge.good").length >= wanted, count).catch(async (error: unknown) => {
-    assert.fail(`task ${count} is not met: ${await page.locator("body").innerText()}\n${String(error)}`);
-  });
+  await page
+    .waitForFunction((wanted) => document.querySelectorAll(".panel .tasks .badge.good").length >= wanted, count)
+    .catch(async (error: unknown) => {
+      assert.fail(`task ${count} is not met: ${await page.locator("body").innerText()}\n${String(error)}`);
+    });
 };
 
 /** By the list of commands, as by the map. */
@@ -84,7 +86,11 @@ async function ring(): Promise<void> {
 
 /** In real time a node has what this machine's kernel has; in virtual time, kernels of its own, which know BBR. */
 function withBbr(): void {
-  if (process.env["CLOCK"] !== "virtual" && /\bbbr\b/.test(readFileSync("/proc/sys/net/ipv4/tcp_available_congestion_control", "utf8"))) return;
+  if (
+    process.env["CLOCK"] !== "virtual" &&
+    /\bbbr\b/.test(readFileSync("/proc/sys/net/ipv4/tcp_available_congestion_control", "utf8"))
+  )
+    return;
   const text = readFileSync(join(WEB, "../examples/lessons/bbr.yaml"), "utf8");
   writeFileSync(join(place.path, "labs/lesson-bbr.yaml"), `${text}clock: virtual\n`);
 }
@@ -117,12 +123,18 @@ async function leave(page: Page): Promise<void> {
 
 test("a ring heals, and CUBIC meets BBR: each lesson is played to its last task", async () => {
   const began = Date.now();
-  await Promise.all([ring().then(() => console.log(`the ring: ${(Date.now() - began) / 1000} s`)), congestion().then(() => console.log(`CUBIC against BBR: ${(Date.now() - began) / 1000} s`))]);
+  await Promise.all([
+    ring().then(() => console.log(`the ring: ${(Date.now() - began) / 1000} s`)),
+    congestion().then(() => console.log(`CUBIC against BBR: ${(Date.now() - began) / 1000} s`)),
+  ]);
 });
 
 test("a lesson whose lab does not come up says why", async () => {
   // The learner's own file of that name is not written over.
-  writeFileSync(join(place.path, "labs/lesson-bufferbloat.yaml"), "name: lesson-bufferbloat\nnodes: [a]\nlinks: {l: {ends: [a, nobody]}}\n");
+  writeFileSync(
+    join(place.path, "labs/lesson-bufferbloat.yaml"),
+    "name: lesson-bufferbloat\nnodes: [a]\nlinks: {l: {ends: [a, nobody]}}\n",
+  );
   const { page, faults } = await visit(browser, server.addresses[0] ?? "", "#/lessons/bufferbloat", { allow: /412/ });
   await page.getByRole("button", { name: "Bring the lab up" }).click();
   await page.getByRole("alert").filter({ hasText: "did not come up" }).filter({ hasText: "nobody" }).waitFor();

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { HOSTILE, scratch } from "./fixtures";
-import { lab, packet, ROW, SCENE, sender, type Played } from "./played";
+import { lab, type Played, packet, ROW, SCENE, sender } from "./played";
 import { accessible, fits, known, launch } from "./real";
 import { serve } from "./wire";
 
@@ -16,7 +16,13 @@ const bundle = process.env["PAGE"] || join(place.path, "bundle");
 let browser: Browser;
 
 before(async () => {
-  if (!process.env["PAGE"]) await build({ configFile: join(WEB, "vite.ui.config.ts"), root: join(WEB, "ui"), build: { outDir: bundle, emptyOutDir: true }, logLevel: "warn" });
+  if (!process.env["PAGE"])
+    await build({
+      configFile: join(WEB, "vite.ui.config.ts"),
+      root: join(WEB, "ui"),
+      build: { outDir: bundle, emptyOutDir: true },
+      logLevel: "warn",
+    });
   browser = await launch();
 });
 after(async () => {
@@ -24,14 +30,42 @@ after(async () => {
   place.done();
 });
 
-interface Opened { page: Page; faults: string[]; done: () => Promise<void> }
+interface Opened {
+  page: Page;
+  faults: string[];
+  done: () => Promise<void>;
+}
 
-async function open(played: Played, { width = 1280, theme = "light" as "light" | "dark", motion = "no-preference" as "reduce" | "no-preference" } = {}): Promise<Opened> {
+async function open(
+  played: Played,
+  { width = 1280, theme = "light" as "light" | "dark", motion = "no-preference" as "reduce" | "no-preference" } = {},
+): Promise<Opened> {
   const { address, done } = await serve(bundle, {
-    answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 7 } }, labs: { labs: [ROW] }, "labs/played/terminals": { terminals: [] }, results: { results: [] }, files: { files: [], left_out: 0 }, keys: { top: "lab", sections: {} },
+    answers: {
+      state: {
+        version: "0.1.0",
+        role: "edit",
+        shared: false,
+        opened: null,
+        folder: "/labs",
+        results_folder: "/labs/results",
+        protocol: { major: 1, minor: 7 },
+      },
+      labs: { labs: [ROW] },
+      "labs/played/terminals": { terminals: [] },
+      results: { results: [] },
+      files: { files: [], left_out: 0 },
+      keys: { top: "lab", sections: {} },
       // Where nodes are is known later than what packets do.
-      "POST check": async () => { await new Promise((done) => setTimeout(done, 500)); return { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene: SCENE }; } },
-    sockets: { "/control": played.speak, "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [ROW] })) },
+      "POST check": async () => {
+        await new Promise((done) => setTimeout(done, 500));
+        return { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene: SCENE };
+      },
+    },
+    sockets: {
+      "/control": played.speak,
+      "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [ROW] })),
+    },
   });
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme, reducedMotion: motion });
   await known(page);
@@ -41,7 +75,15 @@ async function open(played: Played, { width = 1280, theme = "light" as "light" |
   page.on("pageerror", (error) => faults.push(error.stack ?? String(error)));
   await page.goto(`${address}/#/lab/played`);
   await page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
-  return { page, faults, done: async () => { assert.deepEqual(faults, []); await page.close(); done(); } };
+  return {
+    page,
+    faults,
+    done: async () => {
+      assert.deepEqual(faults, []);
+      await page.close();
+      done();
+    },
+  };
 }
 
 const asks = (played: Played, events: string): Record<string, unknown> | null => played.held.get(events) ?? null;
@@ -59,10 +101,11 @@ const command = async (page: Page, words: string): Promise<void> => {
   await page.keyboard.press("Enter");
 };
 /** Puts the page behind others, or before them. */
-const hide = (page: Page, state: "hidden" | "visible"): Promise<void> => page.evaluate((is) => {
-  Object.defineProperty(document, "visibilityState", { value: is, configurable: true });
-  document.dispatchEvent(new Event("visibilitychange"));
-}, state);
+const hide = (page: Page, state: "hidden" | "visible"): Promise<void> =>
+  page.evaluate((is) => {
+    Object.defineProperty(document, "visibilityState", { value: is, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, state);
 const table = (page: Page) => page.getByRole("region", { name: "TCP connections" });
 
 describe("TCP connections", () => {
@@ -80,12 +123,20 @@ describe("TCP connections", () => {
     await own.getByText(/^2[34]\d(\.\d)? kbit\/s$/).waitFor();
     await page.locator(".tcp .liveplot").first().scrollIntoViewIfNeeded();
     await page.locator(".tcp .liveplot canvas").first().waitFor();
-    assert.deepEqual(await page.locator(".tcp .liveplot .title").allTextContents(), ["Congestion window", "Round-trip time", "Delivery rate", "Retransmissions per second"]);
+    assert.deepEqual(await page.locator(".tcp .liveplot .title").allTextContents(), [
+      "Congestion window",
+      "Round-trip time",
+      "Delivery rate",
+      "Retransmissions per second",
+    ]);
     const first = table(page).getByRole("row").nth(1);
     assert.match(await first.innerText(), /server:5201\s+cubic, established/);
     // What it carries is told when there are two samples: 1 MB per second.
     await first.getByText(/^8(\.\d+)? Mbit\/s$/).waitFor();
-    assert.match((await page.locator(".tcp .liveplot").first().innerText()), /window\s*\d+ packets\s*slow-start threshold\s*42 packets/);
+    assert.match(
+      await page.locator(".tcp .liveplot").first().innerText(),
+      /window\s*\d+ packets\s*slow-start threshold\s*42 packets/,
+    );
     await accessible(page, "a node with connections");
     // Nobody looks: not behind another page, not at another tab, and not at a router without programs.
     await hide(page, "hidden");
@@ -115,7 +166,8 @@ describe("TCP connections", () => {
       await page.setViewportSize({ width, height: 800 });
       await fits(page, `TCP at ${width}`);
     }
-    played.connections = (told) => told.map((of) => ({ ...of, connections: of.connections.filter(({ congestion }) => congestion !== "bbr") }));
+    played.connections = (told) =>
+      told.map((of) => ({ ...of, connections: of.connections.filter(({ congestion }) => congestion !== "bbr") }));
     await page.locator(".tcp tr.ended", { hasText: "client:40002" }).waitFor();
     assert.match(await page.locator(".tcp tr.ended").innerText(), /bbr, ended/);
     // What was chosen stays on show.
@@ -123,14 +175,27 @@ describe("TCP connections", () => {
     await command(page, "show tcp connection client:40001");
     await page.getByRole("heading", { name: "client:40001 → server:5201" }).waitFor();
     // One that ends is forgotten after a minute.
-    await page.evaluate(() => { const now = performance.now.bind(performance); performance.now = () => now() + 61_000; });
+    await page.evaluate(() => {
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 61_000;
+    });
     await page.locator(".tcp tr.ended").waitFor({ state: "detached" });
     await done();
   });
 
   test("are bounded in number, and what is left out is said", async () => {
     const played = lab();
-    played.connections = (told) => told.map((of) => ({ ...of, left_out: of.node === "client" ? 7 : 0, connections: of.node === "router" ? [] : Array.from({ length: 150 }, (_, number) => sender(number + 1, "cubic", 9, { local: `10.0.0.1:${number}` })) }));
+    played.connections = (told) =>
+      told.map((of) => ({
+        ...of,
+        left_out: of.node === "client" ? 7 : 0,
+        connections:
+          of.node === "router"
+            ? []
+            : Array.from({ length: 150 }, (_, number) =>
+                sender(number + 1, "cubic", 9, { local: `10.0.0.1:${number}` }),
+              ),
+      }));
     const { page, done } = await open(played, { motion: "reduce" });
     await page.getByRole("tab", { name: "TCP" }).click();
     await page.getByText("and 107 more, which carry less").waitFor();
@@ -148,7 +213,12 @@ describe("TCP connections", () => {
     await accessible(page, "a refusal");
     await done();
     const failing = lab();
-    failing.connections = (told) => told.map((of) => ({ ...of, connections: [], failure: of.node === "client" ? "its kernel has no sock_diag" : null }));
+    failing.connections = (told) =>
+      told.map((of) => ({
+        ...of,
+        connections: [],
+        failure: of.node === "client" ? "its kernel has no sock_diag" : null,
+      }));
     const other = await open(failing);
     await other.page.getByRole("tab", { name: "TCP" }).click();
     await other.page.getByText("client: its kernel has no sock_diag").waitFor();
@@ -164,8 +234,26 @@ describe("TCP connections", () => {
 
   test("with markup in them are text", async () => {
     const played = lab();
-    played.connections = (told) => told.map((of) => ({ ...of, connections: of.node === "client" ? [sender(1, HOSTILE, 9, { local: HOSTILE, remote: HOSTILE, state: HOSTILE, ca_state: HOSTILE, figures: { [HOSTILE]: 1 } })] : [] }));
-    played.packets = (at) => [packet(2, at, 1, { protocol: HOSTILE }), packet(2, at, 1, { dropped: { at_ns: at, cause: HOSTILE } })];
+    played.connections = (told) =>
+      told.map((of) => ({
+        ...of,
+        connections:
+          of.node === "client"
+            ? [
+                sender(1, HOSTILE, 9, {
+                  local: HOSTILE,
+                  remote: HOSTILE,
+                  state: HOSTILE,
+                  ca_state: HOSTILE,
+                  figures: { [HOSTILE]: 1 },
+                }),
+              ]
+            : [],
+      }));
+    played.packets = (at) => [
+      packet(2, at, 1, { protocol: HOSTILE }),
+      packet(2, at, 1, { dropped: { at_ns: at, cause: HOSTILE } }),
+    ];
     const { page, done } = await open(played);
     await page.getByRole("tab", { name: "TCP" }).click();
     await page.getByText("Legend").click();
@@ -182,25 +270,71 @@ test("what a node of two links sends and receives is told of each", async () => 
   const own = page.locator(".panel > .plots .liveplot");
   await own.nth(1).waitFor();
   assert.deepEqual(await own.locator(".title").allTextContents(), ["Sends", "Receives"]);
-  for (const [place, rates] of [[0, [/^2[34]\d(\.\d)? kbit\/s$/, /^9(\.\d+)? Mbit\/s$/]], [1, [/^9(\.\d+)? Mbit\/s$/, /^2[34]\d(\.\d)? kbit\/s$/]]] as const) {
-    assert.deepEqual(await own.nth(place).locator(".legend li span:not([aria-hidden])").allTextContents(), ["access", "bottleneck"]);
-    for (const [at, words] of rates.entries()) await own.nth(place).locator(".legend li").nth(at).getByText(words).waitFor();
+  for (const [place, rates] of [
+    [0, [/^2[34]\d(\.\d)? kbit\/s$/, /^9(\.\d+)? Mbit\/s$/]],
+    [1, [/^9(\.\d+)? Mbit\/s$/, /^2[34]\d(\.\d)? kbit\/s$/]],
+  ] as const) {
+    assert.deepEqual(await own.nth(place).locator(".legend li span:not([aria-hidden])").allTextContents(), [
+      "access",
+      "bottleneck",
+    ]);
+    for (const [at, words] of rates.entries())
+      await own.nth(place).locator(".legend li").nth(at).getByText(words).waitFor();
   }
   await done();
 });
 
 test("a switch that looks at groups tells which it knows, and what leads to routers", async () => {
   const played = lab();
-  const nothing = { received_reports: 1, received_queries: 0, sent_queries: 0, malformed_messages: 0, unasked_frames: 0, joined_groups: 1, left_groups: 0, unlearned_groups: 0 };
+  const nothing = {
+    received_reports: 1,
+    received_queries: 0,
+    sent_queries: 0,
+    malformed_messages: 0,
+    unasked_frames: 0,
+    joined_groups: 1,
+    left_groups: 0,
+    unlearned_groups: 0,
+  };
   played.ports = [
-    { node: "router", interface: "eth0", link: "access", snooping: { ...nothing, groups: [{ group: "239.1.2.3", vlan: null, remaining_ns: 42e9 }, { group: HOSTILE, vlan: 7, remaining_ns: 1e9 }, { group: "ff02::1:ff00:1", vlan: null, remaining_ns: 1e9 }], known_groups: 14, is_router_port: false, queriers: [] } },
-    { node: "router", interface: "eth1", link: "bottleneck", snooping: { ...nothing, unasked_frames: 1234, groups: [], known_groups: 0, is_router_port: true, queriers: ["10.0.0.6"] } },
+    {
+      node: "router",
+      interface: "eth0",
+      link: "access",
+      snooping: {
+        ...nothing,
+        groups: [
+          { group: "239.1.2.3", vlan: null, remaining_ns: 42e9 },
+          { group: HOSTILE, vlan: 7, remaining_ns: 1e9 },
+          { group: "ff02::1:ff00:1", vlan: null, remaining_ns: 1e9 },
+        ],
+        known_groups: 14,
+        is_router_port: false,
+        queriers: [],
+      },
+    },
+    {
+      node: "router",
+      interface: "eth1",
+      link: "bottleneck",
+      snooping: {
+        ...nothing,
+        unasked_frames: 1234,
+        groups: [],
+        known_groups: 0,
+        is_router_port: true,
+        queriers: ["10.0.0.6"],
+      },
+    },
   ];
   const { page, done } = await open(played, { motion: "reduce" });
   await command(page, "show node router");
   const rows = page.getByRole("region", { name: "multicast groups" }).getByRole("row");
   await rows.nth(2).waitFor();
-  assert.match(await rows.nth(1).innerText(), /access\s+239\.1\.2\.3 42 s\s+x<\/script>[^]* in VLAN 7 1 s\s+and 11 more groups\s+1 of neighbour discovery\s+–\s+0/);
+  assert.match(
+    await rows.nth(1).innerText(),
+    /access\s+239\.1\.2\.3 42 s\s+x<\/script>[^]* in VLAN 7 1 s\s+and 11 more groups\s+1 of neighbour discovery\s+–\s+0/,
+  );
   assert.match(await rows.nth(2).innerText(), /bottleneck\s+–\s+10\.0\.0\.6\s+1,234/);
   await accessible(page, "groups of a switch");
   // Those of a moment later.
@@ -224,14 +358,18 @@ test("virtual time that runs fast is told no more often than the page can show",
   // What is shown goes on: a thousand seconds in a second.
   const seconds = async (): Promise<number> => parseFloat(await page.locator(".time").innerText());
   const before = await seconds();
-  await page.waitForFunction((least) => parseFloat(document.querySelector(".time")?.textContent ?? "") > least, before + 1_000);
+  await page.waitForFunction(
+    (least) => parseFloat(document.querySelector(".time")?.textContent ?? "") > least,
+    before + 1_000,
+  );
   // When time runs slowly once more, nobody waits for the next of those samples.
   played.fast(1);
   for (const events of ["stats", "tcp"]) await until(events, () => every(events) === 250e6);
   played.fast(1_000);
   await until("fast again", () => every("stats") > 10e9);
   await page.getByRole("button", { name: "‖ pause" }).click();
-  for (const events of ["stats", "tcp"]) await until(`${events} of time that stands still`, () => every(events) === 250e6);
+  for (const events of ["stats", "tcp"])
+    await until(`${events} of time that stands still`, () => every(events) === 250e6);
   await done();
 });
 
@@ -243,29 +381,38 @@ describe("packets on the map", () => {
     const { page, done } = await open(played);
     await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["fell"]) > 2);
     assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
-    assert.ok(await shown(page) > 3);
+    assert.ok((await shown(page)) > 3);
     await page.getByText("Legend").click();
-    assert.deepEqual((await page.locator(".maplegend li:has(.flow)").allTextContents()).slice(0, 2), ["TCP client:40001 →\u00a0server:5201", "TCP client:40002 →\u00a0server:5201"]);
+    assert.deepEqual((await page.locator(".maplegend li:has(.flow)").allTextContents()).slice(0, 2), [
+      "TCP client:40001 →\u00a0server:5201",
+      "TCP client:40002 →\u00a0server:5201",
+    ]);
     // The same colour is at the connection in the list.
     await page.getByRole("tab", { name: "TCP" }).click();
     await table(page).getByRole("row").nth(4).waitFor();
     assert.equal(await table(page).locator("tbody .flow").count(), 4);
-    const places = (): Promise<string> => page.evaluate(() => {
-      // Where the map has the colour of the first flow: a copy, since a canvas that is read often is another one.
-      const map = document.querySelector<HTMLCanvasElement>(".mapcanvas canvas");
-      const canvas = document.createElement("canvas");
-      [canvas.width, canvas.height] = [map?.width ?? 1, map?.height ?? 1];
-      if (map) canvas.getContext("2d")?.drawImage(map, 0, 0);
-      const probe = document.createElement("i");
-      probe.style.color = "var(--s0)";
-      document.body.append(probe);
-      const wanted = (getComputedStyle(probe).color.match(/\d+/g) ?? []).map(Number);
-      probe.remove();
-      const { data, width } = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? { data: new Uint8ClampedArray(), width: 1 };
-      const columns = new Set<number>();
-      for (let at = 0; at < data.length; at += 4) if (data[at] === wanted[0] && data[at + 1] === wanted[1] && data[at + 2] === wanted[2]) columns.add((at / 4) % width);
-      return [...columns].join();
-    });
+    const places = (): Promise<string> =>
+      page.evaluate(() => {
+        // Where the map has the colour of the first flow: a copy, since a canvas that is read often is another one.
+        const map = document.querySelector<HTMLCanvasElement>(".mapcanvas canvas");
+        const canvas = document.createElement("canvas");
+        [canvas.width, canvas.height] = [map?.width ?? 1, map?.height ?? 1];
+        if (map) canvas.getContext("2d")?.drawImage(map, 0, 0);
+        const probe = document.createElement("i");
+        probe.style.color = "var(--s0)";
+        document.body.append(probe);
+        const wanted = (getComputedStyle(probe).color.match(/\d+/g) ?? []).map(Number);
+        probe.remove();
+        const { data, width } = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? {
+          data: new Uint8ClampedArray(),
+          width: 1,
+        };
+        const columns = new Set<number>();
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at] === wanted[0] && data[at + 1] === wanted[1] && data[at + 2] === wanted[2])
+            columns.add((at / 4) % width);
+        return [...columns].join();
+      });
     if (process.env["SHOTS"]) await page.screenshot({ path: `${process.env["SHOTS"]}/dots.png` });
     // The sign of the router has this colour, too: other places are those of packets.
     const seen = new Set<string>();
@@ -311,19 +458,31 @@ describe("packets on the map", () => {
     const flows = page.locator(".flows li");
     await flows.nth(3).waitFor();
     assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
-    assert.deepEqual((await flows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ")), ["TCP client:40001 → server:5201 forward", "TCP client:40002 → server:5201 forward", "TCP server:5201 → client:40001 backward", "TCP server:5201 → client:40002 backward"]);
+    assert.deepEqual(
+      (await flows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ")),
+      [
+        "TCP client:40001 → server:5201 forward",
+        "TCP client:40002 → server:5201 forward",
+        "TCP server:5201 → client:40001 backward",
+        "TCP server:5201 → client:40002 backward",
+      ],
+    );
     assert.equal(await shown(page), 0);
     await accessible(page, "flows of a link");
     // One that has ended is forgotten, the others stay.
     const before = played.packets;
     played.packets = (at) => before(at).filter(({ flow }) => !JSON.stringify(flow).includes("40001"));
-    await page.evaluate(() => { const now = performance.now.bind(performance); performance.now = () => now() + 11_000; });
+    await page.evaluate(() => {
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 11_000;
+    });
     await page.waitForFunction(() => document.querySelectorAll(".flows li").length === 2);
     await flows.first().getByRole("button").press("Enter");
     await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
     await until("no link is looked at", () => asks(played, "packets") === null);
     // Of many, some.
-    played.packets = (at) => Array.from({ length: 300 }, (_, number) => packet(0, at, 40_000 + number, { protocol: "udp" }));
+    played.packets = (at) =>
+      Array.from({ length: 300 }, (_, number) => packet(0, at, 40_000 + number, { protocol: "udp" }));
     await command(page, "show link access");
     await flows.nth(39).waitFor();
     await page.waitForTimeout(500);
@@ -348,30 +507,35 @@ describe("packets on the map", () => {
 
   test("are bounded, however many come", async () => {
     const played = lab();
-    played.packets = (at) => Array.from({ length: 4_000 }, (_, number) => packet(number % 4, at + number * 2e4, 40_000 + number, { wait: number % 9 ? 0 : 2e9, travel: 1e9 }));
+    played.packets = (at) =>
+      Array.from({ length: 4_000 }, (_, number) =>
+        packet(number % 4, at + number * 2e4, 40_000 + number, { wait: number % 9 ? 0 : 2e9, travel: 1e9 }),
+      );
     const { page, done } = await open(played);
     await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["dots"]) > 3);
     await page.waitForTimeout(1500);
-    assert.ok(await shown(page) <= 1_500, String(await shown(page)));
+    assert.ok((await shown(page)) <= 1_500, String(await shown(page)));
     await page.getByText("Legend").click();
     await page.getByText(/and [\d,]+ more flows/).waitFor();
-    assert.ok(await page.locator(".maplegend li").count() < 30);
+    assert.ok((await page.locator(".maplegend li").count()) < 30);
     await done();
   });
 });
 
-if (process.env["SHOTS"]) test("pictures to look at", async () => {
-  for (const theme of ["light", "dark"] as const) for (const width of (process.env["WIDTHS"] ?? "400,1280,2560").split(",").map(Number)) {
-    const { page, done } = await open(lab(), { theme, width });
-    await page.getByRole("tab", { name: "TCP" }).click();
-    if (width > 400) await page.getByText("Legend").click();
-    await page.waitForTimeout(6000);
-    await page.screenshot({ path: `${process.env["SHOTS"]}/tcp-${width}-${theme}.png`, fullPage: width === 400 });
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("show node client");
-    await page.keyboard.press("Enter");
-    await page.waitForTimeout(4000);
-    await page.screenshot({ path: `${process.env["SHOTS"]}/node-${width}-${theme}.png`, fullPage: width === 400 });
-    await done();
-  }
-});
+if (process.env["SHOTS"])
+  test("pictures to look at", async () => {
+    for (const theme of ["light", "dark"] as const)
+      for (const width of (process.env["WIDTHS"] ?? "400,1280,2560").split(",").map(Number)) {
+        const { page, done } = await open(lab(), { theme, width });
+        await page.getByRole("tab", { name: "TCP" }).click();
+        if (width > 400) await page.getByText("Legend").click();
+        await page.waitForTimeout(6000);
+        await page.screenshot({ path: `${process.env["SHOTS"]}/tcp-${width}-${theme}.png`, fullPage: width === 400 });
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type("show node client");
+        await page.keyboard.press("Enter");
+        await page.waitForTimeout(4000);
+        await page.screenshot({ path: `${process.env["SHOTS"]}/node-${width}-${theme}.png`, fullPage: width === 400 });
+        await done();
+      }
+  });

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
+import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { build } from "vite";
 import { scratch } from "./fixtures";
 import { known } from "./real";
-import { serve, type Socket, type Wire } from "./wire";
+import { type Socket, serve, type Wire } from "./wire";
 
 const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
 const place = scratch();
@@ -16,8 +16,16 @@ const bundle = join(place.path, "bundle");
 let browser: Browser;
 
 before(async () => {
-  await build({ configFile: join(WEB, "vite.ui.config.ts"), root: join(WEB, "ui"), build: { outDir: bundle, emptyOutDir: true }, logLevel: "warn" });
-  browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  await build({
+    configFile: join(WEB, "vite.ui.config.ts"),
+    root: join(WEB, "ui"),
+    build: { outDir: bundle, emptyOutDir: true },
+    logLevel: "warn",
+  });
+  browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
 });
 after(async () => {
   await browser?.close();
@@ -28,32 +36,92 @@ after(async () => {
 const HOUR = 4 * 3600;
 const LINKS = ["l0", "l1"];
 
-interface Night { wire: Wire; /** The lab goes on for so many samples; with each an event, and with every other ten lines of a program. */ pass: (samples: number) => void; lines: () => number }
+interface Night {
+  wire: Wire /** The lab goes on for so many samples; with each an event, and with every other ten lines of a program. */;
+  pass: (samples: number) => void;
+  lines: () => number;
+}
 
 function night(): Night {
   const row = { name: "long", mode: "up", nodes: 3, clock: "real", path: null, results: null, job: null };
   const nodes = ["n0", "n1", "n2"].map((name) => ({ name, kind: "host", stack: "", interfaces: [] }));
-  const links = LINKS.map((name, place_) => ({ name, ends: [place_, place_ + 1].map((node) => ({ node: `n${node}`, interface: "" })), mtu_bytes: 1500, joined_in_kernel: false, pipes: ["forward", "backward"].map((direction) => ({ direction, pipe: null, up: true, settings: {} })) }));
+  const links = LINKS.map((name, place_) => ({
+    name,
+    ends: [place_, place_ + 1].map((node) => ({ node: `n${node}`, interface: "" })),
+    mtu_bytes: 1500,
+    joined_in_kernel: false,
+    pipes: ["forward", "backward"].map((direction) => ({ direction, pipe: null, up: true, settings: {} })),
+  }));
   let [at, wrote, heard] = [0, 0, null as Socket | null];
   const ids = new Map<string, number>();
-  const say = (events: string, more: object): void => heard?.send(JSON.stringify({ id: ids.get(events), event: events, at_ns: at * 250e6, since_zero_ns: at * 250e6, ...more }));
-  const sample = (): void => say("stats", { lost: 0, pipes: LINKS.flatMap((link) => ["forward", "backward"].map((direction) => ({
-    link, direction, pipe: null, from: "n0", to: "n1", joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 1e6, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: at, departed_bytes: at * (1000 + (at % 7)),
-    queued_packets: at % 9, queued_bytes: 0, dropped_queue_packets: at, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 }))) });
+  const say = (events: string, more: object): void =>
+    heard?.send(
+      JSON.stringify({ id: ids.get(events), event: events, at_ns: at * 250e6, since_zero_ns: at * 250e6, ...more }),
+    );
+  const sample = (): void =>
+    say("stats", {
+      lost: 0,
+      pipes: LINKS.flatMap((link) =>
+        ["forward", "backward"].map((direction) => ({
+          link,
+          direction,
+          pipe: null,
+          from: "n0",
+          to: "n1",
+          joined_in_kernel: false,
+          rate_bits_per_second: 1e7,
+          delay_ns: 1e6,
+          up: true,
+          arrived_packets: 0,
+          arrived_bytes: 0,
+          departed_packets: at,
+          departed_bytes: at * (1000 + (at % 7)),
+          queued_packets: at % 9,
+          queued_bytes: 0,
+          dropped_queue_packets: at,
+          dropped_loss_packets: 0,
+          dropped_early_packets: 0,
+          dropped_down_packets: 0,
+          marked_packets: 0,
+        })),
+      ),
+    });
   const control = (socket: Socket): void => {
     heard = socket;
     ids.clear();
     socket.onMessage((text) => {
       const { id, request, events } = JSON.parse(text) as { id: number; request: string; events?: string };
-      const said: Record<string, object> = { topology: { reply: "topology", nodes, links, exposed: [], services: [] }, info: { reply: "info", name: "long" }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false }, exercise: { reply: "exercise", title: "", text: "", tasks: [] } };
+      const said: Record<string, object> = {
+        topology: { reply: "topology", nodes, links, exposed: [], services: [] },
+        info: { reply: "info", name: "long" },
+        now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false },
+        exercise: { reply: "exercise", title: "", text: "", tasks: [] },
+      };
       socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
       if (request === "subscribe" && events !== undefined) ids.set(events, id);
     });
   };
   return {
     wire: {
-      answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 6 } }, labs: { labs: [row] }, results: { results: [] }, files: { files: [], left_out: 0 }, keys: { top: "lab", sections: {} } },
-      sockets: { "/control": control, "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [row] })) },
+      answers: {
+        state: {
+          version: "0.1.0",
+          role: "edit",
+          shared: false,
+          opened: null,
+          folder: "/labs",
+          results_folder: "/labs/results",
+          protocol: { major: 1, minor: 6 },
+        },
+        labs: { labs: [row] },
+        results: { results: [] },
+        files: { files: [], left_out: 0 },
+        keys: { top: "lab", sections: {} },
+      },
+      sockets: {
+        "/control": control,
+        "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [row] })),
+      },
     },
     pass: (samples) => {
       for (let number = 0; number < samples; number += 1) {
@@ -61,18 +129,34 @@ function night(): Night {
         sample();
         if (at % 8 === 0) say("lab", { what: "log", details: { text: `something has happened at ${at}` } });
         if (at % 16 === 0) {
-          say("output", { command: "pings", node: "n0", stream: "stdout", lines: Array.from({ length: 10 }, (_, line) => `64 bytes from 10.0.0.1: line ${wrote + line} time=1.23 ms`), partial: false });
+          say("output", {
+            command: "pings",
+            node: "n0",
+            stream: "stdout",
+            lines: Array.from({ length: 10 }, (_, line) => `64 bytes from 10.0.0.1: line ${wrote + line} time=1.23 ms`),
+            partial: false,
+          });
           wrote += 10;
         }
       }
       wrote += 1;
-      say("output", { command: "pings", node: "n0", stream: "stdout", lines: [`line ${wrote - 1} is the last for now`], partial: false });
+      say("output", {
+        command: "pings",
+        node: "n0",
+        stream: "stdout",
+        lines: [`line ${wrote - 1} is the last for now`],
+        partial: false,
+      });
     },
     lines: () => wrote,
   };
 }
 
-interface Memory { heap: number; elements: number; listeners: number }
+interface Memory {
+  heap: number;
+  elements: number;
+  listeners: number;
+}
 
 async function memoryOf(client: CDPSession): Promise<Memory> {
   await client.send("HeapProfiler.collectGarbage");
@@ -82,7 +166,11 @@ async function memoryOf(client: CDPSession): Promise<Memory> {
 }
 
 const taken = async (page: Page, lab: Night): Promise<void> => {
-  await page.waitForFunction((text) => document.querySelector(".log")?.textContent?.includes(text), `line ${lab.lines() - 1} is the last for now`, { timeout: 60_000 });
+  await page.waitForFunction(
+    (text) => document.querySelector(".log")?.textContent?.includes(text),
+    `line ${lab.lines() - 1} is the last for now`,
+    { timeout: 60_000 },
+  );
 };
 
 test("four hours of a lab need no more memory than the first, and the server may end and come again", async () => {
@@ -126,9 +214,14 @@ test("four hours of a lab need no more memory than the first, and the server may
   const events = await page.locator(".events li").count();
   await page.getByRole("tab", { name: "Logs" }).click();
   const lines = await page.evaluate(() => (document.querySelector(".log")?.textContent ?? "").split("\n").length);
-  console.log(`a night in ${((Date.now() - began) / 1000).toFixed(0)} s: ${(evening.heap / 1e6).toFixed(1)} MB after an hour, ${(morning.heap / 1e6).toFixed(1)} MB after four; ${evening.elements} and ${morning.elements} nodes, ${evening.listeners} and ${morning.listeners} listeners; ${events} events and ${lines} lines are shown`);
+  console.log(
+    `a night in ${((Date.now() - began) / 1000).toFixed(0)} s: ${(evening.heap / 1e6).toFixed(1)} MB after an hour, ${(morning.heap / 1e6).toFixed(1)} MB after four; ${evening.elements} and ${morning.elements} nodes, ${evening.listeners} and ${morning.listeners} listeners; ${events} events and ${lines} lines are shown`,
+  );
   assert.ok(morning.heap < evening.heap + 3e6, JSON.stringify([evening, morning]));
-  assert.ok(morning.elements < evening.elements + 1000 && morning.listeners < evening.listeners + 100, JSON.stringify([evening, morning]));
+  assert.ok(
+    morning.elements < evening.elements + 1000 && morning.listeners < evening.listeners + 100,
+    JSON.stringify([evening, morning]),
+  );
   assert.ok(events > 0 && events <= 2_000 && lines > 100 && lines <= 5_001, `${events} ${lines}`);
   assert.deepEqual(faults, []);
   await page.close();
@@ -150,7 +243,9 @@ test("a page without a server asks for it now and then, in all patience, and goe
   await page.clock.runFor(1000);
   await page.getByRole("alert").waitFor();
   let asked = 0;
-  page.on("requestfailed", () => { asked += 1; });
+  page.on("requestfailed", () => {
+    asked += 1;
+  });
   const pass = async (minutes: number): Promise<void> => {
     for (let step = 0; step < minutes * 6; step += 1) {
       await page.clock.runFor(10_000);
@@ -163,7 +258,9 @@ test("a page without a server asks for it now and then, in all patience, and goe
   asked = 0;
   await pass(30);
   const late = await memoryOf(client);
-  console.log(`half an hour without a server: ${asked} requests, ${(early.heap / 1e6).toFixed(1)} MB, then ${(late.heap / 1e6).toFixed(1)} MB`);
+  console.log(
+    `half an hour without a server: ${asked} requests, ${(early.heap / 1e6).toFixed(1)} MB, then ${(late.heap / 1e6).toFixed(1)} MB`,
+  );
   assert.ok(late.heap < early.heap + 2e6 && late.elements < early.elements + 200, JSON.stringify([early, late]));
   // Each connection once in five to ten seconds, with a question why.
   assert.ok(asked > 0 && asked < 30 * 60, String(asked));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { HOSTILE, NETLOOM } from "./fixtures";
-import { accessible, fits, launch, place as made, serve, visit, type Seen, type Served } from "./real";
+import { accessible, fits, launch, place as made, type Seen, type Served, serve, visit } from "./real";
 
 const LAB = `name: taught
 nodes: {client: {}, router: {kind: router}, server: {}}
@@ -27,7 +27,10 @@ before(async () => {
   place = made({ "taught.yaml": LAB });
   place.call("sim", "taught.yaml", "--for", "1s");
   place.call("up", "taught.yaml");
-  spawn(NETLOOM, ["exec", "taught", "client", "--", "ping", "-q", "-i", "0.02", "-s", "1000", "server"], { env: place.environment, stdio: "ignore" });
+  spawn(NETLOOM, ["exec", "taught", "client", "--", "ping", "-q", "-i", "0.02", "-s", "1000", "server"], {
+    env: place.environment,
+    stdio: "ignore",
+  });
   server = await serve(place, ["--share", "127.0.0.1"], 3);
   browser = await launch();
 });
@@ -41,20 +44,45 @@ const ROLES = ["edit", "use", "look"] as const;
 let guests = 0;
 const link = (role: (typeof ROLES)[number]): string => server.addresses[ROLES.indexOf(role)] ?? "";
 /** Others than whoever has started the server say a name, which nobody else has. */
-const open = (role: (typeof ROLES)[number], hash: string, wish = {}): Promise<Seen> => visit(browser, role === "edit" ? link(role) : `${link(role)}&name=guest-${++guests}`, hash, { allow: /40[34]/, ...wish });
+const open = (role: (typeof ROLES)[number], hash: string, wish = {}): Promise<Seen> =>
+  visit(browser, role === "edit" ? link(role) : `${link(role)}&name=guest-${++guests}`, hash, {
+    allow: /40[34]/,
+    ...wish,
+  });
 const ready = (page: Page): Promise<void> => page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
 
 describe("on a shared page", () => {
   /** What the server says to a request of this page. */
-  const status = (page: Page, method: string, path: string, body = ""): Promise<number> => page.evaluate(async ([how, where, text]) => (await fetch(`/api/${where}`, { method: how ?? "", ...(text ? { body: text, headers: { "Content-Type": "application/json", "If-None-Match": "*" } } : {}) })).status, [method, path, body]);
-  const told = (page: Page, request: object): Promise<string> => page.evaluate((text) => new Promise<string>((done) => {
-    const socket = new WebSocket(`wss://${location.host}/api/labs/taught/control`);
-    socket.onopen = () => socket.send(text);
-    socket.onmessage = (event) => { done(String(event.data)); socket.close(); };
-  }), JSON.stringify({ id: 1, ...request }));
+  const status = (page: Page, method: string, path: string, body = ""): Promise<number> =>
+    page.evaluate(
+      async ([how, where, text]) =>
+        (
+          await fetch(`/api/${where}`, {
+            method: how ?? "",
+            ...(text ? { body: text, headers: { "Content-Type": "application/json", "If-None-Match": "*" } } : {}),
+          })
+        ).status,
+      [method, path, body],
+    );
+  const told = (page: Page, request: object): Promise<string> =>
+    page.evaluate(
+      (text) =>
+        new Promise<string>((done) => {
+          const socket = new WebSocket(`wss://${location.host}/api/labs/taught/control`);
+          socket.onopen = () => socket.send(text);
+          socket.onmessage = (event) => {
+            done(String(event.data));
+            socket.close();
+          };
+        }),
+      JSON.stringify({ id: 1, ...request }),
+    );
 
   test("who comes in says a name, is listed with what is open, and can be sent away", async () => {
-    const { page } = await visit(browser, link("use"), "", { allow: /40[0134]|WebSocket|Failed to load/, isAsked: true });
+    const { page } = await visit(browser, link("use"), "", {
+      allow: /40[0134]|WebSocket|Failed to load/,
+      isAsked: true,
+    });
     await page.getByLabel("Your name").fill("Ada L.");
     await page.getByRole("button", { name: "Come in" }).click();
     await page.getByText("role: use").waitFor();
@@ -79,7 +107,8 @@ describe("on a shared page", () => {
     await page.getByText("kbit/s").first().waitFor();
     await page.locator(".side tbody button", { hasText: "bottleneck" }).click();
     await page.locator(".liveplot canvas").first().waitFor();
-    for (const name of ["Cut", "Take down", "Copy command for Wireshark"]) assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
+    for (const name of ["Cut", "Take down", "Copy command for Wireshark"])
+      assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
     await page.keyboard.press("Control+k");
     await page.keyboard.type("terminal");
     await page.getByText("nothing is called so").waitFor();
@@ -91,7 +120,8 @@ describe("on a shared page", () => {
     assert.equal(await status(page, "GET", "labs/taught/captures/access?seconds=1"), 403);
     await page.goto(page.url().replace(/#.*/, "#/edit/taught.yaml"));
     await page.locator(".cm-content", { hasText: "name: taught" }).waitFor();
-    for (const name of ["Save", "Run", "Up", "+ host"]) assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
+    for (const name of ["Save", "Run", "Up", "+ host"])
+      assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
     await page.locator(".cm-content").click();
     await page.keyboard.type("mine");
     await page.keyboard.press("Control+s");
@@ -128,12 +158,22 @@ describe("on a shared page", () => {
 
   test("the teacher sees all labs at once, and may do everything", async () => {
     const { page, faults } = await open("edit", "#/class");
-    await page.locator(".classcard", { hasText: "taught" }).locator("dd", { hasText: /[1-9].*bit\/s/ }).first().waitFor();
+    await page
+      .locator(".classcard", { hasText: "taught" })
+      .locator("dd", { hasText: /[1-9].*bit\/s/ })
+      .first()
+      .waitFor();
     // Another lab comes up, and goes.
     const begun = await page.evaluate(async () => {
       const text = "name: pupil\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b]}}\n";
       await fetch("/api/files/pupil.yaml", { method: "PUT", body: text, headers: { "If-None-Match": "*" } });
-      return (await fetch("/api/jobs", { method: "POST", body: JSON.stringify({ command: "up", path: "pupil.yaml" }), headers: { "Content-Type": "application/json" } })).status;
+      return (
+        await fetch("/api/jobs", {
+          method: "POST",
+          body: JSON.stringify({ command: "up", path: "pupil.yaml" }),
+          headers: { "Content-Type": "application/json" },
+        })
+      ).status;
     });
     assert.equal(begun, 201);
     await page.locator(".classcard", { hasText: "pupil" }).locator(".badge.good").waitFor();
@@ -153,7 +193,12 @@ describe("on a shared page", () => {
 test("a lesson is played in its lab until all its tasks are met", async () => {
   const { page, faults } = await open("edit", "#/lessons/bufferbloat");
   await page.getByRole("button", { name: "Bring the lab up" }).click();
-  const met = (count: number): Promise<void> => page.waitForFunction((wanted) => document.querySelectorAll(".tasks .badge.good").length >= wanted, count, { timeout: 60_000 }).then(() => undefined);
+  const met = (count: number): Promise<void> =>
+    page
+      .waitForFunction((wanted) => document.querySelectorAll(".tasks .badge.good").length >= wanted, count, {
+        timeout: 60_000,
+      })
+      .then(() => undefined);
   await met(2);
   const beside = await page.context().newPage();
   await beside.goto(page.url().replace(/#.*/, "#/lab/lesson-bufferbloat"));
@@ -164,13 +209,24 @@ test("a lesson is played in its lab until all its tasks are met", async () => {
   await met(3);
   await accessible(page, "a lesson that is played");
   await page.getByText("All tasks are met").waitFor();
-  await beside.getByRole("button", { name: "Take down" }).click().catch(() => undefined);
+  await beside
+    .getByRole("button", { name: "Take down" })
+    .click()
+    .catch(() => undefined);
   assert.deepEqual(faults, []);
   await page.close();
 });
 
 /** Pages and what shows that they are there. */
-const PAGES = [["#/", ".rows a"], ["#/lab/taught", ".mapcanvas[data-nodes]:not([data-nodes='0'])"], ["#/edit/taught.yaml", ".badge.good"], ["replay", ".mapcanvas[data-shown]"], ["#/lessons", ".lessons a"], ["#/lessons/ospf", ".tasks li"], ["#/class", ".classcard"]] as const;
+const PAGES = [
+  ["#/", ".rows a"],
+  ["#/lab/taught", ".mapcanvas[data-nodes]:not([data-nodes='0'])"],
+  ["#/edit/taught.yaml", ".badge.good"],
+  ["replay", ".mapcanvas[data-shown]"],
+  ["#/lessons", ".lessons a"],
+  ["#/lessons/ospf", ".tasks li"],
+  ["#/class", ".classcard"],
+] as const;
 
 async function goTo(page: Page, hash: string, sign: string): Promise<void> {
   const origin = new URL(page.url()).origin;
@@ -191,7 +247,11 @@ test("every page has names for all it shows, enough contrast in light and dark, 
       }
       await accessible(page, `${hash}, ${theme}`);
       // Nothing moves by itself for those who want it so.
-      assert.equal(await page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === "running").length), 0, hash);
+      assert.equal(
+        await page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === "running").length),
+        0,
+        hash,
+      );
     }
     await goTo(page, "#/lab/taught", ".mapcanvas[data-nodes]:not([data-nodes='0'])");
     await page.keyboard.press("Control+k");
@@ -207,15 +267,24 @@ test("every page has names for all it shows, enough contrast in light and dark, 
     const before = await page.locator(".mapcanvas canvas").evaluate((canvas) => canvas.getBoundingClientRect().width);
     await page.keyboard.press("Escape");
     await page.keyboard.press("Shift+F8");
-    await page.waitForFunction((width) => (document.querySelector(".mapcanvas canvas")?.getBoundingClientRect().width ?? 0) > width, before);
+    await page.waitForFunction(
+      (width) => (document.querySelector(".mapcanvas canvas")?.getBoundingClientRect().width ?? 0) > width,
+      before,
+    );
     assert.equal(await page.locator(".side").isVisible(), false);
     await fits(page, `the presenter's view, ${theme}`);
     await accessible(page, `the presenter's view, ${theme}`);
     // What is larger is chosen where it is seen: the map is one row of three nodes, and its middle is the router.
     const box = await page.locator(".mapcanvas").boundingBox();
     assert.ok(box);
-    const scale = Math.min((box.width / 1.6 - 44 - 90) / 2, Math.max(250, Math.min(box.width, box.height) / 1.6 * 0.35));
-    for (const [name, at] of [["router", 0], ["server", 1]] as const) {
+    const scale = Math.min(
+      (box.width / 1.6 - 44 - 90) / 2,
+      Math.max(250, (Math.min(box.width, box.height) / 1.6) * 0.35),
+    );
+    for (const [name, at] of [
+      ["router", 0],
+      ["server", 1],
+    ] as const) {
       await page.mouse.move(box.x + ((box.width / 1.6 - 44) / 2 + at * scale) * 1.6, box.y + box.height / 2);
       await page.locator(".maptip", { hasText: name }).waitFor();
     }
@@ -230,7 +299,8 @@ test("of many lab files a few are listed, and all are found", async () => {
   const { page, faults } = await open("edit", "");
   await page.locator(".rows a", { hasText: "taught.yaml" }).waitFor();
   assert.equal(await page.getByLabel("search lab files").count(), 0, "few files need no search");
-  for (let file = 10; file < 30; file += 1) writeFileSync(join(place.path, "labs", `many-${file}.yaml`), "name: many\nnodes: {a: {}}\n");
+  for (let file = 10; file < 30; file += 1)
+    writeFileSync(join(place.path, "labs", `many-${file}.yaml`), "name: many\nnodes: {a: {}}\n");
   await page.getByRole("button", { name: /show all 2\d lab files/ }).waitFor();
   assert.equal(await page.locator("section[aria-labelledby='files-heading'] .rows li").count(), 12);
   await page.getByLabel("search lab files").fill("-27");
@@ -242,11 +312,14 @@ test("of many lab files a few are listed, and all are found", async () => {
   await page.getByLabel("search lab files").fill("-2");
   for (let file = 10; file < 20; file += 1) rmSync(join(place.path, "labs", `many-${file}.yaml`));
   for (let file = 24; file < 30; file += 1) rmSync(join(place.path, "labs", `many-${file}.yaml`));
-  await page.waitForFunction(() => document.querySelectorAll("section[aria-labelledby='files-heading'] .rows li").length === 4);
+  await page.waitForFunction(
+    () => document.querySelectorAll("section[aria-labelledby='files-heading'] .rows li").length === 4,
+  );
   await page.getByLabel("search lab files").fill("");
   await page.locator(".rows a", { hasText: "taught.yaml" }).waitFor();
   await page.getByLabel("search lab files").waitFor({ state: "detached" });
-  for (let file = 10; file < 30; file += 1) writeFileSync(join(place.path, "labs", `many-${file}.yaml`), "name: many\nnodes: {a: {}}\n");
+  for (let file = 10; file < 30; file += 1)
+    writeFileSync(join(place.path, "labs", `many-${file}.yaml`), "name: many\nnodes: {a: {}}\n");
   await page.getByRole("button", { name: /show all 2\d lab files/ }).click();
   await page.locator(".rows a", { hasText: "taught.yaml" }).waitFor();
   for (let file = 10; file < 30; file += 1) rmSync(join(place.path, "labs", `many-${file}.yaml`));
@@ -269,9 +342,18 @@ test("everything can be gone to by Tab, is seen where it is, and lets go again",
         if (!at || at === document.body) return null;
         const [box, style] = [at.getBoundingClientRect(), getComputedStyle(at)];
         // A button of a group shows it on what stands for it, a text at its edge or by its caret.
-        const drawn = (of: Element | null): boolean => of !== null && (getComputedStyle(of).outlineStyle !== "none" || getComputedStyle(of).boxShadow !== "none");
-        const seen = drawn(at) || drawn(at.nextElementSibling) || at.matches("input[type=text], input[type=search], .cm-content") || at.closest(".cm-focused") !== null;
-        return { name: `${at.tagName.toLowerCase()} ${at.getAttribute("aria-label") ?? at.textContent?.trim().slice(0, 30) ?? ""}`, sized: (box.width > 0 && box.height > 0) || style.opacity === "0", seen };
+        const drawn = (of: Element | null): boolean =>
+          of !== null && (getComputedStyle(of).outlineStyle !== "none" || getComputedStyle(of).boxShadow !== "none");
+        const seen =
+          drawn(at) ||
+          drawn(at.nextElementSibling) ||
+          at.matches("input[type=text], input[type=search], .cm-content") ||
+          at.closest(".cm-focused") !== null;
+        return {
+          name: `${at.tagName.toLowerCase()} ${at.getAttribute("aria-label") ?? at.textContent?.trim().slice(0, 30) ?? ""}`,
+          sized: (box.width > 0 && box.height > 0) || style.opacity === "0",
+          seen,
+        };
       });
       if (!stop) break;
       if (tab > 3 && stop.name === "a to the page") break;
@@ -313,7 +395,10 @@ test("names with markup in them are text on every page", async () => {
   const { page, faults } = await open("edit", "");
   const text = `name: taught\nnodes:\n  ${JSON.stringify(HOSTILE)}: {kind: ${JSON.stringify(HOSTILE)}}\n  b: {}\nlinks:\n  ${JSON.stringify(HOSTILE)}: {ends: [${JSON.stringify(HOSTILE)}, b], rate: ${JSON.stringify(HOSTILE)}}\n`;
   // In a file, its errors and its forms.
-  await page.evaluate(async (body) => fetch("/api/files/hostile.yaml", { method: "PUT", body, headers: { "If-None-Match": "*" } }), text);
+  await page.evaluate(
+    async (body) => fetch("/api/files/hostile.yaml", { method: "PUT", body, headers: { "If-None-Match": "*" } }),
+    text,
+  );
   await goTo(page, "#/edit/hostile.yaml", ".problems li");
   // In an address: a lab, results, a lesson of that name.
   const origin = new URL(page.url()).origin;
@@ -330,7 +415,9 @@ test("names with markup in them are text on every page", async () => {
   await page.keyboard.press("Enter");
   await page.locator(".terminal[data-bytes]").waitFor();
   const title = await page.title();
-  await page.keyboard.type(`printf '\\033]0;<img src=x onerror=window.pwned=1>\\007<script>window.pwned=1</script>\\033]8;;javascript:window.pwned=1\\007here\\033]8;;\\007 the end\\n'\n`);
+  await page.keyboard.type(
+    `printf '\\033]0;<img src=x onerror=window.pwned=1>\\007<script>window.pwned=1</script>\\033]8;;javascript:window.pwned=1\\007here\\033]8;;\\007 the end\\n'\n`,
+  );
   // What is typed does not have these words beside one another.
   await page.waitForFunction(() => /here the end/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
   assert.equal(await page.title(), title);

@@ -1,16 +1,16 @@
 // The parts of the page that need no browser: changes by spans, what may stand where, merging, packets.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { plusMinus } from "../components/format";
+import { measured } from "../components/measure";
 import type { Keys, Tree } from "../ui/api";
+import type { PipeStats } from "../ui/control";
 import { contextAt, keysAt } from "../ui/edit/context";
 import { merge } from "../ui/edit/merge";
 import { freePlace } from "../ui/edit/places";
-import { flowStyle, NO_FLOW } from "../ui/map/dots";
-import { measured } from "../components/measure";
-import { plusMinus } from "../components/format";
-import { apply, freeName, push, put, remove, rename, set, valueAt, type Change, type Path } from "../ui/edit/spans";
+import { apply, type Change, freeName, type Path, push, put, remove, rename, set, valueAt } from "../ui/edit/spans";
 import { flowsOf, History } from "../ui/lab";
-import type { PipeStats } from "../ui/control";
+import { flowStyle, NO_FLOW } from "../ui/map/dots";
 import { along, apart, arrange, graphOf, toward } from "../ui/map/model";
 import { Near } from "../ui/map/near";
 import { chain } from "../ui/replay/follow";
@@ -21,7 +21,9 @@ import { long } from "./journal";
 /** The tree of a small part of YAML, enough for these texts: block maps, flow maps and lists, plain words. */
 function treeOf(text: string): Tree {
   let at = 0;
-  const skip = (): void => { while (/[ \t]/.test(text[at] ?? "")) at += 1; };
+  const skip = (): void => {
+    while (/[ \t]/.test(text[at] ?? "")) at += 1;
+  };
   const blank = (): void => {
     for (;;) {
       const line = /^[ \t]*(#[^\n]*)?\n/.exec(text.slice(at));
@@ -33,7 +35,13 @@ function treeOf(text: string): Tree {
     const from = at;
     const open = text[at];
     if (open !== "{" && open !== "[") {
-      while (at < text.length && !/[,}\]\n]/.test(text[at] ?? "") && !(text[at] === ":" && /\s/.test(text[at + 1] ?? "")) && !(text[at] === " " && text[at + 1] === "#")) at += 1;
+      while (
+        at < text.length &&
+        !/[,}\]\n]/.test(text[at] ?? "") &&
+        !(text[at] === ":" && /\s/.test(text[at + 1] ?? "")) &&
+        !(text[at] === " " && text[at + 1] === "#")
+      )
+        at += 1;
       const word = text.slice(from, at).trimEnd();
       return { from, to: from + word.length, text: word, plain: true };
     }
@@ -132,7 +140,10 @@ describe("changes by spans", () => {
   test("what is removed takes its line or its comma along", () => {
     assert.equal(made(remove(FILE, tree, ["nodes", "b"])), FILE.replace("  b: {kind: router}\n", ""));
     assert.equal(made(remove(FILE, tree, ["links", "l1", "rate"])), FILE.replace(", rate: 10 Mbit/s", ""));
-    assert.equal(made(remove(FILE, tree, ["links", "l2"])), FILE.replace("  l2:\n    ends: [b, c]\n    delay: 5 ms\n", ""));
+    assert.equal(
+      made(remove(FILE, tree, ["links", "l2"])),
+      FILE.replace("  l2:\n    ends: [b, c]\n    delay: 5 ms\n", ""),
+    );
   });
   test("a name is changed where it is a name, and not in a command", () => {
     const text = apply(FILE, rename(FILE, tree, "nodes", "a", "z"));
@@ -157,19 +168,61 @@ test("three texts become one, and nothing is lost", () => {
 
 describe("what may stand where", () => {
   const word = { words: ["host", "router"] };
-  const keys: Keys = { top: "lab", sections: {
-    lab: { doc: "", keys: [{ name: "nodes", doc: "", example: "", required: true, kind: { map: { names: "", values: { optional: "node" } } } }, { name: "timeline", doc: "", example: "", required: false, kind: { list: { items: { one_of: [{ section: "run" }] } } } }] },
-    node: { doc: "", keys: [{ name: "kind", doc: "", example: "", required: false, kind: word }, { name: "cpu", doc: "", example: "", required: false, kind: { section: "cpu" } }] },
-    cpu: { doc: "", keys: [{ name: "byte", doc: "", example: "", required: false, kind: {} }] }, run: { doc: "", keys: [{ name: "on", doc: "", example: "", required: true, kind: {} }] },
-  } };
+  const keys: Keys = {
+    top: "lab",
+    sections: {
+      lab: {
+        doc: "",
+        keys: [
+          {
+            name: "nodes",
+            doc: "",
+            example: "",
+            required: true,
+            kind: { map: { names: "", values: { optional: "node" } } },
+          },
+          {
+            name: "timeline",
+            doc: "",
+            example: "",
+            required: false,
+            kind: { list: { items: { one_of: [{ section: "run" }] } } },
+          },
+        ],
+      },
+      node: {
+        doc: "",
+        keys: [
+          { name: "kind", doc: "", example: "", required: false, kind: word },
+          { name: "cpu", doc: "", example: "", required: false, kind: { section: "cpu" } },
+        ],
+      },
+      cpu: { doc: "", keys: [{ name: "byte", doc: "", example: "", required: false, kind: {} }] },
+      run: { doc: "", keys: [{ name: "on", doc: "", example: "", required: true, kind: {} }] },
+    },
+  };
   const at = (text: string): { key: string | null; names: string } => {
     const found = contextAt(text, text.length);
-    return { key: found.key, names: keysAt(keys, found.path).map(({ name }) => name).join(" ") };
+    return {
+      key: found.key,
+      names: keysAt(keys, found.path)
+        .map(({ name }) => name)
+        .join(" "),
+    };
   };
   for (const [text, key, names] of [
-    ["no", null, "nodes timeline"], ["nodes:\n  a:\n    ki", null, "kind cpu"], ["nodes:\n  a: {ki", null, "kind cpu"], ["nodes:\n  a: {kind: ro", "kind", "kind cpu"], ["nodes: {a: {cpu: {by", null, "byte"],
-    ["nodes:\n  a: {kind: host, cp", null, "kind cpu"], ["nodes:\n  a: {}\ntimeline:\n  - {o", null, "on"], ["timeline:\n  - o", null, "on"], ["timeline:\n  - at: 1 s\n    o", null, "on"], ["x: y # no", "#", "nodes timeline"],
-  ] as const) test(JSON.stringify(text), () => assert.deepEqual(at(text), { key, names }));
+    ["no", null, "nodes timeline"],
+    ["nodes:\n  a:\n    ki", null, "kind cpu"],
+    ["nodes:\n  a: {ki", null, "kind cpu"],
+    ["nodes:\n  a: {kind: ro", "kind", "kind cpu"],
+    ["nodes: {a: {cpu: {by", null, "byte"],
+    ["nodes:\n  a: {kind: host, cp", null, "kind cpu"],
+    ["nodes:\n  a: {}\ntimeline:\n  - {o", null, "on"],
+    ["timeline:\n  - o", null, "on"],
+    ["timeline:\n  - at: 1 s\n    o", null, "on"],
+    ["x: y # no", "#", "nodes timeline"],
+  ] as const)
+    test(JSON.stringify(text), () => assert.deepEqual(at(text), { key, names }));
 });
 
 describe("packets", () => {
@@ -201,10 +254,38 @@ describe("packets", () => {
 });
 
 test("samples become figures, and their memory is bounded", () => {
-  const pipe = { link: "l", direction: "forward", pipe: null, from: "a", to: "b", joined_in_kernel: false, rate_bits_per_second: 1e6, delay_ns: 0, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: 0, departed_bytes: 0, queued_packets: 3, queued_bytes: 0, dropped_queue_packets: 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 } as PipeStats;
-  const [flow] = flowsOf({ at_ns: 0, pipes: [pipe] }, { at_ns: 5e8, pipes: [{ ...pipe, departed_bytes: 31_250, dropped_queue_packets: 5 }] });
+  const pipe = {
+    link: "l",
+    direction: "forward",
+    pipe: null,
+    from: "a",
+    to: "b",
+    joined_in_kernel: false,
+    rate_bits_per_second: 1e6,
+    delay_ns: 0,
+    up: true,
+    arrived_packets: 0,
+    arrived_bytes: 0,
+    departed_packets: 0,
+    departed_bytes: 0,
+    queued_packets: 3,
+    queued_bytes: 0,
+    dropped_queue_packets: 0,
+    dropped_loss_packets: 0,
+    dropped_early_packets: 0,
+    dropped_down_packets: 0,
+    marked_packets: 0,
+  } as PipeStats;
+  const [flow] = flowsOf(
+    { at_ns: 0, pipes: [pipe] },
+    { at_ns: 5e8, pipes: [{ ...pipe, departed_bytes: 31_250, dropped_queue_packets: 5 }] },
+  );
   assert.deepEqual([flow?.bits, flow?.use, flow?.drops, flow?.queue], [5e5, 0.5, 10, 3]);
-  assert.equal(flowsOf({ at_ns: 0, pipes: [{ ...pipe, departed_bytes: 9 }] }, { at_ns: 1e9, pipes: [pipe] })[0]?.bits, 0, "counters of another lab of the name");
+  assert.equal(
+    flowsOf({ at_ns: 0, pipes: [{ ...pipe, departed_bytes: 9 }] }, { at_ns: 1e9, pipes: [pipe] })[0]?.bits,
+    0,
+    "counters of another lab of the name",
+  );
   assert.ok(flow);
   const history = new History(1);
   for (let k = 0; k < 10_000; k += 1) history.add(k, [{ ...flow, bits: k }]);
@@ -215,10 +296,29 @@ test("samples become figures, and their memory is bounded", () => {
 
 test("a map has a place for everything, and keys lead to neighbours", () => {
   const nodes = Array.from({ length: 9 }, (_, place) => ({ name: `n${place}`, kind: "host" }));
-  const scene = arrange(nodes, nodes.slice(1).map((node) => ({ name: `l${node.name}`, ends: ["n0", node.name] })));
+  const scene = arrange(
+    nodes,
+    nodes.slice(1).map((node) => ({ name: `l${node.name}`, ends: ["n0", node.name] })),
+  );
   assert.ok(scene.nodes.every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)));
-  assert.deepEqual(arrange(nodes, scene.links).nodes.map(({ x }) => x), scene.nodes.map(({ x }) => x), "the same network has the same places");
-  const graph = graphOf({ nodes: [{ name: "a", kind: "host", x: 0, y: 0 }, { name: "b", kind: "host", x: 1, y: 0 }, { name: "c", kind: "host", x: 0, y: 1 }], links: [{ name: "x", ends: ["a", "b"] }, { name: "y", ends: ["b", "a"] }, { name: "bus", ends: ["a", "b", "c"] }, { name: "lost", ends: ["a", "nobody"] }] });
+  assert.deepEqual(
+    arrange(nodes, scene.links).nodes.map(({ x }) => x),
+    scene.nodes.map(({ x }) => x),
+    "the same network has the same places",
+  );
+  const graph = graphOf({
+    nodes: [
+      { name: "a", kind: "host", x: 0, y: 0 },
+      { name: "b", kind: "host", x: 1, y: 0 },
+      { name: "c", kind: "host", x: 0, y: 1 },
+    ],
+    links: [
+      { name: "x", ends: ["a", "b"] },
+      { name: "y", ends: ["b", "a"] },
+      { name: "bus", ends: ["a", "b", "c"] },
+      { name: "lost", ends: ["a", "nobody"] },
+    ],
+  });
   assert.equal(toward(graph, 0, 1, 0), 1);
   assert.equal(toward(graph, 0, 0, 1), 2);
   assert.equal(toward(graph, 0, -1, 0), 0);
@@ -229,16 +329,29 @@ test("a map has a place for everything, and keys lead to neighbours", () => {
 test("what is near a point is found as by asking everything", () => {
   // A known generator: the same map in every run.
   let seed = 7;
-  const random = (): number => { seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648; return seed / 2_147_483_648; };
-  const nodes = Array.from({ length: 150 }, (_, number) => ({ name: `n${number}`, kind: "host", x: random() * 20, y: random() * 12 }));
-  const links = Array.from({ length: 300 }, (_, number) => ({ name: `l${number}`, ends: [Math.floor(random() * 150), Math.floor(random() * (number % 5 ? 150 : 3))].map((node) => `n${node}`) }));
+  const random = (): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed / 2_147_483_648;
+  };
+  const nodes = Array.from({ length: 150 }, (_, number) => ({
+    name: `n${number}`,
+    kind: "host",
+    x: random() * 20,
+    y: random() * 12,
+  }));
+  const links = Array.from({ length: 300 }, (_, number) => ({
+    name: `l${number}`,
+    ends: [Math.floor(random() * 150), Math.floor(random() * (number % 5 ? 150 : 3))].map((node) => `n${node}`),
+  }));
   // Some join the same nodes, and are bent.
   links.push(...links.slice(0, 20).map(({ name, ends }) => ({ name: `${name}-again`, ends })));
   const graph = graphOf({ nodes, links });
   const near = new Near(graph);
   for (let tries = 0; tries < 500; tries += 1) {
     const [x, y, reach] = [random() * 24 - 2, random() * 16 - 2, { node: 0.2 + random() * 0.3, line: 0.1 }];
-    const closest = graph.spots.filter((spot) => Math.hypot(spot.x - x, spot.y - y) < reach.node).sort((one, other) => Math.hypot(one.x - x, one.y - y) - Math.hypot(other.x - x, other.y - y))[0];
+    const closest = graph.spots
+      .filter((spot) => Math.hypot(spot.x - x, spot.y - y) < reach.node)
+      .sort((one, other) => Math.hypot(one.x - x, one.y - y) - Math.hypot(other.x - x, other.y - y))[0];
     const far = graph.lines.map((line) => {
       const [a, b] = [graph.spots[line.a]!, graph.spots[line.b]!];
       const at = (part: number): [number, number] => along(a.x, a.y, b.x, b.y, line.bend, part);
@@ -247,7 +360,10 @@ test("what is near a point is found as by asking everything", () => {
     const least = Math.min(...far);
     const found = near.find(x, y, reach);
     if (closest) assert.equal(found.node, closest.name);
-    else if (least < reach.line ** 2) assert.ok(found.link !== undefined && far[graph.lines.findIndex(({ name }) => name === found.link)]! <= least + 1e-9);
+    else if (least < reach.line ** 2)
+      assert.ok(
+        found.link !== undefined && far[graph.lines.findIndex(({ name }) => name === found.link)]! <= least + 1e-9,
+      );
     else assert.deepEqual(found, {});
   }
   assert.deepEqual(new Near(graphOf({ nodes: [], links: [] })).find(0, 0, { node: 1, line: 1 }), {});
@@ -256,12 +372,21 @@ test("what is near a point is found as by asking everything", () => {
 describe("drawing from nothing", () => {
   const added = (text: string, section: string, entries: [string, string][]): string => {
     const tree = text.trim() === "" ? null : treeOf(text);
-    return apply(text, put(text, tree, section, entries).filter((change): change is Change => change !== null));
+    return apply(
+      text,
+      put(text, tree, section, entries).filter((change): change is Change => change !== null),
+    );
   };
 
   test("a section that is missing or has nothing in it becomes a block, and one that has something stays as it is", () => {
     assert.equal(added("", "nodes", [["h1", "{}"]]), "nodes:\n  h1: {}\n");
-    assert.equal(added("name: a\n", "layout", [["h1", "[0, 0]"], ["h2", "[1, 0]"]]), "name: a\nlayout:\n  h1: [0, 0]\n  h2: [1, 0]\n");
+    assert.equal(
+      added("name: a\n", "layout", [
+        ["h1", "[0, 0]"],
+        ["h2", "[1, 0]"],
+      ]),
+      "name: a\nlayout:\n  h1: [0, 0]\n  h2: [1, 0]\n",
+    );
     assert.equal(added("name: a\nnodes: {}\n", "nodes", [["h1", "{}"]]), "name: a\nnodes:\n  h1: {}\n");
     assert.equal(added("nodes:\n  h1: {}\n", "nodes", [["h2", "{}"]]), "nodes:\n  h1: {}\n  h2: {}\n");
     assert.equal(added("nodes: {h1: {}}\n", "nodes", [["h2", "{}"]]), "nodes: {h1: {}, h2: {}}\n");
@@ -271,7 +396,10 @@ describe("drawing from nothing", () => {
     const nodes: { x: number; y: number }[] = [];
     for (let number = 0; number < 60; number += 1) {
       const [x, y] = freePlace(nodes, [0.3, -0.2]);
-      assert.ok(nodes.every((node) => Math.hypot(node.x - x, node.y - y) >= 0.75), `${x} ${y}`);
+      assert.ok(
+        nodes.every((node) => Math.hypot(node.x - x, node.y - y) >= 0.75),
+        `${x} ${y}`,
+      );
       assert.ok(Math.hypot(x, y) < 8, `${x} ${y}`);
       nodes.push({ x, y });
     }
@@ -281,16 +409,29 @@ describe("drawing from nothing", () => {
 
 test("flows that follow one another differ in colour and in shape, and 21 in one of the two", () => {
   const styles = Array.from({ length: 21 }, (_, flow) => flowStyle(flow));
-  styles.slice(1).forEach((style, place) => assert.ok(style.colour !== styles[place]?.colour && style.shape !== styles[place]?.shape));
+  styles
+    .slice(1)
+    .forEach((style, place) =>
+      assert.ok(style.colour !== styles[place]?.colour && style.shape !== styles[place]?.shape),
+    );
   assert.equal(new Set(styles.map(({ colour, shape }) => `${colour} ${shape}`)).size, 21);
   assert.ok(styles.every(({ colour }) => colour !== flowStyle(NO_FLOW).colour));
 });
 
 test("a value and what is said beside it have one unit", () => {
   for (const [mean, half, unit, words] of [
-    [20e6, 300e3, "ns", "20 ± 0.3 ms"], [300e3, 20e6, "ns", "0.3 ± 20 ms"], [9.4e6, 4e5, "bit/s", "9.4 ± 0.4 Mbit/s"], [0.05, 0.0012, "share", "5 ± 0.12 %"],
-    [12.5, 1, "packets", "12.5 ± 1 packets"], [3, 0.25, "", "3 ± 0.25"], [0, 0, "bit/s", "0 ± 0 bit/s"], [1.5, 0.002, "s", "1.5 ± 0.002 s"], [20e6, null, "ns", "20 ms"], [null, 1, "ns", "–"],
-  ] as const) assert.equal(plusMinus(mean, half, unit), words);
+    [20e6, 300e3, "ns", "20 ± 0.3 ms"],
+    [300e3, 20e6, "ns", "0.3 ± 20 ms"],
+    [9.4e6, 4e5, "bit/s", "9.4 ± 0.4 Mbit/s"],
+    [0.05, 0.0012, "share", "5 ± 0.12 %"],
+    [12.5, 1, "packets", "12.5 ± 1 packets"],
+    [3, 0.25, "", "3 ± 0.25"],
+    [0, 0, "bit/s", "0 ± 0 bit/s"],
+    [1.5, 0.002, "s", "1.5 ± 0.002 s"],
+    [20e6, null, "ns", "20 ms"],
+    [null, 1, "ns", "–"],
+  ] as const)
+    assert.equal(plusMinus(mean, half, unit), words);
   assert.equal(plusMinus(-20e6, 300e3, "ns", { count: 3, signed: true }), "−20 ± 0.3 ms");
 });
 
@@ -300,5 +441,6 @@ test("values that a sweep varies are numbers if they are of one kind", () => {
   assert.deepEqual(measured(["1 Mbit/s", "500 kbit/s"])?.numbers, [1e6, 5e5]);
   assert.deepEqual(measured(["0.1 %", "1 %"])?.numbers, [0.001, 0.01]);
   assert.equal(measured(["1 Mbit/s", "500 kbit/s"])?.format(1e6), "1 Mbit/s");
-  for (const other of [["cubic", "reno"], ["10 packets", "10 ms"], ["10", "10 ms"], ["7"], ["{kind: red}", "3"], []]) assert.equal(measured(other), null, other.join());
+  for (const other of [["cubic", "reno"], ["10 packets", "10 ms"], ["10", "10 ms"], ["7"], ["{kind: red}", "3"], []])
+    assert.equal(measured(other), null, other.join());
 });

@@ -1,7 +1,11 @@
 // A lab that is played for a test: what `netloom` says over the control socket of a small lab that is up, with TCP connections and packets, so that a test knows what the page has to show.
 import type { NodeConnections, PacketRecord, SwitchRow, TcpConnection } from "../ui/protocol";
 
-export interface Talk { send: (text: string) => void; onMessage: (hear: (text: string) => void) => void; onClose: (act: () => void) => void }
+export interface Talk {
+  send: (text: string) => void;
+  onMessage: (hear: (text: string) => void) => void;
+  onClose: (act: () => void) => void;
+}
 
 /** What a test can do with it, and what the page has asked for. */
 export interface Played {
@@ -26,26 +30,125 @@ export interface Played {
 }
 
 const NAMES = ["client", "router", "server"];
-const FACES: Record<string, [string, string, string][]> = { client: [["eth0", "access", "10.0.0.1/30"]], router: [["eth0", "access", "10.0.0.2/30"], ["eth1", "bottleneck", "10.0.0.5/30"]], server: [["eth0", "bottleneck", "10.0.0.6/30"]] };
-const PIPES = [["access", "forward"], ["access", "backward"], ["bottleneck", "forward"], ["bottleneck", "backward"]] as const;
-export const CAPABILITIES = ["capture", "clock", "events", "exec", "packets", "restart", "set", "stats", "tcp", "time", "topology", "verdict"];
+const FACES: Record<string, [string, string, string][]> = {
+  client: [["eth0", "access", "10.0.0.1/30"]],
+  router: [
+    ["eth0", "access", "10.0.0.2/30"],
+    ["eth1", "bottleneck", "10.0.0.5/30"],
+  ],
+  server: [["eth0", "bottleneck", "10.0.0.6/30"]],
+};
+const PIPES = [
+  ["access", "forward"],
+  ["access", "backward"],
+  ["bottleneck", "forward"],
+  ["bottleneck", "backward"],
+] as const;
+export const CAPABILITIES = [
+  "capture",
+  "clock",
+  "events",
+  "exec",
+  "packets",
+  "restart",
+  "set",
+  "stats",
+  "tcp",
+  "time",
+  "topology",
+  "verdict",
+];
 
-const nodes = NAMES.map((name) => ({ name, kind: name === "router" ? "router" : "host", stack: "", interfaces: (FACES[name] ?? []).map(([face, link, address]) => ({ name: face, link, mac: "", mtu_bytes: 1500, addresses: [address] })) }));
-const links = [["access", "client", "router"], ["bottleneck", "router", "server"]].map(([name, a, b]) => ({ name, ends: [a, b].map((node) => ({ node, interface: "" })), mtu_bytes: 1500, joined_in_kernel: false, pipes: ["forward", "backward"].map((direction) => ({ direction, pipe: null, up: true, settings: { rate: "10 Mbit/s", delay: "20 ms" } })) }));
-export const SCENE = { nodes: nodes.map(({ name, kind }, number) => ({ name, kind, x: number, y: 0 })), links: links.map(({ name, ends }) => ({ name, ends: ends.map(({ node }) => node), words: [] })) };
-export const ROW = { name: "played", mode: "up", nodes: 3, clock: "real", path: "played.yaml", results: null, job: null };
+const nodes = NAMES.map((name) => ({
+  name,
+  kind: name === "router" ? "router" : "host",
+  stack: "",
+  interfaces: (FACES[name] ?? []).map(([face, link, address]) => ({
+    name: face,
+    link,
+    mac: "",
+    mtu_bytes: 1500,
+    addresses: [address],
+  })),
+}));
+const links = [
+  ["access", "client", "router"],
+  ["bottleneck", "router", "server"],
+].map(([name, a, b]) => ({
+  name,
+  ends: [a, b].map((node) => ({ node, interface: "" })),
+  mtu_bytes: 1500,
+  joined_in_kernel: false,
+  pipes: ["forward", "backward"].map((direction) => ({
+    direction,
+    pipe: null,
+    up: true,
+    settings: { rate: "10 Mbit/s", delay: "20 ms" },
+  })),
+}));
+export const SCENE = {
+  nodes: nodes.map(({ name, kind }, number) => ({ name, kind, x: number, y: 0 })),
+  links: links.map(({ name, ends }) => ({ name, ends: ends.map(({ node }) => node), words: [] })),
+};
+export const ROW = {
+  name: "played",
+  mode: "up",
+  nodes: 3,
+  clock: "real",
+  path: "played.yaml",
+  results: null,
+  job: null,
+};
 
 /** A sender whose window grows and is cut, so that its curves have something to show. */
-export function sender(connection: number, congestion: string, at: number, more: Partial<TcpConnection> = {}): TcpConnection {
+export function sender(
+  connection: number,
+  congestion: string,
+  at: number,
+  more: Partial<TcpConnection> = {},
+): TcpConnection {
   const saw = (at * 12 + connection * 17) % 60;
   return {
-    connection, local: `10.0.0.1:${40_000 + connection}`, remote: "10.0.0.6:5201", congestion, state: "established", ca_state: saw < 6 ? "recovery" : "open", app_limited: false,
-    figures: { cwnd_packets: Math.round(30 + saw), ssthresh_packets: 42, srtt_us: 40_000 + saw * 800, min_rtt_us: 40_000, delivery_rate_bits_per_second: 9e6 + saw * 1e4, pacing_rate_bits_per_second: 1.1e7, bytes_acked: Math.round(at * 1e6 / connection), bytes_received: 0, bytes_sent: Math.round(at * 1.01e6 / connection), retransmissions: Math.floor(at / 2), ...(congestion === "bbr" ? { bbr_min_rtt_us: 40_000, bbr_pacing_gain: 1.25 } : {}) },
+    connection,
+    local: `10.0.0.1:${40_000 + connection}`,
+    remote: "10.0.0.6:5201",
+    congestion,
+    state: "established",
+    ca_state: saw < 6 ? "recovery" : "open",
+    app_limited: false,
+    figures: {
+      cwnd_packets: Math.round(30 + saw),
+      ssthresh_packets: 42,
+      srtt_us: 40_000 + saw * 800,
+      min_rtt_us: 40_000,
+      delivery_rate_bits_per_second: 9e6 + saw * 1e4,
+      pacing_rate_bits_per_second: 1.1e7,
+      bytes_acked: Math.round((at * 1e6) / connection),
+      bytes_received: 0,
+      bytes_sent: Math.round((at * 1.01e6) / connection),
+      retransmissions: Math.floor(at / 2),
+      ...(congestion === "bbr" ? { bbr_min_rtt_us: 40_000, bbr_pacing_gain: 1.25 } : {}),
+    },
     ...more,
   };
 }
 
-export const receiver = (connection: number, at: number): TcpConnection => ({ connection, local: "10.0.0.6:5201", remote: `10.0.0.1:${40_000 + connection}`, congestion: "cubic", state: "established", ca_state: "open", app_limited: true, figures: { cwnd_packets: 10, srtt_us: 41_000, bytes_acked: 0, bytes_received: Math.round(at * 1e6 / connection), retransmissions: 0 } });
+export const receiver = (connection: number, at: number): TcpConnection => ({
+  connection,
+  local: "10.0.0.6:5201",
+  remote: `10.0.0.1:${40_000 + connection}`,
+  congestion: "cubic",
+  state: "established",
+  ca_state: "open",
+  app_limited: true,
+  figures: {
+    cwnd_packets: 10,
+    srtt_us: 41_000,
+    bytes_acked: 0,
+    bytes_received: Math.round((at * 1e6) / connection),
+    retransmissions: 0,
+  },
+});
 
 const ways = (link: string, direction: string): { from: string; to: string } => {
   const [from = "", to = ""] = link === "access" ? ["client", "router"] : ["router", "server"];
@@ -54,49 +157,164 @@ const ways = (link: string, direction: string): { from: string; to: string } => 
 
 let last = 0;
 /** A packet that enters a pipe at this instant: it waits, is sent and travels. */
-export function packet(pipe: number, at: number, port: number, { wait = 5e6, travel = 2e7, dropped = null as PacketRecord["dropped"], protocol = "tcp" } = {}): PacketRecord {
+export function packet(
+  pipe: number,
+  at: number,
+  port: number,
+  { wait = 5e6, travel = 2e7, dropped = null as PacketRecord["dropped"], protocol = "tcp" } = {},
+): PacketRecord {
   last += 1;
   const start = dropped ? null : at + wait;
   const ends = ["10.0.0.1:" + port, "10.0.0.6:5201"];
   const [source, destination] = pipe % 2 === 0 ? ends : ends.reverse();
-  return { pipe, packet: last, entered_ns: at, start_ns: start, sent_ns: start === null ? null : start + 1e6, due_ns: start === null ? null : start + 1e6 + travel, dropped, bytes: pipe % 2 === 0 ? 1500 : 52, segments: 1, flow: { source: source ?? "", destination: destination ?? "", protocol } };
+  return {
+    pipe,
+    packet: last,
+    entered_ns: at,
+    start_ns: start,
+    sent_ns: start === null ? null : start + 1e6,
+    due_ns: start === null ? null : start + 1e6 + travel,
+    dropped,
+    bytes: pipe % 2 === 0 ? 1500 : 52,
+    segments: 1,
+    flow: { source: source ?? "", destination: destination ?? "", protocol },
+  };
 }
 
 export function lab(): Played {
   let [began, speed, base] = [Date.now(), 1, 5_000];
   const now = (): number => base + (Date.now() - began) * speed;
   const played: Played = {
-    asked: [], held: new Map(), capabilities: [...CAPABILITIES], refuse: {}, paused: false, clock: "real", fast: (wanted) => { [base, began, speed] = [now(), Date.now(), wanted]; }, connections: (told) => told, ports: [],
-    packets: (at) => PIPES.flatMap((_, pipe) => [0, 1, 2, 3].map((part) => packet(pipe, at + part * 25e6, 40_001 + (part % 2)))).concat(packet(2, at, 40_001, { dropped: { at_ns: at, cause: "queue" } })),
+    asked: [],
+    held: new Map(),
+    capabilities: [...CAPABILITIES],
+    refuse: {},
+    paused: false,
+    clock: "real",
+    fast: (wanted) => {
+      [base, began, speed] = [now(), Date.now(), wanted];
+    },
+    connections: (told) => told,
+    ports: [],
+    packets: (at) =>
+      PIPES.flatMap((_, pipe) =>
+        [0, 1, 2, 3].map((part) => packet(pipe, at + part * 25e6, 40_001 + (part % 2))),
+      ).concat(packet(2, at, 40_001, { dropped: { at_ns: at, cause: "queue" } })),
     speak: (socket) => {
       const timers = new Map<string, ReturnType<typeof setTimeout>>();
-      const stop = (events: string): void => { clearTimeout(timers.get(events)); timers.delete(events); played.held.delete(events); };
+      const stop = (events: string): void => {
+        clearTimeout(timers.get(events));
+        timers.delete(events);
+        played.held.delete(events);
+      };
       const time = (): object => ({ at_ns: now() * 1e6, since_zero_ns: (now() - 5_000) * 1e6 });
-      const stats = (): object => ({ ...time(), lost: 0, switches: played.ports, pipes: PIPES.map(([link, direction], pipe) => ({ link, direction, pipe: null, ...ways(link, direction), joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 2e7, up: true, arrived_packets: 0, arrived_bytes: 0, departed_packets: now(), departed_bytes: Math.round(now() * (pipe % 2 ? 30 : 1150)), queued_packets: pipe === 2 ? 12 : 0, queued_bytes: 0, dropped_queue_packets: pipe === 2 ? Math.floor(now() / 100) : 0, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 })) });
+      const stats = (): object => ({
+        ...time(),
+        lost: 0,
+        switches: played.ports,
+        pipes: PIPES.map(([link, direction], pipe) => ({
+          link,
+          direction,
+          pipe: null,
+          ...ways(link, direction),
+          joined_in_kernel: false,
+          rate_bits_per_second: 1e7,
+          delay_ns: 2e7,
+          up: true,
+          arrived_packets: 0,
+          arrived_bytes: 0,
+          departed_packets: now(),
+          departed_bytes: Math.round(now() * (pipe % 2 ? 30 : 1150)),
+          queued_packets: pipe === 2 ? 12 : 0,
+          queued_bytes: 0,
+          dropped_queue_packets: pipe === 2 ? Math.floor(now() / 100) : 0,
+          dropped_loss_packets: 0,
+          dropped_early_packets: 0,
+          dropped_down_packets: 0,
+          marked_packets: 0,
+        })),
+      });
       const tcp = (names: string[] | null): object => {
         const at = now() / 1000;
-        const all: NodeConnections[] = [{ node: "client", at_ns: now() * 1e6, connections: [sender(1, "cubic", at), sender(2, "bbr", at)], left_out: 0, failure: null }, { node: "router", at_ns: now() * 1e6, connections: [], left_out: 0, failure: null }, { node: "server", at_ns: now() * 1e6, connections: [receiver(1, at), receiver(2, at)], left_out: 0, failure: null }];
-        return { ...time(), lost: 0, nodes: played.connections(all.filter(({ node }) => !names || names.includes(node))) };
+        const all: NodeConnections[] = [
+          {
+            node: "client",
+            at_ns: now() * 1e6,
+            connections: [sender(1, "cubic", at), sender(2, "bbr", at)],
+            left_out: 0,
+            failure: null,
+          },
+          { node: "router", at_ns: now() * 1e6, connections: [], left_out: 0, failure: null },
+          {
+            node: "server",
+            at_ns: now() * 1e6,
+            connections: [receiver(1, at), receiver(2, at)],
+            left_out: 0,
+            failure: null,
+          },
+        ];
+        return {
+          ...time(),
+          lost: 0,
+          nodes: played.connections(all.filter(({ node }) => !names || names.includes(node))),
+        };
       };
       const reply: Record<string, (asked: Record<string, unknown>) => object> = {
-        hello: () => ({ reply: "hello", version: 1, minor: 7, program: "test", lab: "played", capabilities: played.capabilities }),
-        topology: () => ({ reply: "topology", nodes, links, exposed: [], services: [] }), info: () => ({ reply: "info", name: "played" }),
-        now: () => ({ reply: "now", ...time(), clock: played.clock, paused: played.paused, dilation: 1, stalled: null }), exercise: () => ({ reply: "exercise", title: "", text: "", tasks: [] }),
+        hello: () => ({
+          reply: "hello",
+          version: 1,
+          minor: 7,
+          program: "test",
+          lab: "played",
+          capabilities: played.capabilities,
+        }),
+        topology: () => ({ reply: "topology", nodes, links, exposed: [], services: [] }),
+        info: () => ({ reply: "info", name: "played" }),
+        now: () => ({
+          reply: "now",
+          ...time(),
+          clock: played.clock,
+          paused: played.paused,
+          dilation: 1,
+          stalled: null,
+        }),
+        exercise: () => ({ reply: "exercise", title: "", text: "", tasks: [] }),
         verdict: () => ({ reply: "refused", code: 2, message: "none" }),
-        pause: () => { played.paused = true; return reply["now"]?.({}) ?? {}; }, resume: () => { played.paused = false; return reply["now"]?.({}) ?? {}; },
-        unsubscribe: ({ events }) => { stop(String(events)); return { reply: "done" }; },
+        pause: () => {
+          played.paused = true;
+          return reply["now"]?.({}) ?? {};
+        },
+        resume: () => {
+          played.paused = false;
+          return reply["now"]?.({}) ?? {};
+        },
+        unsubscribe: ({ events }) => {
+          stop(String(events));
+          return { reply: "done" };
+        },
         subscribe: ({ id, events, every_ns, request: _request, ...keys }) => {
           const what = String(events);
           const why = played.refuse[what];
           if (why !== undefined) return { reply: "refused", code: 2, message: why };
           stop(what);
           played.held.set(what, { ...keys, every_ns });
-          const tell: Record<string, () => object> = { stats, tcp: () => tcp((keys["nodes"] as string[] | undefined) ?? null), packets: () => ({ ...time(), lost: 0, packets: played.packets(now() * 1e6 - 1e8) }) };
+          const tell: Record<string, () => object> = {
+            stats,
+            tcp: () => tcp((keys["nodes"] as string[] | undefined) ?? null),
+            packets: () => ({ ...time(), lost: 0, packets: played.packets(now() * 1e6 - 1e8) }),
+          };
           const of = tell[what];
-          const next = (): void => void timers.set(what, setTimeout(() => {
-            if (of && !played.paused) socket.send(JSON.stringify({ id, event: what, ...of() }));
-            next();
-          }, Number(every_ns) / 1e6 / speed));
+          const next = (): void =>
+            void timers.set(
+              what,
+              setTimeout(
+                () => {
+                  if (of && !played.paused) socket.send(JSON.stringify({ id, event: what, ...of() }));
+                  next();
+                },
+                Number(every_ns) / 1e6 / speed,
+              ),
+            );
           if (of) next();
           return { reply: "done" };
         },
@@ -104,7 +322,9 @@ export function lab(): Played {
       socket.onMessage((text) => {
         const asked = JSON.parse(text) as Record<string, unknown>;
         played.asked.push(asked);
-        socket.send(JSON.stringify({ id: asked["id"], ...(reply[String(asked["request"])]?.(asked) ?? { reply: "done" }) }));
+        socket.send(
+          JSON.stringify({ id: asked["id"], ...(reply[String(asked["request"])]?.(asked) ?? { reply: "done" }) }),
+        );
       });
       socket.onClose(() => [...timers.keys()].forEach(stop));
     },

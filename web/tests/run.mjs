@@ -8,14 +8,25 @@ const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
 // Below node_modules, so that the tests find theirs.
 const out = mkdtempSync(join(here, "../node_modules/.tests-"));
 try {
-  const files = readdirSync(here).filter((name) => name.endsWith(".test.ts") && (process.argv.length < 3 || process.argv.includes(name.slice(0, -8))));
+  const files = readdirSync(here).filter(
+    (name) => name.endsWith(".test.ts") && (process.argv.length < 3 || process.argv.includes(name.slice(0, -8))),
+  );
   await build({
-    entryPoints: files.map((name) => join(here, name)), outdir: out, outExtension: { ".js": ".mjs" }, bundle: true, platform: "node", format: "esm",
-    target: "node18", packages: "external", logLevel: "warning",
+    entryPoints: files.map((name) => join(here, name)),
+    outdir: out,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node18",
+    packages: "external",
+    logLevel: "warning",
   });
   const tests = files.map((name) => join(out, name.replace(/\.ts$/, ".mjs")));
   let failed = 0;
-  for (const test of tests) failed += spawnSync(process.execPath, ["--test", test], { stdio: "inherit", timeout: 300_000 }).status === 0 ? 0 : 1;
+  for (const test of tests)
+    failed +=
+      spawnSync(process.execPath, ["--test", test], { stdio: "inherit", timeout: 300_000 }).status === 0 ? 0 : 1;
   process.exitCode = failed > 0 ? 1 : 0;
 } finally {
   rmSync(out, { recursive: true, force: true });

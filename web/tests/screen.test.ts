@@ -3,9 +3,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
-import { fits, launch, place as made, serve, visit, type Served } from "./real";
+import { fits, launch, place as made, type Served, serve, visit } from "./real";
 
-const SIZES = [[390, 844], [1280, 800], [2560, 1300]] as const;
+const SIZES = [
+  [390, 844],
+  [1280, 800],
+  [2560, 1300],
+] as const;
 /** Three labs come up at once. */
 const PATIENCE = 60_000;
 
@@ -75,7 +79,11 @@ const keys = (page: Page): Hand => {
 };
 
 const pointer = (page: Page): Hand => ({
-  press: (role, name) => page.getByRole(role, { name, exact: typeof name === "string" }).first().click(),
+  press: (role, name) =>
+    page
+      .getByRole(role, { name, exact: typeof name === "string" })
+      .first()
+      .click(),
   command: async (name) => {
     await page.getByRole("button", { name: "all commands" }).click();
     await page.getByRole("option", { name }).first().click();
@@ -96,7 +104,8 @@ const pointer = (page: Page): Hand => ({
   },
 });
 
-const source = async (page: Page): Promise<string> => page.getByRole("textbox", { name: "text of the lab file" }).innerText();
+const source = async (page: Page): Promise<string> =>
+  page.getByRole("textbox", { name: "text of the lab file" }).innerText();
 const says = (page: Page, text: RegExp): Promise<void> => page.getByText(text).first().waitFor();
 
 /** Waits until the text of the file is so. */
@@ -115,10 +124,17 @@ async function draw(page: Page, hand: Hand, name: string): Promise<void> {
   await page.getByRole("heading", { name: `${name}.yaml` }).waitFor();
   for (const kind of ["host", "host", "host", "switch", "router"]) await hand.press("button", `+ ${kind}`);
   await reads(page, /h1: \{\}[^]*h3: \{\}[^]*s1: \{kind: switch\}[^]*r1: \{kind: router\}/);
-  const spots = [...(await source(page)).matchAll(/\w1?\d?: \[(-?[\d.]+), (-?[\d.]+)\]/g)].map((match) => `${match[1]} ${match[2]}`);
+  const spots = [...(await source(page)).matchAll(/\w1?\d?: \[(-?[\d.]+), (-?[\d.]+)\]/g)].map(
+    (match) => `${match[1]} ${match[2]}`,
+  );
   assert.equal(new Set(spots).size, 5, `nodes stand on one another: ${spots.join("; ")}`);
   let number = 0;
-  for (const [one, other, rate, delay] of [["h1", "s1", "100 Mbit/s", "1 ms"], ["h2", "s1", "50 Mbit/s", "2 ms"], ["s1", "r1", "20 Mbit/s", "3 ms"], ["r1", "h3", "10 Mbit/s", "5 ms"]] as const) {
+  for (const [one, other, rate, delay] of [
+    ["h1", "s1", "100 Mbit/s", "1 ms"],
+    ["h2", "s1", "50 Mbit/s", "2 ms"],
+    ["s1", "r1", "20 Mbit/s", "3 ms"],
+    ["r1", "h3", "10 Mbit/s", "5 ms"],
+  ] as const) {
     number += 1;
     // The first node before or after: who has chosen none yet joins two all the same.
     if (number === 1) await hand.command(`Show node ${one}`);
@@ -139,7 +155,11 @@ async function draw(page: Page, hand: Hand, name: string): Promise<void> {
     assert.ok(tries < 100, "undo has taken nothing back");
     await page.waitForTimeout(50);
   }
-  assert.match(await source(page), /h3: \{\}[^]*l4: \{ends: \[r1, h3\], rate: 10 Mbit\/s, delay: 5 ms\}/, "undo has taken back more than the last change");
+  assert.match(
+    await source(page),
+    /h3: \{\}[^]*l4: \{ends: \[r1, h3\], rate: 10 Mbit\/s, delay: 5 ms\}/,
+    "undo has taken back more than the last change",
+  );
   await hand.append("journal: all\n");
   await says(page, /^right$/);
 }
@@ -174,7 +194,11 @@ async function use(page: Page, hand: Hand): Promise<void> {
   const [download] = await Promise.all([page.waitForEvent("download"), hand.press("link", "Download until stopped")]);
   assert.match(download.suggestedFilename(), /l4.*\.pcapng$/);
   await download.cancel();
-  assert.doesNotMatch(await page.getByRole("region", { name: "terminals" }).innerText(), /;2~/, "the key that leaves the terminal was typed into it");
+  assert.doesNotMatch(
+    await page.getByRole("region", { name: "terminals" }).innerText(),
+    /;2~/,
+    "the key that leaves the terminal was typed into it",
+  );
 }
 
 async function replay(page: Page, hand: Hand): Promise<void> {
@@ -193,7 +217,10 @@ async function replay(page: Page, hand: Hand): Promise<void> {
   await says(page, /^ICMP(v6)? h1 →\s*h3/);
 }
 
-for (const [how, make] of [["keys alone", keys], ["a pointer alone", pointer]] as const) {
+for (const [how, make] of [
+  ["keys alone", keys],
+  ["a pointer alone", pointer],
+] as const) {
   describe(`with ${how}, knowing only the screen`, { concurrency: SIZES.length }, () => {
     for (const [width, height] of SIZES) {
       test(`from nothing to a replay, ${width} pixels wide`, async () => {

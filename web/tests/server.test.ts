@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
-import { launch, place as made, serve, visit, type Seen, type Served } from "./real";
+import { launch, place as made, type Seen, type Served, serve, visit } from "./real";
 
 let place: ReturnType<typeof made>;
 let browser: Browser;
@@ -95,7 +95,9 @@ test("a lab is brought up, used at a terminal that is flooded, changed, and take
   await page.waitForFunction(() => /42/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
   // A program that writes as fast as it can: the page stays alive, and Ctrl-C gets through.
   await page.keyboard.type("yes 0123456789012345678901234567890123456789\n");
-  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]) > 2_000_000);
+  await page.waitForFunction(
+    () => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]) > 2_000_000,
+  );
   await page.keyboard.press("Control+c");
   await page.keyboard.type("\necho the end $((1 + 1))\n");
   await page.waitForFunction(() => /the end 2/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
@@ -103,7 +105,9 @@ test("a lab is brought up, used at a terminal that is flooded, changed, and take
   await page.keyboard.type("kept=still; (sleep 1; echo mean''while) &\n");
   await page.waitForFunction(() => /kept=still/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
   await page.reload();
-  await page.waitForFunction(() => /the end 2[^]*meanwhile/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  await page.waitForFunction(() =>
+    /the end 2[^]*meanwhile/.test(document.querySelector(".xterm-rows")?.textContent ?? ""),
+  );
   await page.locator(".terminal.xterm").click();
   await page.keyboard.type("echo $kept $((6 * 7))\n");
   await page.waitForFunction(() => /still 42/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
@@ -112,7 +116,9 @@ test("a lab is brought up, used at a terminal that is flooded, changed, and take
   await page.keyboard.type("(sleep 1; kill -9 $$) &\n");
   await page.reload();
   await page.getByRole("tab", { name: /^client/ }).waitFor();
-  await page.waitForFunction(() => /ended with exit code 137/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  await page.waitForFunction(() =>
+    /ended with exit code 137/.test(document.querySelector(".xterm-rows")?.textContent ?? ""),
+  );
   await page.getByRole("button", { name: "close this terminal" }).click();
   await page.reload();
   await page.locator(".mapcanvas[data-nodes='2']").waitFor();
@@ -148,7 +154,10 @@ test("a simulation from the page is replayed packet by packet", async () => {
   const before = await at();
   await page.keyboard.press(".");
   await page.keyboard.press(".");
-  await page.waitForFunction((was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was, before);
+  await page.waitForFunction(
+    (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was,
+    before,
+  );
   assert.ok((await page.locator(".flows li").count()) > 0);
   assert.deepEqual(faults, []);
   await page.close();

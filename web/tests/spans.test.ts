@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Checked, Tree } from "../ui/api";
-import { apply, remove, set, setLines, shown, valueAt, type Path } from "../ui/edit/spans";
-import { accessible, launch, place as made, serve, visit, type Served } from "./real";
+import { apply, type Path, remove, set, setLines, shown, valueAt } from "../ui/edit/spans";
+import { accessible, launch, place as made, type Served, serve, visit } from "./real";
 
 const FILE = `# A lab.
 name: several
@@ -69,14 +69,25 @@ after(async () => {
 
 async function treeOf(text: string): Promise<Tree> {
   const { origin, searchParams } = new URL(server.addresses[0] ?? "");
-  const answer = await fetch(`${origin}/api/check`, { method: "POST", headers: { Authorization: `Bearer ${searchParams.get("token") ?? ""}`, "Content-Type": "application/json" }, body: JSON.stringify({ path: "several.yaml", text }) });
+  const answer = await fetch(`${origin}/api/check`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${searchParams.get("token") ?? ""}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ path: "several.yaml", text }),
+  });
   const { tree, errors } = (await answer.json()) as Checked;
   assert.ok(tree, `${JSON.stringify(errors)}\n${text}`);
   return tree;
 }
 
 /** What a tree says, without its places. */
-const said = (tree: Tree | null): unknown => (tree?.map ? Object.fromEntries(tree.map.map(({ name, value }) => [name, said(value)])) : tree?.list ? tree.list.map(said) : tree?.empty ? null : tree?.text);
+const said = (tree: Tree | null): unknown =>
+  tree?.map
+    ? Object.fromEntries(tree.map.map(({ name, value }) => [name, said(value)]))
+    : tree?.list
+      ? tree.list.map(said)
+      : tree?.empty
+        ? null
+        : tree?.text;
 
 test("a form shows them as they are written, without what they are indented by", async () => {
   const tree = await treeOf(FILE);
@@ -84,7 +95,10 @@ test("a form shows them as they are written, without what they are indented by",
     [["nodes", "b", "env", "GREETING"], "|-  # said\nü hello\n  there\n\nagain"],
     [["nodes", "b", "env", "PLAIN"], "one\ntwo"],
     [["nodes", "b", "env", "QUOTED"], '"one # two\nthree"'],
-    [["nodes", "b", "env"], 'GREETING: |-  # said\n  ü hello\n    there\n\n  again\nPLAIN: one\n  two   # three\nQUOTED: "one # two\n  three"'],
+    [
+      ["nodes", "b", "env"],
+      'GREETING: |-  # said\n  ü hello\n    there\n\n  again\nPLAIN: one\n  two   # three\nQUOTED: "one # two\n  three"',
+    ],
     [["nodes", "b", "files"], "{/etc/one: \"1\",   # }\n/etc/two: '2 }'}"],
     [["nodes", "b", "kind"], "host"],
     [["links", "l", "queue"], "kind: codel\nlimit: 400 packets"],
@@ -99,23 +113,86 @@ test("a form shows them as they are written, without what they are indented by",
 test("what is written back unchanged changes nothing, and what is changed means what was written", async () => {
   const tree = await treeOf(FILE);
   const known = said(tree);
-  for (const path of [["nodes", "b", "env", "GREETING"], ["nodes", "b", "env", "PLAIN"], ["nodes", "b", "env", "QUOTED"], ["nodes", "b", "env"], ["nodes", "b", "files"], ["links", "l", "queue"], ["links", "l", "delay"], ["links", "m", "queue"]]) {
+  for (const path of [
+    ["nodes", "b", "env", "GREETING"],
+    ["nodes", "b", "env", "PLAIN"],
+    ["nodes", "b", "env", "QUOTED"],
+    ["nodes", "b", "env"],
+    ["nodes", "b", "files"],
+    ["links", "l", "queue"],
+    ["links", "l", "delay"],
+    ["links", "m", "queue"],
+  ]) {
     const change = setLines(FILE, tree, path, shown(FILE, tree, path));
     assert.ok(change, path.join("."));
     assert.equal(apply(FILE, [change]), FILE, path.join("."));
   }
   const cases: [Path, string, string, string, unknown][] = [
     // The path, the value, what stands there before and after, what it means.
-    [["links", "l", "queue"], "kind: red\nlimit: 9 packets\n# mine", "kind: codel\n      limit: 400 packets   # all", "kind: red\n      limit: 9 packets\n      # mine   # all", { kind: "red", limit: "9 packets" }],
-    [["links", "l", "queue"], "20 packets", "kind: codel\n      limit: 400 packets   # all", "20 packets   # all", "20 packets"],
-    [["links", "l", "delay"], "normal: 5 ms\ndeviation: 2 ms", "delay: {normal: 10 ms,\n      deviation: 1 ms}", "delay:\n      normal: 5 ms\n      deviation: 2 ms", { normal: "5 ms", deviation: "2 ms" }],
+    [
+      ["links", "l", "queue"],
+      "kind: red\nlimit: 9 packets\n# mine",
+      "kind: codel\n      limit: 400 packets   # all",
+      "kind: red\n      limit: 9 packets\n      # mine   # all",
+      { kind: "red", limit: "9 packets" },
+    ],
+    [
+      ["links", "l", "queue"],
+      "20 packets",
+      "kind: codel\n      limit: 400 packets   # all",
+      "20 packets   # all",
+      "20 packets",
+    ],
+    [
+      ["links", "l", "delay"],
+      "normal: 5 ms\ndeviation: 2 ms",
+      "delay: {normal: 10 ms,\n      deviation: 1 ms}",
+      "delay:\n      normal: 5 ms\n      deviation: 2 ms",
+      { normal: "5 ms", deviation: "2 ms" },
+    ],
     [["links", "l", "delay"], "5 ms", "{normal: 10 ms,\n      deviation: 1 ms}", "5 ms", "5 ms"],
-    [["links", "l", "delay"], "{normal: 5 ms,\ndeviation: 2 ms}", "{normal: 10 ms,\n      deviation: 1 ms}", "{normal: 5 ms,\n      deviation: 2 ms}", { normal: "5 ms", deviation: "2 ms" }],
-    [["links", "m", "queue"], "{kind: red,\nlimit: 3 packets}", "{kind: codel,\n", "{kind: red,\n", { kind: "red", limit: "3 packets" }],
-    [["links", "m", "queue"], "7 packets", "{kind: codel,\n      limit: 3 packets}, rate", "7 packets, rate", "7 packets"],
-    [["nodes", "b", "env", "GREETING"], "|\nbye\n\n  all", "|-  # said\n        ü hello\n          there\n\n        again", "|\n        bye\n\n          all", "bye\n\n  all\n"],
-    [["nodes", "b", "env", "GREETING"], "bye", "|-  # said\n        ü hello\n          there\n\n        again", "bye", "bye"],
-    [["nodes", "b", "env"], "ONE: 1\nTWO: |\n  2\n", FILE.slice(FILE.indexOf("GREETING"), FILE.indexOf("    # between")).trimEnd(), "ONE: 1\n      TWO: |\n        2", { ONE: "1", TWO: "2\n" }],
+    [
+      ["links", "l", "delay"],
+      "{normal: 5 ms,\ndeviation: 2 ms}",
+      "{normal: 10 ms,\n      deviation: 1 ms}",
+      "{normal: 5 ms,\n      deviation: 2 ms}",
+      { normal: "5 ms", deviation: "2 ms" },
+    ],
+    [
+      ["links", "m", "queue"],
+      "{kind: red,\nlimit: 3 packets}",
+      "{kind: codel,\n",
+      "{kind: red,\n",
+      { kind: "red", limit: "3 packets" },
+    ],
+    [
+      ["links", "m", "queue"],
+      "7 packets",
+      "{kind: codel,\n      limit: 3 packets}, rate",
+      "7 packets, rate",
+      "7 packets",
+    ],
+    [
+      ["nodes", "b", "env", "GREETING"],
+      "|\nbye\n\n  all",
+      "|-  # said\n        ü hello\n          there\n\n        again",
+      "|\n        bye\n\n          all",
+      "bye\n\n  all\n",
+    ],
+    [
+      ["nodes", "b", "env", "GREETING"],
+      "bye",
+      "|-  # said\n        ü hello\n          there\n\n        again",
+      "bye",
+      "bye",
+    ],
+    [
+      ["nodes", "b", "env"],
+      "ONE: 1\nTWO: |\n  2\n",
+      FILE.slice(FILE.indexOf("GREETING"), FILE.indexOf("    # between")).trimEnd(),
+      "ONE: 1\n      TWO: |\n        2",
+      { ONE: "1", TWO: "2\n" },
+    ],
     [["nodes", "b", "kind"], "host", "kind: host", "kind: host", "host"],
   ];
   for (const [path, value, before_, after_, meaning] of cases) {
@@ -123,7 +200,11 @@ test("what is written back unchanged changes nothing, and what is changed means 
     assert.ok(change, path.join("."));
     const text = apply(FILE, [change]);
     assert.ok(FILE.includes(before_), before_);
-    assert.equal(text, FILE.replace(before_, () => after_), path.join("."));
+    assert.equal(
+      text,
+      FILE.replace(before_, () => after_),
+      path.join("."),
+    );
     const now = await treeOf(text);
     assert.deepEqual(said(valueAt(now, path)), meaning, text);
     // Nothing else means anything else.
@@ -146,7 +227,7 @@ test("keys beside values of several lines are set, added and removed, and these 
   };
   const [added, meaning] = await text(set(FILE, tree, ["links", "l", "loss"], "1 %"));
   assert.equal(added, FILE.replace("      deviation: 1 ms}\n", "      deviation: 1 ms}\n    loss: 1 %\n"));
-  assert.equal(((meaning as { links: { l: { loss: string } } }).links.l).loss, "1 %");
+  assert.equal((meaning as { links: { l: { loss: string } } }).links.l.loss, "1 %");
   const [within] = await text(set(FILE, tree, ["links", "m", "loss"], "1 %"));
   assert.equal(within, FILE.replace("rate: 1 Mbit/s}", "rate: 1 Mbit/s, loss: 1 %}"));
   const [deep] = await text(set(FILE, tree, ["links", "m", "queue", "ecn"], "true"));
@@ -171,7 +252,8 @@ test("a form changes a value of several lines, by keys alone, and one line of a 
   assert.equal(await field.inputValue(), "kind: codel\nlimit: 400 packets");
   await accessible(page, "a form with a value of several lines");
   const shows = async (text: string): Promise<void> => {
-    const now = (): Promise<string> => page.evaluate(() => [...document.querySelectorAll(".cm-line")].map((line) => line.textContent).join("\n"));
+    const now = (): Promise<string> =>
+      page.evaluate(() => [...document.querySelectorAll(".cm-line")].map((line) => line.textContent).join("\n"));
     for (let tries = 0; (await now()) !== text && tries < 50; tries += 1) await page.waitForTimeout(100);
     assert.equal(await now(), text);
   };
@@ -188,7 +270,10 @@ test("a form changes a value of several lines, by keys alone, and one line of a 
   await page.keyboard.type(" # mine");
   await page.keyboard.press("Control+s");
   await page.locator(".toast", { hasText: "saved" }).waitFor();
-  assert.equal(readFileSync(join(place.path, "labs/form.yaml"), "utf8"), wider.replace("true   # all", "true # mine   # all"));
+  assert.equal(
+    readFileSync(join(place.path, "labs/form.yaml"), "utf8"),
+    wider.replace("true   # all", "true # mine   # all"),
+  );
   await field.fill("20 packets");
   await page.keyboard.press("Control+Enter");
   await shows(LAB.replace("      kind: codel\n      limit: 400 packets   # all", "      20 packets # mine   # all"));

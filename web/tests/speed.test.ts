@@ -5,12 +5,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
+import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { build } from "vite";
 import { scratch } from "./fixtures";
-import { known } from "./real";
 import { long } from "./journal";
-import { serve, type Socket, type Wire } from "./wire";
+import { known } from "./real";
+import { type Socket, serve, type Wire } from "./wire";
 
 const require = createRequire(import.meta.url);
 const WEB = dirname(dirname(dirname(require.resolve("vite/package.json"))));
@@ -19,8 +19,16 @@ const bundle = join(place.path, "bundle");
 let browser: Browser;
 
 before(async () => {
-  await build({ configFile: join(WEB, "vite.ui.config.ts"), root: join(WEB, "ui"), build: { outDir: bundle, emptyOutDir: true, minify: process.env["PROFILE"] ? false : "esbuild" }, logLevel: "warn" });
-  browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  await build({
+    configFile: join(WEB, "vite.ui.config.ts"),
+    root: join(WEB, "ui"),
+    build: { outDir: bundle, emptyOutDir: true, minify: process.env["PROFILE"] ? false : "esbuild" },
+    logLevel: "warn",
+  });
+  browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
 });
 after(async () => {
   await browser?.close();
@@ -30,13 +38,59 @@ after(async () => {
 /** A lab of so many nodes and links on a grid, with samples of all links every `every` ms. */
 function large(nodes: number, links: number, every: number): Wire {
   const wide = Math.ceil(Math.sqrt(nodes));
-  const spots = Array.from({ length: nodes }, (_, number) => ({ name: `n${number}`, kind: number % 7 ? "host" : "router", stack: "", interfaces: [] }));
-  const lines = Array.from({ length: links }, (_, number) => ({ name: `l${number}`, ends: [number % nodes, (number + [1, wide, wide + 1][number % 3]!) % nodes].map((node) => ({ node: `n${node}`, interface: "" })), mtu_bytes: 1500, joined_in_kernel: false, pipes: ["forward", "backward"].map((direction) => ({ direction, pipe: null, up: true, settings: {} })) }));
-  const scene = { nodes: spots.map(({ name, kind }, number) => ({ name, kind, x: number % wide, y: Math.floor(number / wide) })), links: lines.map(({ name, ends }) => ({ name, ends: ends.map(({ node }) => node) })) };
+  const spots = Array.from({ length: nodes }, (_, number) => ({
+    name: `n${number}`,
+    kind: number % 7 ? "host" : "router",
+    stack: "",
+    interfaces: [],
+  }));
+  const lines = Array.from({ length: links }, (_, number) => ({
+    name: `l${number}`,
+    ends: [number % nodes, (number + [1, wide, wide + 1][number % 3]!) % nodes].map((node) => ({
+      node: `n${node}`,
+      interface: "",
+    })),
+    mtu_bytes: 1500,
+    joined_in_kernel: false,
+    pipes: ["forward", "backward"].map((direction) => ({ direction, pipe: null, up: true, settings: {} })),
+  }));
+  const scene = {
+    nodes: spots.map(({ name, kind }, number) => ({ name, kind, x: number % wide, y: Math.floor(number / wide) })),
+    links: lines.map(({ name, ends }) => ({ name, ends: ends.map(({ node }) => node) })),
+  };
   const row = { name: "large", mode: "up", nodes, clock: "real", path: "large.yaml", results: null, job: null };
-  const stats = (id: number, at: number): string => JSON.stringify({ id, event: "stats", at_ns: at * every * 1e6, since_zero_ns: at * every * 1e6, lost: 0, pipes: lines.flatMap(({ name }, number) => ["forward", "backward"].map((direction) => ({
-    link: name, direction, pipe: null, from: "", to: "", joined_in_kernel: false, rate_bits_per_second: 1e7, delay_ns: 1e6, up: number % 97 !== 5, arrived_packets: 0, arrived_bytes: 0, departed_packets: at * (1 + (number % 50)) * 10, departed_bytes: at * (number % 50) * every * 22 + ((at * 7 + number) % 5) * every * 20,
-    queued_packets: number % 3 ? 0 : ((number + at) % 9) ** 2, queued_bytes: 0, dropped_queue_packets: number % 11 ? 0 : at, dropped_loss_packets: 0, dropped_early_packets: 0, dropped_down_packets: 0, marked_packets: 0 }))) });
+  const stats = (id: number, at: number): string =>
+    JSON.stringify({
+      id,
+      event: "stats",
+      at_ns: at * every * 1e6,
+      since_zero_ns: at * every * 1e6,
+      lost: 0,
+      pipes: lines.flatMap(({ name }, number) =>
+        ["forward", "backward"].map((direction) => ({
+          link: name,
+          direction,
+          pipe: null,
+          from: "",
+          to: "",
+          joined_in_kernel: false,
+          rate_bits_per_second: 1e7,
+          delay_ns: 1e6,
+          up: number % 97 !== 5,
+          arrived_packets: 0,
+          arrived_bytes: 0,
+          departed_packets: at * (1 + (number % 50)) * 10,
+          departed_bytes: at * (number % 50) * every * 22 + ((at * 7 + number) % 5) * every * 20,
+          queued_packets: number % 3 ? 0 : ((number + at) % 9) ** 2,
+          queued_bytes: 0,
+          dropped_queue_packets: number % 11 ? 0 : at,
+          dropped_loss_packets: 0,
+          dropped_early_packets: 0,
+          dropped_down_packets: 0,
+          marked_packets: 0,
+        })),
+      ),
+    });
   // As many packets as a lab picks: 50 per second of each pipe, and 2,000 of all.
   const pipes = links * 2;
   const step = Math.max(20e6, 5e5 * pipes);
@@ -44,33 +98,77 @@ function large(nodes: number, links: number, every: number): Wire {
   const packets = (id: number, at: number): string => {
     const made = [];
     for (; taken < (at / step) * pipes; taken += 1) {
-      const [pipe, entered] = [(taken * 7) % pipes, Math.floor(taken / pipes) * step + (taken % pipes) * (step / pipes)];
+      const [pipe, entered] = [
+        (taken * 7) % pipes,
+        Math.floor(taken / pipes) * step + (taken % pipes) * (step / pipes),
+      ];
       number += 1;
       const gone = number % 97 === 0;
-      made.push({ pipe, packet: number, entered_ns: entered, start_ns: gone ? null : entered + 1e6, sent_ns: gone ? null : entered + 2e6, due_ns: gone ? null : entered + 12e6, dropped: gone ? { at_ns: entered, cause: "queue" } : null, bytes: number % 2 ? 1500 : 52, segments: 1, flow: { source: `10.0.0.${pipe % 50}:40000`, destination: "10.0.0.2:80", protocol: "tcp" } });
+      made.push({
+        pipe,
+        packet: number,
+        entered_ns: entered,
+        start_ns: gone ? null : entered + 1e6,
+        sent_ns: gone ? null : entered + 2e6,
+        due_ns: gone ? null : entered + 12e6,
+        dropped: gone ? { at_ns: entered, cause: "queue" } : null,
+        bytes: number % 2 ? 1500 : 52,
+        segments: 1,
+        flow: { source: `10.0.0.${pipe % 50}:40000`, destination: "10.0.0.2:80", protocol: "tcp" },
+      });
     }
     return JSON.stringify({ id, event: "packets", at_ns: at, since_zero_ns: at, lost: 0, packets: made });
   };
-  const control = (socket: Socket): void => socket.onMessage((text) => {
-    const { id, request, events, every_ns } = JSON.parse(text) as { id: number; request: string; events?: string; every_ns?: number };
-    const said: Record<string, object> = { hello: { reply: "hello", capabilities: ["packets", "tcp"] }, topology: { reply: "topology", nodes: spots, links: lines, exposed: [], services: [] }, info: { reply: "info", name: "large" }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false }, exercise: { reply: "exercise", title: "", text: "", tasks: [] } };
-    socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
-    if (events === "packets" && request === "subscribe") {
-      const began = Date.now();
-      const timer = setInterval(() => socket.send(packets(id, (Date.now() - began) * 1e6)), (every_ns ?? 0) / 1e6);
+  const control = (socket: Socket): void =>
+    socket.onMessage((text) => {
+      const { id, request, events, every_ns } = JSON.parse(text) as {
+        id: number;
+        request: string;
+        events?: string;
+        every_ns?: number;
+      };
+      const said: Record<string, object> = {
+        hello: { reply: "hello", capabilities: ["packets", "tcp"] },
+        topology: { reply: "topology", nodes: spots, links: lines, exposed: [], services: [] },
+        info: { reply: "info", name: "large" },
+        now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false },
+        exercise: { reply: "exercise", title: "", text: "", tasks: [] },
+      };
+      socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
+      if (events === "packets" && request === "subscribe") {
+        const began = Date.now();
+        const timer = setInterval(() => socket.send(packets(id, (Date.now() - began) * 1e6)), (every_ns ?? 0) / 1e6);
+        socket.onClose(() => clearInterval(timer));
+      }
+      if (events !== "stats") return;
+      let at = 0;
+      const timer = setInterval(() => {
+        at += 1;
+        socket.send(stats(id, at));
+      }, every);
       socket.onClose(() => clearInterval(timer));
-    }
-    if (events !== "stats") return;
-    let at = 0;
-    const timer = setInterval(() => {
-      at += 1;
-      socket.send(stats(id, at));
-    }, every);
-    socket.onClose(() => clearInterval(timer));
-  });
+    });
   return {
-    answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 5 } }, labs: { labs: [row] }, results: { results: [] }, files: { files: [], left_out: 0 }, keys: { top: "lab", sections: {} }, "POST check": { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene } },
-    sockets: { "/control": control, "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [row] })) },
+    answers: {
+      state: {
+        version: "0.1.0",
+        role: "edit",
+        shared: false,
+        opened: null,
+        folder: "/labs",
+        results_folder: "/labs/results",
+        protocol: { major: 1, minor: 5 },
+      },
+      labs: { labs: [row] },
+      results: { results: [] },
+      files: { files: [], left_out: 0 },
+      keys: { top: "lab", sections: {} },
+      "POST check": { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene },
+    },
+    sockets: {
+      "/control": control,
+      "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [row] })),
+    },
   };
 }
 
@@ -82,15 +180,34 @@ function processorTime(): { pages: number; all: number } {
       const stat = readFileSync(`/proc/${name}/stat`, "utf8");
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       // Ticks of a hundredth of a second.
-      known.set(Number(name), { parent: Number(fields[1]), seconds: (Number(fields[11]) + Number(fields[12])) / 100, page: readFileSync(`/proc/${name}/cmdline`, "utf8").includes("--type=renderer") });
-    } catch { /* It has ended. */ }
+      known.set(Number(name), {
+        parent: Number(fields[1]),
+        seconds: (Number(fields[11]) + Number(fields[12])) / 100,
+        page: readFileSync(`/proc/${name}/cmdline`, "utf8").includes("--type=renderer"),
+      });
+    } catch {
+      /* It has ended. */
+    }
   }
-  const below = (pid: number): boolean => { for (let at = known.get(pid); at; at = known.get(at.parent)) if (at.parent === process.pid) return true; return false; };
+  const below = (pid: number): boolean => {
+    for (let at = known.get(pid); at; at = known.get(at.parent)) if (at.parent === process.pid) return true;
+    return false;
+  };
   const own = [...known].filter(([pid]) => below(pid)).map(([, one]) => one);
-  return { pages: own.filter(({ page }) => page).reduce((sum, { seconds }) => sum + seconds, 0), all: own.reduce((sum, { seconds }) => sum + seconds, 0) };
+  return {
+    pages: own.filter(({ page }) => page).reduce((sum, { seconds }) => sum + seconds, 0),
+    all: own.reduce((sum, { seconds }) => sum + seconds, 0),
+  };
 }
 
-interface Measured { frames: number; pages: number; all: number; scripts: number; layout: number; tasks: number }
+interface Measured {
+  frames: number;
+  pages: number;
+  all: number;
+  scripts: number;
+  layout: number;
+  tasks: number;
+}
 
 /** What a page costs and draws in some seconds: parts of a core, and frames per second. */
 async function measure(page: Page, seconds: number): Promise<Measured> {
@@ -101,30 +218,64 @@ async function measure(page: Page, seconds: number): Promise<Measured> {
     await client.send("Profiler.start");
   }
   // The number of frames is told four times a second: what counts is the instant at which it is.
-  const frames = (): Promise<[number, number]> => page.evaluate(() => new Promise((done) => {
-    const map = document.querySelector<HTMLElement>(".mapcanvas");
-    const observer = new MutationObserver(() => { observer.disconnect(); done([Number(map?.dataset["frames"]), performance.now()]); });
-    if (map) observer.observe(map, { attributes: true, attributeFilter: ["data-frames"] });
-    setTimeout(() => done([Number(map?.dataset["frames"]), performance.now()]), 1000);
-  }));
-  const metrics = async (): Promise<Record<string, number>> => Object.fromEntries((await client.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
+  const frames = (): Promise<[number, number]> =>
+    page.evaluate(
+      () =>
+        new Promise((done) => {
+          const map = document.querySelector<HTMLElement>(".mapcanvas");
+          const observer = new MutationObserver(() => {
+            observer.disconnect();
+            done([Number(map?.dataset["frames"]), performance.now()]);
+          });
+          if (map) observer.observe(map, { attributes: true, attributeFilter: ["data-frames"] });
+          setTimeout(() => done([Number(map?.dataset["frames"]), performance.now()]), 1000);
+        }),
+    );
+  const metrics = async (): Promise<Record<string, number>> =>
+    Object.fromEntries((await client.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
   const [[first, from], was, usedBefore, began] = [await frames(), await metrics(), processorTime(), Date.now()];
   await page.waitForTimeout(seconds * 1000);
-  const [used, is, passed, [last, to]] = [processorTime(), await metrics(), (Date.now() - began) / 1000, await frames()];
+  const [used, is, passed, [last, to]] = [
+    processorTime(),
+    await metrics(),
+    (Date.now() - began) / 1000,
+    await frames(),
+  ];
   if (process.env["PROFILE"]) {
     const { profile } = await client.send("Profiler.stop");
     const [self, byId] = [new Map<string, number>(), new Map(profile.nodes.map((node) => [node.id, node]))];
-    profile.samples?.forEach((id, k) => { const node = byId.get(id); const name = `${node?.callFrame.functionName || "(anonymous)"} ${node?.callFrame.url.split("/").pop()}:${node?.callFrame.lineNumber}`; self.set(name, (self.get(name) ?? 0) + (profile.timeDeltas?.[k] ?? 0) / 1000); });
-    [...self].sort((a, b) => b[1] - a[1]).slice(0, 25).forEach(([name, ms]) => console.log(`   ${ms.toFixed(0)} ms ${name}`));
+    profile.samples?.forEach((id, k) => {
+      const node = byId.get(id);
+      const name = `${node?.callFrame.functionName || "(anonymous)"} ${node?.callFrame.url.split("/").pop()}:${node?.callFrame.lineNumber}`;
+      self.set(name, (self.get(name) ?? 0) + (profile.timeDeltas?.[k] ?? 0) / 1000);
+    });
+    [...self]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 25)
+      .forEach(([name, ms]) => console.log(`   ${ms.toFixed(0)} ms ${name}`));
   }
   const of = (key: string): number => ((is[key] ?? 0) - (was[key] ?? 0)) / passed;
-  return { frames: to > from ? (last - first) / ((to - from) / 1000) : 0, pages: (used.pages - usedBefore.pages) / passed, all: (used.all - usedBefore.all) / passed, scripts: of("ScriptDuration"), layout: of("LayoutDuration") + of("RecalcStyleDuration"), tasks: of("TaskDuration") };
+  return {
+    frames: to > from ? (last - first) / ((to - from) / 1000) : 0,
+    pages: (used.pages - usedBefore.pages) / passed,
+    all: (used.all - usedBefore.all) / passed,
+    scripts: of("ScriptDuration"),
+    layout: of("LayoutDuration") + of("RecalcStyleDuration"),
+    tasks: of("TaskDuration"),
+  };
 }
 
 const percent = (part: number): string => `${(part * 100).toFixed(0)} %`;
-const words = (of: Measured): string => `${of.frames.toFixed(1)} frames per second; of a core: the page ${percent(of.pages)} (its main thread ${percent(of.tasks)}: scripts ${percent(of.scripts)}, layout and styles ${percent(of.layout)}, the rest painting), all of the browser ${percent(of.all)}`;
+const words = (of: Measured): string =>
+  `${of.frames.toFixed(1)} frames per second; of a core: the page ${percent(of.pages)} (its main thread ${percent(of.tasks)}: scripts ${percent(of.scripts)}, layout and styles ${percent(of.layout)}, the rest painting), all of the browser ${percent(of.all)}`;
 
-async function watch(nodes: number, links: number, every: number, motion: "reduce" | "no-preference", seconds: number): Promise<Measured> {
+async function watch(
+  nodes: number,
+  links: number,
+  every: number,
+  motion: "reduce" | "no-preference",
+  seconds: number,
+): Promise<Measured> {
   const { address, done } = await serve(bundle, large(nodes, links, every));
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: motion });
   await known(page);
@@ -140,7 +291,10 @@ async function watch(nodes: number, links: number, every: number, motion: "reduc
 }
 
 test("a map of 200 nodes and 500 links moves, and one of 2,000 nodes and 4,000 links", async () => {
-  for (const [nodes, links, every, least] of [[200, 500, 250, 5], [2000, 4000, 1600, 1]] as const) {
+  for (const [nodes, links, every, least] of [
+    [200, 500, 250, 5],
+    [2000, 4000, 1600, 1],
+  ] as const) {
     const measured = await watch(nodes, links, every, "no-preference", 4);
     console.log(`${nodes} nodes and ${links} links, all live: ${words(measured)}`);
     assert.ok(measured.frames >= least, `${measured.frames}`);
@@ -151,8 +305,31 @@ test("a run of 2,000 nodes and 4,000 links is replayed", async () => {
   const wire = large(2000, 4000, 1600);
   const { scene } = wire.answers["POST check"] as { scene: { links: { name: string }[] } };
   // 4,000 packets are on their way at any instant.
-  const kept = long(1_000_000, 1000, scene.links.map(({ name }) => name), 4_000_000);
-  Object.assign(wire.answers, { "results/r1": { id: "r1", data: { kind: "run", lab: "large", name: "large", report: null, marks: [], tcp: [], notes: [], end: 1, map: null }, scene }, "results/r1/journal": kept.journal, "results/r1/journal/packets": kept.packets });
+  const kept = long(
+    1_000_000,
+    1000,
+    scene.links.map(({ name }) => name),
+    4_000_000,
+  );
+  Object.assign(wire.answers, {
+    "results/r1": {
+      id: "r1",
+      data: {
+        kind: "run",
+        lab: "large",
+        name: "large",
+        report: null,
+        marks: [],
+        tcp: [],
+        notes: [],
+        end: 1,
+        map: null,
+      },
+      scene,
+    },
+    "results/r1/journal": kept.journal,
+    "results/r1/journal/packets": kept.packets,
+  });
   const { address, done } = await serve(bundle, wire);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await known(page);

@@ -7,12 +7,12 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { build } from "vite";
-import { Answer, bridge, ORIGIN, play, type Double } from "./double";
-import { known } from "./real";
+import { Answer, bridge, type Double, ORIGIN, play } from "./double";
 import { HOSTILE, NETLOOM, netloom, scratch } from "./fixtures";
 import { journalOf, long } from "./journal";
+import { known } from "./real";
 
 const require = createRequire(import.meta.url);
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -21,7 +21,13 @@ const place = scratch();
 const runtime = join(place.path, "run");
 const bundle = join(place.path, "bundle");
 const environment = { ...process.env, XDG_RUNTIME_DIR: runtime };
-const call = (...words: string[]): string => execFileSync(NETLOOM, words, { encoding: "utf8", env: environment, cwd: place.path, stdio: ["ignore", "pipe", "pipe"] });
+const call = (...words: string[]): string =>
+  execFileSync(NETLOOM, words, {
+    encoding: "utf8",
+    env: environment,
+    cwd: place.path,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 
 const LAB = `name: watched
 nodes: {client: {}, router: {kind: router}, server: {}}
@@ -29,9 +35,29 @@ links:
   access: {ends: [client, router], rate: 100 Mbit/s, delay: 1 ms}
   bottleneck: {ends: [router, server], rate: 2 Mbit/s, delay: 5 ms, queue: 20 packets}
 `;
-const key = (name: string, example: string): object => ({ name, doc: `What ${name} says.`, example, required: false, kind: {} });
+const key = (name: string, example: string): object => ({
+  name,
+  doc: `What ${name} says.`,
+  example,
+  required: false,
+  kind: {},
+});
 const settings = [key("rate", "1 Mbit/s"), key("delay", "20 ms"), key("loss", "1 %"), key("queue", "20 packets")];
-const KEYS = { top: "lab", sections: { lab: { doc: "", keys: [{ ...key("nodes", ""), kind: { map: { names: "", values: { optional: "node" } } } }, { ...key("links", ""), kind: { map: { names: "", values: { section: "link" } } } }] }, node: { doc: "", keys: [{ ...key("kind", "router"), kind: { words: ["host", "router"] } }] }, link: { doc: "", keys: settings }, direction: { doc: "", keys: settings } } };
+const KEYS = {
+  top: "lab",
+  sections: {
+    lab: {
+      doc: "",
+      keys: [
+        { ...key("nodes", ""), kind: { map: { names: "", values: { optional: "node" } } } },
+        { ...key("links", ""), kind: { map: { names: "", values: { section: "link" } } } },
+      ],
+    },
+    node: { doc: "", keys: [{ ...key("kind", "router"), kind: { words: ["host", "router"] } }] },
+    link: { doc: "", keys: settings },
+    direction: { doc: "", keys: settings },
+  },
+};
 const row = { name: "watched", mode: "up", nodes: 3, clock: "real", path: null, results: null, job: null };
 
 /** Its links were cut: its verdict is of no interest, and has an exit code of its own. */
@@ -41,12 +67,23 @@ let browser: Browser;
 
 before(async () => {
   execFileSync("mkdir", ["-p", runtime]);
-  await build({ configFile: join(WEB, "vite.ui.config.ts"), root: join(WEB, "ui"), build: { outDir: bundle, emptyOutDir: true }, logLevel: "warn" });
+  await build({
+    configFile: join(WEB, "vite.ui.config.ts"),
+    root: join(WEB, "ui"),
+    build: { outDir: bundle, emptyOutDir: true },
+    logLevel: "warn",
+  });
   writeFileSync(join(place.path, "watched.yaml"), LAB);
   call("up", "watched.yaml");
   // It ends with the lab.
-  spawn(NETLOOM, ["exec", "watched", "client", "--", "ping", "-q", "-i", "0.02", "-s", "1000", "server"], { env: environment, stdio: "ignore" });
-  browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  spawn(NETLOOM, ["exec", "watched", "client", "--", "ping", "-q", "-i", "0.02", "-s", "1000", "server"], {
+    env: environment,
+    stdio: "ignore",
+  });
+  browser = await chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
 });
 
 after(async () => {
@@ -57,14 +94,38 @@ after(async () => {
 
 function double(more: Double["answers"] = {}): Double {
   return {
-    answers: { state: { version: "0.1.0", role: "edit", shared: false, opened: null, folder: "/labs", results_folder: "/labs/results", protocol: { major: 1, minor: 5 } }, labs: { labs: [row] }, keys: KEYS, files: { files: [{ path: "two.yaml", size_bytes: 100, format: "lab" }], left_out: 0 }, results: { results: [] }, ...more },
-    sockets: { "labs/watched/control": bridge(join(runtime, "netloom/watched/control.sock")) }, events: [],
+    answers: {
+      state: {
+        version: "0.1.0",
+        role: "edit",
+        shared: false,
+        opened: null,
+        folder: "/labs",
+        results_folder: "/labs/results",
+        protocol: { major: 1, minor: 5 },
+      },
+      labs: { labs: [row] },
+      keys: KEYS,
+      files: { files: [{ path: "two.yaml", size_bytes: 100, format: "lab" }], left_out: 0 },
+      results: { results: [] },
+      ...more,
+    },
+    sockets: { "labs/watched/control": bridge(join(runtime, "netloom/watched/control.sock")) },
+    events: [],
   };
 }
 
-interface Opened { page: Page; faults: string[]; double: Double }
+interface Opened {
+  page: Page;
+  faults: string[];
+  double: Double;
+}
 
-async function open(hash: string, given = double(), { width = 1280, theme = "light" as "light" | "dark", motion = "reduce" as "reduce" | "no-preference" } = {}): Promise<Opened> {
+async function open(
+  hash: string,
+  given = double(),
+  { width = 1280, theme = "light" as "light" | "dark", motion = "reduce" as "reduce" | "no-preference" } = {},
+): Promise<Opened> {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme, reducedMotion: motion });
   await known(page);
   page.setDefaultTimeout(30_000);
@@ -80,7 +141,9 @@ async function open(hash: string, given = double(), { width = 1280, theme = "lig
 const ready = (page: Page): Promise<void> => page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
 
 async function accessible(page: Page, what: string): Promise<void> {
-  const found = await page.evaluate(`${AXE}; axe.run(document, { resultTypes: ["violations"] }).then((done) => done.violations.map((one) => one.id + ": " + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(" | ")))`);
+  const found = await page.evaluate(
+    `${AXE}; axe.run(document, { resultTypes: ["violations"] }).then((done) => done.violations.map((one) => one.id + ": " + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(" | ")))`,
+  );
   assert.deepEqual(found, [], what);
 }
 
@@ -120,9 +183,21 @@ describe("a lab that is watched", () => {
     const began = Date.now();
     await field.fill("50 ms");
     await page.keyboard.press("Enter");
-    const delays = (): number[] => (JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as { pipes: { link: string; delay_ns: number }[] }).pipes.filter(({ link }) => link === "bottleneck").map(({ delay_ns }) => delay_ns);
+    const delays = (): number[] =>
+      (
+        JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as {
+          pipes: { link: string; delay_ns: number }[];
+        }
+      ).pipes
+        .filter(({ link }) => link === "bottleneck")
+        .map(({ delay_ns }) => delay_ns);
     await page.locator("input[type=text]").first().waitFor();
-    await assert.doesNotReject(async () => { for (let tries = 0; delays().some((delay) => delay !== 5e7); tries += 1) { assert.ok(tries < 20); await page.waitForTimeout(50); } });
+    await assert.doesNotReject(async () => {
+      for (let tries = 0; delays().some((delay) => delay !== 5e7); tries += 1) {
+        assert.ok(tries < 20);
+        await page.waitForTimeout(50);
+      }
+    });
     console.log(`a setting was in force ${Date.now() - began} ms after its form was filled in, looking at it included`);
     await page.locator("h1").first().click();
     await page.keyboard.press("x");
@@ -149,7 +224,13 @@ describe("a lab that is watched", () => {
     assert.ok(box);
     await page.mouse.move(box.x + 5, box.y + 5);
     await page.mouse.down();
-    for (const [x, y] of [[0.99, 0.01], [0.99, 0.99], [0.01, 0.99], [0.01, 0.01]] as const) await page.mouse.move(box.x + box.width * x, box.y + box.height * y, { steps: 4 });
+    for (const [x, y] of [
+      [0.99, 0.01],
+      [0.99, 0.99],
+      [0.01, 0.99],
+      [0.01, 0.01],
+    ] as const)
+      await page.mouse.move(box.x + box.width * x, box.y + box.height * y, { steps: 4 });
     await page.mouse.up();
     await page.locator(".panel h2", { hasText: "3 nodes" }).waitFor();
     await page.close();
@@ -160,7 +241,12 @@ describe("a lab that is watched", () => {
     await ready(page);
     await page.locator(".side tbody button", { hasText: "access" }).click();
     await page.getByRole("slider", { name: "delay by a slider" }).fill("1");
-    const slow = (): boolean => (JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as { pipes: { link: string; delay_ns: number }[] }).pipes.some(({ link, delay_ns }) => link === "access" && delay_ns === 1e9);
+    const slow = (): boolean =>
+      (
+        JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as {
+          pipes: { link: string; delay_ns: number }[];
+        }
+      ).pipes.some(({ link, delay_ns }) => link === "access" && delay_ns === 1e9);
     for (let tries = 0; !slow(); tries += 1) {
       assert.ok(tries < 100);
       await page.waitForTimeout(50);
@@ -173,23 +259,115 @@ describe("a lab that is watched", () => {
 
 test("names with markup in them are text, wherever they come from", async () => {
   const given = double({
-    labs: { labs: [{ ...row, name: HOSTILE, path: HOSTILE }] }, files: { files: [{ path: HOSTILE, size_bytes: 1, format: "lab" }], left_out: 0 },
-    results: { results: [{ id: "x", lab: HOSTILE, name: HOSTILE, state: HOSTILE, as_described: null, has_journal: false, size_bytes: 1, latest: true }] },
+    labs: { labs: [{ ...row, name: HOSTILE, path: HOSTILE }] },
+    files: { files: [{ path: HOSTILE, size_bytes: 1, format: "lab" }], left_out: 0 },
+    results: {
+      results: [
+        {
+          id: "x",
+          lab: HOSTILE,
+          name: HOSTILE,
+          state: HOSTILE,
+          as_described: null,
+          has_journal: false,
+          size_bytes: 1,
+          latest: true,
+        },
+      ],
+    },
     "POST check": { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene: null },
   });
-  const topology = { reply: "topology", nodes: [{ name: HOSTILE, kind: HOSTILE, stack: HOSTILE, interfaces: [{ name: HOSTILE, link: HOSTILE, mac: "", mtu_bytes: 1, addresses: [HOSTILE] }] }, { name: "b", kind: "host", stack: "", interfaces: [] }], links: [{ name: HOSTILE, ends: [{ node: HOSTILE, interface: "" }, { node: "b", interface: "" }], mtu_bytes: 1, joined_in_kernel: false, pipes: [{ direction: "forward", pipe: null, up: true, settings: { rate: HOSTILE } }] }], exposed: [], services: [] };
-  given.sockets["/control"] = (socket) => socket.onMessage((message) => {
-    const { id, request, events } = JSON.parse(String(message)) as { id: number; request: string; events?: string };
-    const check = { text: HOSTILE, explanation: HOSTILE, line: 1, met: false };
-    const said: Record<string, object> = {
-      topology, info: { reply: "info", name: HOSTILE }, now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: HOSTILE, paused: false },
-      exercise: { reply: "exercise", title: HOSTILE, text: HOSTILE, tasks: [{ title: HOSTILE, text: HOSTILE, line: 1, next: true, met_ns: null, last_ns: null, hints: [HOSTILE], checks: [check] }] },
-      verdict: { reply: "verdict", at_ns: 1, since_zero_ns: 1, verdict: { as_described: false, findings: [{ subject: HOSTILE, text: HOSTILE }], causes: [HOSTILE], notes: [HOSTILE], dilation: null }, expectations: [check], pipes: [{ link: HOSTILE, direction: "forward", pipe: HOSTILE, packets: 1, p50_ns: 1, p99_ns: 1, max_ns: 1 }] },
-    };
-    socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
-    if (events === "lab") socket.send(JSON.stringify({ id, event: "lab", at_ns: 1, since_zero_ns: 1, what: HOSTILE, details: { [HOSTILE]: HOSTILE } }));
-    if (events === "output") socket.send(JSON.stringify({ id, event: "output", command: HOSTILE, node: HOSTILE, stream: "stdout", lines: [HOSTILE], partial: false }));
-  });
+  const topology = {
+    reply: "topology",
+    nodes: [
+      {
+        name: HOSTILE,
+        kind: HOSTILE,
+        stack: HOSTILE,
+        interfaces: [{ name: HOSTILE, link: HOSTILE, mac: "", mtu_bytes: 1, addresses: [HOSTILE] }],
+      },
+      { name: "b", kind: "host", stack: "", interfaces: [] },
+    ],
+    links: [
+      {
+        name: HOSTILE,
+        ends: [
+          { node: HOSTILE, interface: "" },
+          { node: "b", interface: "" },
+        ],
+        mtu_bytes: 1,
+        joined_in_kernel: false,
+        pipes: [{ direction: "forward", pipe: null, up: true, settings: { rate: HOSTILE } }],
+      },
+    ],
+    exposed: [],
+    services: [],
+  };
+  given.sockets["/control"] = (socket) =>
+    socket.onMessage((message) => {
+      const { id, request, events } = JSON.parse(String(message)) as { id: number; request: string; events?: string };
+      const check = { text: HOSTILE, explanation: HOSTILE, line: 1, met: false };
+      const said: Record<string, object> = {
+        topology,
+        info: { reply: "info", name: HOSTILE },
+        now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: HOSTILE, paused: false },
+        exercise: {
+          reply: "exercise",
+          title: HOSTILE,
+          text: HOSTILE,
+          tasks: [
+            {
+              title: HOSTILE,
+              text: HOSTILE,
+              line: 1,
+              next: true,
+              met_ns: null,
+              last_ns: null,
+              hints: [HOSTILE],
+              checks: [check],
+            },
+          ],
+        },
+        verdict: {
+          reply: "verdict",
+          at_ns: 1,
+          since_zero_ns: 1,
+          verdict: {
+            as_described: false,
+            findings: [{ subject: HOSTILE, text: HOSTILE }],
+            causes: [HOSTILE],
+            notes: [HOSTILE],
+            dilation: null,
+          },
+          expectations: [check],
+          pipes: [{ link: HOSTILE, direction: "forward", pipe: HOSTILE, packets: 1, p50_ns: 1, p99_ns: 1, max_ns: 1 }],
+        },
+      };
+      socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
+      if (events === "lab")
+        socket.send(
+          JSON.stringify({
+            id,
+            event: "lab",
+            at_ns: 1,
+            since_zero_ns: 1,
+            what: HOSTILE,
+            details: { [HOSTILE]: HOSTILE },
+          }),
+        );
+      if (events === "output")
+        socket.send(
+          JSON.stringify({
+            id,
+            event: "output",
+            command: HOSTILE,
+            node: HOSTILE,
+            stream: "stdout",
+            lines: [HOSTILE],
+            partial: false,
+          }),
+        );
+    });
   const { page, faults } = await open(`#/lab/${encodeURIComponent(HOSTILE)}`, given);
   await ready(page);
   for (const tab of ["Tasks", "Events", "Logs", "Verdict", "Overview"]) {
@@ -209,12 +387,34 @@ test("names with markup in them are text, wherever they come from", async () => 
 
 describe("a run that is replayed", () => {
   const results = join(place.path, "results");
-  const scene = { nodes: [{ name: "client", kind: "host", x: 0, y: 0 }, { name: "r", kind: "router", x: 1, y: 0 }, { name: "server", kind: "host", x: 2, y: 0 }], links: [{ name: "access", ends: ["client", "r"] }, { name: "bottleneck", ends: ["r", "server"] }] };
-  const dataOf = (folder: string): object => JSON.parse(/<script[^>]*type="application\/json"[^>]*>([^]*?)<\/script>/.exec(readFileSync(join(folder, "report.html"), "utf8"))?.[1] ?? "{}") as object;
-  const answers = (kept: ReturnType<typeof long>, data: object): Double["answers"] => ({ "results/r1": { id: "r1", data, scene }, "results/r1/journal": kept.journal, "results/r1/journal/packets": (_body: string, url: URL) => new Answer(200, kept.packets(url), { "Content-Type": "application/octet-stream" }) });
+  const scene = {
+    nodes: [
+      { name: "client", kind: "host", x: 0, y: 0 },
+      { name: "r", kind: "router", x: 1, y: 0 },
+      { name: "server", kind: "host", x: 2, y: 0 },
+    ],
+    links: [
+      { name: "access", ends: ["client", "r"] },
+      { name: "bottleneck", ends: ["r", "server"] },
+    ],
+  };
+  const dataOf = (folder: string): object =>
+    JSON.parse(
+      /<script[^>]*type="application\/json"[^>]*>([^]*?)<\/script>/.exec(
+        readFileSync(join(folder, "report.html"), "utf8"),
+      )?.[1] ?? "{}",
+    ) as object;
+  const answers = (kept: ReturnType<typeof long>, data: object): Double["answers"] => ({
+    "results/r1": { id: "r1", data, scene },
+    "results/r1/journal": kept.journal,
+    "results/r1/journal/packets": (_body: string, url: URL) =>
+      new Answer(200, kept.packets(url), { "Content-Type": "application/octet-stream" }),
+  });
   let real: Double["answers"];
   before(() => {
-    writeFileSync(join(place.path, "queue.yaml"), `name: queue
+    writeFileSync(
+      join(place.path, "queue.yaml"),
+      `name: queue
 nodes: {client: {}, r: {kind: router}, server: {}}
 links:
   access: {ends: [client, r], rate: 100 Mbit/s, delay: 4 ms}
@@ -222,7 +422,8 @@ links:
 traffic:
   - {kind: window, from: client, to: server, window: 64 kB, amount: 200 kB}
 journal: all
-`);
+`,
+    );
     netloom("sim", join(place.path, "queue.yaml"), "--for", "1s", "--results", results);
     const folder = join(results, "queue", readdirSync(join(results, "queue")).find((name) => name !== "latest") ?? "");
     real = answers(journalOf(folder), dataOf(folder));
@@ -235,12 +436,21 @@ journal: all
     await page.getByRole("slider", { name: /time of the replay/ }).focus();
     const before = await at();
     await page.keyboard.press(".");
-    await page.waitForFunction((was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was, before);
+    await page.waitForFunction(
+      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was,
+      before,
+    );
     const stepped = await at();
     await page.keyboard.press(",");
-    await page.waitForFunction((was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) < was, stepped);
+    await page.waitForFunction(
+      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) < was,
+      stepped,
+    );
     await page.keyboard.press(" ");
-    await page.waitForFunction((was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was + 200_000, stepped);
+    await page.waitForFunction(
+      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was + 200_000,
+      stepped,
+    );
     await page.keyboard.press(" ");
     await page.goto(`${ORIGIN}/#/replay/r1?at=10000000&speed=1000000`);
     await page.reload();
@@ -248,7 +458,8 @@ journal: all
     // Somewhere on the line there is a packet.
     const box = await page.locator(".mapcanvas").boundingBox();
     assert.ok(box);
-    for (let part = 0.1; part < 0.95 && (await page.locator(".way").count()) === 0; part += 0.02) await page.mouse.click(box.x + box.width * part, box.y + box.height / 2 + 5);
+    for (let part = 0.1; part < 0.95 && (await page.locator(".way").count()) === 0; part += 0.02)
+      await page.mouse.click(box.x + box.width * part, box.y + box.height / 2 + 5);
     await page.locator(".way tbody tr").first().waitFor();
     assert.match(page.url(), /packet=\d+/);
     await accessible(page, "replay");
@@ -264,7 +475,10 @@ journal: all
       return readFileSync(await download.path(), "utf8");
     };
     const still = await taken("save this moment as SVG");
-    assert.ok(still.startsWith("<?xml") && (still.match(/<rect/g) ?? []).length > 3 && !still.includes("var(--"), still.slice(0, 300));
+    assert.ok(
+      still.startsWith("<?xml") && (still.match(/<rect/g) ?? []).length > 3 && !still.includes("var(--"),
+      still.slice(0, 300),
+    );
     const moving = await taken("save a span as moving SVG");
     assert.ok((moving.match(/<animateTransform/g) ?? []).length > 5 && !/NaN|undefined/.test(moving));
     await page.close();
@@ -272,14 +486,30 @@ journal: all
 
   test("a million packets are scrubbed through in no time", async () => {
     const kept = long(1_000_000);
-    const { page } = await open("#/replay/r1", double(answers(kept, { kind: "run", lab: "long", name: "long", report: null, marks: [], tcp: [], notes: [], end: 1, map: null })));
+    const { page } = await open(
+      "#/replay/r1",
+      double(
+        answers(kept, {
+          kind: "run",
+          lab: "long",
+          name: "long",
+          report: null,
+          marks: [],
+          tcp: [],
+          notes: [],
+          end: 1,
+          map: null,
+        }),
+      ),
+    );
     await page.locator(".mapcanvas[data-took]").waitFor();
     const box = await page.locator(".strip-time").boundingBox();
     assert.ok(box);
     // The work of the page: the server's is not in it. What is measured is processor time, since others use this machine, too.
     const client = await page.context().newCDPSession(page);
     await client.send("Performance.enable");
-    const work = async (): Promise<number> => (await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+    const work = async (): Promise<number> =>
+      (await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
     const began = await work();
     const moves = 20;
     await page.mouse.move(box.x + 10, box.y + 20);
@@ -287,10 +517,13 @@ journal: all
     for (let move = 1; move <= moves; move += 1) {
       const was = await page.locator(".mapcanvas").getAttribute("data-at");
       await page.mouse.move(box.x + 10 + ((box.width - 20) * move) / moves, box.y + 20);
-      await page.waitForFunction((before) => document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"] !== before, was);
+      await page.waitForFunction(
+        (before) => document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"] !== before,
+        was,
+      );
     }
     await page.mouse.up();
-    const ms = ((await work()) - began) * 1000 / moves;
+    const ms = (((await work()) - began) * 1000) / moves;
     console.log(`a step through a million packets: ${ms.toFixed(1)} ms of work in the page`);
     // 50 on a machine that has nothing else to do.
     assert.ok(ms < 600, `${ms} ms`);
@@ -298,7 +531,10 @@ journal: all
   });
 
   test("results without a journal, and a journal that is damaged, say so", async () => {
-    const { page } = await open("#/replay/r1", double({ ...real, "results/r1/journal": new Answer(404, { message: "these results have no journal" }) }));
+    const { page } = await open(
+      "#/replay/r1",
+      double({ ...real, "results/r1/journal": new Answer(404, { message: "these results have no journal" }) }),
+    );
     await page.getByText("no packets to replay").or(page.getByText("no journal")).first().waitFor();
     await page.close();
     const journal = { ...(real["results/r1/journal"] as object), state: "damaged", problem: "at byte 1000" };
@@ -309,14 +545,21 @@ journal: all
 });
 
 test("the page is small, painted soon, and loads what is heavy when it is needed", async () => {
-  const sizes = readdirSync(join(bundle, "assets")).map((name) => ({ name, bytes: gzipSync(readFileSync(join(bundle, "assets", name)), { level: 9 }).length }));
+  const sizes = readdirSync(join(bundle, "assets")).map((name) => ({
+    name,
+    bytes: gzipSync(readFileSync(join(bundle, "assets", name)), { level: 9 }).length,
+  }));
   const whole = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
   const { page, faults } = await open("#/");
   await page.locator("h1").waitFor();
-  const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name.split("/").pop()));
+  const asked = await page.evaluate(() =>
+    performance.getEntriesByType("resource").map(({ name }) => name.split("/").pop()),
+  );
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
   const first = sizes.filter(({ name }) => asked.includes(name)).reduce((sum, { bytes }) => sum + bytes, 0);
-  console.log(`the page: ${(whole / 1e3).toFixed(0)} kB packed in all, ${(first / 1e3).toFixed(0)} kB for the front page, first paint after ${paint.toFixed(0)} ms`);
+  console.log(
+    `the page: ${(whole / 1e3).toFixed(0)} kB packed in all, ${(first / 1e3).toFixed(0)} kB for the front page, first paint after ${paint.toFixed(0)} ms`,
+  );
   assert.ok(whole < 600_000 && first < 60_000, `${whole} ${first}`);
   await accessible(page, "the front page");
   assert.deepEqual(faults, []);
@@ -326,11 +569,43 @@ test("the page is small, painted soon, and loads what is heavy when it is needed
 test("a file is edited: what it says is on the map, and what is wrong is at its place", async () => {
   let text = LAB;
   const written: string[] = [];
-  const scene = { nodes: [{ name: "client", kind: "host", x: 0, y: 0 }, { name: "router", kind: "router", x: 1, y: 0 }, { name: "server", kind: "host", x: 2, y: 0 }], links: [{ name: "access", ends: ["client", "router"], words: ["100 Mbit/s, 1 ms"] }], names: {} };
+  const scene = {
+    nodes: [
+      { name: "client", kind: "host", x: 0, y: 0 },
+      { name: "router", kind: "router", x: 1, y: 0 },
+      { name: "server", kind: "host", x: 2, y: 0 },
+    ],
+    links: [{ name: "access", ends: ["client", "router"], words: ["100 Mbit/s, 1 ms"] }],
+    names: {},
+  };
   const given = double({
     "files/two.yaml": () => new Answer(200, text, { ETag: '"1"', "Content-Type": "text/plain" }),
-    "POST check": (body: string) => { const sent = (JSON.parse(body) as { text: string }).text; const at = sent.indexOf("bogus"); return at < 0 ? { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene } : { ok: false, errors: [{ line: 1, column: 1, from: at, to: at + 5, key: "links.access", message: `unknown key ${HOSTILE}` }], warnings: [], notes: [], tree: null, plan: null, scene }; },
-    "PUT files/two.yaml": (body: string) => { if (text !== LAB) { const theirs = text; text = LAB; return new Answer(412, { message: "changed", etag: '"2"', text: theirs }); } written.push(body); return { etag: '"3"' }; },
+    "POST check": (body: string) => {
+      const sent = (JSON.parse(body) as { text: string }).text;
+      const at = sent.indexOf("bogus");
+      return at < 0
+        ? { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene }
+        : {
+            ok: false,
+            errors: [
+              { line: 1, column: 1, from: at, to: at + 5, key: "links.access", message: `unknown key ${HOSTILE}` },
+            ],
+            warnings: [],
+            notes: [],
+            tree: null,
+            plan: null,
+            scene,
+          };
+    },
+    "PUT files/two.yaml": (body: string) => {
+      if (text !== LAB) {
+        const theirs = text;
+        text = LAB;
+        return new Answer(412, { message: "changed", etag: '"2"', text: theirs });
+      }
+      written.push(body);
+      return { etag: '"3"' };
+    },
   });
   const { page, faults } = await open("#/edit/two.yaml", given);
   await ready(page);
@@ -354,7 +629,10 @@ test("a file is edited: what it says is on the map, and what is wrong is at its 
   await page.locator(".toast", { hasText: "saved" }).waitFor();
   assert.ok(written[0]?.includes("# mine") && written[0].includes("# theirs"));
   assert.equal(await page.evaluate(() => (window as { pwned?: number }).pwned), undefined);
-  assert.deepEqual(faults.filter((fault) => !fault.includes("412")), []);
+  assert.deepEqual(
+    faults.filter((fault) => !fault.includes("412")),
+    [],
+  );
   await page.close();
 });
 
@@ -366,6 +644,6 @@ test("a lab that ends while it is watched stays on the page, and says so", async
   given.answers["labs"] = { labs: [] };
   takeDown();
   await page.getByText("This lab has ended").waitFor();
-  assert.ok(await page.locator(".figures tbody tr").count() > 0, "what it showed last stays");
+  assert.ok((await page.locator(".figures tbody tr").count()) > 0, "what it showed last stays");
   await page.close();
 });

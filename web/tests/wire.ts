@@ -9,8 +9,16 @@ import type { Duplex } from "node:stream";
 
 const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
-export interface Socket { send: (text: string) => void; onMessage: (hear: (text: string) => void) => void; onClose: (act: () => void) => void; close: () => void }
-export interface Wire { /** Answers as JSON, or bytes, or what a function makes of the address. */ answers: Record<string, unknown>; sockets: Record<string, (socket: Socket) => void> }
+export interface Socket {
+  send: (text: string) => void;
+  onMessage: (hear: (text: string) => void) => void;
+  onClose: (act: () => void) => void;
+  close: () => void;
+}
+export interface Wire {
+  /** Answers as JSON, or bytes, or what a function makes of the address. */ answers: Record<string, unknown>;
+  sockets: Record<string, (socket: Socket) => void>;
+}
 
 /** Serves a page and these answers; the address, and what ends it. */
 export async function serve(bundle: string, wire: Wire, port = 0): Promise<{ address: string; done: () => void }> {
@@ -23,13 +31,19 @@ export async function serve(bundle: string, wire: Wire, port = 0): Promise<{ add
       const known = wire.answers[what];
       request.resume().on("end", async () => {
         const answer: unknown = typeof known === "function" ? await (known as (url: URL) => unknown)(url) : known;
-        response.writeHead(answer === undefined ? 404 : 200, { "Content-Type": Buffer.isBuffer(answer) ? "application/octet-stream" : "application/json" });
-        response.end(Buffer.isBuffer(answer) ? answer : JSON.stringify(answer ?? { message: `the double knows no ${what}` }));
+        response.writeHead(answer === undefined ? 404 : 200, {
+          "Content-Type": Buffer.isBuffer(answer) ? "application/octet-stream" : "application/json",
+        });
+        response.end(
+          Buffer.isBuffer(answer) ? answer : JSON.stringify(answer ?? { message: `the double knows no ${what}` }),
+        );
       });
       return;
     }
     const file = join(bundle, path.startsWith("/assets/") ? path : "index.html");
-    response.writeHead(existsSync(file) ? 200 : 404, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream" });
+    response.writeHead(existsSync(file) ? 200 : 404, {
+      "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
+    });
     response.end(existsSync(file) ? readFileSync(file) : "");
   });
   server.on("upgrade", (request: IncomingMessage, stream: Duplex) => {
@@ -37,14 +51,21 @@ export async function serve(bundle: string, wire: Wire, port = 0): Promise<{ add
     stream.on("close", () => open.delete(stream)).on("error", () => stream.destroy());
     const found = Object.entries(wire.sockets).find(([end]) => (request.url ?? "").split("?")[0]?.endsWith(end));
     if (!found) return void stream.end("HTTP/1.1 404 Not Found\r\n\r\n");
-    const accept = createHash("sha1").update(`${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
-    stream.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
+    const accept = createHash("sha1")
+      .update(`${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+      .digest("base64");
+    stream.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
     found[1](socketOf(stream));
   });
   await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    done: () => { open.forEach((stream) => stream.destroy()); server.close(); },
+    done: () => {
+      open.forEach((stream) => stream.destroy());
+      server.close();
+    },
   };
 }
 
@@ -67,10 +88,17 @@ function socketOf(stream: Duplex): Socket {
       head[0] = 0x81;
       head[1] = 127;
       head.writeBigUInt64BE(BigInt(body.length), 2);
-      const short = body.length < 126 ? Buffer.from([0x81, body.length]) : body.length < 65_536 ? Buffer.from([0x81, 126, body.length >> 8, body.length & 255]) : head;
+      const short =
+        body.length < 126
+          ? Buffer.from([0x81, body.length])
+          : body.length < 65_536
+            ? Buffer.from([0x81, 126, body.length >> 8, body.length & 255])
+            : head;
       stream.write(Buffer.concat([short, body]));
     },
-    onMessage: (act) => { hear = act; },
+    onMessage: (act) => {
+      hear = act;
+    },
     onClose: (act) => void stream.on("close", act),
     close: () => void stream.end(),
   };

@@ -23,11 +23,20 @@ export function offer(source: Source): void {
 
 export const openPalette = (): void => void setOpen(true);
 
-const all = (): Command[] => sources().slice().reverse().flatMap((source) => source());
+const all = (): Command[] =>
+  sources()
+    .slice()
+    .reverse()
+    .flatMap((source) => source());
 
 /** Keys that stand for text belong to whoever takes text. */
 function takesText(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest(".xterm, .cm-editor, dialog") !== null);
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+      target.closest(".xterm, .cm-editor, dialog") !== null)
+  );
 }
 
 /** Whether the field that had the focus last is gone, while nobody has gone elsewhere: who types on means text, and no commands. */
@@ -36,14 +45,24 @@ let orphaned = (): boolean => false;
 /** Follows where the focus is. A field that is removed, or hidden, loses it without an event; a press beside it, Tab and Escape leave it for good. */
 function followFocus(): void {
   let last: EventTarget | null = null;
-  const leave = (): void => { last = null; };
+  const leave = (): void => {
+    last = null;
+  };
   listen("focusin", (event) => {
     const isPalette = event.target instanceof HTMLElement && event.target.closest(".palette") !== null;
     if (!isPalette) last = event.target;
   });
-  listen("pointerdown", (event) => { if (!takesText(event.target)) leave(); }, { capture: true });
+  listen(
+    "pointerdown",
+    (event) => {
+      if (!takesText(event.target)) leave();
+    },
+    { capture: true },
+  );
   orphaned = () => takesText(last) && (document.activeElement === document.body || document.activeElement === null);
-  listen("keydown", (event) => { if ((event.key === "Escape" || event.key === "Tab") && orphaned()) leave(); });
+  listen("keydown", (event) => {
+    if ((event.key === "Escape" || event.key === "Tab") && orphaned()) leave();
+  });
 }
 
 export function startKeys(): void {
@@ -81,7 +100,12 @@ export function rank(name: string, wanted: string): number | null {
 const MOST = 200;
 
 /** A row of the list: what it does may change while it stands there. */
-interface Row { name: string; about: string | undefined; keys: string | undefined; act: () => void }
+interface Row {
+  name: string;
+  about: string | undefined;
+  keys: string | undefined;
+  act: () => void;
+}
 
 /** The list of all commands, narrowed by what is typed. */
 export function palette(): HTMLElement {
@@ -94,9 +118,13 @@ export function palette(): HTMLElement {
     rows = new Map();
     if (!open()) return [];
     let more = 0;
-    const ranked = all().map((command) => ({ command, rank: rank(command.name, wanted()) })).filter((one): one is { command: Command; rank: number } => one.rank !== null);
+    const ranked = all()
+      .map((command) => ({ command, rank: rank(command.name, wanted()) }))
+      .filter((one): one is { command: Command; rank: number } => one.rank !== null);
     const sorted = wanted().trim() ? ranked.sort((a, b) => a.rank - b.rank) : ranked;
-    for (const { command: { name, about, keys, act } } of sorted) {
+    for (const {
+      command: { name, about, keys, act },
+    } of sorted) {
       // Of two of one name, what is offered by what is in front counts.
       const key = [name, about ?? "", keys ?? ""].join("\n");
       if (rows.has(key)) continue;
@@ -113,7 +141,12 @@ export function palette(): HTMLElement {
   });
   /** The row that the keys have led to; none: the first one, whichever that is. */
   const [chosen, setChosen] = createSignal<Row | null>(null);
-  const at = createMemo(() => Math.max(found().findIndex((row) => row === chosen()), 0));
+  const at = createMemo(() =>
+    Math.max(
+      found().findIndex((row) => row === chosen()),
+      0,
+    ),
+  );
   const run = (row: Row | undefined): void => {
     if (!row) return;
     close();
@@ -126,9 +159,21 @@ export function palette(): HTMLElement {
     if (document.activeElement === input) input.blur();
   };
   const input = el("input", {
-    type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", "aria-autocomplete": "list", "aria-label": "what to do", autocomplete: "off", spellcheck: "false",
-    placeholder: "What to do?", "aria-activedescendant": () => (found().length > 0 ? `palette-${at()}` : null),
-    oninput: () => { setWanted(input.value); setChosen(null); announce(counted(found().length, "command")); },
+    type: "text",
+    role: "combobox",
+    "aria-expanded": "true",
+    "aria-controls": "palette-list",
+    "aria-autocomplete": "list",
+    "aria-label": "what to do",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "What to do?",
+    "aria-activedescendant": () => (found().length > 0 ? `palette-${at()}` : null),
+    oninput: () => {
+      setWanted(input.value);
+      setChosen(null);
+      announce(counted(found().length, "command"));
+    },
     onkeydown: (event: KeyboardEvent) => {
       const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
       if (step !== undefined) {
@@ -145,13 +190,45 @@ export function palette(): HTMLElement {
       }
     },
   });
-  const list = el("ul", { id: "palette-list", role: "listbox", "aria-label": "commands" }, each(found, (row, place) =>
-    el("li", { role: "option", id: () => `palette-${place()}`, "aria-selected": () => String(place() === at()), onclick: () => run(row), onmousemove: (event: MouseEvent) => { if (event.movementX !== 0 || event.movementY !== 0) setChosen(row); } },
-      el("span", {}, row.name), row.about ? el("small", {}, row.about) : null, row.keys ? el("kbd", {}, shown(row.keys)) : null)));
-  const dialog = el("dialog", { class: "palette", "aria-label": "commands",
-    // Browsers tell of it later, when it may be open again.
-    onclose: () => { if (!dialog.open) setOpen(false); }, onclick: (event: MouseEvent) => { if (event.target === dialog) close(); } },
-    input, list, () => (found().length === 0 ? el("p", { class: "none" }, "nothing is called so") : null), () => (more() > 0 ? el("p", { class: "none" }, `and ${more()} more: write a part of the name`) : null));
+  const list = el(
+    "ul",
+    { id: "palette-list", role: "listbox", "aria-label": "commands" },
+    each(found, (row, place) =>
+      el(
+        "li",
+        {
+          role: "option",
+          id: () => `palette-${place()}`,
+          "aria-selected": () => String(place() === at()),
+          onclick: () => run(row),
+          onmousemove: (event: MouseEvent) => {
+            if (event.movementX !== 0 || event.movementY !== 0) setChosen(row);
+          },
+        },
+        el("span", {}, row.name),
+        row.about ? el("small", {}, row.about) : null,
+        row.keys ? el("kbd", {}, shown(row.keys)) : null,
+      ),
+    ),
+  );
+  const dialog = el(
+    "dialog",
+    {
+      class: "palette",
+      "aria-label": "commands",
+      // Browsers tell of it later, when it may be open again.
+      onclose: () => {
+        if (!dialog.open) setOpen(false);
+      },
+      onclick: (event: MouseEvent) => {
+        if (event.target === dialog) close();
+      },
+    },
+    input,
+    list,
+    () => (found().length === 0 ? el("p", { class: "none" }, "nothing is called so") : null),
+    () => (more() > 0 ? el("p", { class: "none" }, `and ${more()} more: write a part of the name`) : null),
+  );
   createMemo(() => {
     if (open() && !dialog.open) {
       input.value = "";
@@ -168,8 +245,22 @@ export function palette(): HTMLElement {
 }
 
 /** What has a key now, for help. */
-export const withKeys = (): Command[] => all().filter((command, place, every) => command.keys && every.findIndex(({ keys }) => keys === command.keys) === place);
+export const withKeys = (): Command[] =>
+  all().filter(
+    (command, place, every) => command.keys && every.findIndex(({ keys }) => keys === command.keys) === place,
+  );
 
-export const shown = (keys: string): string => keys.replace("Mod+", navigator.platform.startsWith("Mac") ? "⌘ " : "Ctrl ").replace("Shift+", "Shift ").replace(/^ $/, "space").replace(/\b[a-z]$/, (letter) => letter.toUpperCase());
+export const shown = (keys: string): string =>
+  keys
+    .replace("Mod+", navigator.platform.startsWith("Mac") ? "⌘ " : "Ctrl ")
+    .replace("Shift+", "Shift ")
+    .replace(/^ $/, "space")
+    .replace(/\b[a-z]$/, (letter) => letter.toUpperCase());
 
-export const paletteButton = (): HTMLButtonElement => press(["Commands ", el("kbd", {}, shown("Mod+k"))], openPalette, { class: "plain", "aria-keyshortcuts": "Control+K", "aria-label": `Commands ${shown("Mod+k")}: all commands`, title: "all commands" });
+export const paletteButton = (): HTMLButtonElement =>
+  press(["Commands ", el("kbd", {}, shown("Mod+k"))], openPalette, {
+    class: "plain",
+    "aria-keyshortcuts": "Control+K",
+    "aria-label": `Commands ${shown("Mod+k")}: all commands`,
+    title: "all commands",
+  });

@@ -1,8 +1,27 @@
 // A client of the control protocol over a WebSocket: one JSON object is one message. See docs/protocol.md.
 import type { Greeting } from "./protocol";
-import { createSignal, type Accessor } from "./view";
+import { type Accessor, createSignal } from "./view";
 
-export type { ExerciseReport as Exercise, ExpectationRow as TaskCheck, Happened, LabInfo as Info, Link as TopologyLink, Now, Output, PacketRecord as SampledPacket, PacketSample as Packets, PipeStats, Sample as Stats, SoFar, SwitchRow as SwitchPort, TaskRow as Task, TcpConnection, TcpSample as Connections, Topology } from "./protocol";
+export type {
+  ExerciseReport as Exercise,
+  ExpectationRow as TaskCheck,
+  Happened,
+  LabInfo as Info,
+  Link as TopologyLink,
+  Now,
+  Output,
+  PacketRecord as SampledPacket,
+  PacketSample as Packets,
+  PipeStats,
+  Sample as Stats,
+  SoFar,
+  SwitchRow as SwitchPort,
+  TaskRow as Task,
+  TcpConnection,
+  TcpSample as Connections,
+  Topology,
+} from "./protocol";
+
 type Message = Record<string, unknown> & { id?: number; reply?: string; event?: string; message?: string };
 
 export type State = "connecting" | "open" | "ended";
@@ -10,7 +29,10 @@ export type State = "connecting" | "open" | "ended";
 const AGAIN = [250, 500, 1000, 2000, 5000];
 
 export class Refused extends Error {
-  constructor(message: string, readonly key: string | null) {
+  constructor(
+    message: string,
+    readonly key: string | null,
+  ) {
     super(message);
   }
 }
@@ -18,7 +40,12 @@ export class Refused extends Error {
 /** There is no answer any more: the connection is gone, which the page says by itself. */
 export class Lost extends Error {}
 
-interface Subscription { request: Record<string, unknown>; hear: (event: never) => void; events: string; refused: (why: string) => void }
+interface Subscription {
+  request: Record<string, unknown>;
+  hear: (event: never) => void;
+  events: string;
+  refused: (why: string) => void;
+}
 
 export class Control {
   readonly state: Accessor<State>;
@@ -38,11 +65,21 @@ export class Control {
   private closed = false;
 
   /** Connects, and again when the connection is lost, as long as `exists` says that there is such a lab. */
-  constructor(private readonly url: string, private readonly exists: () => Promise<boolean>) {
+  constructor(
+    private readonly url: string,
+    private readonly exists: () => Promise<boolean>,
+  ) {
     const [state, setState] = createSignal<State>("connecting");
     const [why, setWhy] = createSignal("");
     const [offers, setOffers] = createSignal<readonly string[] | null>(null);
-    [this.state, this.setState, this.why, this.setWhy, this.offers, this.setOffers] = [state, setState, why, setWhy, offers, setOffers];
+    [this.state, this.setState, this.why, this.setWhy, this.offers, this.setOffers] = [
+      state,
+      setState,
+      why,
+      setWhy,
+      offers,
+      setOffers,
+    ];
     this.connect();
   }
 
@@ -52,7 +89,10 @@ export class Control {
     this.socket = socket;
     socket.onopen = () => {
       this.attempts = 0;
-      this.send<Greeting>({ request: "hello", version: 1 }).then(({ capabilities }) => this.setOffers(capabilities ?? []), (error: Error) => this.setWhy(error.message));
+      this.send<Greeting>({ request: "hello", version: 1 }).then(
+        ({ capabilities }) => this.setOffers(capabilities ?? []),
+        (error: Error) => this.setWhy(error.message),
+      );
       for (const [id, one] of this.subscriptions) this.write({ id, ...one.request });
       this.setWhy("");
       this.setState("open");
@@ -92,7 +132,8 @@ export class Control {
     if (message.event !== undefined) return;
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
-    if (message.reply === "refused") waiting?.failed(new Refused(message.message ?? "refused", (message["key"] as string) ?? null));
+    if (message.reply === "refused")
+      waiting?.failed(new Refused(message.message ?? "refused", (message["key"] as string) ?? null));
     else waiting?.done(message);
   }
 
@@ -115,10 +156,20 @@ export class Control {
   }
 
   /** Hears events, after a connection that was lost, too; or why there are none. A connection has one subscription to each kind: the last one holds. */
-  subscribe<T>(events: string, keys: Record<string, unknown>, hear: (event: T) => void, refused: (why: string) => void = () => undefined): void {
+  subscribe<T>(
+    events: string,
+    keys: Record<string, unknown>,
+    hear: (event: T) => void,
+    refused: (why: string) => void = () => undefined,
+  ): void {
     this.unsubscribe(events);
     this.last += 1;
-    const one = { request: { request: "subscribe", events, ...keys }, hear: hear as (event: never) => void, events, refused };
+    const one = {
+      request: { request: "subscribe", events, ...keys },
+      hear: hear as (event: never) => void,
+      events,
+      refused,
+    };
     this.subscriptions.set(this.last, one);
     this.write({ id: this.last, ...one.request });
   }

@@ -6,7 +6,7 @@ import { dialog } from "./dialog";
 import { drafts } from "./drafts";
 import { address, go } from "./route";
 import { attempt, tell } from "./tell";
-import { createEffect, createMemo, createSignal, each, el, press, when, type View } from "./view";
+import { createEffect, createMemo, createSignal, each, el, press, type View, when } from "./view";
 import { files, labs, may, results, state, visitors } from "./world";
 
 /** Files and results that are listed at first. */
@@ -19,47 +19,146 @@ export function home(): View {
   const [allResults, setAllResults] = createSignal(false);
   createEffect(() => {
     files();
-    if (state()?.folder) api.files().then((found) => setList(found.files), () => undefined);
+    if (state()?.folder)
+      api.files().then(
+        (found) => setList(found.files),
+        () => undefined,
+      );
   });
   const found = createMemo(() => list().filter(({ path }) => path.toLowerCase().includes(wanted().toLowerCase())));
   const shown = (): ResultRow[] => (allResults() ? results() : results().slice(0, FIRST));
-  const search = el("input", { type: "search", class: "search", "aria-label": "search lab files", placeholder: "search lab files", oninput: () => setWanted(search.value) });
-  return el("div", { class: "page home" },
+  const search = el("input", {
+    type: "search",
+    class: "search",
+    "aria-label": "search lab files",
+    placeholder: "search lab files",
+    oninput: () => setWanted(search.value),
+  });
+  return el(
+    "div",
+    { class: "page home" },
     el("h1", {}, "Labs, files and results"),
-    el("section", { "aria-labelledby": "labs-heading" }, el("h2", { id: "labs-heading" }, "Labs that are up"),
-      () => (labs().length === 0 ? el("p", { class: "none" }, "No lab is up. Open a lab file below and bring it up.") : null),
+    el(
+      "section",
+      { "aria-labelledby": "labs-heading" },
+      el("h2", { id: "labs-heading" }, "Labs that are up"),
+      () =>
+        labs().length === 0 ? el("p", { class: "none" }, "No lab is up. Open a lab file below and bring it up.") : null,
       el("ul", { class: "cards" }, each(labs, labCard)),
-      () => (labs().length > 1 || (state()?.shared && may("edit")) ? el("p", {}, el("a", { href: address("class") }, "Classroom"), state()?.shared && may("edit") ? `: all labs at once, and who is here: ${counted(visitors().filter(({ here }) => here).length, "person", "people")}` : ": all labs at once") : null)),
-    el("section", { "aria-labelledby": "files-heading" }, el("h2", { id: "files-heading" }, "Lab files"),
-      () => (state() && !state()?.folder ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.") : null),
-      el("div", { class: "rows-head" }, when(() => may("edit") && state()?.folder, () => press("New lab…", fresh)), when(() => list().length > FIRST || wanted() !== "", () => search)),
-      el("ul", { class: "rows" }, each(() => (allFiles() ? found() : found().slice(0, FIRST)), (file) => el("li", {}, el("a", { href: address("edit", file.path) }, file.path), () => (drafts().includes(file.path) ? el("span", { class: "badge caution" }, "not saved") : null), el("small", {}, file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`)))),
-      () => (found().length > FIRST && !allFiles() ? press(`show all ${found().length}`, () => setAllFiles(true), { "aria-label": `show all ${found().length} lab files` }) : null),
-      () => (wanted() && found().length === 0 ? el("p", { class: "none" }, "No lab file has this in its name.") : null)),
-    el("section", { "aria-labelledby": "results-heading" }, el("h2", { id: "results-heading" }, "Results"),
+      () =>
+        labs().length > 1 || (state()?.shared && may("edit"))
+          ? el(
+              "p",
+              {},
+              el("a", { href: address("class") }, "Classroom"),
+              state()?.shared && may("edit")
+                ? `: all labs at once, and who is here: ${counted(visitors().filter(({ here }) => here).length, "person", "people")}`
+                : ": all labs at once",
+            )
+          : null,
+    ),
+    el(
+      "section",
+      { "aria-labelledby": "files-heading" },
+      el("h2", { id: "files-heading" }, "Lab files"),
+      () =>
+        state() && !state()?.folder
+          ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.")
+          : null,
+      el(
+        "div",
+        { class: "rows-head" },
+        when(
+          () => may("edit") && state()?.folder,
+          () => press("New lab…", fresh),
+        ),
+        when(
+          () => list().length > FIRST || wanted() !== "",
+          () => search,
+        ),
+      ),
+      el(
+        "ul",
+        { class: "rows" },
+        each(
+          () => (allFiles() ? found() : found().slice(0, FIRST)),
+          (file) =>
+            el(
+              "li",
+              {},
+              el("a", { href: address("edit", file.path) }, file.path),
+              () => (drafts().includes(file.path) ? el("span", { class: "badge caution" }, "not saved") : null),
+              el(
+                "small",
+                {},
+                file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`,
+              ),
+            ),
+        ),
+      ),
+      () =>
+        found().length > FIRST && !allFiles()
+          ? press(`show all ${found().length}`, () => setAllFiles(true), {
+              "aria-label": `show all ${found().length} lab files`,
+            })
+          : null,
+      () => (wanted() && found().length === 0 ? el("p", { class: "none" }, "No lab file has this in its name.") : null),
+    ),
+    el(
+      "section",
+      { "aria-labelledby": "results-heading" },
+      el("h2", { id: "results-heading" }, "Results"),
       () => (results().length === 0 ? el("p", { class: "none" }, "No run has left results here.") : null),
       el("ul", { class: "rows" }, each(shown, resultRow)),
-      () => (results().length > FIRST && !allResults() ? press(`show all ${results().length}`, () => setAllResults(true), { "aria-label": `show all ${results().length} results` }) : null)),
-    el("section", { "aria-labelledby": "learn-heading" }, el("h2", { id: "learn-heading" }, "Learn"),
-      el("p", {}, el("a", { href: address("lessons") }, "Three lessons"), ": a bottleneck and its queue, a ring that heals, CUBIC against BBR.")));
+      () =>
+        results().length > FIRST && !allResults()
+          ? press(`show all ${results().length}`, () => setAllResults(true), {
+              "aria-label": `show all ${results().length} results`,
+            })
+          : null,
+    ),
+    el(
+      "section",
+      { "aria-labelledby": "learn-heading" },
+      el("h2", { id: "learn-heading" }, "Learn"),
+      el(
+        "p",
+        {},
+        el("a", { href: address("lessons") }, "Three lessons"),
+        ": a bottleneck and its queue, a ring that heals, CUBIC against BBR.",
+      ),
+    ),
+  );
 }
 
 function labCard(lab: LabRow): View {
   const count = Array.isArray(lab.nodes) ? lab.nodes.length : Number(lab.nodes ?? 0);
-  return el("li", { class: "card" },
+  return el(
+    "li",
+    { class: "card" },
     el("a", { class: "name", href: address("lab", lab.name) }, lab.name),
     el("span", { class: "badge good" }, lab.state ?? lab.mode ?? "up"),
     el("small", {}, `${counted(count, "node")}, ${lab.clock ?? "real"} time`),
-    lab.path ? el("a", { href: address("edit", lab.path) }, "Lab file") : null);
+    lab.path ? el("a", { href: address("edit", lab.path) }, "Lab file") : null,
+  );
 }
 
 function resultRow(row: ResultRow): View {
-  const verdict = row.as_described === true ? ["good", "as described"] : row.as_described === false ? ["bad", "NOT as described"] : ["", row.state.replace("_", " ")];
-  return el("li", {},
-    el("a", { href: address("replay", row.id) }, row.lab), el("small", {}, row.name),
+  const verdict =
+    row.as_described === true
+      ? ["good", "as described"]
+      : row.as_described === false
+        ? ["bad", "NOT as described"]
+        : ["", row.state.replace("_", " ")];
+  return el(
+    "li",
+    {},
+    el("a", { href: address("replay", row.id) }, row.lab),
+    el("small", {}, row.name),
     el("span", { class: `badge ${verdict[0]}` }, verdict[1]),
     row.has_journal ? el("span", { class: "badge" }, "journal") : null,
-    el("small", {}, bytes(row.size_bytes)));
+    el("small", {}, bytes(row.size_bytes)),
+  );
 }
 
 const EXAMPLE = `name: my-lab
@@ -78,13 +177,32 @@ expect:
 function fresh(): void {
   dialog("New lab", (close) => {
     const id = freshId("file");
-    const input = el("input", { id, type: "text", value: "my-lab.yaml", spellcheck: "false", onkeydown: (event: KeyboardEvent) => { if (event.key === "Enter") make(EXAMPLE); } });
+    const input = el("input", {
+      id,
+      type: "text",
+      value: "my-lab.yaml",
+      spellcheck: "false",
+      onkeydown: (event: KeyboardEvent) => {
+        if (event.key === "Enter") make(EXAMPLE);
+      },
+    });
     const make = (text: string): void => {
       const name = input.value.trim();
       if (!name) return tell("the file needs a name", true);
       const path = /\.ya?ml$/.test(name) ? name : `${name}.yaml`;
       attempt(async () => {
-        await api.write(path, text.replace("my-lab", path.replace(/^.*\//, "").replace(/\.ya?ml$/, "").toLowerCase().replace(/[^a-z0-9-]+/g, "-")), null);
+        await api.write(
+          path,
+          text.replace(
+            "my-lab",
+            path
+              .replace(/^.*\//, "")
+              .replace(/\.ya?ml$/, "")
+              .toLowerCase()
+              .replace(/[^a-z0-9-]+/g, "-"),
+          ),
+          null,
+        );
         close();
         go("edit", path);
       });
@@ -92,7 +210,13 @@ function fresh(): void {
     return [
       el("div", { class: "field" }, el("label", { for: id }, "file"), input),
       el("p", { class: "about" }, "It begins with two hosts that reach each other, or empty, to draw in."),
-      el("div", { class: "controls" }, press("Two hosts and a link", () => make(EXAMPLE), { class: "first" }), press("Empty", () => make("name: my-lab\n")), press("Cancel", close)),
+      el(
+        "div",
+        { class: "controls" },
+        press("Two hosts and a link", () => make(EXAMPLE), { class: "first" }),
+        press("Empty", () => make("name: my-lab\n")),
+        press("Cancel", close),
+      ),
     ];
   });
 }

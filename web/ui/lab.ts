@@ -1,9 +1,22 @@
 // A lab that is up, as the page knows it: its network, what its pipes carry now and did lately, and what happened. Memory is bounded.
-import { Control, Lost, type Exercise, type Happened, type Info, type Now, type Output, type PipeStats, type SoFar, type Stats, type SwitchPort, type Topology } from "./control";
+import {
+  Control,
+  type Exercise,
+  type Happened,
+  type Info,
+  Lost,
+  type Now,
+  type Output,
+  type PipeStats,
+  type SoFar,
+  type Stats,
+  type SwitchPort,
+  type Topology,
+} from "./control";
 import { Pace } from "./pace";
 import { Ring } from "./ring";
 import { Connections } from "./tcp";
-import { batch, createEffect, createMemo, createSignal, on, onCleanup, type Accessor } from "./view";
+import { type Accessor, batch, createEffect, createMemo, createSignal, on, onCleanup } from "./view";
 
 /** Lab time between two samples, and for each pipe of a large lab. */
 const [EVERY_NS, EVERY_PIPE_NS] = [250e6, 200e3];
@@ -21,7 +34,14 @@ export const SERIES = ["bits", "queue", "drops"] as const;
 export type Series = (typeof SERIES)[number];
 
 /** What a pipe carries, between the last two samples. */
-export interface Flow { bits: number; drops: number; queue: number; use: number | null; up: boolean; total: PipeStats }
+export interface Flow {
+  bits: number;
+  drops: number;
+  queue: number;
+  use: number | null;
+  up: boolean;
+  total: PipeStats;
+}
 
 /** Three values of each pipe, in the samples that are kept. */
 export class History {
@@ -41,7 +61,9 @@ export class History {
   }
 
   add(seconds: number, flows: readonly Flow[]): void {
-    this.ring.add(seconds, (values, at) => flows.forEach((flow, pipe) => values.set([flow.bits, flow.queue, flow.drops], at + pipe * SERIES.length)));
+    this.ring.add(seconds, (values, at) =>
+      flows.forEach((flow, pipe) => values.set([flow.bits, flow.queue, flow.drops], at + pipe * SERIES.length)),
+    );
   }
 
   /** Instants in seconds and values, the oldest first. */
@@ -50,7 +72,8 @@ export class History {
   }
 }
 
-export const dropsOf = (pipe: PipeStats): number => pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_early_packets + pipe.dropped_down_packets;
+export const dropsOf = (pipe: PipeStats): number =>
+  pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_early_packets + pipe.dropped_down_packets;
 
 /** What happened between two samples. Counters that went back belong to another lab of the name. */
 export function flowsOf(before: Pick<Stats, "at_ns" | "pipes"> | null, now: Pick<Stats, "at_ns" | "pipes">): Flow[] {
@@ -59,11 +82,23 @@ export function flowsOf(before: Pick<Stats, "at_ns" | "pipes"> | null, now: Pick
     const was = before?.pipes[place];
     const bits = was && seconds > 0 ? (Math.max(0, pipe.departed_bytes - was.departed_bytes) / seconds) * 8 : 0;
     const drops = was && seconds > 0 ? Math.max(0, dropsOf(pipe) - dropsOf(was)) / seconds : 0;
-    return { bits, drops, queue: pipe.queued_packets, use: pipe.rate_bits_per_second ? bits / pipe.rate_bits_per_second : null, up: pipe.up, total: pipe };
+    return {
+      bits,
+      drops,
+      queue: pipe.queued_packets,
+      use: pipe.rate_bits_per_second ? bits / pipe.rate_bits_per_second : null,
+      up: pipe.up,
+      total: pipe,
+    };
   });
 }
 
-export interface LogLine { command: string; node: string; stream: string; text: string }
+export interface LogLine {
+  command: string;
+  node: string;
+  stream: string;
+  text: string;
+}
 
 export class Lab {
   readonly control: Control;
@@ -101,7 +136,11 @@ export class Lab {
   private news: Set<string> | null = null;
   private count = 0;
 
-  constructor(readonly name: string, url: string, exists: () => Promise<boolean>) {
+  constructor(
+    readonly name: string,
+    url: string,
+    exists: () => Promise<boolean>,
+  ) {
     const [topology, setTopology] = createSignal<Topology | null>(null);
     const [info, setInfo] = createSignal<Info | null>(null);
     const [now, setNow] = createSignal<Now | null>(null);
@@ -114,26 +153,61 @@ export class Lab {
     const [exercise, setExercise] = createSignal<Exercise | null>(null);
     const [lost, setLost] = createSignal(0);
     const [written, setWritten] = createSignal(0);
-    this.set = { setTopology, setInfo, setNow, setFlows, setFigures, setPorts, setEvents, setExercise, setLost, setWritten };
-    [this.topology, this.info, this.now, this.flows, this.figures, this.ports, this.events, this.exercise, this.lost, this.written] = [topology, info, now, flows, figures, ports, events, exercise, lost, written];
+    this.set = {
+      setTopology,
+      setInfo,
+      setNow,
+      setFlows,
+      setFigures,
+      setPorts,
+      setEvents,
+      setExercise,
+      setLost,
+      setWritten,
+    };
+    [
+      this.topology,
+      this.info,
+      this.now,
+      this.flows,
+      this.figures,
+      this.ports,
+      this.events,
+      this.exercise,
+      this.lost,
+      this.written,
+    ] = [topology, info, now, flows, figures, ports, events, exercise, lost, written];
     this.control = new Control(url, exists);
     const isPaused = createMemo(() => now()?.paused ?? false);
     this.tcp = new Connections(this.control, () => topology()?.nodes.length ?? 0, isPaused);
     this.pace = new Pace(EVERY_NS / 1e6, EVERY_NS, isPaused);
-    createEffect(on(this.pace.every, () => { if (this.isAsking) this.askForStats(); }));
+    createEffect(
+      on(this.pace.every, () => {
+        if (this.isAsking) this.askForStats();
+      }),
+    );
   }
 
   /** Asks for all there is to know, and for what comes, whenever the connection is open; `failed` hears what the lab refuses, and not that it is gone meanwhile. */
   follow(failed: (error: Error) => void = () => undefined): void {
-    createEffect(on(this.control.state, (state) => {
-      if (state === "open") this.begin().catch((error: Error) => { if (!(error instanceof Lost)) failed(error); });
-    }));
+    createEffect(
+      on(this.control.state, (state) => {
+        if (state === "open")
+          this.begin().catch((error: Error) => {
+            if (!(error instanceof Lost)) failed(error);
+          });
+      }),
+    );
   }
 
   private async begin(): Promise<void> {
     // Of a connection that was lost and is there again: logs come from their beginning once more.
     this.lines.length = 0;
-    const [topology, info, now] = await Promise.all([this.control.send<Topology>({ request: "topology" }), this.control.send<Info>({ request: "info" }), this.control.send<Now>({ request: "now" })]);
+    const [topology, info, now] = await Promise.all([
+      this.control.send<Topology>({ request: "topology" }),
+      this.control.send<Info>({ request: "info" }),
+      this.control.send<Now>({ request: "now" }),
+    ]);
     batch(() => {
       this.set.setTopology(topology);
       this.set.setInfo(info);
@@ -166,7 +240,9 @@ export class Lab {
       this.latest = flows;
       if (!this.figuresDue) this.showFigures();
       if (sample.lost) this.set.setLost((lost) => lost + (sample.lost ?? 0));
-      this.set.setNow((known) => (known ? { ...known, at_ns: sample.at_ns, since_zero_ns: sample.since_zero_ns ?? known.since_zero_ns } : known));
+      this.set.setNow((known) =>
+        known ? { ...known, at_ns: sample.at_ns, since_zero_ns: sample.since_zero_ns ?? known.since_zero_ns } : known,
+      );
     });
   }
 
@@ -206,7 +282,9 @@ export class Lab {
 
   /** Asks again and again for as long as this is shown. */
   watchVerdict(while_: () => boolean = () => true): void {
-    const ask = (): void => { if (this.control.state() === "open" && while_()) void this.askForVerdict(); };
+    const ask = (): void => {
+      if (this.control.state() === "open" && while_()) void this.askForVerdict();
+    };
     const timer = setInterval(ask, 2_000);
     onCleanup(() => clearInterval(timer));
     queueMicrotask(ask);
@@ -229,7 +307,10 @@ export class Lab {
   refresh(): void {
     clearTimeout(this.refreshing);
     this.refreshing = setTimeout(() => {
-      this.control.send<Topology>({ request: "topology" }).then((topology) => this.set.setTopology(topology), () => undefined);
+      this.control.send<Topology>({ request: "topology" }).then(
+        (topology) => this.set.setTopology(topology),
+        () => undefined,
+      );
     }, 120);
   }
 
@@ -238,7 +319,13 @@ export class Lab {
     if (this.count > 0) return;
     this.count = 1;
     this.control.subscribe<Output>("output", { from_start: true }, (output) => {
-      for (const text of output.lines) this.lines.push({ command: output.command, node: output.node, stream: output.stream, text: text.length > 4000 ? `${text.slice(0, 4000)}…` : text });
+      for (const text of output.lines)
+        this.lines.push({
+          command: output.command,
+          node: output.node,
+          stream: output.stream,
+          text: text.length > 4000 ? `${text.slice(0, 4000)}…` : text,
+        });
       if (this.lines.length > MOST_LINES * 2) this.lines.splice(0, this.lines.length - MOST_LINES);
       // Programs write faster than anybody reads: what came in a while is shown together.
       this.writtenDue ??= setTimeout(() => {

@@ -1,5 +1,5 @@
 // How much lab time lies between two samples: what is wished, and more while virtual time runs so fast that samples would come closer than a page can show them.
-import { createEffect, createSignal, onCleanup, type Accessor } from "./view";
+import { type Accessor, createEffect, createSignal, onCleanup } from "./view";
 
 /** For so long samples are counted before anything is changed, in ms of the page: a short step of virtual time is told whole. */
 const WINDOW_MS = 700;
@@ -17,7 +17,11 @@ export class Pace {
   private count = 0;
 
   /** `well`: how far samples should be apart, in ms of the page; `least`: lab time between two that is wished, in ns. */
-  constructor(private readonly well: number, private least: number, isPaused: Accessor<boolean>) {
+  constructor(
+    private readonly well: number,
+    private least: number,
+    isPaused: Accessor<boolean>,
+  ) {
     const [every, setEvery] = createSignal(least);
     [this.every, this.setEvery] = [every, setEvery];
     // The next steps of time that stands still may be short.
@@ -39,7 +43,8 @@ export class Pace {
     if (goesOn && ms - this.since < WINDOW_MS) return;
     const apart = (ms - this.since) / this.count;
     [this.since, this.count] = [ms, 0];
-    if (goesOn && (apart <= this.well * CLOSE || apart >= this.well * FAR)) this.setEvery(Math.max(this.least, Math.round((this.every() * this.well) / apart)));
+    if (goesOn && (apart <= this.well * CLOSE || apart >= this.well * FAR))
+      this.setEvery(Math.max(this.least, Math.round((this.every() * this.well) / apart)));
   }
 
   /** As is wished, once more. */

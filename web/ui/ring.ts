@@ -7,7 +7,10 @@ export class Ring {
   count = 0;
 
   /** So many samples of so many values each. */
-  constructor(readonly length: number, private readonly width: number) {
+  constructor(
+    readonly length: number,
+    private readonly width: number,
+  ) {
     this.t = new Float64Array(length);
     this.values = new Float32Array(length * width);
   }
@@ -22,7 +25,7 @@ export class Ring {
 
   /** The instant of the last sample; NaN if there is none. */
   get last(): number {
-    return this.count === 0 ? NaN : this.t[(this.next - 1 + this.length) % this.length] ?? NaN;
+    return this.count === 0 ? NaN : (this.t[(this.next - 1 + this.length) % this.length] ?? NaN);
   }
 
   /** Instants in seconds and values, the oldest first; what is not known is null. */

@@ -1,7 +1,11 @@
 // Where the reader is: a part of the address behind `#`, so that it can be shared and gone back from.
 import { createSignal } from "./view";
 
-export interface Route { page: "home" | "edit" | "lab" | "replay" | "lessons" | "class"; name: string; keys: URLSearchParams }
+export interface Route {
+  page: "home" | "edit" | "lab" | "replay" | "lessons" | "class";
+  name: string;
+  keys: URLSearchParams;
+}
 
 const read = (): Route => {
   const [where = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?");
@@ -18,6 +22,7 @@ const read = (): Route => {
 };
 
 const [route, setRoute] = createSignal<Route>(read());
+
 export { route };
 
 window.addEventListener("hashchange", () => setRoute(read()));
@@ -27,7 +32,9 @@ export function address(page: Route["page"], name = "", keys: Record<string, str
   return `#/${page === "home" ? "" : page}${name ? `/${name.split("/").map(encodeURIComponent).join("/")}` : ""}${query ? `?${query}` : ""}`;
 }
 
-export const go = (page: Route["page"], name = "", keys: Record<string, string> = {}): void => { location.hash = address(page, name, keys); };
+export const go = (page: Route["page"], name = "", keys: Record<string, string> = {}): void => {
+  location.hash = address(page, name, keys);
+};
 
 /** Puts keys into the address without going anywhere. */
 export function note(keys: Record<string, string>): void {

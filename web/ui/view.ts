@@ -1,18 +1,40 @@
 // Elements that follow signals: the reactive core of Solid with the elements of the report. There is no compiler and no second tree: what is made here is the
 // element itself, and what a function gives is put anew where it stands whenever a signal that it read has changed.
-import { createMemo, createRenderEffect, createSignal, mapArray, onCleanup, untrack, type Accessor } from "solid-js";
-import { h, type Attributes } from "../components/dom";
+import { type Accessor, createMemo, createRenderEffect, createSignal, mapArray, onCleanup, untrack } from "solid-js";
+import { type Attributes, h } from "../components/dom";
 
-export { batch, createEffect, createMemo, createRenderEffect, createRoot, createSignal, on, onCleanup, untrack, type Accessor } from "solid-js";
+export {
+  type Accessor,
+  batch,
+  createEffect,
+  createMemo,
+  createRenderEffect,
+  createRoot,
+  createSignal,
+  on,
+  onCleanup,
+  untrack,
+} from "solid-js";
 
 export type View = Node | string | number | boolean | null | undefined | View[] | (() => View);
-type Value = string | number | boolean | null | undefined | ((event: never) => void) | (() => string | number | boolean | null | undefined);
+type Value =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | ((event: never) => void)
+  | (() => string | number | boolean | null | undefined);
 
 /** Attributes that say what an element is at first; what it is now is a property. */
 const PROPERTIES = new Set(["value", "checked", "disabled", "selected", "hidden", "open", "indeterminate"]);
 
 /** An element. A function is a listener if its attribute begins with `on`, else what it gives is the attribute's value. */
-export function el<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Record<string, Value> = {}, ...children: View[]): HTMLElementTagNameMap[K] {
+export function el<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, Value> = {},
+  ...children: View[]
+): HTMLElementTagNameMap[K] {
   const plain: Attributes = {};
   const later: [string, () => string | number | boolean | null | undefined][] = [];
   for (const [name, value] of Object.entries(attributes)) {
@@ -68,7 +90,9 @@ function prepare(view: View): Part {
   if (typeof view === "function") return createMemo(() => prepare(view()));
   if (Array.isArray(view)) return view.map(prepare);
   if (view instanceof Node) return view;
-  return view === null || view === undefined || view === false || view === true || view === "" ? [] : document.createTextNode(String(view));
+  return view === null || view === undefined || view === false || view === true || view === ""
+    ? []
+    : document.createTextNode(String(view));
 }
 
 function flat(part: Part): Node[] {
@@ -87,11 +111,13 @@ export function when<T>(is: Accessor<T | null | undefined | false>, view: (value
   let last: T;
   return () => {
     if (!held()) return null;
-    return untrack(() => view(() => {
-      const value = is();
-      if (value) last = value;
-      return last;
-    }));
+    return untrack(() =>
+      view(() => {
+        const value = is();
+        if (value) last = value;
+        return last;
+      }),
+    );
   };
 }
 
@@ -108,7 +134,11 @@ export function press(text: View, act: () => void, attributes: Record<string, Va
 }
 
 /** A listener of something that outlives the view. */
-export function listen<K extends keyof WindowEventMap>(name: K, act: (event: WindowEventMap[K]) => void, { capture = false } = {}): void {
+export function listen<K extends keyof WindowEventMap>(
+  name: K,
+  act: (event: WindowEventMap[K]) => void,
+  { capture = false } = {},
+): void {
   window.addEventListener(name, act, { capture });
   onCleanup(() => window.removeEventListener(name, act, { capture }));
 }

@@ -1,5 +1,5 @@
 // What is true now on the server, kept up to date by its events.
-import { api, Refusal, socketUrl, type Job, type LabRow, type ResultRow, type ServerState, type Visitor } from "./api";
+import { api, type Job, type LabRow, Refusal, type ResultRow, type ServerState, socketUrl, type Visitor } from "./api";
 import { createSignal } from "./view";
 
 const [state, setState] = createSignal<ServerState | null>(null);
@@ -13,7 +13,8 @@ const [reached, setReached] = createSignal(true);
 const [lasting, setLasting] = createSignal("");
 /** Whether the server is of another version than this page is: parts of it that were not loaded yet may not fit. */
 const [other, setOther] = createSignal(false);
-export { labs, visitors, results, jobs, files, disk, reached, state, lasting, other };
+
+export { disk, files, jobs, labs, lasting, other, reached, results, state, visitors };
 
 export const may = (what: "use" | "edit"): boolean => {
   const role = state()?.role;
@@ -57,27 +58,44 @@ function listen(): void {
 
 /** Asks who the server is: it may have been started anew meanwhile, by another version or with another token. */
 function again(): void {
-  api.state().then((known) => {
-    setOther(state() !== null && state()?.version !== known.version);
-    if (!other()) setState(known);
-  }, (error: unknown) => {
-    if (error instanceof Refusal && error.status === 401) setLasting(isAway ? "Whoever shares this page has taken your access back. Ask them for an address; this page goes on by itself when you have opened it in this browser."
-      : "netloom ui was started anew and has another token. Open the address that it has printed in this browser: this page goes on by itself then.");
-  });
+  api.state().then(
+    (known) => {
+      setOther(state() !== null && state()?.version !== known.version);
+      if (!other()) setState(known);
+    },
+    (error: unknown) => {
+      if (error instanceof Refusal && error.status === 401)
+        setLasting(
+          isAway
+            ? "Whoever shares this page has taken your access back. Ask them for an address; this page goes on by itself when you have opened it in this browser."
+            : "netloom ui was started anew and has another token. Open the address that it has printed in this browser: this page goes on by itself then.",
+        );
+    },
+  );
 }
 
 let reading: ReturnType<typeof setTimeout> | undefined;
 function readResults(): void {
   clearTimeout(reading);
-  reading = setTimeout(() => { api.results().then(setResults, () => undefined); }, 100);
+  reading = setTimeout(() => {
+    api.results().then(setResults, () => undefined);
+  }, 100);
 }
 
 function hear(event: Record<string, unknown>): void {
   switch (event["event"]) {
-    case "labs": setLabs(event["labs"] as LabRow[]); break;
-    case "visitors": setVisitors(event["visitors"] as Visitor[]); break;
-    case "results": readResults(); break;
-    case "files": setFiles((count) => count + 1); break;
+    case "labs":
+      setLabs(event["labs"] as LabRow[]);
+      break;
+    case "visitors":
+      setVisitors(event["visitors"] as Visitor[]);
+      break;
+    case "results":
+      readResults();
+      break;
+    case "files":
+      setFiles((count) => count + 1);
+      break;
     case "file":
       number += 1;
       setDisk({ path: String(event["path"]), etag: (event["etag"] as string | null) ?? null, number });
@@ -87,12 +105,17 @@ function hear(event: Record<string, unknown>): void {
       setJobs((all) => {
         const before = all[job.id]?.lines ?? [];
         const first = Number(event["first"] ?? 0);
-        const lines = [...before.slice(0, first === 0 ? 0 : undefined), ...((event["lines"] as string[] | undefined) ?? [])].slice(-MOST_LINES);
+        const lines = [
+          ...before.slice(0, first === 0 ? 0 : undefined),
+          ...((event["lines"] as string[] | undefined) ?? []),
+        ].slice(-MOST_LINES);
         return { ...all, [job.id]: { ...job, lines } };
       });
       break;
     }
-    case "bye": setLasting(String(event["message"] ?? "the server has ended")); break;
+    case "bye":
+      setLasting(String(event["message"] ?? "the server has ended"));
+      break;
     default:
   }
 }

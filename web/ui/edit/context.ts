@@ -1,7 +1,12 @@
 // Where in a lab file a place is, and which keys and words may stand there: from the table of keys alone.
 import type { Key, Keys, Kind } from "../api";
 
-export interface Context { path: string[]; /** The key whose value is being written; null: a key is. */ key: string | null; from: number; word: string }
+export interface Context {
+  path: string[] /** The key whose value is being written; null: a key is. */;
+  key: string | null;
+  from: number;
+  word: string;
+}
 
 /** The keys around a place, by indentation and braces; the text need not be right. */
 export function contextAt(text: string, at: number): Context {
@@ -11,7 +16,7 @@ export function contextAt(text: string, at: number): Context {
   let indent = line.search(/\S/) < 0 ? line.length : line.search(/\S/);
   const dashes = /^(\s*)((?:-\s+)*)/.exec(line);
   if (dashes && dashes[2]) indent = (dashes[1] ?? "").length + 1;
-  for (let end = start - 1, least = indent; end > 0 && least > 0;) {
+  for (let end = start - 1, least = indent; end > 0 && least > 0; ) {
     const begin = text.lastIndexOf("\n", end - 1) + 1;
     const above = text.slice(begin, end);
     end = begin - 1;
@@ -28,7 +33,12 @@ export function contextAt(text: string, at: number): Context {
     }
     if (dash && spaces.length < least) least = spaces.length + 1;
   }
-  return within(line.replace(/^(\s*)((?:-\s+)*)/, (whole) => " ".repeat(whole.length)), start, path, at);
+  return within(
+    line.replace(/^(\s*)((?:-\s+)*)/, (whole) => " ".repeat(whole.length)),
+    start,
+    path,
+    at,
+  );
 }
 
 /** Braces of the line itself. */
@@ -65,10 +75,13 @@ function within(line: string, start: number, path: string[], at: number): Contex
       word += sign;
     }
   }
-  const keys = stack.slice(0, -1).map(({ key }) => key).filter((key): key is string => key !== null);
+  const keys = stack
+    .slice(0, -1)
+    .map(({ key }) => key)
+    .filter((key): key is string => key !== null);
   const last = stack[stack.length - 1];
   const isList = last?.list === true;
-  const own = isList ? keys[keys.length - 1] ?? path[path.length - 1] ?? null : last?.key ?? null;
+  const own = isList ? (keys[keys.length - 1] ?? path[path.length - 1] ?? null) : (last?.key ?? null);
   return { path: [...path, ...(isList ? keys.slice(0, -1) : keys)], key: own, from: word ? from : at, word };
 }
 
@@ -81,18 +94,28 @@ export function sectionsAt(keys: Keys, path: readonly string[]): string[] {
 
 function sections(kind: Kind): string[] {
   const own = kind.section ?? kind.optional;
-  return [...(own ? [own] : []), ...(kind.one_of ?? []).flatMap(sections), ...(kind.list ? sections(kind.list.items) : [])];
+  return [
+    ...(own ? [own] : []),
+    ...(kind.one_of ?? []).flatMap(sections),
+    ...(kind.list ? sections(kind.list.items) : []),
+  ];
 }
 
 function inside(keys: Keys, kind: Kind, name: string): Kind[] {
   const own = kind.section ?? kind.optional;
   const found = own ? (keys.sections[own]?.keys ?? []).filter((key) => key.name === name).map((key) => key.kind) : [];
-  return [...found, ...(kind.map ? [kind.map.values] : []), ...(kind.one_of ?? []).flatMap((one) => inside(keys, one, name)), ...(kind.list ? inside(keys, kind.list.items, name) : [])];
+  return [
+    ...found,
+    ...(kind.map ? [kind.map.values] : []),
+    ...(kind.one_of ?? []).flatMap((one) => inside(keys, one, name)),
+    ...(kind.list ? inside(keys, kind.list.items, name) : []),
+  ];
 }
 
 /** The keys that may stand at a path, each once. */
 export function keysAt(keys: Keys, path: readonly string[]): Key[] {
   const all = new Map<string, Key>();
-  for (const section of sectionsAt(keys, path)) for (const key of keys.sections[section]?.keys ?? []) if (!all.has(key.name)) all.set(key.name, key);
+  for (const section of sectionsAt(keys, path))
+    for (const key of keys.sections[section]?.keys ?? []) if (!all.has(key.name)) all.set(key.name, key);
   return [...all.values()];
 }

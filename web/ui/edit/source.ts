@@ -1,5 +1,12 @@
 // The text of a lab file in CodeMirror: keys and words that may stand there, what they mean, and errors at their places.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
@@ -16,14 +23,30 @@ import type { Change } from "./spans";
 
 const LOOK = EditorView.theme({
   "&": { height: "100%", fontSize: "13px", backgroundColor: "var(--paper)", color: "var(--ink)" },
-  ".cm-scroller": { fontFamily: 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace', lineHeight: "1.55" },
+  ".cm-scroller": {
+    fontFamily: 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace',
+    lineHeight: "1.55",
+  },
   ".cm-content": { caretColor: "var(--ink)" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
-  ".cm-gutters": { backgroundColor: "var(--ground)", color: "var(--soft)", border: "0", borderRight: "1px solid var(--grid)" },
+  ".cm-gutters": {
+    backgroundColor: "var(--ground)",
+    color: "var(--soft)",
+    border: "0",
+    borderRight: "1px solid var(--grid)",
+  },
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--link) 6%, transparent)" },
   ".cm-activeLineGutter": { backgroundColor: "transparent" },
-  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--link) 22%, transparent) !important" },
-  ".cm-tooltip": { backgroundColor: "var(--paper)", color: "var(--ink)", border: "1px solid var(--edge)", borderRadius: "6px", maxWidth: "460px" },
+  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--link) 22%, transparent) !important",
+  },
+  ".cm-tooltip": {
+    backgroundColor: "var(--paper)",
+    color: "var(--ink)",
+    border: "1px solid var(--edge)",
+    borderRadius: "6px",
+    maxWidth: "460px",
+  },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--link)", color: "var(--paper)" },
   ".cm-panels": { backgroundColor: "var(--ground)", color: "var(--ink)" },
 });
@@ -56,32 +79,91 @@ export function makeSource(text: string, readOnly: boolean, keys: () => Keys | n
     if (at.key === "#") return null;
     if (at.word === "" && !context.explicit && at.key === null) return null;
     if (at.key === null) {
-      return { from: at.from, validFor: /^[\w-]*$/, options: keysAt(known, at.path).map((key) => ({ label: key.name, apply: `${key.name}: `, type: "property", detail: kindWords(key.kind).slice(0, 40), info: () => about(key.doc, key.example), boost: key.required ? 2 : 0 })) };
+      return {
+        from: at.from,
+        validFor: /^[\w-]*$/,
+        options: keysAt(known, at.path).map((key) => ({
+          label: key.name,
+          apply: `${key.name}: `,
+          type: "property",
+          detail: kindWords(key.kind).slice(0, 40),
+          info: () => about(key.doc, key.example),
+          boost: key.required ? 2 : 0,
+        })),
+      };
     }
     const key = keysAt(known, at.path).find(({ name }) => name === at.key);
-    const words = key ? [...wordsOf(key.kind), ...(key.example !== undefined && key.example !== "" && !Array.isArray(key.example) ? [flow(key.example)] : [])] : [];
-    return words.length === 0 ? null : { from: at.from, options: [...new Set(words)].map((word) => ({ label: word, type: "constant", ...(key ? { info: key.doc } : {}) })) };
+    const words = key
+      ? [
+          ...wordsOf(key.kind),
+          ...(key.example !== undefined && key.example !== "" && !Array.isArray(key.example)
+            ? [flow(key.example)]
+            : []),
+        ]
+      : [];
+    return words.length === 0
+      ? null
+      : {
+          from: at.from,
+          options: [...new Set(words)].map((word) => ({
+            label: word,
+            type: "constant",
+            ...(key ? { info: key.doc } : {}),
+          })),
+        };
   };
   const hover = hoverTooltip((view, pos) => {
     const known = keys();
     if (!known) return null;
     const line = view.state.doc.lineAt(pos);
-    const found = [...line.text.matchAll(/[\w-]+(?=\s*:(?:\s|$))/g)].find((match) => line.from + match.index <= pos && pos <= line.from + match.index + match[0].length);
+    const found = [...line.text.matchAll(/[\w-]+(?=\s*:(?:\s|$))/g)].find(
+      (match) => line.from + match.index <= pos && pos <= line.from + match.index + match[0].length,
+    );
     if (!found) return null;
     const from = line.from + found.index;
     const { path } = contextAt(view.state.doc.toString(), from);
     const key = keysAt(known, path).find(({ name }) => name === found[0]);
-    return key ? { pos: from, end: from + found[0].length, above: true, create: () => ({ dom: about(key.doc, key.example, kindWords(key.kind)) }) } : null;
+    return key
+      ? {
+          pos: from,
+          end: from + found[0].length,
+          above: true,
+          create: () => ({ dom: about(key.doc, key.example, kindWords(key.kind)) }),
+        }
+      : null;
   });
   const view = new EditorView({
     state: EditorState.create({
       doc: text,
       extensions: [
-        lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(), lintGutter(), yaml(), syntaxHighlighting(COLOURS), LOOK, hover,
-        autocompletion({ override: [complete], activateOnTyping: true }), EditorState.readOnly.of(readOnly), EditorState.tabSize.of(2),
+        lineNumbers(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        closeBrackets(),
+        highlightActiveLine(),
+        highlightSelectionMatches(),
+        lintGutter(),
+        yaml(),
+        syntaxHighlighting(COLOURS),
+        LOOK,
+        hover,
+        autocompletion({ override: [complete], activateOnTyping: true }),
+        EditorState.readOnly.of(readOnly),
+        EditorState.tabSize.of(2),
         EditorView.contentAttributes.of({ "aria-label": "text of the lab file" }),
-        keymap.of([...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, ...defaultKeymap]),
-        EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
+        keymap.of([
+          ...closeBracketsKeymap,
+          ...searchKeymap,
+          ...historyKeymap,
+          ...completionKeymap,
+          ...lintKeymap,
+          ...defaultKeymap,
+        ]),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) changed();
+        }),
       ],
     }),
   });
@@ -92,7 +174,11 @@ export function makeSource(text: string, readOnly: boolean, keys: () => Keys | n
     view,
     text: own,
     change: (changes, select) => {
-      view.dispatch({ changes: changes.map(({ from, to, insert }) => ({ from, to, insert })), ...(select === undefined ? {} : { selection: { anchor: select }, scrollIntoView: true }), userEvent: "input.form" });
+      view.dispatch({
+        changes: changes.map(({ from, to, insert }) => ({ from, to, insert })),
+        ...(select === undefined ? {} : { selection: { anchor: select }, scrollIntoView: true }),
+        userEvent: "input.form",
+      });
     },
     replace: (other) => {
       // From the first difference to the last: the cursor stays where it was meant to be.
@@ -106,12 +192,20 @@ export function makeSource(text: string, readOnly: boolean, keys: () => Keys | n
     },
     show: (checked) => {
       const length = view.state.doc.length;
-      const errors = checked.errors.map((error) => ({ from: Math.min(error.from ?? 0, length), to: Math.min(Math.max(error.to ?? 0, error.from ?? 0), length), severity: "error" as const, message: error.message }));
+      const errors = checked.errors.map((error) => ({
+        from: Math.min(error.from ?? 0, length),
+        to: Math.min(Math.max(error.to ?? 0, error.from ?? 0), length),
+        severity: "error" as const,
+        message: error.message,
+      }));
       view.dispatch(setDiagnostics(view.state, errors));
     },
     goTo: (from, to = from) => {
       const length = view.state.doc.length;
-      view.dispatch({ selection: { anchor: Math.min(from, length), head: Math.min(to, length) }, scrollIntoView: true });
+      view.dispatch({
+        selection: { anchor: Math.min(from, length), head: Math.min(to, length) },
+        scrollIntoView: true,
+      });
       view.focus();
     },
     undo: () => void undo(view),
@@ -121,5 +215,13 @@ export function makeSource(text: string, readOnly: boolean, keys: () => Keys | n
 }
 
 function about(doc: string, example: unknown, kind = ""): HTMLElement {
-  return h("div", { class: "keydoc" }, h("p", {}, doc), kind ? h("p", {}, h("small", {}, kind)) : null, example === undefined || example === "" ? null : h("p", {}, h("small", {}, "for example "), h("code", {}, flow(example))));
+  return h(
+    "div",
+    { class: "keydoc" },
+    h("p", {}, doc),
+    kind ? h("p", {}, h("small", {}, kind)) : null,
+    example === undefined || example === ""
+      ? null
+      : h("p", {}, h("small", {}, "for example "), h("code", {}, flow(example))),
+  );
 }

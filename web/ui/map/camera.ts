@@ -19,11 +19,22 @@ export class Camera {
   fit(): boolean {
     const { spots } = this.graph;
     if (spots.length === 0 || this.width === 0) return false;
-    const of = (key: "x" | "y"): [number, number] => spots.reduce(([least, most], spot) => [Math.min(least, spot[key]), Math.max(most, spot[key])], [Infinity, -Infinity]);
+    const of = (key: "x" | "y"): [number, number] =>
+      spots.reduce(
+        ([least, most], spot) => [Math.min(least, spot[key]), Math.max(most, spot[key])],
+        [Infinity, -Infinity],
+      );
     const [[left, right], [top, bottom]] = [of("x"), of("y")];
     // Buttons stand at the right.
     const width = this.width - BUTTONS;
-    this.scale = Math.max(2, Math.min((width - 90) / Math.max(right - left, 0.01), (this.height - 100) / Math.max(bottom - top, 0.01), Math.max(250, Math.min(this.width, this.height) * 0.35)));
+    this.scale = Math.max(
+      2,
+      Math.min(
+        (width - 90) / Math.max(right - left, 0.01),
+        (this.height - 100) / Math.max(bottom - top, 0.01),
+        Math.max(250, Math.min(this.width, this.height) * 0.35),
+      ),
+    );
     this.x = width / 2 - ((left + right) / 2) * this.scale;
     this.y = this.height / 2 - ((top + bottom) / 2) * this.scale;
     return true;

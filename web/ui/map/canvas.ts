@@ -4,12 +4,15 @@ import { announce } from "../../components/download";
 import { counted } from "../../components/format";
 import { onTheme } from "../../components/theme";
 import { Camera } from "./camera";
-import { colours, Sprites, type Colours } from "./glyphs";
-import { toward, within, type Graph, type Line, type Look } from "./model";
+import { type Colours, colours, Sprites } from "./glyphs";
+import { type Graph, type Line, type Look, toward, within } from "./model";
 import { Near } from "./near";
-import { paintNames, paintStill, type Name } from "./still";
+import { type Name, paintNames, paintStill } from "./still";
 
-export interface Chosen { nodes: Set<string>; links: Set<string> }
+export interface Chosen {
+  nodes: Set<string>;
+  links: Set<string>;
+}
 export interface MapOptions {
   label: string;
   choose: (chosen: Chosen, open: boolean) => void;
@@ -27,7 +30,8 @@ export interface MapOptions {
 /** In the presenter's view: projectors are looked at from afar. */
 const ENLARGED = 1.6;
 
-const KEYS = "arrows go from node to node, Tab through the links of a node, Enter opens, space chooses, plus and minus enlarge, 0 shows all, L begins a lasso";
+const KEYS =
+  "arrows go from node to node, Tab through the links of a node, Enter opens, space chooses, plus and minus enlarge, 0 shows all, L begins a lasso";
 
 export class MapCanvas {
   readonly element: HTMLElement;
@@ -61,12 +65,25 @@ export class MapCanvas {
   frames = 0;
 
   constructor(private readonly options: MapOptions) {
-    this.element = h("div", { class: "mapcanvas", tabindex: 0, role: "group", "aria-roledescription": "map", "aria-label": `${options.label}: ${KEYS}` }, this.canvas, this.tip);
+    this.element = h(
+      "div",
+      {
+        class: "mapcanvas",
+        tabindex: 0,
+        role: "group",
+        "aria-roledescription": "map",
+        "aria-label": `${options.label}: ${KEYS}`,
+      },
+      this.canvas,
+      this.tip,
+    );
     this.resize = new ResizeObserver(() => this.measure());
     this.resize.observe(this.element);
     let alive = true;
     onTheme(() => alive && this.recolour());
-    this.forget = () => { alive = false; };
+    this.forget = () => {
+      alive = false;
+    };
     this.listen();
   }
 
@@ -205,10 +222,15 @@ export class MapCanvas {
     const box = this.element.getBoundingClientRect();
     if (box.width === 0) return;
     this.enlarged = document.documentElement.hasAttribute("data-present") ? ENLARGED : 1;
-    const [width, height, ratio] = [box.width / this.enlarged, box.height / this.enlarged, (window.devicePixelRatio || 1) * this.enlarged];
+    const [width, height, ratio] = [
+      box.width / this.enlarged,
+      box.height / this.enlarged,
+      (window.devicePixelRatio || 1) * this.enlarged,
+    ];
     if (ratio !== this.camera.ratio) this.sprites = new Sprites(this.c, ratio);
     [this.camera.width, this.camera.height, this.camera.ratio] = [width, height, ratio];
-    for (const canvas of [this.canvas, this.still]) [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    for (const canvas of [this.canvas, this.still])
+      [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (!this.moved) this.fitted = false;
     if (!this.fitted) this.fit();
     // Now, not in the next frame: a canvas with a new size is empty.
@@ -264,7 +286,10 @@ export class MapCanvas {
 
   private find(x: number, y: number): { node?: string; link?: string } {
     this.near ??= new Near(this.graph);
-    return this.near.find(...this.camera.under(x, y), { node: Math.max(this.nodeSize + 4, 8) / this.scale, line: 8 / this.scale });
+    return this.near.find(...this.camera.under(x, y), {
+      node: Math.max(this.nodeSize + 4, 8) / this.scale,
+      line: 8 / this.scale,
+    });
   }
 
   private listen(): void {
@@ -272,7 +297,16 @@ export class MapCanvas {
       const box = this.canvas.getBoundingClientRect();
       return [(event.clientX - box.left) / this.enlarged, (event.clientY - box.top) / this.enlarged];
     };
-    let from: { x: number; y: number; found: { node?: string; link?: string }; more: boolean; far: boolean; mapX: number; mapY: number; nodes: Map<string, [number, number]> } | null = null;
+    let from: {
+      x: number;
+      y: number;
+      found: { node?: string; link?: string };
+      more: boolean;
+      far: boolean;
+      mapX: number;
+      mapY: number;
+      nodes: Map<string, [number, number]>;
+    } | null = null;
     const fingers = new Map<number, [number, number]>();
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
@@ -284,20 +318,38 @@ export class MapCanvas {
       }
       if (fingers.size > 1 || event.button > 1) return;
       const found = this.find(x, y);
-      const held = found.node === undefined || !this.options.move ? [] : this.chosen.nodes.has(found.node) ? [...this.chosen.nodes] : [found.node];
+      const held =
+        found.node === undefined || !this.options.move
+          ? []
+          : this.chosen.nodes.has(found.node)
+            ? [...this.chosen.nodes]
+            : [found.node];
       const nodes = new Map<string, [number, number]>();
       for (const name of held) {
         const spot = this.graph.spots[this.graph.byNode.get(name) ?? -1];
         if (spot) nodes.set(name, [spot.x, spot.y]);
       }
-      from = { x, y, found, more: event.shiftKey || event.ctrlKey || event.metaKey, far: false, mapX: this.camera.x, mapY: this.camera.y, nodes };
+      from = {
+        x,
+        y,
+        found,
+        more: event.shiftKey || event.ctrlKey || event.metaKey,
+        far: false,
+        mapX: this.camera.x,
+        mapY: this.camera.y,
+        nodes,
+      };
     });
     this.canvas.addEventListener("pointermove", (event) => {
       const [x, y] = at(event);
       const was = fingers.get(event.pointerId);
       if (was && fingers.size === 2) {
         const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1] ?? was;
-        this.zoom(Math.hypot(x - other[0], y - other[1]) / (Math.hypot(was[0] - other[0], was[1] - other[1]) || 1), (x + other[0]) / 2, (y + other[1]) / 2);
+        this.zoom(
+          Math.hypot(x - other[0], y - other[1]) / (Math.hypot(was[0] - other[0], was[1] - other[1]) || 1),
+          (x + other[0]) / 2,
+          (y + other[1]) / 2,
+        );
         from = null;
       }
       if (was) fingers.set(event.pointerId, [x, y]);
@@ -318,27 +370,47 @@ export class MapCanvas {
     const end = (event: PointerEvent): void => {
       fingers.delete(event.pointerId);
       if (this.lassoing && this.lasso.length > 0) this.endLasso();
-      else if (from?.far && from.nodes.size > 0) this.options.move?.(new Map([...from.nodes.keys()].map((name) => {
-        const spot = this.graph.spots[this.graph.byNode.get(name) ?? -1];
-        return [name, [spot?.x ?? 0, spot?.y ?? 0]] as const;
-      })));
+      else if (from?.far && from.nodes.size > 0)
+        this.options.move?.(
+          new Map(
+            [...from.nodes.keys()].map((name) => {
+              const spot = this.graph.spots[this.graph.byNode.get(name) ?? -1];
+              return [name, [spot?.x ?? 0, spot?.y ?? 0]] as const;
+            }),
+          ),
+        );
       else if (from && !from.far) this.pressed(from);
       from = null;
     };
     this.canvas.addEventListener("pointerup", end);
-    this.canvas.addEventListener("pointercancel", (event) => { fingers.delete(event.pointerId); from = null; });
-    this.canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    this.canvas.addEventListener("pointercancel", (event) => {
+      fingers.delete(event.pointerId);
+      from = null;
+    });
+    this.canvas.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+    });
     this.canvas.addEventListener("dblclick", (event) => {
       const found = this.find(...at(event));
       if (found.node !== undefined) this.choose([found.node], [], true);
       else if (found.link !== undefined) this.choose([], [found.link], true);
     });
-    this.canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0016)), ...at(event));
-    }, { passive: false });
-    this.element.addEventListener("focus", () => { this.focused = this.element.matches(":focus-visible"); this.renew(); });
-    this.element.addEventListener("blur", () => { this.focused = false; this.renew(); });
+    this.canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        this.zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0016)), ...at(event));
+      },
+      { passive: false },
+    );
+    this.element.addEventListener("focus", () => {
+      this.focused = this.element.matches(":focus-visible");
+      this.renew();
+    });
+    this.element.addEventListener("blur", () => {
+      this.focused = false;
+      this.renew();
+    });
     this.element.addEventListener("keydown", (event) => this.press(event));
   }
 
@@ -360,7 +432,9 @@ export class MapCanvas {
   }
 
   private endLasso(): void {
-    const inside = this.graph.spots.filter((spot) => spot.name !== "" && within(this.place(spot), this.lasso)).map(({ name }) => name);
+    const inside = this.graph.spots
+      .filter((spot) => spot.name !== "" && within(this.place(spot), this.lasso))
+      .map(({ name }) => name);
     this.lasso = [];
     this.lassoing = false;
     this.canvas.style.cursor = "";
@@ -375,7 +449,8 @@ export class MapCanvas {
     this.tip.hidden = !is;
     if (!is) return;
     this.tip.textContent = this.options.words(found);
-    const place = (at: number, room: number, least: number): number => Math.min(at * this.enlarged + 14, room * this.enlarged - least);
+    const place = (at: number, room: number, least: number): number =>
+      Math.min(at * this.enlarged + 14, room * this.enlarged - least);
     this.tip.style.transform = `translate(${place(x, this.camera.width, 230)}px, ${place(y, this.camera.height, 60)}px)`;
   }
 
@@ -387,15 +462,24 @@ export class MapCanvas {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const go = (dx: number, dy: number) => (): void => {
       this.atLine = -1;
-      if (event.shiftKey) [this.camera.x, this.camera.y, this.moved] = [this.camera.x - dx * 60, this.camera.y - dy * 60, true];
+      if (event.shiftKey)
+        [this.camera.x, this.camera.y, this.moved] = [this.camera.x - dx * 60, this.camera.y - dy * 60, true];
       else this.at = toward(this.graph, this.at, dx, dy);
       this.say();
     };
     const acts: Record<string, () => void> = {
-      ArrowLeft: go(-1, 0), ArrowRight: go(1, 0), ArrowUp: go(0, -1), ArrowDown: go(0, 1),
-      "+": () => this.zoom(1.25), "=": () => this.zoom(1.25), "-": () => this.zoom(0.8), "0": () => this.fit(),
-      l: () => this.beginLasso(), L: () => this.beginLasso(),
-      Enter: () => this.take(true), " ": () => this.take(false),
+      ArrowLeft: go(-1, 0),
+      ArrowRight: go(1, 0),
+      ArrowUp: go(0, -1),
+      ArrowDown: go(0, 1),
+      "+": () => this.zoom(1.25),
+      "=": () => this.zoom(1.25),
+      "-": () => this.zoom(0.8),
+      "0": () => this.fit(),
+      l: () => this.beginLasso(),
+      L: () => this.beginLasso(),
+      Enter: () => this.take(true),
+      " ": () => this.take(false),
     };
     if (event.key === "Escape" && (this.lassoing || this.chosen.nodes.size + this.chosen.links.size > 0)) {
       this.lassoing = false;
@@ -416,7 +500,11 @@ export class MapCanvas {
     const lines = this.graph.spots[this.at]?.links ?? [];
     const next = lines.indexOf(this.atLine) + (back ? -1 : 1);
     if (next < 0 || next >= lines.length) {
-      if (back && this.atLine >= 0) return () => { this.atLine = -1; this.say(); };
+      if (back && this.atLine >= 0)
+        return () => {
+          this.atLine = -1;
+          this.say();
+        };
       this.atLine = -1;
       return undefined;
     }
@@ -440,5 +528,11 @@ export class MapCanvas {
   }
 }
 
-const alike = (one: Look, other: Look | undefined): boolean => other !== undefined && one.grade === other.grade && one.dropping === other.dropping && one.down === other.down && one.label === other.label
-  && one.queue[0] === other.queue[0] && one.queue[1] === other.queue[1];
+const alike = (one: Look, other: Look | undefined): boolean =>
+  other !== undefined &&
+  one.grade === other.grade &&
+  one.dropping === other.dropping &&
+  one.down === other.down &&
+  one.label === other.label &&
+  one.queue[0] === other.queue[0] &&
+  one.queue[1] === other.queue[1];

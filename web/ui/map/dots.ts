@@ -16,7 +16,8 @@ const SHAPES = 3;
 const COLOURS = [0, 1, 2, 3, 4, 6, 7];
 
 /** Colour and shape of a flow: flows that follow one another differ in both, and 21 of them in one of the two. */
-export const flowStyle = (flow: number): { colour: number; shape: number } => (flow === NO_FLOW ? { colour: 5, shape: 0 } : { colour: COLOURS[flow % COLOURS.length] ?? 0, shape: flow % SHAPES });
+export const flowStyle = (flow: number): { colour: number; shape: number } =>
+  flow === NO_FLOW ? { colour: 5, shape: 0 } : { colour: COLOURS[flow % COLOURS.length] ?? 0, shape: flow % SHAPES };
 
 /** What a flow looks like, for lists. */
 export function swatch(flow: number): HTMLElement {
@@ -28,11 +29,18 @@ export function swatch(flow: number): HTMLElement {
 export const dotSize = (scale: number): number => Math.max(2, Math.min(5, scale / 26));
 export const sizeOf = (size: number, bytes: number): number => size * (bytes > 600 ? 1 : 0.65);
 
-export interface Way { lines: Line[]; back: boolean }
+export interface Way {
+  lines: Line[];
+  back: boolean;
+}
 
 /** The lines of a pipe, and which way it goes. */
-export const wayOf = (map: MapCanvas, { link, direction }: { link: string; direction: string }): Way =>
-  ({ lines: (map.graph.byLink.get(link) ?? []).map((place) => map.graph.lines[place]).filter((line): line is Line => line !== undefined), back: direction === "backward" });
+export const wayOf = (map: MapCanvas, { link, direction }: { link: string; direction: string }): Way => ({
+  lines: (map.graph.byLink.get(link) ?? [])
+    .map((place) => map.graph.lines[place])
+    .filter((line): line is Line => line !== undefined),
+  back: direction === "backward",
+});
 
 /** How far along its pipe a packet is, from 0 to 1; null: it waits or is not on its way. What is not known is NaN. */
 export function partOf(at: number, started: number, due: number, ended: number): number | null {
@@ -66,7 +74,8 @@ export class Dots {
     this.groups.forEach((group, key) => {
       if (group.length === 0) return;
       pen.fillStyle = c.series[Math.floor(key / SHAPES)] ?? c.ink;
-      for (let at = 0; at < group.length; at += 3) shapeAt(pen, key % SHAPES, group[at] as number, group[at + 1] as number, group[at + 2] as number);
+      for (let at = 0; at < group.length; at += 3)
+        shapeAt(pen, key % SHAPES, group[at] as number, group[at + 1] as number, group[at + 2] as number);
     });
   }
 
@@ -81,8 +90,10 @@ export class Dots {
     for (const { x, y, part, cause } of this.fallen) {
       pen.globalAlpha = Math.max(0.15, 1 - part * 0.9);
       pen.beginPath();
-      pen.moveTo(x - size, y - size); pen.lineTo(x + size, y + size);
-      pen.moveTo(x + size, y - size); pen.lineTo(x - size, y + size);
+      pen.moveTo(x - size, y - size);
+      pen.lineTo(x + size, y + size);
+      pen.moveTo(x + size, y - size);
+      pen.lineTo(x - size, y + size);
       pen.stroke();
       const where = `${Math.round(x / 70)} ${Math.round(y / 16)}`;
       if (part >= 0.6 || told.has(where)) continue;

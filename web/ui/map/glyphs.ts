@@ -3,20 +3,50 @@ import { PAPER } from "../../components/chart";
 import { colour } from "../../components/theme";
 import type { Pen } from "./pen";
 
-export interface Colours { paper: string; ground: string; ink: string; soft: string; edge: string; link: string; bad: string; caution: string; good: string; use: string[]; series: string[] }
+export interface Colours {
+  paper: string;
+  ground: string;
+  ink: string;
+  soft: string;
+  edge: string;
+  link: string;
+  bad: string;
+  caution: string;
+  good: string;
+  use: string[];
+  series: string[];
+}
 
 export function colours(): Colours {
   const of = (name: string): string => colour(`--${name}`);
   return {
-    paper: of("paper"), ground: of("ground"), ink: of("ink"), soft: of("soft"), edge: of("edge"), link: of("link"), bad: of("bad"), caution: of("caution"), good: of("good"),
-    use: [0, 1, 2, 3, 4, 5].map((number) => of(`u${number}`)), series: [0, 1, 2, 3, 4, 5, 6, 7].map((number) => of(`s${number}`)),
+    paper: of("paper"),
+    ground: of("ground"),
+    ink: of("ink"),
+    soft: of("soft"),
+    edge: of("edge"),
+    link: of("link"),
+    bad: of("bad"),
+    caution: of("caution"),
+    good: of("good"),
+    use: [0, 1, 2, 3, 4, 5].map((number) => of(`u${number}`)),
+    series: [0, 1, 2, 3, 4, 5, 6, 7].map((number) => of(`s${number}`)),
   };
 }
 
 /** Those of pictures that are saved, which lie on paper whatever the page looks like. */
 export const ON_PAPER: Colours = {
-  paper: PAPER.paper, ground: "#f6f8fa", ink: PAPER.ink, soft: PAPER.soft, edge: PAPER.grid, link: PAPER.series[0] ?? PAPER.ink, bad: "#a61b1b", caution: PAPER.series[4] ?? PAPER.ink, good: PAPER.series[2] ?? PAPER.ink,
-  use: ["#afb8c1", "#8fbbe0", "#4f96cf", "#1a70b8", "#b35900", "#b3261e"], series: [...PAPER.series],
+  paper: PAPER.paper,
+  ground: "#f6f8fa",
+  ink: PAPER.ink,
+  soft: PAPER.soft,
+  edge: PAPER.grid,
+  link: PAPER.series[0] ?? PAPER.ink,
+  bad: "#a61b1b",
+  caution: PAPER.series[4] ?? PAPER.ink,
+  good: PAPER.series[2] ?? PAPER.ink,
+  use: ["#afb8c1", "#8fbbe0", "#4f96cf", "#1a70b8", "#b35900", "#b3261e"],
+  series: [...PAPER.series],
 };
 
 /** Draws the sign of a kind of node around 0, 0; `size` is half of its width. */
@@ -28,14 +58,14 @@ export function drawNode(pen: Pen, kind: string, size: number, c: Colours): void
     const hollow = kind !== "router";
     pen.beginPath();
     pen.arc(0, 0, size, 0, 2 * Math.PI);
-    pen.fillStyle = hollow ? c.paper : c.series[0] ?? c.ink;
+    pen.fillStyle = hollow ? c.paper : (c.series[0] ?? c.ink);
     pen.strokeStyle = c.series[0] ?? c.ink;
     pen.fill();
     pen.stroke();
-    pen.strokeStyle = hollow ? c.series[0] ?? c.ink : c.paper;
+    pen.strokeStyle = hollow ? (c.series[0] ?? c.ink) : c.paper;
     cross(pen, size * 0.58);
   } else if (kind === "switch" || kind === "openflow" || kind === "hub" || kind === "lan") {
-    const ground = kind === "hub" ? c.soft : c.series[2] ?? c.ink;
+    const ground = kind === "hub" ? c.soft : (c.series[2] ?? c.ink);
     pen.fillStyle = kind === "openflow" ? c.paper : ground;
     pen.strokeStyle = ground;
     box(pen, size, size * 0.86, size * 0.25);
@@ -72,7 +102,12 @@ function box(pen: Pen, width: number, height: number, round: number): void {
 
 function cross(pen: Pen, size: number): void {
   pen.beginPath();
-  for (const [x, y] of [[1, 1], [1, -1], [-1, 1], [-1, -1]] as const) {
+  for (const [x, y] of [
+    [1, 1],
+    [1, -1],
+    [-1, 1],
+    [-1, -1],
+  ] as const) {
     pen.moveTo(x * size * 0.2, y * size * 0.2);
     pen.lineTo(x * size * 0.85, y * size * 0.85);
   }
@@ -97,7 +132,11 @@ export class Sprites {
   private readonly kept = new Map<string, HTMLCanvasElement>();
   private readonly ratio: number;
 
-  constructor(private readonly c: Colours, ratio: number, private readonly most = 6_000) {
+  constructor(
+    private readonly c: Colours,
+    ratio: number,
+    private readonly most = 6_000,
+  ) {
     this.ratio = ratio;
   }
 
@@ -128,10 +167,17 @@ export class Sprites {
   /** Words on a link, in a frame of this width. */
   badge(words: string, width: number, strong: boolean, bad: boolean): HTMLCanvasElement {
     const [wide, high] = [Math.ceil(width) + 4, 21];
-    return this.make(`b${strong ? 1 : 0}${bad ? 1 : 0}${words}`, wide, high, (pen) => drawBadge(pen, this.c, words, wide / 2, high / 2, strong, bad));
+    return this.make(`b${strong ? 1 : 0}${bad ? 1 : 0}${words}`, wide, high, (pen) =>
+      drawBadge(pen, this.c, words, wide / 2, high / 2, strong, bad),
+    );
   }
 
-  private make(key: string, width: number, height: number, draw: (pen: CanvasRenderingContext2D) => void): HTMLCanvasElement {
+  private make(
+    key: string,
+    width: number,
+    height: number,
+    draw: (pen: CanvasRenderingContext2D) => void,
+  ): HTMLCanvasElement {
     const known = this.kept.get(key);
     if (known) return known;
     if (this.kept.size >= this.most) this.kept.clear();
@@ -172,7 +218,15 @@ export function widthOfBadge(pen: CanvasRenderingContext2D, words: string): numb
 }
 
 /** Words on a link, in a frame. */
-function drawBadge(pen: CanvasRenderingContext2D, c: Colours, words: string, x: number, y: number, strong: boolean, bad: boolean): void {
+function drawBadge(
+  pen: CanvasRenderingContext2D,
+  c: Colours,
+  words: string,
+  x: number,
+  y: number,
+  strong: boolean,
+  bad: boolean,
+): void {
   const half = widthOfBadge(pen, words) / 2;
   pen.font = BADGE;
   pen.beginPath();

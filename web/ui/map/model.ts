@@ -1,17 +1,48 @@
 // What a map shows: places of nodes, lines of links, and what is said of them.
 import type { Scene } from "../api";
 
-export interface Spot { name: string; kind: string; x: number; y: number; links: number[] }
+export interface Spot {
+  name: string;
+  kind: string;
+  x: number;
+  y: number;
+  links: number[];
+}
 /** A line from one place to another, bent if several join the same two. */
-export interface Line { link: number; name: string; a: number; b: number; bend: number; words: string }
-export interface Graph { spots: Spot[]; lines: Line[]; byNode: Map<string, number>; byLink: Map<string, number[]>; links: string[] }
+export interface Line {
+  link: number;
+  name: string;
+  a: number;
+  b: number;
+  bend: number;
+  words: string;
+}
+export interface Graph {
+  spots: Spot[];
+  lines: Line[];
+  byNode: Map<string, number>;
+  byLink: Map<string, number[]>;
+  links: string[];
+}
 
 /** How a link is drawn. */
-export interface Look { grade: number; dropping: boolean; down: boolean; label: string; queue: [number, number] }
+export interface Look {
+  grade: number;
+  dropping: boolean;
+  down: boolean;
+  label: string;
+  queue: [number, number];
+}
 
 /** Lines and places of a scene. A link with more than two ends is drawn from a small spot in its middle. */
 export function graphOf(scene: Scene): Graph {
-  const spots: Spot[] = scene.nodes.map(({ name, kind, x, y }) => ({ name, kind, x: Number.isFinite(x) ? x : 0, y: Number.isFinite(y) ? y : 0, links: [] }));
+  const spots: Spot[] = scene.nodes.map(({ name, kind, x, y }) => ({
+    name,
+    kind,
+    x: Number.isFinite(x) ? x : 0,
+    y: Number.isFinite(y) ? y : 0,
+    links: [],
+  }));
   const byNode = new Map(spots.map((spot, place) => [spot.name, place]));
   const byLink = new Map<string, number[]>();
   const lines: Line[] = [];
@@ -44,9 +75,15 @@ export function graphOf(scene: Scene): Graph {
 /** Places for a network that has none: around a circle, then pulled together by links and apart by all others; the same network gives the same places. */
 export function arrange(nodes: { name: string; kind: string }[], links: { name: string; ends: string[] }[]): Scene {
   const number = nodes.length;
-  const at = nodes.map((node, place) => ({ ...node, x: Math.cos((place / number) * 2 * Math.PI) * Math.sqrt(number), y: Math.sin((place / number) * 2 * Math.PI) * Math.sqrt(number) }));
+  const at = nodes.map((node, place) => ({
+    ...node,
+    x: Math.cos((place / number) * 2 * Math.PI) * Math.sqrt(number),
+    y: Math.sin((place / number) * 2 * Math.PI) * Math.sqrt(number),
+  }));
   const known = new Map(nodes.map((node, place) => [node.name, place]));
-  const pairs = links.flatMap(({ ends }) => ends.slice(1).map((end) => [known.get(ends[0] ?? "") ?? 0, known.get(end) ?? 0] as const));
+  const pairs = links.flatMap(({ ends }) =>
+    ends.slice(1).map((end) => [known.get(ends[0] ?? "") ?? 0, known.get(end) ?? 0] as const),
+  );
   const rounds = number > 600 ? 30 : 150;
   for (let round = 0; round < rounds; round += 1) {
     const heat = 0.5 * (1 - round / rounds);
@@ -71,8 +108,10 @@ export function arrange(nodes: { name: string; kind: string }[], links: { name: 
       const length = Math.hypot(dx, dy) || 0.01;
       const pull = (length - 1) / length;
       const [left, right] = [moves[a] as [number, number], moves[b] as [number, number]];
-      left[0] += dx * pull; left[1] += dy * pull;
-      right[0] -= dx * pull; right[1] -= dy * pull;
+      left[0] += dx * pull;
+      left[1] += dy * pull;
+      right[0] -= dx * pull;
+      right[1] -= dy * pull;
     }
     at.forEach((one, place) => {
       const [dx, dy] = moves[place] as [number, number];
@@ -90,7 +129,10 @@ export function along(ax: number, ay: number, bx: number, by: number, bend: numb
   if (bend === 0) return [ax + (bx - ax) * part, ay + (by - ay) * part];
   const [cx, cy] = control(ax, ay, bx, by, bend);
   const other = 1 - part;
-  return [other * other * ax + 2 * other * part * cx + part * part * bx, other * other * ay + 2 * other * part * cy + part * part * by];
+  return [
+    other * other * ax + 2 * other * part * cx + part * part * bx,
+    other * other * ay + 2 * other * part * cy + part * part * by,
+  ];
 }
 
 /** Where a bent line is drawn to. */

@@ -15,10 +15,13 @@ export class Near {
 
   constructor(private readonly graph: Graph) {
     let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
-    for (const { x, y } of graph.spots) [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
+    for (const { x, y } of graph.spots)
+      [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
     [this.left, this.top] = [Number.isFinite(left) ? left : 0, Number.isFinite(top) ? top : 0];
     const area = Math.max(right - left, 0.1) * Math.max(bottom - top, 0.1);
-    this.size = Number.isFinite(area) ? Math.max(Math.sqrt((area * PER_CELL) / Math.max(graph.spots.length, 1)), 1e-3) : 1;
+    this.size = Number.isFinite(area)
+      ? Math.max(Math.sqrt((area * PER_CELL) / Math.max(graph.spots.length, 1)), 1e-3)
+      : 1;
     graph.spots.forEach(({ x, y }, place) => this.cell(this.column(x), this.row(y)).spots.push(place));
     graph.lines.forEach((_, place) => this.enter(place));
   }
@@ -52,8 +55,12 @@ export class Near {
     return link ? { link } : {};
   }
 
-  private column(x: number): number { return Math.floor((x - this.left) / this.size); }
-  private row(y: number): number { return Math.floor((y - this.top) / this.size); }
+  private column(x: number): number {
+    return Math.floor((x - this.left) / this.size);
+  }
+  private row(y: number): number {
+    return Math.floor((y - this.top) / this.size);
+  }
 
   private cell(column: number, row: number): { spots: number[]; lines: number[] } {
     const key = column * 1_000_003 + row;
@@ -81,7 +88,12 @@ export class Near {
     }
   }
 
-  private around(x: number, y: number, reach: number, each: (cell: { spots: number[]; lines: number[] }) => void): void {
+  private around(
+    x: number,
+    y: number,
+    reach: number,
+    each: (cell: { spots: number[]; lines: number[] }) => void,
+  ): void {
     // A line may touch a cell between two of its steps: one more cell on each side.
     const [fromColumn, toColumn] = [this.column(x - reach) - 1, this.column(x + reach) + 1];
     const [fromRow, toRow] = [this.row(y - reach) - 1, this.row(y + reach) + 1];

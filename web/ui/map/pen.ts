@@ -2,7 +2,24 @@
 import { s } from "../../components/dom";
 
 /** The part of a canvas that signs and packets are drawn with. */
-export type Pen = Pick<CanvasRenderingContext2D, "fillStyle" | "strokeStyle" | "lineWidth" | "lineJoin" | "lineCap" | "beginPath" | "closePath" | "moveTo" | "lineTo" | "arc" | "roundRect" | "fillRect" | "fill" | "stroke" | "setLineDash">;
+export type Pen = Pick<
+  CanvasRenderingContext2D,
+  | "fillStyle"
+  | "strokeStyle"
+  | "lineWidth"
+  | "lineJoin"
+  | "lineCap"
+  | "beginPath"
+  | "closePath"
+  | "moveTo"
+  | "lineTo"
+  | "arc"
+  | "roundRect"
+  | "fillRect"
+  | "fill"
+  | "stroke"
+  | "setLineDash"
+>;
 
 const fix = (value: number): string => String(Math.round(value * 100) / 100);
 
@@ -46,7 +63,9 @@ export class SvgPen implements Pen {
   }
 
   fillRect(x: number, y: number, width: number, height: number): void {
-    this.into.append(s("rect", { x: fix(x), y: fix(y), width: fix(width), height: fix(height), fill: String(this.fillStyle) }));
+    this.into.append(
+      s("rect", { x: fix(x), y: fix(y), width: fix(width), height: fix(height), fill: String(this.fillStyle) }),
+    );
   }
 
   fill(): void {
@@ -54,10 +73,17 @@ export class SvgPen implements Pen {
   }
 
   stroke(): void {
-    this.into.append(s("path", {
-      d: this.path, fill: "none", stroke: String(this.strokeStyle), "stroke-width": fix(this.lineWidth), "stroke-linejoin": this.lineJoin, "stroke-linecap": this.lineCap,
-      ...(this.dashes.length > 0 ? { "stroke-dasharray": this.dashes.map(fix).join(" ") } : {}),
-    }));
+    this.into.append(
+      s("path", {
+        d: this.path,
+        fill: "none",
+        stroke: String(this.strokeStyle),
+        "stroke-width": fix(this.lineWidth),
+        "stroke-linejoin": this.lineJoin,
+        "stroke-linecap": this.lineCap,
+        ...(this.dashes.length > 0 ? { "stroke-dasharray": this.dashes.map(fix).join(" ") } : {}),
+      }),
+    );
   }
 
   setLineDash(dashes: Iterable<number>): void {

@@ -2,20 +2,36 @@
 //
 // Each line is a stroke of its own: where software draws, many lines in one path take a hundred times as long as one by one, since it has to find where they cross.
 import type { Camera } from "./camera";
-import { widthOfBadge, type Colours, type Sprites } from "./glyphs";
+import { type Colours, type Sprites, widthOfBadge } from "./glyphs";
 import { control, type Line, type Look } from "./model";
 
-export interface Marked { nodes: ReadonlySet<string>; links: ReadonlySet<string>; /** The place of the node that keys are at, or -1. */ spot: number; /** The line, or -1. */ line: number }
+export interface Marked {
+  nodes: ReadonlySet<string>;
+  links: ReadonlySet<string> /** The place of the node that keys are at, or -1. */;
+  spot: number /** The line, or -1. */;
+  line: number;
+}
 
 export const PLAIN: Look = { grade: 0, dropping: false, down: false, label: "", queue: [0, 0] };
 /** Below this scale, dots and queues would cover the map. */
 export const ROOM_FOR_DOTS = 12;
 
 /** A name, or the words of a link, with its place on the canvas. */
-export interface Name { sprite: HTMLCanvasElement; x: number; y: number }
+export interface Name {
+  sprite: HTMLCanvasElement;
+  x: number;
+  y: number;
+}
 
 /** Paints all but names and words, and says which of them there is room for. */
-export function paintStill(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours, sprites: Sprites): Name[] {
+export function paintStill(
+  pen: CanvasRenderingContext2D,
+  camera: Camera,
+  looks: readonly Look[],
+  marked: Marked,
+  c: Colours,
+  sprites: Sprites,
+): Name[] {
   const { ratio } = camera;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.fillStyle = c.paper;
@@ -31,7 +47,13 @@ export function paintNames(pen: CanvasRenderingContext2D, names: readonly Name[]
   for (const { sprite, x, y } of names) put(pen, sprite, x, y, ratio);
 }
 
-function paintLines(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, c: Colours): void {
+function paintLines(
+  pen: CanvasRenderingContext2D,
+  camera: Camera,
+  looks: readonly Look[],
+  marked: Marked,
+  c: Colours,
+): void {
   const { graph } = camera;
   const thin = camera.scale < 20 ? 0.6 : 1;
   const styles = new Map<string, Line[]>();
@@ -55,7 +77,7 @@ function paintLines(pen: CanvasRenderingContext2D, camera: Camera, looks: readon
     const down = key === "d";
     const grade = down ? 0 : Number(key[0]);
     pen.lineCap = down ? "round" : "butt";
-    pen.strokeStyle = down ? c.bad : c.use[grade] ?? c.soft;
+    pen.strokeStyle = down ? c.bad : (c.use[grade] ?? c.soft);
     pen.lineWidth = (1.8 + grade * 0.8) * thin;
     pen.setLineDash(down ? [2, 6] : key.endsWith("x") ? [9, 5] : []);
     trace(pen, camera, styles.get(key) ?? []);
@@ -70,7 +92,13 @@ function trace(pen: CanvasRenderingContext2D, camera: Camera, lines: readonly Li
     if (!a || !b) continue;
     const [[ax, ay], [bx, by]] = [camera.place(a), camera.place(b)];
     const margin = 20 + Math.abs(line.bend) * Math.hypot(bx - ax, by - ay) * 0.25;
-    if (Math.max(ax, bx) < -margin || Math.max(ay, by) < -margin || Math.min(ax, bx) > camera.width + margin || Math.min(ay, by) > camera.height + margin) continue;
+    if (
+      Math.max(ax, bx) < -margin ||
+      Math.max(ay, by) < -margin ||
+      Math.min(ax, bx) > camera.width + margin ||
+      Math.min(ay, by) > camera.height + margin
+    )
+      continue;
     pen.beginPath();
     pen.moveTo(ax, ay);
     if (line.bend === 0) pen.lineTo(bx, by);
@@ -82,7 +110,8 @@ function trace(pen: CanvasRenderingContext2D, camera: Camera, lines: readonly Li
 /** What waits, as a bar beside the place where it enters the link; logarithmic, full at 1,000 packets. Where there is little room, bars have no frame, and few packets no bar. */
 function paintQueues(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], c: Colours): void {
   if (camera.scale < ROOM_FOR_DOTS) return;
-  const [wide, tall, least, aside] = camera.scale >= 90 ? [6, 22, 1, 10] : camera.scale >= 40 ? [4, 14, 2, 6] : [3, 9, 10, 4];
+  const [wide, tall, least, aside] =
+    camera.scale >= 90 ? [6, 22, 1, 10] : camera.scale >= 40 ? [4, 14, 2, 6] : [3, 9, 10, 4];
   for (const line of camera.graph.lines) {
     const look = looks[line.link];
     if (!look) continue;
@@ -130,7 +159,13 @@ function paintNodes(pen: CanvasRenderingContext2D, camera: Camera, marked: Marke
 
 /** Copies a picture to whole pixels of the screen: between them it would be blurred. */
 function put(pen: CanvasRenderingContext2D, sprite: HTMLCanvasElement, x: number, y: number, ratio: number): void {
-  pen.drawImage(sprite, Math.round(x * ratio) / ratio, Math.round(y * ratio) / ratio, sprite.width / ratio, sprite.height / ratio);
+  pen.drawImage(
+    sprite,
+    Math.round(x * ratio) / ratio,
+    Math.round(y * ratio) / ratio,
+    sprite.width / ratio,
+    sprite.height / ratio,
+  );
 }
 
 /** Which pixels are taken by words: squares of a few pixels. */
@@ -146,16 +181,30 @@ class Taken {
 
   /** Takes a rectangle, unless a part of it is taken and `always` does not hold. */
   take(x: number, y: number, width: number, height: number, always: boolean): boolean {
-    const [left, right] = [Math.max(Math.floor(x / Taken.SQUARE), 0), Math.min(Math.ceil((x + width) / Taken.SQUARE), this.columns)];
-    const [top, bottom] = [Math.max(Math.floor(y / Taken.SQUARE), 0), Math.min(Math.ceil((y + height) / Taken.SQUARE), Math.floor(this.squares.length / this.columns))];
-    for (let row = top; row < bottom && !always; row += 1) for (let column = left; column < right; column += 1) if (this.squares[row * this.columns + column]) return false;
-    for (let row = top; row < bottom; row += 1) this.squares.fill(1, row * this.columns + left, row * this.columns + Math.max(right, left));
+    const [left, right] = [
+      Math.max(Math.floor(x / Taken.SQUARE), 0),
+      Math.min(Math.ceil((x + width) / Taken.SQUARE), this.columns),
+    ];
+    const [top, bottom] = [
+      Math.max(Math.floor(y / Taken.SQUARE), 0),
+      Math.min(Math.ceil((y + height) / Taken.SQUARE), Math.floor(this.squares.length / this.columns)),
+    ];
+    for (let row = top; row < bottom && !always; row += 1)
+      for (let column = left; column < right; column += 1) if (this.squares[row * this.columns + column]) return false;
+    for (let row = top; row < bottom; row += 1)
+      this.squares.fill(1, row * this.columns + left, row * this.columns + Math.max(right, left));
     return true;
   }
 }
 
 /** Where words of links and names of nodes go, where there is room: what is chosen first, then signs with many links, then the rest. */
-function placeWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readonly Look[], marked: Marked, sprites: Sprites): Name[] {
+function placeWords(
+  pen: CanvasRenderingContext2D,
+  camera: Camera,
+  looks: readonly Look[],
+  marked: Marked,
+  sprites: Sprites,
+): Name[] {
   const { graph, ratio } = camera;
   const names: Name[] = [];
   const size = camera.nodeSize;
@@ -163,7 +212,8 @@ function placeWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readon
   for (const spot of graph.spots) {
     const [x, y] = camera.place(spot);
     // Its last square is left to its own name, which begins below it.
-    if (camera.sees(x, y, size)) taken.take(x - size * 0.7, y - size * 0.7, size * 1.4, Math.max(size * 1.4 - Taken.SQUARE, 1), true);
+    if (camera.sees(x, y, size))
+      taken.take(x - size * 0.7, y - size * 0.7, size * 1.4, Math.max(size * 1.4 - Taken.SQUARE, 1), true);
   }
   const first = (place: number): boolean => place === marked.spot || marked.nodes.has(graph.spots[place]?.name ?? "");
   const name = (place: number, always: boolean): void => {
@@ -173,7 +223,8 @@ function placeWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readon
     if (!camera.sees(x, y, 60)) return;
     const sprite = sprites.text(spot.name, marked.nodes.has(spot.name));
     const [width, height] = [sprite.width / ratio, sprite.height / ratio];
-    if (taken.take(x - width / 2 + 3, y + size + 2, width - 6, height - 4, always)) names.push({ sprite, x: x - width / 2, y: y + size + 1 });
+    if (taken.take(x - width / 2 + 3, y + size + 2, width - 6, height - 4, always))
+      names.push({ sprite, x: x - width / 2, y: y + size + 1 });
   };
   const order = graph.spots.map((_, place) => place);
   order.filter(first).forEach((place) => name(place, true));
@@ -181,7 +232,7 @@ function placeWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readon
     for (const [link, places] of graph.byLink) {
       if (marked.links.has(link) !== chosen) continue;
       const line = graph.lines[places[0] ?? -1];
-      const look = line ? looks[line.link] ?? PLAIN : PLAIN;
+      const look = line ? (looks[line.link] ?? PLAIN) : PLAIN;
       const text = look.down ? "✕ down" : look.label;
       if (!line || !text) continue;
       const [x, y] = camera.on(line, places.length > 1 ? 0.9 : 0.5);
@@ -193,7 +244,11 @@ function placeWords(pen: CanvasRenderingContext2D, camera: Camera, looks: readon
     }
   };
   words(true);
-  if (camera.scale > 20) order.filter((place) => !first(place)).sort((a, b) => (graph.spots[b]?.links.length ?? 0) - (graph.spots[a]?.links.length ?? 0)).forEach((place) => name(place, false));
+  if (camera.scale > 20)
+    order
+      .filter((place) => !first(place))
+      .sort((a, b) => (graph.spots[b]?.links.length ?? 0) - (graph.spots[a]?.links.length ?? 0))
+      .forEach((place) => name(place, false));
   if (camera.scale > 45) words(false);
   return names;
 }

@@ -27,25 +27,65 @@ const fix = (value: number): string => value.toFixed(1);
 export function momentSvg(map: MapCanvas, looks: readonly Look[], scene: Scene, ways: Way[], title: string): string {
   return mapSvg(map, looks, title, (add) => {
     const waiting = new Map<number, number>();
-    placesOf(scene, ways, (k, place) => {
-      const [x, y] = pointOf(map, place);
-      if (place.fallen > 0) add(s("path", { d: `M${fix(x - 4)} ${fix(y - 4)}l8 8m0 -8l-8 8`, stroke: ON_PAPER.bad, "stroke-width": 2, fill: "none" }, s("title", {}, FATES[scene.packets.fate[k] ?? 0] ?? "")));
-      else add(packetAt(map, scene.packets, k, x, y));
-    }, (pipe) => waiting.set(pipe, (waiting.get(pipe) ?? 0) + 1));
+    placesOf(
+      scene,
+      ways,
+      (k, place) => {
+        const [x, y] = pointOf(map, place);
+        if (place.fallen > 0)
+          add(
+            s(
+              "path",
+              {
+                d: `M${fix(x - 4)} ${fix(y - 4)}l8 8m0 -8l-8 8`,
+                stroke: ON_PAPER.bad,
+                "stroke-width": 2,
+                fill: "none",
+              },
+              s("title", {}, FATES[scene.packets.fate[k] ?? 0] ?? ""),
+            ),
+          );
+        else add(packetAt(map, scene.packets, k, x, y));
+      },
+      (pipe) => waiting.set(pipe, (waiting.get(pipe) ?? 0) + 1),
+    );
     for (const [pipe, count] of waiting) {
       const way = ways[pipe];
       const line = way?.lines[0];
       if (!way || !line) continue;
       const [x, y] = map.on(line, way.back ? 0.84 : 0.16, way.back ? -16 : 16);
       const high = Math.min(count, 40) * 1.5;
-      add(s("rect", { x: fix(x - 6), y: fix(y - high), width: 12, height: fix(high), fill: ON_PAPER.series[4] ?? ON_PAPER.caution }));
-      add(s("text", { x: fix(x), y: fix(y + 13), "text-anchor": "middle", style: "font:600 10.5px sans-serif" }, String(count)));
+      add(
+        s("rect", {
+          x: fix(x - 6),
+          y: fix(y - high),
+          width: 12,
+          height: fix(high),
+          fill: ON_PAPER.series[4] ?? ON_PAPER.caution,
+        }),
+      );
+      add(
+        s(
+          "text",
+          { x: fix(x), y: fix(y + 13), "text-anchor": "middle", style: "font:600 10.5px sans-serif" },
+          String(count),
+        ),
+      );
     }
   });
 }
 
 /** A span from `from` to `to`, `slow` times slower than it was; it repeats by itself. How many packets were left out. */
-export function movingSvg(map: MapCanvas, looks: readonly Look[], packets: Packets, ways: Way[], from: number, to: number, slow: number, title: string): { svg: string; left: number } {
+export function movingSvg(
+  map: MapCanvas,
+  looks: readonly Look[],
+  packets: Packets,
+  ways: Way[],
+  from: number,
+  to: number,
+  slow: number,
+  title: string,
+): { svg: string; left: number } {
   const seconds = ((to - from) * slow) / 1e9;
   let [shown, left] = [0, 0];
   const svg = mapSvg(map, looks, title, (add) => {
@@ -54,7 +94,7 @@ export function movingSvg(map: MapCanvas, looks: readonly Look[], packets: Packe
       const way = ways[packets.pipe[k] ?? 0];
       const drop = isDrop(packets.fate[k] ?? 0);
       const first = Number.isNaN(started) ? arrived : started;
-      const last = Number.isNaN(packets.due[k] ?? NaN) ? ended : packets.due[k] ?? NaN;
+      const last = Number.isNaN(packets.due[k] ?? NaN) ? ended : (packets.due[k] ?? NaN);
       if (!way || !(first <= to) || !(last >= from)) continue;
       if (shown >= MOST_MOVING) {
         left += 1;
@@ -90,8 +130,24 @@ function moving(times: number[], places: string[], seconds: number, packet: SVGE
   const key = (at: number): string => Math.min(Math.max(at, 0), 1).toFixed(5);
   const keys = [0, ...rising, 1].map(key).join(";");
   const values = [places[0], ...places, places[places.length - 1]].join(";");
-  const seen = s("animate", { attributeName: "opacity", calcMode: "discrete", dur: `${seconds.toFixed(3)}s`, repeatCount: "indefinite", keyTimes: `0;${key(Math.max(first, 1e-5))};${key(Math.min(Math.max(last, first + 2e-5), 0.99999))}`, values: "0;1;0" });
-  packet.append(s("animateTransform", { attributeName: "transform", type: "translate", dur: `${seconds.toFixed(3)}s`, repeatCount: "indefinite", keyTimes: keys, values }));
+  const seen = s("animate", {
+    attributeName: "opacity",
+    calcMode: "discrete",
+    dur: `${seconds.toFixed(3)}s`,
+    repeatCount: "indefinite",
+    keyTimes: `0;${key(Math.max(first, 1e-5))};${key(Math.min(Math.max(last, first + 2e-5), 0.99999))}`,
+    values: "0;1;0",
+  });
+  packet.append(
+    s("animateTransform", {
+      attributeName: "transform",
+      type: "translate",
+      dur: `${seconds.toFixed(3)}s`,
+      repeatCount: "indefinite",
+      keyTimes: keys,
+      values,
+    }),
+  );
   return s("g", { opacity: 0 }, seen, packet);
 }
 

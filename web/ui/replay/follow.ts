@@ -3,22 +3,42 @@ import { api } from "../api";
 import { NO_FLOW } from "../map/dots";
 import { decode, type Packets } from "./packets";
 
-export interface Hop { pipe: number; number: number; arrived: number; started: number; sent: number; due: number; ended: number; marked: number; fate: number }
+export interface Hop {
+  pipe: number;
+  number: number;
+  arrived: number;
+  started: number;
+  sent: number;
+  due: number;
+  ended: number;
+  marked: number;
+  fate: number;
+}
 
 /** Around the packet, how long it may have been on its way before and after, in ns. */
 const AROUND = 30e9;
 
 export const hopAt = (packets: Packets, k: number): Hop => ({
-  pipe: packets.pipe[k] ?? 0, number: packets.number[k] ?? 0, arrived: packets.arrived[k] ?? NaN, started: packets.started[k] ?? NaN, sent: packets.sent[k] ?? NaN, due: packets.due[k] ?? NaN, ended: packets.ended[k] ?? NaN,
-  marked: packets.marked[k] ?? NaN, fate: packets.fate[k] ?? 0,
+  pipe: packets.pipe[k] ?? 0,
+  number: packets.number[k] ?? 0,
+  arrived: packets.arrived[k] ?? NaN,
+  started: packets.started[k] ?? NaN,
+  sent: packets.sent[k] ?? NaN,
+  due: packets.due[k] ?? NaN,
+  ended: packets.ended[k] ?? NaN,
+  marked: packets.marked[k] ?? NaN,
+  fate: packets.fate[k] ?? 0,
 });
 
 /** Joins the pipes that a packet was in: it comes into the next one when the one before hands it over. Of candidates at the same distance, the first in the journal's order. */
 export function chain(packets: Packets, number: number): Hop[] {
   const at = packets.number.indexOf(number);
   if (at < 0) return [];
-  const same = (k: number): boolean => packets.size[k] === packets.size[at] && packets.flow[k] === packets.flow[at]
-    && ((packets.flags[k] ?? 0) & 1) === ((packets.flags[at] ?? 0) & 1) && (((packets.flags[at] ?? 0) & 1) === 0 || packets.sequence[k] === packets.sequence[at]);
+  const same = (k: number): boolean =>
+    packets.size[k] === packets.size[at] &&
+    packets.flow[k] === packets.flow[at] &&
+    ((packets.flags[k] ?? 0) & 1) === ((packets.flags[at] ?? 0) & 1) &&
+    (((packets.flags[at] ?? 0) & 1) === 0 || packets.sequence[k] === packets.sequence[at]);
   const alike: number[] = [];
   for (let k = 0; k < packets.n; k += 1) if (same(k)) alike.push(k);
   const hops = [hopAt(packets, at)];
@@ -61,7 +81,12 @@ export async function follow(id: string, packets: Packets, k: number): Promise<H
   const at = packets.arrived[k] ?? 0;
   // Nearby first: a busy flow has more packets than one answer.
   for (const around of [2e9, 2e8, 2e7]) {
-    const some = decode(await api.packets(id, `from_ns=${Math.floor(at - Math.min(around, AROUND))}&to_ns=${Math.ceil(at + Math.min(around, AROUND))}&flow=${flow}&limit=100000`));
+    const some = decode(
+      await api.packets(
+        id,
+        `from_ns=${Math.floor(at - Math.min(around, AROUND))}&to_ns=${Math.ceil(at + Math.min(around, AROUND))}&flow=${flow}&limit=100000`,
+      ),
+    );
     if (some.found > some.n) continue;
     const found = chain(some, number);
     if (found.length > 0) return found;

@@ -1,11 +1,11 @@
 // A run, replayed: what happened to each packet, at any speed.
 import { TimeAxis } from "../../components/axis";
-import { fileName, png, save, announce } from "../../components/download";
+import { announce, fileName, png, save } from "../../components/download";
 import { counted, digits, span, whole } from "../../components/format";
 import { map as reportMap } from "../../components/map";
 import type { Run } from "../../report/data";
 import { tcpPlots } from "../../report/tcp";
-import { api, Refusal, resultFileUrl, type Journal, type Report, type Scene } from "../api";
+import { api, type Journal, Refusal, type Report, resultFileUrl, type Scene } from "../api";
 import { offer } from "../commands";
 import { endOf, endWords, namesOf } from "../ends";
 import { MapCanvas } from "../map/canvas";
@@ -18,7 +18,7 @@ import { mapButtons } from "../watch/page";
 import { reportView } from "../watch/verdict";
 import { momentSvg, movingSvg, record } from "./export";
 import { follow, type Hop } from "./follow";
-import { decode, FATES, next, Reader, type Packets } from "./packets";
+import { decode, FATES, next, type Packets, Reader } from "./packets";
 import { drawScene, nearest, type Shown } from "./stage";
 import { Strip } from "./timeline";
 
@@ -41,38 +41,96 @@ export function replayPage(id: string): View {
   };
   /** A server that is away may be there again later; results that are gone stay gone. */
   const again = (after: number): void => {
-    timer = setTimeout(() => void ask().catch((error: unknown) => { if (error instanceof Refusal && (error.status === 0 || error.status === 401)) again(4000); }), after);
+    timer = setTimeout(
+      () =>
+        void ask().catch((error: unknown) => {
+          if (error instanceof Refusal && (error.status === 0 || error.status === 401)) again(4000);
+        }),
+      after,
+    );
   };
-  api.result(id).then(({ data, scene }) => {
-    setGot({ run: data as unknown as Run, scene });
-    ask().catch((error: Error) => setWhy(error.message));
-  }, (error: Error) => setWhy(error.message));
+  api.result(id).then(
+    ({ data, scene }) => {
+      setGot({ run: data as unknown as Run, scene });
+      ask().catch((error: Error) => setWhy(error.message));
+    },
+    (error: Error) => setWhy(error.message),
+  );
   const has = createMemo(() => journal() !== null && (journal()?.packets ?? 0) > 0);
-  return keyed(createMemo(() => [got(), has()] as const), ([known, ready]) => {
-    if (!known) return el("div", { class: "page" }, el("h1", {}, id), () => (why() ? el("p", { class: "error", role: "alert" }, why()) : el("p", { class: "loading", role: "status" }, "reading the results…")));
-    if (known.scene && ready) return stage(id, known.run, known.scene, journal as () => Journal);
-    return without(id, known.run, () => why() || (journal()?.state === "reading" ? "The journal is being read…" : ""), () => journal()?.state === "reading");
-  });
+  return keyed(
+    createMemo(() => [got(), has()] as const),
+    ([known, ready]) => {
+      if (!known)
+        return el("div", { class: "page" }, el("h1", {}, id), () =>
+          why()
+            ? el("p", { class: "error", role: "alert" }, why())
+            : el("p", { class: "loading", role: "status" }, "reading the results…"),
+        );
+      if (known.scene && ready) return stage(id, known.run, known.scene, journal as () => Journal);
+      return without(
+        id,
+        known.run,
+        () => why() || (journal()?.state === "reading" ? "The journal is being read…" : ""),
+        () => journal()?.state === "reading",
+      );
+    },
+  );
 }
 
 /** Results that have no journal: what else there is. */
 function without(id: string, run: Run, why: () => string, isReading: () => boolean): View {
-  const picture = run.map ? reportMap(run.map, run.lab, () => null, () => undefined) : null;
-  return el("div", { class: "page" }, el("h1", {}, run.lab), el("p", { class: "under" }, run.name),
-    el("p", { class: "note" }, () => sentence(why() || "These results have no packets to replay"), () => (isReading() ? null : [" Give the lab file the key ", el("code", {}, "journal: all"), " to keep what happened to each packet."])),
-    links(id), reportView(run.report as Report | null), picture);
+  const picture = run.map
+    ? reportMap(
+        run.map,
+        run.lab,
+        () => null,
+        () => undefined,
+      )
+    : null;
+  return el(
+    "div",
+    { class: "page" },
+    el("h1", {}, run.lab),
+    el("p", { class: "under" }, run.name),
+    el(
+      "p",
+      { class: "note" },
+      () => sentence(why() || "These results have no packets to replay"),
+      () =>
+        isReading()
+          ? null
+          : [" Give the lab file the key ", el("code", {}, "journal: all"), " to keep what happened to each packet."],
+    ),
+    links(id),
+    reportView(run.report as Report | null),
+    picture,
+  );
 }
 
 /** What a server says, as a sentence: others may follow it. */
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
 
-const links = (id: string): View => el("p", { class: "controls" }, el("a", { class: "asbutton", href: resultFileUrl(id, "report.html"), target: "_blank", rel: "noopener" }, "Open the report"));
+const links = (id: string): View =>
+  el(
+    "p",
+    { class: "controls" },
+    el(
+      "a",
+      { class: "asbutton", href: resultFileUrl(id, "report.html"), target: "_blank", rel: "noopener" },
+      "Open the report",
+    ),
+  );
 
 function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View {
   const first = untrack(journal);
   const wanted = Number(route().keys.get("at") ?? NaN);
-  const [at, setAt] = createSignal(Number.isFinite(wanted) ? Math.min(Math.max(wanted, first.from_ns), first.to_ns) : first.from_ns);
-  const [speed, setSpeed] = createSignal(nearestSpeed(Number(route().keys.get("speed") ?? NaN), (first.to_ns - first.from_ns) / 60));
+  const [at, setAt] = createSignal(
+    Number.isFinite(wanted) ? Math.min(Math.max(wanted, first.from_ns), first.to_ns) : first.from_ns,
+  );
+  const [speed, setSpeed] = createSignal(
+    nearestSpeed(Number(route().keys.get("speed") ?? NaN), (first.to_ns - first.from_ns) / 60),
+  );
   const [playing, setPlaying] = createSignal(false);
   const [hops, setHops] = createSignal<Hop[]>([]);
   const [thinned, setThinned] = createSignal("");
@@ -87,11 +145,26 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
   const map: MapCanvas = new MapCanvas({
     label: `map of ${run.lab}`,
     choose: () => undefined,
-    words: ({ node, link }) => (node !== undefined ? `node ${node}` : `link ${link ?? ""}: ${scene.links.find(({ name }) => name === link)?.words?.join("; ") ?? ""}`),
+    words: ({ node, link }) =>
+      node !== undefined
+        ? `node ${node}`
+        : `link ${link ?? ""}: ${scene.links.find(({ name }) => name === link)?.words?.join("; ") ?? ""}`,
     over: (_map, pen, c): null => {
       const { stretch } = reader;
       if (!stretch) return null;
-      shown = drawScene(map, { at: at(), trail: trail(), packets: stretch.packets, chosen, followed: new Set(hops().map(({ number }) => number)) }, ways, pen, c);
+      shown = drawScene(
+        map,
+        {
+          at: at(),
+          trail: trail(),
+          packets: stretch.packets,
+          chosen,
+          followed: new Set(hops().map(({ number }) => number)),
+        },
+        ways,
+        pen,
+        c,
+      );
       map.element.dataset["at"] = String(at());
       map.element.dataset["shown"] = String(shown.length);
       return null;
@@ -104,14 +177,33 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     },
     key: (event) => keys(event),
   });
-  const ways = (() => { map.show(graph); return first.pipes.map((pipe) => wayOf(map, pipe)); })();
-  const reader = new Reader(id, journal, () => {
-    const stretch = reader.stretch;
-    setThinned(stretch && stretch.packets.found > stretch.packets.n ? `${whole(stretch.packets.n)} of ${whole(stretch.packets.found)} packets of this stretch are drawn: queues are shown too short. Slow down to see all.` : "");
-    map.element.dataset["took"] = reader.took.toFixed(1);
-    map.draw();
-  }, (message) => tell(message, true));
-  const strip = new Strip(journal, () => all, run.marks ?? [], (to) => seek(to), (now) => `${digits(now / 1e9, 10)} s`, (event) => keys(event));
+  const ways = (() => {
+    map.show(graph);
+    return first.pipes.map((pipe) => wayOf(map, pipe));
+  })();
+  const reader = new Reader(
+    id,
+    journal,
+    () => {
+      const stretch = reader.stretch;
+      setThinned(
+        stretch && stretch.packets.found > stretch.packets.n
+          ? `${whole(stretch.packets.n)} of ${whole(stretch.packets.found)} packets of this stretch are drawn: queues are shown too short. Slow down to see all.`
+          : "",
+      );
+      map.element.dataset["took"] = reader.took.toFixed(1);
+      map.draw();
+    },
+    (message) => tell(message, true),
+  );
+  const strip = new Strip(
+    journal,
+    () => all,
+    run.marks ?? [],
+    (to) => seek(to),
+    (now) => `${digits(now / 1e9, 10)} s`,
+    (event) => keys(event),
+  );
   looks = graph.links.map(() => ({ grade: 0, dropping: false, down: false, label: "", queue: [0, 0] }));
   map.look(looks);
   let noted: ReturnType<typeof setTimeout> | undefined;
@@ -124,7 +216,8 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     setPlaying(false);
     const to = reader.stretch ? next(reader.stretch.instants, at(), back) : null;
     if (to !== null) seek(to);
-    else seek(at() + (back ? -1 : 1) * Math.max((reader.stretch ? reader.stretch.to - reader.stretch.from : 1e6) / 2, 1));
+    else
+      seek(at() + (back ? -1 : 1) * Math.max((reader.stretch ? reader.stretch.to - reader.stretch.from : 1e6) / 2, 1));
     announce(`${digits(at() / 1e9, 10)} s, ${moment()}`);
   };
   /** What can be seen now, in words. */
@@ -134,11 +227,23 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
       const pipe = journal().pipes[reader.stretch?.packets.pipe[k] ?? 0];
       if (pipe) count.set(`${pipe.link} ${pipe.direction}`, (count.get(`${pipe.link} ${pipe.direction}`) ?? 0) + 1);
     }
-    return count.size === 0 ? "no packet is on its way" : [...count].slice(0, 6).map(([pipe, number]) => `${number} on ${pipe}`).join(", ");
+    return count.size === 0
+      ? "no packet is on its way"
+      : [...count]
+          .slice(0, 6)
+          .map(([pipe, number]) => `${number} on ${pipe}`)
+          .join(", ");
   };
-  const faster = (by: number): void => void setSpeed(SPEEDS[Math.min(Math.max(SPEEDS.indexOf(speed()) + by, 0), SPEEDS.length - 1)] ?? speed());
+  const faster = (by: number): void =>
+    void setSpeed(SPEEDS[Math.min(Math.max(SPEEDS.indexOf(speed()) + by, 0), SPEEDS.length - 1)] ?? speed());
   const keys = (event: KeyboardEvent): boolean => {
-    const acts: Record<string, () => void> = { ".": () => step(false), ",": () => step(true), " ": () => setPlaying(!playing()), "]": () => faster(1), "[": () => faster(-1) };
+    const acts: Record<string, () => void> = {
+      ".": () => step(false),
+      ",": () => step(true),
+      " ": () => setPlaying(!playing()),
+      "]": () => faster(1),
+      "[": () => faster(-1),
+    };
     const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : acts[event.key];
     act?.();
     return act !== undefined;
@@ -166,10 +271,13 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     const { packets, state, from_ns, to_ns } = journal();
     if (packets) strip.draw();
     if (all || state === "reading" || state === "unfinished" || packets === 0 || packets > MOST_DRAWN) return;
-    api.packets(id, `from_ns=${from_ns}&to_ns=${to_ns}&limit=${MOST_DRAWN}`).then((buffer) => {
-      all = decode(buffer);
-      strip.draw();
-    }, () => undefined);
+    api.packets(id, `from_ns=${from_ns}&to_ns=${to_ns}&limit=${MOST_DRAWN}`).then(
+      (buffer) => {
+        all = decode(buffer);
+        strip.draw();
+      },
+      () => undefined,
+    );
   });
   let frame = 0;
   let last = 0;
@@ -199,40 +307,73 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
       return;
     }
     const canvas = map.element.querySelector("canvas");
-    stopRecording = canvas ? record(canvas, (blob) => {
-      const url = URL.createObjectURL(blob);
-      const link = el("a", { href: url, download: `${fileName(run.lab)}.webm` });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    }) : null;
+    stopRecording = canvas
+      ? record(canvas, (blob) => {
+          const url = URL.createObjectURL(blob);
+          const link = el("a", { href: url, download: `${fileName(run.lab)}.webm` });
+          link.click();
+          setTimeout(() => URL.revokeObjectURL(url), 10_000);
+        })
+      : null;
     if (!stopRecording) tell("this browser records no video: save the span as moving SVG instead", true);
     else {
       setRecording(true);
       setPlaying(true);
     }
   };
-  const sceneNow = () => ({ at: at(), trail: trail(), packets: reader.stretch?.packets ?? decode(EMPTY), chosen, followed: new Set<number>() });
+  const sceneNow = () => ({
+    at: at(),
+    trail: trail(),
+    packets: reader.stretch?.packets ?? decode(EMPTY),
+    chosen,
+    followed: new Set<number>(),
+  });
   const picture = (): string => momentSvg(map, looks, sceneNow(), ways, `${run.lab} at ${digits(at() / 1e9, 10)} s`);
   const momentName = (): string => `${fileName(run.lab)}-${Math.round(at())}`;
   const saveMoment = (): void => save(`${momentName()}.svg`, "image/svg+xml", picture());
   const saveDots = (): void => attempt(async () => save(`${momentName()}.png`, "image/png", await png(picture())));
-  const saveMoving = (): void => attempt(async () => {
-    const [from, to] = [at(), Math.min(at() + speed() * 6, journal().to_ns)];
-    const packets = decode(await api.packets(id, `from_ns=${Math.floor(from)}&to_ns=${Math.ceil(to)}&limit=20000&thin=true`));
-    const { svg, left } = movingSvg(map, looks, packets, ways, from, to, 1e9 / speed(), `${run.lab} from ${digits(from / 1e9, 10)} s to ${digits(to / 1e9, 10)} s`);
-    save(`${fileName(run.lab)}-moving.svg`, "image/svg+xml", svg);
-    if (left > 0) tell(`left out of the picture: ${counted(left, "packet")}; choose a lower speed for a shorter span`);
-  });
+  const saveMoving = (): void =>
+    attempt(async () => {
+      const [from, to] = [at(), Math.min(at() + speed() * 6, journal().to_ns)];
+      const packets = decode(
+        await api.packets(id, `from_ns=${Math.floor(from)}&to_ns=${Math.ceil(to)}&limit=20000&thin=true`),
+      );
+      const { svg, left } = movingSvg(
+        map,
+        looks,
+        packets,
+        ways,
+        from,
+        to,
+        1e9 / speed(),
+        `${run.lab} from ${digits(from / 1e9, 10)} s to ${digits(to / 1e9, 10)} s`,
+      );
+      save(`${fileName(run.lab)}-moving.svg`, "image/svg+xml", svg);
+      if (left > 0)
+        tell(`left out of the picture: ${counted(left, "packet")}; choose a lower speed for a shorter span`);
+    });
   offer(() => [
     { name: playing() ? "Pause the replay" : "Play the replay", keys: " ", act: () => setPlaying(!playing()) },
-    { name: "Step to the next packet", keys: ".", act: () => step(false) }, { name: "Step to the packet before", keys: ",", act: () => step(true) },
-    { name: "Faster", keys: "]", act: () => faster(1) }, { name: "Slower", keys: "[", act: () => faster(-1) },
-    { name: "Copy a link to this moment", act: () => share() }, { name: "Save this moment as SVG", act: saveMoment }, { name: "Save this moment as PNG", act: saveDots }, { name: "Save the next six seconds of the page as moving SVG", act: saveMoving }, { name: recording() ? "Stop recording" : "Record a video", act: video },
+    { name: "Step to the next packet", keys: ".", act: () => step(false) },
+    { name: "Step to the packet before", keys: ",", act: () => step(true) },
+    { name: "Faster", keys: "]", act: () => faster(1) },
+    { name: "Slower", keys: "[", act: () => faster(-1) },
+    { name: "Copy a link to this moment", act: () => share() },
+    { name: "Save this moment as SVG", act: saveMoment },
+    { name: "Save this moment as PNG", act: saveDots },
+    { name: "Save the next six seconds of the page as moving SVG", act: saveMoving },
+    { name: recording() ? "Stop recording" : "Record a video", act: video },
     { name: "Go to the map", keys: "m", act: () => map.element.focus() },
-    ...(run.marks ?? []).slice(0, 200).map((mark) => ({ name: `Go to ${digits(mark.t, 6)} s: ${mark.text}`, act: () => seek(mark.t * 1e9) })),
+    ...(run.marks ?? [])
+      .slice(0, 200)
+      .map((mark) => ({ name: `Go to ${digits(mark.t, 6)} s: ${mark.text}`, act: () => seek(mark.t * 1e9) })),
   ]);
   const share = (): void => {
-    note({ at: String(Math.round(at())), speed: String(speed()), ...(chosen === null ? {} : { packet: String(chosen) }) });
+    note({
+      at: String(Math.round(at())),
+      speed: String(speed()),
+      ...(chosen === null ? {} : { packet: String(chosen) }),
+    });
     attempt(async () => navigator.clipboard.writeText(location.href), "the link to this moment is copied");
   };
   onCleanup(() => {
@@ -244,57 +385,189 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
     map.destroy();
   });
   const curves = run.tcp && run.tcp.length > 0 ? tcpPlots([run], axis) : null;
-  curves?.addEventListener("click", (event) => { if ((event.target as Element).closest(".plot") && axis.cursor !== null) seek(axis.cursor * 1e9); });
-  return el("div", { class: "lab replay" },
-    el("div", { class: "labbar" }, el("h1", {}, run.lab), el("small", {}, run.name),
-      el("output", { class: "time", "aria-label": "time of the replay", "aria-live": "off" }, () => `${(at() / 1e9).toFixed(9)} s`),
-      el("span", { class: "grow" }), links(id)),
+  curves?.addEventListener("click", (event) => {
+    if ((event.target as Element).closest(".plot") && axis.cursor !== null) seek(axis.cursor * 1e9);
+  });
+  return el(
+    "div",
+    { class: "lab replay" },
+    el(
+      "div",
+      { class: "labbar" },
+      el("h1", {}, run.lab),
+      el("small", {}, run.name),
+      el(
+        "output",
+        { class: "time", "aria-label": "time of the replay", "aria-live": "off" },
+        () => `${(at() / 1e9).toFixed(9)} s`,
+      ),
+      el("span", { class: "grow" }),
+      links(id),
+    ),
     () => notes(run, journal()),
-    el("div", { class: "labmain replaymain" },
+    el(
+      "div",
+      { class: "labmain replaymain" },
       el("div", { class: "mapside" }, map.element, mapButtons(map)),
-      el("div", { class: "side" }, el("div", { class: "panel", tabindex: 0, role: "region", "aria-label": "about the packets" },
-        () => (hops().length > 0 ? way(hops(), journal(), seek) : el("p", { class: "about" }, "Press a packet to follow it through all pipes. Full stop and comma go packet by packet, space plays, brackets change the speed.")),
-        () => (thinned() ? el("p", { class: "note" }, thinned()) : null),
-        flows(journal, scene),
-        marks(run, seek),
-        curves ? el("details", {}, el("summary", {}, "TCP connections"), curves) : null))),
-    el("div", { class: "player" },
-      el("div", { class: "controls", role: "group", "aria-label": "replay" },
-        press(() => (playing() ? "‖ Pause" : "▶ Play"), () => setPlaying(!playing()), { class: "first" }),
-        press("◂ packet", () => step(true), { "aria-label": "to the packet before" }), press("packet ▸", () => step(false), { "aria-label": "to the next packet" }),
-        el("span", { class: "choice" }, el("label", { for: "speed" }, "speed"), el("input", { id: "speed", type: "range", min: 0, max: SPEEDS.length - 1, step: 1, value: () => SPEEDS.indexOf(speed()), "aria-valuetext": () => speedWords(speed()), oninput: (event: Event) => setSpeed(SPEEDS[Number((event.target as HTMLInputElement).value)] ?? 1) }), el("output", {}, () => speedWords(speed()))),
-        el("span", { class: "exports" }, press("Link to here", share), press("SVG", saveMoment, { "aria-label": "save this moment as SVG" }), press("PNG", saveDots, { "aria-label": "save this moment as PNG" }), press("Moving SVG", saveMoving, { "aria-label": "save a span as moving SVG" }), press(() => (recording() ? "■ Stop" : "● Video"), video))),
-      strip.element));
+      el(
+        "div",
+        { class: "side" },
+        el(
+          "div",
+          { class: "panel", tabindex: 0, role: "region", "aria-label": "about the packets" },
+          () =>
+            hops().length > 0
+              ? way(hops(), journal(), seek)
+              : el(
+                  "p",
+                  { class: "about" },
+                  "Press a packet to follow it through all pipes. Full stop and comma go packet by packet, space plays, brackets change the speed.",
+                ),
+          () => (thinned() ? el("p", { class: "note" }, thinned()) : null),
+          flows(journal, scene),
+          marks(run, seek),
+          curves ? el("details", {}, el("summary", {}, "TCP connections"), curves) : null,
+        ),
+      ),
+    ),
+    el(
+      "div",
+      { class: "player" },
+      el(
+        "div",
+        { class: "controls", role: "group", "aria-label": "replay" },
+        press(
+          () => (playing() ? "‖ Pause" : "▶ Play"),
+          () => setPlaying(!playing()),
+          { class: "first" },
+        ),
+        press("◂ packet", () => step(true), { "aria-label": "to the packet before" }),
+        press("packet ▸", () => step(false), { "aria-label": "to the next packet" }),
+        el(
+          "span",
+          { class: "choice" },
+          el("label", { for: "speed" }, "speed"),
+          el("input", {
+            id: "speed",
+            type: "range",
+            min: 0,
+            max: SPEEDS.length - 1,
+            step: 1,
+            value: () => SPEEDS.indexOf(speed()),
+            "aria-valuetext": () => speedWords(speed()),
+            oninput: (event: Event) => setSpeed(SPEEDS[Number((event.target as HTMLInputElement).value)] ?? 1),
+          }),
+          el("output", {}, () => speedWords(speed())),
+        ),
+        el(
+          "span",
+          { class: "exports" },
+          press("Link to here", share),
+          press("SVG", saveMoment, { "aria-label": "save this moment as SVG" }),
+          press("PNG", saveDots, { "aria-label": "save this moment as PNG" }),
+          press("Moving SVG", saveMoving, { "aria-label": "save a span as moving SVG" }),
+          press(() => (recording() ? "■ Stop" : "● Video"), video),
+        ),
+      ),
+      strip.element,
+    ),
+  );
 }
 
-const EMPTY = (() => { const buffer = new ArrayBuffer(32); new DataView(buffer).setUint32(0, 0x314a4c4e, true); return buffer; })();
+const EMPTY = (() => {
+  const buffer = new ArrayBuffer(32);
+  new DataView(buffer).setUint32(0, 0x314a4c4e, true);
+  return buffer;
+})();
 
 function nearestSpeed(given: number, usual: number): number {
   const wanted = Number.isFinite(given) && given >= 1 ? given : usual;
-  return SPEEDS.reduce((best, one) => (Math.abs(Math.log(one / wanted)) < Math.abs(Math.log(best / wanted)) ? one : best), SPEEDS[0] ?? 1);
+  return SPEEDS.reduce(
+    (best, one) => (Math.abs(Math.log(one / wanted)) < Math.abs(Math.log(best / wanted)) ? one : best),
+    SPEEDS[0] ?? 1,
+  );
 }
 
 function notes(run: Run, journal: Journal): View {
   const said = [...(run.notes ?? [])];
-  if (journal.state === "damaged") said.push(`The journal is damaged: ${journal.problem ?? ""}. What is before is shown.`);
-  if (journal.state === "unfinished") said.push("The run was cut off or goes on: what is in the journal so far is shown.");
-  if (journal.state === "too long") said.push("The journal is longer than can be replayed: its first packets are shown.");
-  if (journal.state === "reading") said.push(`The journal is being read: ${counted(journal.packets, "packet")} so far.`);
+  if (journal.state === "damaged")
+    said.push(`The journal is damaged: ${journal.problem ?? ""}. What is before is shown.`);
+  if (journal.state === "unfinished")
+    said.push("The run was cut off or goes on: what is in the journal so far is shown.");
+  if (journal.state === "too long")
+    said.push("The journal is longer than can be replayed: its first packets are shown.");
+  if (journal.state === "reading")
+    said.push(`The journal is being read: ${counted(journal.packets, "packet")} so far.`);
   return said.map((text) => el("p", { class: "note strip" }, text));
 }
 
 /** The pipes of a packet, one after the other. */
 function way(hops: Hop[], journal: Journal, seek: (at: number) => void): View {
   const time = (from: number, to: number): string => (Number.isNaN(to - from) ? "–" : span(to - from, 6));
-  const instant = (at: number): View => (Number.isNaN(at) ? "–" : press((at / 1e9).toFixed(9), () => seek(at), { class: "plain", "aria-label": `go to ${(at / 1e9).toFixed(9)} s` }));
+  const instant = (at: number): View =>
+    Number.isNaN(at)
+      ? "–"
+      : press((at / 1e9).toFixed(9), () => seek(at), {
+          class: "plain",
+          "aria-label": `go to ${(at / 1e9).toFixed(9)} s`,
+        });
   const [first, last] = [hops[0], hops[hops.length - 1]];
-  return el("section", { class: "way", "aria-labelledby": "way-heading" }, el("h2", { id: "way-heading" }, "One packet"),
-    el("p", {}, last && last.fate !== 0 ? el("span", { class: "badge bad" }, FATES[last.fate]) : el("span", { class: "badge good" }, "delivered"), ` after ${first && last ? time(first.arrived, last.ended) : "–"} in ${counted(hops.length, "pipe")}`),
-    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "the way of a packet" }, el("table", { class: "figures" },
-      el("thead", {}, el("tr", {}, ["pipe", "arrived at (s)", "waited", "transmitted", "travelled", "late", "ended at (s)"].map((head) => el("th", { scope: "col" }, head)))),
-      el("tbody", {}, hops.map((hop) => { const pipe = journal.pipes[hop.pipe]; return el("tr", {}, el("th", { scope: "row" }, `${pipe?.link ?? "?"} ${pipe?.direction ?? ""} ${pipe?.pipe ?? ""}`),
-        el("td", {}, instant(hop.arrived)), el("td", {}, time(hop.arrived, Number.isNaN(hop.started) ? hop.ended : hop.started)), el("td", {}, time(hop.started, hop.sent)), el("td", {}, time(hop.sent, hop.due)), el("td", {}, hop.fate === 0 ? time(hop.due, hop.ended) : "–"),
-        el("td", {}, instant(hop.ended), hop.fate > 1 ? el("span", { class: "badge bad" }, FATES[hop.fate]) : null, Number.isNaN(hop.marked) ? null : el("span", { class: "badge caution" }, "marked"))); })))));
+  return el(
+    "section",
+    { class: "way", "aria-labelledby": "way-heading" },
+    el("h2", { id: "way-heading" }, "One packet"),
+    el(
+      "p",
+      {},
+      last && last.fate !== 0
+        ? el("span", { class: "badge bad" }, FATES[last.fate])
+        : el("span", { class: "badge good" }, "delivered"),
+      ` after ${first && last ? time(first.arrived, last.ended) : "–"} in ${counted(hops.length, "pipe")}`,
+    ),
+    el(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": "the way of a packet" },
+      el(
+        "table",
+        { class: "figures" },
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            ["pipe", "arrived at (s)", "waited", "transmitted", "travelled", "late", "ended at (s)"].map((head) =>
+              el("th", { scope: "col" }, head),
+            ),
+          ),
+        ),
+        el(
+          "tbody",
+          {},
+          hops.map((hop) => {
+            const pipe = journal.pipes[hop.pipe];
+            return el(
+              "tr",
+              {},
+              el("th", { scope: "row" }, `${pipe?.link ?? "?"} ${pipe?.direction ?? ""} ${pipe?.pipe ?? ""}`),
+              el("td", {}, instant(hop.arrived)),
+              el("td", {}, time(hop.arrived, Number.isNaN(hop.started) ? hop.ended : hop.started)),
+              el("td", {}, time(hop.started, hop.sent)),
+              el("td", {}, time(hop.sent, hop.due)),
+              el("td", {}, hop.fate === 0 ? time(hop.due, hop.ended) : "–"),
+              el(
+                "td",
+                {},
+                instant(hop.ended),
+                hop.fate > 1 ? el("span", { class: "badge bad" }, FATES[hop.fate]) : null,
+                Number.isNaN(hop.marked) ? null : el("span", { class: "badge caution" }, "marked"),
+              ),
+            );
+          }),
+        ),
+      ),
+    ),
+  );
 }
 
 const NAMES: Record<number, string> = { 1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP" };
@@ -306,14 +579,62 @@ function flows(journal: () => Journal, scene: Scene): View {
   const shown = createMemo(() => journal().flows.slice(0, 40));
   const names = namesOf(scene.nodes.map(({ name, addresses }) => ({ name, addresses: addresses ?? [] })));
   const end = (address: string | null, port: number | null, protocol: number | null): string =>
-    (address === null ? "?" : port === null || WITHOUT_PORTS.includes(protocol ?? -1) ? names.get(address) ?? address : endWords(endOf(address, port), names));
-  return el("section", { "aria-labelledby": "flows-heading" }, el("h2", { id: "flows-heading" }, "Flows"),
-    el("ul", { class: "flows" }, each(shown, (flow) => el("li", {}, swatch(flow.flow), el("span", {}, `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port, flow.protocol)} →\u00a0${end(flow.destination, flow.destination_port, flow.protocol)}`), el("small", {}, counted(flow.packets, "packet"))))),
-    () => (journal().flows_left_out + Math.max(journal().flows.length - 40, 0) > 0 ? el("p", { class: "none" }, `and ${counted(journal().flows_left_out + Math.max(journal().flows.length - 40, 0), "smaller one")}`) : null),
-    el("p", { class: "about" }, `colour and shape tell flows apart; without one: `, swatch(NO_FLOW)));
+    address === null
+      ? "?"
+      : port === null || WITHOUT_PORTS.includes(protocol ?? -1)
+        ? (names.get(address) ?? address)
+        : endWords(endOf(address, port), names);
+  return el(
+    "section",
+    { "aria-labelledby": "flows-heading" },
+    el("h2", { id: "flows-heading" }, "Flows"),
+    el(
+      "ul",
+      { class: "flows" },
+      each(shown, (flow) =>
+        el(
+          "li",
+          {},
+          swatch(flow.flow),
+          el(
+            "span",
+            {},
+            `${NAMES[flow.protocol ?? -1] ?? (flow.protocol === null ? "no IP" : `protocol ${flow.protocol}`)} ${end(flow.source, flow.source_port, flow.protocol)} →\u00a0${end(flow.destination, flow.destination_port, flow.protocol)}`,
+          ),
+          el("small", {}, counted(flow.packets, "packet")),
+        ),
+      ),
+    ),
+    () =>
+      journal().flows_left_out + Math.max(journal().flows.length - 40, 0) > 0
+        ? el(
+            "p",
+            { class: "none" },
+            `and ${counted(journal().flows_left_out + Math.max(journal().flows.length - 40, 0), "smaller one")}`,
+          )
+        : null,
+    el("p", { class: "about" }, `colour and shape tell flows apart; without one: `, swatch(NO_FLOW)),
+  );
 }
 
 function marks(run: Run, seek: (at: number) => void): View {
   if (!run.marks || run.marks.length === 0) return null;
-  return el("details", { open: run.marks.length <= 12 }, el("summary", {}, "Timeline"), el("ol", { class: "marklist" }, run.marks.slice(0, 300).map((mark) => el("li", {}, press(`${digits(mark.t, 6)} s`, () => seek(mark.t * 1e9), { class: "plain" }), " ", mark.text))));
+  return el(
+    "details",
+    { open: run.marks.length <= 12 },
+    el("summary", {}, "Timeline"),
+    el(
+      "ol",
+      { class: "marklist" },
+      run.marks.slice(0, 300).map((mark) =>
+        el(
+          "li",
+          {},
+          press(`${digits(mark.t, 6)} s`, () => seek(mark.t * 1e9), { class: "plain" }),
+          " ",
+          mark.text,
+        ),
+      ),
+    ),
+  );
 }

@@ -1,12 +1,22 @@
 // Where each packet is at an instant, drawn on the map: it waits at the entrance, moves along the link, arrives, or falls off.
 import type { MapCanvas } from "../map/canvas";
-import { depth, Dots, dotSize, FONT, NO_FLOW, partOf, sizeOf, type Way } from "../map/dots";
+import { Dots, depth, dotSize, FONT, NO_FLOW, partOf, sizeOf, type Way } from "../map/dots";
 import type { Colours } from "../map/glyphs";
 import type { Line } from "../map/model";
 import { FATES, isDrop, type Packets } from "./packets";
 
-export interface Shown { k: number; x: number; y: number }
-export interface Scene { at: number; trail: number; packets: Packets; chosen: number | null; followed: Set<number> }
+export interface Shown {
+  k: number;
+  x: number;
+  y: number;
+}
+export interface Scene {
+  at: number;
+  trail: number;
+  packets: Packets;
+  chosen: number | null;
+  followed: Set<number>;
+}
 
 /** Packets that are drawn at a time; of more, as many as can be told apart. */
 const MOST = 4_000;
@@ -17,9 +27,19 @@ export function progress(packets: Packets, k: number, at: number): number | null
 }
 
 /** Where a packet is at an instant: on a line, or fallen beside it. */
-export interface Place { line: Line; part: number; back: boolean; fallen: number }
+export interface Place {
+  line: Line;
+  part: number;
+  back: boolean;
+  fallen: number;
+}
 
-export function placesOf(scene: Scene, ways: Way[], each: (k: number, place: Place) => void, waits: (pipe: number) => void): void {
+export function placesOf(
+  scene: Scene,
+  ways: Way[],
+  each: (k: number, place: Place) => void,
+  waits: (pipe: number) => void,
+): void {
   const { packets, at, trail } = scene;
   let drawn = 0;
   for (let k = 0; k < packets.n && drawn < MOST; k += 1) {
@@ -54,18 +74,29 @@ export function pointOf(map: MapCanvas, place: Place): [number, number] {
 const dots = new Dots();
 
 /** Draws a moment; what is drawn, for pressing on it. */
-export function drawScene(map: MapCanvas, scene: Scene, ways: Way[], pen: CanvasRenderingContext2D, c: Colours): Shown[] {
+export function drawScene(
+  map: MapCanvas,
+  scene: Scene,
+  ways: Way[],
+  pen: CanvasRenderingContext2D,
+  c: Colours,
+): Shown[] {
   const shown: Shown[] = [];
   const waiting = new Map<number, number>();
   const { packets } = scene;
   const size = dotSize(map.scale);
   dots.clear();
-  placesOf(scene, ways, (k, place) => {
-    const [x, y] = pointOf(map, place);
-    shown.push({ k, x, y });
-    if (place.fallen > 0) dots.fall(x, y, place.fallen, (FATES[packets.fate[k] ?? 0] ?? "").replace("dropped: ", ""));
-    else dots.add(packets.flow[k] ?? NO_FLOW, x, y, sizeOf(size, packets.size[k] ?? 0));
-  }, (pipe) => waiting.set(pipe, (waiting.get(pipe) ?? 0) + 1));
+  placesOf(
+    scene,
+    ways,
+    (k, place) => {
+      const [x, y] = pointOf(map, place);
+      shown.push({ k, x, y });
+      if (place.fallen > 0) dots.fall(x, y, place.fallen, (FATES[packets.fate[k] ?? 0] ?? "").replace("dropped: ", ""));
+      else dots.add(packets.flow[k] ?? NO_FLOW, x, y, sizeOf(size, packets.size[k] ?? 0));
+    },
+    (pipe) => waiting.set(pipe, (waiting.get(pipe) ?? 0) + 1),
+  );
   dots.paint(pen, c);
   drawQueues(map, waiting, ways, pen, c);
   dots.paintFallen(pen, c, size);
@@ -87,7 +118,13 @@ function drawFollowed(scene: Scene, shown: Shown[], pen: CanvasRenderingContext2
 }
 
 /** Queues as stacks at the entrances of links: a slice is a packet, up to 40; then the number alone tells. */
-function drawQueues(map: MapCanvas, waiting: Map<number, number>, ways: Way[], pen: CanvasRenderingContext2D, c: Colours): void {
+function drawQueues(
+  map: MapCanvas,
+  waiting: Map<number, number>,
+  ways: Way[],
+  pen: CanvasRenderingContext2D,
+  c: Colours,
+): void {
   pen.font = FONT;
   pen.textAlign = "center";
   for (const [pipe, count] of waiting) {
@@ -98,7 +135,8 @@ function drawQueues(map: MapCanvas, waiting: Map<number, number>, ways: Way[], p
     const slices = Math.min(count, 40);
     const high = Math.max(1, Math.min(3, 60 / slices));
     pen.fillStyle = c.series[4] ?? c.caution;
-    for (let slice = 0; slice < slices; slice += 1) pen.fillRect(x - 6, y - slice * high, 12, Math.max(high - 0.8, 0.7));
+    for (let slice = 0; slice < slices; slice += 1)
+      pen.fillRect(x - 6, y - slice * high, 12, Math.max(high - 0.8, 0.7));
     pen.fillStyle = c.ink;
     pen.fillText(String(count), x, y + 13);
   }

@@ -13,18 +13,44 @@ export class Strip {
   private alive = true;
   private at = 0;
 
-  constructor(private readonly journal: () => Journal, /** All packets of a short run: then each is drawn where it was, else so many of each block of the journal as if they came evenly. */ private readonly all: () => Packets | null, private readonly marks: readonly Mark[], private readonly seek: (at: number) => void, private readonly words: (at: number) => string, private readonly step: (event: KeyboardEvent) => boolean) {
-    this.element = h("div", { class: "strip-time", role: "slider", tabindex: 0, "aria-label": "time of the replay: arrows move, with Shift further, comma and full stop go packet by packet", "aria-orientation": "horizontal" }, this.canvas, this.needle);
+  constructor(
+    private readonly journal: () => Journal,
+    /** All packets of a short run: then each is drawn where it was, else so many of each block of the journal as if they came evenly. */ private readonly all: () => Packets | null,
+    private readonly marks: readonly Mark[],
+    private readonly seek: (at: number) => void,
+    private readonly words: (at: number) => string,
+    private readonly step: (event: KeyboardEvent) => boolean,
+  ) {
+    this.element = h(
+      "div",
+      {
+        class: "strip-time",
+        role: "slider",
+        tabindex: 0,
+        "aria-label": "time of the replay: arrows move, with Shift further, comma and full stop go packet by packet",
+        "aria-orientation": "horizontal",
+      },
+      this.canvas,
+      this.needle,
+    );
     let held = false;
     const seekTo = (event: PointerEvent): void => {
       const box = this.element.getBoundingClientRect();
       const { from_ns, to_ns } = this.journal();
       this.seek(from_ns + Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1) * (to_ns - from_ns));
     };
-    this.element.addEventListener("pointerdown", (event) => { held = true; this.element.setPointerCapture(event.pointerId); seekTo(event); });
+    this.element.addEventListener("pointerdown", (event) => {
+      held = true;
+      this.element.setPointerCapture(event.pointerId);
+      seekTo(event);
+    });
     this.element.addEventListener("pointermove", (event) => held && seekTo(event));
-    this.element.addEventListener("pointerup", () => { held = false; });
-    this.element.addEventListener("pointercancel", () => { held = false; });
+    this.element.addEventListener("pointerup", () => {
+      held = false;
+    });
+    this.element.addEventListener("pointercancel", () => {
+      held = false;
+    });
     this.element.addEventListener("keydown", (event) => this.press(event));
     this.resize = new ResizeObserver(() => this.draw());
     this.resize.observe(this.element);
@@ -55,7 +81,16 @@ export class Strip {
     }
     const { from_ns, to_ns } = this.journal();
     const by = (to_ns - from_ns) / (event.shiftKey ? 20 : 200);
-    const to = { ArrowLeft: this.at - by, ArrowRight: this.at + by, ArrowDown: this.at - by, ArrowUp: this.at + by, PageDown: this.at - by * 20, PageUp: this.at + by * 20, Home: from_ns, End: to_ns }[event.key];
+    const to = {
+      ArrowLeft: this.at - by,
+      ArrowRight: this.at + by,
+      ArrowDown: this.at - by,
+      ArrowUp: this.at + by,
+      PageDown: this.at - by * 20,
+      PageUp: this.at + by * 20,
+      Home: from_ns,
+      End: to_ns,
+    }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     this.seek(Math.min(Math.max(to, from_ns), to_ns));
@@ -66,8 +101,11 @@ export class Strip {
     const [packets, dropped] = [new Float64Array(columns), new Float64Array(columns)];
     const { from_ns, to_ns, blocks } = this.journal();
     const length = Math.max(to_ns - from_ns, 1);
-    const column = (at: number): number => Math.min(Math.max(Math.floor(((at - from_ns) / length) * columns), 0), columns - 1);
-    const add = (to: Float64Array, place: number, much: number): void => { to[place] = (to[place] ?? 0) + much; };
+    const column = (at: number): number =>
+      Math.min(Math.max(Math.floor(((at - from_ns) / length) * columns), 0), columns - 1);
+    const add = (to: Float64Array, place: number, much: number): void => {
+      to[place] = (to[place] ?? 0) + much;
+    };
     const all = this.all();
     if (all) {
       for (let k = 0; k < all.n; k += 1) {

@@ -1,7 +1,7 @@
 // Plots of a panel: loaded when there are some, and drawn while they are looked at.
 import { digits, whole } from "../../components/format";
 import { tell } from "../tell";
-import { createEffect, el, onCleanup, type Accessor, type View } from "../view";
+import { type Accessor, createEffect, el, onCleanup, type View } from "../view";
 import type { LivePlot } from "./live";
 
 /** Plots that go on whenever `changed` does. */
@@ -13,11 +13,14 @@ export function curves(make: (plot: typeof LivePlot) => LivePlot[], changed: Acc
     gone = true;
     made.forEach((plot) => plot.destroy());
   });
-  import("./live").then((live) => {
-    if (gone) return;
-    made = make(live.LivePlot);
-    host.replaceChildren(...made.map(({ element }) => element));
-  }, () => tell("the plots could not be loaded", true));
+  import("./live").then(
+    (live) => {
+      if (gone) return;
+      made = make(live.LivePlot);
+      host.replaceChildren(...made.map(({ element }) => element));
+    },
+    () => tell("the plots could not be loaded", true),
+  );
   createEffect(() => {
     changed();
     made.forEach((plot) => plot.update());

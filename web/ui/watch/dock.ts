@@ -1,11 +1,20 @@
 // Terminals side by side in tabs, at the foot of the page. They stay while somebody goes elsewhere on the page, and their shells wait on the server while it is loaded anew.
 import type { Setter } from "solid-js";
-import { createRoot, createSignal, each, el, press, when, type Accessor, type View } from "../view";
 import { api, type KeptShell } from "../api";
 import { tell } from "../tell";
+import { type Accessor, createRoot, createSignal, each, el, press, type View, when } from "../view";
 import type { NodeTerminal, Wish } from "./terminal";
 
-interface Tab { number: number; node: string; name: string; state: () => string; setState: (text: string) => void; command: readonly string[]; terminal: NodeTerminal | null; host: HTMLElement }
+interface Tab {
+  number: number;
+  node: string;
+  name: string;
+  state: () => string;
+  setState: (text: string) => void;
+  command: readonly string[];
+  terminal: NodeTerminal | null;
+  host: HTMLElement;
+}
 
 const MOST = 24;
 /** Where a browser's tab keeps what its terminals were, of each lab. */
@@ -23,12 +32,20 @@ export function dockOf(lab: string): Dock {
 }
 
 /** A shell that was open when the page was left, and what stood there last, for when it has ended meanwhile. */
-interface Kept { node: string; shell: string; text: string }
+interface Kept {
+  node: string;
+  shell: string;
+  text: string;
+}
 
 function kept(lab: string): Kept[] {
   try {
     const all = JSON.parse(sessionStorage.getItem(KEY + lab) ?? "[]") as Kept[];
-    return Array.isArray(all) ? all.filter(({ node, shell, text }) => [node, shell, text].every((one) => typeof one === "string")).slice(0, MOST) : [];
+    return Array.isArray(all)
+      ? all
+          .filter(({ node, shell, text }) => [node, shell, text].every((one) => typeof one === "string"))
+          .slice(0, MOST)
+      : [];
   } catch {
     // A browser may have no storage, or somebody else's text in it.
     return [];
@@ -50,7 +67,9 @@ export class Dock {
   }
 
   private keep(): void {
-    const shells = this.tabs().flatMap(({ node, terminal }) => (terminal?.shell && terminal.isAlive ? [{ node, shell: terminal.shell, text: terminal.text }] : []));
+    const shells = this.tabs().flatMap(({ node, terminal }) =>
+      terminal?.shell && terminal.isAlive ? [{ node, shell: terminal.shell, text: terminal.text }] : [],
+    );
     try {
       if (shells.length > 0) sessionStorage.setItem(KEY + this.lab, JSON.stringify(shells));
       else sessionStorage.removeItem(KEY + this.lab);
@@ -67,10 +86,15 @@ export class Dock {
     this.restored = true;
     const here = kept(this.lab).filter(({ node }) => nodes.includes(node));
     const open = (there: readonly KeptShell[]): void => {
-      for (const { node, shell, text } of here) this.open(node, there.some((one) => one.shell === shell) ? { shell } : { left: text }, false);
-      for (const { node, shell, attached } of there) if (!attached && nodes.includes(node) && !here.some((one) => one.shell === shell)) this.open(node, { shell }, false);
+      for (const { node, shell, text } of here)
+        this.open(node, there.some((one) => one.shell === shell) ? { shell } : { left: text }, false);
+      for (const { node, shell, attached } of there)
+        if (!attached && nodes.includes(node) && !here.some((one) => one.shell === shell))
+          this.open(node, { shell }, false);
     };
-    api.shells(this.lab).then(open, (error: Error) => { if (here.length > 0) tell(error.message, true); });
+    api.shells(this.lab).then(open, (error: Error) => {
+      if (here.length > 0) tell(error.message, true);
+    });
   }
 
   open(node: string, wish: Wish = {}, focus = true): void {
@@ -80,14 +104,26 @@ export class Dock {
     }
     this.last += 1;
     const [state, setState] = createSignal("starting");
-    const tab: Tab = { number: this.last, node, name: this.freeName(node), state, setState, command: wish.command ?? [], terminal: null, host: el("div", { class: "termhost" }) };
+    const tab: Tab = {
+      number: this.last,
+      node,
+      name: this.freeName(node),
+      state,
+      setState,
+      command: wish.command ?? [],
+      terminal: null,
+      host: el("div", { class: "termhost" }),
+    };
     this.setTabs((all) => [...all, tab]);
     this.setAt(tab.number);
-    import("./terminal").then(({ NodeTerminal }) => {
-      if (!this.tabs().includes(tab)) return;
-      tab.terminal = new NodeTerminal(tab.host, this.lab, node, wish, setState);
-      if (focus && this.at() === tab.number) tab.terminal.focus();
-    }, (error: unknown) => tell(`the terminal could not be loaded: ${String(error)}`, true));
+    import("./terminal").then(
+      ({ NodeTerminal }) => {
+        if (!this.tabs().includes(tab)) return;
+        tab.terminal = new NodeTerminal(tab.host, this.lab, node, wish, setState);
+        if (focus && this.at() === tab.number) tab.terminal.focus();
+      },
+      (error: unknown) => tell(`the terminal could not be loaded: ${String(error)}`, true),
+    );
   }
 
   /** Two tabs have two names. */
@@ -128,16 +164,65 @@ export class Dock {
       }
       event.preventDefault();
     };
-    return when(() => this.tabs().length > 0, () => this.body(move));
+    return when(
+      () => this.tabs().length > 0,
+      () => this.body(move),
+    );
   }
 
   private body(move: (event: KeyboardEvent) => void): View {
-    return el("section", { class: "dock", "aria-label": "terminals" },
-      el("div", { class: "docktabs" },
-        el("div", { class: "tabs", role: "tablist", "aria-label": "terminals", onkeydown: move }, each(this.tabs, (tab) =>
-          el("button", { type: "button", role: "tab", id: `term-tab-${tab.number}`, "aria-controls": `term-${tab.number}`, "aria-selected": () => String(this.at() === tab.number), tabindex: () => (this.at() === tab.number ? 0 : -1), onclick: () => this.show(tab) },
-            tab.name, tab.command.length > 0 ? el("small", {}, ` ${tab.command.join(" ").slice(0, 30)}`) : null, () => (tab.state() ? el("small", { title: tab.state() }, ` (${tab.state().startsWith("ended") ? "ended" : tab.state()})`) : null)))),
-        press("✕", () => { const tab = this.tabs().find(({ number }) => number === this.at()); if (tab) this.close(tab); }, { class: "plain", "aria-label": "close this terminal", title: "close this terminal" })),
-      each(this.tabs, (tab) => el("div", { role: "tabpanel", id: `term-${tab.number}`, "aria-labelledby": `term-tab-${tab.number}`, hidden: () => this.at() !== tab.number, class: "termpanel" }, tab.host)));
+    return el(
+      "section",
+      { class: "dock", "aria-label": "terminals" },
+      el(
+        "div",
+        { class: "docktabs" },
+        el(
+          "div",
+          { class: "tabs", role: "tablist", "aria-label": "terminals", onkeydown: move },
+          each(this.tabs, (tab) =>
+            el(
+              "button",
+              {
+                type: "button",
+                role: "tab",
+                id: `term-tab-${tab.number}`,
+                "aria-controls": `term-${tab.number}`,
+                "aria-selected": () => String(this.at() === tab.number),
+                tabindex: () => (this.at() === tab.number ? 0 : -1),
+                onclick: () => this.show(tab),
+              },
+              tab.name,
+              tab.command.length > 0 ? el("small", {}, ` ${tab.command.join(" ").slice(0, 30)}`) : null,
+              () =>
+                tab.state()
+                  ? el("small", { title: tab.state() }, ` (${tab.state().startsWith("ended") ? "ended" : tab.state()})`)
+                  : null,
+            ),
+          ),
+        ),
+        press(
+          "✕",
+          () => {
+            const tab = this.tabs().find(({ number }) => number === this.at());
+            if (tab) this.close(tab);
+          },
+          { class: "plain", "aria-label": "close this terminal", title: "close this terminal" },
+        ),
+      ),
+      each(this.tabs, (tab) =>
+        el(
+          "div",
+          {
+            role: "tabpanel",
+            id: `term-${tab.number}`,
+            "aria-labelledby": `term-tab-${tab.number}`,
+            hidden: () => this.at() !== tab.number,
+            class: "termpanel",
+          },
+          tab.host,
+        ),
+      ),
+    );
   }
 }

@@ -2,7 +2,7 @@
 import type { Setter } from "solid-js";
 import type { SampledPacket } from "../control";
 import { NO_FLOW } from "../map/dots";
-import { createSignal, onCleanup, type Accessor } from "../view";
+import { type Accessor, createSignal, onCleanup } from "../view";
 
 /** Flows that have a number; packets of further ones have none. */
 const MOST = 4_096;
@@ -14,9 +14,17 @@ const LATELY_MS = 10_000;
 const LISTED = 40;
 
 /** A flow: its number and its ends. */
-export interface Numbered { flow: number; protocol: string; source: string; destination: string }
+export interface Numbered {
+  flow: number;
+  protocol: string;
+  source: string;
+  destination: string;
+}
 /** A flow on a pipe. */
-export interface Crossing extends Numbered { key: string; pipe: number }
+export interface Crossing extends Numbered {
+  key: string;
+  pipe: number;
+}
 
 export class FlowBook {
   private readonly numbers = new Map<string, number>();
@@ -68,9 +76,21 @@ export class FlowBook {
       const key = `${pipe} ${keyOf(flow.protocol, flow.source, flow.destination)}`;
       const known = this.crossings.get(key);
       if (known) known.at = ms;
-      else this.crossings.set(key, { key, pipe, flow: number, protocol: flow.protocol, source: flow.source, destination: flow.destination, at: ms });
+      else
+        this.crossings.set(key, {
+          key,
+          pipe,
+          flow: number,
+          protocol: flow.protocol,
+          source: flow.source,
+          destination: flow.destination,
+          at: ms,
+        });
     }
-    const latest = [...this.crossings.values()].filter(({ at }) => at > ms - LATELY_MS).sort((one, other) => other.at - one.at).slice(0, LISTED);
+    const latest = [...this.crossings.values()]
+      .filter(({ at }) => at > ms - LATELY_MS)
+      .sort((one, other) => other.at - one.at)
+      .slice(0, LISTED);
     this.crossings.clear();
     for (const one of latest) this.crossings.set(one.key, one);
     const now = latest.sort((one, other) => one.pipe - other.pipe || one.flow - other.flow);
@@ -86,7 +106,11 @@ export class FlowBook {
     if (this.numbers.size >= MOST) return NO_FLOW;
     const number = this.numbers.size;
     this.numbers.set(key, number);
-    if (number < NAMED) this.setFirst((all) => [...all, { flow: number, protocol: flow.protocol, source: flow.source, destination: flow.destination }]);
+    if (number < NAMED)
+      this.setFirst((all) => [
+        ...all,
+        { flow: number, protocol: flow.protocol, source: flow.source, destination: flow.destination },
+      ]);
     this.setSize(number + 1);
     return number;
   }

@@ -3,12 +3,12 @@
 import type { Packets, SampledPacket } from "../control";
 import type { Lab } from "../lab";
 import type { MapCanvas } from "../map/canvas";
-import { depth, Dots, FALL_MS, partOf, sizeOf, wayOf } from "../map/dots";
+import { Dots, depth, FALL_MS, partOf, sizeOf, wayOf } from "../map/dots";
 import type { Colours } from "../map/glyphs";
 import { along, control, type Line } from "../map/model";
 import { ROOM_FOR_DOTS } from "../map/still";
 import { Pace } from "../pace";
-import { createEffect, createMemo, createSignal, inSight, on, onCleanup, type Accessor } from "../view";
+import { type Accessor, createEffect, createMemo, createSignal, inSight, on, onCleanup } from "../view";
 import type { FlowBook } from "./flows";
 
 /** Packets of all links together that are drawn at a time. */
@@ -40,7 +40,19 @@ const ROW = 6;
 const liveSize = (scale: number): number => Math.max(1.5, Math.min(scale / 30, 4));
 
 /** A packet in one pipe. Instants are lab time in ns; NaN: that never was, or is not known. */
-interface Dot { pipe: number; packet: number; flow: number; bytes: number; entered: number; started: number; due: number; dropped: number; cause: string; seen: boolean; /** How long it is drawn on its way, in ns. */ way: number }
+interface Dot {
+  pipe: number;
+  packet: number;
+  flow: number;
+  bytes: number;
+  entered: number;
+  started: number;
+  due: number;
+  dropped: number;
+  cause: string;
+  seen: boolean /** How long it is drawn on its way, in ns. */;
+  way: number;
+}
 
 export class Moving {
   private dots: Dot[] = [];
@@ -65,7 +77,11 @@ export class Moving {
   /** Packets that were seen to fall. */
   fell = 0;
 
-  constructor(private readonly lab: Lab, private readonly map: () => MapCanvas, private readonly book: FlowBook) {
+  constructor(
+    private readonly lab: Lab,
+    private readonly map: () => MapCanvas,
+    private readonly book: FlowBook,
+  ) {
     this.pace = new Pace(WELL_MS, EVERY_NS, () => lab.now()?.paused ?? false);
   }
 
@@ -83,18 +99,27 @@ export class Moving {
       if (!this.isDrawn) this.clear();
     });
     // A lab of an older program has none.
-    const asked = createMemo(() => (drawn() || this.book.watched().size > 0) && inSight() && (control.offers()?.includes("packets") ?? false));
+    const asked = createMemo(
+      () => (drawn() || this.book.watched().size > 0) && inSight() && (control.offers()?.includes("packets") ?? false),
+    );
     const pipes = createMemo(() => topology()?.links.reduce((sum, link) => sum + link.pipes.length, 0) ?? 0);
     const least = (): number => (pipes() > MANY_PIPES ? EVERY_OF_MANY_NS : EVERY_NS);
-    createEffect(on([asked, pipes], ([yes, count]) => {
-      this.clear();
-      this.pace.reset(least());
-      this.isAsking = yes && count > 0;
-      if (!this.isAsking) control.unsubscribe("packets");
-    }));
-    createEffect(on([asked, pipes, this.pace.every], () => {
-      if (this.isAsking) control.subscribe<Packets>("packets", { every_ns: this.pace.every() }, (sample) => this.hear(sample, performance.now()));
-    }));
+    createEffect(
+      on([asked, pipes], ([yes, count]) => {
+        this.clear();
+        this.pace.reset(least());
+        this.isAsking = yes && count > 0;
+        if (!this.isAsking) control.unsubscribe("packets");
+      }),
+    );
+    createEffect(
+      on([asked, pipes, this.pace.every], () => {
+        if (this.isAsking)
+          control.subscribe<Packets>("packets", { every_ns: this.pace.every() }, (sample) =>
+            this.hear(sample, performance.now()),
+          );
+      }),
+    );
     // Time that passes without a packet passes, too.
     createEffect(() => {
       const at = this.lab.now()?.at_ns;
@@ -138,7 +163,8 @@ export class Moving {
     const [before, at] = drop ? [this.fallen, dot.dropped] : [this.begun, dot.started];
     const ways = this.waysOf(dot.pipe);
     if (ways.length === 0) return false;
-    const length = Math.hypot((ways[4] as number) - (ways[0] as number), (ways[5] as number) - (ways[1] as number)) || 1;
+    const length =
+      Math.hypot((ways[4] as number) - (ways[0] as number), (ways[5] as number) - (ways[1] as number)) || 1;
     const room = drop ? FALLS_APART_MS * this.rate : (dot.way * liveSize(this.map().scale) * 2 * APART) / length;
     // Not evenly: of flows that take turns, one would never be seen.
     if (at - (before.get(dot.pipe) ?? -Infinity) < room * (0.75 + Math.random() / 2)) return false;
@@ -148,13 +174,29 @@ export class Moving {
 
   private dot(one: SampledPacket): Dot {
     const [started, due] = [one.start_ns ?? NaN, one.due_ns ?? NaN];
-    return { pipe: one.pipe, packet: one.packet, flow: this.book.of(one.flow), bytes: one.bytes / Math.max(one.segments, 1), entered: one.entered_ns, started, due, dropped: one.dropped?.at_ns ?? NaN, cause: one.dropped?.cause ?? "", seen: false, way: Math.max(due - started || 0, LEAST_MS * this.rate) };
+    return {
+      pipe: one.pipe,
+      packet: one.packet,
+      flow: this.book.of(one.flow),
+      bytes: one.bytes / Math.max(one.segments, 1),
+      entered: one.entered_ns,
+      started,
+      due,
+      dropped: one.dropped?.at_ns ?? NaN,
+      cause: one.dropped?.cause ?? "",
+      seen: false,
+      way: Math.max(due - started || 0, LEAST_MS * this.rate),
+    };
   }
 
   private lose(one: SampledPacket): boolean {
     const known = this.dots.find((dot) => dot.packet === one.packet && dot.pipe === one.pipe);
     // It is as far then as it was, though it is drawn for longer.
-    if (known && one.dropped) [known.dropped, known.cause] = [known.started + ((one.dropped.at_ns - known.started) * known.way) / (known.due - known.started || 1), one.dropped.cause];
+    if (known && one.dropped)
+      [known.dropped, known.cause] = [
+        known.started + ((one.dropped.at_ns - known.started) * known.way) / (known.due - known.started || 1),
+        one.dropped.cause,
+      ];
     return known !== undefined;
   }
 
@@ -267,12 +309,26 @@ function stretch(map: MapCanvas, line: Line, back: boolean): number[] {
   const [toX, toY] = along(ax, ay, bx, by, line.bend, to);
   // What the part between two points of such a curve bends to.
   const [one, two, three] = [(1 - from) * (1 - to), from * (1 - to) + to * (1 - from), from * to];
-  return [fromX + dx, fromY + dy, one * ax + two * cx + three * bx + dx, one * ay + two * cy + three * by + dy, toX + dx, toY + dy];
+  return [
+    fromX + dx,
+    fromY + dy,
+    one * ax + two * cx + three * bx + dx,
+    one * ay + two * cy + three * by + dy,
+    toX + dx,
+    toY + dy,
+  ];
 }
 
 /** A point of a way; `aside` pixels further from the line. */
 function pointOn(ways: Float32Array, at: number, part: number, aside: number): [number, number] {
-  const [ax, ay, cx, cy, bx, by] = [ways[at] as number, ways[at + 1] as number, ways[at + 2] as number, ways[at + 3] as number, ways[at + 4] as number, ways[at + 5] as number];
+  const [ax, ay, cx, cy, bx, by] = [
+    ways[at] as number,
+    ways[at + 1] as number,
+    ways[at + 2] as number,
+    ways[at + 3] as number,
+    ways[at + 4] as number,
+    ways[at + 5] as number,
+  ];
   const other = 1 - part;
   const [one, two, three] = [other * other, 2 * other * part, part * part];
   const [x, y] = [one * ax + two * cx + three * bx, one * ay + two * cy + three * by];

@@ -26,7 +26,11 @@ const letters = (): number => (document.documentElement.hasAttribute("data-prese
 const plain = (text: string): string => text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ");
 
 /** What a terminal shows: a new program, a shell of before, or what is left of one that has ended. */
-export interface Wish { command?: string[]; shell?: string; left?: string }
+export interface Wish {
+  command?: string[];
+  shell?: string;
+  left?: string;
+}
 
 export class NodeTerminal {
   readonly element = h("div", { class: "terminal" });
@@ -48,21 +52,42 @@ export class NodeTerminal {
   bytes = 0;
 
   /** Stands in `host`, which is in the page already: the program learns the size that it has there. */
-  constructor(host: HTMLElement, private readonly lab: string, readonly node: string, private readonly wish: Wish, private readonly told: (state: string) => void) {
+  constructor(
+    host: HTMLElement,
+    private readonly lab: string,
+    readonly node: string,
+    private readonly wish: Wish,
+    private readonly told: (state: string) => void,
+  ) {
     this.shell = wish.shell ?? null;
     host.append(this.element);
-    this.term = new Terminal({ scrollback: SCROLLBACK, fontSize: letters(), fontFamily: 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace', cursorBlink: false, screenReaderMode: false, theme: this.theme(), allowProposedApi: false, linkHandler: { activate: () => undefined } });
+    this.term = new Terminal({
+      scrollback: SCROLLBACK,
+      fontSize: letters(),
+      fontFamily: 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace',
+      cursorBlink: false,
+      screenReaderMode: false,
+      theme: this.theme(),
+      allowProposedApi: false,
+      linkHandler: { activate: () => undefined },
+    });
     this.term.loadAddon(this.fit);
     this.term.open(this.element);
     this.term.textarea?.setAttribute("aria-label", `terminal of ${node}`);
-    this.element.addEventListener("keydown", (event) => {
-      // A way out for those who have only keys, of which the program hears nothing.
-      if (event.key === "F6") {
-        event.preventDefault();
-        event.stopPropagation();
-        document.querySelector<HTMLElement>(event.shiftKey ? ".mapcanvas" : ".dock [role=tab][aria-selected=true]")?.focus();
-      }
-    }, { capture: true });
+    this.element.addEventListener(
+      "keydown",
+      (event) => {
+        // A way out for those who have only keys, of which the program hears nothing.
+        if (event.key === "F6") {
+          event.preventDefault();
+          event.stopPropagation();
+          document
+            .querySelector<HTMLElement>(event.shiftKey ? ".mapcanvas" : ".dock [role=tab][aria-selected=true]")
+            ?.focus();
+        }
+      },
+      { capture: true },
+    );
     // Nobody takes what is typed when the program has ended: Tab leads out again.
     this.term.attachCustomKeyEventHandler(({ key }) => !(this.ended && key === "Tab"));
     this.fitNow();
@@ -76,7 +101,9 @@ export class NodeTerminal {
     this.term.onResize(({ cols, rows }) => this.say({ resize: { columns: cols, rows } }));
     this.resize = new ResizeObserver(() => this.fitNow());
     this.resize.observe(this.element);
-    onTheme(() => { if (this.alive) this.term.options.theme = this.theme(); });
+    onTheme(() => {
+      if (this.alive) this.term.options.theme = this.theme();
+    });
     this.presented = new MutationObserver(() => {
       this.term.options.fontSize = letters();
       this.fitNow();
@@ -115,7 +142,8 @@ export class NodeTerminal {
   get text(): string {
     const { active } = this.term.buffer;
     const lines: string[] = [];
-    for (let at = Math.max(0, active.length - KEPT); at < active.length; at += 1) lines.push(active.getLine(at)?.translateToString(true) ?? "");
+    for (let at = Math.max(0, active.length - KEPT); at < active.length; at += 1)
+      lines.push(active.getLine(at)?.translateToString(true) ?? "");
     return lines.join("\n").trimEnd();
   }
 
@@ -135,9 +163,16 @@ export class NodeTerminal {
       });
       return;
     }
-    const message = JSON.parse(data) as { started?: boolean; shell?: string | null; before?: number; exited?: number; refused?: { message: string } };
+    const message = JSON.parse(data) as {
+      started?: boolean;
+      shell?: string | null;
+      before?: number;
+      exited?: number;
+      refused?: { message: string };
+    };
     if (message.refused) this.end(message.refused.message);
-    else if (message.exited !== undefined) this.end(message.exited === 0 ? "ended" : `ended with exit code ${message.exited}`);
+    else if (message.exited !== undefined)
+      this.end(message.exited === 0 ? "ended" : `ended with exit code ${message.exited}`);
     else if (message.started) {
       // What was shown before the connection was lost comes again.
       if (this.attempts > 0) this.term.reset();
@@ -168,7 +203,12 @@ export class NodeTerminal {
   }
 
   private theme(): { background: string; foreground: string; cursor: string; selectionBackground: string } {
-    return { background: colour("--paper"), foreground: colour("--ink"), cursor: colour("--link"), selectionBackground: `${colour("--link")}55` };
+    return {
+      background: colour("--paper"),
+      foreground: colour("--ink"),
+      cursor: colour("--link"),
+      selectionBackground: `${colour("--link")}55`,
+    };
   }
 
   focus(): void {
@@ -183,7 +223,11 @@ export class NodeTerminal {
     this.presented.disconnect();
     const { socket } = this;
     // A shell that waits for pages is told that this one does not come back.
-    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => { socket.send(JSON.stringify({ end: true })); socket.close(); };
+    if (socket?.readyState === WebSocket.CONNECTING)
+      socket.onopen = () => {
+        socket.send(JSON.stringify({ end: true }));
+        socket.close();
+      };
     else {
       this.say({ end: true });
       socket?.close();

@@ -11,7 +11,12 @@ import { eventRow } from "./lists";
 export function troubles(events: readonly Happened[], allowedNs = 10e6): Happened[] {
   return events.filter(({ what, details }) => {
     const code = details["exit_code"] ?? details["code"];
-    return Number(details["lateness_ns"] ?? 0) > allowedNs || what === "node_gone" || /fail|not ready|gone|stalled/.test(what) || (what === "ended" && typeof code === "number" && code !== 0 && details["stopped"] !== true);
+    return (
+      Number(details["lateness_ns"] ?? 0) > allowedNs ||
+      what === "node_gone" ||
+      /fail|not ready|gone|stalled/.test(what) ||
+      (what === "ended" && typeof code === "number" && code !== 0 && details["stopped"] !== true)
+    );
   });
 }
 
@@ -25,27 +30,117 @@ export function verdictSoFar(lab: Lab): View {
   lab.watchVerdict();
   const wrong = createMemo(() => troubles(lab.events()));
   const drops = createMemo(() => lab.flows().reduce((sum, { total }) => sum + dropsOf(total), 0));
-  const latest = createMemo(() => [...(lab.soFar()?.pipes ?? [])].filter((pipe) => pipe.packets > 0).sort((a, b) => (b.p99_ns ?? 0) - (a.p99_ns ?? 0)).slice(0, 12));
+  const latest = createMemo(() =>
+    [...(lab.soFar()?.pipes ?? [])]
+      .filter((pipe) => pipe.packets > 0)
+      .sort((a, b) => (b.p99_ns ?? 0) - (a.p99_ns ?? 0))
+      .slice(0, 12),
+  );
   const known = createMemo(() => lab.soFar()?.verdict ?? null);
   return [
     el("h2", {}, "So far"),
-    () => (known() ? [
-      el("p", {}, el("span", { class: `badge ${known()?.as_described ? "good" : "caution"}` }, judged(known()?.as_described ?? null))),
-      el("ul", {}, (known()?.findings ?? []).slice(0, 20).map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text))),
-      el("ul", {}, (known()?.causes ?? []).map((cause) => el("li", {}, `likely: ${cause}`))),
-    ] : el("p", { class: "none" }, "the lab has not begun, or tells no verdict yet")),
+    () =>
+      known()
+        ? [
+            el(
+              "p",
+              {},
+              el(
+                "span",
+                { class: `badge ${known()?.as_described ? "good" : "caution"}` },
+                judged(known()?.as_described ?? null),
+              ),
+            ),
+            el(
+              "ul",
+              {},
+              (known()?.findings ?? [])
+                .slice(0, 20)
+                .map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text)),
+            ),
+            el(
+              "ul",
+              {},
+              (known()?.causes ?? []).map((cause) => el("li", {}, `likely: ${cause}`)),
+            ),
+          ]
+        : el("p", { class: "none" }, "the lab has not begun, or tells no verdict yet"),
     () => checks(lab.soFar()?.expectations ?? []),
-    el("dl", { class: "list" }, el("dt", {}, "dropped by the models"), el("dd", {}, () => counted(drops(), "packet"))),
-    () => (latest().length === 0 ? null : [el("h3", {}, "Packets later than due"), el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "lateness" }, el("table", {},
-      el("thead", {}, el("tr", {}, ["pipe", "packets", "99 %", "most"].map((head, place) => el("th", { scope: "col", class: place > 0 ? "number" : "" }, head)))),
-      el("tbody", {}, latest().map((pipe) => el("tr", {}, el("th", { scope: "row" }, `${pipe.link} ${pipe.direction}${pipe.pipe ? ` ${pipe.pipe}` : ""}`), el("td", { class: "number" }, String(pipe.packets)), el("td", { class: "number" }, span(pipe.p99_ns ?? 0, 3)), el("td", { class: "number" }, span(pipe.max_ns ?? 0, 3)))))))]),
-    () => (wrong().length === 0 ? null : [el("h3", {}, "Events to look at"), el("ol", { class: "events" }, wrong().slice(-50).reverse().map(eventRow))]),
+    el(
+      "dl",
+      { class: "list" },
+      el("dt", {}, "dropped by the models"),
+      el("dd", {}, () => counted(drops(), "packet")),
+    ),
+    () =>
+      latest().length === 0
+        ? null
+        : [
+            el("h3", {}, "Packets later than due"),
+            el(
+              "div",
+              { class: "scroll", tabindex: 0, role: "region", "aria-label": "lateness" },
+              el(
+                "table",
+                {},
+                el(
+                  "thead",
+                  {},
+                  el(
+                    "tr",
+                    {},
+                    ["pipe", "packets", "99 %", "most"].map((head, place) =>
+                      el("th", { scope: "col", class: place > 0 ? "number" : "" }, head),
+                    ),
+                  ),
+                ),
+                el(
+                  "tbody",
+                  {},
+                  latest().map((pipe) =>
+                    el(
+                      "tr",
+                      {},
+                      el("th", { scope: "row" }, `${pipe.link} ${pipe.direction}${pipe.pipe ? ` ${pipe.pipe}` : ""}`),
+                      el("td", { class: "number" }, String(pipe.packets)),
+                      el("td", { class: "number" }, span(pipe.p99_ns ?? 0, 3)),
+                      el("td", { class: "number" }, span(pipe.max_ns ?? 0, 3)),
+                    ),
+                  ),
+                ),
+              ),
+            ),
+          ],
+    () =>
+      wrong().length === 0
+        ? null
+        : [
+            el("h3", {}, "Events to look at"),
+            el("ol", { class: "events" }, wrong().slice(-50).reverse().map(eventRow)),
+          ],
     el("p", { class: "about" }, "What happened inside nodes is judged when the lab ends."),
   ];
 }
 
 function checks(found: NonNullable<Report["expectations"]>): View {
-  return found.length === 0 ? null : [el("h3", {}, "Expectations"), el("ul", { class: "checks" }, found.map((one) => el("li", { class: one.met ? "met" : "unmet" }, el("span", { class: `badge ${one.met ? "good" : "caution"}` }, one.met ? "met" : "not met"), el("code", {}, one.text), el("small", {}, one.explanation))))];
+  return found.length === 0
+    ? null
+    : [
+        el("h3", {}, "Expectations"),
+        el(
+          "ul",
+          { class: "checks" },
+          found.map((one) =>
+            el(
+              "li",
+              { class: one.met ? "met" : "unmet" },
+              el("span", { class: `badge ${one.met ? "good" : "caution"}` }, one.met ? "met" : "not met"),
+              el("code", {}, one.text),
+              el("small", {}, one.explanation),
+            ),
+          ),
+        ),
+      ];
 }
 
 export function reportView(report: Report | null): View {
@@ -55,11 +150,38 @@ export function reportView(report: Report | null): View {
   return [
     el("h2", {}, "Verdict"),
     report.error ? el("p", { class: "error" }, report.error) : null,
-    verdict ? el("p", { class: "verdict" }, el("span", { class: `badge ${verdict.as_described ? "good" : verdict.as_described === false ? "bad" : "caution"}` }, judged(verdict.as_described))) : null,
-    verdict && verdict.findings.length > 0 ? el("ul", {}, verdict.findings.map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text))) : null,
-    verdict && verdict.causes.length > 0 ? [el("h3", {}, "Likely causes"), el("ul", {}, verdict.causes.map((cause) => el("li", {}, cause)))] : null,
+    verdict
+      ? el(
+          "p",
+          { class: "verdict" },
+          el(
+            "span",
+            { class: `badge ${verdict.as_described ? "good" : verdict.as_described === false ? "bad" : "caution"}` },
+            judged(verdict.as_described),
+          ),
+        )
+      : null,
+    verdict && verdict.findings.length > 0
+      ? el(
+          "ul",
+          {},
+          verdict.findings.map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text)),
+        )
+      : null,
+    verdict && verdict.causes.length > 0
+      ? [
+          el("h3", {}, "Likely causes"),
+          el(
+            "ul",
+            {},
+            verdict.causes.map((cause) => el("li", {}, cause)),
+          ),
+        ]
+      : null,
     checks(met),
-    report.exercise ? [el("h3", {}, report.exercise.title), tasksView(() => report.exercise ?? { title: "", text: "", tasks: [] })] : null,
+    report.exercise
+      ? [el("h3", {}, report.exercise.title), tasksView(() => report.exercise ?? { title: "", text: "", tasks: [] })]
+      : null,
     (report.warnings ?? []).map((text) => el("p", { class: "note" }, text)),
   ];
 }
