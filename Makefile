@@ -54,6 +54,8 @@ test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit 
 
 fmt: ## format the code
 	$(CARGO) fmt --all
+	scripts/install-web
+	npm run --prefix web --silent format
 
 fmt-check: ## is the code formatted?
 	$(CARGO) fmt --all --check
@@ -63,7 +65,8 @@ tidy: ## file sizes, allowed dependencies between crates, no circles between fil
 	scripts/check-crates
 	scripts/check-circles
 
-lint: ## clippy, warnings are errors
+lint: ## clippy for Rust, Biome and types for web/; warnings are errors
+	scripts/lint-web
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 doc: ## build the documentation of the code, warnings are errors

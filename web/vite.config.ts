@@ -16,7 +16,7 @@ function fingerprint(): Plugin {
         if (file.type === "asset") file.source = `${String(file.source).trimEnd()}\n`;
       }
       // The program adds no line break of its own, so that the hash is that of the element's text.
-      script.code = script.code.trimEnd() + "\n";
+      script.code = `${script.code.trimEnd()}\n`;
       const hash = createHash("sha256").update(script.code).digest("base64");
       this.emitFile({ type: "asset", fileName: "report.sha256", source: `sha256-${hash}\n` });
     },

@@ -58,8 +58,12 @@ export class TimeAxis {
     if (begin === this.from && begin + width === this.to) return;
     [this.from, this.to] = [begin, begin + width];
     this.busy = true;
-    this.members.forEach((member) => member.show(this.from, this.to));
-    this.listeners.forEach((listener) => listener());
+    this.members.forEach((member) => {
+      member.show(this.from, this.to);
+    });
+    this.listeners.forEach((listener) => {
+      listener();
+    });
     this.busy = false;
   }
 
@@ -84,10 +88,14 @@ export class TimeAxis {
 
   point(at: number | null): void {
     this.cursor = at;
-    this.members.forEach((member) => member.point(at));
+    this.members.forEach((member) => {
+      member.point(at);
+    });
   }
 
   redraw(): void {
-    this.members.forEach((member) => member.show(this.from, this.to));
+    this.members.forEach((member) => {
+      member.show(this.from, this.to);
+    });
   }
 }

@@ -139,7 +139,7 @@ export function chart(options: ChartOptions): Chart {
   });
   if (palette === PAPER) svg.append(s("rect", { width, height, style: `fill:${palette.paper}` }));
   if (options.title) svg.append(text(8, 17, options.title, { style: `fill:${palette.ink};font:600 14px ${FONT}` }));
-  rows.forEach((row, number) =>
+  rows.forEach((row, number) => {
     row.forEach(({ key, at }) => {
       const line = (options.title ? 26 : 10) + number * 18 + 8;
       const dashes = (key.dash ?? dash(key.style)).join(" ");
@@ -150,8 +150,8 @@ export function chart(options: ChartOptions): Chart {
         }),
         text(at + 32, line + 4, key.label, { style: `fill:${palette.ink};font:12px ${FONT}` }),
       );
-    }),
-  );
+    });
+  });
   for (const mark of yMarks) {
     const at = y(mark.at);
     svg.append(
@@ -199,7 +199,10 @@ export function chart(options: ChartOptions): Chart {
     y,
     step,
     inner,
-    add: (...children) => children.flat().forEach((child) => child instanceof Node && svg.append(child)),
+    add: (...children) =>
+      children.flat().forEach((child) => {
+        child instanceof Node && svg.append(child);
+      }),
   };
 }
 

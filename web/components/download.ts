@@ -15,7 +15,7 @@ function quoted(cell: Cell): string {
 }
 
 export function csv(sheet: Sheet): string {
-  return [sheet.head, ...sheet.rows].map((row) => row.map(quoted).join(",")).join("\n") + "\n";
+  return `${[sheet.head, ...sheet.rows].map((row) => row.map(quoted).join(",")).join("\n")}\n`;
 }
 
 export function markdown(sheet: Sheet): string {
@@ -24,7 +24,7 @@ export function markdown(sheet: Sheet): string {
       .replace(/[\\|<>*_`[\]]/g, "\\$&")
       .replace(/\s+/g, " ");
   const line = (row: Cell[]): string => `| ${row.map(cell).join(" | ")} |`;
-  return [line(sheet.head), `|${" --- |".repeat(sheet.head.length)}`, ...sheet.rows.map(line)].join("\n") + "\n";
+  return `${[line(sheet.head), `|${" --- |".repeat(sheet.head.length)}`, ...sheet.rows.map(line)].join("\n")}\n`;
 }
 
 const TEX: Record<string, string> = {
@@ -44,17 +44,15 @@ export function latex(sheet: Sheet): string {
       .replace(/\s+/g, " ");
   const line = (row: Cell[]): string => `  ${row.map(cell).join(" & ")} \\\\`;
   const columns = "l".repeat(sheet.head.length);
-  return (
-    [
-      `\\begin{tabular}{${columns}}`,
-      "  \\hline",
-      line(sheet.head),
-      "  \\hline",
-      ...sheet.rows.map(line),
-      "  \\hline",
-      "\\end{tabular}",
-    ].join("\n") + "\n"
-  );
+  return `${[
+    `\\begin{tabular}{${columns}}`,
+    "  \\hline",
+    line(sheet.head),
+    "  \\hline",
+    ...sheet.rows.map(line),
+    "  \\hline",
+    "\\end{tabular}",
+  ].join("\n")}\n`;
 }
 
 /** A name that every file system takes. */

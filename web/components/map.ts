@@ -72,7 +72,7 @@ export function map(
   const badges: SVGElement[] = [];
   const told = new Set<string>();
   for (const path of svg.querySelectorAll<SVGPathElement>("path.m-link[data-link]")) {
-    const link = path.dataset["link"] ?? "";
+    const link = path.dataset.link ?? "";
     const use = of(link);
     if (!use) continue;
     path.classList.add(`m-use${grade(use.use)}`);
@@ -123,7 +123,7 @@ function badge([x, y]: [number, number], use: LinkUse, choose: () => void): SVGE
 /** Below what is said of the link, or in the middle of its line. */
 function placeOf(svg: SVGElement, path: SVGPathElement, link: string): [number, number] {
   const words = [...svg.querySelectorAll<SVGTextElement>("text[data-link]")].filter(
-    (text) => text.dataset["link"] === link,
+    (text) => text.dataset.link === link,
   );
   const last = words[words.length - 1];
   if (!last) return middle(path.getAttribute("d") ?? "");

@@ -445,7 +445,7 @@ export function sample(line: Pick<Line, "style" | "plain" | "dash" | "kind">): S
 /** A dashed line at each mark, and its number where there is room. */
 function drawMarks(plot: uPlot, marks: readonly Mark[]): void {
   const { ctx, bbox } = plot;
-  const { min, max } = plot.scales["x"] ?? {};
+  const { min, max } = plot.scales.x ?? {};
   const ratio = window.devicePixelRatio || 1;
   ctx.save();
   ctx.strokeStyle = ctx.fillStyle = colour("--mark");

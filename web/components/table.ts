@@ -66,7 +66,9 @@ export function table<R>(
             order = [...rows].sort(
               (one, other) => compare(column.value(one), column.value(other)) * (by?.down ? -1 : 1),
             );
-            heads.forEach((other) => other.removeAttribute("aria-sort"));
+            heads.forEach((other) => {
+              other.removeAttribute("aria-sort");
+            });
             head.setAttribute("aria-sort", by.down ? "descending" : "ascending");
             announce(`sorted by ${column.name}, ${by.down ? "largest first" : "smallest first"}`);
             fill();

@@ -23,8 +23,10 @@ function current(): Theme {
 }
 
 function apply(): void {
-  document.documentElement.dataset["theme"] = current();
-  watchers.forEach((watcher) => watcher());
+  document.documentElement.dataset.theme = current();
+  watchers.forEach((watcher) => {
+    watcher();
+  });
 }
 
 /** Calls `watcher` whenever colours or sizes have changed for good. */

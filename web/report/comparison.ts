@@ -2,12 +2,12 @@
 import { type Child, h, section } from "../components/dom";
 import { quantity, share, span } from "../components/format";
 import { table } from "../components/table";
-import { type Comparison, drops, pipeName, type Run, use } from "./data";
+import { type Comparison, drops, pipeName, type Run, runLabel, use } from "./data";
 import { delaySection } from "./delays";
 import { frame } from "./frame";
 import { clockWords, ending } from "./run";
 import { fileLink } from "./surroundings";
-import { runLabel, timeSection } from "./time";
+import { timeSection } from "./time";
 
 interface Row {
   name: string;
@@ -43,8 +43,8 @@ function overview(runs: Run[]): HTMLElement {
         {
           name: "seed",
           numeric: true,
-          show: ({ run }) => String(run.provenance?.["seed"] ?? "–"),
-          value: ({ run }) => String(run.provenance?.["seed"] ?? ""),
+          show: ({ run }) => String(run.provenance?.seed ?? "–"),
+          value: ({ run }) => String(run.provenance?.seed ?? ""),
         },
         { name: "expectations", show: ({ run }) => met(run), value: ({ run }) => met(run) },
         {
@@ -126,13 +126,17 @@ function figures(runs: Run[]): Row[] {
     row.values[place] = value;
     rows.set(name, row);
   };
-  runs.forEach((run, place) => (run.report?.figures ?? []).forEach((row) => put(row.name, row.unit, place, row.value)));
-  runs.forEach((run, place) =>
-    (run.report?.sources ?? []).forEach((row) =>
-      put(`${row.source} goodput`, "bit/s", place, row.goodput_bits_per_second),
-    ),
-  );
-  runs.forEach((run, place) =>
+  runs.forEach((run, place) => {
+    (run.report?.figures ?? []).forEach((row) => {
+      put(row.name, row.unit, place, row.value);
+    });
+  });
+  runs.forEach((run, place) => {
+    (run.report?.sources ?? []).forEach((row) => {
+      put(`${row.source} goodput`, "bit/s", place, row.goodput_bits_per_second);
+    });
+  });
+  runs.forEach((run, place) => {
     run.pipes
       .filter((row) => !row.joined_in_kernel && row.arrived_packets > 0)
       .forEach((row) => {
@@ -142,7 +146,7 @@ function figures(runs: Run[]): Row[] {
         put(`${pipeName(row)} mean delay`, "ns", place, row.measured_delay_mean_ns);
         put(`${pipeName(row)} 99 % delay`, "ns", place, row.measured_delay_p99_ns);
         put(`${pipeName(row)} longest queue`, "packets", place, row.queue_peak_packets);
-      }),
-  );
+      });
+  });
   return [...rows.values()].filter((row) => row.values.some((value) => value !== null));
 }

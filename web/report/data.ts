@@ -305,3 +305,10 @@ export const drops = (row: PipeRow): number =>
 /** The mean throughput as a share of the described rate. */
 export const use = (row: PipeRow): number | null =>
   row.rate_bits_per_second ? row.throughput_bits_per_second / row.rate_bits_per_second : null;
+
+/** A letter and what tells the run from the others. */
+export function runLabel(runs: Run[], place: number): string {
+  const run = runs[place];
+  const letter = String.fromCharCode(65 + place);
+  return run && new Set(runs.map((one) => one.lab)).size > 1 ? `${letter} ${run.lab}` : `${letter} ${run?.name ?? ""}`;
+}

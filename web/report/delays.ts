@@ -4,8 +4,7 @@ import { type Child, choice, h, refill, section } from "../components/dom";
 import { type Sheet, saves } from "../components/download";
 import { counted, digits, span, whole } from "../components/format";
 import { before } from "../components/plot";
-import { pipeName, type Run, samePipe, type Delays as Told } from "./data";
-import { runLabel } from "./time";
+import { pipeName, type Run, runLabel, samePipe, type Delays as Told } from "./data";
 
 /** Of each pipe that packets of known delays went through; a journal knows those of every pipe, and exactly. */
 function known(run: Run): Delays[] {

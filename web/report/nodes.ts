@@ -3,8 +3,7 @@ import type { TimeAxis } from "../components/axis";
 import { h } from "../components/dom";
 import { bytes, share, whole } from "../components/format";
 import { type Line, TimePlot } from "../components/plot";
-import type { NodeUse, Run } from "./data";
-import { runLabel } from "./time";
+import { type NodeUse, type Run, runLabel } from "./data";
 
 const MOST_SHOWN = 8;
 

@@ -29,16 +29,16 @@ export function showRun(run: Run): HTMLElement {
 }
 
 export function clockWords(run: Run): string {
-  const clock = String(run.provenance?.["clock"] ?? (run.kind === "sim" ? "virtual" : "unknown"));
-  const dilation = run.provenance?.["dilation"];
+  const clock = String(run.provenance?.clock ?? (run.kind === "sim" ? "virtual" : "unknown"));
+  const dilation = run.provenance?.dilation;
   return clock === "dilated" && typeof dilation === "number" ? `time slowed by ${dilation}` : `${clock} time`;
 }
 
 function under(run: Run): Child[] {
-  const began = String(run.provenance?.["started_utc"] ?? "")
+  const began = String(run.provenance?.started_utc ?? "")
     .replace("T", " ")
     .replace(/\.\d+Z$/, " UTC");
-  const mode = run.kind === "sim" ? "simulation" : run.provenance?.["mode"] === "up" ? "lab that was up" : "run";
+  const mode = run.kind === "sim" ? "simulation" : run.provenance?.mode === "up" ? "lab that was up" : "run";
   return [
     `${mode} ${run.name}`,
     began && ` · ${began}`,

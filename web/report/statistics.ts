@@ -230,9 +230,9 @@ export function distributions(drawing: Drawing, curves: { label: string; values:
   });
   shown.forEach(({ label, values }, style) => {
     const corners: [number, number][] = [[from, 0]];
-    values.forEach((value, place) =>
-      corners.push([value, place / values.length], [value, (place + 1) / values.length]),
-    );
+    values.forEach((value, place) => {
+      corners.push([value, place / values.length], [value, (place + 1) / values.length]);
+    });
     corners.push([to, 1]);
     made.add(line(made, corners, drawing.palette, { label, style }));
   });
@@ -274,7 +274,7 @@ export function heat(drawing: Drawing, cells: Cells): SVGSVGElement {
     known.reduce((a, b) => Math.max(a, b), -Infinity),
   ];
   const high = (made.inner.bottom - made.inner.top) / Math.max(cells.rows.length, 1);
-  cells.values.forEach((row, number) =>
+  cells.values.forEach((row, number) => {
     row.forEach((value, place) => {
       if (value === null) return;
       const look = shade(most > least ? (value - least) / (most - least) : 0);
@@ -308,7 +308,7 @@ export function heat(drawing: Drawing, cells: Cells): SVGSVGElement {
             : null,
         ),
       );
-    }),
-  );
+    });
+  });
   return made.svg;
 }

@@ -92,7 +92,7 @@ const WORDS: Record<string, string> = {
   on_spin: "when programs compute",
 };
 
-function valueOf(value: unknown): string {
+function words(value: unknown): string {
   if (Array.isArray(value)) return value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(" ");
   if (typeof value === "object" && value !== null)
     return Object.entries(value)
@@ -103,7 +103,7 @@ function valueOf(value: unknown): string {
 
 export function environmentSection(run: Run): HTMLElement | null {
   const known = Object.entries(run.provenance ?? {}).filter(
-    ([name, value]) => WORDS[name] && value !== null && valueOf(value) !== "",
+    ([name, value]) => WORDS[name] && value !== null && words(value) !== "",
   );
   if (known.length === 0 && run.files.length === 0) return null;
   return section(
@@ -113,7 +113,7 @@ export function environmentSection(run: Run): HTMLElement | null {
       ? h(
           "dl",
           { class: "list" },
-          known.map(([name, value]) => [h("dt", {}, WORDS[name]), h("dd", {}, valueOf(value))]),
+          known.map(([name, value]) => [h("dt", {}, WORDS[name]), h("dd", {}, words(value))]),
         )
       : null,
     run.files.length > 0

@@ -3,8 +3,7 @@ import type { TimeAxis } from "../components/axis";
 import { choice, fresh, h, refill } from "../components/dom";
 import { bytes, counted, rate, span, whole } from "../components/format";
 import { type Line, sample, TimePlot } from "../components/plot";
-import type { Connection, Run } from "./data";
-import { runLabel } from "./time";
+import { type Connection, type Run, runLabel } from "./data";
 
 const MOST_SHOWN = 6;
 

@@ -3,7 +3,7 @@ import { TimeAxis } from "../components/axis";
 import { button, type Child, fresh, h, refill, section } from "../components/dom";
 import { digits, rate, span, whole } from "../components/format";
 import { before, type Line, sample, TimePlot } from "../components/plot";
-import { drops, type PipeKey, pipeName, type Run, type Series, samePipe, use } from "./data";
+import { drops, type PipeKey, pipeName, type Run, runLabel, type Series, samePipe, use } from "./data";
 import { nodePlots } from "./nodes";
 import { journalPlots, tcpPlots } from "./tcp";
 
@@ -293,13 +293,6 @@ function pipesOfRuns(runs: Run[], show: (curves: Curve[]) => void): HTMLElement 
     h("legend", {}, `links, at most ${MOST_SHOWN} curves at once`),
     boxes.map(({ item }) => item),
   );
-}
-
-/** A letter and what tells the run from the others. */
-export function runLabel(runs: Run[], place: number): string {
-  const run = runs[place];
-  const letter = String.fromCharCode(65 + place);
-  return run && new Set(runs.map((one) => one.lab)).size > 1 ? `${letter} ${run.lab}` : `${letter} ${run?.name ?? ""}`;
 }
 
 function runList(runs: Run[]): HTMLElement {

@@ -124,7 +124,7 @@ test("a program that writes as fast as it can costs no memory, and neither the p
       }
     ).pipes.reduce((sum, pipe) => sum + pipe.departed_packets, 0);
   const bytes = (): Promise<number> =>
-    page.evaluate(() => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]));
+    page.evaluate(() => Number(document.querySelector<HTMLElement>(".terminal")?.dataset.bytes));
   await command(page, "terminal on client");
   await page.locator(".terminal[data-bytes]").waitFor();
   const [quietly, quietBegan] = [carried(), Date.now()];
@@ -132,9 +132,7 @@ test("a program that writes as fast as it can costs no memory, and neither the p
   const quiet = (carried() - quietly) / (Date.now() - quietBegan);
   // Without line ends, which xterm.js is slowest with, and with them.
   await page.keyboard.type("head -c 1G /dev/zero | tr '\\0' x | fold -w 4000\n");
-  await page.waitForFunction(
-    () => Number(document.querySelector<HTMLElement>(".terminal")?.dataset["bytes"]) > 3_000_000,
-  );
+  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".terminal")?.dataset.bytes) > 3_000_000);
   const [early, resident, first, packets, began] = [
     await heap(),
     megabytes(server.process.pid),
@@ -297,7 +295,7 @@ describe("results", () => {
       const was = await at();
       await page.keyboard.press(".");
       await page.waitForFunction(
-        (before) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > before,
+        (before) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > before,
         was,
       );
     };
@@ -422,7 +420,7 @@ describe("a lab file", () => {
     await page.locator(".badge", { hasText: "not saved" }).waitFor();
     // What was there before is there still, whole.
     const disk = await page.evaluate(async () => (await fetch("/api/files/kept.yaml")).text());
-    assert.match(disk, /^name: kept[^]*# it fits\n/);
+    assert.match(disk, /^name: kept[\s\S]*# it fits\n/);
     assert.doesNotMatch(disk, /yyy/);
     const names = await page.evaluate(async () =>
       ((await (await fetch("/api/files")).json()) as { files: { path: string }[] }).files

@@ -42,7 +42,7 @@ export async function play(page: Page, bundle: string, double: Double): Promise<
       return;
     }
     const what = `${route.request().method() === "GET" ? "" : `${route.request().method()} `}${decodeURIComponent(url.pathname.slice(5))}`;
-    const known = double.answers[what] ?? (/^labs\/[^]+\/terminals$/.test(what) ? { terminals: [] } : undefined);
+    const known = double.answers[what] ?? (/^labs\/[\s\S]+\/terminals$/.test(what) ? { terminals: [] } : undefined);
     const answer: unknown =
       typeof known === "function"
         ? await (known as (body: string, url: URL) => unknown)(route.request().postData() ?? "", url)
@@ -63,7 +63,7 @@ export async function play(page: Page, bundle: string, double: Double): Promise<
     const name = decodeURIComponent(url.pathname.slice(5));
     if (name === "events") {
       double.events.push(socket);
-      const labs = double.answers["labs"] as { labs?: unknown[] } | undefined;
+      const labs = double.answers.labs as { labs?: unknown[] } | undefined;
       socket.send(JSON.stringify({ event: "labs", labs: labs?.labs ?? [] }));
       return;
     }
@@ -82,7 +82,9 @@ export function bridge(path: string): (socket: WebSocketRoute) => void {
     lab.on("data", (text: string) => {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
-      lines.forEach((line) => socket.send(line));
+      lines.forEach((line) => {
+        socket.send(line);
+      });
     });
     lab.on("close", () => void socket.close({ code: 1000, reason: "the lab has ended" }));
     lab.on("error", () => void socket.close({ code: 4404, reason: "no such lab is up" }));

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-export const NETLOOM = process.env["NETLOOM"] ?? "";
+export const NETLOOM = process.env.NETLOOM ?? "";
 export const HOSTILE = `x</script><script>window.pwned=1</script><img src=x onerror="window.pwned=1">'"&{{}}`;
 
 export function scratch(): { path: string; done: () => void } {
@@ -185,14 +185,14 @@ export function run(
   write(
     folder,
     "events.jsonl",
-    [
+    `${[
       { time_ns: 1e9, event: "started", command: text },
       { time_ns: 5e9, event: "link changed", link: links[0], set: { rate: "5 Mbit/s" } },
       { time_ns: 6e9, event: "log", text },
       { time_ns: seconds * 1e9, event: "the end begins" },
     ]
       .map((line) => JSON.stringify({ since_start_ns: 0, ...line }))
-      .join("\n") + "\n",
+      .join("\n")}\n`,
   );
   samples(folder, links, seconds);
   write(
@@ -233,7 +233,7 @@ function samples(folder: string, links: string[], seconds: number): void {
       }
     }
   }
-  write(folder, "samples.csv", rows.join("\n") + "\n");
+  write(folder, "samples.csv", `${rows.join("\n")}\n`);
 }
 
 function connections(folder: string, count: number, seconds: number, hostile: boolean): void {
@@ -264,7 +264,7 @@ function connections(folder: string, count: number, seconds: number, hostile: bo
       );
     }
   }
-  write(folder, "tcp.csv", rows.join("\n") + "\n");
+  write(folder, "tcp.csv", `${rows.join("\n")}\n`);
 }
 
 function uses(folder: string, count: number, seconds: number, hostile: boolean): void {
@@ -279,7 +279,7 @@ function uses(folder: string, count: number, seconds: number, hostile: boolean):
       );
     }
   }
-  write(folder, "nodes.csv", rows.join("\n") + "\n");
+  write(folder, "nodes.csv", `${rows.join("\n")}\n`);
 }
 
 /** Seeds have 64 bits: a number of JavaScript would round this one. */

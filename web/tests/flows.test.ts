@@ -121,7 +121,7 @@ test("a real connection has curves, and its packets move on the map and are drop
     // Packets of it are on their way, in its colour, and some do not fit into the queue of 20 packets.
     await page.waitForFunction(() => {
       const map = document.querySelector<HTMLElement>(".mapcanvas")?.dataset;
-      return Number(map?.["dots"]) > 3 && Number(map?.["fell"]) > 0;
+      return Number(map?.dots) > 3 && Number(map?.fell) > 0;
     });
     await row.locator(".flow").first().waitFor();
     await page.getByText("Legend").click();
@@ -139,7 +139,9 @@ test("a real connection has curves, and its packets move on the map and are drop
     assert.deepEqual(faults, []);
     await page.close();
   } finally {
-    programs.forEach((program) => program.kill());
+    programs.forEach((program) => {
+      program.kill();
+    });
   }
 });
 

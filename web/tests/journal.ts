@@ -159,8 +159,7 @@ function kept(rows: Row[]): Kept {
             }),
           );
     const known = flows[flow];
-    if (known)
-      [known["packets"], known["bytes"]] = [Number(known["packets"]) + 1, Number(known["bytes"]) + row.size_bytes];
+    if (known) [known.packets, known.bytes] = [Number(known.packets) + 1, Number(known.bytes) + row.size_bytes];
     return { row, pipe, flow, ended: row.delivered_ns ?? row.dropped_ns ?? NaN };
   });
   const ends = all.map(({ row, ended }) => (Number.isNaN(ended) ? row.arrived_ns : ended));
@@ -217,12 +216,12 @@ function encode(all: { row: Row; pipe: number; flow: number; ended: number; plac
   buffer.writeUInt32LE(n, 4);
   buffer.writeDoubleLE(found, 8);
   all.forEach(({ row, pipe, flow, ended, place }, k) => {
-    [row.arrived_ns, row.started_ns, row.sent_ns, row.due_ns, ended, row.marked_ns].forEach((value, column) =>
-      buffer.writeDoubleLE(value ?? NaN, 32 + column * 8 * n + k * 8),
-    );
-    [place, pipe, flow, row.size_bytes, row.sequence ?? 0].forEach((value, column) =>
-      buffer.writeUInt32LE(value >>> 0, 32 + 48 * n + column * 4 * n + k * 4),
-    );
+    [row.arrived_ns, row.started_ns, row.sent_ns, row.due_ns, ended, row.marked_ns].forEach((value, column) => {
+      buffer.writeDoubleLE(value ?? NaN, 32 + column * 8 * n + k * 8);
+    });
+    [place, pipe, flow, row.size_bytes, row.sequence ?? 0].forEach((value, column) => {
+      buffer.writeUInt32LE(value >>> 0, 32 + 48 * n + column * 4 * n + k * 4);
+    });
     buffer.writeUInt8(
       row.outcome === "delivered" ? 0 : row.outcome === "inside" ? 1 : (CAUSES[row.cause ?? "queue"] ?? 3),
       32 + 68 * n + k,

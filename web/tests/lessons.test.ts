@@ -87,7 +87,7 @@ async function ring(): Promise<void> {
 /** In real time a node has what this machine's kernel has; in virtual time, kernels of its own, which know BBR. */
 function withBbr(): void {
   if (
-    process.env["CLOCK"] !== "virtual" &&
+    process.env.CLOCK !== "virtual" &&
     /\bbbr\b/.test(readFileSync("/proc/sys/net/ipv4/tcp_available_congestion_control", "utf8"))
   )
     return;

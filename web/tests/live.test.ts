@@ -12,11 +12,11 @@ import { serve } from "./wire";
 
 const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
 const place = scratch();
-const bundle = process.env["PAGE"] || join(place.path, "bundle");
+const bundle = process.env.PAGE || join(place.path, "bundle");
 let browser: Browser;
 
 before(async () => {
-  if (!process.env["PAGE"])
+  if (!process.env.PAGE)
     await build({
       configFile: join(WEB, "vite.ui.config.ts"),
       root: join(WEB, "ui"),
@@ -206,7 +206,7 @@ describe("TCP connections", () => {
 
   test("that cannot be had are said so, in the words of the lab", async () => {
     const played = lab();
-    played.refuse["tcp"] = `the kernel of <b>client</b> ${HOSTILE}`;
+    played.refuse.tcp = `the kernel of <b>client</b> ${HOSTILE}`;
     const { page, done } = await open(played);
     await page.getByRole("tab", { name: "TCP" }).click();
     await page.locator(".panel .note", { hasText: "the kernel of <b>client</b>" }).waitFor();
@@ -333,7 +333,7 @@ test("a switch that looks at groups tells which it knows, and what leads to rout
   await rows.nth(2).waitFor();
   assert.match(
     await rows.nth(1).innerText(),
-    /access\s+239\.1\.2\.3 42 s\s+x<\/script>[^]* in VLAN 7 1 s\s+and 11 more groups\s+1 of neighbour discovery\s+–\s+0/,
+    /access\s+239\.1\.2\.3 42 s\s+x<\/script>[\s\S]* in VLAN 7 1 s\s+and 11 more groups\s+1 of neighbour discovery\s+–\s+0/,
   );
   assert.match(await rows.nth(2).innerText(), /bottleneck\s+–\s+10\.0\.0\.6\s+1,234/);
   await accessible(page, "groups of a switch");
@@ -349,7 +349,7 @@ test("virtual time that runs fast is told no more often than the page can show",
   // However fast time runs, a packet takes a part of a second of the page.
   played.packets = (at) => [packet(0, at, 40_001, { travel: 1e8 })];
   const { page, done } = await open(played);
-  const every = (events: string): number => Number(asks(played, events)?.["every_ns"] ?? 0);
+  const every = (events: string): number => Number(asks(played, events)?.every_ns ?? 0);
   await page.getByRole("tab", { name: "TCP" }).click();
   await table(page).getByRole("row").nth(4).waitFor();
   assert.deepEqual(["stats", "tcp", "packets"].map(every), [250e6, 250e6, 100e6]);
@@ -379,7 +379,7 @@ describe("packets on the map", () => {
   test("move in the colours of their flows, and fall off when they are dropped", async () => {
     const played = lab();
     const { page, done } = await open(played);
-    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["fell"]) > 2);
+    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.fell) > 2);
     assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
     assert.ok((await shown(page)) > 3);
     await page.getByText("Legend").click();
@@ -413,7 +413,7 @@ describe("packets on the map", () => {
             columns.add((at / 4) % width);
         return [...columns].join();
       });
-    if (process.env["SHOTS"]) await page.screenshot({ path: `${process.env["SHOTS"]}/dots.png` });
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/dots.png` });
     // The sign of the router has this colour, too: other places are those of packets.
     const seen = new Set<string>();
     for (let tries = 0; seen.size < 3; tries += 1) {
@@ -494,7 +494,7 @@ describe("packets on the map", () => {
     const played = lab();
     played.clock = "virtual";
     const { page, done } = await open(played);
-    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["dots"]) > 3);
+    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.dots) > 3);
     await page.getByRole("button", { name: "‖ pause" }).click();
     await page.getByText("paused, virtual time").waitFor();
     await page.waitForTimeout(1500);
@@ -512,7 +512,7 @@ describe("packets on the map", () => {
         packet(number % 4, at + number * 2e4, 40_000 + number, { wait: number % 9 ? 0 : 2e9, travel: 1e9 }),
       );
     const { page, done } = await open(played);
-    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["dots"]) > 3);
+    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.dots) > 3);
     await page.waitForTimeout(1500);
     assert.ok((await shown(page)) <= 1_500, String(await shown(page)));
     await page.getByText("Legend").click();
@@ -522,20 +522,20 @@ describe("packets on the map", () => {
   });
 });
 
-if (process.env["SHOTS"])
+if (process.env.SHOTS)
   test("pictures to look at", async () => {
     for (const theme of ["light", "dark"] as const)
-      for (const width of (process.env["WIDTHS"] ?? "400,1280,2560").split(",").map(Number)) {
+      for (const width of (process.env.WIDTHS ?? "400,1280,2560").split(",").map(Number)) {
         const { page, done } = await open(lab(), { theme, width });
         await page.getByRole("tab", { name: "TCP" }).click();
         if (width > 400) await page.getByText("Legend").click();
         await page.waitForTimeout(6000);
-        await page.screenshot({ path: `${process.env["SHOTS"]}/tcp-${width}-${theme}.png`, fullPage: width === 400 });
+        await page.screenshot({ path: `${process.env.SHOTS}/tcp-${width}-${theme}.png`, fullPage: width === 400 });
         await page.keyboard.press("Control+k");
         await page.keyboard.type("show node client");
         await page.keyboard.press("Enter");
         await page.waitForTimeout(4000);
-        await page.screenshot({ path: `${process.env["SHOTS"]}/node-${width}-${theme}.png`, fullPage: width === 400 });
+        await page.screenshot({ path: `${process.env.SHOTS}/node-${width}-${theme}.png`, fullPage: width === 400 });
         await done();
       }
   });

@@ -21,9 +21,9 @@ before(async () => {
     netloom("report", folder);
     return join(folder, "report.html");
   };
-  pages["run"] = lone(run(make("run"), { tcp: 3, nodes: 3 }));
+  pages.run = lone(run(make("run"), { tcp: 3, nodes: 3 }));
   pages["not as described"] = lone(run(make("bad"), { described: false }));
-  pages["failed"] = lone(run(make("failed"), { error: "the service iperf-server was not ready within 30 s" }));
+  pages.failed = lone(run(make("failed"), { error: "the service iperf-server was not ready within 30 s" }));
   pages["hostile run"] = lone(
     run(make("hostile"), {
       name: "x",
@@ -36,15 +36,15 @@ before(async () => {
   write(place.path, "journalled.yaml", JOURNALLED);
   netloom("run", make("journalled.yaml"), "--quiet", "--results", make("runs"));
   const [journalled] = readdirSync(make("runs/journalled")).filter((name) => name !== "latest");
-  pages["journal"] = make(`runs/journalled/${journalled}/report.html`);
-  pages["sweep"] = lone(sweep(make("sweep")));
+  pages.journal = make(`runs/journalled/${journalled}/report.html`);
+  pages.sweep = lone(sweep(make("sweep")));
   pages["hostile sweep"] = lone(sweep(make("hostile-sweep"), { hostile: true }));
   netloom("report", run(make("one")), run(make("two"), { described: false, tcp: 1 }), "-o", make("runs.html"));
   pages["comparison of runs"] = make("runs.html");
   netloom("report", make("sweep"), sweep(make("sweep2"), { shift: 3e5 }), "-o", make("sweeps.html"));
   pages["comparison of sweeps"] = make("sweeps.html");
   browser = await chromium.launch({
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox"],
   });
 });
@@ -100,7 +100,7 @@ const ranges = (page: Page): Promise<string[]> =>
   page.$$eval(".plot", (all) =>
     all
       .filter((plot) => plot.querySelector("canvas"))
-      .map((plot) => `${(plot as HTMLElement).dataset["from"]} to ${(plot as HTMLElement).dataset["to"]}`),
+      .map((plot) => `${(plot as HTMLElement).dataset.from} to ${(plot as HTMLElement).dataset.to}`),
   );
 
 describe("every page", () => {
@@ -127,7 +127,11 @@ describe("every page", () => {
           );
         }
         await page.setViewportSize({ width: 1200, height: 900 });
-        await page.$$eval("details", (all) => all.forEach((one) => ((one as HTMLDetailsElement).open = true)));
+        await page.$$eval("details", (all) =>
+          all.forEach((one) => {
+            (one as HTMLDetailsElement).open = true;
+          }),
+        );
         // Through the debugger: the page itself lets no other program in.
         const found = await page.evaluate(
           `${AXE}; axe.run(document, { resultTypes: ["violations"] }).then((done) => done.violations.map((one) => one.id + ": " + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")))`,
@@ -252,7 +256,7 @@ test("plots and tables can be taken along", async () => {
   );
   for (const [what, expected] of [
     ["Markdown", /^\| cc \| queue \| runs \|/],
-    ["LaTeX", /^\\begin\{tabular\}\{l+\}[^]*\$\\pm\$/],
+    ["LaTeX", /^\\begin\{tabular\}\{l+\}[\s\S]*\$\\pm\$/],
     ["CSV", /^cc,queue,runs,goodput/],
   ] as const) {
     await box.getByRole("button", { name: `as ${what}` }).click();
@@ -292,15 +296,15 @@ test("a minute with ten links is below 5 MB, and drawn at once", async () => {
   const links = Array.from({ length: 10 }, (_, number) => `link${number}`);
   const folder = run(join(place.path, "long"), { links, seconds: 60, tcp: 4 });
   netloom("report", folder);
-  pages["long"] = join(folder, "report.html");
-  const size = statSync(pages["long"]).size;
+  pages.long = join(folder, "report.html");
+  const size = statSync(pages.long).size;
   assert.ok(size < 5e6, `${size} bytes`);
   const page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
   page.setDefaultTimeout(120_000);
   // What is counted begins here.
   const client = await page.context().newCDPSession(page);
   await client.send("Performance.enable");
-  await page.goto(`file://${pages["long"]}`);
+  await page.goto(`file://${pages.long}`);
   await page.waitForSelector("main h2");
   await page.locator("#time").scrollIntoViewIfNeeded();
   await page.locator(".plot").first().scrollIntoViewIfNeeded();

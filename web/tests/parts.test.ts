@@ -409,11 +409,9 @@ describe("drawing from nothing", () => {
 
 test("flows that follow one another differ in colour and in shape, and 21 in one of the two", () => {
   const styles = Array.from({ length: 21 }, (_, flow) => flowStyle(flow));
-  styles
-    .slice(1)
-    .forEach((style, place) =>
-      assert.ok(style.colour !== styles[place]?.colour && style.shape !== styles[place]?.shape),
-    );
+  styles.slice(1).forEach((style, place) => {
+    assert.ok(style.colour !== styles[place]?.colour && style.shape !== styles[place]?.shape);
+  });
   assert.equal(new Set(styles.map(({ colour, shape }) => `${colour} ${shape}`)).size, 21);
   assert.ok(styles.every(({ colour }) => colour !== flowStyle(NO_FLOW).colour));
 });

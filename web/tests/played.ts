@@ -165,7 +165,7 @@ export function packet(
 ): PacketRecord {
   last += 1;
   const start = dropped ? null : at + wait;
-  const ends = ["10.0.0.1:" + port, "10.0.0.6:5201"];
+  const ends = [`10.0.0.1:${port}`, "10.0.0.6:5201"];
   const [source, destination] = pipe % 2 === 0 ? ends : ends.reverse();
   return {
     pipe,
@@ -282,11 +282,11 @@ export function lab(): Played {
         verdict: () => ({ reply: "refused", code: 2, message: "none" }),
         pause: () => {
           played.paused = true;
-          return reply["now"]?.({}) ?? {};
+          return reply.now?.({}) ?? {};
         },
         resume: () => {
           played.paused = false;
-          return reply["now"]?.({}) ?? {};
+          return reply.now?.({}) ?? {};
         },
         unsubscribe: ({ events }) => {
           stop(String(events));
@@ -300,7 +300,7 @@ export function lab(): Played {
           played.held.set(what, { ...keys, every_ns });
           const tell: Record<string, () => object> = {
             stats,
-            tcp: () => tcp((keys["nodes"] as string[] | undefined) ?? null),
+            tcp: () => tcp((keys.nodes as string[] | undefined) ?? null),
             packets: () => ({ ...time(), lost: 0, packets: played.packets(now() * 1e6 - 1e8) }),
           };
           const of = tell[what];
@@ -322,9 +322,7 @@ export function lab(): Played {
       socket.onMessage((text) => {
         const asked = JSON.parse(text) as Record<string, unknown>;
         played.asked.push(asked);
-        socket.send(
-          JSON.stringify({ id: asked["id"], ...(reply[String(asked["request"])]?.(asked) ?? { reply: "done" }) }),
-        );
+        socket.send(JSON.stringify({ id: asked.id, ...(reply[String(asked.request)]?.(asked) ?? { reply: "done" }) }));
       });
       socket.onClose(() => [...timers.keys()].forEach(stop));
     },

@@ -15,7 +15,7 @@ const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 export const launch = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-features=LocalNetworkAccessChecks"],
   });
 
@@ -38,7 +38,7 @@ export function place(files: Record<string, string>): {
   for (const folder of ["run", "labs"]) mkdirSync(join(made.path, folder));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(made.path, "labs", name), text);
   // Shells of the page read no settings of whoever runs the tests; what netloom keeps for all is where it is.
-  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
   const environment = {
     ...process.env,
     XDG_RUNTIME_DIR: join(made.path, "run"),
@@ -158,7 +158,7 @@ export async function visit(
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && fault(message.text()));
   page.on("pageerror", (error) => fault(error.stack ?? String(error)));
   page.on("dialog", (dialog) => void dialog.accept(dialog.type() === "prompt" ? dialog.defaultValue() : undefined));
-  const bundle = process.env["PAGE"];
+  const bundle = process.env.PAGE;
   if (bundle) {
     await page.route(
       (url) => !url.search.includes("token=") && (url.pathname === "/" || url.pathname.startsWith("/assets/")),

@@ -123,7 +123,7 @@ async function draw(page: Page, hand: Hand, name: string): Promise<void> {
   await hand.press("button", "Empty");
   await page.getByRole("heading", { name: `${name}.yaml` }).waitFor();
   for (const kind of ["host", "host", "host", "switch", "router"]) await hand.press("button", `+ ${kind}`);
-  await reads(page, /h1: \{\}[^]*h3: \{\}[^]*s1: \{kind: switch\}[^]*r1: \{kind: router\}/);
+  await reads(page, /h1: \{\}[\s\S]*h3: \{\}[\s\S]*s1: \{kind: switch\}[\s\S]*r1: \{kind: router\}/);
   const spots = [...(await source(page)).matchAll(/\w1?\d?: \[(-?[\d.]+), (-?[\d.]+)\]/g)].map(
     (match) => `${match[1]} ${match[2]}`,
   );
@@ -157,7 +157,7 @@ async function draw(page: Page, hand: Hand, name: string): Promise<void> {
   }
   assert.match(
     await source(page),
-    /h3: \{\}[^]*l4: \{ends: \[r1, h3\], rate: 10 Mbit\/s, delay: 5 ms\}/,
+    /h3: \{\}[\s\S]*l4: \{ends: \[r1, h3\], rate: 10 Mbit\/s, delay: 5 ms\}/,
     "undo has taken back more than the last change",
   );
   await hand.append("journal: all\n");

@@ -22,11 +22,11 @@ before(async () => {
   await build({
     configFile: join(WEB, "vite.ui.config.ts"),
     root: join(WEB, "ui"),
-    build: { outDir: bundle, emptyOutDir: true, minify: process.env["PROFILE"] ? false : "esbuild" },
+    build: { outDir: bundle, emptyOutDir: true, minify: process.env.PROFILE ? false : "esbuild" },
     logLevel: "warn",
   });
   browser = await chromium.launch({
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox"],
   });
 });
@@ -213,7 +213,7 @@ interface Measured {
 async function measure(page: Page, seconds: number): Promise<Measured> {
   const client: CDPSession = await page.context().newCDPSession(page);
   await client.send("Performance.enable");
-  if (process.env["PROFILE"]) {
+  if (process.env.PROFILE) {
     await client.send("Profiler.enable");
     await client.send("Profiler.start");
   }
@@ -225,10 +225,10 @@ async function measure(page: Page, seconds: number): Promise<Measured> {
           const map = document.querySelector<HTMLElement>(".mapcanvas");
           const observer = new MutationObserver(() => {
             observer.disconnect();
-            done([Number(map?.dataset["frames"]), performance.now()]);
+            done([Number(map?.dataset.frames), performance.now()]);
           });
           if (map) observer.observe(map, { attributes: true, attributeFilter: ["data-frames"] });
-          setTimeout(() => done([Number(map?.dataset["frames"]), performance.now()]), 1000);
+          setTimeout(() => done([Number(map?.dataset.frames), performance.now()]), 1000);
         }),
     );
   const metrics = async (): Promise<Record<string, number>> =>
@@ -241,7 +241,7 @@ async function measure(page: Page, seconds: number): Promise<Measured> {
     (Date.now() - began) / 1000,
     await frames(),
   ];
-  if (process.env["PROFILE"]) {
+  if (process.env.PROFILE) {
     const { profile } = await client.send("Profiler.stop");
     const [self, byId] = [new Map<string, number>(), new Map(profile.nodes.map((node) => [node.id, node]))];
     profile.samples?.forEach((id, k) => {
@@ -252,7 +252,9 @@ async function measure(page: Page, seconds: number): Promise<Measured> {
     [...self]
       .sort((a, b) => b[1] - a[1])
       .slice(0, 25)
-      .forEach(([name, ms]) => console.log(`   ${ms.toFixed(0)} ms ${name}`));
+      .forEach(([name, ms]) => {
+        console.log(`   ${ms.toFixed(0)} ms ${name}`);
+      });
   }
   const of = (key: string): number => ((is[key] ?? 0) - (was[key] ?? 0)) / passed;
   return {

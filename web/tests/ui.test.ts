@@ -81,7 +81,7 @@ before(async () => {
     stdio: "ignore",
   });
   browser = await chromium.launch({
-    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox"],
   });
 });
@@ -400,7 +400,7 @@ describe("a run that is replayed", () => {
   };
   const dataOf = (folder: string): object =>
     JSON.parse(
-      /<script[^>]*type="application\/json"[^>]*>([^]*?)<\/script>/.exec(
+      /<script[^>]*type="application\/json"[^>]*>([\s\S]*?)<\/script>/.exec(
         readFileSync(join(folder, "report.html"), "utf8"),
       )?.[1] ?? "{}",
     ) as object;
@@ -437,18 +437,18 @@ journal: all
     const before = await at();
     await page.keyboard.press(".");
     await page.waitForFunction(
-      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was,
+      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > was,
       before,
     );
     const stepped = await at();
     await page.keyboard.press(",");
     await page.waitForFunction(
-      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) < was,
+      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) < was,
       stepped,
     );
     await page.keyboard.press(" ");
     await page.waitForFunction(
-      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"]) > was + 200_000,
+      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > was + 200_000,
       stepped,
     );
     await page.keyboard.press(" ");
@@ -518,7 +518,7 @@ journal: all
       const was = await page.locator(".mapcanvas").getAttribute("data-at");
       await page.mouse.move(box.x + 10 + ((box.width - 20) * move) / moves, box.y + 20);
       await page.waitForFunction(
-        (before) => document.querySelector<HTMLElement>(".mapcanvas")?.dataset["at"] !== before,
+        (before) => document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at !== before,
         was,
       );
     }
@@ -641,7 +641,7 @@ test("a lab that ends while it is watched stays on the page, and says so", async
   const { page } = await open("#/lab/watched", given);
   await ready(page);
   await page.getByText("100 %").or(page.locator(".figures tbody tr")).first().waitFor();
-  given.answers["labs"] = { labs: [] };
+  given.answers.labs = { labs: [] };
   takeDown();
   await page.getByText("This lab has ended").waitFor();
   assert.ok((await page.locator(".figures tbody tr").count()) > 0, "what it showed last stays");

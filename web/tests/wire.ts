@@ -63,7 +63,9 @@ export async function serve(bundle: string, wire: Wire, port = 0): Promise<{ add
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     done: () => {
-      open.forEach((stream) => stream.destroy());
+      open.forEach((stream) => {
+        stream.destroy();
+      });
       server.close();
     },
   };

@@ -229,7 +229,7 @@ async function ask(where: string, options: RequestInit = {}): Promise<Response> 
   }
   if (response.ok) return response;
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-  throw new Refusal(response.status, String(body["message"] ?? `the server answered with ${response.status}`), body);
+  throw new Refusal(response.status, String(body.message ?? `the server answered with ${response.status}`), body);
 }
 
 const get = async <T>(where: string, signal?: AbortSignal): Promise<T> =>

@@ -141,12 +141,10 @@ export function palette(): HTMLElement {
   });
   /** The row that the keys have led to; none: the first one, whichever that is. */
   const [chosen, setChosen] = createSignal<Row | null>(null);
-  const at = createMemo(() =>
-    Math.max(
-      found().findIndex((row) => row === chosen()),
-      0,
-    ),
-  );
+  const at = createMemo(() => {
+    const row = chosen();
+    return row ? Math.max(found().indexOf(row), 0) : 0;
+  });
   const run = (row: Row | undefined): void => {
     if (!row) return;
     close();

@@ -101,7 +101,9 @@ export class Control {
       if (typeof event.data === "string") this.hear(event.data);
     };
     socket.onclose = (event) => {
-      this.waiting.forEach(({ failed }) => failed(new Lost(event.reason || "the connection to the lab was lost")));
+      this.waiting.forEach(({ failed }) => {
+        failed(new Lost(event.reason || "the connection to the lab was lost"));
+      });
       this.waiting.clear();
       if (this.closed) return;
       this.setWhy(event.reason);
@@ -126,14 +128,14 @@ export class Control {
     const message = JSON.parse(text) as Message;
     const id = typeof message.id === "number" ? message.id : -1;
     const subscription = this.subscriptions.get(id);
-    if (message.event === "ended") subscription?.refused(String(message["because"]));
+    if (message.event === "ended") subscription?.refused(String(message.because));
     else if (message.event !== undefined) subscription?.hear(message as never);
     else if (subscription && message.reply === "refused") subscription.refused(message.message ?? "refused");
     if (message.event !== undefined) return;
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
     if (message.reply === "refused")
-      waiting?.failed(new Refused(message.message ?? "refused", (message["key"] as string) ?? null));
+      waiting?.failed(new Refused(message.message ?? "refused", (message.key as string) ?? null));
     else waiting?.done(message);
   }
 

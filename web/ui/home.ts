@@ -188,7 +188,10 @@ function fresh(): void {
     });
     const make = (text: string): void => {
       const name = input.value.trim();
-      if (!name) return tell("the file needs a name", true);
+      if (!name) {
+        tell("the file needs a name", true);
+        return;
+      }
       const path = /\.ya?ml$/.test(name) ? name : `${name}.yaml`;
       attempt(async () => {
         await api.write(

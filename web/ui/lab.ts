@@ -62,7 +62,9 @@ export class History {
 
   add(seconds: number, flows: readonly Flow[]): void {
     this.ring.add(seconds, (values, at) =>
-      flows.forEach((flow, pipe) => values.set([flow.bits, flow.queue, flow.drops], at + pipe * SERIES.length)),
+      flows.forEach((flow, pipe) => {
+        values.set([flow.bits, flow.queue, flow.drops], at + pipe * SERIES.length);
+      }),
     );
   }
 

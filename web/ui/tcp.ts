@@ -38,11 +38,11 @@ export const endsOf = (local: string, remote: string): string => `${local} ${rem
 
 /** Bytes that it has carried in all. */
 export const carried = ({ now: { figures } }: Pick<Known, "now">): number =>
-  (figures["bytes_acked"] ?? 0) + (figures["bytes_received"] ?? 0);
+  (figures.bytes_acked ?? 0) + (figures.bytes_received ?? 0);
 
 /** Who sends comes before who receives the same. */
 const rank = ({ now: { figures } }: Pick<Known, "now">): number =>
-  (figures["bytes_acked"] ?? 0) * 2 + (figures["bytes_received"] ?? 0);
+  (figures.bytes_acked ?? 0) * 2 + (figures.bytes_received ?? 0);
 const us = (value: number | undefined): number | undefined => (value === undefined ? undefined : value * 1e3);
 /** What a counter has grown by per second. */
 const grown = (now: number | undefined, before: number | undefined, seconds: number): number | null =>
@@ -232,11 +232,11 @@ export class Connections {
       };
       const { figures } = now;
       const values = [
-        figures["cwnd_packets"],
-        figures["ssthresh_packets"],
-        us(figures["srtt_us"]),
-        us(figures["min_rtt_us"]),
-        figures["delivery_rate_bits_per_second"],
+        figures.cwnd_packets,
+        figures.ssthresh_packets,
+        us(figures.srtt_us),
+        us(figures.min_rtt_us),
+        figures.delivery_rate_bits_per_second,
         of("retransmissions"),
       ];
       // Between two looks nothing was seen.

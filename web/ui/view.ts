@@ -59,7 +59,10 @@ function put(element: HTMLElement, name: string, value: string | number | boolea
 /** Puts a view at the end of an element. */
 export function place(parent: Element, view: View): void {
   if (typeof view === "function") follow(parent, view);
-  else if (Array.isArray(view)) view.forEach((one) => place(parent, one));
+  else if (Array.isArray(view))
+    view.forEach((one) => {
+      place(parent, one);
+    });
   else if (view instanceof Node) parent.append(view);
   else if (view !== null && view !== undefined && view !== false && view !== true) parent.append(String(view));
 }

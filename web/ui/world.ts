@@ -83,12 +83,12 @@ function readResults(): void {
 }
 
 function hear(event: Record<string, unknown>): void {
-  switch (event["event"]) {
+  switch (event.event) {
     case "labs":
-      setLabs(event["labs"] as LabRow[]);
+      setLabs(event.labs as LabRow[]);
       break;
     case "visitors":
-      setVisitors(event["visitors"] as Visitor[]);
+      setVisitors(event.visitors as Visitor[]);
       break;
     case "results":
       readResults();
@@ -98,23 +98,23 @@ function hear(event: Record<string, unknown>): void {
       break;
     case "file":
       number += 1;
-      setDisk({ path: String(event["path"]), etag: (event["etag"] as string | null) ?? null, number });
+      setDisk({ path: String(event.path), etag: (event.etag as string | null) ?? null, number });
       break;
     case "job": {
-      const job = event["job"] as Job;
+      const job = event.job as Job;
       setJobs((all) => {
         const before = all[job.id]?.lines ?? [];
-        const first = Number(event["first"] ?? 0);
+        const first = Number(event.first ?? 0);
         const lines = [
           ...before.slice(0, first === 0 ? 0 : undefined),
-          ...((event["lines"] as string[] | undefined) ?? []),
+          ...((event.lines as string[] | undefined) ?? []),
         ].slice(-MOST_LINES);
         return { ...all, [job.id]: { ...job, lines } };
       });
       break;
     }
     case "bye":
-      setLasting(String(event["message"] ?? "the server has ended"));
+      setLasting(String(event.message ?? "the server has ended"));
       break;
     default:
   }

@@ -96,7 +96,10 @@ export function actions({ source, checked, fresh, chosen, select, inSight }: Giv
   return {
     checked: () => {
       waiting.shift()?.();
-      if (waiting.length === 0) idlers.splice(0).forEach((done) => done());
+      if (waiting.length === 0)
+        idlers.splice(0).forEach((done) => {
+          done();
+        });
     },
     idle: () => (waiting.length === 0 ? Promise.resolve() : new Promise((done) => idlers.push(done))),
     addNode: soon((kind: string) => {
@@ -207,7 +210,7 @@ export function actions({ source, checked, fresh, chosen, select, inSight }: Giv
       }
       const links = new Set(linkNames());
       const made: (Change | null)[] = copied.nodes.map(({ name, text }) =>
-        newNode(names.get(name) ?? name, text !== null && text.startsWith("{") ? text : "{}"),
+        newNode(names.get(name) ?? name, text?.startsWith("{") ? text : "{}"),
       );
       for (const { name, text, ends } of copied.links) {
         const other = freeName(links, name);

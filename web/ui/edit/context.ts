@@ -15,7 +15,7 @@ export function contextAt(text: string, at: number): Context {
   const path: string[] = [];
   let indent = line.search(/\S/) < 0 ? line.length : line.search(/\S/);
   const dashes = /^(\s*)((?:-\s+)*)/.exec(line);
-  if (dashes && dashes[2]) indent = (dashes[1] ?? "").length + 1;
+  if (dashes?.[2]) indent = (dashes[1] ?? "").length + 1;
   for (let end = start - 1, least = indent; end > 0 && least > 0; ) {
     const begin = text.lastIndexOf("\n", end - 1) + 1;
     const above = text.slice(begin, end);

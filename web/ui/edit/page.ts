@@ -285,8 +285,8 @@ function editor(path: string, loaded: Loaded): View {
       setDirty(source.text() !== base);
     } catch (error) {
       if (!(error instanceof Refusal) || error.status !== 412) throw error;
-      const theirs = error.body["text"];
-      if (typeof theirs === "string") take(plain(theirs), String(error.body["etag"]));
+      const theirs = error.body.text;
+      if (typeof theirs === "string") take(plain(theirs), String(error.body.etag));
       else {
         removed();
         throw new Error("nothing was saved: the file is not there any more");

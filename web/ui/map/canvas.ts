@@ -266,16 +266,18 @@ export class MapCanvas {
   private tell(): void {
     const nodes = String(this.graph.spots.length);
     const now = performance.now();
-    if (this.element.dataset["nodes"] === nodes && now - this.told < 250) return;
+    if (this.element.dataset.nodes === nodes && now - this.told < 250) return;
     this.told = now;
-    this.element.dataset["nodes"] = nodes;
-    this.element.dataset["frames"] = String(this.frames);
+    this.element.dataset.nodes = nodes;
+    this.element.dataset.frames = String(this.frames);
   }
 
   private paintLasso(): void {
     const { pen } = this;
     pen.beginPath();
-    this.lasso.forEach(([x, y], place) => (place ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+    this.lasso.forEach(([x, y], place) => {
+      place ? pen.lineTo(x, y) : pen.moveTo(x, y);
+    });
     pen.closePath();
     pen.strokeStyle = this.c.link;
     pen.lineWidth = 1.5;

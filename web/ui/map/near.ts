@@ -22,8 +22,12 @@ export class Near {
     this.size = Number.isFinite(area)
       ? Math.max(Math.sqrt((area * PER_CELL) / Math.max(graph.spots.length, 1)), 1e-3)
       : 1;
-    graph.spots.forEach(({ x, y }, place) => this.cell(this.column(x), this.row(y)).spots.push(place));
-    graph.lines.forEach((_, place) => this.enter(place));
+    graph.spots.forEach(({ x, y }, place) => {
+      this.cell(this.column(x), this.row(y)).spots.push(place);
+    });
+    graph.lines.forEach((_, place) => {
+      this.enter(place);
+    });
   }
 
   /** The named node within `reach` of a point that is nearest, else the line; in places of the map. */

@@ -227,7 +227,9 @@ function placeWords(
       names.push({ sprite, x: x - width / 2, y: y + size + 1 });
   };
   const order = graph.spots.map((_, place) => place);
-  order.filter(first).forEach((place) => name(place, true));
+  order.filter(first).forEach((place) => {
+    name(place, true);
+  });
   const words = (chosen: boolean): void => {
     for (const [link, places] of graph.byLink) {
       if (marked.links.has(link) !== chosen) continue;
@@ -248,7 +250,9 @@ function placeWords(
     order
       .filter((place) => !first(place))
       .sort((a, b) => (graph.spots[b]?.links.length ?? 0) - (graph.spots[a]?.links.length ?? 0))
-      .forEach((place) => name(place, false));
+      .forEach((place) => {
+        name(place, false);
+      });
   if (camera.scale > 45) words(false);
   return names;
 }

@@ -165,8 +165,8 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
         pen,
         c,
       );
-      map.element.dataset["at"] = String(at());
-      map.element.dataset["shown"] = String(shown.length);
+      map.element.dataset.at = String(at());
+      map.element.dataset.shown = String(shown.length);
       return null;
     },
     hit: (x, y) => {
@@ -191,7 +191,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
           ? `${whole(stretch.packets.n)} of ${whole(stretch.packets.found)} packets of this stretch are drawn: queues are shown too short. Slow down to see all.`
           : "",
       );
-      map.element.dataset["took"] = reader.took.toFixed(1);
+      map.element.dataset.took = reader.took.toFixed(1);
       map.draw();
     },
     (message) => tell(message, true),

@@ -11,7 +11,9 @@ export function curves(make: (plot: typeof LivePlot) => LivePlot[], changed: Acc
   let made: LivePlot[] = [];
   onCleanup(() => {
     gone = true;
-    made.forEach((plot) => plot.destroy());
+    made.forEach((plot) => {
+      plot.destroy();
+    });
   });
   import("./live").then(
     (live) => {
@@ -23,7 +25,9 @@ export function curves(make: (plot: typeof LivePlot) => LivePlot[], changed: Acc
   );
   createEffect(() => {
     changed();
-    made.forEach((plot) => plot.update());
+    made.forEach((plot) => {
+      plot.update();
+    });
   });
   return host;
 }

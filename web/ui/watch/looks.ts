@@ -12,7 +12,9 @@ export type Mode = (typeof MODES)[number];
 /** Which samples belong to a link: pipes have the order of the lab file, own ones first. */
 export function pipesOf(topology: Topology, flows: readonly Flow[]): Map<string, number[]> {
   const known = new Map<string, number[]>(topology.links.map(({ name }) => [name, []]));
-  flows.forEach((flow, place) => flow.total.pipe === null && known.get(flow.total.link)?.push(place));
+  flows.forEach((flow, place) => {
+    if (flow.total.pipe === null) known.get(flow.total.link)?.push(place);
+  });
   return known;
 }
 

@@ -276,7 +276,9 @@ export class Moving {
     if (!total) return new Float32Array(0);
     const { lines, back } = wayOf(map, total);
     const made = new Float32Array(lines.length * ROW);
-    lines.forEach((line, place) => made.set(stretch(map, line, back), place * ROW));
+    lines.forEach((line, place) => {
+      made.set(stretch(map, line, back), place * ROW);
+    });
     this.ways.set(pipe, made);
     return made;
   }
@@ -287,8 +289,8 @@ export class Moving {
     this.told = ms;
     const { dataset } = this.map().element;
     const [dots, fell] = [String(this.dots.length), String(this.fell)];
-    if (dataset["dots"] !== dots) dataset["dots"] = dots;
-    if (dataset["fell"] !== fell) dataset["fell"] = fell;
+    if (dataset.dots !== dots) dataset.dots = dots;
+    if (dataset.fell !== fell) dataset.fell = fell;
     return null;
   }
 }

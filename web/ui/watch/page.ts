@@ -53,8 +53,8 @@ async function sceneOf(name: string, lab: Lab): Promise<Scene> {
   const topology = lab.topology();
   const row = (await api.labs()).find((one) => one.name === name);
   const known = (scene: Scene | null): scene is Scene =>
-    scene !== null &&
     topology !== null &&
+    scene !== null &&
     topology.nodes.every((node) => scene.nodes.some((one) => one.name === node.name));
   if (row?.path) {
     const { scene } = await api.check(row.path, null).catch(() => ({ scene: null }));

@@ -67,6 +67,11 @@ function connections(lab: Lab, nodes: readonly string[] | null, book: FlowBook):
       (usual && all.includes(usual) ? usual : null)
     );
   });
+  /** What is known of a connection changes with each sample of all. */
+  const followed = <T>(value: () => T): T => {
+    tcp.all();
+    return value();
+  };
   return [
     () => (tcp.refused() ? el("p", { class: "note" }, tcp.refused()) : null),
     () => (tcp.failures() ? el("p", { class: "note lines" }, tcp.failures()) : null),
@@ -138,7 +143,7 @@ function connections(lab: Lab, nodes: readonly string[] | null, book: FlowBook):
     const name = (): string => (nodes ? endWords(one.now.remote, names()) : connectionName(one, names()));
     return el(
       "tr",
-      { class: () => (tcp.all(), one.ended ? "ended" : "") },
+      { class: () => followed(() => (one.ended ? "ended" : "")) },
       el(
         "th",
         { scope: "row" },
@@ -157,12 +162,10 @@ function connections(lab: Lab, nodes: readonly string[] | null, book: FlowBook):
             "aria-pressed": () => String(chosen() === one),
           },
         ),
-        el(
-          "small",
-          {},
-          () => (
-            tcp.all(),
-            `${one.now.congestion}, ${one.ended ? "ended" : one.now.state}${one.now.ca_state === "open" || one.ended ? "" : `, ${one.now.ca_state}`}`
+        el("small", {}, () =>
+          followed(
+            () =>
+              `${one.now.congestion}, ${one.ended ? "ended" : one.now.state}${one.now.ca_state === "open" || one.ended ? "" : `, ${one.now.ca_state}`}`,
           ),
         ),
       ),
@@ -188,12 +191,10 @@ function connections(lab: Lab, nodes: readonly string[] | null, book: FlowBook):
       "section",
       { "aria-labelledby": "connection-heading" },
       el("h3", { id: "connection-heading", class: "what" }, () => connectionName(one, names())),
-      el(
-        "p",
-        { class: "under" },
-        () => (
-          tcp.all(),
-          `${one.now.congestion}, ${one.ended ? "has ended" : one.now.state}, ${bytes(carried(one))} carried${one.now.app_limited && !one.ended ? "; the program has nothing to send" : ""}`
+      el("p", { class: "under" }, () =>
+        followed(
+          () =>
+            `${one.now.congestion}, ${one.ended ? "has ended" : one.now.state}, ${bytes(carried(one))} carried${one.now.app_limited && !one.ended ? "; the program has nothing to send" : ""}`,
         ),
       ),
       curves(

@@ -23,6 +23,7 @@ const CONNECTING = "connecting…";
 
 const letters = (): number => (document.documentElement.hasAttribute("data-present") ? ENLARGED : LETTERS);
 /** Without what would be a command to the terminal, but for ends of lines. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const plain = (text: string): string => text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ");
 
 /** What a terminal shows: a new program, a shell of before, or what is left of one that has ended. */
@@ -151,7 +152,7 @@ export class NodeTerminal {
     if (typeof data !== "string") {
       const bytes = new Uint8Array(data);
       this.bytes += bytes.length;
-      this.element.dataset["bytes"] = String(this.bytes);
+      this.element.dataset.bytes = String(this.bytes);
       this.before = Math.max(0, this.before - bytes.length);
       const isLastOfBefore = this.isReplaying && this.before === 0;
       this.term.write(bytes, () => {

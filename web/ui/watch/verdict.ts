@@ -10,12 +10,12 @@ import { eventRow } from "./lists";
 /** Events that say that something did not go as it should. */
 export function troubles(events: readonly Happened[], allowedNs = 10e6): Happened[] {
   return events.filter(({ what, details }) => {
-    const code = details["exit_code"] ?? details["code"];
+    const code = details.exit_code ?? details.code;
     return (
-      Number(details["lateness_ns"] ?? 0) > allowedNs ||
+      Number(details.lateness_ns ?? 0) > allowedNs ||
       what === "node_gone" ||
       /fail|not ready|gone|stalled/.test(what) ||
-      (what === "ended" && typeof code === "number" && code !== 0 && details["stopped"] !== true)
+      (what === "ended" && typeof code === "number" && code !== 0 && details.stopped !== true)
     );
   });
 }
