@@ -1,29 +1,19 @@
 // The map on a canvas: places, lines and what moves on them; moved, enlarged and chosen from by pointer and keys.
 import { h } from "../../components/dom";
 import { announce } from "../../components/download";
-import { counted } from "../../components/format";
 import { onTheme } from "../../components/theme";
 import { Camera } from "./camera";
 import { type Colours, colours, Sprites } from "./glyphs";
-import { type Graph, type Line, type Look, toward, within } from "./model";
+import { type Chosen, Hand, type HandOptions } from "./hand";
+import { type Graph, type Line, type Look, toward } from "./model";
 import { Near } from "./near";
 import { type Name, paintNames, paintStill } from "./still";
 
-export interface Chosen {
-  nodes: Set<string>;
-  links: Set<string>;
-}
-export interface MapOptions {
+export interface MapOptions extends HandOptions {
   label: string;
   choose: (chosen: Chosen, open: boolean) => void;
-  /** What is said of a node or link under the pointer. */
-  words: (what: { node?: string; link?: string }) => string;
-  /** A node was moved to another place. */
-  move?: (moved: Map<string, [number, number]>) => void;
   /** Draws what moves, above all that does not. After how many ms it wants to go on, or null. */
   over?: (map: MapCanvas, pen: CanvasRenderingContext2D, colours: Colours) => number | null;
-  /** A press in the middle of nothing, or of what `over` drew; true: it was meant. */
-  hit?: (x: number, y: number) => boolean;
   key?: (event: KeyboardEvent) => boolean;
 }
 
@@ -58,8 +48,7 @@ export class MapCanvas {
   private at = 0;
   private atLine = -1;
   private focused = false;
-  private lassoing = false;
-  private lasso: [number, number][] = [];
+  private readonly hand: Hand;
   private readonly resize: ResizeObserver;
   private readonly forget: () => void;
   frames = 0;
@@ -84,6 +73,7 @@ export class MapCanvas {
     this.forget = () => {
       alive = false;
     };
+    this.hand = this.makeHand();
     this.listen();
   }
 
@@ -169,9 +159,7 @@ export class MapCanvas {
   }
 
   beginLasso(): void {
-    this.lassoing = true;
-    this.canvas.style.cursor = "crosshair";
-    announce("lasso: draw around nodes; Escape ends it");
+    this.hand.beginLasso();
   }
 
   place(spot: { x: number; y: number }): [number, number] {
@@ -252,7 +240,7 @@ export class MapCanvas {
     pen.setTransform(camera.ratio, 0, 0, camera.ratio, 0, 0);
     const again = this.options.over?.(this, pen, this.c) ?? null;
     paintNames(pen, this.names, camera.ratio);
-    if (this.lasso.length > 1) this.paintLasso();
+    this.hand.paint(pen, this.c.link);
     this.frames += 1;
     clearTimeout(this.waiting);
     if (again === 0) this.draw();
@@ -272,20 +260,6 @@ export class MapCanvas {
     this.element.dataset.frames = String(this.frames);
   }
 
-  private paintLasso(): void {
-    const { pen } = this;
-    pen.beginPath();
-    this.lasso.forEach(([x, y], place) => {
-      place ? pen.lineTo(x, y) : pen.moveTo(x, y);
-    });
-    pen.closePath();
-    pen.strokeStyle = this.c.link;
-    pen.lineWidth = 1.5;
-    pen.setLineDash([5, 4]);
-    pen.stroke();
-    pen.setLineDash([]);
-  }
-
   private find(x: number, y: number): { node?: string; link?: string } {
     this.near ??= new Near(this.graph);
     return this.near.find(...this.camera.under(x, y), {
@@ -294,166 +268,37 @@ export class MapCanvas {
     });
   }
 
-  private listen(): void {
-    const at = (event: PointerEvent | WheelEvent | MouseEvent): [number, number] => {
-      const box = this.canvas.getBoundingClientRect();
-      return [(event.clientX - box.left) / this.enlarged, (event.clientY - box.top) / this.enlarged];
-    };
-    let from: {
-      x: number;
-      y: number;
-      found: { node?: string; link?: string };
-      more: boolean;
-      far: boolean;
-      mapX: number;
-      mapY: number;
-      nodes: Map<string, [number, number]>;
-    } | null = null;
-    const fingers = new Map<number, [number, number]>();
-    this.canvas.addEventListener("pointerdown", (event) => {
-      this.canvas.setPointerCapture(event.pointerId);
-      const [x, y] = at(event);
-      fingers.set(event.pointerId, [x, y]);
-      if (this.lassoing) {
-        this.lasso = [[x, y]];
-        return;
-      }
-      if (fingers.size > 1 || event.button > 1) return;
-      const found = this.find(x, y);
-      const held =
-        found.node === undefined || !this.options.move
-          ? []
-          : this.chosen.nodes.has(found.node)
-            ? [...this.chosen.nodes]
-            : [found.node];
-      const nodes = new Map<string, [number, number]>();
-      for (const name of held) {
-        const spot = this.graph.spots[this.graph.byNode.get(name) ?? -1];
-        if (spot) nodes.set(name, [spot.x, spot.y]);
-      }
-      from = {
-        x,
-        y,
-        found,
-        more: event.shiftKey || event.ctrlKey || event.metaKey,
-        far: false,
-        mapX: this.camera.x,
-        mapY: this.camera.y,
-        nodes,
-      };
-    });
-    this.canvas.addEventListener("pointermove", (event) => {
-      const [x, y] = at(event);
-      const was = fingers.get(event.pointerId);
-      if (was && fingers.size === 2) {
-        const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1] ?? was;
-        this.zoom(
-          Math.hypot(x - other[0], y - other[1]) / (Math.hypot(was[0] - other[0], was[1] - other[1]) || 1),
-          (x + other[0]) / 2,
-          (y + other[1]) / 2,
-        );
-        from = null;
-      }
-      if (was) fingers.set(event.pointerId, [x, y]);
-      if (this.lassoing && this.lasso.length > 0) {
-        this.lasso.push([x, y]);
-        this.draw();
-      } else if (from) {
-        if (Math.hypot(x - from.x, y - from.y) > 4) from.far = true;
-        if (!from.far) return;
-        if (from.nodes.size > 0) this.carry(from.nodes, (x - from.x) / this.scale, (y - from.y) / this.scale);
-        else {
-          [this.camera.x, this.camera.y] = [from.mapX + x - from.x, from.mapY + y - from.y];
-          this.moved = true;
-        }
+  private makeHand(): Hand {
+    const { canvas, camera, options, chosen } = this;
+    return new Hand({
+      canvas,
+      tip: this.tip,
+      camera,
+      chosen,
+      options,
+      enlarged: () => this.enlarged,
+      find: (x, y) => this.find(x, y),
+      zoom: (factor, x, y) => this.zoom(factor, x, y),
+      choose: (nodes, links, open) => this.choose(nodes, links, open),
+      draw: () => this.draw(),
+      moved: (isMap) => {
+        this.moved ||= isMap;
         this.renew(true);
-      } else if (event.pointerType === "mouse") this.hover(x, y);
-    });
-    const end = (event: PointerEvent): void => {
-      fingers.delete(event.pointerId);
-      if (this.lassoing && this.lasso.length > 0) this.endLasso();
-      else if (from?.far && from.nodes.size > 0)
-        this.options.move?.(
-          new Map(
-            [...from.nodes.keys()].map((name) => {
-              const spot = this.graph.spots[this.graph.byNode.get(name) ?? -1];
-              return [name, [spot?.x ?? 0, spot?.y ?? 0]] as const;
-            }),
-          ),
-        );
-      else if (from && !from.far) this.pressed(from);
-      from = null;
-    };
-    this.canvas.addEventListener("pointerup", end);
-    this.canvas.addEventListener("pointercancel", (event) => {
-      fingers.delete(event.pointerId);
-      from = null;
-    });
-    this.canvas.addEventListener("pointerleave", () => {
-      this.tip.hidden = true;
-    });
-    this.canvas.addEventListener("dblclick", (event) => {
-      const found = this.find(...at(event));
-      if (found.node !== undefined) this.choose([found.node], [], true);
-      else if (found.link !== undefined) this.choose([], [found.link], true);
-    });
-    this.canvas.addEventListener(
-      "wheel",
-      (event) => {
-        event.preventDefault();
-        this.zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0016)), ...at(event));
       },
-      { passive: false },
-    );
-    this.element.addEventListener("focus", () => {
-      this.focused = this.element.matches(":focus-visible");
+    });
+  }
+
+  private listen(): void {
+    const { element } = this;
+    element.addEventListener("focus", () => {
+      this.focused = element.matches(":focus-visible");
       this.renew();
     });
-    this.element.addEventListener("blur", () => {
+    element.addEventListener("blur", () => {
       this.focused = false;
       this.renew();
     });
-    this.element.addEventListener("keydown", (event) => this.press(event));
-  }
-
-  private carry(nodes: Map<string, [number, number]>, dx: number, dy: number): void {
-    for (const [name, [x, y]] of nodes) {
-      const spot = this.graph.spots[this.graph.byNode.get(name) ?? -1];
-      if (spot) [spot.x, spot.y] = [x + dx, y + dy];
-    }
-  }
-
-  private pressed(from: { x: number; y: number; found: { node?: string; link?: string }; more: boolean }): void {
-    if (this.options.hit?.(from.x, from.y)) return;
-    const { node, link } = from.found;
-    const nodes = new Set(from.more ? this.chosen.nodes : []);
-    const links = new Set(from.more ? this.chosen.links : []);
-    if (node !== undefined && !nodes.delete(node)) nodes.add(node);
-    if (link !== undefined && !links.delete(link)) links.add(link);
-    this.choose(nodes, links);
-  }
-
-  private endLasso(): void {
-    const inside = this.graph.spots
-      .filter((spot) => spot.name !== "" && within(this.place(spot), this.lasso))
-      .map(({ name }) => name);
-    this.lasso = [];
-    this.lassoing = false;
-    this.canvas.style.cursor = "";
-    announce(`chosen: ${counted(inside.length, "node")}`);
-    this.choose(inside, []);
-  }
-
-  private hover(x: number, y: number): void {
-    const found = this.find(x, y);
-    const is = found.node !== undefined || found.link !== undefined;
-    this.canvas.style.cursor = this.lassoing ? "crosshair" : is ? "pointer" : "grab";
-    this.tip.hidden = !is;
-    if (!is) return;
-    this.tip.textContent = this.options.words(found);
-    const place = (at: number, room: number, least: number): number =>
-      Math.min(at * this.enlarged + 14, room * this.enlarged - least);
-    this.tip.style.transform = `translate(${place(x, this.camera.width, 230)}px, ${place(y, this.camera.height, 60)}px)`;
+    element.addEventListener("keydown", (event) => this.press(event));
   }
 
   private press(event: KeyboardEvent): void {
@@ -483,9 +328,8 @@ export class MapCanvas {
       Enter: () => this.take(true),
       " ": () => this.take(false),
     };
-    if (event.key === "Escape" && (this.lassoing || this.chosen.nodes.size + this.chosen.links.size > 0)) {
-      this.lassoing = false;
-      this.lasso = [];
+    if (event.key === "Escape" && (this.hand.lassoing || this.chosen.nodes.size + this.chosen.links.size > 0)) {
+      this.hand.forgetLasso();
       this.choose([], []);
       return;
     }
