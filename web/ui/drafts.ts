@@ -2,8 +2,10 @@
 import { createSignal } from "./view";
 
 export interface Draft {
-  text: string /** What the file was before. */;
-  base: string /** Null: there was no file. */;
+  text: string;
+  /** What the file was before. */
+  base: string;
+  /** Null: there was no file. */
   etag: string | null;
 }
 

@@ -2,7 +2,8 @@
 import type { Key, Keys, Kind } from "../api";
 
 export interface Context {
-  path: string[] /** The key whose value is being written; null: a key is. */;
+  path: string[];
+  /** The key whose value is being written; null: a key is. */
   key: string | null;
   from: number;
   word: string;

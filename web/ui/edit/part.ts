@@ -21,104 +21,117 @@ const USUAL: Record<"nodes" | "links", string[]> = {
   links: ["rate", "delay", "loss", "queue", "mtu", "forward", "backward"],
 };
 
+type Kind = "nodes" | "links";
+
+const one = (kind: Kind): string => (kind === "nodes" ? "node" : "link");
+
 /** The form follows the name of what is chosen, and stays when that gets another one or another of its kind is chosen: so does the focus. */
-export function partForm({ chosen, checked, fresh, act, edit }: Given): View {
-  const { nodes, links } = untrack(chosen);
-  if (nodes.length + links.length === 0) return null;
-  if (nodes.length + links.length > 1) {
-    return el(
-      "section",
-      { class: "part", "aria-label": "what is chosen" },
-      el(
-        "p",
-        {},
-        [nodes.length > 0 ? counted(nodes.length, "node") : "", links.length > 0 ? counted(links.length, "link") : ""]
-          .filter(Boolean)
-          .join(", "),
-      ),
-      edit
-        ? el(
-            "div",
-            { class: "controls" },
-            press("Row", () => act.align("row")),
-            press("Column", () => act.align("column")),
-            press("Circle", () => act.align("circle")),
-            press("Copy", act.copy),
-            press("Remove", act.removeChosen, { class: "danger" }),
-          )
-        : null,
+export function partForm(given: Given): View {
+  const { nodes, links } = untrack(given.chosen);
+  const count = nodes.length + links.length;
+  if (count === 0) return null;
+  return count > 1 ? several(given, nodes, links) : single(given, nodes.length === 1 ? "nodes" : "links");
+}
+
+const several = ({ act, edit }: Given, nodes: string[], links: string[]): View =>
+  el(
+    "section",
+    { class: "part", "aria-label": "what is chosen" },
+    el(
+      "p",
+      {},
+      [nodes.length > 0 ? counted(nodes.length, "node") : "", links.length > 0 ? counted(links.length, "link") : ""]
+        .filter(Boolean)
+        .join(", "),
+    ),
+    edit
+      ? el(
+          "div",
+          { class: "controls" },
+          press("Row", () => act.align("row")),
+          press("Column", () => act.align("column")),
+          press("Circle", () => act.align("circle")),
+          press("Copy", act.copy),
+          press("Remove", act.removeChosen, { class: "danger" }),
+        )
+      : null,
+  );
+
+/** A node or link of the text, as it is chosen now. */
+class Part {
+  readonly name: () => string;
+  /** The text in which the name stands: what has just been added or renamed is shown as it was until the text has been checked. */
+  private readonly text: () => { name: string; text: string; tree: Tree | null };
+
+  constructor(
+    readonly given: Given,
+    readonly kind: Kind,
+  ) {
+    const { chosen, checked, fresh } = given;
+    this.name = createMemo((before: string) => chosen()[kind][0] ?? before, "");
+    this.text = createMemo(
+      (before: { name: string; text: string; tree: Tree | null }) => {
+        const [now, tree] = [this.name(), checked()?.tree ?? null];
+        const stands =
+          entryAt(tree, [kind, now]) !== null || checked()?.scene?.[kind].some((one) => one.name === now) === true;
+        return stands ? { name: now, text: fresh(), tree } : before;
+      },
+      { name: "", text: "", tree: null },
     );
   }
-  const kind = nodes.length === 1 ? ("nodes" as const) : ("links" as const);
-  const name = createMemo((before: string) => chosen()[kind][0] ?? before, "");
+
+  value(key: string): string {
+    const { name, text, tree } = this.text();
+    return shown(text, tree, [this.kind, name, key]);
+  }
+
+  change(key: string, text: string): void {
+    const { act } = this.given;
+    if (text === "") act.unset([this.kind, this.name(), key]);
+    else act.set([this.kind, this.name(), key], text);
+  }
+
+  /** Whether the file has no entry of it, but something that makes it. */
+  isGenerated(): boolean {
+    const found = this.given.checked();
+    return !!found?.tree && !valueAt(found.tree, [this.kind]) && (found.scene?.[this.kind].length ?? 0) > 0;
+  }
+
+  /** The keys that have a field: all of them, or the usual ones and those that are set. */
+  keys(all: boolean): Key[] {
+    const usual = USUAL[this.kind];
+    const rank = (key: Key): number => {
+      const place = usual.indexOf(key.name);
+      return place < 0 ? 99 : place;
+    };
+    return section(one(this.kind))
+      .filter((key) => key.name !== "ends" && (all || rank(key) < 5 || this.value(key.name) !== ""))
+      .sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+function single(given: Given, kind: Kind): View {
+  const { act, edit } = given;
+  const part = new Part(given, kind);
   const [all, setAll] = createSignal(false);
   const [help, setHelp] = createSignal("");
   createRenderEffect(
-    on(name, () => {
+    on(part.name, () => {
       setAll(false);
       setHelp("");
     }),
   );
-  const id = freshId("name");
-  const generated = createMemo(() => {
-    const tree = checked()?.tree;
-    return tree !== null && tree !== undefined && !valueAt(tree, [kind]) && (checked()?.scene?.[kind].length ?? 0) > 0;
-  });
-  /** The text in which the name stands: what has just been added or renamed is shown as it was until the text has been checked. */
-  const text = createMemo(
-    (before: { name: string; text: string; tree: Tree | null }) => {
-      const [now, tree] = [name(), checked()?.tree ?? null];
-      const stands =
-        entryAt(tree, [kind, now]) !== null || checked()?.scene?.[kind].some((one) => one.name === now) === true;
-      return stands ? { name: now, text: fresh(), tree } : before;
-    },
-    { name: "", text: "", tree: null },
-  );
-  const value = (key: string): string => shown(text().text, text().tree, [kind, text().name, key]);
-  const wanted = createMemo((): Key[] => {
-    const table = section(kind === "nodes" ? "node" : "link").filter(({ name: key }) => key !== "ends");
-    const rank = (key: Key): number => {
-      const place = USUAL[kind].indexOf(key.name);
-      return place < 0 ? 99 : place;
-    };
-    const set = (key: Key): boolean => value(key.name) !== "";
-    return all()
-      ? [...table].sort((a, b) => rank(a) - rank(b))
-      : table.filter((key) => rank(key) < 5 || set(key)).sort((a, b) => rank(a) - rank(b));
-  });
-  // Fields stay while the text changes, and with them where the reader is.
-  const one = (key: Key): View =>
-    keyed(
-      createMemo(() => value(key.name).includes("\n")),
-      (lines) =>
-        field({
-          key,
-          lines,
-          value: () => value(key.name),
-          placeholder: `e.g. ${exampleOf(key)}`.slice(0, 60),
-          disabled: !edit,
-          help: setHelp,
-          change: (text) =>
-            text === "" ? act.unset([kind, name(), key.name]) : act.set([kind, name(), key.name], text),
-        }),
-    );
-  const input = el("input", {
-    id,
-    type: "text",
-    value: name,
-    spellcheck: "false",
-    disabled: !edit,
-    onfocus: () => setHelp("Its name; with another one, the file names it so wherever it is meant."),
-    onchange: () => act.rename(kind, name(), input.value.trim()),
-  });
+  const generated = createMemo(() => part.isGenerated());
+  const wanted = createMemo(() => part.keys(all()));
   return el(
     "section",
-    { class: "part", "aria-label": () => `${kind === "nodes" ? "node" : "link"} ${name()}` },
+    { class: "part", "aria-label": () => `${one(kind)} ${part.name()}` },
     el(
       "div",
       { class: "fields" },
-      el("div", { class: "field" }, el("label", { for: id }, kind === "nodes" ? "node" : "link"), input),
-      each(wanted, one),
+      nameField(part, setHelp),
+      // Fields stay while the text changes, and with them where the reader is.
+      each(wanted, (key) => keyField(part, key, setHelp)),
     ),
     () =>
       generated()
@@ -132,7 +145,36 @@ export function partForm({ chosen, checked, fresh, act, edit }: Given): View {
         () => (all() ? "Fewer keys" : "All keys"),
         () => setAll(!all()),
       ),
-      edit ? press(`Remove this ${kind === "nodes" ? "node" : "link"}`, act.removeChosen, { class: "danger" }) : null,
+      edit ? press(`Remove this ${one(kind)}`, act.removeChosen, { class: "danger" }) : null,
     ),
   );
 }
+
+function nameField({ given, kind, name }: Part, help: (text: string) => void): View {
+  const id = freshId("name");
+  const input = el("input", {
+    id,
+    type: "text",
+    value: name,
+    spellcheck: "false",
+    disabled: !given.edit,
+    onfocus: () => help("Its name; with another one, the file names it so wherever it is meant."),
+    onchange: () => given.act.rename(kind, name(), input.value.trim()),
+  });
+  return el("div", { class: "field" }, el("label", { for: id }, one(kind)), input);
+}
+
+const keyField = (part: Part, key: Key, help: (text: string) => void): View =>
+  keyed(
+    createMemo(() => part.value(key.name).includes("\n")),
+    (lines) =>
+      field({
+        key,
+        lines,
+        value: () => part.value(key.name),
+        placeholder: `e.g. ${exampleOf(key)}`.slice(0, 60),
+        disabled: !part.given.edit,
+        help,
+        change: (text) => part.change(key.name, text),
+      }),
+  );
