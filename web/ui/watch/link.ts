@@ -1,31 +1,18 @@
 // What one link does and is set to, and what can be done to it.
-import { rate, digits as rounded, share, span, whole } from "../../components/format";
+import { rate, digits as rounded, share, whole } from "../../components/format";
 import { api, captureUrl } from "../api";
 import type { TopologyLink } from "../control";
 import { flowWords } from "../ends";
-import { exampleOf, field, flow, section } from "../forms";
 import type { Flow, Lab } from "../lab";
 import { swatch } from "../map/dots";
 import { endsOf } from "../tcp";
 import { attempt } from "../tell";
-import {
-  type Accessor,
-  createMemo,
-  createRenderEffect,
-  createSignal,
-  each,
-  el,
-  keyed,
-  onCleanup,
-  press,
-  type View,
-} from "../view";
+import { type Accessor, createMemo, createSignal, each, el, keyed, onCleanup, press, type View } from "../view";
 import { may } from "../world";
 import { count, curves } from "./curves";
 import type { FlowBook } from "./flows";
+import { settings } from "./settings";
 import { namesIn } from "./tcp";
-
-type Way = "both" | "forward" | "backward";
 
 export function linkPanel(
   lab: Lab,
@@ -207,207 +194,6 @@ function flowsOn(lab: Lab, name: string, book: FlowBook, open: (ends: string) =>
   );
 }
 
-/** Keys that have a slider: from, to, and how a place on it becomes a value. */
-const SLIDERS: Record<string, { text: (part: number) => string; part: (text: string) => number }> = {
-  rate: {
-    text: (part) =>
-      digits(10 ** (4 + part * 6), [
-        [1e9, "Gbit/s"],
-        [1e6, "Mbit/s"],
-        [1e3, "kbit/s"],
-      ]),
-    part: (text) =>
-      (Math.log10(Math.max(scaled(text, { "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9 }), 1)) - 4) / 6,
-  },
-  delay: {
-    text: (part) =>
-      part <= 0
-        ? "0 ms"
-        : digits(10 ** (5 + part * 4), [
-            [1e6, "ms"],
-            [1e3, "us"],
-          ]),
-    part: (text) => {
-      const ns = scaled(text, { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 });
-      return ns <= 0 ? 0 : (Math.log10(ns) - 5) / 4;
-    },
-  },
-  loss: {
-    text: (part) => `${(part ** 3 * 50).toFixed(part < 0.3 ? 2 : 1).replace(/\.?0+$/, "") || "0"} %`,
-    part: (text) => Math.cbrt(scaled(text, { "%": 1 }) / 50),
-  },
-};
-
-const digits = (value: number, units: [number, string][]): string => {
-  const [size, unit] =
-    units.find(([factor]) => value >= factor * 0.9995) ?? (units[units.length - 1] as [number, string]);
-  return `${Number((value / size).toPrecision(2))} ${unit}`;
-};
-
-function scaled(text: string, units: Record<string, number>): number {
-  const found = /^\s*([\d.]+)\s*(\S+)?\s*$/.exec(text);
-  return found ? Number(found[1]) * (units[found[2] ?? ""] ?? 1) : NaN;
-}
-
-/** A slider sends what it shows while it is moved, one change at a time. */
-const SLIDE_MS = 40;
-
-function settings(lab: Lab, link: Accessor<TopologyLink | null>, name: string): View {
-  const [way, setWay] = createSignal<Way>("both");
-  const [all, setAll] = createSignal(false);
-  const shared = (): boolean => link()?.pipes.some(({ direction }) => direction === "shared") ?? false;
-  const own = (wanted: Way) =>
-    link()?.pipes.filter(
-      ({ direction, pipe }) => pipe === null && (direction === wanted || direction === "shared" || wanted === "both"),
-    ) ?? [];
-  const value = (key: string): string => {
-    const values = [
-      ...new Set(
-        own(way()).map(({ settings }) =>
-          settings[key] === undefined ? "" : flow(settings[key]).replace(/^"|"$/g, ""),
-        ),
-      ),
-    ];
-    return values.length === 1 ? (values[0] ?? "") : "";
-  };
-  const differs = (key: string): boolean =>
-    new Set(own(way()).map(({ settings }) => JSON.stringify(settings[key]))).size > 1;
-  const send = (changes: [string, string][]): Promise<void> =>
-    lab.change(name, changes, way() === "both" || shared() ? undefined : way());
-  const up = (): boolean => own(way()).every((pipe) => pipe.up);
-  const usual = ["rate", "delay", "loss", "queue"];
-  const shown = (): string[] =>
-    all()
-      ? section("direction")
-          .map((key) => key.name)
-          .filter((key) => !["pipes", "netem", "tbf", "dummynet", "state"].includes(key))
-      : usual;
-  const list = createMemo(() => (section("direction").length === 0 ? "" : shown().join("\n")));
-  const names = createMemo(() => list().split("\n").filter(Boolean));
-  return el(
-    "section",
-    { class: "settings", "aria-labelledby": "settings-heading" },
-    el("h3", { id: "settings-heading" }, "Settings"),
-    el(
-      "div",
-      { class: "controls" },
-      () =>
-        shared()
-          ? null
-          : el(
-              "fieldset",
-              { class: "segmented" },
-              el("legend", { class: "away" }, "direction"),
-              (["both", "forward", "backward"] as const).map((one) =>
-                el(
-                  "label",
-                  {},
-                  el("input", {
-                    type: "radio",
-                    name: `way-${name}`,
-                    value: one,
-                    checked: () => way() === one,
-                    onchange: () => setWay(one),
-                  }),
-                  el("span", {}, one),
-                ),
-              ),
-            ),
-      press(
-        () => (up() ? "Cut" : "Heal"),
-        () => attempt(() => send([["state", up() ? "down" : "up"]])),
-      ),
-      press("Cut for 1 s", () => attempt(() => send([["down", "1 s"]])), {
-        hidden: () => !up(),
-        title: "of lab time; the lab heals it by itself",
-      }),
-    ),
-    // A field stays while values change: somebody may be typing into it.
-    each(names, (key) =>
-      setting(
-        key,
-        () => value(key),
-        () => differs(key),
-        send,
-      ),
-    ),
-    press(
-      () => (all() ? "Fewer settings" : "All settings"),
-      () => setAll(!all()),
-      { class: "plain" },
-    ),
-  );
-}
-
-function setting(
-  name: string,
-  value: () => string,
-  differs: () => boolean,
-  send: (changes: [string, string][]) => Promise<void>,
-): View {
-  const key = section("direction").find((one) => one.name === name) ?? {
-    name,
-    doc: "",
-    example: "",
-    required: false,
-    kind: {},
-  };
-  const change = (text: string): void => {
-    if (text !== "" && text !== value()) attempt(() => send([[name, text]]));
-  };
-  const made = field({
-    key,
-    value,
-    placeholder: () => (differs() ? "directions differ" : `not set, e.g. ${exampleOf(key)}`),
-    change,
-  });
-  const slider = SLIDERS[name];
-  if (!slider) return made;
-  const range = el("input", {
-    type: "range",
-    min: 0,
-    max: 1,
-    step: 0.01,
-    "aria-label": `${name} by a slider`,
-    class: "slider",
-  });
-  createRenderEffect(() => {
-    const part = slider.part(value());
-    range.setAttribute("aria-valuetext", value() || "not set");
-    // Who holds it decides where it is.
-    if (document.activeElement !== range)
-      range.value = String(Number.isFinite(part) ? Math.min(Math.max(part, 0), 1) : 0);
-  });
-  let busy = false;
-  let waiting: string | null = null;
-  const next = (text: string): void => {
-    if (busy) {
-      waiting = text;
-      return;
-    }
-    busy = true;
-    attempt(async () => {
-      try {
-        await send([[name, text]]);
-        await new Promise((done) => setTimeout(done, SLIDE_MS));
-      } finally {
-        busy = false;
-        const last = waiting;
-        waiting = null;
-        if (last !== null && last !== text) next(last);
-      }
-    });
-  };
-  range.addEventListener("input", () => {
-    const text = slider.text(Number(range.value));
-    range.setAttribute("aria-valuetext", text);
-    const box = range.parentElement?.querySelector<HTMLInputElement>("input[type=text]");
-    if (box) box.value = text;
-    next(text);
-  });
-  return el("div", { class: "slid" }, made, range);
-}
-
 function captures(lab: Lab, name: string, link: () => TopologyLink | null): View {
   const [command, setCommand] = createSignal("");
   const [way, setWay] = createSignal("");
@@ -464,5 +250,3 @@ function captures(lab: Lab, name: string, link: () => TopologyLink | null): View
     () => (command() ? el("pre", {}, command()) : null),
   );
 }
-
-export const delayWords = (ns: number): string => span(ns);

@@ -50,7 +50,8 @@ interface Dot {
   due: number;
   dropped: number;
   cause: string;
-  seen: boolean /** How long it is drawn on its way, in ns. */;
+  seen: boolean;
+  /** How long it is drawn on its way, in ns. */
   way: number;
 }
 

@@ -1,11 +1,15 @@
 // Whether the network is as described: what is known while the lab is up, and the verdict when it has ended.
 import { counted, span } from "../../components/format";
 import type { Report } from "../api";
-import type { Happened } from "../control";
+import type { Happened, SoFar } from "../control";
 import { dropsOf, type Lab } from "../lab";
+import { heads, number, scrolled } from "../tables";
 import { tasksView } from "../teach/tasks";
 import { createMemo, el, type View } from "../view";
 import { eventRow } from "./lists";
+
+/** Pipes with late packets that are listed. */
+const MOST_LATE = 12;
 
 /** Events that say that something did not go as it should. */
 export function troubles(events: readonly Happened[], allowedNs = 10e6): Happened[] {
@@ -30,41 +34,10 @@ export function verdictSoFar(lab: Lab): View {
   lab.watchVerdict();
   const wrong = createMemo(() => troubles(lab.events()));
   const drops = createMemo(() => lab.flows().reduce((sum, { total }) => sum + dropsOf(total), 0));
-  const latest = createMemo(() =>
-    [...(lab.soFar()?.pipes ?? [])]
-      .filter((pipe) => pipe.packets > 0)
-      .sort((a, b) => (b.p99_ns ?? 0) - (a.p99_ns ?? 0))
-      .slice(0, 12),
-  );
   const known = createMemo(() => lab.soFar()?.verdict ?? null);
   return [
     el("h2", {}, "So far"),
-    () =>
-      known()
-        ? [
-            el(
-              "p",
-              {},
-              el(
-                "span",
-                { class: `badge ${known()?.as_described ? "good" : "caution"}` },
-                judged(known()?.as_described ?? null),
-              ),
-            ),
-            el(
-              "ul",
-              {},
-              (known()?.findings ?? [])
-                .slice(0, 20)
-                .map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text)),
-            ),
-            el(
-              "ul",
-              {},
-              (known()?.causes ?? []).map((cause) => el("li", {}, `likely: ${cause}`)),
-            ),
-          ]
-        : el("p", { class: "none" }, "the lab has not begun, or tells no verdict yet"),
+    () => judgement(known()),
     () => checks(lab.soFar()?.expectations ?? []),
     el(
       "dl",
@@ -72,45 +45,7 @@ export function verdictSoFar(lab: Lab): View {
       el("dt", {}, "dropped by the models"),
       el("dd", {}, () => counted(drops(), "packet")),
     ),
-    () =>
-      latest().length === 0
-        ? null
-        : [
-            el("h3", {}, "Packets later than due"),
-            el(
-              "div",
-              { class: "scroll", tabindex: 0, role: "region", "aria-label": "lateness" },
-              el(
-                "table",
-                {},
-                el(
-                  "thead",
-                  {},
-                  el(
-                    "tr",
-                    {},
-                    ["pipe", "packets", "99 %", "most"].map((head, place) =>
-                      el("th", { scope: "col", class: place > 0 ? "number" : "" }, head),
-                    ),
-                  ),
-                ),
-                el(
-                  "tbody",
-                  {},
-                  latest().map((pipe) =>
-                    el(
-                      "tr",
-                      {},
-                      el("th", { scope: "row" }, `${pipe.link} ${pipe.direction}${pipe.pipe ? ` ${pipe.pipe}` : ""}`),
-                      el("td", { class: "number" }, String(pipe.packets)),
-                      el("td", { class: "number" }, span(pipe.p99_ns ?? 0, 3)),
-                      el("td", { class: "number" }, span(pipe.max_ns ?? 0, 3)),
-                    ),
-                  ),
-                ),
-              ),
-            ),
-          ],
+    () => lateness(lab.soFar()?.pipes ?? []),
     () =>
       wrong().length === 0
         ? null
@@ -119,6 +54,57 @@ export function verdictSoFar(lab: Lab): View {
             el("ol", { class: "events" }, wrong().slice(-50).reverse().map(eventRow)),
           ],
     el("p", { class: "about" }, "What happened inside nodes is judged when the lab ends."),
+  ];
+}
+
+function judgement(verdict: SoFar["verdict"] | null): View {
+  if (!verdict) return el("p", { class: "none" }, "the lab has not begun, or tells no verdict yet");
+  return [
+    el(
+      "p",
+      {},
+      el("span", { class: `badge ${verdict.as_described ? "good" : "caution"}` }, judged(verdict.as_described)),
+    ),
+    el(
+      "ul",
+      {},
+      verdict.findings.slice(0, 20).map(({ subject, text }) => el("li", {}, el("strong", {}, subject), ": ", text)),
+    ),
+    el(
+      "ul",
+      {},
+      (verdict.causes ?? []).map((cause) => el("li", {}, `likely: ${cause}`)),
+    ),
+  ];
+}
+
+/** Pipes whose packets were later than due, the worst first. */
+function lateness(pipes: SoFar["pipes"]): View {
+  const latest = pipes
+    .filter((pipe) => pipe.packets > 0)
+    .sort((a, b) => (b.p99_ns ?? 0) - (a.p99_ns ?? 0))
+    .slice(0, MOST_LATE);
+  if (latest.length === 0) return null;
+  const row = (pipe: (typeof latest)[number]): View =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, `${pipe.link} ${pipe.direction}${pipe.pipe ? ` ${pipe.pipe}` : ""}`),
+      number(String(pipe.packets)),
+      number(span(pipe.p99_ns ?? 0, 3)),
+      number(span(pipe.max_ns ?? 0, 3)),
+    );
+  return [
+    el("h3", {}, "Packets later than due"),
+    scrolled(
+      "lateness",
+      el(
+        "table",
+        {},
+        heads(["pipe", "packets", "99 %", "most"], (place) => place > 0),
+        el("tbody", {}, latest.map(row)),
+      ),
+    ),
   ];
 }
 
@@ -174,7 +160,7 @@ export function reportView(report: Report | null): View {
           el(
             "ul",
             {},
-            verdict.causes.map((cause) => el("li", {}, cause)),
+            (verdict.causes ?? []).map((cause) => el("li", {}, cause)),
           ),
         ]
       : null,

@@ -1,0 +1,126 @@
+// What can be done to a lab that is up, as commands with names and keys.
+import { png, save } from "../../components/download";
+import type { Command } from "../commands";
+import { mapSvg } from "../map/export";
+import { attempt } from "../tell";
+import { createMemo } from "../view";
+import { may } from "../world";
+import { MODES } from "./looks";
+import { runsPrograms } from "./node";
+import { TABS } from "./tabs";
+import { connectionName } from "./tcp";
+import type { Watching } from "./watching";
+
+/** How many nodes, links and connections have a command each. */
+const [MOST_NODES, MOST_LINKS, MOST_CONNECTIONS] = [300, 600, 100];
+const STEPS = [
+  ["1 ms", 1e6],
+  ["100 ms", 1e8],
+  ["1 s", 1e9],
+  ["10 s", 1e10],
+] as const;
+
+/** The commands, as they are whenever they are asked for. */
+export function commandsOf(watching: Watching): () => Command[] {
+  const { lab } = watching;
+  // What is offered follows from these, and not from each sample.
+  const isVirtual = createMemo(() => lab.now()?.clock === "virtual");
+  const isPaused = createMemo(() => lab.now()?.paused ?? false);
+  return () => [
+    ...views(watching),
+    ...pictures(watching),
+    ...(may("use")
+      ? [...cuts(watching), ...(isVirtual() ? time(watching, isPaused()) : []), ...terminals(watching)]
+      : []),
+    ...parts(watching),
+    ...(may("edit") ? [{ name: `Take lab ${watching.name} down`, act: watching.takeDown }] : []),
+  ];
+}
+
+const views = ({ map, setMode, showTab }: Watching): Command[] => [
+  ...TABS.map((one) => ({
+    name: `Show ${one.about ?? one.name.toLowerCase()}`,
+    keys: one.keys,
+    act: () => showTab(one.tab),
+  })),
+  ...MODES.map((one) => ({ name: `Colour links by ${one}`, act: () => setMode(one) })),
+  { name: "Go to the map", keys: "m", act: () => map.element.focus() },
+  { name: "Show all of the map", keys: "0", act: () => map.fit() },
+  { name: "Choose nodes with a lasso", keys: "l", act: () => map.beginLasso() },
+];
+
+function pictures(watching: Watching): Command[] {
+  const { name, map, moving, setMoving } = watching;
+  const picture = (): string => mapSvg(map, watching.looks, `map of lab ${name}`);
+  return [
+    { name: "Save the map as SVG", act: () => save(`${name}.svg`, "image/svg+xml", picture()) },
+    {
+      name: "Save the map as PNG",
+      act: () => attempt(async () => save(`${name}.png`, "image/png", await png(picture()))),
+    },
+    {
+      name: moving() ? "Let nothing move on the map" : "Show packets that move on the map",
+      act: () => setMoving(!moving()),
+    },
+  ];
+}
+
+function cuts(watching: Watching): Command[] {
+  const { change, cutAround } = watching;
+  const { nodes, links } = watching.chosen();
+  const [link] = links;
+  return [
+    ...(link === undefined
+      ? []
+      : [
+          { name: `Cut link ${link}`, keys: "x", act: () => change("down", links) },
+          { name: `Heal link ${link}`, keys: "h", act: () => change("up", links) },
+        ]),
+    ...(nodes.length === 0
+      ? []
+      : [
+          { name: "Partition: cut the chosen nodes off", keys: "p", act: () => cutAround("down") },
+          { name: "Heal the partition around the chosen nodes", act: () => cutAround("up") },
+        ]),
+    { name: "Heal all links", keys: "Shift+H", act: () => change("up", watching.cutLinks()) },
+  ];
+}
+
+const time = ({ lab, advance }: Watching, isPaused: boolean): Command[] => [
+  {
+    name: isPaused ? "Let time go on" : "Pause time",
+    keys: " ",
+    act: () => attempt(() => lab.time(isPaused ? "resume" : "pause")),
+  },
+  ...STEPS.map(([text, by]) => ({ name: `Advance time by ${text}`, act: () => advance(by) })),
+];
+
+const terminals = ({ lab, dock, chosen }: Watching): Command[] =>
+  (lab.topology()?.nodes ?? [])
+    .filter((node) => runsPrograms(node.kind))
+    .slice(0, MOST_NODES)
+    .map((node) => ({
+      name: `Open a terminal on ${node.name}`,
+      act: () => dock.open(node.name),
+      ...(chosen().nodes[0] === node.name ? { keys: "t" } : {}),
+    }));
+
+/** What the lab consists of, to be gone to by name. */
+const parts = ({ lab, showTab, openNode, openLink }: Watching): Command[] => [
+  ...lab.tcp
+    .all()
+    .slice(0, MOST_CONNECTIONS)
+    .map((one) => ({
+      name: `Show TCP connection ${connectionName(one, new Map())}`,
+      act: () => {
+        lab.tcp.pick(one.key);
+        showTab("tcp");
+      },
+    })),
+  ...(lab.topology()?.nodes ?? [])
+    .slice(0, MOST_NODES)
+    .map((node) => ({ name: `Show node ${node.name}`, act: () => openNode(node.name) })),
+  ...(lab.topology()?.links ?? [])
+    .slice(0, MOST_LINKS)
+    .map((link) => ({ name: `Show link ${link.name}`, act: () => openLink(link.name) })),
+];
