@@ -16,12 +16,8 @@ export interface Visitor {
   address: string;
   since_unix_s: number;
   here: boolean;
-  open: {
-    kind: "page" | "lab" | "terminal" | "capture";
-    lab?: string;
-    node?: string;
-    link?: string;
-  }[] /** Shells that wait for them. */;
+  open: { kind: "page" | "lab" | "terminal" | "capture"; lab?: string; node?: string; link?: string }[];
+  /** Shells that wait for them. */
   kept?: { lab: string; node: string }[];
 }
 /** A shell of ours that a page may come back to. */

@@ -60,12 +60,15 @@ export function kindWords(kind: Kind): string {
 }
 
 export interface Field {
-  key: Key /** A function is followed; what is being typed stays. */;
+  key: Key;
+  /** A function is followed; what is being typed stays. */
   value: string | (() => string);
   placeholder: string | (() => string);
   change: (value: string) => void;
-  disabled?: boolean /** The value has several lines. */;
-  lines?: boolean /** Shows what the key means while the field has the focus; without it, that stands below the field. */;
+  disabled?: boolean;
+  /** The value has several lines. */
+  lines?: boolean;
+  /** Shows what the key means while the field has the focus; without it, that stands below the field. */
   help?: (words: string) => void;
 }
 

@@ -13,10 +13,53 @@ import { files, labs, may, results, state, visitors } from "./world";
 const FIRST = 12;
 
 export function home(): View {
+  return el(
+    "div",
+    { class: "page home" },
+    el("h1", {}, "Labs, files and results"),
+    labSection(),
+    fileSection(),
+    resultSection(),
+    titled("learn", "Learn", [
+      el(
+        "p",
+        {},
+        el("a", { href: address("lessons") }, "Three lessons"),
+        ": a bottleneck and its queue, a ring that heals, CUBIC against BBR.",
+      ),
+    ]),
+  );
+}
+
+const titled = (id: string, title: string, content: View[]): View =>
+  el("section", { "aria-labelledby": `${id}-heading` }, el("h2", { id: `${id}-heading` }, title), content);
+
+/** Shows all of a list that is longer than what is shown at first. */
+const showAll = (count: number, of: string, act: () => void): View =>
+  press(`show all ${count}`, act, { "aria-label": `show all ${count} ${of}` });
+
+function labSection(): View {
+  const isShared = (): boolean => Boolean(state()?.shared) && may("edit");
+  const classroom = (): View =>
+    el(
+      "p",
+      {},
+      el("a", { href: address("class") }, "Classroom"),
+      isShared()
+        ? `: all labs at once, and who is here: ${counted(visitors().filter(({ here }) => here).length, "person", "people")}`
+        : ": all labs at once",
+    );
+  return titled("labs", "Labs that are up", [
+    () =>
+      labs().length === 0 ? el("p", { class: "none" }, "No lab is up. Open a lab file below and bring it up.") : null,
+    el("ul", { class: "cards" }, each(labs, labCard)),
+    () => (labs().length > 1 || isShared() ? classroom() : null),
+  ]);
+}
+
+/** The lab files of the folder, read anew whenever one of them changes. */
+function filesOfFolder(): () => FileRow[] {
   const [list, setList] = createSignal<FileRow[]>([]);
-  const [wanted, setWanted] = createSignal("");
-  const [allFiles, setAllFiles] = createSignal(false);
-  const [allResults, setAllResults] = createSignal(false);
   createEffect(() => {
     files();
     if (state()?.folder)
@@ -25,8 +68,14 @@ export function home(): View {
         () => undefined,
       );
   });
+  return list;
+}
+
+function fileSection(): View {
+  const list = filesOfFolder();
+  const [wanted, setWanted] = createSignal("");
+  const [all, setAll] = createSignal(false);
   const found = createMemo(() => list().filter(({ path }) => path.toLowerCase().includes(wanted().toLowerCase())));
-  const shown = (): ResultRow[] => (allResults() ? results() : results().slice(0, FIRST));
   const search = el("input", {
     type: "search",
     class: "search",
@@ -34,101 +83,50 @@ export function home(): View {
     placeholder: "search lab files",
     oninput: () => setWanted(search.value),
   });
-  return el(
-    "div",
-    { class: "page home" },
-    el("h1", {}, "Labs, files and results"),
+  return titled("files", "Lab files", [
+    () =>
+      state() && !state()?.folder
+        ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.")
+        : null,
     el(
-      "section",
-      { "aria-labelledby": "labs-heading" },
-      el("h2", { id: "labs-heading" }, "Labs that are up"),
-      () =>
-        labs().length === 0 ? el("p", { class: "none" }, "No lab is up. Open a lab file below and bring it up.") : null,
-      el("ul", { class: "cards" }, each(labs, labCard)),
-      () =>
-        labs().length > 1 || (state()?.shared && may("edit"))
-          ? el(
-              "p",
-              {},
-              el("a", { href: address("class") }, "Classroom"),
-              state()?.shared && may("edit")
-                ? `: all labs at once, and who is here: ${counted(visitors().filter(({ here }) => here).length, "person", "people")}`
-                : ": all labs at once",
-            )
-          : null,
-    ),
-    el(
-      "section",
-      { "aria-labelledby": "files-heading" },
-      el("h2", { id: "files-heading" }, "Lab files"),
-      () =>
-        state() && !state()?.folder
-          ? el("p", { class: "none" }, "The server has no folder of lab files: start it with netloom ui FILE.")
-          : null,
-      el(
-        "div",
-        { class: "rows-head" },
-        when(
-          () => may("edit") && state()?.folder,
-          () => press("New lab…", fresh),
-        ),
-        when(
-          () => list().length > FIRST || wanted() !== "",
-          () => search,
-        ),
+      "div",
+      { class: "rows-head" },
+      when(
+        () => may("edit") && state()?.folder,
+        () => press("New lab…", fresh),
       ),
-      el(
-        "ul",
-        { class: "rows" },
-        each(
-          () => (allFiles() ? found() : found().slice(0, FIRST)),
-          (file) =>
-            el(
-              "li",
-              {},
-              el("a", { href: address("edit", file.path) }, file.path),
-              () => (drafts().includes(file.path) ? el("span", { class: "badge caution" }, "not saved") : null),
-              el(
-                "small",
-                {},
-                file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`,
-              ),
-            ),
-        ),
-      ),
-      () =>
-        found().length > FIRST && !allFiles()
-          ? press(`show all ${found().length}`, () => setAllFiles(true), {
-              "aria-label": `show all ${found().length} lab files`,
-            })
-          : null,
-      () => (wanted() && found().length === 0 ? el("p", { class: "none" }, "No lab file has this in its name.") : null),
-    ),
-    el(
-      "section",
-      { "aria-labelledby": "results-heading" },
-      el("h2", { id: "results-heading" }, "Results"),
-      () => (results().length === 0 ? el("p", { class: "none" }, "No run has left results here.") : null),
-      el("ul", { class: "rows" }, each(shown, resultRow)),
-      () =>
-        results().length > FIRST && !allResults()
-          ? press(`show all ${results().length}`, () => setAllResults(true), {
-              "aria-label": `show all ${results().length} results`,
-            })
-          : null,
-    ),
-    el(
-      "section",
-      { "aria-labelledby": "learn-heading" },
-      el("h2", { id: "learn-heading" }, "Learn"),
-      el(
-        "p",
-        {},
-        el("a", { href: address("lessons") }, "Three lessons"),
-        ": a bottleneck and its queue, a ring that heals, CUBIC against BBR.",
+      when(
+        () => list().length > FIRST || wanted() !== "",
+        () => search,
       ),
     ),
+    el(
+      "ul",
+      { class: "rows" },
+      each(() => (all() ? found() : found().slice(0, FIRST)), fileRow),
+    ),
+    () => (found().length > FIRST && !all() ? showAll(found().length, "lab files", () => setAll(true)) : null),
+    () => (wanted() && found().length === 0 ? el("p", { class: "none" }, "No lab file has this in its name.") : null),
+  ]);
+}
+
+const fileRow = (file: FileRow): View =>
+  el(
+    "li",
+    {},
+    el("a", { href: address("edit", file.path) }, file.path),
+    () => (drafts().includes(file.path) ? el("span", { class: "badge caution" }, "not saved") : null),
+    el("small", {}, file.format === "lab" ? bytes(file.size_bytes) : `${file.format}, ${bytes(file.size_bytes)}`),
   );
+
+function resultSection(): View {
+  const [all, setAll] = createSignal(false);
+  const shown = (): ResultRow[] => (all() ? results() : results().slice(0, FIRST));
+  return titled("results", "Results", [
+    () => (results().length === 0 ? el("p", { class: "none" }, "No run has left results here.") : null),
+    el("ul", { class: "rows" }, each(shown, resultRow)),
+    () => (results().length > FIRST && !all() ? showAll(results().length, "results", () => setAll(true)) : null),
+  ]);
 }
 
 function labCard(lab: LabRow): View {

@@ -7,8 +7,10 @@ import { control, type Line, type Look } from "./model";
 
 export interface Marked {
   nodes: ReadonlySet<string>;
-  links: ReadonlySet<string> /** The place of the node that keys are at, or -1. */;
-  spot: number /** The line, or -1. */;
+  links: ReadonlySet<string>;
+  /** The place of the node that keys are at, or -1. */
+  spot: number;
+  /** The line, or -1. */
   line: number;
 }
 
