@@ -100,10 +100,15 @@ function place(axis: Axis, from: number, to: number): (value: number) => number 
   return (value) => from + ((scale(value) - low) / (high - low || 1)) * (to - from);
 }
 
-function marksOf(axis: Axis, wanted: number): { at: number; text: string }[] {
+interface AxisMark {
+  at: number;
+  text: string;
+}
+
+function marksOf(axis: Axis, wanted: number): AxisMark[] {
   if (axis.kind === "band") return axis.names.map((text, at) => ({ at, text }));
   if (axis.log && axis.from > 0) {
-    const all: { at: number; text: string }[] = [];
+    const all: AxisMark[] = [];
     for (let power = Math.ceil(Math.log10(axis.from) - 1e-9); 10 ** power <= axis.to * 1.0001; power += 1)
       all.push({ at: 10 ** power, text: axis.format(10 ** power) });
     if (all.length > 1) return all;
@@ -111,23 +116,42 @@ function marksOf(axis: Axis, wanted: number): { at: number; text: string }[] {
   return ticks(axis.from, axis.to, wanted).map((at) => ({ at, text: axis.format(at) }));
 }
 
-/** An empty chart with its axes, title and legend. */
-export function chart(options: ChartOptions): Chart {
-  const { palette, width = 720, height = 320 } = options;
-  const text = (x: number, y: number, words: string, more: Record<string, string | number> = {}): SVGTextElement =>
-    s("text", { x: x.toFixed(1), y: y.toFixed(1), style: `fill:${palette.soft};font:12px ${FONT}`, ...more }, words);
+/** Where the parts of a chart are. */
+interface Layout {
+  width: number;
+  height: number;
+  /** The area between the axes. */
+  inner: Chart["inner"];
+  rows: { key: Key; at: number }[][];
+  /** Where rows of the legend begin. */
+  legendTop: number;
+  xMarks: AxisMark[];
+  yMarks: AxisMark[];
+  /** Whether words at the axis below are slanted, since they would touch. */
+  slanted: boolean;
+}
+
+function layoutOf(options: ChartOptions): Layout {
+  const { width = 720, height = 320 } = options;
   const yMarks = marksOf(options.y, 5);
-  const left = Math.min(
-    16 + Math.max(...yMarks.map((mark) => wide(mark.text)), 20) + (options.y.name ? 16 : 0),
-    width * 0.4,
-  );
+  const widest = (marks: AxisMark[]): number => Math.max(...marks.map((mark) => wide(mark.text)));
+  const left = Math.min(16 + Math.max(widest(yMarks), 20) + (options.y.name ? 16 : 0), width * 0.4);
   const rows = legendRows(options.keys ?? [], width - 16);
-  const top = (options.title ? 26 : 10) + rows.length * 18 + (rows.length > 0 ? 8 : 0);
+  const legendTop = options.title ? 26 : 10;
+  const top = legendTop + rows.length * 18 + (rows.length > 0 ? 8 : 0);
   const xMarks = marksOf(options.x, Math.max(2, Math.floor((width - left) / 90)));
   const room = (width - left - 16) / Math.max(xMarks.length, 1);
   const slanted = options.x.kind === "band" && xMarks.some((mark) => wide(mark.text) > room);
-  const deep = slanted ? Math.min(Math.max(...xMarks.map((mark) => wide(mark.text))) * 0.6 + 16, 110) : 20;
+  const deep = slanted ? Math.min(widest(xMarks) * 0.6 + 16, 110) : 20;
   const inner = { left, top, right: width - 16, bottom: height - deep - (options.x.name ? 20 : 6) };
+  return { width, height, inner, rows, legendTop, xMarks, yMarks, slanted };
+}
+
+/** An empty chart with its axes, title and legend. */
+export function chart(options: ChartOptions): Chart {
+  const { palette } = options;
+  const layout = layoutOf(options);
+  const { width, height, inner } = layout;
   const [x, y] = [place(options.x, inner.left, inner.right), place(options.y, inner.bottom, inner.top)];
   const svg = s("svg", {
     xmlns: "http://www.w3.org/2000/svg",
@@ -138,72 +162,84 @@ export function chart(options: ChartOptions): Chart {
     "aria-label": `${options.title}. ${options.about}`,
   });
   if (palette === PAPER) svg.append(s("rect", { width, height, style: `fill:${palette.paper}` }));
-  if (options.title) svg.append(text(8, 17, options.title, { style: `fill:${palette.ink};font:600 14px ${FONT}` }));
-  rows.forEach((row, number) => {
-    row.forEach(({ key, at }) => {
-      const line = (options.title ? 26 : 10) + number * 18 + 8;
-      const dashes = (key.dash ?? dash(key.style)).join(" ");
-      svg.append(
-        s("path", {
-          d: `M${at} ${line}h26`,
-          style: `stroke:${key.plain ? palette.soft : seriesColour(palette, key.style)};stroke-width:2.2;stroke-dasharray:${dashes || "none"}`,
-        }),
-        text(at + 32, line + 4, key.label, { style: `fill:${palette.ink};font:12px ${FONT}` }),
-      );
-    });
-  });
-  for (const mark of yMarks) {
-    const at = y(mark.at);
-    svg.append(
-      s("path", { d: `M${inner.left} ${at.toFixed(1)}H${inner.right}`, style: `stroke:${palette.grid};fill:none` }),
-      text(inner.left - 6, at + 4, mark.text, { "text-anchor": "end" }),
-    );
-  }
-  const every =
-    options.x.kind === "band" ? Math.ceil(xMarks.length / Math.max(1, Math.floor((inner.right - inner.left) / 14))) : 1;
-  xMarks.forEach((mark, number) => {
-    if (number % every) return;
-    const at = x(mark.at);
-    if (options.x.kind === "linear")
-      svg.append(
-        s("path", { d: `M${at.toFixed(1)} ${inner.top}V${inner.bottom}`, style: `stroke:${palette.grid};fill:none` }),
-      );
-    svg.append(
-      slanted
-        ? text(0, 0, shortened(mark.text, 26), {
-            "text-anchor": "end",
-            transform: `translate(${at.toFixed(1)} ${inner.bottom + 14}) rotate(-32)`,
-          })
-        : text(at, inner.bottom + 16, mark.text, { "text-anchor": "middle" }),
-    );
-  });
+  if (options.title)
+    svg.append(label(palette, 8, 17, options.title, { style: `fill:${palette.ink};font:600 14px ${FONT}` }));
+  svg.append(...legend(palette, layout), ...yAxis(palette, layout, y), ...xAxis(options, layout, x));
   svg.append(
     s("path", {
       d: `M${inner.left} ${inner.top}V${inner.bottom}H${inner.right}`,
       style: `stroke:${palette.soft};fill:none`,
     }),
+    ...axisNames(options, layout),
   );
-  if (options.x.name)
-    svg.append(text((inner.left + inner.right) / 2, height - 6, options.x.name, { "text-anchor": "middle" }));
-  if (options.y.name)
-    svg.append(
-      text(0, 0, options.y.name, {
-        "text-anchor": "middle",
-        transform: `translate(12 ${((inner.top + inner.bottom) / 2).toFixed(1)}) rotate(-90)`,
-      }),
-    );
   const step = options.x.kind === "band" ? (inner.right - inner.left) / Math.max(options.x.names.length, 1) : 0;
-  return {
-    svg,
-    x,
-    y,
-    step,
-    inner,
-    add: (...children) =>
-      children.flat().forEach((child) => {
-        child instanceof Node && svg.append(child);
-      }),
+  const add = (...children: Child[]): void => {
+    for (const child of children.flat()) if (child instanceof Node) svg.append(child);
   };
+  return { svg, x, y, step, inner, add };
+}
+
+type More = Record<string, string | number>;
+
+const label = (palette: Palette, x: number, y: number, words: string, more: More = {}): SVGTextElement =>
+  s("text", { x: x.toFixed(1), y: y.toFixed(1), style: `fill:${palette.soft};font:12px ${FONT}`, ...more }, words);
+
+const legend = (palette: Palette, { rows, legendTop }: Layout): SVGElement[] =>
+  rows.flatMap((row, number) =>
+    row.flatMap(({ key, at }) => {
+      const line = legendTop + number * 18 + 8;
+      const dashes = (key.dash ?? dash(key.style)).join(" ");
+      const colour = key.plain ? palette.soft : seriesColour(palette, key.style);
+      return [
+        s("path", {
+          d: `M${at} ${line}h26`,
+          style: `stroke:${colour};stroke-width:2.2;stroke-dasharray:${dashes || "none"}`,
+        }),
+        label(palette, at + 32, line + 4, key.label, { style: `fill:${palette.ink};font:12px ${FONT}` }),
+      ];
+    }),
+  );
+
+const yAxis = (palette: Palette, { inner, yMarks }: Layout, y: (value: number) => number): SVGElement[] =>
+  yMarks.flatMap((mark) => {
+    const at = y(mark.at);
+    return [
+      s("path", { d: `M${inner.left} ${at.toFixed(1)}H${inner.right}`, style: `stroke:${palette.grid};fill:none` }),
+      label(palette, inner.left - 6, at + 4, mark.text, { "text-anchor": "end" }),
+    ];
+  });
+
+function xAxis({ x: axis, palette }: ChartOptions, layout: Layout, x: (value: number) => number): SVGElement[] {
+  const { inner, xMarks, slanted } = layout;
+  // Of names that stand too close, some have none.
+  const room = Math.max(1, Math.floor((inner.right - inner.left) / 14));
+  const every = axis.kind === "band" ? Math.ceil(xMarks.length / room) : 1;
+  const shown = xMarks.filter((_, number) => number % every === 0);
+  return shown.flatMap((mark) => {
+    const at = x(mark.at);
+    const line = s("path", {
+      d: `M${at.toFixed(1)} ${inner.top}V${inner.bottom}`,
+      style: `stroke:${palette.grid};fill:none`,
+    });
+    const words = slanted
+      ? label(palette, 0, 0, shortened(mark.text, 26), {
+          "text-anchor": "end",
+          transform: `translate(${at.toFixed(1)} ${inner.bottom + 14}) rotate(-32)`,
+        })
+      : label(palette, at, inner.bottom + 16, mark.text, { "text-anchor": "middle" });
+    return axis.kind === "linear" ? [line, words] : [words];
+  });
+}
+
+function axisNames({ x, y, palette }: ChartOptions, { inner, height }: Layout): SVGElement[] {
+  const below = (name: string): SVGElement =>
+    label(palette, (inner.left + inner.right) / 2, height - 6, name, { "text-anchor": "middle" });
+  const beside = (name: string): SVGElement =>
+    label(palette, 0, 0, name, {
+      "text-anchor": "middle",
+      transform: `translate(12 ${((inner.top + inner.bottom) / 2).toFixed(1)}) rotate(-90)`,
+    });
+  return [...(x.name ? [below(x.name)] : []), ...(y.name ? [beside(y.name)] : [])];
 }
 
 export const shortened = (text: string, most: number): string =>

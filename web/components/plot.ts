@@ -58,6 +58,42 @@ export function valueAt(line: Line, at: number): number | null {
 /** In pixels, of the part with the curves and its axes. */
 const HEIGHT = 190;
 
+/** A colour of the page, which is another in the other theme. */
+const ink = (name: string) => () => colour(name);
+
+const LOOK: uPlot.Axis = {
+  font: FONT,
+  stroke: ink("--soft"),
+  grid: { stroke: ink("--grid"), width: 1 },
+  ticks: { show: false },
+};
+
+/** The lines over one axis of time, as uPlot wants them; steps begin at time zero. */
+function dataOf(lines: Line[]): uPlot.AlignedData {
+  const tables = lines.map((line) => {
+    const steps = line.kind === "steps" && line.t.length > 0 && (line.t[0] ?? 0) > 0;
+    return [
+      steps ? [0, ...line.t] : [...line.t],
+      steps ? [line.y[0] ?? null, ...line.y] : [...line.y],
+    ] as uPlot.AlignedData;
+  });
+  return tables.length === 1 && tables[0] ? tables[0] : uPlot.join(tables);
+}
+
+function seriesOf(line: Line): uPlot.Series {
+  const own = ink(`--s${line.style % 8}`);
+  const circles = { show: true, size: 6, space: 0, stroke: own, fill: ink("--paper"), width: 1.6 };
+  return {
+    label: line.label,
+    stroke: line.plain ? ink("--soft") : own,
+    width: line.plain ? 1.4 : 1.8,
+    dash: [...(line.dash ?? dash(line.style))],
+    points: line.kind === "points" ? circles : { show: false },
+    ...(line.kind === "steps" && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: -1 }) } : {}),
+    ...(line.kind === "points" ? { paths: () => null } : {}),
+  };
+}
+
 export class TimePlot implements Member {
   readonly element: HTMLElement;
   private readonly host: HTMLElement;
@@ -176,17 +212,14 @@ export class TimePlot implements Member {
   private draw(): void {
     this.shown = true;
     if (this.plot || this.host.clientWidth === 0 || this.options.lines.length === 0) return;
-    const { lines } = this.options;
-    const tables = lines.map((line) => {
-      const steps = line.kind === "steps" && line.t.length > 0 && (line.t[0] ?? 0) > 0;
-      return [
-        steps ? [0, ...line.t] : [...line.t],
-        steps ? [line.y[0] ?? null, ...line.y] : [...line.y],
-      ] as uPlot.AlignedData;
-    });
-    const data = tables.length === 1 && tables[0] ? tables[0] : uPlot.join(tables);
-    const ink = (name: string) => () => colour(name);
-    const options: uPlot.Options = {
+    this.plot = new uPlot(this.uplotOptions(), dataOf(this.options.lines), this.host);
+    // What the axis does by itself is no wish of the reader.
+    this.plot.setScale("x", { min: this.axis.from, max: this.axis.to });
+  }
+
+  private uplotOptions(): uPlot.Options {
+    const { axis, options } = this;
+    return {
       width: this.host.clientWidth,
       height: this.height(),
       legend: { show: false },
@@ -195,80 +228,38 @@ export class TimePlot implements Member {
         drag: { x: true, y: false, setScale: true },
         bind: {
           dblclick: () => () => {
-            this.axis.reset();
+            axis.reset();
             return null;
           },
         },
       },
       scales: {
-        x: { time: false, auto: false, min: this.axis.from, max: this.axis.to },
+        x: { time: false, auto: false, min: axis.from, max: axis.to },
         y: { range: (_plot, least, most) => this.range(least, most) },
       },
       axes: [
-        {
-          font: FONT,
-          stroke: ink("--soft"),
-          grid: { stroke: ink("--grid"), width: 1 },
-          ticks: { show: false },
-          size: 30,
-          values: (_plot, all) => all.map((value) => `${digits(value, 7)} s`),
-          space: 80,
-        },
-        {
-          font: FONT,
-          stroke: ink("--soft"),
-          grid: { stroke: ink("--grid"), width: 1 },
-          ticks: { show: false },
-          size: 86,
-          values: (_plot, all) => all.map((value) => this.options.format(value)),
-          space: 34,
-        },
+        { ...LOOK, size: 30, values: (_plot, all) => all.map((value) => `${digits(value, 7)} s`), space: 80 },
+        { ...LOOK, size: 86, values: (_plot, all) => all.map((value) => this.options.format(value)), space: 34 },
       ],
-      series: [
-        {},
-        ...lines.map(
-          (line): uPlot.Series => ({
-            label: line.label,
-            stroke: ink(line.plain ? "--soft" : `--s${line.style % 8}`),
-            width: line.plain ? 1.4 : 1.8,
-            dash: [...(line.dash ?? dash(line.style))],
-            points:
-              line.kind === "points"
-                ? {
-                    show: true,
-                    size: 6,
-                    space: 0,
-                    stroke: ink(`--s${line.style % 8}`),
-                    fill: ink("--paper"),
-                    width: 1.6,
-                  }
-                : { show: false },
-            ...(line.kind === "steps" && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: -1 }) } : {}),
-            ...(line.kind === "points" ? { paths: () => null } : {}),
-          }),
-        ),
-      ],
+      series: [{}, ...options.lines.map(seriesOf)],
       hooks: {
         setScale: [
           (plot, key) => {
             const { min, max } = plot.scales[key] ?? {};
             if (key !== "x" || min == null || max == null) return;
-            this.axis.set(min, max);
+            axis.set(min, max);
             Object.assign(this.host.dataset, { from: digits(min, 8), to: digits(max, 8) });
           },
         ],
         setCursor: [
           (plot) => {
             const left = plot.cursor.left ?? -1;
-            this.axis.point(left < 0 ? null : plot.posToVal(left, "x"));
+            axis.point(left < 0 ? null : plot.posToVal(left, "x"));
           },
         ],
-        drawAxes: [(plot) => drawMarks(plot, this.axis.marks)],
+        drawAxes: [(plot) => drawMarks(plot, axis.marks)],
       },
     };
-    this.plot = new uPlot(options, data, this.host);
-    // What the axis does by itself is no wish of the reader.
-    this.plot.setScale("x", { min: this.axis.from, max: this.axis.to });
   }
 
   private range(least: number | null, most: number | null): [number, number] {

@@ -5,9 +5,10 @@ import { table } from "../components/table";
 import { type Comparison, drops, pipeName, type Run, runLabel, use } from "./data";
 import { delaySection } from "./delays";
 import { frame } from "./frame";
-import { clockWords, ending } from "./run";
+import { clockWords } from "./run";
 import { fileLink } from "./surroundings";
 import { timeSection } from "./time";
+import { ending } from "./verdict";
 
 interface Row {
   name: string;

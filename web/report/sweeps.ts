@@ -1,10 +1,10 @@
 // Two sweeps side by side: each difference with its interval.
 import { chart, PAPER, type Palette, SCREEN, seriesColour, shortened, text } from "../components/chart";
 import { type Child, choice, h, refill, s, section } from "../components/dom";
-import { saves } from "../components/download";
+import { type Sheet, saves } from "../components/download";
 import { counted, plusMinus, quantity, share, whole } from "../components/format";
-import { table } from "../components/table";
-import type { Sweep, Sweeps } from "./data";
+import { type Column, table } from "../components/table";
+import type { FigureName, Sweep, Sweeps } from "./data";
 import { badge, fact, facts, frame } from "./frame";
 
 type Row = Sweeps["rows"][number];
@@ -70,94 +70,7 @@ function differences(page: Sweeps): HTMLElement {
     const figure = page.figures[number];
     if (!figure) return;
     const rows = page.rows.filter((row) => row.figure === number);
-    const unit = figure.unit;
-    const name = `difference of ${figure.name}`;
-    refill(
-      place,
-      h(
-        "figure",
-        {},
-        h(
-          "figcaption",
-          {},
-          h("span", { class: "title" }, name),
-          h("span", { class: "about" }, "B − A, with the 95 % confidence interval of Welch"),
-          saves(
-            name,
-            () => text(forest(page, rows, number, PAPER, 760)),
-            () => ({
-              head: [...page.parameters, "a_n", "a_mean", "a_ci95", "b_n", "b_mean", "b_ci95", "difference", "ci95"],
-              rows: rows.map((row) => [
-                ...row.values,
-                row.a.n,
-                row.a.mean,
-                row.a.ci95,
-                row.b.n,
-                row.b.mean,
-                row.b.ci95,
-                row.difference?.mean,
-                row.difference?.ci95,
-              ]),
-            }),
-          ),
-        ),
-        h(
-          "div",
-          { class: "scroll", tabindex: 0, role: "region", "aria-label": name },
-          forest(
-            page,
-            rows.slice(0, 60),
-            number,
-            SCREEN,
-            Math.min(Math.max(document.documentElement.clientWidth - 60, 320), 1100),
-          ),
-        ),
-      ),
-      table(
-        `${figure.name} in both sweeps`,
-        [
-          ...(page.parameters.length > 0
-            ? page.parameters.map((parameter, at) => ({
-                name: parameter,
-                show: (row: Row): Child => row.values[at] ?? "",
-                value: (row: Row) => row.values[at],
-              }))
-            : [{ name: "point", show: (): Child => "all runs", value: () => "all runs" }]),
-          {
-            name: "A",
-            numeric: true,
-            show: (row: Row): Child => [plusMinus(row.a.mean, row.a.ci95, unit), h("small", {}, ` n ${row.a.n}`)],
-            value: (row: Row) => plusMinus(row.a.mean, row.a.ci95, unit),
-          },
-          {
-            name: "B",
-            numeric: true,
-            show: (row: Row): Child => [plusMinus(row.b.mean, row.b.ci95, unit), h("small", {}, ` n ${row.b.n}`)],
-            value: (row: Row) => plusMinus(row.b.mean, row.b.ci95, unit),
-          },
-          {
-            name: "B − A",
-            numeric: true,
-            show: (row: Row): Child =>
-              row.difference
-                ? [
-                    differenceWords(row.difference, unit),
-                    row.a.mean
-                      ? h(
-                          "small",
-                          {},
-                          ` ${row.difference.mean < 0 ? "−" : "+"}${share(Math.abs(row.difference.mean / row.a.mean))}`,
-                        )
-                      : null,
-                  ]
-                : "–",
-            value: (row: Row) => (row.difference ? differenceWords(row.difference, unit) : null),
-          },
-          { name: "finding", show: finding, value: (row: Row) => finding(row).textContent },
-        ],
-        rows,
-      ),
-    );
+    refill(place, forestFigure(page, rows, number, figure), bothTable(page, rows, figure));
   };
   show(0);
   return section(
@@ -180,6 +93,89 @@ function differences(page: Sweeps): HTMLElement {
       "Each interval has the true difference with 95 % confidence by itself. Of twenty independent comparisons without a difference, one is expected to show one by chance.",
     ),
   );
+}
+
+/** Rows that the plot on the page has; what is saved has all. */
+const MOST_ROWS = 60;
+
+function forestFigure(page: Sweeps, rows: Row[], number: number, figure: FigureName): HTMLElement {
+  const name = `difference of ${figure.name}`;
+  const width = Math.min(Math.max(document.documentElement.clientWidth - 60, 320), 1100);
+  return h(
+    "figure",
+    {},
+    h(
+      "figcaption",
+      {},
+      h("span", { class: "title" }, name),
+      h("span", { class: "about" }, "B − A, with the 95 % confidence interval of Welch"),
+      saves(
+        name,
+        () => text(forest(page, rows, number, PAPER, 760)),
+        () => sheetOf(page, rows),
+      ),
+    ),
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": name },
+      forest(page, rows.slice(0, MOST_ROWS), number, SCREEN, width),
+    ),
+  );
+}
+
+const sheetOf = ({ parameters }: Sweeps, rows: Row[]): Sheet => ({
+  head: [...parameters, "a_n", "a_mean", "a_ci95", "b_n", "b_mean", "b_ci95", "difference", "ci95"],
+  rows: rows.map(({ values, a, b, difference }) => [
+    ...values,
+    a.n,
+    a.mean,
+    a.ci95,
+    b.n,
+    b.mean,
+    b.ci95,
+    difference?.mean,
+    difference?.ci95,
+  ]),
+});
+
+function bothTable(page: Sweeps, rows: Row[], { name, unit }: FigureName): HTMLElement {
+  const side = (title: string, of: (row: Row) => Row["a"]): Column<Row> => ({
+    name: title,
+    numeric: true,
+    show: (row) => [plusMinus(of(row).mean, of(row).ci95, unit), h("small", {}, ` n ${of(row).n}`)],
+    value: (row) => plusMinus(of(row).mean, of(row).ci95, unit),
+  });
+  const points: Column<Row>[] =
+    page.parameters.length > 0
+      ? page.parameters.map((parameter, at) => ({
+          name: parameter,
+          show: (row): Child => row.values[at] ?? "",
+          value: (row) => row.values[at],
+        }))
+      : [{ name: "point", show: (): Child => "all runs", value: () => "all runs" }];
+  const difference: Column<Row> = {
+    name: "B − A",
+    numeric: true,
+    show: (row) => (row.difference ? [differenceWords(row.difference, unit), relative(row)] : "–"),
+    value: (row) => (row.difference ? differenceWords(row.difference, unit) : null),
+  };
+  return table(
+    `${name} in both sweeps`,
+    [
+      ...points,
+      side("A", (row) => row.a),
+      side("B", (row) => row.b),
+      difference,
+      { name: "finding", show: finding, value: (row) => finding(row).textContent },
+    ],
+    rows,
+  );
+}
+
+/** The difference as a part of A. */
+function relative({ a, difference }: Row): Child {
+  if (!difference || !a.mean) return null;
+  return h("small", {}, ` ${difference.mean < 0 ? "−" : "+"}${share(Math.abs(difference.mean / a.mean))}`);
 }
 
 function forest(page: Sweeps, rows: Row[], number: number, palette: Palette, width: number): SVGSVGElement {

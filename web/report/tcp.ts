@@ -67,103 +67,22 @@ export function journalPlots(run: Run, axis: TimeAxis): HTMLElement | null {
 }
 
 export function tcpPlots(runs: Run[], axis: TimeAxis): HTMLElement {
-  const curves = runs.flatMap((run, place) =>
-    run.tcp.map(
-      (connection): Curve => ({
-        connection,
-        label: `${runs.length > 1 ? `${runLabel(runs, place)}: ` : ""}${connection.node} ${connection.local} → ${connection.remote}`,
-        total: last(connection.bytes_sent) ?? 0,
-      }),
-    ),
+  const curves = curvesOf(runs);
+  const plots = plotsOver(axis);
+  let picked = pickedFirst(runs, curves);
+  const boxes = curves.map((curve) =>
+    chip(curve, (checked) => {
+      picked = checked ? [...picked, curve].slice(-MOST_SHOWN) : picked.filter((one) => one !== curve);
+      refresh();
+    }),
   );
-  curves.sort((one, other) => other.total - one.total);
-  const plots = [
-    new TimePlot(axis, {
-      title: "Congestion window",
-      about: "and the slow-start threshold, where it is in sight",
-      unit: "packets",
-      format: whole,
-      lines: [],
-    }),
-    new TimePlot(axis, {
-      title: "Round-trip time",
-      about: "smoothed, and the least so far",
-      unit: "ns",
-      format: (value) => span(value),
-      lines: [],
-    }),
-    new TimePlot(axis, {
-      title: "Goodput",
-      about: "bytes newly acknowledged per second; points: the kernel's delivery rate",
-      unit: "bit/s",
-      format: (value) => rate(value),
-      lines: [],
-    }),
-    new TimePlot(axis, {
-      title: "Time-sequence",
-      about: "bytes acknowledged; circles: retransmissions, at the bytes sent by then",
-      unit: "B",
-      format: bytes,
-      lines: [],
-      fromZero: false,
-      height: 240,
-    }),
-  ] as const;
-  let picked = curves.slice(0, runs.length > 1 ? Math.min(runs.length, MOST_SHOWN) : Math.min(2, curves.length));
-  if (runs.length > 1)
-    picked = runs
-      .flatMap((_, place) => curves.find((curve) => curve.label.startsWith(`${runLabel(runs, place)}: `)) ?? [])
-      .slice(0, MOST_SHOWN);
-  const boxes = curves.map((curve) => {
-    const id = fresh("tcp");
-    const box = h("input", {
-      type: "checkbox",
-      id,
-      onchange: () => {
-        picked = box.checked ? [...picked, curve].slice(-MOST_SHOWN) : picked.filter((one) => one !== curve);
-        refresh();
-      },
-    });
-    const swatch = h("span", { class: "swatch" });
-    return {
-      curve,
-      box,
-      swatch,
-      item: h(
-        "span",
-        { class: "chip" },
-        box,
-        h("label", { for: id }, swatch, `${curve.label} (${curve.connection.congestion}, ${bytes(curve.total)})`),
-      ),
-    };
-  });
   const refresh = (): void => {
     for (const { curve, box, swatch } of boxes) {
       const style = picked.indexOf(curve);
       box.checked = style >= 0;
       refill(swatch, style >= 0 ? sample({ style }) : null);
     }
-    plots[0].update(picked.flatMap((curve, style) => windowLines(curve, style)));
-    plots[1].update(
-      picked.flatMap((curve, style) => [
-        nanoseconds(curve.label, curve.connection, curve.connection.srtt_us, style),
-        { ...nanoseconds(`least, ${curve.label}`, curve.connection, curve.connection.min_rtt_us, style), plain: true },
-      ]),
-    );
-    plots[2].update(
-      picked.flatMap((curve, style) => [
-        { label: curve.label, style, ...goodput(curve.connection), kind: "steps" as const },
-        {
-          label: `delivery rate, ${curve.label}`,
-          t: curve.connection.t,
-          y: curve.connection.delivery_rate,
-          style,
-          plain: true,
-          dash: [1, 3],
-        },
-      ]),
-    );
-    plots[3].update(picked.flatMap((curve, style) => sequence(curve, style)));
+    for (const { plot, lines } of plots) plot.update(picked.flatMap(lines));
   };
   refresh();
   return h(
@@ -176,9 +95,101 @@ export function tcpPlots(runs: Run[], axis: TimeAxis): HTMLElement {
       h("legend", {}, `connections, at most ${MOST_SHOWN} at once`),
       boxes.map(({ item }) => item),
     ),
-    plots.map((plot) => plot.element),
+    plots.map(({ plot }) => plot.element),
   );
 }
+
+/** The connections of all runs, those that carried most first. */
+function curvesOf(runs: Run[]): Curve[] {
+  const curves = runs.flatMap((run, place) =>
+    run.tcp.map(
+      (connection): Curve => ({
+        connection,
+        label: `${runs.length > 1 ? `${runLabel(runs, place)}: ` : ""}${connection.node} ${connection.local} → ${connection.remote}`,
+        total: last(connection.bytes_sent) ?? 0,
+      }),
+    ),
+  );
+  return curves.sort((one, other) => other.total - one.total);
+}
+
+/** The curves that are drawn at first: of several runs one each. */
+function pickedFirst(runs: Run[], curves: Curve[]): Curve[] {
+  if (runs.length === 1) return curves.slice(0, 2);
+  return runs
+    .flatMap((_, place) => curves.find((curve) => curve.label.startsWith(`${runLabel(runs, place)}: `)) ?? [])
+    .slice(0, MOST_SHOWN);
+}
+
+/** A plot, and its lines of a connection. */
+interface Panel {
+  plot: TimePlot;
+  lines: (curve: Curve, style: number) => Line[];
+}
+
+const plotsOver = (axis: TimeAxis): Panel[] => [
+  {
+    plot: new TimePlot(axis, {
+      title: "Congestion window",
+      about: "and the slow-start threshold, where it is in sight",
+      unit: "packets",
+      format: whole,
+      lines: [],
+    }),
+    lines: windowLines,
+  },
+  {
+    plot: new TimePlot(axis, {
+      title: "Round-trip time",
+      about: "smoothed, and the least so far",
+      unit: "ns",
+      format: (value) => span(value),
+      lines: [],
+    }),
+    lines: rttLines,
+  },
+  {
+    plot: new TimePlot(axis, {
+      title: "Goodput",
+      about: "bytes newly acknowledged per second; points: the kernel's delivery rate",
+      unit: "bit/s",
+      format: (value) => rate(value),
+      lines: [],
+    }),
+    lines: goodputLines,
+  },
+  {
+    plot: new TimePlot(axis, {
+      title: "Time-sequence",
+      about: "bytes acknowledged; circles: retransmissions, at the bytes sent by then",
+      unit: "B",
+      format: bytes,
+      lines: [],
+      fromZero: false,
+      height: 240,
+    }),
+    lines: sequence,
+  },
+];
+
+/** A box that picks a curve. */
+function chip(curve: Curve, changed: (checked: boolean) => void) {
+  const id = fresh("tcp");
+  const box = h("input", { type: "checkbox", id, onchange: () => changed(box.checked) });
+  const swatch = h("span", { class: "swatch" });
+  const words = `${curve.label} (${curve.connection.congestion}, ${bytes(curve.total)})`;
+  return { curve, box, swatch, item: h("span", { class: "chip" }, box, h("label", { for: id }, swatch, words)) };
+}
+
+const rttLines = ({ connection, label }: Curve, style: number): Line[] => [
+  nanoseconds(label, connection, connection.srtt_us, style),
+  { ...nanoseconds(`least, ${label}`, connection, connection.min_rtt_us, style), plain: true },
+];
+
+const goodputLines = ({ connection, label }: Curve, style: number): Line[] => [
+  { label, style, ...goodput(connection), kind: "steps" },
+  { label: `delivery rate, ${label}`, t: connection.t, y: connection.delivery_rate, style, plain: true, dash: [1, 3] },
+];
 
 function last(values: (number | null)[]): number | null {
   for (let place = values.length - 1; place >= 0; place -= 1) if (values[place] !== null) return values[place] ?? null;
