@@ -37,7 +37,8 @@ const HOUR = 4 * 3600;
 const LINKS = ["l0", "l1"];
 
 interface Night {
-  wire: Wire /** The lab goes on for so many samples; with each an event, and with every other ten lines of a program. */;
+  wire: Wire;
+  /** The lab goes on for so many samples; with each an event, and with every other ten lines of a program. */
   pass: (samples: number) => void;
   lines: () => number;
 }

@@ -114,9 +114,12 @@ export interface Wish {
   width?: number;
   height?: number;
   theme?: "light" | "dark";
-  motion?: "reduce" | "no-preference" /** Faults that are expected. */;
-  allow?: RegExp /** Whether it is somebody's first time here. */;
-  isNew?: boolean /** Whether a name is asked for first. */;
+  motion?: "reduce" | "no-preference";
+  /** Faults that are expected. */
+  allow?: RegExp;
+  /** Whether it is somebody's first time here. */
+  isNew?: boolean;
+  /** Whether a name is asked for first. */
   isAsked?: boolean;
 }
 
