@@ -64,7 +64,7 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   netloom run examples/dumbbell.yaml      run a lab, judge it, keep the results
   netloom check examples/dumbbell.yaml    show what would be set up, without root
-  netloom sweep lab.yaml -o out           play all runs that it describes, and tabulate them
+  netloom sweep lab.yaml -o out           run all that it describes, and tabulate the results
   netloom queue add lab.yaml              run it when it is its turn on this machine
   netloom bundle results/dumbbell/latest  pack the results into one file
   netloom sim examples/sim-bottleneck.yaml  simulate its links in virtual time, without root
@@ -78,7 +78,7 @@ Examples:
 pub(crate) enum Command {
     /// Run a lab, judge it, and keep the results
     Run(RunArgs),
-    /// Play all runs that a lab file describes by `vary` and `repeat`, and show what they have in common
+    /// Run all that a lab file describes by `vary` and `repeat`, and tabulate the results
     Sweep(SweepArgs),
     /// Simulate a lab's links in virtual time with built-in sources, without root
     Sim(SimArgs),
@@ -89,7 +89,7 @@ pub(crate) enum Command {
     /// Print the JSON schema of lab files, which editors can use, or of the control protocol
     #[command(after_help = "Examples:\n  netloom schema > netloom.schema.json\n  netloom schema --protocol")]
     Schema {
-        /// Of what is said over the control socket of a lab that is up
+        /// Print the schema of the control protocol
         #[arg(long)]
         protocol: bool,
     },
@@ -99,7 +99,7 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     /// Run a command behind a link, translate a string for netem, dummynet or tbf into keys, or plot models
     Link(LinkArgs),
-    /// Understand the command lines of mahimahi's mm-delay, mm-loss and mm-link
+    /// Accept the command lines of mahimahi's mm-delay, mm-loss and mm-link
     Mm(MmArgs),
     /// Run a Python script that was written for Mininet, unchanged and without root
     #[command(after_help = MININET_EXAMPLES, disable_help_flag = true)]
@@ -113,7 +113,7 @@ pub(crate) enum Command {
         )]
         words: Vec<OsString>,
     },
-    /// Understand the command line of Mininet's mn
+    /// Accept the command line of Mininet's mn
     #[command(after_help = MN_EXAMPLES, disable_help_flag = true)]
     Mn {
         #[arg(
@@ -138,12 +138,12 @@ pub(crate) enum Command {
     Shell(ShellArgs),
     /// Change a link of a running lab
     Set(SetArgs),
-    /// Let the time of a lab in virtual time go on by a step, and hold it there
+    /// Advance the time of a lab in virtual time by a step, and pause it there
     Advance(AdvanceArgs),
-    /// Hold the time of a lab in virtual time
+    /// Pause the time of a lab in virtual time
     #[command(after_help = "Examples:\n  netloom pause\n  netloom pause star")]
     Pause(PauseArgs),
-    /// Let the time of a lab in virtual time go on
+    /// Resume the time of a lab in virtual time
     #[command(after_help = "Examples:\n  netloom resume\n  netloom resume star")]
     Resume(PauseArgs),
     /// Send traffic of this machine itself through pipes, without a lab
@@ -154,7 +154,7 @@ pub(crate) enum Command {
     },
     /// Show what the links of a running lab carry, every second
     Stats(StatsArgs),
-    /// Show what speaks against the run of a lab that is up so far, and where packets are late
+    /// Show the verdict so far on a lab that is up, and where packets are late
     #[command(after_help = "Examples:\n  netloom verdict star\n  netloom verdict star --json | jq '.pipes[].p99_ns'")]
     Verdict {
         /// The lab; may be left out if only one is up
@@ -163,7 +163,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Let a command, or the services of a node, end and start again
+    /// Restart a command, or the services of a node
     #[command(after_help = "Examples:\n  netloom restart star web\n  netloom restart star h2")]
     Restart {
         /// The lab
@@ -185,15 +185,15 @@ pub(crate) enum Command {
     Packets(PacketsArgs),
     /// Show what happened to each packet of a run that kept a journal
     Journal(JournalArgs),
-    /// Make report.html of a run or a sweep again, or compare several
+    /// Rebuild report.html of a run or a sweep, or compare several
     Report(ReportArgs),
     /// List, plot or remove the results of runs
     Results(ResultsArgs),
     /// Pack the results of a run or a sweep into one file, look into such a file, check it, unpack it
     Bundle(BundleArgs),
-    /// Repeat a run or a sweep from its results or a bundle of them, and say what differs
+    /// Repeat a run or a sweep from its results or a bundle of them, and report what differs
     Rerun(RerunArgs),
-    /// Let runs and sweeps wait for their turn, one after the other and in turn with other users
+    /// Queue runs and sweeps: they start one after the other, and users take turns
     Queue {
         /// What to do
         #[command(subcommand)]

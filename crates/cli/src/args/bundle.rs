@@ -24,7 +24,7 @@ pub(crate) struct BundleArgs {
     /// The file to write, or the folder to unpack to; neither may be there. Default: named after the results
     #[arg(short, long, value_name = "PATH", conflicts_with_all = ["list", "verify"])]
     pub(crate) out: Option<PathBuf>,
-    /// Show what is in the bundle, as it says itself
+    /// List the files of the bundle, as its manifest has them
     #[arg(long)]
     pub(crate) list: bool,
     /// Compare all files of the bundle with their digests

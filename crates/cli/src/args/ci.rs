@@ -14,13 +14,13 @@ pub(crate) struct Ci {
     pub(crate) annotations: AnnotationsArg,
 }
 
-/// Who is told what was not met.
+/// The format of annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnnotationsArg {
-    /// GitHub, where its variable GITHUB_ACTIONS says that it listens
+    /// For GitHub, if the variable GITHUB_ACTIONS is set
     Auto,
-    /// GitHub
+    /// For GitHub
     Github,
-    /// Nobody
+    /// None
     Never,
 }

@@ -52,7 +52,7 @@ pub(crate) struct Foreign {
     /// The format of a file of another network tool; default: by its name and contents
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub(crate) from: Option<Format>,
-    /// What the nodes of a graph are that says nothing of it
+    /// What the nodes of a graph are where the file does not say
     #[arg(long, value_enum, value_name = "KIND", default_value = "transit", hide_default_value = true)]
     pub(crate) nodes: RoleArg,
     /// Give nodes this machine's files and programs where a file names container images

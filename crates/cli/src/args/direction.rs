@@ -38,8 +38,8 @@ pub(crate) struct OutAndIn;
 impl Ways for OutAndIn {
     const NAMES: [&'static str; 2] = ["uplink", "downlink"];
     const TRACES: [Option<(&'static str, &'static str)>; 2] = [
-        Some(("uplink-trace", "Let packets out at the times of a trace of mahimahi's")),
-        Some(("downlink-trace", "Let packets in at the times of a trace of mahimahi's")),
+        Some(("uplink-trace", "Send outgoing packets at the times of a mahimahi trace")),
+        Some(("downlink-trace", "Send incoming packets at the times of a mahimahi trace")),
     ];
     const HEADING: &'static str = "The link, both ways";
 }

@@ -60,7 +60,7 @@ pub(crate) struct ImagePullArgs {
     /// Ask registries on other machines without encryption: anybody on the way can read credentials and change what has no digest
     #[arg(long)]
     pub(crate) plain_http: bool,
-    /// How long the registry may say nothing
+    /// How long to wait for a registry that sends nothing
     #[arg(long, value_name = "DURATION", default_value = "30 s", value_parser = patience)]
     pub(crate) patience: Duration,
     /// Print no progress

@@ -45,7 +45,7 @@ pub(crate) struct JournalArgs {
     /// Print as JSON: with --summary a list, else one object per line
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
-    /// Print at most so many packets
+    /// Print at most N packets
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct JournalArgs {
 /// How `netloom journal` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum JournalFormat {
-    /// For people
+    /// As a table
     Table,
     /// With the names of the file's columns
     Csv,
@@ -66,7 +66,7 @@ pub(crate) enum JournalFormat {
 fn matching(text: &str) -> Result<Match, String> {
     let found = parse_match(text).map_err(|error| error.to_string())?;
     if !found.owners.users.is_empty() || !found.owners.groups.is_empty() {
-        return Err("match: a packet does not say whose it is: leave user and group out".into());
+        return Err("match: packets in a journal have no user or group: leave them out".into());
     }
     Ok(found)
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
   netloom up lab.yaml --follow
   netloom up lab.yaml --json --parent $$
 
-`netloom up` starts the services that have no time; only `netloom run` plays the rest of the timeline and checks
+`netloom up` starts the services that have no time; only `netloom run` carries out the rest of the timeline and checks
 expectations. Results go to RESULTS/<lab>/<time>-<id>/; `netloom down` prints the verdict. With --clock virtual, the
 lab's time stands still when it is up: see `netloom advance`.")]
 pub(crate) struct UpArgs {
@@ -27,7 +27,7 @@ pub(crate) struct UpArgs {
     /// The folder that holds the results of all labs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// The process with which the lab ends, for programs that bring labs up
+    /// End the lab when this process ends, for programs that bring labs up
     #[arg(long, value_name = "PID")]
     pub(crate) parent: Option<i32>,
     /// Print where the lab's control socket and results are, as JSON on standard output
@@ -58,8 +58,8 @@ pub(crate) struct PsArgs {
   netloom exec dumbbell 'client*' -- ip -br address
   netloom exec dumbbell --all -- ip route
 
-The exit code is the program's own. In several nodes, the program has no input, each line that it writes stands behind
-its node (| standard output, ! standard error), and the exit code is the greatest.")]
+The exit code is the program's own. In several nodes, the program has no input, each line of its output follows the
+name of its node (| standard output, ! standard error), and the exit code is the greatest.")]
 pub(crate) struct ExecArgs {
     /// The lab
     pub(crate) lab: String,
@@ -138,7 +138,7 @@ pub(crate) struct SetArgs {
   netloom advance lab 100ms
   netloom advance lab 2s
 
-Returns when lab time has gone on by TIME, and prints how long it is since time zero. See also `netloom resume`.")]
+Returns when lab time has advanced by TIME, and prints the time since time zero. See also `netloom resume`.")]
 pub(crate) struct AdvanceArgs {
     /// The lab
     pub(crate) lab: String,
@@ -187,7 +187,7 @@ pub(crate) struct TasksArgs {
     /// Print the tasks, and what their checks found, as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print what helps with the next task, too
+    /// Print hints for the next task, too
     #[arg(long, conflicts_with = "json")]
     pub(crate) hints: bool,
 }

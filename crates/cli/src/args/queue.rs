@@ -27,7 +27,7 @@ pub(crate) enum QueueCommand {
     Wait(QueueWaitArgs),
     /// Show what a job has written
     Log(QueueLogArgs),
-    /// Go on with the jobs that wait, for example after the machine was started anew
+    /// Start the jobs that wait, for example after a reboot
     #[command(after_help = RESUME)]
     Resume,
     /// Starts keepers of jobs, which only netloom starts
@@ -67,13 +67,13 @@ cron as above, or to a user unit of systemd with lingering (`loginctl enable-lin
   job=$(netloom queue add lab.yaml --json | jq '.[0].job') && netloom queue wait $job
 
 What a lab file says counts as it is now, even if it changes before the job is started; the files that it names count as they
-are then. A lab file that describes many runs is played as `netloom sweep` would. Runs in virtual time need one processor,
+are then. A lab file that describes many runs is run as by `netloom sweep`. Runs in virtual time need one processor,
 all others all.")]
 pub(crate) struct QueueAddArgs {
     /// Lab files, or files or folders of other network tools
     #[arg(required = true, value_parser = lab_path())]
     pub(crate) files: Vec<PathBuf>,
-    /// How many processors each needs; it then stays on those that it gets
+    /// How many processors each job needs; it is pinned to those that it gets
     #[arg(short, long, value_name = "N")]
     pub(crate) processors: Option<NonZeroUsize>,
     /// Print the jobs as JSON
@@ -104,12 +104,12 @@ pub(crate) struct QueueListArgs {
   netloom queue cancel 3 4
   netloom queue cancel 3 --now
 
-A job that goes on is ended as by Ctrl-C: its results are written. With --now its lab is killed.")]
+A job that runs is ended as by Ctrl-C: its results are written. With --now its lab is killed.")]
 pub(crate) struct QueueCancelArgs {
     /// The numbers of the jobs
     #[arg(required = true, value_name = "JOB")]
     pub(crate) jobs: Vec<u64>,
-    /// Without patience, and without results
+    /// Kill the lab at once, without results
     #[arg(long)]
     pub(crate) now: bool,
 }
@@ -135,7 +135,7 @@ pub(crate) struct QueueLogArgs {
     /// The number of the job
     #[arg(value_name = "JOB")]
     pub(crate) job: u64,
-    /// Go on until the job has ended
+    /// Print new output until the job has ended
     #[arg(short, long)]
     pub(crate) follow: bool,
 }

@@ -21,7 +21,7 @@ pub(crate) struct RerunArgs {
     /// The folder of a run, simulation or sweep, or a bundle
     #[arg(value_name = "BUNDLE|RESULTS")]
     pub(crate) what: PathBuf,
-    /// Run it so many times, for confidence intervals; not of sweeps, which repeat by themselves
+    /// Run it N times, for confidence intervals; a sweep has its own `repeat`
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) times: NonZeroUsize,
     /// By how many percent figures may differ
@@ -30,7 +30,7 @@ pub(crate) struct RerunArgs {
     /// The folder for the new results
     #[arg(short, long, value_name = "DIR", default_value = "reruns")]
     pub(crate) out: PathBuf,
-    /// Play nothing: compare with these results
+    /// Run nothing: compare with these results
     #[arg(long, value_name = "RESULTS", conflicts_with_all = ["times", "out", "options"])]
     pub(crate) with: Vec<PathBuf>,
     /// Print what differs as JSON on standard output

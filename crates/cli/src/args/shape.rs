@@ -67,7 +67,7 @@ pub(crate) struct ShapeAddArgs {
     /// Leave the answers alone
     #[arg(long)]
     pub(crate) one_way: bool,
-    /// Even if the connection is shaped over which this command is given
+    /// Shape even the connection over which you work
     #[arg(long)]
     pub(crate) force: bool,
     /// The number of the netfilter queue; default: the first from 19968 on that nobody uses

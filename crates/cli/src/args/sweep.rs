@@ -21,8 +21,8 @@ use std::time::Duration;
   netloom sweep lab.yaml --jobs 2 --json | jq '.points[].figures'
 
 Every run is a `netloom run` of its own; its results are in FOLDER/runs. Runs in virtual time share the processors, others
-have the machine for themselves, one after the other, unless `sweep: {processors: N}` in the lab file says otherwise. Ctrl-C
-ends the runs that go on; --resume plays what is left, and --retry also what failed. Tables: FOLDER/points.csv with means and
+have the machine to themselves, one after the other, unless `sweep: {processors: N}` in the lab file says otherwise. Ctrl-C
+ends the runs in progress; --resume runs what is left, and --retry also what failed. Tables: FOLDER/points.csv with means and
 their 95 % confidence intervals, FOLDER/runs.csv, FOLDER/sweep.json.")]
 pub(crate) struct SweepArgs {
     /// The lab file
@@ -34,16 +34,16 @@ pub(crate) struct SweepArgs {
     /// How many runs go on at once, at most; in virtual time it may be more than there are processors
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Go on with the sweep in the folder: play the runs that have not ended
+    /// Resume the sweep in the folder: run what has not ended
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Go on, and play the runs again that failed
+    /// Resume the sweep, and repeat the runs that failed
     #[arg(long)]
     pub(crate) retry: bool,
-    /// Play only these runs of all, for example 7 or 1,5-9, or none: the others are left for --resume
+    /// Run only these, for example 7 or 1,5-9, or none: the others are left for --resume
     #[arg(long, value_name = "RUNS", value_parser = only)]
     pub(crate) only: Option<Only>,
-    /// Print the points and play nothing
+    /// Print the points and run nothing
     #[arg(long, visible_alias = "dry-run")]
     pub(crate) list: bool,
     /// Do not ask, however many runs there are
@@ -55,7 +55,7 @@ pub(crate) struct SweepArgs {
     /// The kernel of kernel nodes; default: $NETLOOM_KERNEL, or the best of `netloom kernel list`
     #[arg(long, value_name = "PATH")]
     pub(crate) kernel: Option<PathBuf>,
-    /// End each run after this much wall time; it has failed then
+    /// End each run after this much wall time, as failed
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,
     /// Draw the pictures of every run, and write its report.html however many runs there are
