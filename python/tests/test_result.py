@@ -179,7 +179,7 @@ def test_a_table_without_rows_says_why(tmp_path: Path) -> None:
     }  # fmt: skip
     (tmp_path / "sweep.json").write_text(json.dumps(report))
     (tmp_path / "points.csv").write_text("point,figure,mean\n")
-    with pytest.warns(UserWarning, match="2 were not as described .*1 were not played; run 1: l: its mean delay"):
+    with pytest.warns(UserWarning, match="2 were not as described .*1 were not completed; run 1: l: its mean delay"):
         assert len(netloom.SweepResult(tmp_path).points()) == 0
     figures["rate"]["n"] = 1
     (tmp_path / "sweep.json").write_text(json.dumps(report))

@@ -89,7 +89,7 @@ fn credentials_are_those_of_docker() {
         $NETLOOM image list
     "#;
     let played = play(&bed, script).expect_code(0);
-    let shut = "localhost:5001 shows `tools` to nobody without credentials, or has no such image: check the name, or `docker login localhost:5001`";
+    let shut = "localhost:5001 shows `tools` only to users who log in, or has no such image: check the name, or `docker login localhost:5001`";
     assert_said(&played, "localhost:5001/tools:1.0", 2, shut);
     assert_said(
         &played,
@@ -106,12 +106,12 @@ fn credentials_are_those_of_docker() {
     for name in ["auths", "helper", "identity"] {
         assert!(played.stdout.contains(&format!("{name}:latest ")), "{name}: {played:#?}");
     }
-    assert_said(&played, "localhost:5003/token", 2, "shows `token` to nobody without credentials");
+    assert_said(&played, "localhost:5003/token", 2, "shows `token` only to users who log in");
     assert_said(
         &played,
         "localhost:5003/odd",
         4,
-        "wants credentials of a kind that is not known here: [\"Negotiate\"]",
+        "asks for a kind of credentials that netloom does not support: [\"Negotiate\"]",
     );
 }
 
@@ -149,7 +149,7 @@ fn nothing_that_a_registry_does_breaks_a_pull_or_keeps_it_waiting() {
         (
             "silent",
             4,
-            "it says nothing for 0.5 s: try again later, or wait longer by `--patience`; what has come is kept for a day",
+            "it has sent nothing for 0.5 s: try again later, or wait longer with `--patience`; what has come is kept for a day",
         ),
         ("endless", 4, "localhost:5003 sends more than 8000000 bytes as a manifest"),
         ("foreign", 2, "localhost:5003/foreign:latest is for linux/riscv9, and this machine is linux/"),
@@ -159,7 +159,7 @@ fn nothing_that_a_registry_does_breaks_a_pull_or_keeps_it_waiting() {
         ("other", 2, "localhost:5003/other:latest is damaged: missing field"),
         ("404", 2, "has no image `404` with `latest`"),
         ("429", 4, "is asked too often (429)"),
-        ("500", 4, "has a fault of its own (500)"),
+        ("500", 4, "has an internal error (500)"),
         ("418", 4, "refuses to give `418`: it answers 418"),
         ("open", 4, "192.0.2.1 is to be asked without encryption, which happens on this machine alone"),
         ("loop", 4, "leads to other places more than 5 times"),

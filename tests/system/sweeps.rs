@@ -83,10 +83,10 @@ fn a_sweep_is_checked_before_it_begins() {
     assert!(refused.stderr.contains("at the point rate=2 Mbps"), "{refused:#?}");
     bed.write("many.yaml", "vary: {n: {from: 1, to: 2000, step: 1}}\nnodes: {a: {env: {N: '${n}'}}}\n");
     let asked = bed.netloom(&["sweep", "many.yaml"]).expect_code(2);
-    assert!(asked.stderr.contains("this file describes 2000 runs: --yes plays them"), "{asked:#?}");
+    assert!(asked.stderr.contains("this file describes 2000 runs: --yes runs them"), "{asked:#?}");
     let list = bed.netloom(&["sweep", "many.yaml", "--list"]).expect_code(0);
     assert_eq!(list.stdout.lines().count(), 2001, "{list:#?}");
-    assert!(!bed.work().join("sweeps").exists(), "nothing was begun");
+    assert!(!bed.work().join("sweeps").exists(), "no run was started");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_sweep_that_is_interrupted_says_how_to_go_on() {
     kill(Pid::from_raw(i32::try_from(sweep.id()).unwrap()), Signal::SIGINT).unwrap();
     let sweep = ended(sweep);
     assert_eq!(sweep.0, Some(130), "{sweep:#?}");
-    assert!(sweep.2.contains("1 of 4 runs left; to go on: netloom sweep naps.yaml"), "{sweep:#?}");
+    assert!(sweep.2.contains("1 of 4 runs left; to continue: netloom sweep naps.yaml"), "{sweep:#?}");
     assert_eq!(document(&bed, "out")["complete"], false);
     assert!(!bed.work().join("out/runs/naps-0003/run.json").exists());
     bed.assert_nothing_is_left("naps-0003");

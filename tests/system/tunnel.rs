@@ -150,7 +150,7 @@ while os.path.exists("taken"): time.sleep(0.01)' & taker=$!
     let said = told.stderr;
     assert!(said.contains("carries 1600 at most: write `mtu: 1514` at the link, here and at the far end"), "{said}");
     assert!(said.contains("key `port`: port 29789 of UDP is in use here"), "{said}");
-    assert_eq!(said.matches("key `remote`: no way leads from this machine to `192.0.2.1`").count(), 2, "{said}");
+    assert_eq!(said.matches("key `remote`: there is no route from this machine to `192.0.2.1`").count(), 2, "{said}");
     bed.assert_nothing_is_left("left");
 }
 
@@ -208,6 +208,6 @@ fn a_far_end_that_dies_is_told_and_may_come_back() {
         ";
     play(&bed, script).expect_code(0);
     let found = findings(&bed, "left");
-    assert!(found.contains("was silent or began anew"), "{found}");
+    assert!(found.contains("was silent or restarted"), "{found}");
     ["left", "right"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
 }

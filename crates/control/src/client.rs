@@ -289,18 +289,18 @@ impl Client {
     }
 
     fn nonsense(&self, error: &serde_json::Error) -> RunError {
-        RunError::Died(format!("lab `{}` answered nonsense: {error}", self.lab))
+        RunError::Died(format!("lab `{}` sent an invalid reply: {error}", self.lab))
     }
 
     fn gone(&self, error: &io::Error) -> RunError {
         if error.kind() == io::ErrorKind::WouldBlock {
             return RunError::Silent { lab: self.lab.clone() };
         }
-        RunError::Died(format!("lab `{}` went away: {error}", self.lab))
+        RunError::Died(format!("the connection to lab `{}` was lost: {error}", self.lab))
     }
 
     fn unexpected(&self, reply: &Reply) -> RunError {
-        RunError::Died(format!("lab `{}` gave an answer to another question: {reply:?}", self.lab))
+        RunError::Died(format!("lab `{}` sent the reply to another request: {reply:?}", self.lab))
     }
 }
 

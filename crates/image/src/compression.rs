@@ -72,7 +72,7 @@ impl<R: BufRead> Frames<R> {
             return Ok(true);
         }
         if !header.starts_with(ZSTD) {
-            return Err(io::Error::other("what follows a frame of zstd is none"));
+            return Err(io::Error::other("a frame of zstd is followed by other data"));
         }
         self.input.read_exact(&mut header[4..5])?;
         let parts = HeaderParts::of(header[4]);

@@ -134,7 +134,7 @@ impl<'a> Applier<'a> {
             return Ok(());
         }
         if matches!(hidden, b"" | b"." | b"..") {
-            return Err(ImageError::refused(&entry.path, "it takes away nothing that has a name"));
+            return Err(ImageError::refused(&entry.path, "it is a whiteout without a name"));
         }
         let Some(folder) = self.tree.folder(above)? else { return Ok(()) };
         if name == OPAQUE { self.tree.hide_all(&folder) } else { self.tree.hide(&folder, hidden) }

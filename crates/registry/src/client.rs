@@ -96,7 +96,7 @@ impl Client {
             Some("http") if self.plain || is_loopback(host) => Ok(()),
             Some("http") => Err(RegistryError::Answer(format!(
                 "{host} is to be asked without encryption, which happens on this machine alone: if it is a registry of your own \
-                 network, say `--plain-http`"
+                 network, add `--plain-http`"
             ))),
             _ => Err(RegistryError::Answer(format!("`{place}` is neither https: nor http:"))),
         }
@@ -177,16 +177,16 @@ impl Client {
 }
 
 fn silence(patience: Duration) -> String {
-    format!("it says nothing for {} s: try again later, or wait longer by `--patience`", patience.as_secs_f64())
+    format!("it has sent nothing for {} s: try again later, or wait longer with `--patience`", patience.as_secs_f64())
 }
 
 fn of_tls(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(why) => format!(
-            "its certificate cannot be trusted ({why:?}): install the certificate of who signed it, or name its file by SSL_CERT_FILE"
+            "its certificate cannot be trusted ({why:?}): install the certificate of the authority that signed it, or name its file in SSL_CERT_FILE"
         ),
         rustls::Error::InvalidMessage(_) => {
-            "it does not speak TLS: if it is a registry of your own network, say `--plain-http`".to_owned()
+            "it does not speak TLS: if it is a registry of your own network, add `--plain-http`".to_owned()
         }
         other => format!("TLS: {other}"),
     }

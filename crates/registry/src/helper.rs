@@ -43,7 +43,7 @@ pub(crate) fn ask(helper: &str, server: &str) -> Result<Option<(String, String)>
     }
     // The text may hold a secret, and is not shown.
     let answer: Answer = serde_json::from_slice(&output.stdout)
-        .map_err(|_| format!("{program} answers with something else than credentials"))?;
+        .map_err(|_| format!("{program} answers with something other than credentials"))?;
     Ok(Some((answer.username, answer.secret)))
 }
 
@@ -64,6 +64,7 @@ fn run(program: &str, server: &str) -> io::Result<Output> {
         child.kill()?;
     }
     let status = child.wait()?;
-    let late = |_| io::Error::new(io::ErrorKind::TimedOut, format!("it says nothing for {} s", PATIENCE.as_secs()));
+    let late =
+        |_| io::Error::new(io::ErrorKind::TimedOut, format!("it has printed nothing for {} s", PATIENCE.as_secs()));
     Ok(Output { status, stdout: said.map_err(late)??, stderr: Vec::new() })
 }

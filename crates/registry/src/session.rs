@@ -37,7 +37,7 @@ impl<'a> Session<'a> {
         let challenges: Vec<&str> = headers.iter().filter_map(|header| header.to_str().ok()).collect();
         let challenge = Challenge::read(&challenges).ok_or_else(|| {
             RegistryError::Answer(format!(
-                "{} wants credentials of a kind that is not known here: {challenges:?}",
+                "{} asks for a kind of credentials that netloom does not support: {challenges:?}",
                 answer.host
             ))
         })?;
@@ -77,7 +77,7 @@ impl<'a> Session<'a> {
                 Err(RegistryError::Answer(format!("{host} answers {status}, but not where the image is")))
             }
             status @ 500.. => {
-                Err(RegistryError::Answer(format!("{host} has a fault of its own ({status}): try again later")))
+                Err(RegistryError::Answer(format!("{host} has an internal error ({status}): try again later")))
             }
             status => Err(RegistryError::Answer(format!("{host} refuses to give `{repository}`: it answers {status}"))),
         }
@@ -92,7 +92,7 @@ impl<'a> Session<'a> {
                 "{registry} does not let {own:?} pull `{repository}`: check the name, or `{login}` as somebody else"
             ),
             None => format!(
-                "{registry} shows `{repository}` to nobody without credentials, or has no such image: check the name, or `{login}`"
+                "{registry} shows `{repository}` only to users who log in, or has no such image: check the name, or `{login}`"
             ),
         })
     }

@@ -49,7 +49,7 @@ pub(crate) fn get(
     let token = read.and_then(|read| read.token.or(read.access_token));
     // What is no visible ASCII would end the header that it is put into.
     let token = token.filter(|token| token.bytes().all(|b| b.is_ascii_graphic()));
-    token.map(Some).ok_or_else(|| RegistryError::Answer(format!("{host} answers with something else than a token")))
+    token.map(Some).ok_or_else(|| RegistryError::Answer(format!("{host} answers with something other than a token")))
 }
 
 /// As forms and queries are written (RFC 3986, section 2.3, says what need not be changed).

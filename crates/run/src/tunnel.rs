@@ -99,7 +99,7 @@ fn cannot_open(own: &TunnelPlan, error: &io::Error, lab_file: &Path) -> String {
         Some(libc::EACCES | libc::EPERM) => {
             ("port", format!("take port {port} of UDP: {error}: write one from 1024 on, here and at the far end"))
         }
-        _ => ("remote", format!("no way leads from this machine to `{name}`: {error}")),
+        _ => ("remote", format!("there is no route from this machine to `{name}`: {error}")),
     };
     at(lab_file, own, key, &problem)
 }
@@ -220,7 +220,7 @@ mod tests {
         let told = |errno| cannot_open(&plan("far"), &io::Error::from_raw_os_error(errno), file);
         assert!(told(libc::EADDRINUSE).starts_with("lab.yaml:3: key `port`: port 29789 of UDP is in use"));
         assert!(told(libc::EACCES).contains("from 1024 on"));
-        assert!(told(libc::ENETUNREACH).starts_with("lab.yaml:3: key `remote`: no way leads"));
+        assert!(told(libc::ENETUNREACH).starts_with("lab.yaml:3: key `remote`: there is no route"));
     }
 
     #[test]

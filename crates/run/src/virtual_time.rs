@@ -186,9 +186,7 @@ impl VirtualTime {
                 Played::Limit | Played::Agents => step = (step + step).min(LONGEST_STEP),
                 Played::Idle => {
                     let name = &world.names[node];
-                    return Err(RunError::Died(format!(
-                        "node `{name}`: its agent was asked something and does not answer"
-                    )));
+                    return Err(RunError::Died(format!("node `{name}`: its agent does not answer a request")));
                 }
                 // A kernel that computes is waited for, however long that takes.
                 Played::Pause if waited < patience || world.scheduler.awaited().is_some() => {}

@@ -69,10 +69,10 @@ fn judge(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap, address: Ip
     // The target's own authority counts before `Host` (RFC 9112, section 3.2.2): both must be ours.
     let is_own_target = uri.authority().is_none_or(|target| names.is_own(target.as_str()));
     if headers.get_all(HOST).iter().count() != 1 || !names.is_own(host) || !is_own_target {
-        let message = "this server is not the host that was asked for: open the address that `netloom ui` has printed";
+        let message = "this server does not go by that host name: open the address that `netloom ui` printed";
         return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, message));
     }
-    let strange = || Refusal::forbidden("another site asks: this server answers its own page alone");
+    let strange = || Refusal::forbidden("the request comes from another site: this server answers only its own page");
     if headers.contains_key(ORIGIN) && !text(ORIGIN).is_some_and(|origin| names.is_own_origin(origin, host)) {
         return Err(strange());
     }
@@ -102,7 +102,7 @@ fn text_is(headers: &HeaderMap, name: &str, wanted: &[u8]) -> bool {
 }
 
 fn unknown() -> Refusal {
-    let message = "who asks is not known: open the address that `netloom ui` has printed, with its token";
+    let message = "the request has no valid token: open the address that `netloom ui` printed, with its token";
     Refusal::new(StatusCode::UNAUTHORIZED, message)
 }
 

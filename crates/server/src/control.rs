@@ -126,13 +126,13 @@ fn judge(said: &Said, role: Role) -> Result<String, Value> {
         "exec" | "socket" | "console" => {
             return Err(refused(
                 &request["id"],
-                &format!("`{word}` needs file descriptors, which a page has not: open a terminal"),
+                &format!("`{word}` needs file descriptors, which a page does not have: open a terminal"),
             ));
         }
         "capture" => {
             return Err(refused(
                 &request["id"],
-                "`capture` needs a file descriptor, which a page has not: open /api/labs/LAB/captures/LINK",
+                "`capture` needs a file descriptor, which a page does not have: open /api/labs/LAB/captures/LINK",
             ));
         }
         // `down`, and what is not known here: the lab says what is wrong with it.

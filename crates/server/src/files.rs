@@ -63,8 +63,7 @@ fn base(headers: &HeaderMap) -> Result<Base, Refusal> {
         return Ok(Base::New);
     }
     let Some(tag) = text(&IF_MATCH) else {
-        let message =
-            "say on what the text is based: If-Match with the ETag that was read, or If-None-Match: * for a new file";
+        let message = "the version that the text is based on is missing: send If-Match with the ETag that was read, or If-None-Match: * for a new file";
         return Err(Refusal::new(StatusCode::PRECONDITION_REQUIRED, message));
     };
     let digits = tag.trim_start_matches("W/").trim_matches('"');

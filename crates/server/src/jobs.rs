@@ -200,7 +200,7 @@ impl Job {
 }
 
 fn no_such(id: u64) -> Refusal {
-    Refusal::missing(format!("this server has given no command {id}, or has forgotten it"))
+    Refusal::missing(format!("there is no command {id}, or it ended long ago"))
 }
 
 /// What a page has asked for.

@@ -67,7 +67,9 @@ fn span(query: &str) -> Result<Span, Refusal> {
             _ => return Err(Refusal::bad(format!("packets have no `{key}`")).with("key", key)),
         }
     }
-    let (Some(from), Some(to)) = (from, to) else { return Err(Refusal::bad("say a span: `from_ns` and `to_ns`")) };
+    let (Some(from), Some(to)) = (from, to) else {
+        return Err(Refusal::bad("the span is missing: `from_ns` and `to_ns`"));
+    };
     (span.from_ns, span.to_ns) = (from, to);
     Ok(span)
 }

@@ -37,7 +37,7 @@ impl FromRequestParts<Arc<App>> for LabName {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
         let role = parts.extensions.get::<Arc<Visitor>>().map(|visitor| visitor.role);
-        let role = role.ok_or_else(|| Refusal::failed("who asks is not known"))?;
+        let role = role.ok_or_else(|| Refusal::failed("the role of this request is not known"))?;
         let name = of_path(parts, app, "lab").await?;
         if role == Role::Edit {
             return Ok(Self(name));

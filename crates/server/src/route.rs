@@ -101,14 +101,14 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 }
 
 async fn nothing() -> Refusal {
-    Refusal::missing("this server has no such thing: docs/ui-protocol.md says what there is")
+    Refusal::missing("there is no such path: docs/ui-protocol.md lists them")
 }
 
 /// Lets those through who have at least this role, with the whole body of their request. A body that does not come is not waited for long.
 async fn need(app: Arc<App>, least: Role, request: Request, next: Next) -> Response {
     let role = request.extensions().get::<Arc<Visitor>>().map(|visitor| visitor.role);
     let Some(role) = role.filter(|role| *role >= least) else {
-        return Refusal::forbidden(format!("this needs the role `{}`: ask who shares this page", least.name()))
+        return Refusal::forbidden(format!("this needs the role `{}`: ask the owner of this page", least.name()))
             .into_response();
     };
     let answered = async {
@@ -130,7 +130,7 @@ async fn turn(app: &App, role: Role) -> Result<Option<OwnedSemaphorePermit>, Ref
         return Ok(None);
     }
     let turn = tokio::time::timeout(TURN_WITHIN, Arc::clone(&app.others).acquire_owned()).await;
-    let busy = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too much is asked of this server: try again");
+    let busy = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "the server is busy: try again");
     turn.map_err(|_| busy())?.map(Some).map_err(|_| busy())
 }
 

@@ -94,7 +94,7 @@ where
             let close = tokio::select! {
                 close = talk(Outbox(sender.clone()), inbox) => close,
                 _ = ending.wait_for(|is_ending| *is_ending) => Close::new(1001, "the server ends"),
-                () = visitor.is_sent_away() => Close::new(4401, "whoever shares this page has taken your access back"),
+                () = visitor.is_sent_away() => Close::new(4401, "the owner of this page has revoked your access"),
             };
             let frame = CloseFrame { code: close.code, reason: shortened(&close.reason).into() };
             let _ = sender.send(Message::Close(Some(frame))).await;

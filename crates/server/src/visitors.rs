@@ -259,7 +259,7 @@ impl Inner {
         }
         let may_go = |guest: &Guest| !guest.visitor.is_here() && (!too_many || of_address(guest));
         let place = self.guests.iter().position(may_go).ok_or_else(|| {
-            Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many people are here: ask who shares this page")
+            Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many people are here: ask the owner of this page")
         })?;
         let id = self.guests[place].visitor.id;
         self.forget(|guest| guest.visitor.id == id);

@@ -104,7 +104,7 @@ impl<'a> Gathered<'a> {
             told.push(format!("{} not; the first is {first}", runs(self.others)));
         }
         if self.unplayed > 0 {
-            told.push(format!("{} not played", runs(self.unplayed)));
+            told.push(format!("{} not completed", runs(self.unplayed)));
         }
         if told.is_empty() { (true, "all of them".into()) } else { (false, told.join("; ")) }
     }
@@ -183,7 +183,7 @@ impl Side<'_> {
     fn reason(&self) -> Option<String> {
         let text = &self.wanted.term.text;
         if self.unplayed > 0 {
-            return Some(format!("{} of {text} not played", runs(self.unplayed)));
+            return Some(format!("{} of {text} not completed", runs(self.unplayed)));
         }
         if self.missing > 0 {
             let first = self.first_missing.as_deref().unwrap_or_default();

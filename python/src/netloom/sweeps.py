@@ -160,7 +160,7 @@ class SweepResult:
         counts = {
             "were not as described (`sweep: {count: all}` counts them, too)": ended["not_as_described"],
             "failed": ended["failed"],
-            "were not played": int(report.get("runs", 0)) - sum(ended.values()),
+            "were not completed": int(report.get("runs", 0)) - sum(ended.values()),
         }
         why = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
         first = next((f"; {out['name']}: {out['why']}" for out in report.get("left_out", []) if out.get("why")), "")

@@ -195,7 +195,7 @@ fn summary(path: &Path, reader: Reader, selector: &Selector, format: JournalForm
     match format {
         JournalFormat::Json => print_json(&rows)?,
         JournalFormat::Csv => print(&summary_csv(&rows))?,
-        _ if rows.is_empty() => print("the journal tells of no such packet")?,
+        _ if rows.is_empty() => print("the journal has no such packet")?,
         _ => print(summary_table(&rows).to_string().trim_end())?,
     };
     damage.map_or(DONE, Err)

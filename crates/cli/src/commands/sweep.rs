@@ -91,14 +91,14 @@ fn ask(sweep: &Sweep, args: &SweepArgs) -> Result<(), Failure> {
     }
     let refused = |why: &str| Failure::new(ExitCode::Usage, format!("this file describes {runs} runs: {why}"));
     if !stdin().is_terminal() || !stderr().is_terminal() {
-        return Err(refused("--yes plays them, and --list shows them"));
+        return Err(refused("--yes runs them, and --list shows them"));
     }
-    talk::say(&format!("{} describes {runs} runs. Play them? [y/N]", args.file.display()));
+    talk::say(&format!("{} describes {runs} runs. Run them? [y/N]", args.file.display()));
     let mut answer = String::new();
     let read = stdin().lock().read_line(&mut answer);
     match answer.trim() {
         "y" | "Y" | "yes" if read.is_ok() => Ok(()),
-        _ => Err(refused("nothing was begun")),
+        _ => Err(refused("no run was started")),
     }
 }
 
@@ -198,7 +198,7 @@ fn conclude(args: &SweepArgs, how: &PlayOutcome, folder: &SweepFolder, tables: &
         PlayOutcome::NoRoom(why) => return Err(no_room(args, folder, why)),
         PlayOutcome::Interrupted => {
             talk::say(&format!(
-                "interrupted, with {} of {} runs left; to go on: {go_on} --resume",
+                "interrupted, with {} of {} runs left; to continue: {go_on} --resume",
                 tables.missing(),
                 tables.total
             ));
@@ -209,7 +209,7 @@ fn conclude(args: &SweepArgs, how: &PlayOutcome, folder: &SweepFolder, tables: &
     if tables.failed > 0 {
         let runs =
             if tables.failed == 1 { "1 run failed".to_owned() } else { format!("{} runs failed", tables.failed) };
-        talk::say(&format!("{runs}; to play what failed again: {go_on} --retry"));
+        talk::say(&format!("{runs}; to repeat the failed ones: {go_on} --retry"));
         let code = tables.first_failure.and_then(ExitCode::from_number).unwrap_or(ExitCode::Died);
         return Ok(if code == ExitCode::Success { ExitCode::Died } else { code });
     }

@@ -106,7 +106,7 @@ fn tell(served: &Served, fingerprint: Option<&str>) {
     }
     let _ = stdout().flush();
     if served.addresses.len() > 1 {
-        talk::say("who comes by one of the last two is asked for a name: Classroom, on your page, shows who is here");
+        talk::say("whoever opens one of the last two is asked for a name: Classroom, on your page, shows who is here");
     }
     if let Some(fingerprint) = fingerprint {
         talk::say(&format!("the certificate's SHA-256, which browsers show: {fingerprint}"));

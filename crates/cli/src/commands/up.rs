@@ -36,7 +36,7 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
         netloom_run::ways_into(&request.plan).iter().for_each(|way| talk::say(way));
         talk::say(&format!("{name} is up: {shell}netloom stats {name}, netloom logs {name}, netloom down {name}"));
         if (0..request.plan.timeline.len()).any(|entry| !request.plan.starts_before_zero(entry)) {
-            talk::say(&format!("its timeline is not played; netloom run {} plays it", args.file.display()));
+            talk::say(&format!("its timeline does not run; netloom run {} runs it", args.file.display()));
         }
         if request.plan.clock == Clock::Virtual {
             talk::say(&format!("its time stands still: netloom advance {name} 1s, netloom resume {name}"));

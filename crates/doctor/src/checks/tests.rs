@@ -103,7 +103,7 @@ fn of_a_good_machine_only_what_is_not_there_is_named() {
     assert_eq!(checks["one TCP stream"].result, "14.2 Gbit/s, 0.71 of the 20 Gbit/s of a plain veth pair");
     assert_eq!(
         checks["real-time limit"].result,
-        "real-time programs, which this user may start, rest 50 ms in 1 s; the engine takes less"
+        "the kernel suspends real-time programs, which this user may start, for 50 ms of every 1 s; the engine uses less"
     );
     assert!(checks.values().all(|check| check.change.is_some() == (check.state != State::Fine)));
 }

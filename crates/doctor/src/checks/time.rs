@@ -145,7 +145,9 @@ fn realtime(found: &Found<'_>) -> Option<Check> {
     } else {
         let nanoseconds = |microseconds: i64| u64::try_from(microseconds).unwrap_or(0) * 1_000;
         let (rest, period) = (span(nanoseconds(period - runtime)), span(nanoseconds(period)));
-        format!("real-time programs, which this user {may} start, rest {rest} in {period}; the engine takes less")
+        format!(
+            "the kernel suspends real-time programs, which this user {may} start, for {rest} of every {period}; the engine uses less"
+        )
     };
     Some(fine("time", NAME, result))
 }

@@ -427,7 +427,7 @@ impl KernelNode {
             Reply::Refused(error) => NodeError::Refused { node: self.name.clone(), error },
             other => NodeError::Kernel {
                 node: self.name.clone(),
-                what: format!("its agent answered {other:?} to another question"),
+                what: format!("its agent answered {other:?} to another request"),
             },
         }
     }

@@ -451,7 +451,7 @@ impl Node {
             // Its first process is ours, but root in the node can control it.
             other => NodeError::Kernel {
                 node: self.name.clone(),
-                what: format!("its first process answered {other:?} to another question"),
+                what: format!("its first process answered {other:?} to another request"),
             },
         }
     }

@@ -141,8 +141,8 @@ fn names_that_lead_upwards_are_refused() {
     }
     let error = refusal(vec![Layer::default().file("a", "").link("b", "../outside/secret")]);
     assert_eq!(error, "`b` of the image is refused: its path leads upwards");
-    assert!(refusal(vec![Layer::default().file(".wh...", "")]).ends_with("it takes away nothing that has a name"));
-    assert!(refusal(vec![Layer::default().file(".wh.", "")]).ends_with("it takes away nothing that has a name"));
+    assert!(refusal(vec![Layer::default().file(".wh...", "")]).ends_with("it is a whiteout without a name"));
+    assert!(refusal(vec![Layer::default().file(".wh.", "")]).ends_with("it is a whiteout without a name"));
 }
 
 #[test]

@@ -28,10 +28,10 @@ fn absent(tunnel: &TunnelRow) -> Option<String> {
         return Some("the far end never took frames".into());
     }
     match tunnel.heard_until_ns {
-        Some(until) if !tunnel.left => Some(format!("the far end was not heard any more after {}", span(until))),
+        Some(until) if !tunnel.left => Some(format!("nothing came from the far end any more after {}", span(until))),
         _ if tunnel.gaps > 0 => {
             let times = counted(usize::try_from(tunnel.gaps).unwrap_or(usize::MAX), "time");
-            Some(format!("the far end was silent or began anew {times}, for {} altogether", span(tunnel.silent_ns)))
+            Some(format!("the far end was silent or restarted {times}, for {} in total", span(tunnel.silent_ns)))
         }
         _ => None,
     }
@@ -91,7 +91,7 @@ mod tests {
         assert!(told(&TunnelRow { lost_frames: 100, ..fine() }).contains("lost 100 of 1000 frames"));
         assert!(told(&TunnelRow { joined: false, ..fine() }).contains("never took frames"));
         let gone = TunnelRow { heard_until_ns: Some(12_300_000_000), missed_frames: 7, ..fine() };
-        assert_eq!(told(&gone), "the far end was not heard any more after 12.3 s");
+        assert_eq!(told(&gone), "nothing came from the far end any more after 12.3 s");
         assert!(told(&TunnelRow { left: true, ..gone }).contains("and 7 frames for it could not be sent"));
         assert!(told(&TunnelRow { gaps: 1, silent_ns: 2_000_000_000, ..fine() }).contains("1 time, for 2 s"));
         let late = told(&TunnelRow { behind_p99_ns: 3_000_000, spare_ns: 500_000, ..fine() });

@@ -63,7 +63,7 @@ impl Selection {
         if let Some(unknown) = self.links.iter().find(|link| !pipes.iter().any(|pipe| is_meant(pipe, link))) {
             let mut known: Vec<&str> = pipes.iter().map(|pipe| pipe.link.as_str()).collect();
             known.dedup();
-            return Err(format!("the journal does not tell of `{unknown}`; it tells of {}", shortened(&known)));
+            return Err(format!("the journal has no link `{unknown}`; it has {}", shortened(&known)));
         }
         let meant = |pipe: &JournalPipe| self.links.is_empty() || self.links.iter().any(|link| is_meant(pipe, link));
         let pipes = pipes.iter().map(meant).collect();

@@ -43,7 +43,7 @@ pub(super) fn inspect(engine: ContainerEngine, name: &str) -> Answer {
     let program = engine.name();
     if let Some(far) = far(engine) {
         return Answer::Nothing(format!(
-            "{program} is told by {far} to ask an engine elsewhere, whose containers cannot be used"
+            "{far} directs {program} to an engine on another machine, whose containers cannot be used"
         ));
     }
     let said = match ask(program, &["container", "inspect", name]) {
@@ -56,7 +56,7 @@ pub(super) fn inspect(engine: ContainerEngine, name: &str) -> Answer {
     if said.status.success() {
         return match serde_json::from_str(&said.output).ok().as_ref().and_then(read) {
             Some(described) => Answer::Found(Box::new(described)),
-            None => Answer::Nothing(format!("{program} describes {name} in a way that is not understood")),
+            None => Answer::Nothing(format!("{program} describes {name} in a form that netloom does not know")),
         };
     }
     let complaint = said.errors.trim().lines().last().unwrap_or_default().to_owned();
@@ -66,7 +66,8 @@ pub(super) fn inspect(engine: ContainerEngine, name: &str) -> Answer {
     }
     if small.contains("permission denied") && engine == ContainerEngine::Docker {
         return Answer::Nothing(
-            "docker may be asked by root and by the group docker alone, and only root can join its containers: run netloom as root".to_owned(),
+            "only root and the group docker may use docker, and only root can join its containers: run netloom as root"
+                .to_owned(),
         );
     }
     Answer::Nothing(format!("{program} does not answer: {complaint}"))

@@ -97,8 +97,8 @@ fn runs_that_do_not_count_are_left_out_and_those_that_are_missing_are_not_met() 
     assert!(rows[3].0, "{rows:?}");
     records[5] = None;
     let fewer = judged(&records);
-    assert_eq!(fewer[0], (false, "1 run not; the first is pair-1: too slow; 1 run not played".into()));
-    assert!(!fewer[2].0 && fewer[2].1.starts_with("not measured: 1 run of median(goodput) not played"), "{fewer:?}");
+    assert_eq!(fewer[0], (false, "1 run not; the first is pair-1: too slow; 1 run not completed".into()));
+    assert!(!fewer[2].0 && fewer[2].1.starts_with("not measured: 1 run of median(goodput) not completed"), "{fewer:?}");
     let none = judged(&[const { None }; 6]);
     assert!(none.iter().all(|(met, _)| !met), "{none:?}");
 }

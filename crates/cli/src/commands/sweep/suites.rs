@@ -32,7 +32,7 @@ pub(super) fn suites(sweep: &Sweep, folder: &SweepFolder, rows: &[ExpectationRow
 }
 
 fn outcome(record: Option<&RunRecord>) -> Outcome {
-    let Some(record) = record else { return Outcome::Unknown("it was not played".into()) };
+    let Some(record) = record else { return Outcome::Unknown("it has not completed".into()) };
     let why = || record.why.clone().unwrap_or_else(|| record.outcome.words().to_owned());
     match record.outcome {
         RunOutcome::Failed => Outcome::Unknown(why()),

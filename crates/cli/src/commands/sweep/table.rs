@@ -53,7 +53,7 @@ pub(super) fn results(tables: &Tables, folder: &SweepFolder) -> String {
     }
     let unmet =
         if tables.unmet > 0 { format!(", {} of them with unmet expectations", tables.unmet) } else { String::new() };
-    let left = if tables.missing() > 0 { format!(", {} not played", tables.missing()) } else { String::new() };
+    let left = if tables.missing() > 0 { format!(", {} not completed", tables.missing()) } else { String::new() };
     say(format!(
         "{}: {} as described{unmet}, {} not, {} failed{left}",
         quantity::counted(usize::try_from(tables.total).unwrap_or(usize::MAX), "run"),

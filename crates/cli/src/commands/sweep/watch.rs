@@ -36,7 +36,7 @@ impl Screen {
             Event::Begins => self.begin(position),
             Event::Started => {}
             Event::Ended(record) => self.ended(record, position),
-            Event::Stopping => self.say("ending the runs that go on"),
+            Event::Stopping => self.say("ending the runs in progress"),
         }
         if let Some(bar) = &self.bar {
             bar.set_position(position.ended);

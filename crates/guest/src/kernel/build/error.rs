@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub enum BuildError {
     /// User-Mode Linux does not exist for this kind of processor.
     Processor,
-    /// Programs or headers are missing; nothing was begun.
+    /// Programs or headers are missing; the build did not start.
     Tools(Vec<Tool>),
     /// Another build is running.
     Busy {

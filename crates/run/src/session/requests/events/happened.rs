@@ -31,7 +31,7 @@ impl HappenedFeed {
         if self.read.is_empty() {
             let piece = self.file.next(PIECE, Unfinished::Awaited);
             let Some(piece) = piece.map_err(|error| format!("reading events.jsonl: {error}"))? else {
-                return Err("somebody has shortened events.jsonl".to_owned());
+                return Err("another program has truncated events.jsonl".to_owned());
             };
             let lines = piece.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
             self.read = lines.map(event).collect::<Result<_, _>>()?;
@@ -41,8 +41,8 @@ impl HappenedFeed {
 }
 
 fn event(line: &[u8]) -> Result<Event, String> {
-    let logged: LoggedEvent =
-        serde_json::from_slice(line).map_err(|error| format!("somebody has written to events.jsonl: {error}"))?;
+    let logged: LoggedEvent = serde_json::from_slice(line)
+        .map_err(|error| format!("another program has written to events.jsonl: {error}"))?;
     let LoggedEvent { time_ns, since_start_ns, event, details } = logged;
     Ok(Event::Lab(Happened { at_ns: since_start_ns, since_zero_ns: time_ns, what: event, details }))
 }
