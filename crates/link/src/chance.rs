@@ -1,8 +1,9 @@
 //! Something that happens to single packets with some probability, independently or alike for neighbours.
 //!
-//! For each packet a number is drawn evenly from 0 to 1, and it happens if the number is below the probability p. With a
-//! correlation of c, the number of the packet before is used again with probability c, and drawn anew otherwise. So every
-//! number is even, p holds exactly, and the correlation of what happens to two packets that are k apart is c^k.
+//! For each packet a number is drawn uniformly from 0 to 1, and it happens if the number is below the probability p. With a
+//! correlation of c, the number of the packet before is used again with probability c, and a new one is drawn otherwise. So
+//! every number is uniformly distributed, p holds exactly, and the correlation of what happens to two packets that are k
+//! apart is c^k.
 //! Range: 0 ≤ p ≤ 1, 0 ≤ c < 1, both by default 0.
 //! Source of the parameters: netem's loss, duplicate, corrupt and reorder.
 //! Differs from netem, which takes c times the last number plus 1 - c times a new one: such sums gather around one half,
@@ -42,7 +43,7 @@ impl From<Probability> for ChanceConfig {
     }
 }
 
-/// Even numbers of which each is the one before with some probability.
+/// Uniformly distributed numbers, each of which repeats the one before with some probability.
 #[derive(Debug)]
 pub(crate) struct Repeating {
     correlation: Probability,

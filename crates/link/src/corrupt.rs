@@ -1,6 +1,6 @@
 //! Corruption: a bit of a packet is flipped, so that its checksum fails at the receiver.
 //!
-//! With the probability of a [`ChanceConfig`]. Which bit is drawn evenly from those whose flipping a checksum cannot miss:
+//! With the probability of a [`ChanceConfig`]. The bit is drawn uniformly from those whose flipping a checksum cannot miss:
 //! see [`Packet::with_flipped_bit`]. Source: netem's `corrupt`, which flips any
 //! bit of the packet's first block of memory, its headers among them.
 

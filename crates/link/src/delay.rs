@@ -50,7 +50,7 @@ pub struct DelayConfig {
 pub enum Distribution {
     /// Always the same.
     Constant(Duration),
-    /// Evenly between two bounds.
+    /// A uniform distribution between two bounds.
     Uniform(Uniform),
     /// The normal distribution.
     Normal(Normal),

@@ -15,7 +15,7 @@ use netloom_packet::{Flow, Packet};
 use netloom_units::{Bytes, Duration, Instant};
 
 /// So many picked packets of a pipe are inside at a time, and so many on their way: those of five seconds at the shortest step that
-/// a lab uses. With more inside, none is picked; of more on their way it is not told that they are lost there.
+/// a lab uses. With more inside, none is picked; of more on their way it is not reported that they are lost there.
 const MOST_OUTSTANDING: usize = 256;
 /// So many records wait for whoever takes them: the newest.
 const MOST_TOLD: usize = 4_096;
@@ -156,7 +156,7 @@ impl PacketSampler {
             // The next one is picked in its place: where drops have the rhythm of the picks, none would be that is sent.
             picks.next = at;
         }
-        // What has not just come in is no pick, or it has been told already.
+        // What has not just come in is no pick, or it has been reported already.
         if picks.latest == (packet.place().0, at) && at >= picks.next_dropped {
             picks.next_dropped = at + step;
             self.picked += 1;
@@ -166,7 +166,7 @@ impl PacketSampler {
 
     /// It was on its way, and is dropped.
     pub(crate) fn lose(&mut self, pipe: u32, at: Instant, packet: &Packet, cause: Cause) {
-        // If it came in at this instant, it is not told as dropped at the entrance.
+        // If it came in at this instant, it is not reported as dropped at the entrance.
         self.of(pipe).latest = NOTHING;
         while let Some(record) = self.of(pipe).lose(packet, at) {
             self.tell(SampledPacket { dropped: Some((at, cause)), ..record });
@@ -224,7 +224,7 @@ impl Picks {
         }
     }
 
-    /// What was told of a pick that is among these segments, and on its way at `now`: it is no longer.
+    /// The report of a pick that is among these segments, and on its way at `now`: it is no longer.
     fn lose(&mut self, packet: &Packet, now: Instant) -> Option<SampledPacket> {
         let whose = span(packet);
         let is_meant = |(segment, record): &(Segment, SampledPacket)| {

@@ -53,7 +53,7 @@ pub struct Pipe {
     /// Room for what the impairments let through of one packet; empty in between.
     passed: Vec<Packet>,
     queue: Queue,
-    /// What the queue was told to be.
+    /// The queue's configuration.
     discipline: QueueConfig,
     transmitter: Transmitter,
     /// When the idle transmitter takes what waits; none if nothing does, or if it is not idle.

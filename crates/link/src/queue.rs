@@ -1,6 +1,6 @@
 //! Where packets wait for the transmitter: one module per discipline, and the choice between them.
 //!
-//! All disciplines answer to the same few calls. `push` is told of a train that arrives and admits or drops its segments
+//! All disciplines answer to the same few calls. `push` takes a train that arrives and admits or drops its segments
 //! one by one, `pop` delivers the next segment to send and may drop others on the way. Each tells the [`Ledger`] of
 //! everything that happens to a packet, at the moment it happens: the ledger's `queued` is what the queue holds.
 
@@ -221,7 +221,7 @@ impl Queue {
         }
     }
 
-    /// Takes everything that waits at `now`, in the order of arrival; the ledger is told by the caller.
+    /// Takes everything that waits at `now`, in the order of arrival; the caller updates the ledger.
     pub(crate) fn drain(&mut self, now: Instant) -> Vec<Packet> {
         match self {
             Self::DropTail(queue) => queue.drain(),

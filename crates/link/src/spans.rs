@@ -38,7 +38,7 @@ impl Spans {
         u64::try_from(scaled).expect("below the end")
     }
 
-    /// Evenly above 0 up to 1, in steps of 2^-53, which a number holds exactly.
+    /// A uniform number above 0 up to 1, in steps of 2^-53, which a number holds exactly.
     fn unit(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
         ((self.random.next_u64() >> 11) + 1) as f64 * STEP

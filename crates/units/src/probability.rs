@@ -44,14 +44,14 @@ impl Probability {
         self.0 == 0
     }
 
-    /// Whether it happens, for a number drawn evenly from all of `u64`.
+    /// Whether it happens, for a number drawn uniformly from all of `u64`.
     ///
     /// The number is scaled to parts per trillion, so that probability 1 always happens and 0 never.
     pub fn happens(self, drawn: u64) -> bool {
         Self::either_happens(&[self], drawn)
     }
 
-    /// Whether one of several things happens that exclude each other, for a number drawn evenly from all of `u64`: the
+    /// Whether one of several things happens that exclude each other, for a number drawn uniformly from all of `u64`: the
     /// first if the number is below its probability, the second if it is below the sum of both, and so on.
     pub fn either_happens(parts: &[Self], drawn: u64) -> bool {
         let sum: u64 = parts.iter().map(|part| part.0).sum();

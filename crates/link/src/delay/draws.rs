@@ -17,7 +17,7 @@ impl Draws {
         Self { random: Xoshiro256PlusPlus::seed_from_u64(seed.get()), place: 0 }
     }
 
-    /// Evenly distributed between 0 and 1, neither of which it ever is: the middles of 2^52 equal steps, which is as
+    /// Uniformly distributed between 0 and 1, neither of which it ever is: the middles of 2^52 equal steps, which is as
     /// fine as a 64-bit floating-point number tells them all apart.
     pub(super) fn unit(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1_u64 << 52) as f64;

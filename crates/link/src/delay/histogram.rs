@@ -1,4 +1,4 @@
-//! Delay from a histogram: bins with weights, evenly distributed within each bin.
+//! Delay from a histogram: bins with weights, uniformly distributed within each bin.
 
 use super::draws::Draws;
 use super::lines::{records, wrong};

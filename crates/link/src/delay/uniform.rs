@@ -1,4 +1,4 @@
-//! Uniform delay: evenly distributed between two bounds.
+//! Uniform delay: uniformly distributed between two bounds.
 
 use super::draws::Draws;
 use super::nanoseconds;
@@ -6,7 +6,7 @@ use crate::ConfigError;
 use alloc::format;
 use netloom_units::Duration;
 
-/// Evenly distributed between two bounds.
+/// A delay that is uniformly distributed between two bounds.
 ///
 /// Drawn by the inverse of the distribution function, from + (to - from) u (GINE section 4.2 for the method). netem's jitter may be
 /// longer than the delay around which it is: `below` says how far the lower bound is below zero then.

@@ -108,7 +108,7 @@ impl Pipe {
     }
 
     /// Takes what leaves at `leave`, the answer of [`Pipe::next_certain`], ahead of time. `leave`: before what
-    /// [`Pipe::certain_until`] told last.
+    /// [`Pipe::certain_until`] returned last.
     ///
     /// The entrance of the pipe stays where it is in time. The counters have the packet as departed from now on.
     pub fn pop_certain(&mut self, leave: Instant, drop_log: &mut DropLog) -> Option<Departure> {

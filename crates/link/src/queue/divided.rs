@@ -186,7 +186,7 @@ impl Divided {
         self.queues.get(index)?.waiting.head_size()
     }
 
-    /// Takes the segment at the head of a queue; the ledger is told by the caller.
+    /// Takes the segment at the head of a queue; the caller updates the ledger.
     pub(super) fn take(&mut self, index: usize) -> Option<Packet> {
         let (_, segment) = self.queues.get_mut(index)?.waiting.pop()?;
         self.packets -= 1;

@@ -4,7 +4,7 @@ use netloom_units::Duration;
 use rand_core::Rng;
 
 /// The next number from 0 up to, but not, 1, in steps of 2⁻⁵³: as many as a fraction has bits.
-pub(super) fn even(random: &mut impl Rng) -> f64 {
+pub(super) fn uniform(random: &mut impl Rng) -> f64 {
     const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
     (random.next_u64() >> 11) as f64 * STEP
 }

@@ -14,7 +14,7 @@ use super::Transmission;
 use super::checks;
 use super::drop_tail::DropTail;
 use super::fifo::each_segment;
-use super::numbers::{even, seconds_longer};
+use super::numbers::{seconds_longer, uniform};
 use super::ticks::Ticks;
 use crate::ConfigError;
 use crate::cause::Cause;
@@ -186,7 +186,7 @@ impl Pie {
         let share = if self.config.byte_mode { size.get() as f64 / self.config.mean_packet.get() as f64 } else { 1.0 };
         let probability = self.drop_prob * share;
         if !self.config.derandomize {
-            return even(&mut self.random) < probability;
+            return uniform(&mut self.random) < probability;
         }
         // Appendix B: if (PIE->drop_prob_ == 0) PIE->accu_prob_ = 0; PIE->accu_prob_ += PIE->drop_prob_
         self.accu_prob = if self.drop_prob == 0.0 { 0.0 } else { self.accu_prob + probability };
@@ -194,7 +194,7 @@ impl Pie {
         let is_dropped = match self.accu_prob {
             little if little < LEAST_ACCUMULATED => false,
             much if much >= MOST_ACCUMULATED => true,
-            _ => even(&mut self.random) < probability,
+            _ => uniform(&mut self.random) < probability,
         };
         if is_dropped {
             self.accu_prob = 0.0;

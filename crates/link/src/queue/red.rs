@@ -16,7 +16,7 @@ use super::Transmission;
 use super::checks;
 use super::drop_tail::DropTail;
 use super::fifo::each_segment;
-use super::numbers::even;
+use super::numbers::uniform;
 use crate::ConfigError;
 use crate::cause::Cause;
 use crate::ledger::Ledger;
@@ -247,7 +247,7 @@ impl Red {
         let p_b = self.scaled(self.probability(), size);
         // p_a ← p_b / (1 - count · p_b)
         let rest = 1.0 - count as f64 * p_b;
-        let is_due = rest <= 0.0 || even(&mut self.random) < p_b / rest;
+        let is_due = rest <= 0.0 || uniform(&mut self.random) < p_b / rest;
         // with probability p_a: mark the arriving packet, count ← 0
         self.count = Some(if is_due { 0 } else { count });
         is_due
@@ -271,7 +271,7 @@ impl Red {
             _ if part < 2.0 => p_b / (2.0 - part),
             _ => 1.0,
         };
-        let is_due = even(&mut self.random) < if p_a < 1.0 { self.scaled(p_a, size) } else { 1.0 };
+        let is_due = uniform(&mut self.random) < if p_a < 1.0 { self.scaled(p_a, size) } else { 1.0 };
         (self.count, self.passed) = if is_due { (Some(0), 0) } else { (Some(count), self.passed) };
         is_due
     }

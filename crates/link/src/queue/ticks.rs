@@ -20,7 +20,7 @@ impl Ticks {
 
     /// The next instant that is not after `now`; one at `now` comes before all else that happens then.
     pub(super) fn take(&mut self, now: Instant) -> Option<Instant> {
-        // An instant that cannot be told is later than every event.
+        // An instant that cannot be represented is later than every event.
         let at = Some(self.next).filter(|next| *next <= now && *next < Instant::MAX)?;
         self.next = at + self.period;
         Some(at)

@@ -1,6 +1,6 @@
 //! A rate that changes in a straight line: what a linear schedule makes of two of its steps.
 //!
-//! A packet is sent when the integral of the rate over its transmission reaches its bits. Everything is told in billionths
+//! A packet is sent when the integral of the rate over its transmission reaches its bits. Everything is computed in billionths
 //! of a bit times twice the length of the line in nanoseconds: in this unit the integral is a whole number.
 
 use crate::slope::Slope;

@@ -140,7 +140,7 @@ impl Player {
         }
     }
 
-    /// The books are right, and what was dropped is told.
+    /// The counters are right, and what was dropped is reported.
     fn settle(&mut self) {
         assert!(self.pipe.counters().balance(), "{:?}", self.pipe.counters());
         for dropped in self.drop_log.drain(..).collect::<Vec<_>>() {

@@ -273,7 +273,7 @@ fn corruption_duplication_and_reordering_keep_probability_and_correlation() {
     assert_five_and_sixty(&happens(&reorder, |left, _| left[0].delay.is_zero()));
 }
 
-/// Which bit is flipped is drawn evenly: of the 800 of a packet that is no IP packet, in sixteenths.
+/// Which bit is flipped is drawn uniformly: of the 800 of a packet that is no IP packet, in sixteenths.
 #[test]
 fn every_bit_is_as_likely() {
     let corrupt = PipeConfig { corrupt: ChanceConfig::from(Probability::ONE), ..PipeConfig::default() };

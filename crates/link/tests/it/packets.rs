@@ -188,7 +188,7 @@ fn what_travels_when_a_link_is_cut_arrives_and_is_not_told_again() {
     assert_eq!(ways(&bench.sampled(200)), [(0, Some([0, 12, 112]))]);
 }
 
-/// It comes in and is lost on its way at one instant: it is told once as sent and once as dropped, by one number.
+/// It comes in and is lost on its way at one instant: it is reported once as sent and once as dropped, with one number.
 #[test]
 fn what_is_cut_at_once_is_no_second_pick() {
     let state = StateConfig { on_the_wire: OnTheWire::Lost, ..StateConfig::default() };

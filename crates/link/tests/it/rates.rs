@@ -369,7 +369,7 @@ proptest! {
     }
 
     /// From step to step in a straight line: the bits that the rate allows are trapezia. The rest of a packet that a step
-    /// finds on the transmitter is told to a billionth of a bit: hence the one nanosecond.
+    /// finds on the transmitter is known to a billionth of a bit: hence the one nanosecond.
     #[test]
     fn a_linear_schedule_is_a_fluid_queue(rates in vec(rates(), 2..9), width in 1_001..1_000_000_u64, case in steady(Just(PipeConfig::default()))) {
         let at = |index: u64| Duration::from_nanos(index * width);
@@ -475,7 +475,7 @@ fn fluid(
     left
 }
 
-/// What mahimahi does (`LinkQueue::rationalize`), told without any of the model's code: every opportunity in turn, until
+/// What mahimahi does (`LinkQueue::rationalize`), written without any of the model's code: every opportunity in turn, until
 /// nothing is left.
 fn mahimahi(trace: &DeliveryTraceConfig, limit: usize, arrivals: &[(Segment, Instant, u64)]) -> Outcome {
     let mut outcome = Outcome::default();

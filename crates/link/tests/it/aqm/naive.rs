@@ -207,7 +207,7 @@ impl Red {
             1.0
         };
         let scaled = if chance < 1.0 { self.in_proportion(chance, size) } else { 1.0 };
-        even(&mut self.random) < scaled
+        uniform(&mut self.random) < scaled
     }
 
     /// A probability in proportion to a packet's size, in byte mode.
@@ -261,7 +261,7 @@ impl Discipline for Red {
             let rest = 1.0 - self.count() as f64 * p_b;
             notified = Some(match self.config.wait {
                 true => self.is_due_after_wait(plain, packet.size),
-                false => rest <= 0.0 || even(&mut self.random) < p_b / rest,
+                false => rest <= 0.0 || uniform(&mut self.random) < p_b / rest,
             });
         }
         self.history.push(notified);
@@ -286,7 +286,7 @@ impl Discipline for Red {
     }
 }
 
-fn even(random: &mut Xoshiro256PlusPlus) -> f64 {
+fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
     (random.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0
 }
 
@@ -324,7 +324,7 @@ impl Pie {
         }
         let share = if self.config.byte_mode { packet.size as f64 / mean as f64 } else { 1.0 };
         if !self.config.derandomize {
-            return even(&mut self.random) < self.probability * share;
+            return uniform(&mut self.random) < self.probability * share;
         }
         if self.probability == 0.0 {
             self.sum = 0.0;
@@ -334,7 +334,7 @@ impl Pie {
         if self.sum < 0.85 {
             return false;
         }
-        let is_early = self.sum >= 8.5 || even(&mut self.random) < self.probability * share;
+        let is_early = self.sum >= 8.5 || uniform(&mut self.random) < self.probability * share;
         if is_early {
             self.sum = 0.0;
         }

@@ -22,7 +22,7 @@ pub(crate) struct Segment {
 /// What was dropped: when, what, why.
 pub(crate) type Drops = Vec<(u64, Name, Cause)>;
 
-/// A queue that is told of every arrival.
+/// A queue that sees every arrival.
 pub(crate) trait Naive {
     fn push(&mut self, segment: Segment, is_idle: bool, drops: &mut Drops);
     fn pop(&mut self, now: u64, drops: &mut Drops) -> Option<Segment>;
