@@ -1,4 +1,4 @@
-//! How a thread is told that something waits for it, and finds it.
+//! How a thread learns that something waits for it, and finds it.
 
 use crate::sync::{AtomicBool, Event, Ordering, Receiver};
 use std::io;
@@ -33,7 +33,7 @@ impl Bell {
     }
 }
 
-/// Where a thread finds what it is told, by those who ring its bell behind it.
+/// The commands for a thread, from those who ring its bell afterwards.
 pub(crate) struct Mailbox<T> {
     pub(crate) messages: Receiver<T>,
     pub(crate) bell: Arc<Bell>,

@@ -37,7 +37,7 @@ const LIVELY: RealDuration = RealDuration::from_secs(2);
 
 /// A fabric that is further behind than this is advanced by this much at a time. Lab time.
 const PORTION: Duration = Duration::from_millis(10);
-/// Picked packets are told so long after what becomes of them, at the latest: what has arrived meanwhile may not have been read yet,
+/// Picked packets are reported so long after what becomes of them, at the latest: what has arrived meanwhile may not have been read yet,
 /// and would come in later than it came. Lab time.
 const UNSETTLED: Duration = Duration::from_millis(1);
 /// After this long the driver looks for arrivals and commands again, even if the fabric is still behind. Wall time.

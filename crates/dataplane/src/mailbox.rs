@@ -7,7 +7,7 @@ use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::sync::mpsc::Sender as Outbox;
 
-/// What a thread is told; pipes are numbered as its fabric numbers them.
+/// A command for a thread; pipes are numbered as its fabric numbers them.
 pub(crate) enum Command {
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),

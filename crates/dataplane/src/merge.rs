@@ -91,7 +91,7 @@ impl Places {
         parts.into_iter().enumerate().map(task).collect()
     }
 
-    /// The counters of all pipes, and the last of the instants at which the shards told them.
+    /// The counters of all pipes, and the last of the instants at which the shards reported them.
     pub(crate) fn merge_counters(&self, answers: &[(Instant, Vec<PipeCounters>)]) -> (Instant, Vec<PipeCounters>) {
         let at = answers.iter().map(|(at, _)| *at).max().unwrap_or(Instant::ZERO);
         (at, self.pipes.iter().map(|(shard, pipe)| answers[*shard].1[pipe.0 as usize]).collect())

@@ -24,7 +24,7 @@ struct Turn(Arc<Mutex<Box<dyn Tap + Send>>>);
 
 impl Turn {
     fn take(&self) -> MutexGuard<'_, Box<dyn Tap + Send>> {
-        // A thread that panicked ends the engine; the others go on until they are told.
+        // A thread that panicked ends the engine; the others go on until they are told to stop.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -209,7 +209,7 @@ fn each_pipe_is_changed_by_its_own_shard() {
     assert_eq!(engine.snapshot().expect("a running engine").pipes[3].delay.count(), 0);
 }
 
-/// In one piece and in two: the pipes have the numbers of the whole, and what crosses the border is told by the shard of its pipe alone.
+/// In one piece and in two: the pipes have the numbers of the whole, and what crosses the border is reported by the shard of its pipe alone.
 #[test]
 fn a_picked_packet_is_told_once_of_each_pipe() {
     for most in [1, 2] {

@@ -118,7 +118,7 @@ fn a_program_that_goes_is_told_of_and_hears_nothing() {
         let (mut engine, [left, right]) = programs(kind);
         drop(right);
         if kind == SockType::SeqPacket {
-            // There is a connection, which ends; a datagram is told when it is sent that nobody is there.
+            // There is a connection, which ends; a datagram fails when it is sent, as nobody is there.
             snapshot_when(&mut engine, "the end", |snapshot| !snapshot.engine.ended_ports.is_empty());
         }
         tell(&left, &[1; 60]);

@@ -55,7 +55,7 @@ pub struct Examined {
     pub kept: Result<PathBuf, String>,
 }
 
-/// Examines this machine and keeps the result. `sink` is told each step. The calling process must have one thread
+/// Examines this machine and keeps the result. `sink` is called with each step. The calling process must have one thread
 /// only, and is left with one.
 ///
 /// # Errors

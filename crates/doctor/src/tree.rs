@@ -210,7 +210,7 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
     rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
 }
 
-/// The hard limit in a line of `/proc/self/limits`; none: unlimited, or not told.
+/// The hard limit in a line of `/proc/self/limits`; none: unlimited, or not there.
 fn hard_limit(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_ascii_whitespace().nth(1)?.parse().ok()

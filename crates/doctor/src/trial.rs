@@ -19,7 +19,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A lab that has not told its figures by then never will. It takes three seconds on a machine that has nothing else to do.
+/// A lab that has not reported its figures by then never will. It takes three seconds on a machine that has nothing else to do.
 const LONGEST: Duration = Duration::from_secs(30);
 /// How often signals and the time are looked at.
 const GLANCE_MS: u16 = 100;

@@ -190,7 +190,7 @@ struct Glance {
     is_bound_to_link: bool,
 }
 
-/// Why a packet goes no further, as far as its sender is told.
+/// Why a packet goes no further, if that is reported to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     Expired,

@@ -1,4 +1,4 @@
-//! Who is told what happens to packets inside pipes.
+//! The receiver of notes on what happens to packets inside pipes.
 
 use crate::{Fabric, PipeId};
 use netloom_units::Instant;

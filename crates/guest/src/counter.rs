@@ -20,7 +20,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// How the processor counts, as a kernel is told it.
+/// How the processor counts, as it is passed to a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// The type of the event (`PERF_TYPE_*`).

@@ -82,7 +82,7 @@ pub struct Deputy {
     spin: Option<Spin>,
     /// Whether the kernel has waited for the first time. Until then it runs without leave.
     has_begun: bool,
-    /// What it is to be told then.
+    /// The message for it then.
     first_turn: Option<(u32, Instant)>,
     /// Whether it has switched itself off.
     is_off: bool,
@@ -129,7 +129,7 @@ impl Deputy {
         self.watchdog = watchdog;
     }
 
-    /// From now on lab time goes on while a program computes for long; the kernel has to be told [`SLICE`], too.
+    /// From now on lab time goes on while a program computes for long; the kernel has to get [`SLICE`], too.
     pub fn advance_on_spin(&mut self) {
         self.spin = Some(Spin::new(SPIN_PATIENCE));
     }

@@ -1,4 +1,4 @@
-//! What layers are packed with, told by their first bytes: media types of old archives do not say it.
+//! The compression of layers, recognized by their first bytes: media types of old archives do not say it.
 
 use crate::ImageError;
 use flate2::bufread::MultiGzDecoder;

@@ -203,7 +203,7 @@ impl Tree {
         names(folder.fd.as_fd())?.iter().try_for_each(|name| self.hide(folder, name))
     }
 
-    /// Removes what is there and below unless it is `kept`, told by its hash; whether nothing stays.
+    /// Removes what is there and below unless it is `kept`, by its hash; returns whether nothing stays.
     fn take_away(
         &self,
         parent: BorrowedFd<'_>,

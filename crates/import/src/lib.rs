@@ -2,7 +2,7 @@
 //!
 //! A reader per format makes a topology of nodes, links and events, whose values know where they come from; one writer makes
 //! a lab file of it, with comments that say so, and with a list of what the file says and a lab does not have. The lab is
-//! then read from that text by `netloom_lab`, like any other; what is wrong with it is told at the line of the foreign file.
+//! then read from that text by `netloom_lab`, like any other; what is wrong with it is reported at the line of the foreign file.
 //!
 //! This crate opens no file but the one it is asked for and those that this one names, and touches nothing else of the
 //! system. What it reads may be anything: sizes, depths and steps are bounded.

@@ -1,4 +1,4 @@
-//! What a file says that a lab does not have: told, each kind once, and never left out in silence.
+//! Notes on what a file says that a lab does not have: each kind once, and nothing is left out in silence.
 
 use crate::source::Place;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Labs as files of other tools: nodes, links and what links do; all else is told to be left out.
+//! Labs as files of other tools: nodes, links and what links do; notes say what else is left out.
 
 mod containerlab;
 mod dot;

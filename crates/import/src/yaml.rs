@@ -170,7 +170,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a map or list has a line for each entry: at the top level, and where something in it is told or a block.
+/// Whether a map or list has a line for each entry: at the top level, and where something in it has a comment or is a block.
 fn needs_lines(value: &Value, is_top: bool) -> bool {
     match &value.content {
         Content::List(items) => {

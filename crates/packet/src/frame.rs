@@ -21,9 +21,9 @@ pub struct Frame {
     layout: Option<Layout>,
     segments: u16,
     phantom: bool,
-    /// What [`Frame::set_origin`] was told last.
+    /// The last argument of [`Frame::set_origin`].
     origin: u32,
-    /// What [`Frame::set_source`] was told since it was filled.
+    /// The argument of [`Frame::set_source`] since it was filled.
     source: u32,
 }
 

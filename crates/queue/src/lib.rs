@@ -1,5 +1,5 @@
 //! The queue of experiments: commands that wait until the processors that they need are free, in turn with those of other users.
-//! It must not know what an experiment is: it is told a command line, and keeps how that ended.
+//! It must not know what an experiment is: it gets a command line, and keeps how that ended.
 //!
 //! There is no service. Each user's jobs are files of that user ([`Store`]); a [`worker`](work) of the user, which the next command
 //! starts when there is none, lets one job after the other [wait for its turn](keep). Users meet in two places that need no trust:

@@ -1,7 +1,7 @@
 //! The line in which the users of a machine wait for its processors.
 //!
 //! Each user has a folder of its own in `/tmp`, where the kernel lets nobody else remove it (sticky bit), and at most one ticket
-//! in it: a file that is locked for as long as somebody waits with it. Who came first is told by the instant at which the file
+//! in it: a file that is locked for as long as somebody waits with it. Who came first follows from the instant at which the file
 //! system wrote the ticket down (`st_ctime`), which no user can set. Whoever has begun an experiment draws a new ticket for the
 //! next one, and another when an experiment of theirs has ended, and so goes to the end of the line: users take turns.
 

@@ -15,7 +15,7 @@ const MOST_FRUITLESS: u32 = 2;
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 17;
 
-/// Fetches a part, unless it is there. `told` hears how many of its bytes are there.
+/// Fetches a part, unless it is there. `told` is called with the number of its bytes that are there.
 pub(crate) fn fetch(
     session: &mut Session<'_>,
     download: &Download,

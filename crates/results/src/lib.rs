@@ -1,5 +1,5 @@
 //! What a run leaves behind, as files: the results folder `results/<lab>/<time>-<id>/`, provenance first. This crate reads and
-//! writes files, and knows no lab that runs: it is told what happened, and draws and prints from what is in the folder.
+//! writes files, and knows no lab that runs: its callers report what happened, and it draws and prints from what is in the folder.
 //!
 //! A [`Folder`] is written as the run goes on: an [`EventLog`], samples of every pipe ([`Sampler`]), packets ([`capture`]), and
 //! in the end the report and its tables. From a folder that is there, [`plots`] and [`packet_times`] draw, [`Logs`] read

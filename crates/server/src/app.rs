@@ -49,7 +49,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Those who are here or were, as pages of the role `edit` are told.
+    /// Those who are here or were, as pages of the role `edit` see them.
     pub(crate) fn people(&self) -> Vec<Value> {
         let mut all = self.visitors.described();
         for visitor in &mut all {

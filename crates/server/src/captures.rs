@@ -188,7 +188,7 @@ mod tests {
         for wrong in ["seconds=0", "seconds=NaN", "seconds=1e9", "snaplen_bytes=-1", "file=x"] {
             assert!(wanted("l1".into(), wrong).is_err(), "{wrong}");
         }
-        // With a certificate that others vouch for, curl sees to it; else it is told the key, and refuses every other.
+        // With a certificate that others vouch for, curl sees to it; else it gets the key, and refuses every other.
         let known = remote("https://lab.example:1/api", "t", None);
         assert_eq!(known, "curl -sN -H 'Authorization: Bearer t' https://lab.example:1/api | wireshark -k -i -");
         let made = remote("https://192.0.2.1:1/api", "t", Some("a+b/c="));

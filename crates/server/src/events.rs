@@ -1,4 +1,4 @@
-//! Events for pages: what is true first, and then what changes. Nothing is queued: a page that is slow is told the difference between what it knows and what is true
+//! Events for pages: what is true first, and then what changes. Nothing is queued: a page that is slow gets the difference between what it knows and what is true
 //! by then.
 
 use crate::access::From;

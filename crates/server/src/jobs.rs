@@ -1,6 +1,6 @@
 //! Commands that the page has given: `netloom up`, `run` and `sim`, each a process of its own.
 //!
-//! A lab ends with the server that brought it up, unless the user wants to keep it: its command is told the process with which it ends (`--parent`),
+//! A lab ends with the server that brought it up, unless the user wants to keep it: its command gets the process with which it ends (`--parent`),
 //! so that this holds however the server ends.
 
 use crate::answer::Refusal;
@@ -212,7 +212,7 @@ pub(crate) struct Asked {
     pub(crate) clock: Option<String>,
     pub(crate) seed: Option<u64>,
     pub(crate) name: Option<String>,
-    /// The name of the lab, if it can be told.
+    /// The name of the lab, if it is known.
     pub(crate) lab: Option<String>,
     /// The folder with the lab files.
     pub(crate) home: PathBuf,

@@ -1,4 +1,4 @@
-//! Looks at labs, files and results while pages watch, so that each of them is told what it does not know yet.
+//! Looks at labs, files and results while pages watch, so that each of them gets what it does not know yet.
 
 use crate::app::App;
 use crate::lab_files::Listed;

@@ -44,7 +44,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The UTF-16 units of a character, told at its first byte.
+/// The UTF-16 units of a character, counted at its first byte.
 fn width(byte: u8) -> usize {
     match byte {
         0x80..=0xbf => 0,

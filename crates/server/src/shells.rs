@@ -134,7 +134,7 @@ impl Shells {
         found.map(|shell| shell.pages.clone()).ok_or_else(Self::ended)
     }
 
-    /// What a page is told that comes to a terminal that is not there any more.
+    /// The answer to a page that comes to a terminal that is not there any more.
     pub(crate) fn ended() -> Refusal {
         Refusal::missing(format!(
             "this shell has ended: by itself, with its lab or with netloom ui, or as nobody came back to it for {} minutes",
@@ -149,7 +149,7 @@ impl Shells {
         own.map(|(id, shell)| json!({ "shell": id, "node": shell.node, "attached": shell.alone().is_none() })).collect()
     }
 
-    /// Those that a visitor has left and may come back to, as whoever shares the page is told.
+    /// Those that a visitor has left and may come back to, as the owner of the page sees them.
     pub(crate) fn kept_of(&self, visitor: u64) -> Vec<Value> {
         let all = self.all();
         let own = all.values().filter(|shell| shell.owner == visitor && shell.alone().is_some());

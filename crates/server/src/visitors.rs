@@ -208,7 +208,7 @@ impl Visitors {
         Open { visitors: Arc::clone(self), visitor: Arc::clone(visitor), number }
     }
 
-    /// Those who are here or were, as pages of the role `edit` are told.
+    /// Those who are here or were, as pages of the role `edit` see them.
     pub(crate) fn described(&self) -> Vec<Value> {
         let inner = self.inner();
         let links = inner.links.iter().map(|link| &link.visitor).filter(|visitor| visitor.is_here());

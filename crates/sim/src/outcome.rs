@@ -90,7 +90,7 @@ pub struct Sample<'a> {
 pub enum SimError {
     /// There is no source; nothing would happen.
     NoTraffic,
-    /// There are more sources than can be told apart.
+    /// There are more sources than can be distinguished.
     TooManySources,
     /// A source cannot reach its sink; the text says why.
     Unreachable(String),

@@ -59,7 +59,7 @@ pub(crate) enum Found {
 }
 
 impl Running {
-    /// Starts a run, whose end is told over `ended`.
+    /// Starts a run, whose end is reported over `ended`.
     pub(crate) fn start(
         start: &Start<'_>,
         (number, share): (u64, Share),

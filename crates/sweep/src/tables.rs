@@ -9,7 +9,7 @@ use serde::ser::SerializeSeq;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Runs that were left out and are told one by one, at most.
+/// Runs that were left out and are listed one by one, at most.
 const MOST_TOLD: usize = 20;
 
 /// The results of a sweep: what its runs show together.

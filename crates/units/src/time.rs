@@ -26,7 +26,7 @@ pub struct Duration(u64);
 impl Duration {
     /// No time at all.
     pub const ZERO: Self = Self(0);
-    /// The longest span that can be told.
+    /// The longest span that can be represented.
     pub const MAX: Self = Self(u64::MAX);
 
     /// A span of `ns` nanoseconds.

@@ -28,7 +28,7 @@ impl Listener {
         Ok(this)
     }
 
-    /// Also takes a guest that wants to be told by event counters (eventfd), as QEMU does. If its process ends before its driver has begun, as
+    /// Also takes a guest that asks for notification by event counters (eventfd), as QEMU does. If its process ends before its driver has begun, as
     /// when a machine is booted anew that has hung, it may come again. Writing to one waits if the guest has
     /// filled it and asked for that, which would hold up all other guests: not for guests that might.
     #[must_use]

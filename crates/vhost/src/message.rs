@@ -21,7 +21,7 @@ const QUEUE_MASK: u64 = 0xff;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) request: u32,
-    /// Whether it asks to be told that it was carried out.
+    /// Whether it asks for a confirmation.
     pub(crate) needs_reply: bool,
     /// Length of the payload in bytes.
     pub(crate) size: usize,

@@ -1,11 +1,11 @@
-//! How the guest is told that a queue has moved.
+//! How the guest is notified that a queue has moved.
 
 use crate::error::PortError;
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::net::{SendFlags, send};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// By what a guest may ask to be told.
+/// The means by which a guest asks for notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bells {
     /// One of a pair of sockets (User-Mode Linux). Of a socket each call says that it must not wait; whether writing to an event

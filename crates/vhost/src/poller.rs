@@ -57,7 +57,7 @@ impl Poller {
         self.watch(fd, u64::from(token), EventFlags::IN | EventFlags::RDHUP)
     }
 
-    /// Watches a descriptor that a guest rings. It is told of once per ring and never read: what the guest gave may be
+    /// Watches a descriptor that a guest rings. It is reported once per ring and never read: what the guest gave may be
     /// something whose reading waits.
     pub(crate) fn watch_kick(self: &Arc<Self>, fd: OwnedFd, token: u32) -> io::Result<Watched> {
         self.watch(fd, u64::from(token) | KICK, EventFlags::IN | EventFlags::ET)

@@ -19,7 +19,7 @@ pub(crate) struct Queue {
     pub(crate) call: Option<Call>,
     enabled: bool,
     ring: Option<Ring>,
-    /// Something was published since the guest was told last.
+    /// Something was published since the guest was last notified.
     pub(crate) published: bool,
     /// Whether the guest is asked to ring.
     asking: bool,

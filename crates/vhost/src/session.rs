@@ -1,4 +1,4 @@
-//! A connected guest: what it has told, and what it is answered.
+//! A connected guest: its messages, and the answers to them.
 
 use crate::channel::Channel;
 use crate::error::PortError;
@@ -78,7 +78,7 @@ impl Session {
                 Ok(Answer::Done) if acknowledge => self.channel.reply(&reply(header.request, 0))?,
                 Ok(Answer::Done) => {}
                 Err(error) => {
-                    // The guest is told, so that it can say so too instead of waiting.
+                    // The guest gets an answer, so that it can report the error, too, instead of waiting.
                     if acknowledge {
                         self.channel.reply(&reply(header.request, 1))?;
                     }
@@ -174,7 +174,7 @@ impl Session {
         let call = file.map(|file| Call::new(file, self.bells)).transpose()?;
         self.with(queue, |queue, _| {
             queue.call = call;
-            // What was published while there was nobody to tell is told now.
+            // What was published while there was nobody to notify is announced now.
             queue.published = true;
             queue.notify();
             Ok(())

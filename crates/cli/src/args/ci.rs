@@ -1,4 +1,4 @@
-//! What continuous integration is told.
+//! Reports for continuous integration.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What continuous integration is told.
+//! Reports for continuous integration.
 
 use super::Failure;
 use crate::args::{AnnotationsArg, Ci};

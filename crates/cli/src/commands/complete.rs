@@ -1,6 +1,6 @@
 //! Names of labs that are up, of their nodes and of their links, for the completion of a shell.
 //!
-//! Which of them a place of the command line takes is told by the name of the argument that stands there, so that a new command is completed without a word here.
+//! Which of them a place of the command line takes follows from the name of the argument that stands there, so that a new command is completed without a word here.
 
 use super::{DONE, Outcome, print};
 use crate::args::Cli;

@@ -27,7 +27,7 @@ pub(super) fn convert(args: &ConvertArgs) -> Outcome {
         return Err(Failure::new(ExitCode::LabFile, message));
     };
     let imported = lab_file::import(&args.file, format, text, &args.foreign)?;
-    // A lab file that is refused would be of no use, and here the place in the other file can be told.
+    // A lab file that is refused would be of no use, and here the place in the other file is known.
     let lab = imported.parse(None).map_err(|found| lab_file::refused(&found))?;
     let notes: Vec<String> = imported.notes().chain(misplaced(args, &lab.plan)).collect();
     lab_file::tell_notes(&notes);

@@ -60,7 +60,7 @@ fn selection(args: &JournalArgs) -> Selection {
 
 type Reader = JournalReader<BufReader<File>>;
 
-/// A row for each packet. What is before a damage is printed before the damage is told.
+/// A row for each packet. What is before a damage is printed before the damage is reported.
 fn packets(path: &Path, reader: Reader, selector: &Selector, args: &JournalArgs, format: JournalFormat) -> Outcome {
     let pipes = reader.pipes().to_vec();
     let most = args.limit.unwrap_or(if format == JournalFormat::Table { SHOWN } else { u64::MAX });
@@ -178,7 +178,7 @@ fn flow(record: &Record) -> String {
     format!("{from} > {to} {protocol}{sequence}")
 }
 
-/// A row for each pipe of which something is told.
+/// A row for each pipe with packets in the journal.
 fn summary(path: &Path, reader: Reader, selector: &Selector, format: JournalFormat) -> Outcome {
     let mut summary = Summary::new(reader.pipes());
     let mut damage = None;

@@ -40,7 +40,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
                 let text = if args.quiet { render::conclusion(report) } else { render::report(report) };
                 print(text.trim_end())?;
             }
-            // Why the run failed is worth more than why that could not be told, too.
+            // Why the run failed is worth more than why that could not be reported, too.
             told.unwrap_or_else(|error| talk::warning(&error.message));
             return Err(failure);
         }

@@ -62,7 +62,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     show(args, &folder, &tables, page.as_ref().and_then(|page| page.as_deref().ok()))?;
     told?;
     let code = conclude(args, &how, &folder, &tables)?;
-    // Whatever keeps the page from being written, the rest is there and told.
+    // Whatever keeps the page from being written, the rest is there and is reported.
     page.transpose()?;
     Ok(code.number())
 }
@@ -120,7 +120,7 @@ fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder)
 
 /// What goes on to each run.
 fn options(args: &SweepArgs, sweep: &Sweep) -> Vec<OsString> {
-    // What is worth telling is told of the whole sweep.
+    // What is worth reporting is reported of the whole sweep.
     let mut options: Vec<OsString> = vec!["--annotations".into(), "never".into()];
     if let Some(clock) = args.clock {
         let word = match clock {

@@ -12,7 +12,7 @@ const HUNDREDTHS: u32 = 10;
 /// A bar that counts compiled files on a terminal; a line per step, and one per tenth of the files, elsewhere.
 pub(crate) struct BuildProgress {
     shown: Shown,
-    /// How many tenths were told.
+    /// How many tenths were printed.
     told: u32,
 }
 

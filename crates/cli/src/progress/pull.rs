@@ -10,7 +10,7 @@ use std::io::{IsTerminal, stderr};
 pub(crate) struct PullProgress {
     is_quiet: bool,
     bar: Option<ProgressBar>,
-    /// The layer that was told of last.
+    /// The layer that was printed last.
     told: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The TCP connections of a lab's nodes, as clients are told of them.
+//! The TCP connections of a lab's nodes, as clients see them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -303,7 +303,7 @@ const LINES: [&str; 13] = [
     "\u{0}",
 ];
 
-/// Whatever a client writes, it is a request, or refused, or the end; and it is told so until it goes.
+/// Whatever a client writes, it is a request, or refused, or the end; and it is answered until it goes.
 #[test]
 fn fuzz_requests_of_clients() {
     let lines = LINES.map(str::to_owned).to_vec();

@@ -24,7 +24,7 @@ pub(crate) struct PortSet {
     slots: Vec<Slot>,
     /// By port: the place of its group.
     places: Vec<u8>,
-    /// When groups were told last that the thread is awake; wall time since the epoch.
+    /// When groups were last notified that the thread is awake; wall time since the epoch.
     woken: RealDuration,
     /// Packets (segments) for ports to which nothing is joined.
     unheard: u64,
@@ -133,7 +133,7 @@ impl PortSet {
         if real.saturating_sub(self.woken) > WAKE_AFTER { self.wake(real, true) } else { Ok(()) }
     }
 
-    /// Whether [`PortSet::dropped`] is to be told of packets.
+    /// Whether packets are to be reported to [`PortSet::dropped`].
     pub(crate) fn hears_of_drops(&self) -> bool {
         self.hears_of_drops
     }

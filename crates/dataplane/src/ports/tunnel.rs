@@ -75,7 +75,7 @@ impl TunnelEnd {
     pub fn open(far: SocketAddr, port: u16, settings: TunnelSettings) -> io::Result<Self> {
         let all: IpAddr = if far.is_ipv6() { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind((all, port))?;
-        // Nothing is cut on the path: what is too long is refused, and told.
+        // Nothing is fragmented on the path: what is too long is refused, with an error.
         let (level, name) = if far.is_ipv6() {
             (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER)
         } else {
@@ -103,7 +103,7 @@ impl TunnelEnd {
     /// has come, and every few milliseconds.
     ///
     /// # Errors
-    /// Why the far end cannot be joined; it was told who is here.
+    /// Why the far end cannot be joined; it has had our greeting.
     pub fn greet(&mut self) -> Result<bool, Refusal> {
         let Self { far, inbox } = self;
         for _ in 0..TURNS {

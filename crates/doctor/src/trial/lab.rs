@@ -66,7 +66,7 @@ pub(super) fn main(mut channel: UnixStream, ends: [Option<usize>; 2], kernel: Op
         Ok(forwarding) => Told::Carried { forwarding, booted: kernel.map(|kernel| boot(&channel, kernel)) },
         Err(Failure { message, errno }) => Told::Failed { message, errno },
     };
-    // If the channel is closed, the failure cannot be told.
+    // If the channel is closed, the failure cannot be reported.
     i32::from(channel.write_all(&to_line(&told)).is_err())
 }
 

@@ -1,6 +1,6 @@
 //! Static trees of multicast: what comes in where the tree leads in goes on wherever it leads out (RFC 1812, section 5.3.13).
 //!
-//! A tree is that of a group and a source. Copies share the packet's buffer. Nobody is told of copies that go no further (RFC 1812,
+//! A tree is that of a group and a source. Copies share the packet's buffer. Copies that go no further are not reported (RFC 1812,
 //! section 4.3.2.7).
 
 use super::table::number;

@@ -1,6 +1,6 @@
 //! Several ways of equal length to the same destinations: each flow takes one of them.
 //!
-//! A flow is told by its addresses, its protocol and its ports, behind the extension headers of IPv6. Fragments have no ports that all
+//! A flow is identified by its addresses, its protocol and its ports, behind the extension headers of IPv6. Fragments have no ports that all
 //! of a packet's could go by, so they go by the rest (RFC 2992 asks for packets of a flow to stay together). In IPv6, the flow label
 //! stands in for ports where the protocol has none, as in tunnels (RFC 6438, section 3); where there are ports it would add nothing
 //! but chance, since kernels draw it at random and draw anew after losses. Each router has a seed of its own: with the same hash

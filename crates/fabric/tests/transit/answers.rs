@@ -126,7 +126,7 @@ fn arp_and_neighbour_solicitations_are_answered() {
 
 #[test]
 fn what_cannot_go_on_is_told_why() {
-    // A link that is narrower than the segments of a train: each of them is told so.
+    // A link that is narrower than the segments of a train: each of them is answered with that.
     let chain = Chain::plain(2, MS).with_mtu(1, 1_000);
     let mut fabric = chain.fabric();
     let (virtio, train) = stream(false, 1, 3_000).super_packet();
@@ -256,7 +256,7 @@ fn what_routers_say_looks_as_from_linux() {
     assert_eq!((answers[0].2[14], answers[0].2[15] >> 4), (0x60, 0), "of IPv6 there is no precedence");
 }
 
-/// Who sends much hears little: six errors at once and one a second; what tells of sizes is always told.
+/// Who sends much hears little: six errors at once and one a second; errors about sizes are always sent.
 #[test]
 fn errors_to_one_sender_are_rare() {
     let mut fabric = Chain::plain(1, MS).with_mtu(0, 700).fabric();

@@ -220,7 +220,7 @@ pub(crate) fn come_back(fabric: &mut Fabric, pool: &mut Pool, sent: Vec<Packet>)
 }
 
 /// What comes out, when and where, of shards that are played together, instant by instant, into which these packets are sent.
-/// Each is told by its place among them, and must come out in its own buffer.
+/// Each is identified by its place among them, and must come out in its own buffer.
 pub(crate) fn play(mut shards: Vec<Shard>, packets: Vec<(Instant, (PortId, Packet))>) -> Vec<(Instant, u32, usize)> {
     let sent: Vec<Packet> = packets.iter().map(|(_, (_, packet))| packet.duplicate()).collect();
     let mut packets = packets.into_iter().peekable();

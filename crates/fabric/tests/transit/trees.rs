@@ -369,7 +369,7 @@ fn happen(parts: &mut [Shard], net: &Net, number: usize, now: Instant, event: &E
             let is_there = |shard: &&mut Shard| shard.ports.is_empty() || shard.ports.contains(&port);
             parts.iter_mut().find(is_there).unwrap().fabric.inject(now, port, packet).unwrap();
         }
-        // The shard of the device at its end is told, too.
+        // The shard of the device at its end is notified, too.
         Event::Up(pipe, is_up) => {
             for shard in parts {
                 let is_meant = |place: &Place| [Place::Own(*pipe), Place::Inlet(*pipe)].contains(place);

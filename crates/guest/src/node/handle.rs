@@ -52,7 +52,7 @@ pub struct KernelNode {
     /// Runs while a program has a terminal.
     pub(super) look: Option<TimerFd>,
     notes: Vec<String>,
-    /// The sessions of programs whose ends have not been told.
+    /// The sessions of programs whose ends have not been reported.
     sessions: BTreeMap<ProcessId, u32>,
     /// Where samples go that are taken inside, if they are wanted.
     pub(super) samples: Option<io::Result<File>>,
@@ -338,7 +338,7 @@ impl KernelNode {
         event
     }
 
-    /// When a program that has ended did so, in lab time, if the kernel's channel knows; told once.
+    /// When a program that has ended did so, in lab time, if the kernel's channel knows; returned once.
     pub fn take_ending(&mut self, process: ProcessId) -> Option<netloom_units::Instant> {
         self.endings.remove(&process)
     }

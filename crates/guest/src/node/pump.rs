@@ -33,7 +33,7 @@ pub struct Pump {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread is told, and what it tells.
+/// What the thread and its owner share.
 #[derive(Debug)]
 struct Shared {
     is_over: bool,

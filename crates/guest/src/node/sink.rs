@@ -70,7 +70,7 @@ impl Sink {
         self.waiting.clear();
     }
 
-    /// How much more the agent may be told to send; told in large steps, since each costs a message.
+    /// How much more the agent may be asked to send; granted in large steps, since each costs a message.
     pub(super) fn report(&mut self) -> Option<usize> {
         (self.unreported >= OUTPUT_WINDOW / 2).then(|| std::mem::take(&mut self.unreported))
     }

@@ -29,9 +29,9 @@ pub(super) struct Joined {
     pub(super) early_ends: BTreeSet<Stream>,
     /// Whether it is still in that time.
     pub(super) is_joined: bool,
-    /// Whether its end has been told.
+    /// Whether its end has been reported.
     pub(super) told: bool,
-    /// It has ended; told when all that it wrote has been written.
+    /// It has ended; reported when all that it wrote has been written.
     pub(super) ended: Option<NodeEvent>,
     /// It is to be killed: its end does not wait for its output.
     pub(super) killed: bool,

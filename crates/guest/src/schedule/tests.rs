@@ -120,7 +120,7 @@ fn ties_go_by_machine() {
     }
 }
 
-/// What agents say ends a window, and comes in order; what they are told arrives now.
+/// What agents say ends a window, and comes in order; messages to them arrive now.
 #[test]
 fn agents_talk_with_the_lab_process() {
     let talk = [(7, Act::Send(Device::AGENT, 1)), (3, Act::Send(Device::AGENT, 2)), (9_000, Act::Send(NIC, 3))];

@@ -88,7 +88,7 @@ struct Called {
 /// A link of the file: between two names, with a link of the lab for each pair of instances.
 #[derive(Debug)]
 struct LinkOf {
-    /// Forward and backward; the way back may be told by a link of its own.
+    /// Forward and backward; the way back may be described by a link of its own.
     shapes: [Option<Shape>; 2],
     numbers: Vec<usize>,
     place: Place,

@@ -5,7 +5,7 @@ use crate::notes::Notes;
 use crate::source::Place;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that are told of one kind of elements.
+/// Names that are noted of one kind of elements.
 const MOST_TOLD: usize = 30;
 /// Further ones that are counted.
 const MOST_COUNTED: usize = 10_000;
@@ -17,7 +17,7 @@ const IDENTITY: [&str; 2] = ["id", "key"];
 pub(super) struct Used {
     /// Of each kind of elements: names, and the first place.
     unused: BTreeMap<&'static str, (BTreeSet<String>, Place)>,
-    /// Names that are not told, since there are too many.
+    /// The number of names that are not noted, since there are too many.
     left_out: BTreeMap<&'static str, BTreeSet<String>>,
 }
 

@@ -90,7 +90,7 @@ fn interface(number: usize) -> String {
     format!("eth{}", number + 1)
 }
 
-/// What netem is told.
+/// The arguments of netem.
 fn netem(shape: &Shape) -> String {
     let mut words = Vec::new();
     if *shape == Shape::default() {

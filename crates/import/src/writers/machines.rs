@@ -1,4 +1,4 @@
-//! What machines that a shell sets up are told: addresses, routes, and what leaves by which interface.
+//! The configuration of machines that a shell sets up: addresses, routes, and what leaves by which interface.
 
 use crate::quantity::{spelled_duration, spelled_rate};
 use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan, settings_of};

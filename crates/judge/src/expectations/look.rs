@@ -39,7 +39,7 @@ impl Look {
     }
 }
 
-/// Whether it is told from a distribution.
+/// Whether it is computed from a distribution.
 pub(super) fn is_spread(metric: PipeMetric) -> bool {
     use PipeMetric::{Delay, DelayP50, DelayP99, Lateness, LatenessP99};
     matches!(metric, Delay | DelayP50 | DelayP99 | Lateness | LatenessP99)

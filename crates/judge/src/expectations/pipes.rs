@@ -121,7 +121,7 @@ impl Measurements<'_> {
     }
 }
 
-/// What is told by counters alone.
+/// The metrics that follow from counters alone.
 pub(super) fn of_flow(flow: &Flow, metric: PipeMetric) -> Result<f64, String> {
     Ok(match metric {
         PipeMetric::Throughput => flow.throughput(),
@@ -131,7 +131,7 @@ pub(super) fn of_flow(flow: &Flow, metric: PipeMetric) -> Result<f64, String> {
         PipeMetric::Loss => flow.loss().ok_or("no packet arrived")?,
         PipeMetric::Packets => flow.departed_packets as f64,
         PipeMetric::Bytes => flow.departed_bytes as f64,
-        _ => unreachable!("other metrics are not told by counters"),
+        _ => unreachable!("other metrics do not follow from counters"),
     })
 }
 

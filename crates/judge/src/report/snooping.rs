@@ -5,7 +5,7 @@ use netloom_units::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// So many groups of a port are told, at most: the first ones.
+/// So many groups of a port are reported, at most: the first ones.
 const MOST_GROUPS: usize = 100;
 
 /// The counters of multicast snooping at one port of a switch since time zero, and the groups and routers behind the port as last known.

@@ -81,7 +81,7 @@ fn a_pipe_without_traffic_is_not_judged() {
         (alone.judgement, alone.headline().as_str()),
         (Judgement::NotJudged, "not judged: no link carried a packet")
     );
-    // What speaks against the run is told all the same, and what is not measured on purpose is no reason to doubt.
+    // Findings against the run are reported all the same, and what is not measured on purpose is no reason to doubt.
     let engine = EngineEvidence { lost_arriving: 1, ..engine() };
     assert_eq!(judge(&ALLOWED, &Evidence { engine, ..with(idle.clone()) }).judgement, Judgement::NotAsDescribed);
     let joined = PipeEvidence { joined_in_kernel: true, ..idle };
@@ -274,7 +274,7 @@ fn a_share_that_cannot_be_enforced_is_found_and_slowing_would_not_help() {
     assert_eq!(verdict.dilation, None);
 }
 
-/// A node whose programs did this to its network; whether it concerns a link is told by the first of each pair.
+/// A node whose programs did this to its network; the first of each pair says whether it concerns a link.
 #[test]
 fn what_a_kernel_was_short_of_is_a_note() {
     let node =

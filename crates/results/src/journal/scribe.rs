@@ -59,7 +59,7 @@ impl Scribe for RealScribe {
             }
         }
         if !self.has_gap {
-            // The last place: what was handed over is told by the next one then.
+            // The last place: the next one then says what was handed over.
             let _ = self.ring.push(Item::HandedOver(now));
         }
         if lost > 0 {

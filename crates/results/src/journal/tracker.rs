@@ -85,7 +85,7 @@ impl Tracker {
         Self { books: pipes.into_iter().map(book).collect(), spare: Vec::new(), zero: None }
     }
 
-    /// Time zero: when counting began. Nothing is told before it has.
+    /// Time zero: when counting began. Nothing is recorded before it has.
     pub(super) fn zero(&self) -> Option<Instant> {
         self.zero
     }

@@ -48,10 +48,10 @@ pub struct RunData {
     name: String,
     /// Where the folder is, seen from the page.
     place: String,
-    /// `report.json` without what is told elsewhere; null of a run that was cut off.
+    /// `report.json` without what is elsewhere on the page; null of a run that was cut off.
     report: Value,
     provenance: Value,
-    /// The words that a terminal was told.
+    /// The report as a terminal shows it.
     summary: String,
     /// The map as SVG; none of large labs.
     map: Option<String>,

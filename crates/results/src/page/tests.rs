@@ -72,7 +72,7 @@ fn a_long_run_of_many_links_has_a_small_page() {
     assert_eq!(drops, 1_000, "joined intervals keep what was dropped");
 }
 
-/// What is damaged is told, and the rest is shown.
+/// What is damaged is reported, and the rest is shown.
 #[test]
 fn a_damaged_folder_shows_the_rest() {
     for (name, text) in [

@@ -94,7 +94,7 @@ pub(super) fn read(path: &Path) -> Result<Log, RunError> {
             log.events.push(Event { seconds, what });
         }
     }
-    // Changes of links are noted when the engine told of them.
+    // Changes of links are noted when the engine reported them.
     log.events.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
     Ok(log)
 }

@@ -40,7 +40,7 @@ fn rows_appear_when_something_changed() {
     let busiest = sampler.busiest().unwrap();
     assert_eq!((busiest.direction.as_str(), busiest.bits_per_second), ("backward", 1e7));
     assert_eq!(sampler.counters()[1].departed.bytes, 12_500);
-    // A pipe that is not told of is as it was.
+    // A pipe without a report is as it was.
     sampler.sample(Duration::from_millis(15), [(1, sample(12_501))]).unwrap();
     sampler.left_out(3);
     let report = sampler.finish().unwrap();

@@ -22,7 +22,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
-/// A request, its route, its body, and with which status it is answered to each role: look, use, edit. 400 of a GET: it is no WebSocket, which who may is told.
+/// A request, its route, its body, and with which status it is answered to each role: look, use, edit. 400 of a GET: it is no WebSocket, and whoever may ask gets that answer.
 struct Row {
     method: &'static str,
     route: &'static str,

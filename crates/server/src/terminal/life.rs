@@ -162,7 +162,7 @@ impl Life {
         }
     }
 
-    /// Reads on while no page is there, so that the program goes on, for so long; of one that has ended, a page that comes meanwhile is told, as long as its lab is up.
+    /// Reads on while no page is there, so that the program goes on, for so long; of one that has ended, a page that comes meanwhile hears of that, as long as its lab is up.
     async fn alone(&mut self, coming: &mut mpsc::Receiver<Page>) -> Left {
         let Self { program, shown, piece } = self;
         let end = Instant::now() + KEPT_FOR;
@@ -225,7 +225,7 @@ async fn tell_end(page: Page, before: &[u8], code: i32) {
 
 /// What happens at a terminal.
 enum Happened {
-    /// Something that nobody is told of.
+    /// Something that is not reported.
     Nothing,
     /// So much was written.
     Wrote(usize),

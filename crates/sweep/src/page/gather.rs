@@ -13,7 +13,7 @@ const LEAST_VALUES: u64 = 21;
 const MOST_VALUES: u64 = 500;
 /// How many points times figures it has.
 const MOST_CELLS: usize = 60_000;
-/// How many runs are listed, and how many that were left out are told with their reason.
+/// How many runs are listed, and how many that were left out are listed with their reason.
 const MOST_RUNS: usize = 2_000;
 const MOST_LEFT_OUT: usize = 1_000;
 /// How long a reason may be, in characters.

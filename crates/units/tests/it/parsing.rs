@@ -196,7 +196,7 @@ fn conversions_are_rounded_once() {
     assert_eq!([real(0), real(1), real(2), real(3)], [0, 3, 5, 8]);
     let lab = |ns: u64| dilation.to_lab(RealDuration::from_nanos(ns)).as_nanos();
     assert_eq!([lab(0), lab(2), lab(3), lab(4), lab(5)], [0, 0, 1, 1, 2]);
-    // Nothing overflows: 584 years at 10,000 are told exactly, and what no lab can reach saturates.
+    // Nothing overflows: 584 years at 10,000 are exact, and what no lab can reach saturates.
     let slowest = Dilation::from_whole(Dilation::MOST).expect("the slowest");
     assert_eq!(slowest.to_real(Duration::MAX).as_nanos(), u128::from(u64::MAX) * 10_000);
     assert_eq!(Dilation::ONE.to_lab(RealDuration::MAX), Duration::MAX);

@@ -18,7 +18,7 @@ pub(super) fn suites(sweep: &Sweep, folder: &SweepFolder, rows: &[ExpectationRow
         let point = number / sweep.repetitions();
         let values = sweep.parameters().into_iter().zip(sweep.values(point));
         let values: Vec<String> = values.map(|(name, value)| format!("{name}={value}")).collect();
-        // What cannot be read was told when the tables were made.
+        // What cannot be read was reported when the tables were made.
         let record = folder.record(number).ok().flatten();
         Case {
             kind: "runs",

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const MOST_FIGURES: usize = 6;
 /// More points, too.
 const MOST_POINTS: usize = 200;
-/// Runs that do not count are told one by one up to here.
+/// Runs that do not count are listed one by one up to here.
 const MOST_LEFT_OUT: usize = 10;
 
 /// The values of every point.

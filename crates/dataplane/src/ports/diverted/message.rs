@@ -48,7 +48,7 @@ const FLAGS: u16 = 5;
 const BIND: u8 = 1;
 const COPY_PACKET: u8 = 2;
 const SUPER_PACKETS: u32 = 1 << 2;
-/// The owner of the socket that made it is told, too.
+/// The message names the owner of the socket that made it, too.
 const OWNERS: u32 = 1 << 3;
 
 /// What is to become of a packet.
@@ -58,7 +58,7 @@ pub(super) enum Verdict {
     Accept = 1,
 }
 
-/// A packet that the kernel holds until it is told what to do with it.
+/// A packet that the kernel holds until it gets a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Queued<'a> {
     pub(super) id: u32,

@@ -13,7 +13,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// Messages that one call receives at most.
 const BATCH: usize = 32;
-/// The longest message: a packet of 64 KiB and what is told of it.
+/// The longest message: a packet of 64 KiB and its attributes.
 const LONGEST: usize = MOST_BYTES as usize + MOST_HEAD;
 /// Of packets that need not be altered, that much is read: the headers, IPv6 extensions included.
 const HEADERS: u32 = 256;
@@ -163,7 +163,7 @@ impl Inbox {
     }
 }
 
-/// Verdicts that are to be told together.
+/// Verdicts that are to be sent together.
 pub(super) struct Verdicts {
     written: Vec<u8>,
     /// What goes on as it came, before anything else is written: all of it may be said in one message.

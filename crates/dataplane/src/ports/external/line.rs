@@ -177,7 +177,7 @@ impl Line {
         self.sender.send(batch, out);
     }
 
-    /// Adds what it has counted. The kernel does not say whose frames it dropped: it is told of the port that receives most.
+    /// Adds what it has counted. The kernel does not say whose frames it dropped: they count at the port that receives most.
     pub(super) fn report(&mut self, report: &mut EngineReport) {
         self.overflowed += self.ring.drops().unwrap_or(0);
         report.lost_receiving += self.overflowed;

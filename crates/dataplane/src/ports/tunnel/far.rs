@@ -32,7 +32,7 @@ pub(super) struct Far {
     pub(super) socket: Socket,
     pub(super) settings: TunnelSettings,
     own: Greeting,
-    /// What it told of itself; none before.
+    /// Its greeting; none before it came.
     greeting: Option<Greeting>,
     /// Whether it knows this end's token.
     knows_us: bool,
@@ -50,7 +50,7 @@ pub(super) struct Far {
     frames: u64,
     pub(super) path: Path,
     pub(super) numbers: Numbers,
-    /// How many frames it had sent when, as it told; the newest last.
+    /// How many frames it had sent when, by its own report; the newest last.
     told: VecDeque<(u64, u64)>,
     /// How many of them count as sent.
     settled: u64,
@@ -239,7 +239,7 @@ impl Far {
         if let Message::Hello { greeting, len, knows } = message {
             let welcome = self.welcome(greeting, borne, len, came);
             if (!knows || welcome.is_err()) && came > self.greeted + ANSWERED_EVERY {
-                // It is told who is here, whatever is wrong with it: then it can say so, too.
+                // It is answered, whatever is wrong with it: then it can report that, too.
                 self.greet(came);
             }
             return welcome.map(|()| None);

@@ -6,7 +6,7 @@
 //!  | NLTN | version | kind | 0   | token  | number  | stamp   | second  | body
 //! ```
 //!
-//! The token is the receiver's: it chose it at random and told it in its greeting, so that nobody who does not see the path
+//! The token is the receiver's: it chose it at random and sent it in its greeting, so that nobody who does not see the path
 //! can speak for the far end. Stamps are nanoseconds of a sender's or receiver's `CLOCK_MONOTONIC`.
 
 use netloom_units::Duration;

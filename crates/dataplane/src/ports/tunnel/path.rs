@@ -16,7 +16,7 @@ const BIN_NS: u64 = 1_000_000_000;
 const BINS: usize = 16;
 /// Clocks that are further apart than this, some 36 years, are none.
 const FARTHEST_APART: u64 = 1 << 60;
-/// Least samples before anything is told: some tens of milliseconds.
+/// Least samples before anything is reported: some tens of milliseconds.
 pub(super) const ENOUGH: u32 = 16;
 
 /// An answered question, in nanoseconds: t1 and t4 by this end's clock, t2 and t3 by the other's.

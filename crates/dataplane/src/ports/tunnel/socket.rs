@@ -125,7 +125,7 @@ impl Socket {
     /// Everything that was pushed leaves, or is counted as refused.
     pub(super) fn flush(&mut self) {
         let mut sent = 0;
-        // The error of an earlier datagram, as that nobody listened there, is told once, instead of sending this one.
+        // The error of an earlier datagram, such as that nobody listened there, is returned once, instead of sending this one.
         let mut has_told = false;
         while sent < self.trains.len() {
             match self.send(&self.trains[sent..]) {
@@ -262,7 +262,7 @@ fn add_segment_size(header: &mut libc::msghdr, beside: &mut [u64; BESIDE / 8], s
 /// The size of the datagrams in a train, and when the first came by the time of day: seconds and nanoseconds.
 fn told_beside(header: &libc::msghdr) -> (Option<usize>, Option<(u32, u32)>) {
     let (mut size, mut stamp) = (None, None);
-    // SAFETY: the kernel filled the room beside the message, whose length it told; the macros stay within it.
+    // SAFETY: the kernel filled the room beside the message, whose length it returned; the macros stay within it.
     let mut told = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !told.is_null() {
         // SAFETY: `told` points to a header within the room, with data of its type behind it.

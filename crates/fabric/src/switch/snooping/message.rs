@@ -187,7 +187,7 @@ fn igmp(source: Ipv4Addr, body: &[u8]) -> Frame {
     }
 }
 
-/// RFC 3376, sections 4.1 and 7.1: by length and code, the version is told.
+/// RFC 3376, sections 4.1 and 7.1: length and code tell the version.
 fn igmp_query(source: Ipv4Addr, group: Ipv4Addr, code: u8, body: &[u8]) -> Option<Query> {
     let named = (!group.is_unspecified()).then_some(group);
     if named.is_some_and(|own| !own.is_multicast()) {

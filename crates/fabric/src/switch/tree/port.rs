@@ -104,7 +104,7 @@ pub(super) struct Port {
     pub(super) propagate: bool,
     /// Whether what was learned here is to be forgotten.
     pub(super) flush: bool,
-    /// What is told of it.
+    /// The message about it.
     pub(super) status: PortTree,
     sent_lately: u8,
     pub(super) forward_timer: Timer,

@@ -39,7 +39,7 @@ struct Attribute {
     is_used: Rc<Cell<bool>>,
 }
 
-/// What is set on an object or a class. Whatever nobody asks for is told in the end, so that nothing is left out in silence.
+/// What is set on an object or a class. Whatever is not used is noted in the end, so that nothing is left out in silence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attributes {
     set: BTreeMap<String, Attribute>,
@@ -100,7 +100,7 @@ impl Attributes {
             notes.add(*place, said);
         }
         for (name, attribute) in self.set.iter().filter(|(_, attribute)| !attribute.is_used.get()) {
-            // What a class has is told once.
+            // What a class has is noted once.
             attribute.is_used.set(true);
             if built_in(whose, name).is_none_or(|usual| !is_same(usual, &attribute.value)) {
                 notes.add(attribute.place, format!("`{name}` of {whose} has no effect on the lab"));

@@ -275,7 +275,7 @@ fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
     let bytes = slate.0.lock().unwrap().clone();
     let (records, error) = read(&bytes);
     assert!(error.is_none() && records.len() as u64 == written.records);
-    // Nothing is told twice, and nothing is missing without being counted.
+    // Nothing is reported twice, and nothing is missing without being counted.
     assert_eq!(written.records + lost.load(Ordering::Relaxed), count + 100);
     // It was due after a millisecond, and written seven microseconds later.
     let late = records.iter().find(|record| record.arrived_ns == 5_000_000).unwrap();
