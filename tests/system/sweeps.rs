@@ -147,7 +147,7 @@ fn a_sweep_that_is_killed_goes_on() {
     let mut killed = start(&bed, &[]);
     until_only_the_long_one_is_left(&bed);
     let busy = bed.netloom(&["sweep", "naps.yaml", "-o", "out", "--resume"]).expect_code(7);
-    assert!(busy.stderr.contains("another process plays the sweep"), "{busy:#?}");
+    assert!(busy.stderr.contains("another process runs the sweep"), "{busy:#?}");
     killed.kill().unwrap();
     killed.wait().unwrap();
     let before = records(&bed);

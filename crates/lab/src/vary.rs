@@ -150,7 +150,7 @@ pub(crate) fn first(root: &Node, errors: &mut Errors) -> Result<Option<First>, (
     let first = varied.apply(root, 0).map_err(|found| (found, point.clone()))?;
     let (points, runs) = (varied.count(), varied.count() * varied.repetitions.max(1));
     let of = if points == 1 { String::new() } else { format!(", the first of {points} points ({point})") };
-    let note = format!("this file describes {runs} runs: `netloom sweep` plays all of them, and this is one{of}");
+    let note = format!("this file describes {runs} runs: `netloom sweep` runs all of them, and this is one{of}");
     Ok(Some(First { root: first, point, points: known, note: (runs > 1).then_some(note) }))
 }
 

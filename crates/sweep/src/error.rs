@@ -59,7 +59,7 @@ impl fmt::Display for SweepError {
             Self::Lab(found) => found.fmt(f),
             Self::Expectation(why) | Self::Folder(why) | Self::Machine(why) => f.write_str(why),
             Self::Busy(path) => {
-                write!(f, "another process plays the sweep in {}: wait until it has ended", path.display())
+                write!(f, "another process runs the sweep in {}: wait until it has ended", path.display())
             }
             Self::File { path, source } => write!(f, "{}: {source}", path.display()),
         }

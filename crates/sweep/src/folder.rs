@@ -147,7 +147,7 @@ impl SweepFolder {
         };
         let record = serde_json::from_str(&text);
         record.map(Some).map_err(|error| {
-            SweepError::file(&path)(io::Error::other(format!("{error}: remove it, and the run is played again")))
+            SweepError::file(&path)(io::Error::other(format!("{error}: remove it, and the run is repeated")))
         })
     }
 

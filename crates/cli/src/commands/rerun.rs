@@ -41,7 +41,7 @@ pub(super) fn rerun(args: &RerunArgs) -> Outcome {
 fn play(then: &Then, args: &RerunArgs) -> Result<(Vec<PathBuf>, Vec<Change>), Failure> {
     let times = args.times.get();
     if times > 1 && then.kind == Kind::Sweep {
-        let why = "--times is for runs: a sweep says itself how often each point is played (`repeat`)";
+        let why = "--times is for runs: the lab file of a sweep says how often each point runs (`repeat`)";
         return Err(Failure::new(ExitCode::Usage, why));
     }
     let ready = then.prepare()?;

@@ -164,7 +164,7 @@ fn a_file_of_many_runs_is_read_as_its_first() {
     assert_eq!(
         lab.note.as_deref(),
         Some(
-            "this file describes 6 runs: `netloom sweep` plays all of them, and this is one, the first of 2 points (n=4)"
+            "this file describes 6 runs: `netloom sweep` runs all of them, and this is one, the first of 2 points (n=4)"
         )
     );
     assert_eq!(netloom_lab::parse("nodes: [a]\nrepeat: 1\n", "test.yaml").unwrap().note, None);

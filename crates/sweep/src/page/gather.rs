@@ -156,7 +156,7 @@ impl SweepData {
         data.figures = gathering.figures;
         let missing = data.total.saturating_sub(data.as_described + data.not_as_described + data.failed);
         if missing > 0 {
-            notes.push(format!("{missing} of {} runs have not ended: netloom sweep --resume plays them", data.total));
+            notes.push(format!("{missing} of {} runs have not ended: netloom sweep --resume runs them", data.total));
         }
         if gathering.cut {
             notes.push("there are more points than the page has room for: points.csv has all".into());
