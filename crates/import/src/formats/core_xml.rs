@@ -160,7 +160,7 @@ fn link(
         match nodes.get(id) {
             Some(Some(found)) => ends.push(*found),
             Some(None) => {
-                topology.notes.add(place, "a link to a node that is left out: there is none");
+                topology.notes.add(place, "a link to a node that is left out: it is left out, too");
                 return Ok(());
             }
             None => return Err(place.wrong(format!("{key}=\"{id}\": there is no node with this id in this file"))),
@@ -168,7 +168,7 @@ fn link(
     }
     let [(one, _), (other, _)] = ends[..] else { return Ok(()) };
     if one == other {
-        topology.notes.add(place, "a link from a node to itself: there is none");
+        topology.notes.add(place, "a link from a node to itself: it is left out");
         return Ok(());
     }
     let options = element.children().find(|child| child.has_tag_name("options"));

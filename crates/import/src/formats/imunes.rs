@@ -145,11 +145,11 @@ fn commands(machine: &Machine, number: usize, topology: &mut Topology) {
 
 fn link(cable: &Cable, numbers: &BTreeMap<&str, (usize, &Machine)>, topology: &mut Topology) -> Read<()> {
     let [Some(one), Some(other)] = [0, 1].map(|end| numbers.get(cable.ends[end].0.as_str())) else {
-        topology.notes.add(cable.place, "a link to a node that is left out: there is none");
+        topology.notes.add(cable.place, "a link to a node that is left out: it is left out, too");
         return Ok(());
     };
     if one.0 == other.0 {
-        topology.notes.add(cable.place, "a link from a node to itself: there is none");
+        topology.notes.add(cable.place, "a link from a node to itself: it is left out");
         return Ok(());
     }
     let number = topology.add_link("", Origin::at(cable.place), [End::at(one.0), End::at(other.0)])?;

@@ -238,7 +238,9 @@ impl<'a> Reader<'a> {
             let (name, place) = xml::required(element, key, self.lines, "a link leads from `origin` to `dest`")?;
             match self.nodes.get(name) {
                 Some(called) if called.is_left_out => {
-                    self.topology.notes.add(place, format!("a link to `{name}`, which is left out: there is none"));
+                    self.topology
+                        .notes
+                        .add(place, format!("a link to `{name}`, which is left out: it is left out, too"));
                     return Ok(None);
                 }
                 Some(_) => *end = name.to_owned(),
@@ -249,7 +251,7 @@ impl<'a> Reader<'a> {
             }
         }
         if ends[0] == ends[1] {
-            self.topology.notes.add(xml::place(element, self.lines), "a link from a node to itself: there is none");
+            self.topology.notes.add(xml::place(element, self.lines), "a link from a node to itself: it is left out");
             return Ok(None);
         }
         Ok(Some(ends))

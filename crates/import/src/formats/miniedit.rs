@@ -177,7 +177,7 @@ impl Reader {
             let Some(number) = self.names.get(name) else {
                 if name.starts_with('c') {
                     self.seen.all_of(link);
-                    self.topology.notes.add(place, "a link to a controller: there is none");
+                    self.topology.notes.add(place, "a link to a controller: it is left out");
                     return Ok(());
                 }
                 return Err(place.wrong(format!("`{key}`: there is no host or switch `{name}` in this file")));
@@ -186,7 +186,7 @@ impl Reader {
         }
         if ends[0] == ends[1] {
             self.seen.all_of(link);
-            self.topology.notes.add(place, "a link from a node to itself: there is none");
+            self.topology.notes.add(place, "a link from a node to itself: it is left out");
             return Ok(());
         }
         let number = self.topology.add_link("", Origin::at(place), [End::at(ends[0]), End::at(ends[1])])?;

@@ -69,7 +69,7 @@ impl Adder<'_> {
         match edge.ends[..] {
             [one, other] if one == other => {
                 let name = &self.topology.nodes[one].name;
-                let note = format!("an edge from `{name}` to itself: a link joins two nodes, so there is none");
+                let note = format!("an edge from `{name}` to itself: a link joins two nodes, so it is left out");
                 self.topology.notes.add(edge.place, note);
                 self.used.unused("edges", &edge.attributes);
                 Ok(())

@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         let place = link.place();
         let kind = link.word("type").unwrap_or("veth");
         if !["veth", "veth-stitch"].contains(&kind) {
-            let note = format!("a link of type `{kind}` leads out of the lab: there is none");
+            let note = format!("a link of type `{kind}` leads out of the lab: it is left out");
             self.topology.notes.add(place, note);
             return Ok(false);
         }
@@ -57,13 +57,13 @@ impl<'a> Reader<'a> {
         if let Some(outside) =
             ends.iter().find(|end| OUTSIDE.contains(&end.node) && !self.numbers.contains_key(end.node))
         {
-            let note = format!("a link to `{}` leads out of the lab: there is none", outside.node);
+            let note = format!("a link to `{}` leads out of the lab: it is left out", outside.node);
             self.topology.notes.add(outside.place, note);
             return Ok(false);
         }
         let [one, other] = [self.number(&ends[0])?, self.number(&ends[1])?];
         if one == other {
-            let note = "a link from a node to itself: a link joins two nodes, so there is none";
+            let note = "a link from a node to itself: a link joins two nodes, so it is left out";
             self.topology.notes.add(place, note);
             return Ok(false);
         }

@@ -71,7 +71,7 @@ pub(super) fn read(text: &str, topology: &mut Topology) -> (Vec<Machine>, Vec<Ca
             "link" => {
                 let nodes = split_list(value("nodes").unwrap_or_default());
                 let [first, second] = &nodes[..] else {
-                    topology.notes.add(place, "a link without two nodes: there is none");
+                    topology.notes.add(place, "a link without two nodes: it is left out");
                     continue;
                 };
                 let settings = pairs().filter(|(name, _)| !DRAWN.contains(name));

@@ -208,7 +208,7 @@ impl Reader<'_> {
             return Err(event.place.wrong(format!("there is no link from {origin:?} to {dest:?} in this file")));
         }
         if links.is_empty() {
-            self.topology.notes.add(event.place, "a link that is made during a run: there is none");
+            self.topology.notes.add(event.place, "a link that is made during a run: it is left out");
             return Ok(());
         }
         let action = xml::attribute(element, "action", self.lines);
