@@ -114,7 +114,7 @@ fn attach(host: &Node, number: usize, hosts: usize, network: &Network, topology:
         // Every packet leaves one host and arrives at another one: the way out has all of the edge.
         forward.extend(at.within.clone());
     } else if !at.within.is_empty() && network.hosts_at(said) > 1 {
-        let note = "hosts at the same node of the graph: between them there is not what its edge to itself says";
+        let note = "hosts at the same node of the graph: the node's edge to itself does not apply between them";
         topology.notes.add(id.place(), note);
     }
     let mut ends = [End::at(number), End::at(at.number)];

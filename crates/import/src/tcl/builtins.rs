@@ -61,7 +61,7 @@ pub(super) fn call(
             return Some(interpreter.fail(line, said));
         }
         "exit" => return Some(Err(Leave::Exit)),
-        "error" => return Some(interpreter.fail(line, format!("the script gives up: {}", super::shortened(text(1))))),
+        "error" => return Some(interpreter.fail(line, format!("the script fails: {}", super::shortened(text(1))))),
         "puts" | "update" => Some(String::new()),
         "source" => return Some(interpreter.source(text(1), line, host)),
         "string" => strings::string(words),
@@ -252,7 +252,7 @@ fn info(interpreter: &Interpreter, words: &[String], line: usize, host: &mut dyn
         "exists" => flag(interpreter.find_text(name) || interpreter.array(name).is_some()),
         "procs" | "commands" => Some(interpreter.procedures.get(name).map_or_else(String::new, |_| name.to_owned())),
         what @ ("script" | "args" | "level" | "hostname") => {
-            host.note(interpreter.place(line), format!("`info {what}` says nothing here"));
+            host.note(interpreter.place(line), format!("`info {what}` returns nothing here"));
             Some(String::new())
         }
         _ => None,

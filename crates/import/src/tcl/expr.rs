@@ -134,7 +134,7 @@ impl Parser<'_, '_> {
     fn choice(&mut self, active: bool) -> Evaluated {
         self.level += 1;
         if self.level > MOST_LEVELS {
-            return self.fail("more parentheses within one another than anybody writes");
+            return self.fail("parentheses are nested too deeply");
         }
         let mut value = self.binary(0, active)?;
         if self.eat("?") {
@@ -206,7 +206,7 @@ impl Parser<'_, '_> {
     fn unary(&mut self, active: bool) -> Evaluated {
         self.level += 1;
         if self.level > MOST_LEVELS {
-            return self.fail("more operators within one another than anybody writes");
+            return self.fail("operators are nested too deeply");
         }
         self.space();
         let value = match self.reader.peek() {

@@ -89,7 +89,7 @@ fn loops_and_procedures_run() {
     assert_eq!(value("proc f {} { global n; set n(1) 7 }; f; set n(1)"), "7");
     assert_eq!(value("if {0} { set x a } elseif {1 && !0} { set x b } else { set x c }"), "b");
     assert_eq!(value("switch b { a { set x 1 } b { set x 2 } default { set x 3 } }"), "2");
-    assert_eq!(value("catch { error bad } message; set message"), "the script gives up: bad");
+    assert_eq!(value("catch { error bad } message; set message"), "the script fails: bad");
 }
 
 #[test]

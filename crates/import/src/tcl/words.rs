@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
     pub(super) fn bracketed(&mut self, interpreter: &mut Interpreter, host: &mut dyn Host) -> Result_ {
         self.take();
         if interpreter.level >= super::MOST_LEVELS {
-            return interpreter.fail(self.line, "more brackets within one another than anybody writes");
+            return interpreter.fail(self.line, "brackets are nested too deeply");
         }
         interpreter.level += 1;
         let value = self.commands(interpreter, true, host);
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
         let line = self.line;
         self.take();
         if interpreter.level >= super::MOST_LEVELS {
-            return interpreter.fail(line, "more indices within one another than anybody writes");
+            return interpreter.fail(line, "indices are nested too deeply");
         }
         interpreter.level += 1;
         let mut index = String::new();

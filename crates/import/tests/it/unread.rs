@@ -225,7 +225,7 @@ fn nothing_that_is_added_to_a_script_of_ns_2_is_left_out_in_silence() {
             // Whether something runs: an error there is reported. What does not run means nothing in ns-2, either.
             let is_run = |probe: &str| match made(&lines, number, probe) {
                 Ok(imported) => imported.notes().any(|note| note.contains("zzprobe")),
-                Err(errors) => errors.to_string().contains("the script gives up: zzprobe"),
+                Err(errors) => errors.to_string().contains("the script fails: zzprobe"),
             };
             let is_line_run = is_run(&format!("error zzprobe\n{line}"));
             // An event may come after the end.

@@ -175,7 +175,7 @@ impl Network<'_, '_> {
             if other.attributes.flag("enable_", true) { other.attributes.get("rate_").unwrap_or("0") } else { "0" };
         let share = quantity::probability(rate, 0).filter(|_| is_known && ["pkt", "packet"].contains(&unit));
         let Some(share) = share else {
-            self.notes.add(place, "only error models of the unit pkt with a rate_ and even chances are read");
+            self.notes.add(place, "only error models of the unit pkt with a rate_ and uniform probabilities are read");
             return;
         };
         self.flows.work += spoils.len();
