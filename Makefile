@@ -7,6 +7,11 @@ NETLOOM := $(or $(CARGO_TARGET_DIR),target)/release/netloom
 # What is measured and what is shipped: the same program after optimization across all crates, which takes minutes longer.
 DIST := $(or $(CARGO_TARGET_DIR),target)/dist/netloom
 
+# The Rust whose warnings are errors. Another one has other lints, which are shown and fail nothing.
+LINTED := 1.95
+DENY = $(if $(filter $(LINTED).%,$(shell rustc --version)),-D warnings)
+OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
 .DEFAULT_GOAL := help
 # With a file's name in STEPS, it is told how long each step took.
 ifdef STEPS
@@ -14,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc unit manual tutorial docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check
+.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,7 +51,7 @@ test: ## check and test everything; all steps run, and those that failed are lis
 	@MAKE='$(MAKE)' scripts/all-steps web fmt-check tidy deny lint doc unit manual python web-check
 
 test-all: ## all of that as every user, and what takes longer: before a release, and when what it tests was changed
-	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test tutorial docs-site asan bench-quick papers-quick soak fuzz
+	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test oldest tutorial docs-site asan bench-quick papers-quick soak fuzz
 
 test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
 	$(CARGO) test --workspace --locked --lib --bins --quiet
@@ -67,10 +72,14 @@ tidy: ## file sizes, allowed dependencies between crates, no circles between fil
 
 lint: ## clippy for Rust, Biome and types for web/; warnings are errors
 	scripts/lint-web
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked -- $(DENY)
 
 doc: ## build the documentation of the code, warnings are errors
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="$(DENY)" $(CARGO) doc --workspace --no-deps --locked
+
+oldest: ## does the oldest Rust that is promised compile everything? Fetches it by rustup
+	rustup toolchain install $(OLDEST) --profile minimal
+	CARGO_TARGET_DIR=$(or $(CARGO_TARGET_DIR),target)/oldest cargo +$(OLDEST) check --workspace --locked
 
 unit: ## all tests of all crates, with the totals; those that need namespaces included
 	scripts/install-deps services papers
