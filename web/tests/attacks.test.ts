@@ -200,7 +200,7 @@ describe("markup", () => {
     await innocent(page, "a lab");
     await page.goto(page.url().replace(/#.*/, `#/edit/${encodeURIComponent(`${EVIL}.yaml`)}`));
     await page.locator("h1", { hasText: EVIL }).waitFor();
-    await page.locator(".badge", { hasText: "right" }).waitFor();
+    await page.locator(".badge", { hasText: "valid" }).waitFor();
     await innocent(page, "the editor");
     await once();
     spawnSync(NETLOOM, ["down", "saying"], { env: place.environment, stdio: "ignore" });

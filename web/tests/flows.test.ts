@@ -262,14 +262,14 @@ test("a network is generated, a foreign one brought in, and a lab given to anoth
   await page.getByRole("button", { name: "Make", exact: true }).click();
   await page.locator("h1", { hasText: "ring.yaml" }).waitFor();
   await page.locator(".mapcanvas[data-nodes]").waitFor();
-  await page.locator(".badge", { hasText: "right" }).waitFor();
+  await page.locator(".badge", { hasText: "valid" }).waitFor();
   assert.match(readFileSync(file("ring.yaml"), "utf8"), /ring/);
   const chooser = page.waitForEvent("filechooser");
   await command(page, "import a file");
   await (await chooser).setFiles(join(WEB, "../crates/import/tests/files/dumbbell.tcl"));
   await page.locator("h1", { hasText: "dumbbell.yaml" }).waitFor();
   await page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
-  await page.locator(".badge", { hasText: "right" }).waitFor();
+  await page.locator(".badge", { hasText: "valid" }).waitFor();
   // What is no network is refused in words.
   const again = page.waitForEvent("filechooser");
   await command(page, "import a file");

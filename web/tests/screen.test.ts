@@ -285,7 +285,7 @@ test("a tour is shown once, skipped for good, and begun again from help", async 
   await page.getByRole("button", { name: "New lab…" }).click();
   await page.getByRole("textbox", { name: "file" }).fill("toured");
   await page.getByRole("button", { name: "Two hosts and a link" }).click();
-  await page.getByText("right", { exact: true }).waitFor();
+  await page.getByText("valid", { exact: true }).waitFor();
   assert.equal(await page.getByRole("button", { name: "Skip all tours" }).count(), 0);
   assert.deepEqual(faults, []);
   await page.close();

@@ -44,7 +44,7 @@ const text = (): string => readFileSync(join(place.path, "labs/first.yaml"), "ut
 test("a file is edited on its map, and only what was meant changes", async () => {
   const { page, faults } = await open();
   await page.getByRole("link", { name: "first.yaml" }).click();
-  await page.locator(".badge", { hasText: "right" }).waitFor();
+  await page.locator(".badge", { hasText: "valid" }).waitFor();
   await page.getByRole("button", { name: "+ router" }).click();
   await page.locator(".part input").first().waitFor();
   const name = page.locator(".part input").first();

@@ -244,7 +244,7 @@ test("keys beside values of several lines are set, added and removed, and these 
 test("a form changes a value of several lines, by keys alone, and one line of a value of many is never taken for all of it", async () => {
   const browser = await launch();
   const { page, faults } = await visit(browser, server.addresses[0] ?? "", "#/edit/form.yaml");
-  await page.locator(".badge", { hasText: "right" }).waitFor();
+  await page.locator(".badge", { hasText: "valid" }).waitFor();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("show link l");
   await page.keyboard.press("Enter");
@@ -264,7 +264,7 @@ test("a form changes a value of several lines, by keys alone, and one line of a 
   await page.keyboard.press("Control+Enter");
   const wider = LAB.replace("400 packets   # all", "400 packets\n      ecn: true   # all");
   await shows(wider);
-  await page.locator(".badge", { hasText: "right" }).waitFor();
+  await page.locator(".badge", { hasText: "valid" }).waitFor();
   // The field is the same one, and a key that saves takes along what is in it.
   assert.ok(await field.evaluate((element) => element === document.activeElement));
   await page.keyboard.type(" # mine");

@@ -132,7 +132,7 @@ function verdict(checked: Checked | null): View {
   if (!checked) return null;
   const count = checked.errors.length;
   return count === 0
-    ? el("span", { class: "badge good" }, "right")
+    ? el("span", { class: "badge good" }, "valid")
     : el("span", { class: "badge bad" }, counted(count, "error"));
 }
 
