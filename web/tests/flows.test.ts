@@ -251,6 +251,24 @@ test("virtual time goes on in steps, by buttons and by keys, and stands still in
   await page.close();
 });
 
+test("a node is stopped and started", async () => {
+  const { page, faults } = await open("#/lab/watched");
+  await ready(page);
+  await command(page, "show node server");
+  const state = (): string | undefined => {
+    const labs = JSON.parse(place.call("ps", "--json")) as { name: string; nodes: { name: string; state: string }[] }[];
+    return labs.find(({ name }) => name === "watched")?.nodes.find(({ name }) => name === "server")?.state;
+  };
+  await page.getByRole("button", { name: "Stop the node" }).click();
+  await page.locator(".panel .badge", { hasText: "stopped" }).waitFor();
+  assert.equal(state(), "stopped");
+  await page.getByRole("button", { name: "Start the node" }).click();
+  await page.getByRole("button", { name: "Stop the node" }).waitFor();
+  assert.equal(state(), "running");
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
 test("a network is generated, a foreign one brought in, and a lab given to another tool", async () => {
   const { page, faults } = await open("#/edit/shared.yaml");
   await ready(page);

@@ -38,13 +38,18 @@ interface Opened {
 
 async function open(
   played: Played,
-  { width = 1280, theme = "light" as "light" | "dark", motion = "no-preference" as "reduce" | "no-preference" } = {},
+  {
+    width = 1280,
+    theme = "light" as "light" | "dark",
+    motion = "no-preference" as "reduce" | "no-preference",
+    role = "edit",
+  } = {},
 ): Promise<Opened> {
   const { address, done } = await serve(bundle, {
     answers: {
       state: {
         version: "0.1.0",
-        role: "edit",
+        role,
         shared: false,
         opened: null,
         folder: "/labs",
@@ -282,6 +287,65 @@ test("what a node of two links sends and receives is told of each", async () => 
       await own.nth(place).locator(".legend li").nth(at).getByText(words).waitFor();
   }
   await done();
+});
+
+describe("a node that is stopped", () => {
+  const stop = (page: Page) => page.getByRole("button", { name: "Stop the node" });
+  const start = (page: Page) => page.getByRole("button", { name: "Start the node" });
+  const off = (page: Page) => page.locator(".mapcanvas").getAttribute("data-off");
+
+  test("says so on the map, in its panel and in the list, and is started again", async () => {
+    const played = lab();
+    const { page, done } = await open(played, { motion: "reduce" });
+    await command(page, "show node client");
+    assert.equal(await off(page), "");
+    await stop(page).click();
+    await page.locator(".panel .badge", { hasText: "stopped" }).waitFor();
+    assert.deepEqual(
+      played.asked.filter(({ request }) => request === "stop").map(({ node }) => node),
+      ["client"],
+    );
+    assert.equal(await off(page), "client stopped");
+    // Nothing can be run in it.
+    assert.equal(await page.getByRole("button", { name: "Open a terminal" }).count(), 0);
+    await accessible(page, "a node that is stopped");
+    await fits(page, "a node that is stopped");
+    await page.keyboard.press("1");
+    await page.locator(".names li", { hasText: "client" }).locator(".badge", { hasText: "stopped" }).waitFor();
+    await command(page, "start node client");
+    await until("the node is started", () => !played.off.has("client"));
+    await page.waitForFunction(() => document.querySelector<HTMLElement>(".mapcanvas")?.dataset.off === "");
+    await command(page, "show node client");
+    await stop(page).waitFor();
+    await done();
+  });
+
+  test("is not, if the lab refuses, which is told in its words", async () => {
+    const played = lab();
+    const { page, done } = await open(played, { motion: "reduce" });
+    await command(page, "show node router");
+    await stop(page).click();
+    await page.locator(".toast.error", { hasText: "is at a shared medium" }).waitFor();
+    assert.equal(await off(page), "");
+    await done();
+  });
+
+  test("is for those who may use the lab, and for labs that can stop nodes", async () => {
+    const watched = lab();
+    watched.off.set("server", "stopped");
+    const looking = await open(watched, { motion: "reduce", role: "look" });
+    await command(looking.page, "show node server");
+    await looking.page.locator(".panel .badge", { hasText: "stopped" }).waitFor();
+    assert.equal(await start(looking.page).count(), 0);
+    await looking.done();
+    const older = lab();
+    older.capabilities = older.capabilities.filter((one) => one !== "stop");
+    const { page, done } = await open(older, { motion: "reduce", role: "use" });
+    await command(page, "show node client");
+    await page.getByRole("button", { name: "Open a terminal" }).waitFor();
+    assert.equal(await stop(page).count(), 0);
+    await done();
+  });
 });
 
 test("a switch that looks at groups tells which it knows, and what leads to routers", async () => {

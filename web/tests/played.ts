@@ -1,5 +1,5 @@
 // A lab that is played for a test: what `netloom` says over the control socket of a small lab that is up, with TCP connections and packets, so that a test knows what the page has to show.
-import type { NodeConnections, PacketRecord, SwitchRow, TcpConnection } from "../ui/protocol";
+import type { NodeConnections, NodeState, PacketRecord, SwitchRow, TcpConnection } from "../ui/protocol";
 
 export interface Talk {
   send: (text: string) => void;
@@ -22,6 +22,8 @@ export interface Played {
   fast: (speed: number) => void;
   /** Changes what is told of connections. */
   connections: (nodes: NodeConnections[]) => NodeConnections[];
+  /** The state of nodes that do not run. */
+  off: Map<string, NodeState>;
   /** What is told of the ports of switches. */
   ports: Partial<SwitchRow>[];
   /** Packets that enter each tenth of a second. */
@@ -53,6 +55,7 @@ export const CAPABILITIES = [
   "restart",
   "set",
   "stats",
+  "stop",
   "tcp",
   "time",
   "topology",
@@ -195,6 +198,7 @@ export function lab(): Played {
       [base, began, speed] = [now(), Date.now(), wanted];
     },
     connections: (told) => told,
+    off: new Map(),
     ports: [],
     packets: (at) =>
       PIPES.flatMap((_, pipe) =>
@@ -268,7 +272,22 @@ export function lab(): Played {
           lab: "played",
           capabilities: played.capabilities,
         }),
-        topology: () => ({ reply: "topology", nodes, links, exposed: [], services: [] }),
+        topology: () => ({
+          reply: "topology",
+          nodes: nodes.map((node) => ({ ...node, state: played.off.get(node.name) ?? "running" })),
+          links,
+          exposed: [],
+          services: [],
+        }),
+        stop: ({ node }) => {
+          if (node === "router") return { reply: "refused", code: 2, message: "node `router` is at a shared medium" };
+          played.off.set(String(node), "stopped");
+          return { reply: "done" };
+        },
+        start: ({ node }) => {
+          played.off.delete(String(node));
+          return { reply: "done" };
+        },
         info: () => ({ reply: "info", name: "played" }),
         now: () => ({
           reply: "now",

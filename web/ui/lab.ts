@@ -28,6 +28,8 @@ const MOST_SAMPLES = 2_400;
 const FIGURES_MS = 480;
 /** Between two looks at what programs wrote, in ms. */
 const WRITTEN_MS = 100;
+/** What happens to nodes that are stopped and started. */
+const NODE_CHANGES = ["has stopped", "runs again"];
 export const MOST_EVENTS = 2_000;
 export const MOST_LINES = 5_000;
 export const SERIES = ["bits", "queue", "drops"] as const;
@@ -269,11 +271,11 @@ export class Lab {
         const news = this.news;
         this.news = null;
         this.set.setEvents(this.kept.slice(-MOST_EVENTS));
-        if (news?.has("link")) this.refresh();
+        if (news?.has("shape")) this.refresh();
         if (news?.has("task met")) void this.askForTasks();
       }, 60);
     }
-    if (event.what.startsWith("link")) this.news.add("link");
+    if (event.what.startsWith("link") || NODE_CHANGES.includes(event.what)) this.news.add("shape");
     else if (event.what === "task met") this.news.add(event.what);
   }
 
@@ -295,6 +297,15 @@ export class Lab {
   /** Lets a command, or the services of a node, end and start again. */
   async restart(name: string): Promise<void> {
     await this.control.send({ request: "restart", name });
+  }
+
+  /** Stops a node, or starts one that has stopped: resolves when it has, and its services are ready. */
+  async changeNode(request: "stop" | "start", node: string): Promise<void> {
+    try {
+      await this.control.send({ request, node });
+    } finally {
+      this.refresh();
+    }
   }
 
   /** Asks how far the tasks are. A lab of an older program knows of none. */

@@ -36,6 +36,8 @@ export class MapCanvas {
   private c: Colours = colours();
   private sprites = new Sprites(this.c, 1);
   private looks: readonly Look[] = [];
+  /** Nodes that do not run, and what they do instead. */
+  off: ReadonlyMap<string, string> = new Map();
   private names: readonly Name[] = [];
   private near: Near | null = null;
   private asked = 0;
@@ -128,6 +130,13 @@ export class MapCanvas {
     const same = before.length === looks.length && looks.every((look, place) => alike(look, before[place]));
     if (same) this.draw();
     else this.renew();
+  }
+
+  /** Says which nodes do not run, and what they do instead. */
+  mark(off: ReadonlyMap<string, string>): void {
+    this.off = off;
+    this.element.dataset.off = [...off].map(([name, state]) => `${name} ${state}`).join(", ");
+    this.renew();
   }
 
   private moved = false;
@@ -233,7 +242,8 @@ export class MapCanvas {
     if (this.stale) {
       this.stale = false;
       const keys = this.focused ? { spot: this.atLine < 0 ? this.at : -1, line: this.atLine } : { spot: -1, line: -1 };
-      this.names = paintStill(this.stillPen, camera, this.looks, { ...this.chosen, ...keys }, this.c, this.sprites);
+      const marked = { ...this.chosen, ...keys, off: this.off };
+      this.names = paintStill(this.stillPen, camera, this.looks, marked, this.c, this.sprites);
     }
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.drawImage(this.still, 0, 0);

@@ -2,9 +2,10 @@
 import { PAPER } from "../../components/chart";
 import { s } from "../../components/dom";
 import type { MapCanvas } from "./canvas";
-import { drawNode, ON_PAPER } from "./glyphs";
+import { drawNode, drawOff, FAINT, ON_PAPER } from "./glyphs";
 import { control, type Look } from "./model";
 import { SvgPen } from "./pen";
+import { nameOf } from "./still";
 
 const FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif";
 
@@ -70,7 +71,7 @@ export function mapSvg(map: MapCanvas, looks: readonly Look[], title: string, ex
   const size = map.nodeSize;
   for (const spot of map.graph.spots) {
     const [x, y] = map.place(spot);
-    svg.append(glyph(spot.kind, x, y, size));
+    svg.append(glyph(spot.kind, x, y, size, map.off.has(spot.name)));
     if (spot.name)
       svg.append(
         s(
@@ -81,15 +82,17 @@ export function mapSvg(map: MapCanvas, looks: readonly Look[], title: string, ex
             "text-anchor": "middle",
             style: `font:11.5px ${FONT};fill:${PAPER.ink};stroke:#fff;stroke-width:3px;paint-order:stroke`,
           },
-          spot.name,
+          nameOf(spot.name, map.off),
         ),
       );
   }
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(svg)}\n`;
 }
 
-function glyph(kind: string, x: number, y: number, size: number): SVGElement {
-  const group = s("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
-  drawNode(new SvgPen(group), kind, size, ON_PAPER);
+function glyph(kind: string, x: number, y: number, size: number, isOff: boolean): SVGElement {
+  const sign = s("g", isOff ? { opacity: FAINT } : {});
+  drawNode(new SvgPen(sign), kind, size, ON_PAPER);
+  const group = s("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` }, sign);
+  if (isOff) drawOff(new SvgPen(group), size, ON_PAPER);
   return group;
 }

@@ -95,6 +95,22 @@ export function drawNode(pen: Pen, kind: string, size: number, c: Colours): void
   }
 }
 
+/** Draws a cross over the sign of a node that does not run. */
+export function drawOff(pen: Pen, size: number, c: Colours): void {
+  pen.lineWidth = Math.max(1.5, size / 5);
+  pen.lineCap = "round";
+  pen.strokeStyle = c.bad;
+  pen.beginPath();
+  for (const side of [-1, 1]) {
+    pen.moveTo(-size * 0.8, -size * 0.8 * side);
+    pen.lineTo(size * 0.8, size * 0.8 * side);
+  }
+  pen.stroke();
+}
+
+/** How much of the sign of a node that does not run is seen. */
+export const FAINT = 0.4;
+
 function box(pen: Pen, width: number, height: number, round: number): void {
   pen.beginPath();
   pen.roundRect(-width, -height, width * 2, height * 2, round);
@@ -140,11 +156,14 @@ export class Sprites {
     this.ratio = ratio;
   }
 
-  node(kind: string, size: number): HTMLCanvasElement {
+  node(kind: string, size: number, isOff: boolean): HTMLCanvasElement {
     const half = Math.ceil(size * 1.3 + 2);
-    return this.make(`${kind} ${size}`, half * 2, half * 2, (pen) => {
+    return this.make(`${kind} ${size}${isOff ? " off" : ""}`, half * 2, half * 2, (pen) => {
       pen.translate(half, half);
+      if (isOff) pen.globalAlpha = FAINT;
       drawNode(pen, kind, size, this.c);
+      pen.globalAlpha = 1;
+      if (isOff) drawOff(pen, size, this.c);
     });
   }
 

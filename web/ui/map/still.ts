@@ -12,6 +12,8 @@ export interface Marked {
   spot: number;
   /** The line, or -1. */
   line: number;
+  /** Nodes that do not run, and what they do instead. */
+  off: ReadonlyMap<string, string>;
 }
 
 export const PLAIN: Look = { grade: 0, dropping: false, down: false, label: "", queue: [0, 0] };
@@ -154,7 +156,7 @@ function paintNodes(pen: CanvasRenderingContext2D, camera: Camera, marked: Marke
       pen.strokeStyle = c.link;
       pen.stroke();
     }
-    const sprite = sprites.node(spot.kind, size);
+    const sprite = sprites.node(spot.kind, size, marked.off.has(spot.name));
     put(pen, sprite, x - sprite.width / ratio / 2, y - sprite.height / ratio / 2, ratio);
   });
 }
@@ -199,6 +201,12 @@ class Taken {
   }
 }
 
+/** The name of a node, and its state if it does not run. */
+export const nameOf = (name: string, off: ReadonlyMap<string, string>): string => {
+  const state = off.get(name);
+  return state === undefined ? name : `${name}: ${state}`;
+};
+
 /** Where words of links and names of nodes go, where there is room: what is chosen first, then signs with many links, then the rest. */
 function placeWords(
   pen: CanvasRenderingContext2D,
@@ -223,7 +231,7 @@ function placeWords(
     if (!spot || spot.name === "") return;
     const [x, y] = camera.place(spot);
     if (!camera.sees(x, y, 60)) return;
-    const sprite = sprites.text(spot.name, marked.nodes.has(spot.name));
+    const sprite = sprites.text(nameOf(spot.name, marked.off), marked.nodes.has(spot.name));
     const [width, height] = [sprite.width / ratio, sprite.height / ratio];
     if (taken.take(x - width / 2 + 3, y + size + 2, width - 6, height - 4, always))
       names.push({ sprite, x: x - width / 2, y: y + size + 1 });

@@ -7,6 +7,7 @@ import { createMemo } from "../view";
 import { may } from "../world";
 import { MODES } from "./looks";
 import { runsPrograms } from "./node";
+import { changeOf } from "./states";
 import { TABS } from "./tabs";
 import { connectionName } from "./tcp";
 import type { Watching } from "./watching";
@@ -30,7 +31,12 @@ export function commandsOf(watching: Watching): () => Command[] {
     ...views(watching),
     ...pictures(watching),
     ...(may("use")
-      ? [...cuts(watching), ...(isVirtual() ? time(watching, isPaused()) : []), ...terminals(watching)]
+      ? [
+          ...cuts(watching),
+          ...changes(watching),
+          ...(isVirtual() ? time(watching, isPaused()) : []),
+          ...terminals(watching),
+        ]
       : []),
     ...parts(watching),
     ...(may("edit") ? [{ name: `Take lab ${watching.name} down`, act: watching.takeDown }] : []),
@@ -85,6 +91,16 @@ function cuts(watching: Watching): Command[] {
     { name: "Heal all links", keys: "Shift+H", act: () => change("up", watching.cutLinks()) },
   ];
 }
+
+/** Stops or starts what is chosen. */
+const changes = ({ lab, chosen, changeNode }: Watching): Command[] =>
+  chosen().nodes.flatMap((name) => {
+    const node = lab.topology()?.nodes.find((one) => one.name === name);
+    const change = node ? changeOf(lab, node) : null;
+    return change
+      ? [{ name: `${change === "stop" ? "Stop" : "Start"} node ${name}`, act: () => changeNode(change, name) }]
+      : [];
+  });
 
 const time = ({ lab, advance }: Watching, isPaused: boolean): Command[] => [
   {

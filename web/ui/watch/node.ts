@@ -10,9 +10,8 @@ import type { Dock } from "./dock";
 import type { FlowBook } from "./flows";
 import { groups } from "./groups";
 import type { LiveLine } from "./live";
+import { changeOf, doneWords, stateOf, type TopologyNode } from "./states";
 import { nodeConnections } from "./tcp";
-
-type TopologyNode = Topology["nodes"][number];
 
 /** What kinds of node run no programs. */
 const SILENT = new Set(["switch", "hub", "transit", "openflow", "outside", "lan", "internet", "external", "tunnel"]);
@@ -97,19 +96,45 @@ export function nodePanel(lab: Lab, name: string, dock: Dock, book: FlowBook, op
 
 const about = (lab: Lab, node: TopologyNode, dock: Dock, openLink: (link: string) => void): View => [
   el("p", { class: "under" }, `${node.kind}${node.stack && node.stack !== node.kind ? `, stack: ${node.stack}` : ""}`),
-  may("use") && runsPrograms(node.kind) ? controls(lab, node.name, dock) : null,
+  stateOf(node) === "running" ? null : el("p", {}, stateBadge(node)),
+  may("use") ? controls(lab, node, dock) : null,
   el("h3", {}, "Interfaces"),
   interfaces(lab, node, openLink),
 ];
 
-const controls = (lab: Lab, name: string, dock: Dock): View =>
-  el(
+/** The state of a node that does not run. */
+export const stateBadge = (node: Pick<TopologyNode, "state">): View =>
+  el("span", { class: `badge ${stateOf(node) === "stopped" ? "bad" : "caution"}` }, stateOf(node));
+
+function controls(lab: Lab, node: TopologyNode, dock: Dock): View {
+  const change = changeOf(lab, node);
+  const isProgrammable = runsPrograms(node.kind) && stateOf(node) === "running";
+  if (!change && !isProgrammable) return null;
+  return el(
     "div",
     { class: "controls" },
-    press("Open a terminal", () => dock.open(name), { class: "first" }),
-    SIGNALS.map(({ name: text, signal }) => press(text, () => dock.open(name, { command: signalAll(signal) }))),
-    press("Restart its services", () => attempt(() => lab.restart(name), `what runs on ${name} starts again`)),
+    isProgrammable ? programs(lab, node.name, dock) : null,
+    change ? changeButton(lab, node.name, change) : null,
   );
+}
+
+const changeButton = (lab: Lab, name: string, change: "stop" | "start"): View =>
+  press(
+    change === "stop" ? "Stop the node" : "Start the node",
+    () => attempt(() => lab.changeNode(change, name), doneWords(change, name)),
+    {
+      title:
+        change === "stop"
+          ? "its links are cut, its programs end, and its network goes"
+          : "its network, setup and services come again",
+    },
+  );
+
+const programs = (lab: Lab, name: string, dock: Dock): View => [
+  press("Open a terminal", () => dock.open(name), { class: "first" }),
+  SIGNALS.map(({ name: text, signal }) => press(text, () => dock.open(name, { command: signalAll(signal) }))),
+  press("Restart its services", () => attempt(() => lab.restart(name), `what runs on ${name} starts again`)),
+];
 
 function interfaces(lab: Lab, node: TopologyNode, openLink: (link: string) => void): View {
   const hasAddresses = node.interfaces.some(({ addresses }) => addresses.length > 0);

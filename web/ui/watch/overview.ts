@@ -4,6 +4,8 @@ import { grade } from "../../components/map";
 import type { Lab } from "../lab";
 import { heads, number, scrolled } from "../tables";
 import { type Accessor, createMemo, createSignal, each, el, press, type View } from "../view";
+import { stateBadge } from "./node";
+import { stateOf } from "./states";
 
 const MOST_ROWS = 200;
 /** Links that are listed at first: each row is written anew with every sample. */
@@ -114,6 +116,7 @@ function nodeList(lab: Lab, has: (name: string) => boolean, open: (name: string)
             {},
             press(node.name, () => open(node.name), { class: "plain" }),
             el("small", {}, node.kind),
+            stateOf(node) === "running" ? null : stateBadge(node),
           ),
       ),
     ),

@@ -13,6 +13,7 @@ import { linkWords, looksOf, type Mode } from "./looks";
 import { Moving } from "./moving";
 import { runsPrograms } from "./node";
 import { sceneOf } from "./place";
+import { doneWords, offIn, stateOf } from "./states";
 import type { Tab } from "./tabs";
 
 /** Pixels of the list about a lab that are to be in sight, if it is asked for. */
@@ -62,6 +63,7 @@ export class Watching {
     this.lab.follow((error) => tell(error.message, true));
     this.followShape();
     createEffect(() => this.redraw());
+    createEffect(() => this.map.mark(offIn(this.lab.topology())));
     this.lab.watchVerdict(() => this.mode() === "lateness");
     this.row = createMemo(() => labs().find((one) => one.name === name));
     createEffect(() => {
@@ -122,6 +124,10 @@ export class Watching {
     });
   };
 
+  /** Stops a node, or starts it again. */
+  readonly changeNode = (change: "stop" | "start", node: string): void =>
+    attempt(() => this.lab.changeNode(change, node), doneWords(change, node));
+
   readonly advance = (by: number): void => attempt(() => this.lab.time("advance", by));
 
   private async setStates(state: State, links: string[]): Promise<void> {
@@ -152,7 +158,8 @@ export class Watching {
     const of = lab.topology()?.nodes.find((one) => one.name === node);
     if (!of) return "";
     const addresses = of.interfaces.flatMap((face) => face.addresses).slice(0, 3);
-    return `${of.kind} ${of.name}${of.interfaces.length > 0 ? `, ${addresses.join(", ")}` : ""}`;
+    const state = stateOf(of) === "running" ? "" : `, ${stateOf(of)}`;
+    return `${of.kind} ${of.name}${state}${of.interfaces.length > 0 ? `, ${addresses.join(", ")}` : ""}`;
   }
 
   /** Places the map anew when nodes or links come or go, and not when settings change. */
