@@ -1,12 +1,28 @@
-// Numbers with their units, as the command line writes them.
+// Numbers with their units, as the command line writes them: crates/judge/src/quantity.rs has the same rule, and both are tested from tests/golden/quantities.json.
+// The unit is the largest one that the value reaches, and a number has four digits, or all before the point, without zeros that say nothing.
+
+/** More decimals than these no number has. */
+const MOST_DECIMALS = 9;
 
 /** Four digits, without zeros behind the point. */
 export function digits(value: number, count = 4): string {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.floor(Math.log10(Math.abs(value)));
-  const text = value.toFixed(Math.min(Math.max(count - 1 - size, 0), 12));
+  return withDecimals(value, Math.min(Math.max(count - 1 - size, 0), MOST_DECIMALS));
+}
+
+function withDecimals(value: number, decimals: number): string {
+  const text = fixed(value, decimals);
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+/** So many decimals; of two that are equally near the even one, where `toFixed` takes the larger. */
+function fixed(value: number, decimals: number): string {
+  const text = value.toFixed(decimals);
+  // A double of this size has so many decimals at most: this is all of it.
+  const isTie = /^50*$/.test(value.toFixed(Math.min(decimals + 60, 100)).slice(text.length + (decimals === 0 ? 1 : 0)));
+  return isTie && /[13579]$/.test(text) ? (value * (1 - Number.EPSILON)).toFixed(decimals) : text;
 }
 
 /** Thousands apart. */
@@ -16,13 +32,22 @@ export function whole(value: number): string {
     .replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
-function scaled(value: number, step: readonly (readonly [number, string])[], count?: number): string {
-  const size = Math.abs(value);
-  const found = step.find(([factor]) => size >= factor * 0.99995) ?? step[step.length - 1];
-  return found ? `${digits(value / found[0], count)} ${found[1]}` : digits(value, count);
+type Units = readonly (readonly [number, string])[];
+
+/** The largest unit that a value reaches, else the smallest one. */
+const unitOf = (value: number, units: Units): readonly [number, string] =>
+  units.find(([factor]) => Math.abs(value) >= factor) ?? units[units.length - 1] ?? [1, ""];
+
+function scaled(value: number, units: Units, count = 4): string {
+  const [factor, name] = unitOf(value, units);
+  const shown = value / factor;
+  // What is below the smallest unit has no more decimals for that.
+  const size = Math.max(Math.floor(Math.log10(Math.abs(shown))), 0);
+  return `${withDecimals(shown, Math.max(count - 1 - size, 0))} ${name}`;
 }
 
 const RATES = [
+  [1e12, "Tbit/s"],
   [1e9, "Gbit/s"],
   [1e6, "Mbit/s"],
   [1e3, "kbit/s"],
@@ -31,7 +56,7 @@ const RATES = [
 const TIMES = [
   [1e9, "s"],
   [1e6, "ms"],
-  [1e3, "µs"],
+  [1e3, "us"],
   [1, "ns"],
 ] as const;
 const BYTES = [
@@ -41,10 +66,13 @@ const BYTES = [
   [1, "B"],
 ] as const;
 
-export const rate = (bits: number, count?: number): string => (bits === 0 ? "0 bit/s" : scaled(bits, RATES, count));
-export const span = (ns: number, count?: number): string => (ns === 0 ? "0 s" : scaled(ns, TIMES, count));
-export const bytes = (count: number): string => (count === 0 ? "0 B" : scaled(count, BYTES));
-export const share = (part: number): string => `${digits(part * 100, 3)} %`;
+/** Parts of a nanosecond or a byte are no measurements. */
+const rounded = (value: number): number => Math.sign(value) * Math.round(Math.abs(value));
+
+export const rate = (bits: number, count?: number): string => scaled(bits, RATES, count);
+export const span = (ns: number, count?: number): string => scaled(rounded(ns), TIMES, count);
+export const bytes = (count: number): string => scaled(rounded(count), BYTES);
+export const share = (part: number, count = 3): string => `${digits(part * 100, count)} %`;
 export const packets = (count: number, digitsShown?: number): string =>
   Number.isInteger(count) ? counted(count, "packet") : `${digits(count, digitsShown)} packets`;
 
@@ -59,18 +87,18 @@ export function quantity(value: number | null | undefined, unit: string, count?:
     case "B":
       return bytes(value);
     case "share":
-      return share(value);
+      return share(value, count ?? 4);
     case "packets":
       return packets(value, count);
     case "s":
       return span(value * 1e9, count);
     default:
-      return unit === "" ? digits(value, count ?? 5) : `${digits(value, count)} ${unit}`;
+      return unit === "" ? digits(value, count) : `${digits(value, count)} ${unit}`;
   }
 }
 
 /** The units in which a quantity is written, the largest first. */
-const STEPS: Record<string, readonly (readonly [number, string])[]> = {
+const STEPS: Record<string, Units> = {
   "bit/s": RATES,
   ns: TIMES,
   B: BYTES,
@@ -91,9 +119,8 @@ export function plusMinus(
   if (half === null || half === undefined) return sign + quantity(value, unit, count);
   const steps = STEPS[unit];
   const larger = Math.max(Math.abs(mean), Math.abs(half));
-  const [size, name] = steps?.find(([factor]) => larger >= factor * 0.99995) ??
-    (larger === 0 ? undefined : steps?.[steps.length - 1]) ?? [1, quantity(0, unit).split(" ").slice(1).join(" ")];
-  return `${sign}${digits(value / size, count ?? (steps ? 4 : 5))} ± ${digits(half / size, 2)}${name ? ` ${name}` : ""}`;
+  const [size, name] = steps ? unitOf(larger, steps) : [1, quantity(0, unit).split(" ").slice(1).join(" ")];
+  return `${sign}${digits(value / size, count ?? 4)} ± ${digits(half / size, 2)}${name ? ` ${name}` : ""}`;
 }
 
 export function counted(count: number, thing: string, things = `${thing}s`): string {

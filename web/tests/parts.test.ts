@@ -1,7 +1,10 @@
 // The parts of the page that need no browser: changes by spans, what may stand where, merging, packets.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { plusMinus } from "../components/format";
+import { bytes, plusMinus, quantity, rate, span } from "../components/format";
 import { measured } from "../components/measure";
 import type { Keys, Tree } from "../ui/api";
 import type { PipeStats } from "../ui/control";
@@ -17,6 +20,8 @@ import { chain } from "../ui/replay/follow";
 import { decode, instantsOf, next } from "../ui/replay/packets";
 import { progress } from "../ui/replay/stage";
 import { long } from "./journal";
+
+const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
 
 /** The tree of a small part of YAML, enough for these texts: block maps, flow maps and lists, plain words. */
 function treeOf(text: string): Tree {
@@ -414,6 +419,20 @@ test("flows that follow one another differ in colour and in shape, and 21 in one
   });
   assert.equal(new Set(styles.map(({ colour, shape }) => `${colour} ${shape}`)).size, 21);
   assert.ok(styles.every(({ colour }) => colour !== flowStyle(NO_FLOW).colour));
+});
+
+test("quantities are written as the command line does", () => {
+  const cases = JSON.parse(readFileSync(join(WEB, "../tests/golden/quantities.json"), "utf8")) as {
+    value: number;
+    unit: string;
+    text: string;
+  }[];
+  assert.ok(cases.length > 30);
+  for (const { value, unit, text } of cases) assert.equal(quantity(value, unit), text, `${value} ${unit}`);
+  const of = (wanted: string) => cases.filter(({ unit, value }) => unit === wanted && Number.isInteger(value));
+  for (const { value, text } of of("bit/s")) assert.equal(rate(value), text);
+  for (const { value, text } of of("ns")) assert.equal(span(value), text);
+  for (const { value, text } of of("B")) assert.equal(bytes(value), text);
 });
 
 test("a value and what is said beside it have one unit", () => {

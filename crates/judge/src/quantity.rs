@@ -1,4 +1,5 @@
-//! Measured quantities for people: four significant digits and the largest unit that keeps a digit before the point.
+//! Measured quantities for people: four significant digits and the largest unit that keeps a digit before the point. The page writes them by
+//! the same rule; `tests/golden/quantities.json` has the cases of both.
 
 const RATE_UNITS: [(f64, &str); 5] =
     [(1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")];
@@ -139,6 +140,26 @@ mod tests {
             [figure(-5.2e6, "bit/s"), figure(-2e6, "ns"), figure(-0.5, "share")],
             ["-5.2 Mbit/s", "-2 ms", "-50 %"]
         );
+    }
+
+    /// The page has the same rule in another language (`web/components/format.ts`), and the same cases.
+    #[test]
+    fn quantities_are_written_as_in_the_table() {
+        let table = include_str!("../../../tests/golden/quantities.json");
+        let cases: Vec<serde_json::Value> = serde_json::from_str(table).expect("the table is JSON");
+        assert!(cases.len() > 30);
+        for case in cases {
+            let value = case["value"].as_f64().expect("a number");
+            let unit = case["unit"].as_str().expect("a text");
+            assert_eq!(case["text"], figure(value, unit), "{case}");
+            let whole = case["value"].as_u64();
+            match (unit, whole) {
+                ("bit/s", _) if value >= 0.0 => assert_eq!(case["text"], rate(value), "{case}"),
+                ("ns", Some(ns)) => assert_eq!(case["text"], span(ns), "{case}"),
+                ("B", Some(count)) => assert_eq!(case["text"], bytes(count), "{case}"),
+                _ => {}
+            }
+        }
     }
 
     #[test]

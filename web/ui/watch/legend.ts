@@ -13,7 +13,7 @@ const CLASSES: Record<Mode, string[]> = {
   throughput: ["nothing, or no rate", "below 25 %", "below 50 %", "below 80 %", "below 95 %", "95 % and more"],
   drops: ["none", "", "", "below 1 per second", "below 50", "more"],
   queue: ["empty", "", "below 10 packets", "below 50", "below 200", "more"],
-  lateness: ["none, or not measured", "99 % below 10 µs", "below 100 µs", "below 1 ms", "below 10 ms", "more"],
+  lateness: ["none, or not measured", "99 % below 10 us", "below 100 us", "below 1 ms", "below 10 ms", "more"],
   delay: ["none", "below 1 ms", "below 10 ms", "below 50 ms", "below 200 ms", "more"],
 };
 

@@ -1,6 +1,6 @@
 // How a lab's links look on the map: by what they carry, drop or hold, in colours, widths, dashes and numbers.
 
-import { counted, rate } from "../../components/format";
+import { counted, digits, rate, span } from "../../components/format";
 import { grade } from "../../components/map";
 import type { SoFar, Topology, TopologyLink } from "../control";
 import type { Flow } from "../lab";
@@ -17,17 +17,6 @@ export function pipesOf(topology: Topology, flows: readonly Flow[]): Map<string,
   });
   return known;
 }
-
-const short = (value: number): string =>
-  value >= 100 ? Math.round(value).toString() : value.toPrecision(2).replace(/\.0$/, "");
-const times = (ns: number): string =>
-  ns >= 1e9
-    ? `${short(ns / 1e9)} s`
-    : ns >= 1e6
-      ? `${short(ns / 1e6)} ms`
-      : ns >= 1e3
-        ? `${short(ns / 1e3)} µs`
-        : `${ns} ns`;
 
 /** The state of one link, of its two directions together. */
 export function lookOf(flows: readonly Flow[], mode: Mode, late = 0): Look {
@@ -49,7 +38,7 @@ export function lookOf(flows: readonly Flow[], mode: Mode, late = 0): Look {
   else if (mode === "throughput") look.label = bits > 0 ? rate(bits, 3) : "";
   else if (mode === "drops")
     [look.label, look.grade] = [
-      drops > 0 ? `${short(drops)}/s` : "",
+      drops > 0 ? `${digits(drops, 2)}/s` : "",
       drops === 0 ? 0 : drops < 1 ? 3 : drops < 50 ? 4 : 5,
     ];
   else if (mode === "queue")
@@ -59,13 +48,13 @@ export function lookOf(flows: readonly Flow[], mode: Mode, late = 0): Look {
     ];
   else if (mode === "lateness")
     [look.label, look.grade] = [
-      late > 0 ? `${times(late)} late` : "",
+      late > 0 ? `${span(late, 2)} late` : "",
       late === 0 ? 0 : late < 1e4 ? 1 : late < 1e5 ? 2 : late < 1e6 ? 3 : late < 1e7 ? 4 : 5,
     ];
   else {
     const delay = most((flow) => flow.total.delay_ns);
     [look.label, look.grade] = [
-      times(delay),
+      span(delay, 2),
       delay === 0 ? 0 : delay < 1e6 ? 1 : delay < 1e7 ? 2 : delay < 5e7 ? 3 : delay < 2e8 ? 4 : 5,
     ];
   }
@@ -103,7 +92,7 @@ export function linkWords(link: TopologyLink, flows: readonly Flow[]): string {
       if (flow.use !== null && flow.up)
         parts.push(`${Math.round(flow.use * 100)} % of ${rate(flow.total.rate_bits_per_second ?? 0)}`);
       if (flow.queue > 0) parts.push(`${counted(flow.queue, "packet")} waiting`);
-      if (flow.drops > 0) parts.push(`${short(flow.drops)} drops per second`);
+      if (flow.drops > 0) parts.push(`${digits(flow.drops, 2)} drops per second`);
       return `${flow.total.direction} ${parts.join(", ")}`;
     })
     .join("; ")}`;
