@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check
+.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,10 +89,15 @@ unit: ## all tests of all crates, with the totals; those that need namespaces in
 manual: ## do the manual and the examples agree with the program?
 	$(CARGO) build --workspace --bins --tests --locked
 	scripts/check-manual
+	scripts/gallery --check
 
 tutorial: kernel ## do the commands of the tutorial do what it says? two minutes
 	scripts/install-deps python
 	scripts/play-tutorial
+
+gallery: kernel ## make the pictures of docs/gallery.md, to be committed; two minutes
+	scripts/install-deps services
+	scripts/gallery
 
 docs-site: ## build the manual as a site with search in target/site; a link that leads nowhere is an error
 	scripts/docs-site
