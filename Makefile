@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check
+.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -179,3 +179,7 @@ miri: ## the parts that Miri can run, for those who have nightly Rust with it; n
 
 clean: ## remove what was built; results stay
 	$(CARGO) clean
+
+release: ## wheel, packages, sources, manual and checksums of this version, each tried in an empty root file system; needs root
+	scripts/install-deps web
+	scripts/release
