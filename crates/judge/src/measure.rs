@@ -262,7 +262,7 @@ mod tests {
             pipes: Vec::new(),
             routers: Vec::new(),
             switches: Vec::new(),
-            engine: netloom_dataplane::EngineReport::default(),
+            engine: EngineReport::default(),
         };
         let threads = [Some(7), None].map(|waited_ns| ThreadSpent { waited_ns, ..ThreadSpent::default() });
         let spent = Spent { elapsed_ns: 100_000_000_000, engine: threads.to_vec(), ..Spent::default() };

@@ -146,7 +146,7 @@ impl Guests {
         for ((id, listener, has_share), token) in ports.into_iter().zip(0..) {
             places[id.0 as usize] = guests.len();
             let port = Port::new(listener, &poller, token)?;
-            let slow = has_share.then(|| SlowReceiver { port: id, packets: 0, longest: Duration::ZERO });
+            let slow = has_share.then_some(SlowReceiver { port: id, packets: 0, longest: Duration::ZERO });
             guests.push(Guest { id, port, backlog: Backlog::default(), slow, lost: 0, received: 0, touched: false });
         }
         let (found, handed) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
