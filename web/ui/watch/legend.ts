@@ -43,6 +43,7 @@ export function legend(mode: () => Mode, lab: Lab, book: FlowBook): View {
       () => CLASSES[mode()].map((words, number) => (words ? el("li", {}, line(number), words) : null)),
       el("li", {}, line(3, "stroke-dasharray:7 4;stroke-linecap:butt"), "dashed, ▼: drops now"),
       el("li", {}, line(0, "stroke:var(--bad);stroke-dasharray:1.5 5"), "dotted, ✕: down"),
+      el("li", {}, "a node with ✕ and its state: it does not run"),
       () =>
         book.size() > 0
           ? el("li", {}, "dots: some of the packets, by their flow; ✕ below a link: one that was dropped")
