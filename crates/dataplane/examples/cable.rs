@@ -5,8 +5,9 @@
 //! `CLOCK_MONOTONIC` shows, in nanoseconds, when the kernels' time is zero. Ends when both kernels have powered off, and
 //! prints what crossed and how late.
 
-use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, Snapshot};
+use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
+use netloom_figures::Snapshot;
 use netloom_link::{DelayConfig, Distribution, PipeConfig, QueueConfig, RateConfig};
 use netloom_units::{Dilation, Duration, Limit, Rate, Seed};
 use netloom_vhost::Listener;

@@ -4,9 +4,9 @@
 //! before it enters, then the appointment is kept, before anything else happens at that instant. So a driver that
 //! is late still changes pipes at the described instant, and only the driver can delay a change.
 
-use crate::report::Snapshot;
 use crate::series::Sampling;
 use netloom_fabric::PipeId;
+use netloom_figures::Snapshot;
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
 use std::collections::VecDeque;

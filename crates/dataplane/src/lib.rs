@@ -18,12 +18,11 @@
 //! appointments ([`Engine::plan`]).
 //!
 //! This crate decides nothing about a packet: what is dropped, delayed or cut is the fabric's business. What it loses
-//! itself (a full ring, a refused send) is an error of the engine, counted apart.
+//! itself (a full ring, a refused send) is an error of the engine, counted apart. Its reports are types of the crate `netloom_figures`.
 
 mod agenda;
 mod bell;
 mod clock;
-mod distribution;
 mod driver;
 mod edge;
 mod engine;
@@ -34,7 +33,6 @@ mod meter;
 mod ports;
 mod priority;
 pub mod probe;
-mod report;
 mod series;
 mod sync;
 mod sys;
@@ -44,14 +42,11 @@ mod waker;
 mod worker;
 
 pub use agenda::{Act, Agenda, Appointment, Kept, Task};
-pub use distribution::Distribution;
 pub use engine::{Engine, EngineConfig, EngineError};
 pub use meter::Meters;
 pub use ports::{
     Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, Refusal, TunnelEnd, TunnelSettings,
     WireSockets, tunnel_packet,
 };
-pub use priority::Policy;
-pub use report::{EngineReport, PipeReport, PortReport, SlowReceiver, Snapshot, ThreadReport, TunnelReport};
 pub use series::{Sampled, Sampling, Series};
 pub use wait::Precision;

@@ -1,8 +1,8 @@
 //! The commands for a thread of the engine, and its waker.
 
 use crate::agenda::{Appointment, Kept};
-use crate::report::Snapshot;
 use netloom_fabric::{PipeId, Scribe, SwitchState, Tap, TapId};
+use netloom_figures::Snapshot;
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::sync::mpsc::Sender as Outbox;

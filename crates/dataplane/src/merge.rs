@@ -1,8 +1,8 @@
 //! Merges the reports of several threads into that of one engine.
 
 use crate::agenda::{Act, Appointment, Kept, Task};
-use crate::report::{EngineReport, PipeReport, Snapshot};
 use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchState};
+use netloom_figures::{EngineReport, PipeReport, Snapshot};
 use netloom_link::{PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ impl Places {
         let pipe = |(place, inlet): (&(usize, PipeId), &Option<(usize, PipeId)>)| {
             let mut report: PipeReport = of(place);
             if let Some(inlet) = inlet {
-                report.measured_beyond(of(inlet));
+                measured_beyond(&mut report, of(inlet));
             }
             report
         };
@@ -188,6 +188,15 @@ pub(crate) fn merge_packets(answers: Vec<SampledPackets>) -> SampledPackets {
         all.lost += part.lost;
         all
     })
+}
+
+/// Completes the report of a pipe that hands packets over to another thread by what that thread measured when it took them.
+fn measured_beyond(report: &mut PipeReport, mut beyond: PipeReport) {
+    let mut watched = std::mem::take(&mut report.watched);
+    watched.iter_mut().zip(beyond.watched.drain(..)).for_each(|(own, other)| measured_beyond(own, other));
+    // Here nothing is measured but what was lost between both.
+    let busy_measured = report.busy_measured + beyond.busy_measured;
+    *report = PipeReport { counters: report.counters, busy_measured, watched, ..beyond };
 }
 
 /// What two parts of the engine tell, as of one.

@@ -3,9 +3,8 @@
 //! The achieved rate of a pipe follows from how the lateness of its packets grows while the transmitter is busy, not
 //! from the gaps between deliveries: those contain all that happens behind the transmitter.
 
-use crate::distribution::Distribution;
-use crate::report::PipeReport;
 use netloom_fabric::{Fabric, PipeId};
+use netloom_figures::{Distribution, PipeReport};
 use netloom_link::{Departure, PipeCounters, Subset, Watched};
 use netloom_units::{Duration, Instant};
 

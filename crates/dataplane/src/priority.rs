@@ -7,24 +7,13 @@
 //! before the kernel would stop it for having taken too much (`kernel.sched_rt_runtime_us`). Mostly it took it by spinning. So if
 //! it has to wait for its processor then, it takes the policy again, and is to spin less.
 
+use netloom_figures::Policy;
 use netloom_units::Duration;
 use rustix::process::{Resource, getrlimit, setpriority_process};
 use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_gettime};
 use std::num::NonZeroU64;
 use std::time::Duration as RealDuration;
-
-/// How a thread comes before others, from the least to the most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Policy {
-    /// Not at all.
-    #[default]
-    Ordinary,
-    /// By its nice value, within its session.
-    Nice,
-    /// By the lowest real-time priority, before all ordinary programs.
-    RealTime,
-}
 
 /// The nice value that a thread asks for.
 const NICE: i32 = -20;

@@ -4,11 +4,11 @@
 //! cannot take its priority back.
 
 use crate::clock::Clock;
-use crate::distribution::Distribution;
 use crate::driver::stay_on;
-use crate::priority::{Policy, Standing};
+use crate::priority::Standing;
 use crate::sync::Event;
 use crate::wait::{Precision, Sleeper, Waiter};
+use netloom_figures::{Distribution, Policy};
 use netloom_units::{Dilation, Duration};
 use std::io;
 use std::os::fd::AsRawFd;

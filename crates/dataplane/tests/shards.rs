@@ -5,11 +5,12 @@ mod bed;
 
 use bed::frontend::{FROM_GUEST, Frontend, TO_GUEST};
 use bed::{boot, wait_for};
-use netloom_dataplane::{Appointment, Engine, EngineConfig, PortConfig, Precision, Snapshot, Task};
+use netloom_dataplane::{Appointment, Engine, EngineConfig, PortConfig, Precision, Task};
 use netloom_fabric::{
     Cuts, DeviceSpec, Fabric, Neighbor, NextHop, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec,
     Shard, Tap, Way, shards,
 };
+use netloom_figures::Snapshot;
 use netloom_link::{DelayConfig, PipeChange, PipeConfig, Prefix};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Dilation, Duration, Instant, Seed};

@@ -21,7 +21,8 @@ pub use traffic::{COMMAND as TRAFFIC_COMMAND, main as traffic};
 
 use checks::Found;
 use machine::machine;
-use netloom_dataplane::{Distribution, Policy, Precision, probe};
+use netloom_dataplane::{Precision, probe};
+use netloom_figures::{Distribution, Policy};
 use netloom_guest::counter;
 use netloom_guest::kernel::{self, Need};
 use netloom_host::cgroup::Hierarchy;

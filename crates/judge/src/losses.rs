@@ -1,8 +1,8 @@
 //! Which ports lost packets outside the models. Pure.
 
 use crate::{LinkName, PortLoss};
-use netloom_dataplane::{EngineReport, PortReport};
 use netloom_fabric::PortId;
+use netloom_figures::{EngineReport, PortReport};
 use std::collections::BTreeMap;
 
 /// The packets that the kernel counted at a port's interface, at the lab's end of it.

@@ -3,7 +3,7 @@
 use crate::quantity::{counted, span};
 use crate::verdict::{Busy, ENOUGH_BUSY, EngineEvidence, PipeEvidence};
 use crate::{Effects, LinkName, PipeRow, PipeState, PortLoss, Spent};
-use netloom_dataplane::{Distribution, EngineReport, PipeReport, SlowReceiver, Snapshot};
+use netloom_figures::{Distribution, EngineReport, PipeReport, SlowReceiver, Snapshot};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant, Rate};
 

@@ -1,6 +1,6 @@
 //! Accounts of what a run costs this machine, and what it took of them from time zero to the end.
 
-use netloom_dataplane::{EngineReport, ThreadReport};
+use netloom_figures::{EngineReport, ThreadReport};
 use netloom_guest::node::ProcessorUse;
 use netloom_guest::schedule::Statistics;
 use netloom_host::cgroup::Throttling;

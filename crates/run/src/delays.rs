@@ -1,6 +1,6 @@
 //! The delays that packets had in pipes, beside the distributions from which they were to be drawn.
 
-use netloom_dataplane::Snapshot;
+use netloom_figures::Snapshot;
 use netloom_judge::{PipePlace, PipeState, RunError};
 use netloom_lab::Plan;
 use netloom_link::{DelayConfig, Order, PipeConfig, ReorderConfig};

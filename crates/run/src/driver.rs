@@ -1,8 +1,9 @@
 //! What moves the packets and tells the time: the engine in real and dilated time, the scheduler in virtual time.
 
 use crate::virtual_time::VirtualTime;
-use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Sampled, Snapshot};
+use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Sampled};
 use netloom_fabric::{PipeId, Scribe, SwitchState, Tap, TapId};
+use netloom_figures::Snapshot;
 use netloom_guest::schedule::Statistics;
 use netloom_judge::RunError;
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};

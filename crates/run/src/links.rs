@@ -3,8 +3,9 @@
 use crate::driver::Driver;
 use crate::port_name::port_of;
 use netloom_control::{LabStats, PipeStats};
-use netloom_dataplane::{Act, Appointment, Kept, Sampled, Snapshot};
+use netloom_dataplane::{Act, Appointment, Kept, Sampled};
 use netloom_fabric::{PipeId, Tap, TapId};
+use netloom_figures::Snapshot;
 use netloom_host::KernelError;
 use netloom_host::bridges::Bridges;
 use netloom_host::netlink::{InterfaceCounters, Link, Netlink};

@@ -4,7 +4,8 @@
 //! engine starts.
 
 use crate::guard_link::{FromGuard, GuardLink};
-use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelReport, TunnelSettings, tunnel_packet};
+use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelSettings, tunnel_packet};
+use netloom_figures::TunnelReport;
 use netloom_judge::quantity::{counted, span};
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::fabric::port_id;

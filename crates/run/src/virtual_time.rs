@@ -14,10 +14,9 @@ pub(crate) use boot::boot;
 use channel::{Inbox, VirtualChannel};
 pub(crate) use connections::TcpSampling;
 use gauge::Gauge;
-use netloom_dataplane::{
-    Act, Agenda, Appointment, EngineReport, Kept, Meters, Sampled, Series, Snapshot, Task, ThreadReport,
-};
+use netloom_dataplane::{Act, Agenda, Appointment, Kept, Meters, Sampled, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, Scribe, SwitchState, Tap, TapId};
+use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};

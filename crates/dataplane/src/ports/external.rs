@@ -12,10 +12,10 @@ mod line;
 
 use super::{Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::edge::{Edge, Handover};
-use crate::report::EngineReport;
 use crate::sys::packet_socket;
 use line::Line;
 use netloom_fabric::{Delivery, PortId};
+use netloom_figures::EngineReport;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use std::collections::BTreeMap;
 use std::io;

@@ -5,8 +5,8 @@ mod tests;
 
 use super::{BATCH, BATCH_BYTES, Opened, PortGroup, Received, Window};
 use crate::edge::{Edge, Handover};
-use crate::report::EngineReport;
 use netloom_fabric::{Delivery, Fabric, PipeId};
+use netloom_figures::EngineReport;
 use netloom_link::PipeChange;
 use netloom_packet::Packet;
 use netloom_units::Instant;

@@ -19,12 +19,11 @@ mod tests;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
-use crate::distribution::Distribution;
 use crate::edge::{Edge, Handover};
-use crate::report::{EngineReport, PortReport, TunnelReport};
 use crate::sys::set_option;
 use far::{Come, FRAME_HEADER, Far};
 use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
+use netloom_figures::{Distribution, EngineReport, PortReport, TunnelReport};
 use netloom_packet::{LARGE_FRAME, Packet, SMALL_FRAME, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};

@@ -5,8 +5,9 @@
 pub(crate) mod frontend;
 
 use frontend::{FROM_GUEST, Frontend, OFFERED, SIZE, TO_GUEST};
-use netloom_dataplane::{Engine, EngineConfig, EngineError, PortConfig, Precision, Snapshot};
+use netloom_dataplane::{Engine, EngineConfig, EngineError, PortConfig, Precision};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
+use netloom_figures::Snapshot;
 use netloom_link::{DelayConfig, Distribution, PipeConfig};
 use netloom_units::{Dilation, Duration, Seed};
 use netloom_vhost::Listener;

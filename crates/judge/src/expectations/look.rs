@@ -3,7 +3,7 @@
 use super::parts::{Part, parts_of};
 use crate::PipeState;
 use crate::measure::{Mark, marks};
-use netloom_dataplane::{Distribution, Snapshot};
+use netloom_figures::{Distribution, Snapshot};
 use netloom_lab::{PipeMetric, Plan, Subject};
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ mod watches;
 use crate::measure::Mark;
 use crate::{ExpectationRow, FigureRow, PipePlace, PipeState};
 pub use look::Look;
-use netloom_dataplane::Snapshot;
+use netloom_figures::Snapshot;
 use netloom_lab::{CommandMetric, Expectation, Figure, FigureUnit, Judgement, Measured, Plan, Subject, Term};
 use netloom_units::Duration;
 pub use nodes::NodeWatch;

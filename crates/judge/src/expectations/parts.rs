@@ -3,7 +3,7 @@
 use super::pipes::{of_distribution, of_flow};
 use super::{Measurements, Value};
 use crate::measure::{Flow, Mark, mark};
-use netloom_dataplane::{Distribution, PipeReport};
+use netloom_figures::{Distribution, PipeReport};
 use netloom_lab::{Function, Measured, PipeMetric, Term, Window};
 use netloom_link::Subset;
 use netloom_units::{Duration, Instant};

@@ -3,7 +3,7 @@
 use super::watches::{Sample, is_longest_queue};
 use super::{Measurements, Value};
 use crate::measure::{Flow, Mark};
-use netloom_dataplane::Distribution;
+use netloom_figures::Distribution;
 use netloom_lab::{Function, Measured, PipeMetric, Term, Window};
 use netloom_units::Duration;
 use std::borrow::Cow;

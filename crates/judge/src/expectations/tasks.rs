@@ -9,7 +9,7 @@ use super::watches::{Sample, Watch};
 use super::{Look, Measurements, row};
 use crate::measure::{Mark, marks};
 use crate::{ExerciseReport, ExpectationRow, TaskRow};
-use netloom_dataplane::Distribution;
+use netloom_figures::Distribution;
 use netloom_lab::{Expectation, Plan, Subject, TaskPlan, Window};
 use netloom_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

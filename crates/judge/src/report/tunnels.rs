@@ -1,7 +1,7 @@
 //! What was found out about tunnels to other machines.
 
-use netloom_dataplane::{Distribution, TunnelReport};
 use netloom_fabric::PortId;
+use netloom_figures::{Distribution, TunnelReport};
 use netloom_lab::fabric::port_id;
 use netloom_lab::{Direction, NodePlan, Plan, TunnelPlan};
 use netloom_units::{Duration, Instant};

@@ -161,7 +161,7 @@ impl Session<'_> {
     }
 
     /// A window of an expectation begins or ends, or the run does: what was measured then.
-    pub(super) fn measured(&mut self, number: u64, at: Duration) -> Result<netloom_dataplane::Snapshot, RunError> {
+    pub(super) fn measured(&mut self, number: u64, at: Duration) -> Result<netloom_figures::Snapshot, RunError> {
         let (snapshot, late) = self.context.links.measured(number)?;
         if let Stage::Playing(Play { zero, .. }) = self.context.stage {
             // Without the driver's own measurement, this one is as late as it is.

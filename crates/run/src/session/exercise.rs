@@ -4,7 +4,7 @@ use super::Session;
 use super::sampling::is_sampled;
 use super::stage::Stage;
 use crate::job::Job;
-use netloom_dataplane::Snapshot;
+use netloom_figures::Snapshot;
 use netloom_judge::expectations::{Measurements, Tasks};
 use netloom_judge::measure::{Mark, marks};
 use netloom_judge::{ExerciseReport, RunError};

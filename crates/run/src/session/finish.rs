@@ -13,7 +13,7 @@ use crate::driver::Driver;
 use crate::guard_link::GuardLink;
 use crate::job::{Job, Mode};
 use crate::{delays, external, tunnel};
-use netloom_dataplane::Snapshot;
+use netloom_figures::Snapshot;
 use netloom_guest::deputy::SLICE;
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{Account, Effect, NetworkChange, NodeError};

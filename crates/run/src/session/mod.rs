@@ -44,7 +44,7 @@ use interventions::Interventions;
 use measuring::Measuring;
 pub(crate) use measuring::of_node as measured_in;
 use netloom_control::Server;
-use netloom_dataplane::Snapshot;
+use netloom_figures::Snapshot;
 use netloom_guest::node::Pump;
 use netloom_host::processors::Claim;
 use netloom_host::runtime::note_ending;

@@ -4,7 +4,7 @@ use super::Session;
 use super::stage::Stage;
 use crate::job::Mode;
 use netloom_control::{PipeLateness, Refused, Reply, SoFar};
-use netloom_dataplane::Snapshot;
+use netloom_figures::Snapshot;
 use netloom_judge::expectations::so_far;
 use netloom_judge::measure::{engine_evidence, pipe_evidence};
 use netloom_judge::verdict::{Evidence, judge};
@@ -72,7 +72,7 @@ impl Session<'_> {
 
     fn lateness(&self, last: &Snapshot) -> Vec<PipeLateness> {
         let ns = |duration: Option<Duration>| duration.map(Duration::as_nanos);
-        let pipe = |((link, place), report): ((String, netloom_judge::PipePlace), &netloom_dataplane::PipeReport)| {
+        let pipe = |((link, place), report): ((String, netloom_judge::PipePlace), &netloom_figures::PipeReport)| {
             PipeLateness {
                 link,
                 direction: place.direction.to_string(),

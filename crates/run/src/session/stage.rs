@@ -1,7 +1,7 @@
 //! How far a lab is, and what belongs to each part of its life.
 
 use crate::accounts::Accounts;
-use netloom_dataplane::Snapshot;
+use netloom_figures::Snapshot;
 use netloom_judge::measure::Mark;
 use netloom_judge::{RunError, Spent};
 use netloom_results::Sampler;

@@ -5,7 +5,7 @@ use super::numbers::Numbers;
 use super::path::{Path, Sample};
 use super::socket::Socket;
 use super::{Refusal, TunnelSettings};
-use crate::distribution::Distribution;
+use netloom_figures::Distribution;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read};

@@ -1,7 +1,6 @@
 //! The engine's report about itself and every pipe.
 
 use crate::distribution::Distribution;
-use crate::priority::Policy;
 use netloom_fabric::{PortId, RouterCounters, SwitchState};
 use netloom_link::PipeCounters;
 use netloom_units::{Duration, Instant};
@@ -41,15 +40,6 @@ pub struct PipeReport {
 }
 
 impl PipeReport {
-    /// The report of a pipe that hands packets over to another thread, with what that measured when it took them.
-    pub(crate) fn measured_beyond(&mut self, mut beyond: Self) {
-        let mut watched = std::mem::take(&mut self.watched);
-        watched.iter_mut().zip(beyond.watched.drain(..)).for_each(|(own, other)| own.measured_beyond(other));
-        // Here nothing is measured but what was lost between both.
-        let busy_measured = self.busy_measured + beyond.busy_measured;
-        *self = Self { counters: self.counters, busy_measured, watched, ..beyond };
-    }
-
     /// Achieved rate by described rate, while the transmitter was busy; none if it never was.
     pub fn rate_ratio(&self) -> Option<f64> {
         let measured = self.busy_measured.as_nanos();
@@ -104,10 +94,22 @@ pub struct SlowReceiver {
 
 impl SlowReceiver {
     /// Records a packet of so many `segments` that has `waited` so long.
-    pub(crate) fn record(&mut self, segments: u32, waited: Duration) {
+    pub fn record(&mut self, segments: u32, waited: Duration) {
         self.packets += u64::from(segments);
         self.longest = self.longest.max(waited);
     }
+}
+
+/// How a thread comes before others, from the least to the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Policy {
+    /// Not at all.
+    #[default]
+    Ordinary,
+    /// By its nice value, within its session.
+    Nice,
+    /// By the lowest real-time priority, before all ordinary programs.
+    RealTime,
 }
 
 /// A thread of the engine, since it started. Times are wall time.
