@@ -9,7 +9,7 @@ use netloom_dataplane::{Engine, PortConfig};
 use netloom_fabric::PortId;
 use netloom_host::lab::{LabOptions, spawn_lab};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
-use netloom_host::node::{InterfaceConfig, Node, NodeConfig, NodeEvent, Spawn};
+use netloom_host::node::{AgentClient, InterfaceConfig, Node, NodeConfig, NodeEvent, Spawn};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;

@@ -11,10 +11,14 @@
 //!   kernel offers every change of any network to every listener of the machine, which for a thousand nodes took a
 //!   third of the set-up time.
 
+mod account;
 pub(crate) mod agent;
+mod client;
 mod config;
 pub(crate) mod configure;
 mod congestion;
+pub(crate) mod dispatch;
+mod errors;
 pub(crate) mod ethtool;
 mod fresh;
 mod handle;
@@ -24,6 +28,7 @@ mod limits;
 pub(crate) mod offloads;
 mod outbox;
 mod own;
+pub(crate) mod packets;
 mod parameters;
 pub(crate) mod program;
 pub(crate) mod programs;
@@ -34,10 +39,13 @@ mod socket;
 pub(crate) mod watch;
 
 pub use crate::files::{Contents, FileConfig, FilesConfig, ImageConfig, VolumeConfig};
+pub use account::Account;
+pub use client::AgentClient;
 pub use config::{Hosts, InterfaceConfig, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
-pub use handle::{Account, Node, NodeError, NodeEvent, Spawn, SpawnError};
+pub use errors::{NodeError, SpawnError};
+pub use handle::{Node, NodeEvent, Spawn};
 pub use joined::{Attendant, Container, ContainerError, Keeper, PODMANS_ENTRANCE};
 pub use offloads::prepare_far_ends;
-pub use protocol::{CpuWait, ProcessId, Transport};
+pub use protocol::{CpuWait, Identity, ProcessId, Program, Reply, Request, Standard, Transport};
 pub use socket::{SocketConfig, SocketFamily, SocketKind};
 pub use watch::{Effect, NetworkChange};

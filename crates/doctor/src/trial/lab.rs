@@ -7,7 +7,7 @@ use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_host::jsonl::to_line;
 use netloom_host::netlink::{InterfaceCounters, Netlink, Veth, VethEnd};
-use netloom_host::node::{InterfaceConfig, Node, NodeConfig, NodeError, Spawn, SpawnError};
+use netloom_host::node::{AgentClient, InterfaceConfig, Node, NodeConfig, NodeError, Spawn, SpawnError};
 use netloom_host::{KernelError, Pid};
 use netloom_judge::examination::Forwarding;
 use netloom_link::PipeConfig;

@@ -1,6 +1,3 @@
-mod signals;
-mod stops;
-
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,8 +8,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use netloom_host::KernelError;
-use netloom_host::guest::message::{Identity, Program, Reply, Standard, ToGuest};
-use netloom_host::node::{NodeError, NodeEvent, ProcessId, Spawn, SpawnError};
+use netloom_host::node::{
+    AgentClient, Identity, NodeError, NodeEvent, ProcessId, Program, Reply, Request, Spawn, SpawnError, Standard,
+};
 use netloom_host::sealed::{SealedProcess, console_says, last_lines};
 use netloom_host::terminal::pass_through;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -68,9 +66,7 @@ pub struct KernelNode {
 #[derive(Debug)]
 pub struct Spawning {
     joined: Joined,
-    argv: Vec<OsString>,
-    cwd: Option<PathBuf>,
-    user: Option<String>,
+    program: Box<Program>,
 }
 
 impl KernelNode {
@@ -177,7 +173,7 @@ impl KernelNode {
     /// # Errors
     /// [`NodeError::Kernel`].
     pub fn begin_become(&mut self, identity: Identity) -> Result<(), NodeError> {
-        self.ask(&ToGuest::Become(Box::new(identity)))
+        self.ask(Request::Become(Box::new(identity)))
     }
 
     /// Waits for what [`KernelNode::begin_become`] began.
@@ -185,13 +181,8 @@ impl KernelNode {
     /// # Errors
     /// What the guest's kernel refused, or [`NodeError::Kernel`].
     pub fn finish_become(&mut self) -> Result<(), NodeError> {
-        match self.reply()? {
-            Reply::Prepared { notes } => {
-                self.notes = notes;
-                Ok(())
-            }
-            other => Err(self.unexpected(other)),
-        }
+        self.notes = self.expect_prepared()?;
+        Ok(())
     }
 
     /// How long the agent may take to answer, in real time: a minute, unless this says otherwise. A node whose agent takes
@@ -213,22 +204,6 @@ impl KernelNode {
     /// The kernel's process, as the caller sees it.
     pub fn pid(&self) -> netloom_host::Pid {
         self.kernel.pid()
-    }
-
-    /// Tells the node to give its interfaces names, addresses, neighbors and routes.
-    ///
-    /// # Errors
-    /// [`NodeError::Kernel`].
-    pub fn begin_configure(&mut self) -> Result<(), NodeError> {
-        self.ask(&ToGuest::Configure)
-    }
-
-    /// Waits for what [`KernelNode::begin_configure`] began.
-    ///
-    /// # Errors
-    /// What the guest's kernel refused, or [`NodeError::Kernel`].
-    pub fn finish_configure(&mut self) -> Result<(), NodeError> {
-        self.expect_done()
     }
 
     /// Starts a program in a session and process group of its own. Its streams are joined to the given descriptors as
@@ -267,16 +242,16 @@ impl KernelNode {
             streams[2] = Standard::Same;
         }
         let window = joined.terminal.as_ref().and_then(Terminal::window);
-        let program =
-            Box::new(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty, user: user.clone() });
-        self.ask(&ToGuest::Spawn { program, streams, window }).map_err(SpawnError::Node)?;
+        let program = Box::new(Program { argv, env, clear_env, cwd, tty, user });
+        let request = Request::Spawn { program: program.clone(), streams: Some(streams), window };
+        self.ask(request).map_err(SpawnError::Node)?;
         let wanted = |standard: Standard| standard == Standard::Joined;
         joined.input = wanted(streams[0]).then(|| Source::new(stdin));
         let outputs = [(streams[1], stdout), (streams[2], stderr)];
         let numbered = outputs.into_iter().zip(super::streams::OUTPUTS);
         let sinks = numbered.filter(|((standard, _), _)| wanted(*standard));
         joined.outputs = sinks.map(|((_, fd), stream)| (stream, Sink::new(fd))).collect();
-        Ok(Spawning { joined, argv, cwd, user })
+        Ok(Spawning { joined, program })
     }
 
     /// Waits for what [`KernelNode::begin_spawn`] began.
@@ -284,41 +259,16 @@ impl KernelNode {
     /// # Errors
     /// See [`SpawnError`].
     pub fn finish_spawn(&mut self, spawning: Spawning) -> Result<ProcessId, SpawnError> {
-        let Spawning { joined, argv, cwd, user } = spawning;
-        let reply = self.reply().map_err(SpawnError::Node)?;
-        let node = self.name.clone();
-        match (reply, cwd) {
-            (Reply::Started { process, session }, _) => {
-                self.sessions.insert(process, session);
-                self.join(process, joined).map_err(|error| SpawnError::Node(self.failure(&error)))?;
-                Ok(process)
-            }
-            (Reply::NoProgram, _) => Err(SpawnError::NoProgram { node, program: argv[0].clone() }),
-            (Reply::NoFolder, Some(folder)) => Err(SpawnError::NoFolder { node, folder }),
-            (Reply::NoUser, _) => Err(SpawnError::NoUser { node, user: user.unwrap_or_default() }),
-            (other, _) => Err(SpawnError::Node(self.unexpected(other))),
-        }
+        let Spawning { joined, program } = spawning;
+        let (process, session) = self.expect_started(&program)?;
+        self.sessions.insert(process, session);
+        self.join(process, joined).map_err(|error| SpawnError::Node(self.failure(&error)))?;
+        Ok(process)
     }
 
     /// The session in which a program was started, as the node's kernel numbers them.
     pub fn session_of(&self, process: ProcessId) -> Option<u32> {
         self.sessions.get(&process).copied()
-    }
-
-    /// Tells the node to end its programs: SIGTERM to all, `grace` of lab time to obey, then SIGKILL.
-    ///
-    /// # Errors
-    /// [`NodeError::Kernel`].
-    pub fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
-        self.ask(&ToGuest::Stop { grace_ms: grace.as_millis().try_into().unwrap_or(u64::MAX) })
-    }
-
-    /// Waits for what [`KernelNode::begin_stop`] began.
-    ///
-    /// # Errors
-    /// The refusal of the guest's kernel, or [`NodeError::Kernel`].
-    pub fn finish_stop(&mut self) -> Result<(), NodeError> {
-        self.expect_done()
     }
 
     /// Whatever happened next, without waiting; also passes on what programs read and write. The descriptor of
@@ -346,17 +296,6 @@ impl KernelNode {
     /// Why the node is over, with the last lines of its console; none while it lives.
     pub fn obituary(&self) -> Option<String> {
         self.over.as_ref().map(|why| format!("{why}{}", last_lines(&self.console, LINES)))
-    }
-
-    pub(super) fn ask(&mut self, request: &ToGuest) -> Result<(), NodeError> {
-        if self.over.is_some() {
-            return Err(self.is_over());
-        }
-        self.mail.ask(request).map_err(|error| self.failure(&error))
-    }
-
-    pub(super) fn reply(&mut self) -> Result<Reply, NodeError> {
-        self.await_until(self.patience, "its kernel does not answer", |node| node.replies.pop_front())
     }
 
     fn await_until<T>(
@@ -398,20 +337,6 @@ impl KernelNode {
         }
     }
 
-    fn expect_done(&mut self) -> Result<(), NodeError> {
-        match self.reply()? {
-            Reply::Done => Ok(()),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
-    pub(super) fn expect_answer(&mut self) -> Result<bool, NodeError> {
-        match self.reply()? {
-            Reply::Yes(answer) => Ok(answer),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
     /// The channel fails when the kernel has gone, or the other way round.
     fn failure(&mut self, error: &io::Error) -> NodeError {
         self.give_up(error);
@@ -421,15 +346,34 @@ impl KernelNode {
     fn is_over(&self) -> NodeError {
         NodeError::Kernel { node: self.name.clone(), what: self.obituary().unwrap_or_default() }
     }
+}
 
-    pub(super) fn unexpected(&self, reply: Reply) -> NodeError {
-        match reply {
-            Reply::Refused(error) => NodeError::Refused { node: self.name.clone(), error },
-            other => NodeError::Kernel {
-                node: self.name.clone(),
-                what: format!("its agent answered {other:?} to another request"),
-            },
+impl AgentClient for KernelNode {
+    const WHO: &'static str = "its agent";
+
+    fn node(&self) -> &str {
+        &self.name
+    }
+
+    fn ask(&mut self, request: Request) -> Result<(), NodeError> {
+        if self.over.is_some() {
+            return Err(self.is_over());
         }
+        self.mail.ask(request).map_err(|error| self.failure(&error))
+    }
+
+    fn reply(&mut self) -> Result<Reply, NodeError> {
+        self.await_until(self.patience, "its kernel does not answer", |node| node.replies.pop_front())
+    }
+
+    /// After SIGKILL, what the program had written and was not read yet is lost.
+    fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
+        self.ask(Request::Signal { process, signal })?;
+        self.expect_done()?;
+        if signal == libc::SIGKILL {
+            self.give_up_output(process);
+        }
+        Ok(())
     }
 }
 

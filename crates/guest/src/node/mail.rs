@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use netloom_host::guest::frames::{Cutter, Joiner, LONGEST_TO_GUEST};
 use netloom_host::guest::message::{FromGuest, ToGuest, Wire};
+use netloom_host::node::Request;
 use netloom_units::Instant;
 
 use super::channel::Channel;
@@ -23,9 +24,9 @@ impl Mail {
     }
 
     /// Sends what is to be answered.
-    pub(super) fn ask(&mut self, request: &ToGuest) -> io::Result<()> {
+    pub(super) fn ask(&mut self, request: Request) -> io::Result<()> {
         self.unanswered += 1;
-        self.send(request)
+        self.send(&ToGuest::Request(request))
     }
 
     pub(super) fn send(&mut self, message: &ToGuest) -> io::Result<()> {

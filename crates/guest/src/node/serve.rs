@@ -7,8 +7,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use netloom_host::guest::message::{FromGuest, ProcessId, Stream, ToGuest};
-use netloom_host::node::NodeEvent;
+use netloom_host::guest::message::{FromGuest, Stream, ToGuest};
+use netloom_host::node::{NodeEvent, ProcessId};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 

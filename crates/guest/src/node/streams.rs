@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use netloom_host::guest::message::{OUTPUT_WINDOW, ProcessId, Standard, Stream};
-use netloom_host::node::NodeEvent;
+use netloom_host::guest::message::{OUTPUT_WINDOW, Stream};
+use netloom_host::node::{NodeEvent, ProcessId, Standard};
 use netloom_host::terminal::{WindowSize, window_size};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};

@@ -9,9 +9,8 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use netloom_guest::node::{Boot, KernelNode, Pump, SocketChannel};
-use netloom_host::guest::message::Identity;
 use netloom_host::lab::{LabOptions, spawn_lab};
-use netloom_host::node::{InterfaceConfig, NodeConfig, NodeEvent, ProcessId, Spawn};
+use netloom_host::node::{AgentClient, Identity, InterfaceConfig, NodeConfig, NodeEvent, ProcessId, Spawn};
 use netloom_vhost::Listener;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 

@@ -2,7 +2,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use netloom_guest::kernel::{Cache, build::import};
-use netloom_host::node::{NodeEvent, RouteConfig, Transport};
+use netloom_host::node::{AgentClient, NodeEvent, RouteConfig, Transport};
 use nix::sys::signal::{Signal, kill};
 
 use crate::bed::{boot, config, event, in_lab, interface, kernel, ok, quiet, with_node, with_nodes};

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 use netloom_guest::node::KernelNode;
-use netloom_host::node::{NodeEvent, Spawn, SpawnError, Transport};
+use netloom_host::node::{AgentClient, NodeEvent, Spawn, SpawnError, Transport};
 use netloom_host::terminal::{WindowSize, open_pty, set_window_size};
 use nix::poll::{PollFd, PollFlags, poll};
 

@@ -1,6 +1,7 @@
 //! The agent's loop. It has one thread and does everything in the order of messages and process numbers, so that the
 //! same messages at the same instants of virtual time lead to the same answers.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,43 +14,34 @@ use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
 
 use super::input::{Fed, Input};
-use super::message::{FromGuest, Identity, LONGEST_CHUNK, ProcessId, Program, Reply, Standard, Stream, ToGuest};
+use super::message::{FromGuest, LONGEST_CHUNK, Stream, ToGuest};
 use super::output::{Output, Read};
 use super::socket::ControlSocket;
 use super::{devices, launch, stdio};
-use crate::measure::{Measured, Sampler, TcpState};
-use crate::node::agent::{KILLED_WITHIN, changes};
-use crate::node::programs::Programs;
+use crate::measure::{MeasureConfig, Measured, Sampler, TcpState};
+use crate::node::agent::KILLED_WITHIN;
+use crate::node::dispatch::{self, Place, State, Streams};
+use crate::node::protocol::{Identity, ProcessId, Program, Reply, Request, Standard};
 use crate::node::watch::Watch;
-use crate::node::{configure, inspect, program, routes, shut};
+use crate::node::{NodeConfig, SocketConfig, configure};
 use crate::{KernelError, files};
 
 /// How long the contents of a terminal may be on their way after its program has ended. They take microseconds, but a
 /// background process that keeps the terminal open would keep the end of the program from being told.
 const TERMINAL_REST: Duration = Duration::from_millis(50);
 
-/// What the agent is in its kernel.
-pub(super) enum Place {
-    /// Process 1: all others belong to the node.
-    First,
-    /// A process beside those of the machine, with its program and libraries in this folder.
-    Beside { folder: PathBuf },
-}
-
 pub(super) struct Agent {
-    place: Place,
+    state: State<'static>,
     socket: ControlSocket,
     signals: SignalFd,
-    identity: Identity,
-    programs: Programs,
+    /// The folder in which programs start that name none.
+    cwd: PathBuf,
     outputs: BTreeMap<(ProcessId, Stream), Output>,
     inputs: BTreeMap<ProcessId, Input>,
     /// Programs that have ended while their output was still on its way: status and CPU time.
     ended: BTreeMap<ProcessId, (i32, u64)>,
     stopping: Option<Stopping>,
-    /// From the moment on when the node is configured.
-    watch: Option<Watch>,
-    /// From the same moment on, if anything is to be measured; or why nothing is.
+    /// From the moment on when the node is configured, if anything is to be measured; or why nothing is.
     sampler: Option<Result<Sampler, KernelError>>,
 }
 
@@ -72,18 +64,15 @@ enum Source {
 
 impl Agent {
     pub(super) fn new(socket: ControlSocket, signals: SignalFd, place: Place) -> Self {
-        let identity = Identity { config: Default::default(), cwd: PathBuf::from("/") };
         Self {
-            place,
+            state: State::new(place, Cow::Owned(NodeConfig::default())),
             socket,
             signals,
-            identity,
-            programs: Programs::default(),
+            cwd: PathBuf::from("/"),
             outputs: BTreeMap::new(),
             inputs: BTreeMap::new(),
             ended: BTreeMap::new(),
             stopping: None,
-            watch: None,
             sampler: None,
         }
     }
@@ -100,10 +89,9 @@ impl Agent {
                     Source::Sampler => self.sample()?,
                     Source::Socket => {
                         while let Some(message) = self.socket.receive()? {
-                            if message == ToGuest::PowerOff {
+                            if !self.take(message)? {
                                 return Ok(());
                             }
-                            self.take(message)?;
                         }
                     }
                 }
@@ -153,46 +141,12 @@ impl Agent {
         PollTimeout::try_from(span).unwrap_or(PollTimeout::MAX)
     }
 
-    fn take(&mut self, message: ToGuest) -> io::Result<()> {
-        let reply = match message {
-            ToGuest::Become(identity) => self.become_node(*identity),
-            ToGuest::Configure => return self.answer_configured(),
-            ToGuest::Spawn { program, streams, window } => self.spawn(*program, streams, window),
-            ToGuest::Signal { process, signal } => done(self.programs.signal(process, signal)),
-            ToGuest::SignalAll { signal } => done(self.signal_all(signal)),
-            ToGuest::Listening { transport, port } => {
-                inspect::listening(transport, port).map_or_else(Reply::Refused, Reply::Yes)
-            }
-            ToGuest::Exists { path } => Reply::Yes(path.exists()),
-            ToGuest::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
-            ToGuest::Interfaces => {
-                let config = &self.identity.config;
-                let described = |index| self.watch.as_ref()?.described(config, index);
-                inspect::interfaces(described).map_or_else(Reply::Refused, Reply::Interfaces)
-            }
-            ToGuest::Changes => {
-                changes(self.watch.as_mut(), &self.identity.config).map_or_else(Reply::Refused, Reply::Changes)
-            }
-            ToGuest::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
-            ToGuest::EndMeasure => Reply::Measured(self.end_measure()?),
-            ToGuest::Stop { grace_ms } => match self.begin_stop(Duration::from_millis(grace_ms)) {
-                // Answered when all programs have ended.
-                Ok(()) => return Ok(()),
-                Err(error) => Reply::Refused(error),
-            },
-            ToGuest::Alone => Reply::Yes(!self.reap_all()?),
-            ToGuest::ShutDown => done(self.shut_down()),
-            ToGuest::BringUp => done(self.bring_up()),
-            ToGuest::Connections => {
-                return self.socket.send(&FromGuest::Connections(TcpState::ask()));
-            }
-            unanswered => return self.take_unanswered(unanswered),
-        };
-        self.socket.send(&FromGuest::Reply(reply))
-    }
-
-    fn take_unanswered(&mut self, message: ToGuest) -> io::Result<()> {
+    /// Does what the lab process says; false if that is to power off.
+    fn take(&mut self, message: ToGuest) -> io::Result<bool> {
         match message {
+            // Nobody waits for it.
+            ToGuest::Request(Request::Connections) => self.socket.send(&FromGuest::Connections(TcpState::ask()))?,
+            ToGuest::Request(request) => self.answer(request)?,
             ToGuest::Input { process, bytes } => {
                 if let Some(input) = self.inputs.get_mut(&process) {
                     input.push(&bytes);
@@ -217,103 +171,35 @@ impl Agent {
                     let _ = crate::terminal::set_window_size(input.fd(), stdio::size(window));
                 }
             }
-            answered => return Err(io::Error::other(format!("no answer to {answered:?}"))),
+            ToGuest::PowerOff => return Ok(false),
         }
-        Ok(())
-    }
-
-    fn become_node(&mut self, identity: Identity) -> Reply {
-        self.identity = identity;
-        let named = nix::unistd::sethostname(&self.identity.config.name)
-            .map_err(|error| KernelError::from_io("set the host name", &error.into()));
-        let laid = named.and_then(|()| files::enter_in_kernel(&self.identity.config.files, &self.identity.config.name));
-        match laid.and_then(|()| configure::prepare_guest(&self.identity.config)) {
-            Ok(notes) => Reply::Prepared { notes },
-            Err(error) => Reply::Refused(error),
-        }
+        Ok(true)
     }
 
     /// What is measured begins behind the answer, so that this one leaves at the same instant whether anything is or not.
-    fn answer_configured(&mut self) -> io::Result<()> {
-        let reply = done(self.configure());
-        let is_done = reply == Reply::Done;
+    fn answer(&mut self, request: Request) -> io::Result<()> {
+        let configures = request == Request::Configure;
+        let Some(reply) = dispatch::answer(self, request, Vec::new())? else { return Ok(()) };
+        let measures = configures && reply == Reply::Done;
         self.socket.send(&FromGuest::Reply(reply))?;
-        self.sampler = self.identity.config.measure.filter(|_| is_done).map(|config| Sampler::begin(config, true));
+        if measures {
+            self.sampler = self.state.config.measure.map(|config| Sampler::begin(config, true));
+        }
         Ok(())
     }
 
     fn sample(&mut self) -> io::Result<()> {
         let Some(Ok(sampler)) = &mut self.sampler else { return Ok(()) };
-        sampler.take(self.programs.running());
+        sampler.take(self.state.programs.running());
         sampler.chunk().map_or(Ok(()), |bytes| self.socket.send(&FromGuest::Samples { bytes }))
-    }
-
-    fn end_measure(&mut self) -> io::Result<Measured> {
-        let (rest, measured) = match self.sampler.take() {
-            Some(Ok(sampler)) => sampler.end(),
-            failed => return Ok(Measured::nothing(failed.and_then(Result::err).as_ref())),
-        };
-        for bytes in rest.chunks(LONGEST_CHUNK).map(<[u8]>::to_vec) {
-            self.socket.send(&FromGuest::Samples { bytes })?;
-        }
-        Ok(measured)
-    }
-
-    fn configure(&mut self) -> Result<(), KernelError> {
-        let interfaces = &self.identity.config.interfaces;
-        devices::adopt(
-            interfaces,
-            match self.place {
-                Place::First => devices::in_order,
-                Place::Beside { .. } => devices::by_address,
-            },
-        )?;
-        configure::configure(&self.identity.config, false)?;
-        self.watch = Some(Watch::begin(&self.identity.config, false)?);
-        Ok(())
-    }
-
-    /// What happens to the network from here on is no program's doing.
-    fn shut_down(&mut self) -> Result<(), KernelError> {
-        let config = &self.identity.config;
-        self.watch.as_mut().map_or(Ok(()), |watch| watch.pause(config))?;
-        shut::shut_down(config, self.watch.as_ref())
-    }
-
-    fn bring_up(&mut self) -> Result<(), KernelError> {
-        let config = &self.identity.config;
-        configure::bring_up(config, false)?;
-        self.watch.as_mut().map_or(Ok(()), |watch| watch.resume(config))
-    }
-
-    fn spawn(&mut self, program: Program, streams: [Standard; 3], window: Option<(u16, u16)>) -> Reply {
-        let program = self.with_surroundings(program);
-        let made = if program.tty { stdio::terminal(window) } else { stdio::pipes(streams) };
-        let stdio::Made { theirs, input, outputs } = match made {
-            Ok(made) => made,
-            Err(error) => return Reply::Refused(error),
-        };
-        match program::start(&self.identity.config, &program, Vec::<OwnedFd>::from(theirs), None) {
-            Ok(pid) => {
-                let process = self.programs.add(pid);
-                self.inputs.extend(input.map(|input| (process, input)));
-                self.outputs.extend(outputs.into_iter().map(|(stream, output)| ((process, stream), output)));
-                Reply::Started { process, session: pid.as_raw().unsigned_abs() }
-            }
-            Err(crate::node::protocol::Reply::NoProgram) => Reply::NoProgram,
-            Err(crate::node::protocol::Reply::NoFolder) => Reply::NoFolder,
-            Err(crate::node::protocol::Reply::NoUser) => Reply::NoUser,
-            Err(crate::node::protocol::Reply::Refused(error)) => Reply::Refused(error),
-            Err(other) => Reply::Refused(KernelError::new("start a program", 0).with_detail(format!("{other:?}"))),
-        }
     }
 
     /// A program without a folder starts where the lab process would start it. Netloom itself starts as the agent did.
     fn with_surroundings(&self, mut program: Program) -> Program {
-        if let (Place::Beside { folder }, Some("/proc/self/exe")) = (&self.place, program.argv[0].to_str()) {
+        if let (Place::Machine { folder }, Some("/proc/self/exe")) = (&self.state.place, program.argv[0].to_str()) {
             program.argv.splice(..1, launch::words(folder).map(PathBuf::into_os_string));
         }
-        program.cwd.get_or_insert_with(|| self.identity.cwd.clone());
+        program.cwd.get_or_insert_with(|| self.cwd.clone());
         program
     }
 
@@ -347,23 +233,8 @@ impl Agent {
         }
     }
 
-    /// Reaps every child that has ended; whether there are others.
-    fn reap_all(&mut self) -> io::Result<bool> {
-        while self.signals.read_signal()?.is_some() {}
-        let limit = Instant::now() + TERMINAL_REST;
-        let (outputs, ended) = (&mut self.outputs, &mut self.ended);
-        Ok(self.programs.reap(|process, status, cpu| {
-            ended.insert(process, (status, cpu.ran_ns));
-            for stream in [Stream::Output, Stream::Error] {
-                if let Some(output) = outputs.get_mut(&(process, stream)) {
-                    output.program_ended(limit);
-                }
-            }
-        }))
-    }
-
     fn reap(&mut self) -> io::Result<()> {
-        if !self.reap_all()? && self.stopping.take().is_some() {
+        if !dispatch::Agent::reap_all(self)? && self.stopping.take().is_some() {
             return self.socket.send(&FromGuest::Reply(Reply::Done));
         }
         Ok(())
@@ -390,28 +261,21 @@ impl Agent {
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), KernelError> {
         // A stopped process handles SIGTERM only after SIGCONT.
-        [Signal::SIGTERM, Signal::SIGCONT].into_iter().try_for_each(|signal| self.signal_all(signal as i32))?;
+        [Signal::SIGTERM, Signal::SIGCONT].into_iter().try_for_each(|signal| self.state.signal_all(signal as i32))?;
         self.stopping = Some(Stopping { until: Instant::now() + grace, killed: false });
         Ok(())
-    }
-
-    fn signal_all(&self, signal: i32) -> Result<(), KernelError> {
-        match self.place {
-            Place::First => Programs::signal_all(signal),
-            Place::Beside { .. } => Programs::signal_descendants(signal),
-        }
     }
 
     fn go_on_stopping(&mut self) -> io::Result<()> {
         let Some(Stopping { until, killed }) = self.stopping else { return Ok(()) };
         let now = Instant::now();
-        if !self.reap_all()? || (until <= now && killed) {
+        if !dispatch::Agent::reap_all(self)? || (until <= now && killed) {
             self.stopping = None;
             return self.socket.send(&FromGuest::Reply(Reply::Done));
         }
         if until <= now {
             self.stopping = Some(Stopping { until: now + KILLED_WITHIN, killed: true });
-            if let Err(error) = self.signal_all(Signal::SIGKILL as i32) {
+            if let Err(error) = self.state.signal_all(Signal::SIGKILL as i32) {
                 self.stopping = None;
                 return self.socket.send(&FromGuest::Reply(Reply::Refused(error)));
             }
@@ -420,6 +284,86 @@ impl Agent {
     }
 }
 
-fn done(result: Result<(), KernelError>) -> Reply {
-    result.map_or_else(Reply::Refused, |()| Reply::Done)
+impl dispatch::Agent<'static> for Agent {
+    fn state(&mut self) -> &mut State<'static> {
+        &mut self.state
+    }
+
+    fn become_node(&mut self, identity: Identity) -> Reply {
+        self.cwd = identity.cwd;
+        self.state.config = Cow::Owned(identity.config);
+        let config = &self.state.config;
+        let named = nix::unistd::sethostname(&config.name)
+            .map_err(|error| KernelError::from_io("set the host name", &error.into()));
+        let laid = named.and_then(|()| files::enter_in_kernel(&config.files, &config.name));
+        match laid.and_then(|()| configure::prepare_guest(config)) {
+            Ok(notes) => Reply::Prepared { notes },
+            Err(error) => Reply::Refused(error),
+        }
+    }
+
+    fn configure(&mut self) -> Result<(), KernelError> {
+        let order: devices::Order =
+            if let Place::Machine { .. } = self.state.place { devices::by_address } else { devices::in_order };
+        devices::adopt(&self.state.config.interfaces, order)?;
+        configure::configure(&self.state.config, false)?;
+        self.state.watch = Some(Watch::begin(&self.state.config, false)?);
+        Ok(())
+    }
+
+    fn spawn(&mut self, program: Program, streams: Streams) -> Reply {
+        let program = self.with_surroundings(program);
+        let Streams { made, window, .. } = streams;
+        let made =
+            if program.tty { stdio::terminal(window) } else { stdio::pipes(made.unwrap_or([Standard::Null; 3])) };
+        let stdio::Made { theirs, input, outputs } = match made {
+            Ok(made) => made,
+            Err(error) => return Reply::Refused(error),
+        };
+        let reply = self.state.start(&program, Vec::<OwnedFd>::from(theirs));
+        if let Reply::Started { process, .. } = reply {
+            self.inputs.extend(input.map(|input| (process, input)));
+            self.outputs.extend(outputs.into_iter().map(|(stream, output)| ((process, stream), output)));
+        }
+        reply
+    }
+
+    fn open_socket(&mut self, _wanted: &SocketConfig) -> Result<(), KernelError> {
+        Err(KernelError::new("open a socket for use outside of the node", 0)
+            .with_detail("no descriptor leaves a kernel"))
+    }
+
+    /// Does nothing: what is measured here is a part of the configuration.
+    fn measure(&mut self, _config: MeasureConfig, _file: Option<OwnedFd>) -> Result<(), KernelError> {
+        Err(KernelError::new("measure into a file", 0).with_detail("no descriptor comes into a kernel"))
+    }
+
+    fn end_measure(&mut self) -> io::Result<Measured> {
+        let (rest, measured) = match self.sampler.take() {
+            Some(Ok(sampler)) => sampler.end(),
+            failed => return Ok(Measured::nothing(failed.and_then(Result::err).as_ref())),
+        };
+        for bytes in rest.chunks(LONGEST_CHUNK).map(<[u8]>::to_vec) {
+            self.socket.send(&FromGuest::Samples { bytes })?;
+        }
+        Ok(measured)
+    }
+
+    fn stop(&mut self, grace: Duration) -> Option<Reply> {
+        self.begin_stop(grace).err().map(Reply::Refused)
+    }
+
+    fn reap_all(&mut self) -> io::Result<bool> {
+        while self.signals.read_signal()?.is_some() {}
+        let limit = Instant::now() + TERMINAL_REST;
+        let (outputs, ended) = (&mut self.outputs, &mut self.ended);
+        Ok(self.state.programs.reap(|process, status, cpu| {
+            ended.insert(process, (status, cpu.ran_ns));
+            for stream in [Stream::Output, Stream::Error] {
+                if let Some(output) = outputs.get_mut(&(process, stream)) {
+                    output.program_ended(limit);
+                }
+            }
+        }))
+    }
 }

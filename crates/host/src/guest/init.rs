@@ -5,10 +5,11 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::agent::{Agent, Place};
+use super::agent::Agent;
 use super::{devices, modules, root};
 use crate::KernelError;
 use crate::node::agent::watch_children;
+use crate::node::dispatch::Place;
 
 /// Descriptors that a program in a kernel node may ask for at most, as on a usual machine.
 const DESCRIPTORS: u64 = 1 << 20;
@@ -56,7 +57,7 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     setrlimit(Resource::RLIMIT_NOFILE, soft.max(1024), DESCRIPTORS)?;
     let signals = watch_children()?;
     let socket = devices::hide_control(devices::first)?;
-    Agent::new(socket, signals, Place::First).run()?;
+    Agent::new(socket, signals, Place::Kernel).run()?;
     Ok(())
 }
 

@@ -1,21 +1,17 @@
-//! What lab process and agent say to each other.
+//! How the lab process and the agent in a node's own kernel reach each other: messages, which travel as
+//! [frames](crate::guest::frames).
 //!
-//! The agent speaks first: [`FromGuest::Up`]. The lab process then says what the node is to be ([`ToGuest::Become`]),
+//! The agent speaks first: [`FromGuest::Up`]. The lab process then says what the node is to be ([`Request::Become`]),
 //! and from there on asks one thing after the other, each answered by one [`FromGuest::Reply`]. What programs read and
 //! write, and how they end, comes in between at any time. A program's end comes behind all that it had written.
 //!
 //! Either side sends at most a window of bytes per stream that the other has not reported as taken.
 
-use std::path::PathBuf;
-
-use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::KernelError;
-use crate::measure::{Measured, TcpState};
-use crate::netlink::InterfaceCounters;
-pub use crate::node::protocol::{CpuWait, ProcessId, Program, Transport};
-use crate::node::{NetworkChange, NodeConfig};
+use crate::measure::TcpState;
+use crate::node::protocol::{ProcessId, Reply, Request};
 
 /// How much of a program's output may be on its way, in bytes and per stream.
 pub const OUTPUT_WINDOW: usize = 1 << 20;
@@ -25,26 +21,6 @@ pub const INPUT_WINDOW: usize = 1 << 16;
 
 /// How many bytes of a stream one message carries at most: then it fits one frame of an agent.
 pub const LONGEST_CHUNK: usize = 1 << 15;
-
-/// The identity of a node: its configuration, and what its programs inherit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
-    /// The node. Its interface i is the kernel's network device i + 1. Its cgroup and its processors mean nothing inside.
-    pub config: NodeConfig,
-    /// The folder in which programs start that name none.
-    pub cwd: PathBuf,
-}
-
-/// The guest's side of one of a program's standard streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Standard {
-    /// `/dev/null` of the guest.
-    Null,
-    /// Joined to the lab by messages.
-    Joined,
-    /// For standard error: the same file as standard output, so that both stay in order.
-    Same,
-}
 
 /// One of the streams that a program writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,69 +34,9 @@ pub enum Stream {
 /// A message from the lab process to the agent of a guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToGuest {
-    /// The first request: mounts, name and kernel parameters. Answered by [`Reply::Prepared`].
-    Become(Box<Identity>),
-    /// Give the interfaces names, addresses, neighbors and routes. Answered by [`Reply::Done`].
-    Configure,
-    /// Start a program; [`Program::tty`] asks for a terminal instead of its streams. Answered by [`Reply::Started`].
-    Spawn {
-        /// The program.
-        program: Box<Program>,
-        /// Standard input, output and error.
-        streams: [Standard; 3],
-        /// The rows and columns of its terminal.
-        window: Option<(u16, u16)>,
-    },
-    /// Signal a program's process group. Answered by [`Reply::Done`].
-    Signal {
-        /// The program.
-        process: ProcessId,
-        /// The signal, as `libc` numbers it.
-        signal: i32,
-    },
-    /// Signal all processes but the agent. Answered by [`Reply::Done`].
-    SignalAll {
-        /// The signal, as `libc` numbers it.
-        signal: i32,
-    },
-    /// Does a program accept TCP connections at this port, or datagrams of UDP? Answered by [`Reply::Yes`].
-    Listening {
-        /// The transport protocol.
-        transport: Transport,
-        /// The port.
-        port: u16,
-    },
-    /// Is there a file of this name? Answered by [`Reply::Yes`].
-    Exists {
-        /// An absolute path.
-        path: PathBuf,
-    },
-    /// Which of these prefixes have no route? Answered by [`Reply::Lacking`].
-    Lacking {
-        /// The prefixes.
-        prefixes: Vec<IpNet>,
-    },
-    /// The counters of the interfaces. Answered by [`Reply::Interfaces`].
-    Interfaces,
-    /// What programs did to the network. Answered by [`Reply::Changes`].
-    Changes,
-    /// How long programs ran and waited. Answered by [`Reply::CpuWait`].
-    CpuWait,
-    /// End what is measured, and send the last samples. Answered by [`Reply::Measured`].
-    EndMeasure,
-    /// Which TCP connections are there? Answered by [`FromGuest::Connections`], and not waited for.
-    Connections,
-    /// End all programs: SIGTERM, then SIGKILL. Answered by [`Reply::Done`].
-    Stop {
-        /// How long they may take to obey, in milliseconds.
-        grace_ms: u64,
-    },
-    /// Is the agent the only process of the node? Answered by [`Reply::Yes`].
-    Alone,
-    /// Takes the network down: what it had goes. Answered by [`Reply::Done`].
-    ShutDown,
-    /// Makes the network again as it was configured. Answered by [`Reply::Done`].
-    BringUp,
+    /// A request. It is JSON by itself, and has a first byte of its own.
+    #[serde(skip)]
+    Request(Request),
     /// Data for the standard input of a program. Not answered, and neither is what follows.
     Input {
         /// The program.
@@ -216,47 +132,10 @@ pub enum FromGuest {
     },
 }
 
-/// An answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reply {
-    /// The node is as it should be, but for what the notes say.
-    Prepared {
-        /// In words.
-        notes: Vec<String>,
-    },
-    /// It is done.
-    Done,
-    /// The program runs.
-    Started {
-        /// Its number.
-        process: ProcessId,
-        /// Its session, as the node's kernel numbers them.
-        session: u32,
-    },
-    /// There is no such program.
-    NoProgram,
-    /// There is no such working directory.
-    NoFolder,
-    /// There is no such user.
-    NoUser,
-    /// Yes or no.
-    Yes(bool),
-    /// The prefixes without a route.
-    Lacking(Vec<IpNet>),
-    /// Counters by interface.
-    Interfaces(Vec<(String, InterfaceCounters)>),
-    /// What programs did to the network.
-    Changes(Vec<NetworkChange>),
-    /// Times.
-    CpuWait(CpuWait),
-    /// Nothing more is measured.
-    Measured(Measured),
-    /// The guest's kernel said no.
-    Refused(KernelError),
-}
-
 /// The first byte of a message that is JSON up to its end.
 const PLAIN: u8 = 0;
+/// The first byte of a request, which is JSON up to its end.
+const REQUEST: u8 = 2;
 /// The first byte of a message with bytes of a stream: the length of the JSON follows (16 bits), the JSON, the bytes.
 const WITH_BYTES: u8 = 1;
 
@@ -274,10 +153,17 @@ pub trait Wire: Sized {
 
 impl Wire for ToGuest {
     fn encode(&self) -> Vec<u8> {
-        encode(self, if let Self::Input { bytes, .. } = self { Some(bytes) } else { None })
+        match self {
+            Self::Request(request) => plain(REQUEST, request),
+            Self::Input { bytes, .. } => with_bytes(self, bytes),
+            _ => plain(PLAIN, self),
+        }
     }
 
     fn decode(message: &[u8]) -> Result<Self, String> {
+        if let [REQUEST, json @ ..] = message {
+            return parsed(json).map(Self::Request);
+        }
         let (mut decoded, tail) = decode(message)?;
         if let Self::Input { bytes, .. } = &mut decoded {
             tail.clone_into(bytes);
@@ -288,7 +174,10 @@ impl Wire for ToGuest {
 
 impl Wire for FromGuest {
     fn encode(&self) -> Vec<u8> {
-        encode(self, if let Self::Output { bytes, .. } | Self::Samples { bytes } = self { Some(bytes) } else { None })
+        match self {
+            Self::Output { bytes, .. } | Self::Samples { bytes } => with_bytes(self, bytes),
+            _ => plain(PLAIN, self),
+        }
     }
 
     fn decode(message: &[u8]) -> Result<Self, String> {
@@ -300,15 +189,22 @@ impl Wire for FromGuest {
     }
 }
 
-fn encode<T: Serialize>(message: &T, tail: Option<&Vec<u8>>) -> Vec<u8> {
-    let json = serde_json::to_vec(message).expect("a message is plain data");
-    match tail {
-        None => [&[PLAIN], &json[..]].concat(),
-        Some(tail) => {
-            let length = u16::try_from(json.len()).expect("two numbers and three names are short");
-            [&[WITH_BYTES], &length.to_le_bytes()[..], &json, tail].concat()
-        }
-    }
+fn plain<T: Serialize>(kind: u8, message: &T) -> Vec<u8> {
+    [&[kind], &json(message)[..]].concat()
+}
+
+fn with_bytes<T: Serialize>(message: &T, bytes: &[u8]) -> Vec<u8> {
+    let json = json(message);
+    let length = u16::try_from(json.len()).expect("two numbers and three names are short");
+    [&[WITH_BYTES], &length.to_le_bytes()[..], &json, bytes].concat()
+}
+
+fn json<T: Serialize>(message: &T) -> Vec<u8> {
+    serde_json::to_vec(message).expect("a message is plain data")
+}
+
+fn parsed<T: for<'de> Deserialize<'de>>(json: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(json).map_err(|error| error.to_string())
 }
 
 fn decode<T: for<'de> Deserialize<'de>>(message: &[u8]) -> Result<(T, &[u8]), String> {
@@ -320,19 +216,29 @@ fn decode<T: for<'de> Deserialize<'de>>(message: &[u8]) -> Result<(T, &[u8]), St
         }
         _ => return Err("a message of no known kind".to_owned()),
     };
-    Ok((serde_json::from_slice(json).map_err(|error| error.to_string())?, tail))
+    Ok((parsed(json)?, tail))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::node::protocol::{Identity, Program, Standard};
+    use crate::node::{NodeConfig, Transport};
 
     #[test]
     fn messages_come_back() {
         let process = ProcessId(3);
         let config = NodeConfig { name: "a".into(), ..NodeConfig::default() };
+        let argv = vec!["sh".into()];
+        let program = Program { argv, env: Vec::new(), clear_env: false, cwd: None, tty: true, user: None };
+        let program = Box::new(program);
+        let streams = Some([Standard::Joined, Standard::Joined, Standard::Same]);
         let to = [
-            ToGuest::Become(Box::new(Identity { config, cwd: "/tmp".into() })),
+            ToGuest::Request(Request::Become(Box::new(Identity { config, cwd: "/tmp".into() }))),
+            ToGuest::Request(Request::Configure),
+            ToGuest::Request(Request::Spawn { program, streams, window: Some((24, 80)) }),
+            ToGuest::Request(Request::Listening { transport: Transport::Udp, port: 53 }),
+            ToGuest::Resize { process, window: (24, 80) },
             ToGuest::Input { process, bytes: vec![0, 255, 10] },
             ToGuest::PowerOff,
         ];
@@ -348,8 +254,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for nonsense in [&[][..], &[9], &[1], &[1, 9, 9], b"\x00{}"] {
+        for nonsense in [&[][..], &[9], &[1], &[1, 9, 9], b"\x00{}", b"\x02{}", b"\x02\"PowerOff\""] {
             assert!(FromGuest::decode(nonsense).is_err(), "{nonsense:?}");
+            assert!(ToGuest::decode(nonsense).is_err(), "{nonsense:?}");
         }
+    }
+
+    /// The length of a message decides how many frames it takes.
+    #[test]
+    fn a_request_is_one_byte_longer_than_its_json() {
+        let request = Request::Stop { grace_ms: 5 };
+        assert_eq!(ToGuest::Request(request).encode(), b"\x02{\"Stop\":{\"grace_ms\":5}}");
     }
 }

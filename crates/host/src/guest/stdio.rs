@@ -7,9 +7,10 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::pipe2;
 
 use super::input::Input;
-use super::message::{Standard, Stream};
+use super::message::Stream;
 use super::output::Output;
 use crate::error::{Attempted, KernelError};
+use crate::node::protocol::Standard;
 use crate::terminal::{Pty, WindowSize, open_pty, set_window_size};
 
 /// Both ends.

@@ -22,12 +22,13 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::unistd::setsid;
 
-use super::agent::{Agent, Place};
+use super::agent::Agent;
 use super::devices;
 use super::launch::words;
 pub use super::launch::{FOLDER, LOADER, PROGRAM};
 use crate::error::{Attempted, KernelError};
 use crate::node::agent::watch_children;
+use crate::node::dispatch::Place;
 
 /// The argument that has the agent wait until process 1 has gone to another root, as it does if the kernel's command line names one.
 pub const SWITCHES: &str = "switches";
@@ -126,7 +127,7 @@ fn serve(root: &str) -> Result<(), Box<dyn std::error::Error>> {
     let signals = watch_children()?;
     await_true(devices::has_control);
     let socket = devices::hide_control(devices::control)?;
-    Agent::new(socket, signals, Place::Beside { folder }).run()?;
+    Agent::new(socket, signals, Place::Machine { folder }).run()?;
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 
 mod measuring;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -15,18 +16,19 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::io::fcntl_dupfd_cloexec;
 
 use super::config::NodeConfig;
+use super::dispatch::{self, Place, State, Streams, done};
 use super::fresh::Fresh;
 use super::limits::Limits;
 use super::outbox::Outbox;
-use super::programs::Programs;
-use super::protocol::{Event, Program, Reply, Request, receive, send};
-use super::watch::{NetworkChange, Watch};
-use super::{configure, inspect, program, routes, shut, socket};
+use super::packets::{Event, receive, send};
+use super::protocol::{Identity, Program, Reply};
+use super::socket::SocketConfig;
+use super::watch::Watch;
+use super::{configure, program, socket};
 use crate::capabilities;
 use crate::clone::leave_other_namespaces;
 use crate::error::{Attempted, KernelError};
-use crate::measure::{MeasureConfig, Measured, TcpState};
-use crate::netlink::InterfaceCounters;
+use crate::measure::{MeasureConfig, Measured};
 use crate::{memory, processors};
 use measuring::Measuring;
 
@@ -52,7 +54,8 @@ pub(super) fn run(config: &NodeConfig, fresh: &Fresh, control: OwnedFd, events: 
     if send(&control, &reply, &[]).is_err() || failed {
         return 1;
     }
-    Agent::new(config, control, events, signals, None).serve();
+    let state = State::new(Place::Namespaces, Cow::Borrowed(config));
+    Agent::new(state, control, events, signals, None).serve();
     0
 }
 
@@ -67,28 +70,20 @@ pub(super) struct Joined {
 
 /// See the module.
 pub(super) struct Agent<'a> {
-    config: &'a NodeConfig,
+    state: State<'a>,
     control: OwnedFd,
     signals: SignalFd,
     outbox: Outbox,
-    programs: Programs,
-    /// From the moment on when it is settled.
-    watch: Option<Watch>,
-    /// In a container, beside processes that are not the lab's.
-    joined: Option<Joined>,
+    /// In a container: readable when that, or the keeper, has ended.
+    over: Option<[OwnedFd; 2]>,
     measuring: Option<Measuring>,
+    /// The socket that goes out with the next answer.
+    opened: Option<OwnedFd>,
 }
 
 impl<'a> Agent<'a> {
-    fn new(
-        config: &'a NodeConfig,
-        control: OwnedFd,
-        events: OwnedFd,
-        signals: SignalFd,
-        joined: Option<Joined>,
-    ) -> Self {
-        let (outbox, programs) = (Outbox::new(events), Programs::default());
-        Self { config, control, signals, outbox, programs, watch: None, joined, measuring: None }
+    fn new(state: State<'a>, control: OwnedFd, events: OwnedFd, signals: SignalFd, over: Option<[OwnedFd; 2]>) -> Self {
+        Self { state, control, signals, outbox: Outbox::new(events), over, measuring: None, opened: None }
     }
 
     /// An agent in a container.
@@ -99,15 +94,16 @@ impl<'a> Agent<'a> {
         signals: SignalFd,
         joined: Joined,
     ) -> Self {
-        Self::new(config, control, events, signals, Some(joined))
+        let state = State::new(Place::Container(joined.limits), Cow::Borrowed(config));
+        Self::new(state, control, events, signals, Some(joined.over))
     }
 
     /// Serves until the lab process is gone, or the container. In a container, programs end with that.
     pub(super) fn serve(mut self) {
         while let Ok(true) = self.turn(PollTimeout::NONE) {}
-        if self.joined.is_some() {
+        if self.over.is_some() {
             // The keeper ends what this does not.
-            let _ = self.stop(Duration::ZERO);
+            let _ = self.end_programs(Duration::ZERO);
         }
     }
 
@@ -124,10 +120,10 @@ impl<'a> Agent<'a> {
             let timers = self.measuring.iter().flat_map(Measuring::fds);
             fds.extend(timers.map(|timer| PollFd::new(timer, PollFlags::POLLIN)));
             let watched_from = fds.len();
-            fds.extend(self.watch.iter().flat_map(Watch::fds).map(|socket| PollFd::new(socket, PollFlags::POLLIN)));
+            let watched = self.state.watch.iter().flat_map(Watch::fds);
+            fds.extend(watched.map(|socket| PollFd::new(socket, PollFlags::POLLIN)));
             let others_from = fds.len();
-            let others = self.joined.iter().flat_map(|joined| &joined.over);
-            fds.extend(others.map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
+            fds.extend(self.over.iter().flatten().map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
             match poll(&mut fds, timeout) {
                 Ok(_) | Err(Errno::EINTR) => (),
                 Err(error) => return Err(error.into()),
@@ -143,11 +139,11 @@ impl<'a> Agent<'a> {
             return Ok(false);
         }
         if let Some(measuring) = self.measuring.as_mut().filter(|_| sampled) {
-            measuring.take(&self.programs);
+            measuring.take(&self.state.programs);
         }
-        if let Some(watch) = self.watch.as_mut().filter(|_| changed) {
+        if let Some(watch) = self.state.watch.as_mut().filter(|_| changed) {
             // What cannot be read now is asked for at the end, which tells why.
-            let _ = watch.look(self.config);
+            let _ = watch.look(&self.state.config);
         }
         if ended {
             while self.signals.read_signal()?.is_some() {}
@@ -159,112 +155,21 @@ impl<'a> Agent<'a> {
 
     fn answer(&mut self) -> io::Result<bool> {
         let Some((request, fds)) = receive(&self.control)? else { return Ok(false) };
-        let mut opened = None;
-        let reply = match request {
-            Request::Configure => done(self.configure()),
-            Request::Spawn(program) => self.spawn(&program, fds),
-            Request::Signal { process, signal } => done(self.programs.signal(process, signal)),
-            Request::SignalAll { signal } => done(self.signal_all(signal)),
-            Request::Listening { transport, port } => {
-                inspect::listening(transport, port).map_or_else(Reply::Refused, Reply::Yes)
-            }
-            Request::Exists { path } => Reply::Yes(path.exists()),
-            Request::Lacking { prefixes } => routes::lacking(prefixes).map_or_else(Reply::Refused, Reply::Lacking),
-            Request::Interfaces => self.interfaces().map_or_else(Reply::Refused, Reply::Interfaces),
-            Request::Running => inspect::running(&self.config.interfaces).map_or_else(Reply::Refused, Reply::Running),
-            Request::Settle => self.settle().map_or_else(Reply::Refused, Reply::Yes),
-            Request::Changes => changes(self.watch.as_mut(), self.config).map_or_else(Reply::Refused, Reply::Changes),
-            Request::CpuWait => self.programs.cpu_wait().map_or_else(Reply::Refused, Reply::CpuWait),
-            Request::Socket(wanted) => socket::open(&wanted).map_or_else(Reply::Refused, |socket| {
-                opened = Some(socket);
-                Reply::Socket
-            }),
-            Request::Measure(config) => done(self.measure(config, fds)),
-            Request::EndMeasure => Reply::Measured(self.end_measure()),
-            Request::Connections => TcpState::ask().map_or_else(Reply::Refused, Reply::Connections),
-            Request::Stop { grace_ms } => done(self.stop(Duration::from_millis(grace_ms))),
-            Request::Alone => Reply::Yes(!self.reap()),
-            Request::ShutDown => done(self.shut_down()),
-            Request::BringUp => done(self.bring_up()),
-            Request::Become(_) => {
-                Reply::Refused(KernelError::new("become a node", 0).with_detail("this is one already"))
-            }
-        };
-        send(&self.control, &reply, opened.as_ref().map(AsFd::as_fd).as_slice())?;
+        let reply = dispatch::answer(self, request, fds)?;
+        let opened = self.opened.take();
+        if let Some(reply) = reply {
+            send(&self.control, &reply, opened.as_ref().map(AsFd::as_fd).as_slice())?;
+        }
         Ok(true)
     }
 
-    fn configure(&mut self) -> Result<(), KernelError> {
-        if self.joined.is_some() {
-            configure::settle_in_container(self.config)?;
-        }
-        configure::configure(self.config, self.joined.is_none())?;
-        // The requests for a thousand routes took memory that the node never needs again.
-        memory::give_back();
-        Ok(())
-    }
-
-    /// What happens to the network from here on is no program's doing.
-    fn shut_down(&mut self) -> Result<(), KernelError> {
-        self.watch.as_mut().map_or(Ok(()), |watch| watch.pause(self.config))?;
-        shut::shut_down(self.config, self.watch.as_ref())
-    }
-
-    fn bring_up(&mut self) -> Result<(), KernelError> {
-        configure::bring_up(self.config, self.joined.is_none())?;
-        self.watch.as_mut().map_or(Ok(()), |watch| watch.resume(self.config))
-    }
-
-    /// Whether its addresses can be used; then it watches what happens to its network.
-    fn settle(&mut self) -> Result<bool, KernelError> {
-        let is_settled = configure::is_settled(self.config)?;
-        if is_settled && self.watch.is_none() {
-            self.watch = Some(Watch::begin(self.config, self.joined.is_none())?);
-        }
-        Ok(is_settled)
-    }
-
-    /// Counters of all interfaces; in a container, of the lab's.
-    fn interfaces(&self) -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
-        let described = |index| self.watch.as_ref()?.described(self.config, index);
-        let mut all = inspect::interfaces(described)?;
-        all.retain(|(name, _)| {
-            self.joined.is_none() || self.config.interfaces.iter().any(|interface| interface.name == *name)
-        });
-        Ok(all)
-    }
-
-    fn measure(&mut self, config: MeasureConfig, fds: Vec<OwnedFd>) -> Result<(), KernelError> {
-        let file = fds.into_iter().next().map(File::from);
-        let file = file.ok_or_else(|| KernelError::new("take samples without a file", libc::EBADF))?;
-        self.measuring = Some(Measuring::begin(config, file)?);
-        Ok(())
-    }
-
-    fn end_measure(&mut self) -> Measured {
-        self.measuring.take().map_or_else(|| Measured::nothing(None), Measuring::end)
-    }
-
-    fn spawn(&mut self, program: &Program, streams: Vec<OwnedFd>) -> Reply {
-        let limits = self.joined.as_ref().map(|joined| joined.limits);
-        match program::start(self.config, program, streams, limits) {
-            Ok(pid) => Reply::Started(self.programs.add(pid)),
-            Err(reply) => reply,
-        }
-    }
-
-    /// Signals all programs of the node; in a container, those of the lab.
-    fn signal_all(&self, signal: i32) -> Result<(), KernelError> {
-        if self.joined.is_some() { Programs::signal_descendants(signal) } else { Programs::signal_all(signal) }
-    }
-
     /// Asks every program to end, waits up to `grace`, and ends those that are left.
-    fn stop(&mut self, grace: Duration) -> Result<(), KernelError> {
+    fn end_programs(&mut self, grace: Duration) -> Result<(), KernelError> {
         // A stopped process handles SIGTERM only after SIGCONT.
         for (signals, within) in
             [(&[Signal::SIGTERM, Signal::SIGCONT][..], grace), (&[Signal::SIGKILL][..], KILLED_WITHIN)]
         {
-            signals.iter().try_for_each(|signal| self.signal_all(*signal as i32))?;
+            signals.iter().try_for_each(|signal| self.state.signal_all(*signal as i32))?;
             if self.all_end(within).attempted(|| "wait for the programs to end")? {
                 return Ok(());
             }
@@ -295,19 +200,57 @@ impl<'a> Agent<'a> {
     /// Reaps every child that has ended, orphans included; whether there are others.
     fn reap(&mut self) -> bool {
         let outbox = &mut self.outbox;
-        self.programs.reap(|process, status, cpu| {
+        self.state.programs.reap(|process, status, cpu| {
             outbox.push(&Event::Exited { process, status, cpu_ns: cpu.ran_ns });
         })
     }
 }
 
-/// What programs did to the network of a node since it was configured.
-pub(crate) fn changes(watch: Option<&mut Watch>, config: &NodeConfig) -> Result<Vec<NetworkChange>, KernelError> {
-    watch.map_or(Ok(Vec::new()), |watch| watch.changes(config))
-}
+impl<'a> dispatch::Agent<'a> for Agent<'a> {
+    fn state(&mut self) -> &mut State<'a> {
+        &mut self.state
+    }
 
-pub(crate) fn done(result: Result<(), KernelError>) -> Reply {
-    result.map_or_else(Reply::Refused, |()| Reply::Done)
+    fn become_node(&mut self, _identity: Identity) -> Reply {
+        Reply::Refused(KernelError::new("become a node", 0).with_detail("this is one already"))
+    }
+
+    fn configure(&mut self) -> Result<(), KernelError> {
+        if let Place::Container(_) = self.state.place {
+            configure::settle_in_container(&self.state.config)?;
+        }
+        configure::configure(&self.state.config, self.state.is_made())?;
+        // The requests for a thousand routes took memory that the node never needs again.
+        memory::give_back();
+        Ok(())
+    }
+
+    fn spawn(&mut self, program: Program, streams: Streams) -> Reply {
+        self.state.start(&program, streams.passed)
+    }
+
+    fn open_socket(&mut self, wanted: &SocketConfig) -> Result<(), KernelError> {
+        self.opened = Some(socket::open(wanted)?);
+        Ok(())
+    }
+
+    fn measure(&mut self, config: MeasureConfig, file: Option<OwnedFd>) -> Result<(), KernelError> {
+        let file = file.ok_or_else(|| KernelError::new("take samples without a file", libc::EBADF))?;
+        self.measuring = Some(Measuring::begin(config, File::from(file))?);
+        Ok(())
+    }
+
+    fn end_measure(&mut self) -> io::Result<Measured> {
+        Ok(self.measuring.take().map_or_else(|| Measured::nothing(None), Measuring::end))
+    }
+
+    fn stop(&mut self, grace: Duration) -> Option<Reply> {
+        Some(done(self.end_programs(grace)))
+    }
+
+    fn reap_all(&mut self) -> io::Result<bool> {
+        Ok(self.reap())
+    }
 }
 
 pub(crate) fn watch_children() -> nix::Result<SignalFd> {

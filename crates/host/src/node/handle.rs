@@ -1,14 +1,6 @@
 //! The lab process's side of a node.
 
-mod account;
-mod errors;
 mod measure;
-mod routes;
-mod signals;
-mod stops;
-
-pub use account::Account;
-pub use errors::{NodeError, SpawnError};
 
 use std::borrow::Borrow;
 use std::ffi::OsString;
@@ -25,10 +17,13 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::unistd::Pid;
 
 use super::agent;
+use super::client::AgentClient;
 use super::config::{Hosts, NodeConfig};
+use super::errors::{NodeError, SpawnError};
 use super::fresh::Fresh;
 use super::joined::Attendant;
-use super::protocol::{CpuWait, Event, ProcessId, Program, Reply, Request, Transport, receive, send};
+use super::packets::{Event, receive, send};
+use super::protocol::{Identity, ProcessId, Program, Reply, Request};
 use super::socket::SocketConfig;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
@@ -124,10 +119,7 @@ impl Node {
         }
         let mut nodes: Vec<Self> = made.into_iter().map(|(node, _)| node).collect();
         for node in &mut nodes {
-            match node.reply()? {
-                Reply::Prepared { notes } => node.notes = notes,
-                other => return Err(node.unexpected(other)),
-            }
+            node.notes = node.expect_prepared()?;
         }
         Ok(nodes)
     }
@@ -192,11 +184,10 @@ impl Node {
         };
         let tree = File::open(hosts).and_then(|file| clone_tree(file.as_fd(), true));
         let tree = tree.map_err(|error| node.failure("show the lab's names", &error))?;
-        node.ask(&Request::Become(Box::new(config.clone())), &[tree.as_fd()])?;
-        match node.reply()? {
-            Reply::Prepared { notes } => node.notes = notes,
-            other => return Err(node.unexpected(other)),
-        }
+        // Where the agent is.
+        let identity = Identity { config: config.clone(), cwd: "/".into() };
+        node.ask_with(&Request::Become(Box::new(identity)), &[tree.as_fd()])?;
+        node.notes = node.expect_prepared()?;
         Ok(node)
     }
 
@@ -240,22 +231,6 @@ impl Node {
         &self.notes
     }
 
-    /// Tells the node, whose interfaces exist by now, to give itself addresses, neighbors and routes.
-    ///
-    /// # Errors
-    /// [`NodeError::Gone`].
-    pub fn begin_configure(&mut self) -> Result<(), NodeError> {
-        self.ask(&Request::Configure, &[])
-    }
-
-    /// Waits for what [`Node::begin_configure`] began. Nothing else may be asked in between.
-    ///
-    /// # Errors
-    /// The kernel's first refusal, or [`NodeError::Gone`].
-    pub fn finish_configure(&mut self) -> Result<(), NodeError> {
-        self.expect_done()
-    }
-
     /// Starts a program in a session and process group of its own.
     ///
     /// # Errors
@@ -266,38 +241,10 @@ impl Node {
     pub fn spawn(&mut self, spawn: Spawn) -> Result<ProcessId, SpawnError> {
         assert!(!spawn.argv.is_empty(), "a program has a name");
         let Spawn { argv, env, clear_env, cwd, stdin, stdout, stderr, tty, user } = spawn;
-        let request =
-            Request::Spawn(Program { argv: argv.clone(), env, clear_env, cwd: cwd.clone(), tty, user: user.clone() });
-        let reply = self
-            .ask(&request, &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])
-            .and_then(|()| self.reply())
-            .map_err(SpawnError::Node)?;
-        let node = self.name.clone();
-        match (reply, cwd) {
-            (Reply::NoUser, _) => Err(SpawnError::NoUser { node, user: user.unwrap_or_default() }),
-            (Reply::Started(process), _) => Ok(process),
-            (Reply::NoProgram, _) => Err(SpawnError::NoProgram { node, program: argv[0].clone() }),
-            (Reply::NoFolder, Some(folder)) => Err(SpawnError::NoFolder { node, folder }),
-            (other, _) => Err(SpawnError::Node(self.unexpected(other))),
-        }
-    }
-
-    /// Whether some program in the node accepts TCP connections at `port`, or datagrams of UDP, on any address.
-    ///
-    /// # Errors
-    /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError> {
-        self.ask(&Request::Listening { transport, port }, &[])?;
-        self.expect_answer()
-    }
-
-    /// Whether there is a file of this name, an absolute path, as the node's programs see it.
-    ///
-    /// # Errors
-    /// [`NodeError::Gone`].
-    pub fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
-        self.ask(&Request::Exists { path }, &[])?;
-        self.expect_answer()
+        let program = Program { argv, env, clear_env, cwd, tty, user };
+        let request = Request::Spawn { program: Box::new(program.clone()), streams: None, window: None };
+        self.ask_with(&request, &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd()]).map_err(SpawnError::Node)?;
+        self.expect_started(&program).map(|(process, _)| process)
     }
 
     /// Which of the interfaces that the node was configured with can send. Of a veth pair between two nodes, the end that was brought up first
@@ -307,7 +254,7 @@ impl Node {
     /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].
     pub fn running(&mut self) -> Result<Vec<String>, NodeError> {
-        self.ask(&Request::Running, &[])?;
+        self.ask(Request::Running)?;
         match self.reply()? {
             Reply::Running(running) => Ok(running),
             other => Err(self.unexpected(other)),
@@ -321,7 +268,7 @@ impl Node {
     /// # Errors
     /// [`NodeError::Gone`].
     pub fn begin_settle(&mut self) -> Result<(), NodeError> {
-        self.ask(&Request::Settle, &[])
+        self.ask(Request::Settle)
     }
 
     /// The answer to [`Node::begin_settle`]. Nothing else may be asked in between.
@@ -332,42 +279,12 @@ impl Node {
         self.expect_answer()
     }
 
-    /// How long the node's processes used and waited for CPUs so far.
-    ///
-    /// # Errors
-    /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn cpu_wait(&mut self) -> Result<CpuWait, NodeError> {
-        self.ask(&Request::CpuWait, &[])?;
-        match self.reply()? {
-            Reply::CpuWait(wait) => Ok(wait),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
-    /// Tells the node to end its programs: SIGTERM to all, `grace` to obey, then SIGKILL. The node itself stays, and
-    /// with it its interfaces and their counters, until this value is dropped.
-    ///
-    /// # Errors
-    /// [`NodeError::Gone`].
-    pub fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
-        let grace_ms = grace.as_millis().try_into().unwrap_or(u64::MAX);
-        self.ask(&Request::Stop { grace_ms }, &[])
-    }
-
-    /// Waits for what [`Node::begin_stop`] began. Nothing else may be asked in between.
-    ///
-    /// # Errors
-    /// The kernel's refusal, or [`NodeError::Gone`].
-    pub fn finish_stop(&mut self) -> Result<(), NodeError> {
-        self.expect_done()
-    }
-
     /// Opens a socket in the node, for use outside of it.
     ///
     /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].
     pub fn open_socket(&mut self, config: &SocketConfig) -> Result<OwnedFd, NodeError> {
-        self.ask(&Request::Socket(*config), &[])?;
+        self.ask(Request::Socket(*config))?;
         match self.answer()? {
             (Reply::Socket, fds) if fds.len() == 1 => Ok(fds.into_iter().next().expect("there is one")),
             (other, _) => Err(self.unexpected(other)),
@@ -406,34 +323,17 @@ impl Node {
         }
     }
 
-    fn ask(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<(), NodeError> {
+    /// Sends a request together with descriptors.
+    fn ask_with(&self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<(), NodeError> {
         send(&self.control, request, fds).map_err(|error| self.failure("ask the node's first process", &error))
     }
 
-    fn reply(&mut self) -> Result<Reply, NodeError> {
-        Ok(self.answer()?.0)
-    }
-
     /// A reply with the descriptors that came along.
-    fn answer(&mut self) -> Result<(Reply, Vec<OwnedFd>), NodeError> {
+    fn answer(&self) -> Result<(Reply, Vec<OwnedFd>), NodeError> {
         match receive(&self.control) {
             Ok(Some(answer)) => Ok(answer),
             Ok(None) => Err(NodeError::Gone { node: self.name.clone() }),
             Err(error) => Err(self.failure("read from the node's first process", &error)),
-        }
-    }
-
-    fn expect_done(&mut self) -> Result<(), NodeError> {
-        match self.reply()? {
-            Reply::Done => Ok(()),
-            other => Err(self.unexpected(other)),
-        }
-    }
-
-    fn expect_answer(&mut self) -> Result<bool, NodeError> {
-        match self.reply()? {
-            Reply::Yes(answer) => Ok(answer),
-            other => Err(self.unexpected(other)),
         }
     }
 
@@ -444,16 +344,21 @@ impl Node {
             _ => NodeError::Refused { node, error: KernelError::from_io(attempted, error) },
         }
     }
+}
 
-    fn unexpected(&self, reply: Reply) -> NodeError {
-        match reply {
-            Reply::Refused(error) => NodeError::Refused { node: self.name.clone(), error },
-            // Its first process is ours, but root in the node can control it.
-            other => NodeError::Kernel {
-                node: self.name.clone(),
-                what: format!("its first process answered {other:?} to another request"),
-            },
-        }
+impl AgentClient for Node {
+    const WHO: &'static str = "its first process";
+
+    fn node(&self) -> &str {
+        &self.name
+    }
+
+    fn ask(&mut self, request: Request) -> Result<(), NodeError> {
+        self.ask_with(&request, &[])
+    }
+
+    fn reply(&mut self) -> Result<Reply, NodeError> {
+        Ok(self.answer()?.0)
     }
 }
 

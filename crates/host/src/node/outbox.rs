@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use nix::sys::socket::{MsgFlags, send};
 use std::os::fd::AsRawFd;
 
-use super::protocol::Event;
+use super::packets::Event;
 
 /// Events on their way to the lab process. A lab process that reads them late never blocks the node.
 pub(super) struct Outbox {

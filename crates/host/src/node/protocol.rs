@@ -1,21 +1,143 @@
-//! What the lab process and a node's init say to each other: JSON in packets of a `SOCK_SEQPACKET` socket.
+//! The requests of the lab process to the agents of nodes, and their answers, whatever carries them: packets of a socket
+//! ([`packets`](super::packets)) to agents on this machine's kernel, Ethernet frames ([`message`](crate::guest::message)) to those in
+//! kernels of nodes. [`dispatch`](super::dispatch) carries the requests out, and [`AgentClient`](super::AgentClient) makes them.
 
 use std::ffi::OsString;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use ipnet::IpNet;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::config::NodeConfig;
 use super::socket::SocketConfig;
 use super::watch::NetworkChange;
 use crate::error::KernelError;
-use crate::fds::{next_packet, receive_with_fds, send_with_fds};
 use crate::measure::{MeasureConfig, Measured, TcpState};
 use crate::netlink::InterfaceCounters;
+
+/// A request of the lab process to the agent of a node. Each has one answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request {
+    /// The first request to an agent that was not forked as this node: mounts, name and kernel parameters. To a container's agent it
+    /// comes with a file that is mounted nowhere, the names of the lab. Answered by [`Reply::Prepared`].
+    Become(Box<Identity>),
+    /// Give the interfaces names, addresses, neighbors and routes. Answered by [`Reply::Done`].
+    Configure,
+    /// Start a program; [`Program::tty`] asks for a terminal instead of its streams. Answered by [`Reply::Started`].
+    Spawn {
+        /// The program.
+        program: Box<Program>,
+        /// Standard input, output and error as the agent is to make them; none: they come along as three descriptors.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        streams: Option<[Standard; 3]>,
+        /// The rows and columns of a terminal that the agent makes.
+        window: Option<(u16, u16)>,
+    },
+    /// Signal a program's process group. Answered by [`Reply::Done`].
+    Signal {
+        /// The program.
+        process: ProcessId,
+        /// The signal, as `libc` numbers it.
+        signal: i32,
+    },
+    /// Signal all processes of the node but the agent. Answered by [`Reply::Done`].
+    SignalAll {
+        /// The signal, as `libc` numbers it.
+        signal: i32,
+    },
+    /// Does a program accept TCP connections at this port, or datagrams of UDP? Answered by [`Reply::Yes`].
+    Listening {
+        /// The transport protocol.
+        transport: Transport,
+        /// The port.
+        port: u16,
+    },
+    /// Is there a file of this name? Answered by [`Reply::Yes`].
+    Exists {
+        /// An absolute path.
+        path: PathBuf,
+    },
+    /// Which of these prefixes have no route? Answered by [`Reply::Lacking`].
+    Lacking {
+        /// The prefixes.
+        prefixes: Vec<IpNet>,
+    },
+    /// The counters of the interfaces. Answered by [`Reply::Interfaces`].
+    Interfaces,
+    /// Which interfaces can send? Answered by [`Reply::Running`].
+    Running,
+    /// Can the node's addresses be used? If so, its network is watched from now on. Answered by [`Reply::Yes`].
+    Settle,
+    /// The changes that programs made to the network. Answered by [`Reply::Changes`].
+    Changes,
+    /// How long programs ran and waited. Answered by [`Reply::CpuWait`].
+    CpuWait,
+    /// Open a socket for use outside of the node. Answered by [`Reply::Socket`].
+    Socket(SocketConfig),
+    /// Begin to measure. Comes with a descriptor: the file for the samples. Answered by [`Reply::Done`].
+    Measure(MeasureConfig),
+    /// End what is measured, and send the last samples. Answered by [`Reply::Measured`].
+    EndMeasure,
+    /// Which TCP connections are there? Answered by [`Reply::Connections`], and by a kernel of the node's own by
+    /// [`FromGuest::Connections`](crate::guest::message::FromGuest::Connections), which is not waited for.
+    Connections,
+    /// End all programs: SIGTERM, then SIGKILL. Answered by [`Reply::Done`].
+    Stop {
+        /// How long they may take to obey, in milliseconds.
+        grace_ms: u64,
+    },
+    /// Is the agent the only process of the node? Answered by [`Reply::Yes`].
+    Alone,
+    /// Take the network down: what it had goes. Answered by [`Reply::Done`].
+    ShutDown,
+    /// Make the network again as it was configured. Answered by [`Reply::Done`].
+    BringUp,
+}
+
+/// The answer of a node's agent to a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reply {
+    /// The node is as it should be, but for what the notes say.
+    Prepared {
+        /// In words.
+        notes: Vec<String>,
+    },
+    /// It is done.
+    Done,
+    /// The program runs.
+    Started {
+        /// Its number.
+        process: ProcessId,
+        /// Its session, as the node's kernel numbers them.
+        session: u32,
+    },
+    /// There is no such program.
+    NoProgram,
+    /// There is no such working directory.
+    NoFolder,
+    /// There is no such user.
+    NoUser,
+    /// Yes or no.
+    Yes(bool),
+    /// The prefixes without a route.
+    Lacking(Vec<IpNet>),
+    /// Counters by interface.
+    Interfaces(Vec<(String, InterfaceCounters)>),
+    /// The interfaces that can send.
+    Running(Vec<String>),
+    /// What programs did to the network.
+    Changes(Vec<NetworkChange>),
+    /// Times.
+    CpuWait(CpuWait),
+    /// The socket that comes along as a descriptor.
+    Socket,
+    /// Nothing more is measured.
+    Measured(Measured),
+    /// The TCP connections.
+    Connections(TcpState),
+    /// The node's kernel said no.
+    Refused(KernelError),
+}
 
 /// A program of a node, numbered from 1 in the order of their starts; never reused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,48 +160,14 @@ pub struct CpuWait {
     pub waited_ns: u64,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Request {
-    /// The first of a container's agent. May come with a file that is mounted nowhere: the names of the lab.
-    Become(Box<NodeConfig>),
-    Configure,
-    /// Comes with three descriptors: the standard streams.
-    Spawn(Program),
-    Signal {
-        process: ProcessId,
-        signal: i32,
-    },
-    SignalAll {
-        signal: i32,
-    },
-    Listening {
-        transport: Transport,
-        port: u16,
-    },
-    Exists {
-        path: PathBuf,
-    },
-    /// Which of these prefixes have no route?
-    Lacking {
-        prefixes: Vec<IpNet>,
-    },
-    Interfaces,
-    Running,
-    Settle,
-    Changes,
-    CpuWait,
-    Socket(SocketConfig),
-    /// Comes with a descriptor: the file for the samples.
-    Measure(MeasureConfig),
-    EndMeasure,
-    Connections,
-    Stop {
-        grace_ms: u64,
-    },
-    /// Is no other process in the node?
-    Alone,
-    ShutDown,
-    BringUp,
+/// The identity of a node: its configuration, and what its programs inherit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The node. If it has a kernel of its own, its interface i is the kernel's network device i + 1, and its cgroup and its processors mean
+    /// nothing inside.
+    pub config: NodeConfig,
+    /// The folder in which programs start that name none.
+    pub cwd: PathBuf,
 }
 
 /// Whose ports are meant.
@@ -108,75 +196,13 @@ pub struct Program {
     pub user: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Reply {
-    /// The namespaces are as they should be, but for what the notes say; interfaces may come.
-    Prepared {
-        notes: Vec<String>,
-    },
-    Done,
-    Started(ProcessId),
-    NoProgram,
-    NoFolder,
-    NoUser,
-    Yes(bool),
-    Lacking(Vec<IpNet>),
-    Interfaces(Vec<(String, InterfaceCounters)>),
-    Running(Vec<String>),
-    Changes(Vec<NetworkChange>),
-    CpuWait(CpuWait),
-    /// Comes with a descriptor.
-    Socket,
-    Measured(Measured),
-    Connections(TcpState),
-    Refused(KernelError),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Event {
-    /// `status` is what wait(2) tells.
-    Exited { process: ProcessId, status: i32, cpu_ns: u64 },
-}
-
-/// Bytes in a packet at most. A socket buffer holds at least 200 kB.
-const PACKET: usize = 64 * 1024;
-
-/// The first byte of a packet: whether the message goes on in the next one.
-const MORE: u8 = 1;
-const LAST: u8 = 0;
-
-/// Sends a message, of any length, and waits until it is on its way. Descriptors travel with its last packet.
-pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let bytes = serde_json::to_vec(message)?;
-    let mut chunks = bytes.chunks(PACKET - 1).peekable();
-    while let Some(chunk) = chunks.next() {
-        let last = chunks.peek().is_none();
-        let packet = [&[if last { LAST } else { MORE }], chunk].concat();
-        send_with_fds(socket.as_fd(), &packet, if last { fds } else { &[] })?;
-    }
-    Ok(())
-}
-
-/// Receives a message with its descriptors; `None` when the other side is gone.
-pub(crate) fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
-    let mut message = Vec::new();
-    loop {
-        let mut buffer = Vec::new();
-        let length = next_packet(socket.as_fd()).map_err(io::Error::from);
-        let received = length.and_then(|length| {
-            buffer.resize(length, 0);
-            receive_with_fds(socket.as_fd(), &mut buffer)
-        });
-        let received = match received {
-            Ok(received) => received,
-            // A peer that dies with unread messages resets the connection instead of closing it.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let Some((more, chunk)) = buffer[..received.length].split_first() else { return Ok(None) };
-        message.extend_from_slice(chunk);
-        if *more == LAST {
-            return Ok(Some((serde_json::from_slice(&message)?, received.fds)));
-        }
-    }
+/// An agent's side of one of a program's standard streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Standard {
+    /// `/dev/null` of the node.
+    Null,
+    /// Joined to the lab by messages.
+    Joined,
+    /// For standard error: the same file as standard output, so that both stay in order.
+    Same,
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
-use netloom_host::node::{InterfaceConfig, Node, NodeConfig, NodeEvent, ProcessId, RouteConfig, Spawn};
+use netloom_host::node::{AgentClient, InterfaceConfig, Node, NodeConfig, NodeEvent, ProcessId, RouteConfig, Spawn};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// Runs `body` in a lab and fails if it panics there.

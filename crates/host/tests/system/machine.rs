@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use netloom_host::cgroup::{self, Hierarchy, Unavailable};
 use netloom_host::lab::{LabSide, spawn_lab};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
-use netloom_host::node::{Node, NodeConfig};
+use netloom_host::node::{AgentClient, Node, NodeConfig};
 use netloom_host::runtime::{self, LabState, RuntimeDir};
 
 use crate::fixture::{host, in_lab, node, ok, options, quiet, route};

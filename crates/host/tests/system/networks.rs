@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use netloom_host::bridges::{BridgePort, Bridges};
 use netloom_host::lab::LabOptions;
 use netloom_host::netlink::{Bridge, Netlink, Veth, VethEnd};
-use netloom_host::node::{Node, NodeConfig, Transport};
+use netloom_host::node::{AgentClient, Node, NodeConfig, Transport};
 
 use crate::fixture::{connected, host, in_lab, in_lab_with, ok, quiet, route, sh, within};
 

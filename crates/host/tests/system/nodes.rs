@@ -2,7 +2,7 @@ use std::fs;
 use std::time::Duration;
 
 use netloom_host::node::{
-    Node, NodeConfig, NodeError, NodeEvent, RouteConfig, RuleConfig, TableRouteConfig, Transport,
+    AgentClient, Node, NodeConfig, NodeError, NodeEvent, RouteConfig, RuleConfig, TableRouteConfig, Transport,
 };
 use nix::sys::signal::{Signal, kill};
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use netloom_host::node::{Node, NodeEvent, Spawn, SpawnError};
+use netloom_host::node::{AgentClient, Node, NodeEvent, Spawn, SpawnError};
 use netloom_host::terminal::open_pty;
 
 use crate::fixture::{event, exit_of, in_lab, node, ok, quiet, sh, within};

@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, Spawn, SpawnError, Transport};
+use netloom_host::node::{Account, AgentClient, NodeError, NodeEvent, ProcessId, Spawn, SpawnError, Transport};
 use netloom_units::Instant;
 use std::fs::File;
 use std::io;
@@ -23,11 +23,11 @@ impl LabNode for KernelNode {
     }
 
     fn begin_configure(&mut self) -> Result<(), NodeError> {
-        Self::begin_configure(self)
+        AgentClient::begin_configure(self)
     }
 
     fn finish_configure(&mut self) -> Result<(), NodeError> {
-        Self::finish_configure(self)
+        AgentClient::finish_configure(self)
     }
 
     fn begin_spawn(&mut self, spawn: Spawn) -> Result<Begun, SpawnError> {
@@ -46,11 +46,11 @@ impl LabNode for KernelNode {
     }
 
     fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
-        Self::signal(self, process, signal)
+        AgentClient::signal(self, process, signal)
     }
 
     fn signal_all(&mut self, signal: i32) -> Result<(), NodeError> {
-        Self::signal_all(self, signal)
+        AgentClient::signal_all(self, signal)
     }
 
     fn forsake(&mut self, process: ProcessId) {
@@ -58,47 +58,47 @@ impl LabNode for KernelNode {
     }
 
     fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError> {
-        Self::listening(self, transport, port)
+        AgentClient::listening(self, transport, port)
     }
 
     fn lacking(&mut self, prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
-        Self::lacking(self, prefixes)
+        AgentClient::lacking(self, prefixes)
     }
 
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
-        Self::has_file(self, path)
+        AgentClient::has_file(self, path)
     }
 
     fn is_alone(&mut self) -> Result<bool, NodeError> {
-        Self::is_alone(self)
+        AgentClient::is_alone(self)
     }
 
     fn shut_down(&mut self) -> Result<(), NodeError> {
-        Self::shut_down(self)
+        AgentClient::shut_down(self)
     }
 
     fn begin_bring_up(&mut self) -> Result<(), NodeError> {
-        Self::begin_bring_up(self)
+        AgentClient::begin_bring_up(self)
     }
 
     fn finish_bring_up(&mut self) -> Result<(), NodeError> {
-        Self::finish_bring_up(self)
+        AgentClient::finish_bring_up(self)
     }
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
-        Self::begin_stop(self, grace)
+        AgentClient::begin_stop(self, grace)
     }
 
     fn finish_stop(&mut self) -> Result<(), NodeError> {
-        Self::finish_stop(self)
+        AgentClient::finish_stop(self)
     }
 
     fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
-        Self::interface_counters(self)
+        AgentClient::interface_counters(self)
     }
 
     fn finish_account(&mut self) -> Result<Account, NodeError> {
-        Ok(Account { counters: Self::interface_counters(self)?, changes: Self::network_changes(self)? })
+        Ok(Account { counters: AgentClient::interface_counters(self)?, changes: AgentClient::network_changes(self)? })
     }
 
     fn begin_measure(&mut self, _config: &MeasureConfig, file: File) -> Result<(), NodeError> {

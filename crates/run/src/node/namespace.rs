@@ -4,7 +4,9 @@ use super::{Begun, LabNode};
 use ipnet::IpNet;
 use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::{Home, InterfaceCounters};
-use netloom_host::node::{Account, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError, Transport};
+use netloom_host::node::{
+    Account, AgentClient, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError, Transport,
+};
 use netloom_units::Instant;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -25,11 +27,11 @@ impl LabNode for Node {
     }
 
     fn begin_configure(&mut self) -> Result<(), NodeError> {
-        Self::begin_configure(self)
+        AgentClient::begin_configure(self)
     }
 
     fn finish_configure(&mut self) -> Result<(), NodeError> {
-        Self::finish_configure(self)
+        AgentClient::finish_configure(self)
     }
 
     fn begin_settle(&mut self) -> Result<(), NodeError> {
@@ -56,23 +58,23 @@ impl LabNode for Node {
     }
 
     fn signal(&mut self, process: ProcessId, signal: i32) -> Result<(), NodeError> {
-        Self::signal(self, process, signal)
+        AgentClient::signal(self, process, signal)
     }
 
     fn signal_all(&mut self, signal: i32) -> Result<(), NodeError> {
-        Self::signal_all(self, signal)
+        AgentClient::signal_all(self, signal)
     }
 
     fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError> {
-        Self::listening(self, transport, port)
+        AgentClient::listening(self, transport, port)
     }
 
     fn lacking(&mut self, prefixes: &[IpNet]) -> Result<Vec<IpNet>, NodeError> {
-        Self::lacking(self, prefixes)
+        AgentClient::lacking(self, prefixes)
     }
 
     fn has_file(&mut self, path: PathBuf) -> Result<bool, NodeError> {
-        Self::has_file(self, path)
+        AgentClient::has_file(self, path)
     }
 
     fn open_socket(&mut self, config: &SocketConfig) -> Option<Result<OwnedFd, NodeError>> {
@@ -80,39 +82,39 @@ impl LabNode for Node {
     }
 
     fn is_alone(&mut self) -> Result<bool, NodeError> {
-        Self::is_alone(self)
+        AgentClient::is_alone(self)
     }
 
     fn shut_down(&mut self) -> Result<(), NodeError> {
-        Self::shut_down(self)
+        AgentClient::shut_down(self)
     }
 
     fn begin_bring_up(&mut self) -> Result<(), NodeError> {
-        Self::begin_bring_up(self)
+        AgentClient::begin_bring_up(self)
     }
 
     fn finish_bring_up(&mut self) -> Result<(), NodeError> {
-        Self::finish_bring_up(self)
+        AgentClient::finish_bring_up(self)
     }
 
     fn begin_stop(&mut self, grace: Duration) -> Result<(), NodeError> {
-        Self::begin_stop(self, grace)
+        AgentClient::begin_stop(self, grace)
     }
 
     fn finish_stop(&mut self) -> Result<(), NodeError> {
-        Self::finish_stop(self)
+        AgentClient::finish_stop(self)
     }
 
     fn interface_counters(&mut self) -> Result<Vec<(String, InterfaceCounters)>, NodeError> {
-        Self::interface_counters(self)
+        AgentClient::interface_counters(self)
     }
 
     fn begin_account(&mut self) -> Result<(), NodeError> {
-        Self::begin_account(self)
+        AgentClient::begin_account(self)
     }
 
     fn finish_account(&mut self) -> Result<Account, NodeError> {
-        Self::finish_account(self)
+        AgentClient::finish_account(self)
     }
 
     fn begin_measure(&mut self, config: &MeasureConfig, file: File) -> Result<(), NodeError> {
@@ -120,7 +122,7 @@ impl LabNode for Node {
     }
 
     fn end_measure(&mut self) -> Result<Option<(Measured, Option<Instant>)>, NodeError> {
-        Self::end_measure(self).map(|measured| Some((measured, None)))
+        AgentClient::measured(self).map(|measured| Some((measured, None)))
     }
 
     fn has_connections(&self) -> bool {

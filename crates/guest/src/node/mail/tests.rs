@@ -2,7 +2,8 @@ use super::*;
 use netloom_fuzz::{fuzz, mutated};
 use netloom_host::KernelError;
 use netloom_host::guest::frames::LONGEST_FROM_GUEST;
-use netloom_host::guest::message::{ProcessId, Reply, Stream};
+use netloom_host::guest::message::Stream;
+use netloom_host::node::{ProcessId, Reply};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
@@ -44,7 +45,7 @@ fn frames(messages: &[FromGuest]) -> Vec<Vec<u8>> {
 #[test]
 fn there_is_one_answer_to_each_request() {
     let mut mail = mail(frames(&[FromGuest::Reply(Reply::Done), FromGuest::Reply(Reply::Yes(true))]));
-    mail.ask(&ToGuest::Configure).unwrap();
+    mail.ask(Request::Configure).unwrap();
     assert_eq!(mail.receive().unwrap(), Some(FromGuest::Reply(Reply::Done)));
     let error = mail.receive().unwrap_err();
     assert!(error.to_string().contains("without a request"), "{error}");
@@ -99,7 +100,7 @@ fn fuzz_messages_of_agents() {
         }
         let most = all.len();
         let mut mail = mail(all);
-        mail.ask(&ToGuest::Configure).expect("a channel that takes all");
+        mail.ask(Request::Configure).expect("a channel that takes all");
         let told = (0..=most).take_while(|_| mail.receive().is_ok_and(|message| message.is_some())).count();
         // Each message takes a frame at least.
         assert!(told <= most);

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::os::fd::AsFd;
 
-use super::{Node, NodeError};
-use crate::measure::{MeasureConfig, Measured, TcpState};
+use super::Node;
+use crate::measure::{MeasureConfig, TcpState};
+use crate::node::client::AgentClient;
+use crate::node::errors::NodeError;
 use crate::node::protocol::{Reply, Request};
 
 impl Node {
@@ -13,20 +15,8 @@ impl Node {
     /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].
     pub fn begin_measure(&mut self, config: &MeasureConfig, file: &File) -> Result<(), NodeError> {
-        self.ask(&Request::Measure(*config), &[file.as_fd()])?;
+        self.ask_with(&Request::Measure(*config), &[file.as_fd()])?;
         self.expect_done()
-    }
-
-    /// Ends that: all samples are in the file.
-    ///
-    /// # Errors
-    /// [`NodeError::Gone`].
-    pub fn end_measure(&mut self) -> Result<Measured, NodeError> {
-        self.ask(&Request::EndMeasure, &[])?;
-        match self.reply()? {
-            Reply::Measured(measured) => Ok(measured),
-            other => Err(self.unexpected(other)),
-        }
     }
 
     /// Its TCP connections now.
@@ -34,7 +24,7 @@ impl Node {
     /// # Errors
     /// The kernel's refusal, or [`NodeError::Gone`].
     pub fn connections(&mut self) -> Result<TcpState, NodeError> {
-        self.ask(&Request::Connections, &[])?;
+        self.ask(Request::Connections)?;
         match self.reply()? {
             Reply::Connections(state) => Ok(state),
             other => Err(self.unexpected(other)),

@@ -16,7 +16,8 @@ use crate::mount::attach;
 use crate::netlink::Netlink;
 use crate::node::agent::{Agent, Joined, watch_children};
 use crate::node::config::NodeConfig;
-use crate::node::protocol::{Reply, Request, receive, send};
+use crate::node::packets::{receive, send};
+use crate::node::protocol::{Identity, Reply, Request};
 use crate::node::{configure, congestion};
 
 /// Serves the lab until that is gone, or the container. `tell` leads to the keeper.
@@ -28,7 +29,8 @@ pub(super) fn run(joined: Joined, interfaces: &[String], control: OwnedFd, event
     if send(&control, &reply, &[]).is_err() || failed {
         return 1;
     }
-    let Ok(Some((Request::Become(config), hosts))) = receive(&control) else { return 1 };
+    let Ok(Some((Request::Become(identity), hosts))) = receive(&control) else { return 1 };
+    let Identity { config, .. } = *identity;
     let mut undo = Undo::new(tell);
     let became = prepare(&config, hosts, &mut undo);
     let is_node = became.is_ok();

@@ -18,8 +18,9 @@ use crate::clone::clone_process;
 use crate::error::{Attempted, KernelError};
 use crate::node::agent::{Joined, KILLED_WITHIN, keep_only};
 use crate::node::inspect;
+use crate::node::packets::{receive, send};
 use crate::node::program::default_signals;
-use crate::node::protocol::{Reply, receive, send};
+use crate::node::protocol::Reply;
 use crate::{memory, sysctl};
 
 /// The abstract name of a socket that says, in a container's network namespace, that a lab has the container.
