@@ -3,7 +3,7 @@
 use crate::machine::machine;
 use netloom_judge::examination::{Examination, Machine};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Where it is kept: `$XDG_CACHE_HOME/netloom/doctor.json`, or below `~/.cache`; none if neither names a folder.
@@ -24,17 +24,12 @@ pub(super) fn keep(examination: &Examination) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Written elsewhere and renamed to its place, so that a reader never sees half of it.
+/// Replaces the file, of which a reader never sees half.
 fn write(path: &Path, examination: &Examination) -> io::Result<()> {
     let folder = path.parent().expect("a file is in a folder");
     fs::create_dir_all(folder)?;
     let text = serde_json::to_vec_pretty(examination).expect("an examination has string keys only");
-    let draft = folder.join(format!(".doctor-{}", std::process::id()));
-    let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written
+    netloom_regular::replace(path, |file| file.write_all(&text))
 }
 
 /// The latest examination of this machine, if there is one.

@@ -180,11 +180,9 @@ impl RuntimeDir {
     /// The kernel's refusal.
     pub fn write_state(&self, state: &LabState) -> Result<(), KernelError> {
         let file = self.path.join(STATE);
-        let fresh = self.path.join("lab.json.new");
         let attempted = || format!("write {}", file.display());
         let text = serde_json::to_vec_pretty(state).map_err(io::Error::from).attempted(attempted)?;
-        File::create(&fresh).and_then(|mut new| new.write_all(&text)).attempted(attempted)?;
-        fs::rename(&fresh, &file).attempted(attempted)
+        netloom_regular::replace(&file, |new| new.write_all(&text)).attempted(attempted)
     }
 
     /// Removes the lab's control groups, killing what runs in them, its rules in this process's network namespace, and its

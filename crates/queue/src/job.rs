@@ -16,13 +16,13 @@
 //! has had its turn; when it is killed, nothing else is.
 
 use crate::QueueError;
+use netloom_regular::PRIVATE;
 use nix::sys::stat::{Mode, umask};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -161,12 +161,5 @@ pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<(), QueueErro
 }
 
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), QueueError> {
-    let fresh = path.with_extension("new");
-    let written = || {
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)
-    };
-    written().map_err(QueueError::file(path))
+    netloom_regular::replace_durably(path, PRIVATE, |file| file.write_all(bytes)).map_err(QueueError::file(path))
 }

@@ -1,8 +1,13 @@
 //! Opens files whose names come from users, or that strangers made: regular files, and nothing that might never end or that
-//! waits for somebody. A crate of its own, since `lab` and `host` may not use one another, and both open such files.
+//! waits for somebody. Replaces files in one step. A crate of its own, since `lab` and `host` may not use one another, and both
+//! open and replace such files.
 //!
-//! This crate must not know what is in files, and writes none but copies.
+//! This crate must not know what is in files.
 #![forbid(unsafe_code)]
+
+mod replace;
+
+pub use replace::{ORDINARY, PRIVATE, is_left_over, replace, replace_durably};
 
 use rustix::fs::OFlags;
 use std::fs::{self, File, Metadata, OpenOptions};

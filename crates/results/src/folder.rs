@@ -4,7 +4,7 @@ use netloom_judge::RunError;
 use serde::Serialize;
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,18 +70,12 @@ impl Folder {
     /// Writes a value as a file of indented JSON, atomically: a reader finds the old contents until the new are
     /// complete.
     pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
-        let (path, fresh) = (self.path.join(name), format!("{name}.new"));
-        let mut file = BufWriter::new(self.file(&fresh)?);
-        let written = serde_json::to_writer_pretty(&mut file, value).map_err(io::Error::from);
-        written
-            .and_then(|()| writeln!(file))
-            .and_then(|()| file.flush())
-            .and_then(|()| fs::rename(self.path.join(&fresh), &path))
-            .inspect_err(|_| {
-                // On a full disk, it would take what others need.
-                let _ = fs::remove_file(self.path.join(&fresh));
-            })
-            .map_err(RunError::results(&path))
+        let path = self.path.join(name);
+        let written = netloom_regular::replace(&path, |file| {
+            serde_json::to_writer_pretty(&mut *file, value)?;
+            writeln!(file)
+        });
+        written.map_err(RunError::results(&path))
     }
 
     /// Writes a value as one line of JSON, for programs.
@@ -169,7 +163,8 @@ mod tests {
         fs::create_dir_all(folder.path().join("page.html/inside")).unwrap();
         assert!(folder.write_json("report.json", &1).is_err());
         assert!(crate::page::put(&folder.path().join("page.html"), "page").is_err());
-        assert!(!folder.path().join("report.json.new").exists() && !folder.path().join("page.html.new").exists());
+        let there = fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().file_name().into_string().unwrap());
+        assert!(!there.into_iter().any(|name| netloom_regular::is_left_over(&name)));
     }
 
     #[test]

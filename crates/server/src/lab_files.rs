@@ -151,7 +151,7 @@ impl LabFiles {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let folder = self.folder.beneath(parent, flags, Links::Refused).map_err(|errno| refused(parent, errno))?;
         let name = path.file_name().ok_or_else(|| outside(path))?;
-        match replace(&folder, Path::new(name), text, base) {
+        match replace_below(&folder, Path::new(name), text, base) {
             Ok(()) => Ok(etag(text)),
             // Somebody else has just made it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(changed(given, self.read(given).ok())),
@@ -261,8 +261,9 @@ fn changed(path: &str, there: Option<Text>) -> Refusal {
     Refusal::new(StatusCode::PRECONDITION_FAILED, message).with("etag", etag).with("text", text)
 }
 
-/// Puts a file in the place of another in one step: a reader finds one or the other, and a crash leaves one of them. A new one replaces nothing.
-fn replace(folder: &OwnedFd, name: &Path, text: &str, base: &Base) -> io::Result<()> {
+/// Puts a file in the place of another in one step: a reader finds one or the other, and a crash leaves one of them. A new one replaces
+/// nothing. Visitors name it, so all names are resolved below the folder's descriptor, which `netloom_regular::replace` has none of.
+fn replace_below(folder: &OwnedFd, name: &Path, text: &str, base: &Base) -> io::Result<()> {
     let here = |file: &Path, flags, mode| {
         openat2(folder, file, flags, mode, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
     };

@@ -12,6 +12,7 @@
 use crate::{Checked, RunRecord, SweepError};
 use netloom_judge::RunError;
 use netloom_lab::{Clock, Sweep};
+use netloom_regular::{ORDINARY, is_left_over};
 use netloom_results::{NamedFile, keep_files};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -171,19 +172,7 @@ impl SweepFolder {
         path: &Path,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), SweepError> {
-        let fresh = path.with_extension("new");
-        let written = || {
-            let mut file = BufWriter::new(File::create(&fresh)?);
-            write(&mut file)?;
-            file.flush()?;
-            file.get_ref().sync_data()?;
-            fs::rename(&fresh, path)
-        };
-        written().map_err(|error| {
-            // On a full disk, what is there of it takes the room that others need.
-            let _ = fs::remove_file(&fresh);
-            SweepError::file(path)(error)
-        })
+        netloom_regular::replace_durably(path, ORDINARY, write).map_err(SweepError::file(path))
     }
 
     /// Writes a file of this folder.
@@ -230,9 +219,9 @@ impl SweepFolder {
 
 /// Whether a sweep was killed in this folder before it had begun.
 fn is_unfinished(path: &Path) -> bool {
-    let known = ["runs", "files", "lock", "lab.yaml", "lab.new", "origin.new"];
+    let is_known = |name: &str| ["runs", "files", "lock", "lab.yaml"].contains(&name) || is_left_over(name);
     fs::read_dir(path)
-        .is_ok_and(|mut all| all.all(|one| one.is_ok_and(|one| known.iter().any(|name| one.file_name() == *name))))
+        .is_ok_and(|mut all| all.all(|one| one.is_ok_and(|one| one.file_name().to_str().is_some_and(is_known))))
 }
 
 fn lock(folder: &Path) -> Result<File, SweepError> {

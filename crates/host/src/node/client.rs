@@ -42,7 +42,7 @@ pub trait AgentClient {
         match reply {
             Reply::Refused(error) => NodeError::Refused { node, error },
             // The agent is ours, but root in the node can control it.
-            other => NodeError::Kernel { node, what: format!("{} answered {other:?} to another question", Self::WHO) },
+            other => NodeError::Kernel { node, what: format!("{} answered {other:?} to another request", Self::WHO) },
         }
     }
 

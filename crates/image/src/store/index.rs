@@ -3,9 +3,10 @@
 use super::Record;
 use crate::error::Attempted;
 use crate::{Digest, ImageError, Name};
+use netloom_regular::ORDINARY;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -44,14 +45,7 @@ impl Index {
     /// Writes it beside its place, and puts it there as a whole.
     pub(super) fn write(&self, path: &Path) -> Result<(), ImageError> {
         let text = serde_json::to_vec_pretty(self).expect("an index is plain data");
-        let fresh = path.with_extension("json.new");
-        let write = || {
-            let mut file = File::create(&fresh)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
-            fs::rename(&fresh, path)
-        };
-        write().at("write", path)
+        netloom_regular::replace_durably(path, ORDINARY, |file| file.write_all(&text)).at("write", path)
     }
 
     pub(super) fn named(&self, name: &Name) -> Result<&Record, ImageError> {

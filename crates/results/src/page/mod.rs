@@ -24,8 +24,7 @@ use netloom_judge::RunError;
 use pipes::{Described, PipeData, Series};
 use serde::Serialize;
 use serde_json::Value;
-use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use shell::html;
@@ -130,11 +129,7 @@ pub fn write_comparison(folders: &[PathBuf], path: &Path) -> Result<(), RunError
 /// # Errors
 /// When it cannot be written.
 pub fn put(path: &Path, page: &str) -> io::Result<()> {
-    let fresh = path.with_extension("html.new");
-    fs::write(&fresh, page).and_then(|()| fs::rename(&fresh, path)).inspect_err(|_| {
-        // On a full disk, it would take what others need.
-        let _ = fs::remove_file(&fresh);
-    })
+    netloom_regular::replace(path, |file| file.write_all(page.as_bytes()))
 }
 
 impl RunData {

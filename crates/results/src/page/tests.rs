@@ -1,5 +1,6 @@
 use super::*;
 use serde_json::json;
+use std::fs;
 
 /// A results folder with these many links, each with `samples` samples.
 fn folder(links: usize, samples: u64) -> tempfile::TempDir {

@@ -58,7 +58,7 @@ fn what_was_killed_at_the_beginning_is_begun_again() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("out");
     fs::create_dir_all(path.join("runs")).unwrap();
-    fs::write(path.join("lab.new"), "na").unwrap();
+    fs::write(path.join(".netloom-7-0.new"), "na").unwrap();
     open(&path, LAB, true).unwrap();
 }
 
