@@ -24,6 +24,7 @@ mod image;
 mod journal;
 mod keys;
 mod limits;
+pub mod markup;
 mod models;
 mod names;
 pub mod plan;

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::Response;
+use netloom_lab::markup::escaped;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -94,10 +95,6 @@ fn place(uri: &Uri) -> String {
 fn kept(letter: char) -> String {
     let is_plain = letter.is_ascii_alphanumeric() || "/-._~!$&'()*+,;=:@%".contains(letter);
     if is_plain { letter.to_string() } else { crate::query::encoded(&letter.to_string()) }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A page that asks for a name.

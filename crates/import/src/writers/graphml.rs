@@ -1,6 +1,7 @@
 //! GraphML, with settings of links by their keys in a lab file, as the reader understands them.
 
 use netloom_lab::Plan;
+use netloom_lab::markup::escaped;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -45,6 +46,5 @@ pub(super) fn write(plan: &Plan) -> String {
 }
 
 fn data(key: &str, value: &str) -> String {
-    let escaped = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    format!("<data key=\"{key}\">{escaped}</data>")
+    format!("<data key=\"{key}\">{}</data>", escaped(value))
 }

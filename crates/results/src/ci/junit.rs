@@ -1,6 +1,7 @@
 //! JUnit XML, as Jenkins, GitLab and others read it (<https://github.com/testmoapp/junitxml> says what they have in common).
 
 use super::{Case, Outcome, Suite};
+use netloom_lab::markup::escaped;
 use std::fmt::Write;
 
 /// The document.
@@ -50,23 +51,6 @@ fn case(text: &mut String, suite: &str, case: &Case) {
     line(text, &format!("{head}>"));
     line(text, &format!("      <{element} message=\"{}\">{}</{element}>", escaped(first), escaped(why)));
     line(text, "    </testcase>");
-}
-
-/// What XML 1.0 allows of a text. Control characters cannot be written at all.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(c),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

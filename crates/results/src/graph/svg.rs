@@ -4,6 +4,7 @@ use super::labels::{Area, HEIGHT, width};
 use super::layout::Point;
 use super::scene::{Line, Scene, Shape, Vertex};
 use super::symbols;
+use netloom_lab::markup::escaped;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -175,8 +176,4 @@ fn draw_legend(text: &mut String, keys: &[Shape], lines: &[(f64, String)], [mut 
 /// What a sample means.
 fn write_key(text: &mut String, [x, y]: Point, words: &str) {
     let _ = writeln!(text, "<text class=\"small key\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + 3.6, escaped(words));
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,5 +1,6 @@
 //! The page around the data: markup, style and program, and what keeps names from being either.
 
+use netloom_lab::markup::escaped;
 use netloom_pages::{REPORT_FINGERPRINT, REPORT_SCRIPT, REPORT_STYLE};
 use serde::Serialize;
 use std::io;
@@ -49,10 +50,6 @@ impl serde_json::ser::Formatter for Exact {
     fn write_i64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: i64) -> io::Result<()> {
         if value.unsigned_abs() > EXACT { write!(writer, "\"{value}\"") } else { write!(writer, "{value}") }
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// The way from the folder of the page at `path` to `folder`, as a link has it, with a slash behind it; nothing if there is none.
