@@ -5,6 +5,7 @@ use crate::lab::Lab;
 use crate::picture::{BLUE, GREEN, GREY, ORANGE, Panel, Series, Stroke};
 use crate::plain::{self, BARE, HOLDING, LAST, OTHER};
 use crate::probe::{Arrivals, Load, RECEIVE};
+use crate::quantile;
 use crate::row::{Goal, Row, median};
 use crate::settings::Settings;
 use crate::wait::{Wait, lateness_us};
@@ -180,7 +181,11 @@ pub(crate) fn delays(settings: &Settings) -> Result<Vec<Row>, String> {
             let holding = errors_us(&runs.bare, 0.5);
             rows.push(if *share > 0.5 {
                 let handing_over = median(&holding)?;
-                let bound = runs.threads.iter().map(|late| quantile_of(late, *share) + handing_over).collect();
+                let bound = runs
+                    .threads
+                    .iter()
+                    .map(|late| quantile::least(late, *share).unwrap_or_default() + handing_over)
+                    .collect();
                 row.against(THREAD, bound).goal(Goal::AtMost(OF_THREAD))
             } else {
                 row.against(HOLDING, holding).goal(Goal::AtMost(OF_HOLDING))
@@ -232,11 +237,6 @@ fn errors_us(runs: &[Arrivals], share: f64) -> Vec<f64> {
 /// Between the instants that a bare thread waits for: in no simple ratio to the ticks of machine and host, at which
 /// something else may run each time, or never.
 const BARE_PAUSE: Duration = Duration::from_micros(1_037);
-
-fn quantile_of(sorted: &[f64], share: f64) -> f64 {
-    let place = (share * sorted.len().saturating_sub(1) as f64).round() as usize;
-    sorted.get(place).copied().unwrap_or(0.0)
-}
 
 const SHARES: [f64; 11] = [0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99];
 

@@ -30,6 +30,7 @@ mod picture;
 mod plain;
 mod probe;
 mod processes;
+mod quantile;
 mod random;
 mod report;
 mod results;

@@ -90,8 +90,7 @@ impl Arrivals {
 
     /// The delay that this share of the datagrams did not exceed, in microseconds.
     pub(crate) fn quantile_us(&self, share: f64) -> f64 {
-        let place = (share * (self.delays.len() - 1) as f64).round() as usize;
-        self.delays[place] as f64 / 1e3
+        crate::quantile::least(&self.delays, share).map_or(f64::NAN, |ns| ns as f64 / 1e3)
     }
 }
 

@@ -285,9 +285,7 @@ pub(crate) fn median(values: &[f64]) -> Result<f64, String> {
 }
 
 fn middle(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
+    crate::quantile::of(values, 0.5).unwrap_or(f64::NAN)
 }
 
 /// The least and the greatest.

@@ -46,9 +46,8 @@ fn joined(settings: &Settings, path: &str, ahead: u32, script: &str) -> Result<S
 
 /// How far the delays of this share of the packets are off at most, in either direction.
 fn off_us(run: &Arrivals, share: f64) -> f64 {
-    let mut off: Vec<f64> = run.delays.iter().map(|delay| (*delay as f64 / 1e3 - DELAY_US).abs()).collect();
-    off.sort_unstable_by(f64::total_cmp);
-    off[(share * (off.len() - 1) as f64).round() as usize]
+    let off: Vec<f64> = run.delays.iter().map(|delay| (*delay as f64 / 1e3 - DELAY_US).abs()).collect();
+    crate::quantile::of(&off, share).unwrap_or(f64::NAN)
 }
 
 /// One-way delays from the left host to the right one. Where the clocks of both differ, it takes some seconds to know how far.

@@ -140,7 +140,7 @@ fn inside(settings: &Settings, clock: Clock, here: &Here) -> Result<Vec<Row>, St
     } else {
         most
     };
-    let typical = super::statistics::quantile(&trips, 0.5);
+    let typical = crate::quantile::of(&trips, 0.5).unwrap_or_default();
     Ok(vec![
         Row::number(format!("{}, `sleep 1`, longer by", clock.name()), "ms", vec![slept])?
             .against("the same on this machine", here.sleep_ms.clone())

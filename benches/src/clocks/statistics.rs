@@ -31,14 +31,6 @@ pub(super) fn off(value: f64, reference: f64) -> f64 {
     (value / reference - 1.0) * 100.0
 }
 
-/// The value below which this share of the values lies.
-pub(super) fn quantile(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = (sorted.len().saturating_sub(1) as f64 * share).round();
-    sorted.get(place as usize).copied().unwrap_or(0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,7 +40,6 @@ mod tests {
         let spread = Spread::of(&[1.0, 3.0]);
         assert_eq!((spread.mean, spread.deviation, spread.variation()), (2.0, 1.0, 0.5));
         assert_eq!(gaps(&[1.0, 2.0, 4.0]), [1.0, 2.0]);
-        assert_eq!(quantile(&[3.0, 1.0, 2.0], 0.5), 2.0);
         assert!((off(101.0, 100.0) - 1.0).abs() < 1e-9);
     }
 }

@@ -1,7 +1,7 @@
 //! Distributions of lateness and delay: many values in little memory.
 
 use hdrhistogram::Histogram;
-use netloom_units::Duration;
+use netloom_units::{Duration, quantile};
 use std::borrow::Cow;
 
 /// At least this many values are kept exactly. A pipe that carries only the kernels' neighbor discovery needs
@@ -52,8 +52,8 @@ impl Distribution {
     /// The value that the fraction `q` (0 to 1) of all values does not exceed; none without values.
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let Some(histogram) = &self.histogram else {
-            let wanted = ((q * self.count() as f64).ceil() as u64).max(1);
-            return up_to(&self.sorted(), wanted);
+            let wanted = quantile::rank_at(self.count(), q);
+            return quantile::at_rank(self.sorted(), wanted).map(Duration::from_nanos);
         };
         Some(Duration::from_nanos(histogram.value_at_quantile(q).min(histogram.max())))
     }
@@ -75,12 +75,12 @@ impl Distribution {
             }
             None => self.sorted(),
         };
-        let (count, parts) = (u128::from(self.count()), parts as u128);
-        let (mut place, mut passed) = (0, 0_u128);
-        let value = |part: u128| {
-            let wanted = (part * count).div_ceil(parts).max(1);
-            while place < seen.len() && passed + u128::from(seen[place].1) < wanted {
-                passed += u128::from(seen[place].1);
+        let (count, parts) = (self.count(), parts as u64);
+        let (mut place, mut passed) = (0, 0);
+        let value = |part: u64| {
+            let wanted = quantile::rank(count, part, parts);
+            while place < seen.len() && passed + seen[place].1 < wanted {
+                passed += seen[place].1;
                 place += 1;
             }
             seen.get(place).map_or(most, |(value, _)| Duration::from_nanos(*value)).min(most)
@@ -150,17 +150,6 @@ impl Distribution {
             None => (!self.few.is_empty()).then(|| Cow::Owned(histogram_of(&self.few))),
         }
     }
-}
-
-/// The value of the `wanted`th of these, which are sorted, each with how often it is there.
-fn up_to(sorted: &[(u64, u64)], wanted: u64) -> Option<Duration> {
-    let mut passed = 0;
-    let reached = |(_, times): &&(u64, u64)| {
-        passed += times;
-        passed >= wanted
-    };
-    let found = sorted.iter().find(reached).or(sorted.last())?;
-    Some(Duration::from_nanos(found.0))
 }
 
 fn histogram_of(values: &[(u64, u32)]) -> Histogram<u64> {

@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod distribution;
+mod histogram;
 mod report;
 
 pub use distribution::Distribution;
+pub use histogram::Histogram;
 pub use report::{EngineReport, PipeReport, Policy, PortReport, SlowReceiver, Snapshot, ThreadReport, TunnelReport};

@@ -2,7 +2,7 @@
 
 use crate::Folder;
 use netloom_judge::{PipePlace, RunError};
-use netloom_units::Duration;
+use netloom_units::{Duration, quantile};
 use serde::Serialize;
 
 /// The name of the file of delays in a results folder.
@@ -75,7 +75,7 @@ impl PipeDelays {
             measured_ns: measured,
             ks: drawn.as_ref().filter(|_| is_measured).map(|drawn| distance(&cut(FINE)[1..], drawn)),
             drawn_packets: drawn.as_ref().map(Vec::len),
-            described_ns: drawn.map(|drawn| quantiles(&drawn)),
+            described_ns: drawn.map(|drawn| quantile::cut(&drawn, PARTS)),
             note,
         })
     }
@@ -93,11 +93,6 @@ fn sorted(drawn: Vec<Duration>) -> Vec<u64> {
     let mut all: Vec<u64> = drawn.into_iter().map(Duration::as_nanos).collect();
     all.sort_unstable();
     all
-}
-
-fn quantiles(sorted: &[u64]) -> Vec<u64> {
-    let last = sorted.len() - 1;
-    (0..=PARTS).map(|part| sorted[last * part / PARTS]).collect()
 }
 
 /// The Kolmogorov-Smirnov distance of two sorted samples: the largest difference of the shares that do not exceed a value.

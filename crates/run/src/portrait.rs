@@ -4,7 +4,7 @@ use netloom_judge::quantity::{rate, span};
 use netloom_link::PipeConfig;
 use netloom_results::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, count_tick, drawn, labels, tick};
 use netloom_sim::{PORTRAIT_GAP, PORTRAIT_PACKET, Portrait};
-use netloom_units::{Duration, Seed};
+use netloom_units::{Duration, Seed, quantile};
 use plotters::prelude::*;
 use std::fmt::Write;
 
@@ -97,7 +97,7 @@ impl Row<'_> {
 fn histogram(area: &Area<'_>, ms: &[f64]) -> Drawn {
     let mut sorted = ms.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let right = quantile(&sorted, SHOWN).max(1e-6) * HEADROOM;
+    let right = quantile::least(&sorted, SHOWN).unwrap_or_default().max(1e-6) * HEADROOM;
     let width = right / BARS as f64;
     let mut counts = vec![0_u32; BARS];
     for value in &sorted {
@@ -174,12 +174,6 @@ fn burst_lengths(losses: &[bool]) -> Vec<usize> {
     losses.split(|lost| !lost).map(<[bool]>::len).filter(|length| *length > 0).collect()
 }
 
-/// Of values in rising order.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = ((sorted.len() as f64 - 1.0) * share).round();
-    sorted.get(place.max(0.0) as usize).copied().unwrap_or(0.0)
-}
-
 fn figures(seen: &Portrait) -> String {
     let mut text = String::new();
     let mut line = |words: String| writeln!(text, "{words}").expect("strings take everything");
@@ -189,7 +183,7 @@ fn figures(seen: &Portrait) -> String {
         let deviation = (ns.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / ns.len() as f64).sqrt();
         let mut sorted = ns;
         sorted.sort_by(f64::total_cmp);
-        let at = |share| span(quantile(&sorted, share) as u64);
+        let at = |share| span(quantile::least(&sorted, share).unwrap_or_default() as u64);
         line(format!(
             "delay of {} packets {} apart: mean {}, deviation {}, median {}, 99 % {}, longest {}",
             sorted.len(),

@@ -9,7 +9,6 @@
 //! plan), samples.
 #![forbid(unsafe_code)]
 
-mod delays;
 mod flow;
 mod meter;
 mod network;
@@ -23,7 +22,6 @@ mod tag;
 mod timeline;
 mod window;
 
-pub use delays::Delays;
 pub use flow::{FlowSpec, Hop};
 pub use meter::Meter;
 pub use network::Network;

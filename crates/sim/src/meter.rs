@@ -1,6 +1,6 @@
 //! What is measured of a pipe, as a run measures it.
 
-use crate::delays::Delays;
+use netloom_figures::Histogram;
 use netloom_link::Departure;
 use netloom_units::Duration;
 
@@ -8,7 +8,7 @@ use netloom_units::Duration;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meter {
     /// The propagation delay of packets.
-    pub delays: Delays,
+    pub delays: Histogram<3>,
     /// How long the transmitter was busy with packets that followed one another without a gap. In a simulation every packet
     /// comes out when it is due, so that is as long as described.
     pub busy: Duration,

@@ -1,7 +1,7 @@
 //! What a simulation found out.
 
-use crate::delays::Delays;
 use crate::meter::Meter;
+use netloom_figures::Histogram;
 use netloom_link::{PipeConfig, PipeCounters, PipeSample};
 use netloom_units::{Duration, Instant};
 use std::fmt;
@@ -60,7 +60,7 @@ pub struct SourceOutcome {
     /// The time from the source's start to the last arrival; none if nothing arrived.
     pub active: Option<Duration>,
     /// The delays of different packets that arrived unharmed, from sending to arriving.
-    pub delays: Delays,
+    pub delays: Histogram<3>,
 }
 
 impl SourceOutcome {

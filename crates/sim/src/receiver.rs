@@ -1,7 +1,7 @@
 //! Where a flow ends: what arrives is counted and, for a window sender, acknowledged.
 
-use crate::delays::Delays;
 use crate::seen::Seen;
+use netloom_figures::Histogram;
 use netloom_units::{Bytes, Duration, Instant};
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(crate) struct Received {
     pub(crate) corrupted: u64,
     /// Packets that came behind a later one (RFC 4737, section 4).
     pub(crate) reordered: u64,
-    pub(crate) delays: Delays,
+    pub(crate) delays: Histogram<3>,
     pub(crate) last_at: Option<Instant>,
 }
 

@@ -1,4 +1,5 @@
-//! Quantities of networking with exact integer arithmetic: instants, durations, rates, sizes, probabilities, dilations, days.
+//! Quantities of networking with exact integer arithmetic: instants, durations, rates, sizes, probabilities, dilations, days. And
+//! the quantiles of many.
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. Every
 //! quantity is written with its unit and parsed without rounding or clamping; what cannot be represented exactly is
@@ -15,6 +16,7 @@ mod dilation;
 mod limit;
 mod parse;
 mod probability;
+pub mod quantile;
 mod rate;
 mod seed;
 mod size;

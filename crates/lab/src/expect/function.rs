@@ -1,6 +1,7 @@
 //! Functions that make one number of many.
 
 use crate::diagnostics::nearest;
+use netloom_units::quantile;
 use std::fmt;
 
 /// An aggregate function, which reduces many numbers to one.
@@ -87,7 +88,11 @@ impl Function {
             Self::Sum => sum,
             Self::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
             Self::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            Self::Percentile(share) => between(values, share / 100.0),
+            Self::Percentile(share) => {
+                let mut sorted = values.to_vec();
+                sorted.sort_by(f64::total_cmp);
+                quantile::between(&sorted, share / 100.0)?
+            }
             Self::Deviation if values.len() < 2 => return None,
             Self::Deviation => {
                 let mean = sum / n;
@@ -133,15 +138,6 @@ impl Function {
             Self::Sum | Self::Count | Self::Jain => None,
         }
     }
-}
-
-/// The value at this share of the way from the smallest to the largest.
-fn between(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = (sorted.len() - 1) as f64 * share;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    below + (above - below) * place.fract()
 }
 
 impl fmt::Display for Function {

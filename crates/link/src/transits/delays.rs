@@ -1,7 +1,7 @@
 //! Quantiles of how long packets took.
 
 use alloc::vec::Vec;
-use netloom_units::Duration;
+use netloom_units::{Duration, quantile};
 
 /// How many different values are kept exactly.
 const MOST: usize = 1 << 17;
@@ -47,17 +47,12 @@ impl Weighed {
         self.0.sort_unstable();
         let (max, _) = *self.0.last()?;
         let packets = self.0.iter().map(|(_, count)| count).sum();
-        Some(Delays { packets, p50: self.at(packets.div_ceil(2)), p99: self.at((packets * 99).div_ceil(100)), max })
+        Some(Delays { packets, p50: self.part(packets, 50), p99: self.part(packets, 99), max })
     }
 
-    /// The value of this rank, from 1, of sorted values.
-    fn at(&self, rank: u64) -> Duration {
-        let mut below = 0;
-        let reaches = |(_, count): &&(Duration, u64)| {
-            below += count;
-            below >= rank
-        };
-        self.0.iter().find(reaches).map_or(Duration::ZERO, |(value, _)| *value)
+    /// The value that so many of 100 parts of these packets do not exceed; the values are sorted.
+    fn part(&self, packets: u64, part: u64) -> Duration {
+        quantile::at_rank(self.0.iter().copied(), quantile::rank(packets, part, 100)).unwrap_or(Duration::ZERO)
     }
 }
 

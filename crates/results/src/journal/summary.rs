@@ -1,8 +1,9 @@
 //! A journal pipe by pipe: how many packets, what became of them, and how long they took.
 
 use super::record::{Fate, JournalPipe, Record};
-use hdrhistogram::Histogram;
+use netloom_figures::Histogram;
 use netloom_link::Cause;
+use netloom_units::Duration;
 use serde::Serialize;
 
 /// The packets of a pipe according to its journal: their numbers, fates and delays. Every number carries its unit in
@@ -65,13 +66,7 @@ struct Row {
 }
 
 /// Times of packets.
-struct Times {
-    /// Made with the first: most pipes of a large lab carry nothing.
-    histogram: Option<Histogram<u64>>,
-    min: u64,
-    max: u64,
-    sum: u128,
-}
+type Times = Histogram<2>;
 
 impl Summary {
     /// Makes an empty summary for these pipes.
@@ -92,8 +87,8 @@ impl Summary {
                 waited: None,
                 delay: None,
             },
-            waited: Times::new(),
-            delay: Times::new(),
+            waited: Times::default(),
+            delay: Times::default(),
         };
         Self { rows: pipes.iter().map(row).collect() }
     }
@@ -113,43 +108,26 @@ impl Summary {
             Fate::Dropped { cause: Cause::Down, .. } => &mut summary.dropped_down_packets,
             Fate::Inside => &mut summary.inside_packets,
         } += 1;
-        record.waited_ns().into_iter().for_each(|ns| waited.add(ns));
-        record.delay_ns().into_iter().for_each(|ns| delay.add(ns));
+        record.waited_ns().into_iter().for_each(|ns| waited.record(span(ns)));
+        record.delay_ns().into_iter().for_each(|ns| delay.record(span(ns)));
     }
 
     /// Returns the summary of each pipe, in the order of the pipes.
     pub fn rows(self) -> Vec<PipeSummary> {
-        let row = |row: Row| PipeSummary { waited: row.waited.spread(), delay: row.delay.spread(), ..row.summary };
+        let row = |row: Row| PipeSummary { waited: spread(&row.waited), delay: spread(&row.delay), ..row.summary };
         self.rows.into_iter().map(row).collect()
     }
 }
 
-impl Times {
-    fn new() -> Self {
-        Self { histogram: None, min: u64::MAX, max: 0, sum: 0 }
-    }
+fn span(ns: i64) -> Duration {
+    Duration::from_nanos(u64::try_from(ns).unwrap_or(0))
+}
 
-    fn add(&mut self, ns: i64) {
-        let ns = u64::try_from(ns).unwrap_or(0);
-        let histogram = self.histogram.get_or_insert_with(|| Histogram::new(2).expect("two digits are possible"));
-        // The histogram grows to hold any value, so recording cannot fail.
-        let _ = histogram.record(ns);
-        (self.min, self.max) = (self.min.min(ns), self.max.max(ns));
-        self.sum += u128::from(ns);
-    }
-
-    fn spread(&self) -> Option<Spread> {
-        let histogram = self.histogram.as_ref()?;
-        let at = |share| histogram.value_at_quantile(share).clamp(self.min, self.max);
-        let mean = self.sum / u128::from(histogram.len().max(1));
-        Some(Spread {
-            min_ns: self.min,
-            mean_ns: u64::try_from(mean).unwrap_or(u64::MAX),
-            p50_ns: at(0.5),
-            p99_ns: at(0.99),
-            max_ns: self.max,
-        })
-    }
+fn spread(times: &Times) -> Option<Spread> {
+    let [min_ns, mean_ns, p50_ns, p99_ns, max_ns] =
+        [times.least()?, times.mean()?, times.quantile(0.5)?, times.quantile(0.99)?, times.most()?]
+            .map(Duration::as_nanos);
+    Some(Spread { min_ns, mean_ns, p50_ns, p99_ns, max_ns })
 }
 
 #[cfg(test)]
@@ -158,11 +136,11 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_all_values() {
-        let mut times = Times::new();
-        (1..=10_000).for_each(|place: i64| times.add(place * 10_000));
-        let spread = times.spread().expect("there are values");
-        assert_eq!((spread.min_ns, spread.mean_ns, spread.max_ns), (10_000, 50_005_000, 100_000_000));
-        for (measured, exact) in [(spread.p50_ns, 50e6), (spread.p99_ns, 99e6)] {
+        let mut times = Times::default();
+        (1..=10_000).for_each(|place: i64| times.record(span(place * 10_000)));
+        let found = spread(&times).expect("there are values");
+        assert_eq!((found.min_ns, found.mean_ns, found.max_ns), (10_000, 50_005_000, 100_000_000));
+        for (measured, exact) in [(found.p50_ns, 50e6), (found.p99_ns, 99e6)] {
             assert!((measured as f64 / exact - 1.0).abs() < 0.01, "{measured} for {exact}");
         }
     }

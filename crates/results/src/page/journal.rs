@@ -3,6 +3,7 @@
 use super::columns;
 use crate::journal::{Fate, JOURNAL, JournalPipe, JournalReader, Record};
 use netloom_packet::Flow;
+use netloom_units::quantile;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -164,9 +165,8 @@ fn add_delay(delays: &mut BTreeMap<u32, Thinned<u64>>, record: &Record) {
 fn distribution(pipe: JournalPipe, values: Thinned<u64>) -> Option<Delays> {
     let mut sorted = values.kept;
     sorted.sort_unstable();
-    let last = sorted.len().checked_sub(1)?;
-    let measured_ns = (0..=PARTS).map(|part| sorted[last * part / PARTS]).collect();
-    Some(Delays { pipe, packets: values.seen, measured_ns })
+    let measured_ns = quantile::cut(&sorted, PARTS);
+    (!measured_ns.is_empty()).then_some(Delays { pipe, packets: values.seen, measured_ns })
 }
 
 /// Where a flow comes from and goes to.

@@ -1,6 +1,7 @@
 //! What the folder of a sweep has, point by point.
 
 use crate::{Figure, Moments, Outcome, RunRecord, SweepError};
+use netloom_units::quantile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -277,9 +278,10 @@ impl Summary {
         let kept: Vec<f64> = if values.len() <= most {
             values.to_vec()
         } else {
-            (0..most).map(|place| quantile(values, place as f64 / (most - 1) as f64)).collect()
+            (0..most).filter_map(|place| quantile::between(values, place as f64 / (most - 1) as f64)).collect()
         };
-        let q = (!values.is_empty()).then(|| [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| short(quantile(values, q))));
+        let at = |share| quantile::between(values, share).unwrap_or_default();
+        let q = (!values.is_empty()).then(|| [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| short(at(share))));
         Self {
             n: moments.count(),
             mean: moments.mean(),
@@ -289,14 +291,6 @@ impl Summary {
             values: kept.into_iter().map(short).collect(),
         }
     }
-}
-
-/// By linear interpolation between the values beside it (Hyndman and Fan 1996, definition 7).
-pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let at = q * (sorted.len() - 1) as f64;
-    let below = at.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64)
 }
 
 /// Seven digits, which no plot tells from more.

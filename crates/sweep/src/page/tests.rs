@@ -1,5 +1,5 @@
 use super::compare::difference;
-use super::gather::{Summary, quantile};
+use super::gather::Summary;
 use super::*;
 use std::fs;
 
@@ -95,11 +95,4 @@ fn the_interval_of_a_difference_is_that_of_welch() {
     assert_eq!(difference(&single, &side(4, 10.0, 2.0)).unwrap().ci95, None);
     assert_eq!(difference(&Summary::default(), &single), None);
     assert_eq!(difference(&side(3, 1.0, 0.0), &side(3, 2.0, 0.0)).unwrap().ci95, None);
-}
-
-#[test]
-fn quantiles_lie_between_values() {
-    assert_eq!(quantile(&[1.0], 0.3), 1.0);
-    assert_eq!(quantile(&[1.0, 2.0, 3.0, 5.0], 0.5), 2.5);
-    assert_eq!(quantile(&[1.0, 2.0, 3.0, 5.0], 1.0), 5.0);
 }
