@@ -5,8 +5,8 @@ use super::{Failure, Outcome};
 use crate::args::LinkShellArgs;
 use crate::talk;
 use netloom_judge::{ExitCode, Judgement, Report};
+use netloom_link_shell::{LinkShellEnd, LinkShellRequest};
 use netloom_results::render;
-use netloom_run::{LinkShellEnd, LinkShellRequest};
 use netloom_units::Seed;
 use std::env;
 use std::ffi::OsString;
@@ -46,7 +46,7 @@ pub(super) fn run(request: LinkShellRequest, verbose: bool, file: Option<&Path>)
     // What cannot be written is refused before anything is done.
     let file = file.map(|path| File::create(path).map(|open| (path, open)).map_err(|error| unwritable(path, &error)));
     let file = file.transpose()?;
-    let LinkShellEnd { code, not_started, report } = netloom_run::link_shell(request)?;
+    let LinkShellEnd { code, not_started, report } = netloom_link_shell::link_shell(request)?;
     if let Some(why) = &not_started {
         talk::failure(why);
     }

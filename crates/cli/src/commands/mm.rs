@@ -7,7 +7,7 @@ use crate::args::{MmCommand, Way};
 use crate::talk;
 use netloom_judge::ExitCode;
 use netloom_lab::Precision;
-use netloom_run::{LinkLog, LinkShellRequest};
+use netloom_link_shell::{LinkLog, LinkShellRequest};
 use netloom_units::Seed;
 use std::env;
 use std::ffi::OsString;

@@ -2,11 +2,11 @@
 
 pub(crate) mod readiness;
 
-use crate::job::Mode;
 use ipnet::IpNet;
 use netloom_control::{ServiceInfo, ServiceState};
 use netloom_judge::{CommandRow, RunError};
 use netloom_lab::{Action, Argv, CommandMetric, Measured, Plan, ReadyWhen, RunCommand, Subject};
+use netloom_provision::job::Mode;
 use netloom_results::{Folder, last_lines};
 use netloom_units::{Duration, Instant};
 use readiness::Readiness;

@@ -1,10 +1,10 @@
 //! A guard that outlives the command that started it.
 
-use crate::Event;
-use crate::teller::Teller;
 use netloom_host::jsonl::Lines;
 use netloom_host::{KernelError, shortage};
 use netloom_judge::{ExitCode, RunError};
+use netloom_provision::Event;
+use netloom_provision::teller::Teller;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, setsid};
 use std::fs::File;

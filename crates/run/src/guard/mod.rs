@@ -20,27 +20,23 @@
 mod daemon;
 mod relay;
 
-use crate::assemble::{self, Outside};
 use crate::commands::planned_commands;
-use crate::containers::{self, Containers};
-use crate::images::{self, Images};
-use crate::job::{Job, Mode};
-use crate::results_folder::{absolute, results_folder};
-use crate::{
-    Event, RunRequest, capture_filters, diversion, exposed, external, kernels, neighbors, preflight, refusal,
-    socket_buffers, tunnel, vms, way_out,
-};
+use crate::lab::lab_main;
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
 use netloom_host::neighbors::{Overflows, Room};
 use netloom_host::runtime::{LabState, RuntimeDir, RuntimeError, sweep_stale};
 use netloom_host::signals::{Signals, watch_process};
-use netloom_host::uplink::WayOut;
 use netloom_host::watcher::Watcher;
-use netloom_host::wires::Kept;
 use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Plan, Stack};
+use netloom_provision::job::{Job, Mode};
+use netloom_provision::kernels::NodeKernels;
+use netloom_provision::resource::{Ground, Opening, Releasing};
+use netloom_provision::resources::Resources;
+use netloom_provision::results_folder::{absolute, results_folder};
+use netloom_provision::{Event, RunRequest, capture_filters, neighbors, preflight, refusal, socket_buffers, way_out};
 use netloom_results::{graph, page};
 use relay::{Relay, Watched};
 use std::fs::{self, Permissions};
@@ -86,31 +82,31 @@ fn came_up(report: &Report) -> Result<(), RunError> {
 
 /// Everything that can be refused is refused before anything is made; what is made is removed in reverse order.
 fn guard(request: &RunRequest, mode: Mode, watched: Watched, sink: &mut dyn FnMut(&Event)) -> Result<Report, RunError> {
-    let (plan, images) = images::prepare(request, sink)?;
-    let (plan, containers) = containers::find(plan, &request.lab_file)?;
+    let mut resources = Resources::default();
+    let plan = resources.find(request, sink)?;
     let request = &RunRequest { plan, ..request.clone() };
     preflight::programs_exist(&request.plan, &request.lab_file)?;
-    let users = preflight::users(&request.plan, &request.lab_file)?.or_else(|| images.users.clone());
+    let users = preflight::users(&request.plan, &request.lab_file)?.or_else(|| resources.images.users.clone());
     preflight::processors(&request.plan, &request.lab_file)?;
     preflight::labels(&request.plan, &request.lab_file)?;
     preflight::open_files(&request.plan)?;
     sweep_stale().map_err(cannot_acquire)?;
     let watcher = Watcher::fork(Some(&request.plan.name)).map_err(refused)?;
-    let outcome = watched_over((request, images, containers), mode, users, watched, sink);
+    let outcome = watched_over(request, resources, (mode, users), watched, sink);
     watcher.dismiss();
     outcome
 }
 
 /// What the guard does while a watcher waits for its death.
 fn watched_over(
-    (request, images, containers): (&RunRequest, Images, Containers),
-    mode: Mode,
-    users: Option<Subordinate>,
+    request: &RunRequest,
+    mut resources: Resources,
+    (mode, users): (Mode, Option<Subordinate>),
     watched: Watched,
     sink: &mut dyn FnMut(&Event),
 ) -> Result<Report, RunError> {
-    // First: the processes that it forks are to hold nothing of the lab.
-    let mut way_out = way_out::prepare(&request.plan, &request.lab_file)?;
+    let ground = Ground { plan: &request.plan, lab_file: &request.lab_file, kernel: None, folder_of_labs: None };
+    resources.open(Opening::First, &ground)?;
     let room = neighbors::make_room(&request.plan)?;
     let mut runtime = match RuntimeDir::acquire(&request.plan.name) {
         Ok(runtime) => Some(runtime),
@@ -120,13 +116,13 @@ fn watched_over(
             return Err(cannot_acquire(error));
         }
     };
-    let outcome = guarded((request, images, containers), mode, users, (watched, way_out.as_mut()), sink, &mut runtime);
-    let closed = way_out.map_or(Ok(()), WayOut::close);
-    let removed = runtime.map_or(Ok(()), RuntimeDir::remove);
-    let put_back = room.map_or(Ok(()), Room::release);
+    let outcome = guarded(request, &mut resources, (mode, users), watched, sink, &mut runtime);
+    let closed = resources.release(Releasing::Last);
+    let removed = runtime.map_or(Ok(()), RuntimeDir::remove).map_err(|error| RunError::Died(error.to_string()));
+    let put_back = room.map_or(Ok(()), Room::release).map_err(|error| RunError::Died(error.to_string()));
     let mut report = outcome?;
     if let Err(error) = closed.and(removed).and(put_back) {
-        fail(&mut report, &RunError::Died(error.to_string()));
+        fail(&mut report, &error);
         // What the command ends with is told in any case.
         let _ = serde_json::to_vec_pretty(&report).map(|text| fs::write(report.results.join(REPORT), text));
     }
@@ -146,27 +142,37 @@ fn fail(report: &mut Report, error: &RunError) {
 
 /// What the guard does while it holds the lab's runtime folder.
 fn guarded(
-    (request, images, containers): (&RunRequest, Images, Containers),
-    mode: Mode,
-    users: Option<Subordinate>,
-    (watched, way_out): (Watched, Option<&mut WayOut>),
+    request: &RunRequest,
+    resources: &mut Resources,
+    (mode, users): (Mode, Option<Subordinate>),
+    watched: Watched,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
 ) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
-    let exposed = exposed::listen(&request.plan, &request.lab_file)?;
-    let tunnels = tunnel::open(&request.plan, &request.lab_file)?;
-    let (wires, kept) = external::open(&request.plan, &request.lab_file, held.folder_of_labs())?;
-    let (catch, firewall) = diversion::prepare(&request.plan)?.unzip();
-    let job = Job { firewall: firewall.map(Rc::new), ..prepare(request, (images, containers), mode, held)? };
-    let (attendants, keepers) = job.containers.join(&job.plan, &job.lab_file)?;
-    let outside = Outside { exposed, catch, wires, tunnels, way_out, attendants };
-    let outcome = live(request, &job, users, outside, watched, sink, runtime);
-    // They are back before the command ends.
-    drop(keepers);
-    let given_back = kept.map_or(Ok(()), Kept::give_back).map_err(refused);
+    let job = match open(request, resources, mode, held) {
+        Ok(job) => job,
+        Err(error) => {
+            // Why the lab is refused is worth more than that something could not be put back.
+            let _ = resources.release(Releasing::Ended);
+            return Err(error);
+        }
+    };
+    let outcome = live(request, &job, users, resources, watched, sink, runtime);
+    let given_back = resources.release(Releasing::Ended);
     let outcome = outcome.and_then(|report| given_back.map(|()| report));
     Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
+}
+
+/// Opens what belongs to the machine, and makes the files that have to be there before the lab is.
+fn open(request: &RunRequest, resources: &mut Resources, mode: Mode, held: &RuntimeDir) -> Result<Job, RunError> {
+    let (kernel, folder_of_labs) = (request.kernel.as_deref(), Some(held.folder_of_labs()));
+    let ground = Ground { plan: &request.plan, lab_file: &request.lab_file, kernel, folder_of_labs };
+    resources.open(Opening::Outside, &ground)?;
+    resources.open(Opening::Stacks, &ground)?;
+    let job = prepare(request, resources, mode, held)?;
+    resources.open(Opening::Last, &Ground { lab_file: &job.lab_file, ..ground })?;
+    Ok(job)
 }
 
 /// What is known of a run whose lab could not say it any more: with what the lab has kept, if it has.
@@ -194,7 +200,7 @@ fn live(
     request: &RunRequest,
     job: &Job,
     users: Option<Subordinate>,
-    outside: Outside<'_>,
+    resources: &mut Resources,
     watched: Watched,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
@@ -211,13 +217,11 @@ fn live(
         users,
     };
     // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
-    let mut outside = Some(outside);
-    let body =
-        |side: LabSide| assemble::lab_main(side.channel, job, outside.take().unwrap_or_default(), runtime.take());
+    let body = |side: LabSide| lab_main(side.channel, job, resources, runtime.take());
     let (mut process, channel) = spawn_lab(&options, body).map_err(|error| refusal::of_lab(&error))?;
     // The lab has them, and they are to end with it.
-    let way_out = outside.take().and_then(|outside| outside.way_out);
-    way_out.map_or(Ok(()), |way_out| way_out.lead_from(process.pid())).map_err(refused)?;
+    resources.let_go();
+    resources.way_out.lead_from(process.pid())?;
     state.lab_pid = Some(process.pid().as_raw());
     if let Some(folder) = runtime {
         folder.write_state(&state).map_err(refused)?;
@@ -271,16 +275,10 @@ fn write_for_all(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Makes the files that have to be there before the lab is.
-fn prepare(
-    request: &RunRequest,
-    (images, containers): (Images, Containers),
-    mode: Mode,
-    runtime: &RuntimeDir,
-) -> Result<Job, RunError> {
-    let kernel = kernels::kernel_of(&request.plan, request.kernel.as_deref())?;
-    let counter = kernels::counter_of(&request.plan, kernel.as_ref())?;
-    let kernel_samples = kernels::takes_samples(&request.plan, kernel.as_ref());
-    let qemu = vms::find(&request.plan, &request.lab_file)?;
+fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
+    let (images, containers) = (resources.images.clone(), resources.containers.found.clone());
+    let NodeKernels { kernel, counter, take_samples } = &resources.kernels;
+    let qemu = &resources.vms.qemu;
     let filters = capture_filters::compile(&request.plan, &request.lab_file)?;
     let mut origins = images.origins(&request.plan);
     origins.extend(containers.origins(&request.plan));
@@ -306,14 +304,14 @@ fn prepare(
         cwd,
         images,
         containers,
-        kernel,
-        qemu,
-        counter,
-        kernel_samples,
+        kernel: kernel.clone(),
+        qemu: qemu.clone(),
+        counter: *counter,
+        kernel_samples: *take_samples,
         cpu_group: cpu_group(&request.plan),
         examination: netloom_doctor::of_this_machine(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
-        firewall: None,
+        firewall: resources.diversions.firewall(),
         machine: socket_buffers::note(&request.plan),
         overflows: Rc::new(Overflows::watch()),
         guard_pid: std::process::id().cast_signed(),

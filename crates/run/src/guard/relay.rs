@@ -1,12 +1,12 @@
 //! What the guard does while the lab lives: it passes on what the lab tells, and what the user wants.
 
-use crate::Event;
-use crate::message::Order;
 use netloom_host::jsonl::{Lines, to_line};
 use netloom_host::lab::LabProcess;
 use netloom_host::runtime::note_ending;
 use netloom_host::signals::Signals;
 use netloom_judge::{ExitCode, Report, RunError};
+use netloom_provision::Event;
+use netloom_provision::message::Order;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use std::io::{self, Read, Write};

@@ -1,17 +1,17 @@
 //! What is agreed with the driver ahead of time: when links change, and when everything is measured. The driver keeps these
 //! appointments by itself, and the session, which may be busy with programs, only takes note of them.
 
-use super::Session;
 use super::carriers::takes_carrier;
 use super::requests::Place;
 use super::sampling;
 use super::stage::{Play, Stage};
+use super::state::Session;
 use super::timeline::{Due, Item};
-use crate::driver::Driver;
 use netloom_dataplane::{Act, Appointment, Task};
 use netloom_fabric::PipeId;
 use netloom_judge::{Kind, RunError};
 use netloom_lab::{Action, LinkPart};
+use netloom_provision::driver::Driver;
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 

@@ -6,13 +6,13 @@
 use super::context::Context;
 use super::programs::Programs;
 use super::timeline::{Due, Item};
-use crate::port_name::interface_of;
 use netloom_host::KernelError;
 use netloom_host::netlink::{InterfaceCounters, Netlink};
 use netloom_host::node::NodeError;
 use netloom_judge::{Kind, RunError};
 use netloom_lab::fabric::port_id;
 use netloom_lab::{Action, End, EndPlan, LinkPart, Plan, Stack};
+use netloom_provision::port_name::interface_of;
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 use std::collections::BTreeMap;

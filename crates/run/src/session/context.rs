@@ -7,12 +7,12 @@
 
 use super::interventions::Interventions;
 use super::stage::{Stage, Stop};
-use crate::Event;
-use crate::guard_link::GuardLink;
-use crate::job::{Job, Mode};
-use crate::links::Links;
 use netloom_judge::{Kind, Punctuality, RunError};
 use netloom_lab::Stack;
+use netloom_provision::Event;
+use netloom_provision::guard_link::GuardLink;
+use netloom_provision::job::{Job, Mode};
+use netloom_provision::links::Links;
 use netloom_results::EventLog;
 use netloom_units::{Duration, Instant};
 use serde_json::Value;

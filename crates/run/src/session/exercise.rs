@@ -1,34 +1,19 @@
-//! The tasks of an exercise, looked at while the lab is up.
+//! The tasks of an exercise, and when they are looked at.
 
-use super::Session;
-use super::sampling::is_sampled;
-use super::stage::Stage;
-use crate::job::Job;
-use netloom_figures::Snapshot;
-use netloom_judge::expectations::{Measurements, Tasks};
-use netloom_judge::measure::{Mark, marks};
-use netloom_judge::{ExerciseReport, RunError};
-use netloom_lab::CommandMetric;
+use netloom_judge::expectations::Tasks;
+use netloom_provision::job::Job;
 use netloom_units::{Duration, Instant};
-use serde_json::json;
 
 /// Lab time between two looks.
-const STEP: Duration = Duration::from_millis(250);
-/// The same of a lab in which a look costs more.
-const STEP_OF_MANY: Duration = Duration::from_secs(1);
-/// Links of such a lab.
-const MANY: usize = 300;
-/// A lab that is up for long is looked at as a whole in this share of its age, so that what is kept of it stays small.
-const SHARE: u64 = 1_000;
-
-/// See the module.
+pub(super) const STEP: Duration = Duration::from_millis(250);
+/// The tasks of an exercise, and when to look at them.
 #[derive(Default)]
 pub(super) struct Exercise {
     pub(super) tasks: Tasks,
     /// When to look next; none: nothing is to be done.
-    next: Option<Instant>,
+    pub(super) next: Option<Instant>,
     /// When a lab that is not sampled is sampled next for these looks.
-    next_sample: Duration,
+    pub(super) next_sample: Duration,
 }
 
 impl Exercise {
@@ -44,73 +29,5 @@ impl Exercise {
     /// When to look next.
     pub(super) fn next(&self) -> Option<Instant> {
         self.next
-    }
-}
-
-impl Session<'_> {
-    /// Looks at the tasks, when it is time to.
-    pub(super) fn look_at_tasks(&mut self) -> Result<(), RunError> {
-        let Stage::Playing(play) = &self.context.stage else { return Ok(()) };
-        let now = self.context.links.now();
-        if self.exercise.next.is_none_or(|at| at > now) {
-            return Ok(());
-        }
-        let (zero, first) = (play.zero, play.first.clone());
-        let last = self.context.links.snapshot()?;
-        self.take_samples()?;
-        let elapsed = last.at.since(zero);
-        if !is_sampled(self.context.job) && self.exercise.next_sample <= elapsed {
-            self.exercise.next_sample = elapsed + Duration::from_nanos(elapsed.as_nanos() / SHARE);
-            let counters: Vec<_> = last.pipes.iter().map(|pipe| pipe.counters).collect();
-            self.watches.sample(elapsed, &counters);
-        }
-        for task in self.tasks_met_by(&last, &first) {
-            let tasks = &self.context.job.plan.exercise.as_ref().expect("there is a task").tasks;
-            let title = &tasks[task].title;
-            self.context.tell(format!("task {} of {} is met: {title}", task + 1, tasks.len()));
-            self.context.note("task met", json!({ "task": task + 1, "of": tasks.len(), "title": title }))?;
-        }
-        let step = if self.context.job.plan.links.len() > MANY { STEP_OF_MANY } else { STEP };
-        self.exercise.next = (!self.exercise.tasks.is_over()).then(|| now + step);
-        Ok(())
-    }
-
-    /// Takes in what was measured, and says which tasks are met by it.
-    pub(super) fn tasks_met_by(&mut self, last: &Snapshot, first: &[Mark]) -> Vec<usize> {
-        let mut tasks = std::mem::take(&mut self.exercise.tasks);
-        let met = self.with_measurements(last, first, |measured| tasks.look(measured));
-        self.exercise.tasks = tasks;
-        met
-    }
-
-    /// How far the tasks are; none of a lab without an exercise.
-    pub(super) fn tasks_report(&self) -> Option<ExerciseReport> {
-        let plan = &self.context.job.plan;
-        plan.exercise.as_ref().map(|_| self.exercise.tasks.report(plan))
-    }
-
-    /// Shows `look` all that was measured so far.
-    pub(super) fn with_measurements<T>(
-        &self,
-        last: &Snapshot,
-        first: &[Mark],
-        look: impl FnOnce(&Measurements<'_>) -> T,
-    ) -> T {
-        let of_command = |event: usize, metric: &CommandMetric| {
-            let command = self.programs.commands.iter().find(|command| command.event == event);
-            command.ok_or("it was not started")?.measured(metric, &self.context.job.folder)
-        };
-        look(&Measurements {
-            plan: &self.context.job.plan,
-            of_command: &of_command,
-            pipes: self.context.links.pipes(),
-            last,
-            first,
-            ends: &marks(last),
-            windows: &self.windows,
-            watches: &self.watches,
-            tcp: &self.measuring.watch.tcp,
-            nodes: &self.measuring.watch.nodes,
-        })
     }
 }

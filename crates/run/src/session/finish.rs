@@ -1,18 +1,13 @@
 //! The end: everything that was measured is put together, judged and written.
 
-use super::Session;
 use super::carriers::unsent;
 use super::context::Context;
 use super::doubles;
 use super::programs::Programs;
 use super::stage::{Play, Stage, Stop, Why};
+use super::state::Session;
 use super::unkept::Unkept;
-use crate::Event;
 use crate::commands::Command;
-use crate::driver::Driver;
-use crate::guard_link::GuardLink;
-use crate::job::{Job, Mode};
-use crate::{delays, external, tunnel};
 use netloom_figures::Snapshot;
 use netloom_guest::deputy::SLICE;
 use netloom_host::netlink::InterfaceCounters;
@@ -26,7 +21,13 @@ use netloom_judge::{
     Spent, SwitchRow, TunnelRow,
 };
 use netloom_lab::{Clock, End, NodeKind, Stack};
+use netloom_provision::Event;
+use netloom_provision::driver::Driver;
+use netloom_provision::guard_link::GuardLink;
+use netloom_provision::job::{Job, Mode};
+use netloom_provision::resources::describe;
 use netloom_results::{INTERVAL, SampleSettings, Sampler, page, plots};
+use netloom_simulate::write_measured;
 use netloom_units::Instant;
 use std::collections::BTreeMap;
 
@@ -135,7 +136,7 @@ impl Session<'_> {
         report.duration_ns = last.at.since(play.zero).as_nanos();
         report.pipes = pipe_rows(names, pipes, &play.first, last);
         let routers = self.context.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
-        unkept.keep(delays::write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last))?;
+        unkept.keep(write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last))?;
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, last.at, &last.switches);
@@ -201,8 +202,7 @@ impl Session<'_> {
                 .chain(self.joined_links())
                 .chain(cut_short)
                 .chain(self.context.job.machine.clone())
-                .chain(external::note(&self.context.job.plan))
-                .chain(tunnel::note(&self.context.job.plan, &last.engine.tunnels))
+                .chain(describe(&self.context.job.plan, &last.engine.tunnels))
                 .chain(slow_receivers(self.context.links.names(), &last.engine))
                 .chain(self.not_repeatable())
                 .collect(),

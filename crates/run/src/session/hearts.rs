@@ -1,9 +1,9 @@
 //! Whether kernels stood still while the lab was played. In virtual time that makes no difference: lab time waits for them.
 
-use crate::assemble::shares::pause;
 use netloom_guest::node::{Pulse, Pump};
 use netloom_judge::verdict::Standstill;
 use netloom_lab::Plan;
+use netloom_provision::cpu_shares::pause;
 use std::time::{Duration, Instant};
 
 /// Kernels are asked for a heartbeat twice within what they may stand still, so that a standstill of one and a half times

@@ -2,14 +2,15 @@
 
 use super::context::Context;
 use super::programs::Programs;
-use crate::driver::Driver;
-use crate::job::{Job, Mode};
-use crate::refusal;
-use crate::virtual_time::TcpSampling;
 use netloom_host::measure::{Finding, MeasureConfig, SampleStream, TcpLog, columns, system_columns};
 use netloom_judge::expectations::{NodeWatch, TcpSeen, TcpWatch};
 use netloom_judge::{NodeSampleReport, RunError, TcpReport};
-use netloom_lab::{Clock, Plan, Subject, TcpPart, Term};
+use netloom_lab::Plan;
+use netloom_provision::driver::Driver;
+use netloom_provision::job::Job;
+use netloom_provision::measure::{by_kernel, of_node, wants_owners};
+use netloom_provision::refusal;
+use netloom_provision::virtual_time::TcpSampling;
 use netloom_results::{NodeTable, TcpTable};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -38,26 +39,6 @@ struct Files {
 pub(super) struct Watch {
     pub(super) tcp: TcpWatch,
     pub(super) nodes: NodeWatch,
-}
-
-/// What the first process of the node at this place is to measure. A lab that is up may stay for days, and nothing is.
-pub(crate) fn of_node(job: &Job, place: usize) -> Option<MeasureConfig> {
-    let measure = &job.plan.nodes[place].measure;
-    let [tcp_ns, node_ns] = [measure.tcp, measure.node].map(|step| step.map(Duration::as_nanos));
-    let tcp_ns = tcp_ns.filter(|_| !job.kernel_samples);
-    let is_wanted = job.mode == Mode::Run && (tcp_ns.is_some() || node_ns.is_some());
-    let reads_clock = job.plan.clock != Clock::Virtual;
-    is_wanted.then(|| MeasureConfig { tcp_ns, node_ns, reads_clock, owners: wants_owners(&job.plan) })
-}
-
-/// How often its kernel is to hand over the state of its connections, which shifts nothing in virtual time.
-fn by_kernel(job: &Job, place: usize) -> Option<Duration> {
-    job.plan.nodes[place].measure.tcp.filter(|_| job.kernel_samples && job.mode == Mode::Run)
-}
-
-/// Whether it matters which program has a connection.
-fn wants_owners(plan: &Plan) -> bool {
-    plan.terms().any(|term: &Term| matches!(term.subject, Subject::Tcp { part: TcpPart::Command(_), .. }))
 }
 
 impl Watch {

@@ -18,23 +18,13 @@ mod sampling;
 mod so_far;
 mod sources;
 mod stage;
+mod state;
 mod stops;
+mod tasks;
 mod timeline;
 mod unkept;
 
-use crate::Event;
-use crate::accounts::Accounts;
-use crate::assemble::shares;
 use crate::commands::Command;
-use crate::driver::Driver;
-use crate::exposed::Ways;
-use crate::guard_link::{FromGuard, GuardLink};
-use crate::hosts::HostsFiles;
-use crate::job::{Job, Mode};
-use crate::links::Links;
-use crate::node::LabNode;
-use crate::recording::Recording;
-use crate::virtual_time::{EndOfTime, IMPATIENCE};
 use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
 use context::Context;
@@ -42,24 +32,29 @@ use exercise::Exercise;
 use hearts::Hearts;
 use interventions::Interventions;
 use measuring::Measuring;
-pub(crate) use measuring::of_node as measured_in;
 use netloom_control::Server;
 use netloom_figures::Snapshot;
-use netloom_guest::node::Pump;
-use netloom_host::processors::Claim;
 use netloom_host::runtime::note_ending;
-use netloom_host::signals::Signals;
 use netloom_judge::expectations::{Look, Watches};
 use netloom_judge::measure::marks;
 use netloom_judge::{Punctuality, RunError, Spent};
+use netloom_provision::Event;
+use netloom_provision::accounts::Accounts;
+use netloom_provision::assemble::Parts;
+use netloom_provision::cpu_shares::throttling;
+use netloom_provision::driver::Driver;
+use netloom_provision::guard_link::{FromGuard, GuardLink};
+use netloom_provision::job::{Job, Mode};
+use netloom_provision::virtual_time::{EndOfTime, IMPATIENCE};
 use netloom_results::EventLog;
 use netloom_units::{Duration, Instant};
 use programs::{Programs, Purpose};
 use requests::{Requests, longest_end};
 use serde_json::json;
-use so_far::Known;
 use sources::Source;
 use stage::{Play, Stage, Stop, Why};
+pub(crate) use state::Session;
+use state::{Known, Silence};
 use std::collections::BTreeMap;
 use timeline::{Due, Item, Timeline};
 
@@ -70,62 +65,10 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 /// A lab in virtual time in which nothing has happened for so long, and to which nothing more is to be done, waits for ever.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// The life of a lab. What its programs do is with [`Programs`], what its clients ask with [`Requests`], and what both need to
-/// know with [`Context`].
-pub(crate) struct Session<'a> {
-    requests: Requests,
-    context: Context<'a>,
-    programs: Programs,
-    guard_is_gone: bool,
-    signals: Signals,
-    recording: Recording,
-    timeline: Timeline,
-    /// Changes of links that are due and that the driver is not known to have come to.
-    awaited: Vec<Due>,
-    carriers: Carriers,
-    /// What was measured at the beginnings and ends of windows, by nanoseconds after time zero.
-    windows: BTreeMap<Duration, Look>,
-    watches: Watches,
-    exercise: Exercise,
-    known: Known,
-    silence: Silence,
-    measuring: Measuring,
-    /// Behind the nodes, which speak to their kernels through it.
-    hearts: Hearts,
-    _claims: Vec<Claim>,
-}
-
-/// Since when nothing has happened in a lab: no packet, and no command that ended.
-#[derive(Default)]
-struct Silence {
-    since: Instant,
-    packets: u64,
-    commands_ended: usize,
-}
-
-/// What the lab was made of before it began.
-pub(crate) struct Parts {
-    pub(crate) nodes: Vec<Box<dyn LabNode>>,
-    pub(crate) links: Links,
-    /// What is written down of its packets.
-    pub(crate) recording: Recording,
-    pub(crate) server: Server,
-    pub(crate) signals: Signals,
-    pub(crate) notes: Vec<String>,
-    /// What serves the agents of kernels, in real and dilated time.
-    pub(crate) pump: Option<Pump>,
-    /// That no other lab's engine stays where this one does.
-    pub(crate) claims: Vec<Claim>,
-    /// What names mean in nodes, where that differs.
-    pub(crate) hosts: HostsFiles,
-    /// The ways from this machine into nodes.
-    pub(crate) ways: Ways,
-}
-
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
-    pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, events: EventLog) -> Self {
-        let Parts { nodes, links, recording, server, signals, notes, pump, claims, hosts, ways } = parts;
+    pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, server: Server, events: EventLog) -> Self {
+        let Parts { nodes, links, recording, signals, notes, pump, claims, hosts, ways } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &netloom_judge::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
             Mode::Up => Timeline::default(),
@@ -337,7 +280,7 @@ impl<'a> Session<'a> {
     /// What the machine has spent on the lab so far.
     fn accounts(&self, snapshot: &Snapshot) -> Accounts {
         let nodes = self.programs.nodes.iter().map(|node| node.processor_use()).collect();
-        let shares = shares::throttling(self.context.job);
+        let shares = throttling(self.context.job);
         Accounts::now(&snapshot.engine, nodes, shares, self.context.links.driver().statistics())
     }
 

@@ -3,93 +3,42 @@
 
 mod churn;
 mod collect;
+mod launch;
 mod order;
 mod processes;
 mod returning;
 mod services;
+mod state;
 mod stops;
 mod ways;
 
 use super::context::Context;
 use super::stage::Stage;
 use crate::commands::readiness::Readiness;
-use crate::commands::{Command, Ending, argv, commands_of};
-use crate::driver::Driver;
-use crate::environment;
-use crate::exposed::Ways;
-use crate::hosts::HostsFiles;
-use crate::kernels::folder_in;
-use crate::node::{Begun, LabNode};
-use collect::Pack;
+use crate::commands::{Ending, argv, commands_of};
 pub(super) use collect::longest as longest_packing;
+pub(super) use launch::Launch;
+use launch::null;
 use netloom_control::ClientId;
-use netloom_host::node::{NodeError, NodeEvent, Spawn, SpawnError};
+use netloom_host::node::{NodeError, NodeEvent, SpawnError};
 use netloom_judge::{Kind, RunError};
 use netloom_lab::{NodeKey, Plan, RunCommand};
+use netloom_provision::driver::Driver;
+use netloom_provision::environment;
+use netloom_provision::exposed::Ways;
+use netloom_provision::hosts::HostsFiles;
+use netloom_provision::kernels::folder_in;
+use netloom_provision::node::{Begun, LabNode};
 use netloom_units::{Duration, Instant};
 pub(super) use processes::Purpose;
 use processes::{DueSignal, ProcessKey, Processes};
 use serde_json::json;
+pub(super) use state::Programs;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::{PipeReader, PipeWriter, pipe};
+use std::io::pipe;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-
-/// See the module.
-pub(super) struct Programs {
-    pub(super) nodes: Vec<Box<dyn LabNode>>,
-    /// The nodes that have died.
-    pub(super) gone: BTreeSet<usize>,
-    pub(super) commands: Vec<Command>,
-    /// In what order they are asked to end.
-    ranks: Vec<(Option<Duration>, usize)>,
-    /// Those that wait for others, by their numbers.
-    pub(super) waiting: Vec<usize>,
-    pub(super) processes: Processes,
-    /// The entries of the timeline that have started processes: by node, and the process's number in it.
-    pub(super) owners: BTreeMap<(usize, u64), usize>,
-    /// The same by the session that a node's own kernel knows.
-    pub(super) sessions: BTreeMap<(usize, u64), usize>,
-    /// The clients whose programs have ended and who have not heard of it, with the exit codes.
-    ended_for: Vec<(ClientId, i32)>,
-    /// The nodes that have stopped, or are about to stop or start.
-    changing: BTreeMap<usize, stops::Change>,
-    /// The clients whose nodes have done so, or could not, and who have not heard of it.
-    changed_for: Vec<(ClientId, returning::Changed)>,
-    /// The nodes that run again, and what starts with them.
-    returning: Vec<returning::Returning>,
-    /// What was to start in nodes that are about to stop.
-    deferred: BTreeSet<usize>,
-    /// What nodes pack at the end; none before.
-    packs: Option<Vec<Pack>>,
-    /// What names mean in nodes.
-    hosts: HostsFiles,
-    /// The ways from this machine into nodes.
-    pub(super) ways: Ways,
-    /// Both ends of a pipe into which nobody writes.
-    silence: Option<(PipeReader, PipeWriter)>,
-}
-
-/// What a program is started with.
-pub(super) struct Launch {
-    pub(super) node: usize,
-    pub(super) argv: Vec<OsString>,
-    pub(super) env: Vec<(OsString, OsString)>,
-    pub(super) cwd: PathBuf,
-    pub(super) stdio: [OwnedFd; 3],
-    pub(super) terminal: bool,
-    pub(super) user: Option<String>,
-}
-
-impl From<Launch> for Spawn {
-    fn from(launch: Launch) -> Self {
-        let Launch { argv, env, cwd, stdio: [stdin, stdout, stderr], terminal, user, .. } = launch;
-        Self { argv, env, clear_env: true, cwd: Some(cwd), stdin, stdout, stderr, tty: terminal, user }
-    }
-}
 
 impl Programs {
     /// Those of a lab whose programs have not been started.
@@ -491,10 +440,4 @@ impl Programs {
 /// Whether a node has answered that it cannot start a program, rather than not at all.
 fn says_no(error: &SpawnError) -> bool {
     !matches!(error, SpawnError::Node(NodeError::Gone { .. } | NodeError::Kernel { .. }))
-}
-
-/// Programs of the timeline read from nowhere.
-pub(super) fn null() -> Result<OwnedFd, RunError> {
-    let null = File::options().read(true).write(true).open("/dev/null");
-    null.map(OwnedFd::from).map_err(|error| RunError::Machine(format!("opening /dev/null: {error}")))
 }

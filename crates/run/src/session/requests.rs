@@ -4,9 +4,14 @@ mod consoles;
 mod events;
 mod exec;
 mod heals;
+mod hold;
+mod outcome;
 mod place;
+mod refusals;
 mod set;
 mod sockets;
+mod state;
+mod stats;
 mod time;
 mod topology;
 mod watch;
@@ -15,55 +20,22 @@ use super::carriers::Carriers;
 use super::context::Context;
 use super::programs::{Programs, Purpose, longest_packing};
 use super::stops;
-use crate::driver::Driver;
-use crate::exposed::ways_into;
-use crate::links::Links;
 use events::Subscriptions;
 use exec::{execute, signal};
 use heals::Heals;
+use hold::Hold;
 use netloom_control::{ClientId, Incoming, LabInfo, NodeInfo, NodeName, Refused, Reply, Request, Server, greet};
-use netloom_fabric::TapId;
+use netloom_judge::RunError;
 use netloom_judge::expectations::Tasks;
-use netloom_judge::{ExitCode, RunError};
-use netloom_lab::Plan;
-use netloom_results::capture::LiveCapture;
+use netloom_provision::driver::Driver;
+use netloom_provision::exposed::ways_into;
 use netloom_units::Instant;
+pub(super) use outcome::{Outcome, Told};
 pub(super) use place::Place;
+use refusals::{Refusal, find_node};
 use set::change;
+pub(super) use state::Requests;
 use std::collections::BTreeMap;
-use time::Hold;
-
-/// Why a request is refused: the client's exit code, and a text.
-type Refusal = (ExitCode, String);
-
-/// The clients of a lab that is up.
-pub(super) struct Requests {
-    server: Server,
-    /// What clients watch.
-    watched: BTreeMap<ClientId, (LiveCapture, TapId)>,
-    subscriptions: Subscriptions,
-    hold: Hold,
-    /// When what they have cut for so long is restored.
-    heals: Heals,
-}
-
-/// What follows from a request for the lab as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The lab goes on.
-    GoesOn,
-    /// The lab is to end.
-    Ends,
-    /// The client waits for what all of the lab has to be asked for.
-    Tells(Told),
-}
-
-/// What all of the lab has to be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
-    /// What speaks against it so far.
-    Verdict,
-}
 
 impl Requests {
     /// Those that come to `server`. In virtual time, `is_paused` labs stand at time zero until a client lets them go on.
@@ -155,7 +127,7 @@ impl Requests {
             }
             Request::Pause => self.pause(true, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
-            Request::Stats => Reply::Stats(context.links.stats(&context.job.plan)?),
+            Request::Stats => Reply::Stats(stats::stats(&mut context.links, &context.job.plan)?),
             Request::Verdict => return Ok(Outcome::Tells(Told::Verdict)),
             Request::Restart(wanted) => {
                 let restarted = programs.restart(context, &wanted.name)?;
@@ -283,34 +255,6 @@ pub(super) fn longest_end(context: &Context<'_>, programs: &Programs) -> std::ti
     context.job.plan.clock.dilation().unwrap_or_default().to_real(lab)
 }
 
-fn find_node(plan: &Plan, name: &str) -> Result<usize, Refusal> {
-    let nodes = &plan.nodes;
-    nodes.iter().position(|node| node.name == name).ok_or_else(|| {
-        let names: Vec<&str> = nodes.iter().take(NAMES_LISTED).map(|node| node.name.as_str()).collect();
-        (ExitCode::NoSuchLab, format!("no node is called `{name}`: there are {}", names.join(", ")))
-    })
-}
-
-fn find_link(links: &Links, name: &str) -> Result<usize, Refusal> {
-    links.find(name).ok_or_else(|| {
-        let names: Vec<&str> = links.names().iter().take(NAMES_LISTED).map(|link| link.name.as_str()).collect();
-        (ExitCode::NoSuchLab, format!("no link is called `{name}`: there are {}", names.join(", ")))
-    })
-}
-
-/// The link with this name, of which clients want what only the engine can give them.
-fn find_link_in_engine(links: &Links, name: &str, wanted: &str) -> Result<usize, Refusal> {
-    let link = find_link(links, name)?;
-    if !links.names()[link].joined {
-        return Ok(link);
-    }
-    let message = format!(
-        "`{name}` is joined in the kernel, past the engine, and cannot be {wanted}: write `bypass: false` for it in the \
-         lab file and start the lab again"
-    );
-    Err((ExitCode::Usage, message))
-}
-
 /// What this lab offers its clients, as `hello` tells them.
 const CAPABILITIES: &[&str] = &[
     "capture",
@@ -331,9 +275,6 @@ const CAPABILITIES: &[&str] = &[
     "until_exit",
     "verdict",
 ];
-/// How many names a message lists.
-const NAMES_LISTED: usize = 20;
-
 fn refused((code, message): Refusal) -> Reply {
     Reply::Refused(Refused { code: code.number(), message, key: None })
 }

@@ -1,12 +1,12 @@
 //! Samples of pipes: the driver takes them at their instants, and the session writes them down.
 
-use super::Session;
 use super::context::Context;
 use super::stage::{Play, Stage};
-use crate::Event;
-use crate::job::{Job, Mode};
+use super::state::Session;
 use netloom_dataplane::{Appointment, Sampled, Sampling, Task};
 use netloom_judge::RunError;
+use netloom_provision::Event;
+use netloom_provision::job::{Job, Mode};
 use netloom_results::{INTERVAL, SampleSettings, Sampler};
 use netloom_units::Instant;
 

@@ -1,22 +1,18 @@
 //! What speaks against a run that goes on.
 
-use super::Session;
 use super::stage::Stage;
-use crate::job::Mode;
+use super::state::{Known, Session};
 use netloom_control::{PipeLateness, Refused, Reply, SoFar};
 use netloom_figures::Snapshot;
 use netloom_judge::expectations::so_far;
 use netloom_judge::measure::{engine_evidence, pipe_evidence};
 use netloom_judge::verdict::{Evidence, judge};
 use netloom_judge::{ExitCode, PortLoss, RunError, Spent, TunnelRow};
+use netloom_provision::job::Mode;
 use netloom_units::{Duration, Instant};
 
 /// It takes a look at everything, so that clients which ask more often get what was found before; lab time.
 const FRESH: Duration = Duration::from_millis(250);
-
-/// What was found last, and when.
-#[derive(Default)]
-pub(super) struct Known(Option<(Instant, SoFar)>);
 
 impl Session<'_> {
     /// The verdict as it would be now.

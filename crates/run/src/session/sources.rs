@@ -1,12 +1,12 @@
 //! Everything that the lab's main loop waits for.
 
-use super::Session;
 use super::requests::{Outcome, Told};
-use crate::driver::Driver;
-use crate::job::Mode;
-use crate::virtual_time::{Played, VirtualTime};
+use super::state::Session;
 use netloom_control::{Awaited, ClientId};
 use netloom_judge::RunError;
+use netloom_provision::driver::Driver;
+use netloom_provision::job::Mode;
+use netloom_provision::virtual_time::{Played, VirtualTime};
 use netloom_units::Instant;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};

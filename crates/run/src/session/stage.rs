@@ -1,9 +1,9 @@
 //! How far a lab is, and what belongs to each part of its life.
 
-use crate::accounts::Accounts;
 use netloom_figures::Snapshot;
 use netloom_judge::measure::Mark;
 use netloom_judge::{RunError, Spent};
+use netloom_provision::accounts::Accounts;
 use netloom_results::Sampler;
 use netloom_units::Instant;
 use std::fmt;

@@ -5,10 +5,10 @@
 //! flapping, so that no other cause restores the link. The node's programs end, then its agent takes the network
 //! down; bringing it up again executes the same steps as at first.
 
-use super::Session;
 use super::carriers::{Carriers, has_carriers};
 use super::context::Context;
 use super::programs::Programs;
+use super::state::Session;
 use super::timeline::Item;
 use netloom_control::ClientId;
 use netloom_host::node::NodeError;

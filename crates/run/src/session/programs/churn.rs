@@ -1,7 +1,7 @@
 //! Programs that the timeline ends, holds, and starts again.
 
-use super::Programs;
 use super::processes::Purpose;
+use super::state::Programs;
 use crate::commands::Command;
 use crate::session::context::Context;
 use crate::session::stage::Stage;

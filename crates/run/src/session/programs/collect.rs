@@ -3,15 +3,16 @@
 //! Once all programs have ended, each node packs them, by a program of Netloom's own whose standard output goes to a file: so
 //! they leave a namespace and a kernel of its own in the same way.
 
+use super::launch::{Launch, null};
 use super::processes::Purpose;
-use super::{Launch, Programs, null};
+use super::state::{End, Pack, Programs};
 use crate::commands::Ending;
-use crate::files::archive_of;
-use crate::job::Job;
 use crate::session::context::Context;
 use netloom_host::archive::unpack_plainly;
 use netloom_judge::RunError;
 use netloom_lab::{FilePlan, NodePlan};
+use netloom_provision::files::archive_of;
+use netloom_provision::job::Job;
 use netloom_units::Duration;
 use serde_json::json;
 use std::ffi::OsString;
@@ -28,26 +29,6 @@ const LONGEST: Duration = Duration::from_secs(300);
 
 /// How many notes about one node are passed on; its log has all of them.
 const MOST_NOTES: usize = 5;
-
-/// Something that a node packs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pack {
-    node: usize,
-    /// What the program is told.
-    words: Vec<OsString>,
-    /// Where the archive is written.
-    archive: PathBuf,
-    /// What it is for.
-    end: End,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum End {
-    /// Its files go into this folder of the results.
-    Collected(PathBuf),
-    /// It becomes this file, which the next run reads.
-    Kept(PathBuf),
-}
 
 impl Programs {
     /// Begins to pack when all programs have ended; whether there is something to wait for. It is done once.

@@ -1,8 +1,8 @@
 //! In what order programs are asked to end: what is no service first, then the service that was started last, and what others wait for after
 //! these.
 
-use super::Programs;
 use super::processes::Purpose;
+use super::state::Programs;
 use crate::commands::Command;
 use crate::session::context::Context;
 use crate::session::stage::Stage;

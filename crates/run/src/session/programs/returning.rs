@@ -1,20 +1,8 @@
 //! Clients that wait for what starts with a node: its setup and its services.
 
-use super::Programs;
+use super::state::{Programs, Returning};
 use netloom_control::ClientId;
 use netloom_judge::{ExitCode, RunError};
-
-/// What a client is told of a node that it wanted to stop or start: why it is not so, if it is not.
-pub(crate) type Changed = Result<(), (ExitCode, String)>;
-
-/// A node that runs again, and what starts with it.
-#[derive(Debug)]
-pub(crate) struct Returning {
-    node: usize,
-    /// The commands that have not succeeded yet.
-    awaited: Vec<usize>,
-    clients: Vec<ClientId>,
-}
 
 impl Programs {
     /// These clients are told when these commands, which start with their node, have succeeded, or that one has not.

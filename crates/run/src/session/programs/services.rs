@@ -1,16 +1,17 @@
 //! Whether services are ready for others.
 
+use super::launch::{Launch, null};
 use super::processes::Purpose;
-use super::{Launch, Programs, null};
+use super::state::Programs;
 use crate::commands::readiness::{Readiness, Step, condition};
 use crate::commands::{Command, argv};
-use crate::environment;
-use crate::job::Mode;
 use crate::session::context::Context;
 use crate::session::stage::Stage;
 use netloom_host::node::Transport;
 use netloom_judge::RunError;
 use netloom_lab::{Ready, ReadyWhen};
+use netloom_provision::environment;
+use netloom_provision::job::Mode;
 use serde_json::json;
 use std::ffi::OsString;
 

@@ -4,8 +4,7 @@
 //! configured it first does so again, and when its addresses can be used, its setup and its services begin as at the beginning of the lab.
 //! Its links are no matter of this file.
 
-use super::Programs;
-use super::returning::Changed;
+use super::state::{Change, Changed, Programs, Step};
 use crate::session::context::Context;
 use crate::session::stage::Stage;
 use netloom_control::{ClientId, NodeState};
@@ -23,26 +22,6 @@ type Refusal = (ExitCode, String);
 const LOOK: Duration = Duration::from_millis(10);
 /// Its addresses can be used within milliseconds; programs start then at the latest.
 const SETTLES_WITHIN: Duration = Duration::from_secs(10);
-
-/// A node that is not as usual.
-#[derive(Debug)]
-pub(crate) struct Change {
-    step: Step,
-    /// When to look at it next; none if there is nothing to wait for.
-    next_look: Option<Instant>,
-    /// Who is told when it has stopped, or runs.
-    clients: Vec<ClientId>,
-}
-
-#[derive(Debug)]
-enum Step {
-    /// Its programs were asked to end, and those that still run then are killed.
-    Ending { kill_at: Instant, killed: bool },
-    /// It has stopped. What was to start in it meanwhile starts with it.
-    Stopped { awaited: BTreeSet<usize> },
-    /// Its network is there, and its addresses will soon be.
-    Starting { until: Instant, awaited: BTreeSet<usize> },
-}
 
 impl Programs {
     /// How a node is.

@@ -1,11 +1,12 @@
 //! Connections from this machine into nodes that programs in these go on with.
 
+use super::launch::{Launch, null};
 use super::processes::Purpose;
-use super::{Launch, Programs, null};
-use crate::exposed;
+use super::state::Programs;
 use crate::session::context::Context;
 use crate::session::stage::Stage;
 use netloom_judge::RunError;
+use netloom_provision::exposed;
 use netloom_units::Duration;
 
 /// How long such a program has to end when it is asked to: it has nothing to write down.

@@ -1,11 +1,13 @@
 //! The serial consoles of virtual machines.
 
-use super::{Outcome, Requests, find_node};
-use crate::job::Job;
+use super::outcome::Outcome;
+use super::refusals::find_node;
+use super::state::Requests;
 use crate::session::programs::Programs;
 use netloom_control::{ClientId, OpenConsole, Refused, Reply};
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::Stack;
+use netloom_provision::job::Job;
 use std::os::fd::OwnedFd;
 
 /// Where a console's log is, and where what is typed goes.

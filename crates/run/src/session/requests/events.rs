@@ -6,24 +6,30 @@
 //! piece, so that no number of clients keeps the lab waiting.
 
 mod connections;
+mod feeds;
 mod happened;
 mod output;
 mod pace;
 mod packets;
+mod packets_feed;
+mod tcp_feed;
 
-use super::Requests;
+use super::refusals::wrong;
+use super::state::Requests;
+use super::stats::stats;
 use crate::session::context::Context;
 use crate::session::programs::Programs;
-use connections::TcpFeed;
+pub(super) use feeds::Subscriptions;
+use feeds::{Feeds, StatsFeed};
 use happened::HappenedFeed;
-use netloom_control::{ClientId, Event, Id, Refused, Sample, Subscribe, Topic};
+use netloom_control::{ClientId, Event, Refused, Sample, Subscribe, Topic};
 use netloom_judge::RunError;
 use netloom_units::{Duration, Instant};
 use output::OutputFeed;
 use pace::Pace;
-use packets::PacketsFeed;
-use std::collections::BTreeMap;
+use packets_feed::PacketsFeed;
 use std::time;
+use tcp_feed::TcpFeed;
 
 /// Samples come no more often than this,
 const SHORTEST_STEP: Duration = Duration::from_millis(10);
@@ -31,91 +37,6 @@ const SHORTEST_STEP: Duration = Duration::from_millis(10);
 const STEP_PER_PIPE: Duration = Duration::from_micros(100);
 /// How long the clients of a lab that ends may take for the rest, in wall time.
 const FAREWELL: time::Duration = time::Duration::from_millis(100);
-
-/// See the module.
-#[derive(Debug, Default)]
-pub(super) struct Subscriptions {
-    clients: BTreeMap<ClientId, Feeds>,
-    /// Whom the last piece was for.
-    last: ClientId,
-    /// Whether somebody takes more at once.
-    more: bool,
-    /// How often kernels in virtual time are to hand over their connections, by nodes.
-    watched: BTreeMap<usize, Duration>,
-    /// Whether packets are picked.
-    picks_packets: bool,
-}
-
-/// What a client has subscribed to.
-#[derive(Debug, Default)]
-struct Feeds {
-    happened: Option<HappenedFeed>,
-    stats: Option<StatsFeed>,
-    tcp: Option<TcpFeed>,
-    packets: Option<PacketsFeed>,
-    output: Option<OutputFeed>,
-}
-
-#[derive(Debug)]
-struct StatsFeed {
-    id: Option<Id>,
-    pace: Pace,
-}
-
-impl Feeds {
-    fn has(&self, topic: Topic) -> bool {
-        match topic {
-            Topic::Lab => self.happened.is_some(),
-            Topic::Stats => self.stats.is_some(),
-            Topic::Tcp => self.tcp.is_some(),
-            Topic::Packets => self.packets.is_some(),
-            Topic::Output => self.output.is_some(),
-        }
-    }
-
-    /// Ends a subscription; its identifier.
-    fn end(&mut self, topic: Topic) -> Option<Id> {
-        match topic {
-            Topic::Lab => self.happened.take().and_then(|feed| feed.id),
-            Topic::Stats => self.stats.take().and_then(|feed| feed.id),
-            Topic::Tcp => self.tcp.take().and_then(|feed| feed.id),
-            Topic::Packets => self.packets.take().and_then(|feed| feed.id),
-            Topic::Output => self.output.take().and_then(|feed| feed.id),
-        }
-    }
-
-    /// When samples are due.
-    fn next_samples(&self) -> impl Iterator<Item = Instant> {
-        let paces = [
-            self.stats.as_ref().map(|feed| &feed.pace),
-            self.tcp.as_ref().map(|feed| &feed.pace),
-            self.packets.as_ref().map(|feed| &feed.pace),
-        ];
-        paces.into_iter().flatten().map(Pace::next)
-    }
-
-    /// Whether it is worth the while to ask for a piece.
-    fn has_news(&self, context: &Context<'_>, now: time::Instant) -> bool {
-        self.happened.as_ref().is_some_and(|feed| feed.has_news(&context.events))
-            || self.output.as_ref().is_some_and(|feed| feed.next_look() <= now)
-    }
-
-    /// The next piece of what is in files, with the identifier of its subscription; what happened comes before what was
-    /// written.
-    fn piece(&mut self, context: &Context<'_>, programs: &Programs) -> Option<(Option<Id>, Event)> {
-        let (topic, piece) = match (&mut self.happened, &mut self.output) {
-            (Some(feed), _) if feed.has_news(&context.events) => {
-                (Topic::Lab, feed.next().map(|event| (&feed.id, event)))
-            }
-            (_, Some(feed)) => (Topic::Output, feed.next(&programs.commands).map(|event| (&feed.id, event))),
-            _ => return None,
-        };
-        match piece {
-            Ok((id, event)) => Some((id.clone(), event?)),
-            Err(because) => Some((self.end(topic), Event::Ended { events: topic, because })),
-        }
-    }
-}
 
 impl Requests {
     /// A client wants to be told of something.
@@ -252,7 +173,7 @@ impl Requests {
         if clients.peek().is_none() {
             return;
         }
-        let stats = context.links.stats(&context.job.plan);
+        let stats = stats(&mut context.links, &context.job.plan);
         let since_zero_ns = context.zero().map(|zero| now.since(zero).as_nanos());
         for (client, feeds) in clients {
             let Some(feed) = &mut feeds.stats else { continue };
@@ -299,10 +220,6 @@ fn step(wanted: &Subscribe, pipes: usize) -> Result<Duration, Refused> {
     let message =
         format!("`every_ns`: {every} is too short a step: with {pipes} pipes, this lab takes {shortest} and above");
     Err(wrong("every_ns", message))
-}
-
-fn wrong(key: &str, message: String) -> Refused {
-    Refused { key: Some(key.to_owned()), ..Refused::usage(message) }
 }
 
 #[cfg(test)]

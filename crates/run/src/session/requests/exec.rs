@@ -1,15 +1,15 @@
 //! Programs that clients start in nodes.
 
-use super::{Refusal, find_node};
-use crate::environment;
-use crate::images::without_personal;
-use crate::kernels::folder_in;
+use super::refusals::{Refusal, find_node};
 use crate::session::context::Context;
 use crate::session::programs::{Launch, Programs, Purpose};
-use crate::vms;
 use netloom_control::{ClientId, Exec, SignalProgram};
 use netloom_judge::ExitCode;
 use netloom_lab::Stack;
+use netloom_provision::environment;
+use netloom_provision::images::without_personal;
+use netloom_provision::kernels::folder_in;
+use netloom_provision::vms;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 

@@ -1,11 +1,11 @@
 //! Cuts by hand that are to last so long: the lab restores what was cut when that time of its own has passed, whether or not whoever has cut it is still there.
 
 use super::place::{Place, State, note_state};
-use crate::links::Links;
 use crate::session::carriers::{Carriers, has_carriers};
 use crate::session::context::Context;
 use crate::session::programs::Programs;
 use netloom_judge::{PipePlace, RunError};
+use netloom_provision::links::Links;
 use netloom_units::Instant;
 
 /// See the module.

@@ -1,11 +1,11 @@
 //! A link or a part of it, as clients name it, and its state.
 
-use super::Refusal;
-use crate::links::Links;
+use super::refusals::Refusal;
 use crate::session::carriers::has_carriers;
 use crate::session::context::Context;
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::Direction;
+use netloom_provision::links::Links;
 use serde_json::{Value, json};
 
 /// Cuts a link, or a part of it, or restores it.
@@ -28,14 +28,14 @@ pub(super) fn note_state(context: &mut Context<'_>, place: &Place, state: State)
 
 /// A link, a direction of it, or a further pipe.
 #[derive(Clone, Debug)]
-pub(in crate::session) struct Place {
-    pub(in crate::session) link: usize,
+pub(crate) struct Place {
+    pub(crate) link: usize,
     pub(super) direction: Option<Direction>,
     pub(super) pipe: Option<String>,
 }
 
 impl Place {
-    pub(in crate::session) fn new(link: usize, direction: Option<Direction>, pipe: Option<String>) -> Self {
+    pub(crate) fn new(link: usize, direction: Option<Direction>, pipe: Option<String>) -> Self {
         Self { link, direction, pipe }
     }
 
@@ -45,14 +45,14 @@ impl Place {
     }
 
     /// For people, with the link's name.
-    pub(in crate::session) fn text(&self, link: &str) -> String {
+    pub(crate) fn text(&self, link: &str) -> String {
         let direction = self.direction.map_or_else(String::new, |direction| format!(" {direction}"));
         let pipe = self.pipe.as_ref().map_or_else(String::new, |pipe| format!(" {pipe}"));
         format!("{link}{direction}{pipe}")
     }
 
     /// `more`, with the place in front.
-    pub(in crate::session) fn details(&self, link: &str, mut more: Value) -> Value {
+    pub(crate) fn details(&self, link: &str, mut more: Value) -> Value {
         more["link"] = link.into();
         more["direction"] = self.direction.map(|direction| direction.to_string()).into();
         more["pipe"] = self.pipe.as_deref().into();

@@ -2,8 +2,7 @@
 
 use super::heals::Heals;
 use super::place::{Place, State, direction, set_link_state};
-use super::{Refusal, find_link_in_engine};
-use crate::links::Links;
+use super::refusals::{Refusal, find_link_in_engine};
 use crate::session::carriers::{Carriers, has_carriers};
 use crate::session::context::Context;
 use crate::session::programs::Programs;
@@ -11,6 +10,7 @@ use netloom_control::Set;
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::{Dialect, parse_change, parse_cut};
 use netloom_link::PipeChange;
+use netloom_provision::links::Links;
 use netloom_units::{Bytes, Duration};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 //! The node's agent, which is in the right namespace, opens the socket (`netloom_host::node`) and passes its
 //! descriptor on to the lab process, and from there to the client. The agent never waits for the network.
 
-use super::find_node;
+use super::refusals::find_node;
 use crate::session::programs::Programs;
 use netloom_control::{Family, OpenSocket, Refused, SocketType};
 use netloom_host::node::{SocketConfig, SocketFamily, SocketKind};

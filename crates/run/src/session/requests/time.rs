@@ -4,48 +4,18 @@
 //! The scheduler is let run to the next wake of the session or to where a client wants it, whichever comes first. A
 //! step is answered when nothing is left to be served at its last instant.
 
-use super::{Requests, topology};
-use crate::driver::Driver;
+use super::hold::Step;
+use super::state::Requests;
+use super::topology;
 use crate::session::context::Context;
 use crate::session::stage::Stage;
 use netloom_control::{Advance, ClientId, Now, Refused, Reply};
 use netloom_judge::ExitCode;
+use netloom_provision::driver::Driver;
 use netloom_units::{Duration, Instant};
-use std::collections::BTreeMap;
 
 /// Time goes no further: the scheduler never comes to [`Instant::MAX`].
 const END: Instant = Instant::from_nanos(u64::MAX - 1);
-
-/// See the module.
-#[derive(Debug)]
-pub(super) struct Hold {
-    is_paused: bool,
-    /// Who lets time go on until when; then it is held.
-    advance: Option<Step>,
-    /// The clients whose time has come, and who are told so when they have been told of what happened until then.
-    arrived: BTreeMap<ClientId, Now>,
-}
-
-/// A step of lab time that a client waits for.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    client: ClientId,
-    until: Instant,
-    /// Whether it ends with the program of the client's connection.
-    until_exit: bool,
-}
-
-impl Hold {
-    pub(super) fn new(is_paused: bool) -> Self {
-        Self { is_paused, advance: None, arrived: BTreeMap::new() }
-    }
-
-    /// A client has gone: nobody waits for its time any more.
-    pub(super) fn forget(&mut self, client: ClientId) {
-        self.advance = self.advance.take().filter(|step| step.client != client);
-        self.arrived.remove(&client);
-    }
-}
 
 impl Requests {
     /// How far lab time may go on; none: as far as anything happens. Clients hold only what plays.

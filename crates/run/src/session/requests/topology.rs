@@ -1,10 +1,10 @@
 //! What is there and what is in force in a lab, for clients that draw it.
 
-use crate::driver::Driver;
 use crate::session::context::Context;
 use crate::session::programs::Programs;
 use netloom_control::{End, ExposedPort, Interface, Link, Node, NodeState, Now, Pipe, Topology};
 use netloom_lab::{InterfacePlan, LinkPlan, NodePlan, Plan, mac_text, settings_of};
+use netloom_provision::driver::Driver;
 use netloom_units::{Dilation, Duration};
 
 /// The network as it is now.

@@ -1,7 +1,8 @@
 //! Captures that clients of the control socket watch.
 
 use super::place::direction;
-use super::{Refusal, Requests, find_link_in_engine};
+use super::refusals::{Refusal, find_link_in_engine};
+use super::state::Requests;
 use crate::session::context::Context;
 use netloom_control::{Capture, ClientId};
 use netloom_judge::{ExitCode, RunError};

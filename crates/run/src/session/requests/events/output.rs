@@ -1,8 +1,8 @@
 //! What commands and services write, out of their logs.
 
 use crate::commands::Command;
-use crate::job::Job;
 use netloom_control::{Event, Id, Output, Refused, Stream, Subscribe};
+use netloom_provision::job::Job;
 use netloom_results::{Follow, Unfinished};
 use std::time::{Duration, Instant};
 

@@ -3,18 +3,16 @@
 //! Packets are picked while somebody wants to know, by the step that the number of pipes allows. What has become of them is fetched
 //! when somebody is due to be told, and kept for each client until it takes it, as far as there is room.
 
-use super::pace::Pace;
-use super::{Feeds, Requests};
-use crate::links::Links;
 use crate::session::context::Context;
-use netloom_control::{Event, Id, PacketDrop, PacketFlow, PacketRecord, PacketSample, Topic};
+use crate::session::requests::state::Requests;
+use netloom_control::{Event, PacketDrop, PacketFlow, PacketRecord, Topic};
 use netloom_judge::RunError;
 use netloom_lab::write_protocol;
 use netloom_link::{SampledPacket, SampledPackets, Sent};
 use netloom_packet::Flow;
+use netloom_provision::links::Links;
 use netloom_results::journal::cause_name;
 use netloom_units::{Duration, Instant};
-use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 /// Each pipe picks packets that are at least so far apart in lab time,
@@ -22,51 +20,9 @@ const SHORTEST_STEP: Duration = Duration::from_millis(20);
 /// and, with many pipes, so far for each of them: of all together there are 4,000 in a second at most, as a pipe picks packets that it
 /// drops at once apart from the others.
 const STEP_PER_PIPE: Duration = Duration::from_micros(500);
-/// So many records wait for a client: the newest.
-const MOST_WAITING: usize = 4_096;
-
 /// How far apart packets are that a pipe picks in a lab with so many.
 fn picking_step(pipes: usize) -> Duration {
     SHORTEST_STEP.max(STEP_PER_PIPE * pipes as u64)
-}
-
-/// Those for one client.
-#[derive(Debug)]
-pub(super) struct PacketsFeed {
-    pub(super) id: Option<Id>,
-    pub(super) pace: Pace,
-    waiting: VecDeque<PacketRecord>,
-    /// How many have found no room since the last time.
-    lost: u64,
-}
-
-impl PacketsFeed {
-    pub(super) fn new(id: Option<Id>, pace: Pace) -> Self {
-        Self { id, pace, waiting: VecDeque::new(), lost: 0 }
-    }
-
-    /// Keeps these for the client.
-    fn put(&mut self, records: &[PacketRecord], lost: u64) {
-        self.lost += lost;
-        self.waiting.extend(records.iter().cloned());
-        let surplus = self.waiting.len().saturating_sub(MOST_WAITING);
-        self.waiting.drain(..surplus);
-        self.lost += surplus as u64;
-    }
-
-    /// If it is due, what the client is told as it `is_clear`; else that waits for the next time.
-    fn take_due(&mut self, now: Instant, zero: Option<Instant>, is_clear: bool) -> Option<PacketSample> {
-        if !self.pace.is_due(now) {
-            return None;
-        }
-        self.pace.step(now, is_clear)?;
-        Some(PacketSample {
-            at_ns: now.as_nanos(),
-            since_zero_ns: zero.map(|zero| now.since(zero).as_nanos()),
-            lost: std::mem::take(&mut self.lost),
-            packets: std::mem::take(&mut self.waiting).into(),
-        })
-    }
 }
 
 impl Requests {
@@ -83,8 +39,8 @@ impl Requests {
     /// If somebody is due to be told of packets, what has become of them is fetched for all.
     pub(super) fn tell_of_packets(&mut self, context: &mut Context<'_>) {
         let begun = context.links.now();
-        let is_due = |feeds: &Feeds| feeds.packets.as_ref().is_some_and(|feed| feed.pace.is_due(begun));
-        if !self.subscriptions.clients.values().any(is_due) {
+        let mut packet_feeds = self.subscriptions.clients.values().filter_map(|feeds| feeds.packets.as_ref());
+        if !packet_feeds.any(|feed| feed.pace.is_due(begun)) {
             return;
         }
         let fetched = fetch(&mut context.links);
@@ -164,25 +120,6 @@ mod tests {
             let second = Duration::from_secs(1).as_nanos();
             assert!(2 * pipes as u64 * second / picking_step(pipes).as_nanos() <= 4_000, "{pipes}");
         }
-    }
-
-    #[test]
-    fn a_client_is_told_when_it_is_due_and_keeps_the_newest_until_it_takes_them() {
-        let mut feed = PacketsFeed::new(None, Pace::new(Duration::from_millis(100), ms(50)));
-        let one = |packet: u64| PacketRecord { packet, ..PacketRecord::default() };
-        feed.put(&[one(1)], 2);
-        assert_eq!(feed.take_due(ms(49), None, true), None);
-        let first = feed.take_due(ms(60), Some(ms(10)), true).unwrap();
-        assert_eq!((first.at_ns, first.since_zero_ns, first.lost), (60_000_000, Some(50_000_000), 2));
-        assert_eq!((first.packets, feed.pace.next()), (vec![one(1)], ms(150)));
-        // It does not read for a while.
-        let many: Vec<PacketRecord> = (0..3_000).map(one).collect();
-        feed.put(&many, 0);
-        assert_eq!(feed.take_due(ms(400), None, false), None);
-        feed.put(&many, 1);
-        let next = feed.take_due(ms(450), None, true).unwrap();
-        assert_eq!((next.packets.len(), next.lost, next.packets[0].packet), (4_096, 6_000 - 4_096 + 1, 1_904));
-        assert_eq!(feed.take_due(ms(550), None, true).unwrap().lost, 0);
     }
 
     #[test]

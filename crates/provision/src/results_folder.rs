@@ -1,0 +1,94 @@
+//! The beginning of a results folder: where it comes from, and of what. The plan follows, which is long in a large lab.
+
+use crate::RunRequest;
+use crate::environment::{CONSTANT, inherited};
+use crate::preflight::programs_here;
+use crate::shards::Sharing;
+use netloom_guest::kernel::Kernel;
+use netloom_image::Hashing;
+use netloom_judge::RunError;
+use netloom_lab::{Clock, Plan};
+use netloom_results::{Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin};
+use netloom_vm::{Acceleration, Qemu};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Provenance comes first, then the lab file word for word and the files that it names. The
+/// `clock` is the one that is really used, and `kernel` is what kernel nodes run on, `qemu` what virtual machines do; `mode` is the command that was given.
+pub fn results_folder(
+    request: &RunRequest,
+    mode: &'static str,
+    clock: Clock,
+    kernel: Option<Kernel>,
+    (qemu, images): (Option<&Qemu>, BTreeMap<String, ImageOrigin>),
+) -> Result<Folder, RunError> {
+    let started = SystemTime::now();
+    let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
+    let folder = Folder::create(results, &plan.name, started)?;
+    let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &plan.files)?;
+    let origin = Origin {
+        mode,
+        lab: plan.name.clone(),
+        lab_file: absolute(lab_file),
+        seed: plan.seed.get(),
+        clock,
+        on_spin: plan.on_spin,
+        environment: &CONSTANT,
+        inherited: inherited(plan),
+        node_kernel: kernel.map(node_kernel),
+        qemu: qemu.map(qemu_origin),
+        images,
+        programs: programs(plan),
+        precision: plan.precision.name(),
+        shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
+        command_line: command_line.clone(),
+        files: files.clone(),
+        started,
+    };
+    folder.write_json("provenance.json", &Provenance::gather(&origin))?;
+    folder.write("lab.yaml", lab_text)?;
+    folder.keep(lab_file, lab_text, &files)?;
+    folder.write("hosts", plan.hosts(&[]))?;
+    Ok(folder)
+}
+
+fn qemu_origin(qemu: &Qemu) -> QemuOrigin {
+    let why = match &qemu.acceleration {
+        Acceleration::Kvm | Acceleration::SlowedKvm { .. } => None,
+        Acceleration::Tcg(why) => Some(why.clone()),
+    };
+    QemuOrigin {
+        path: qemu.program.clone(),
+        version: qemu.version.clone(),
+        accelerator: qemu.acceleration.name(),
+        without_kvm: why,
+        digest: digest_of(&qemu.program),
+    }
+}
+
+fn node_kernel(kernel: Kernel) -> NodeKernel {
+    let Kernel { path, version, own_build, config_hash, day, .. } = kernel;
+    let digest = digest_of(&path);
+    NodeKernel { path, version, own_build, config_hash, built: day.map(|day| day.to_string()), digest }
+}
+
+/// The programs of this machine that nodes run, as far as the lab file says which.
+fn programs(plan: &Plan) -> Vec<ProgramOrigin> {
+    let found: BTreeSet<(String, PathBuf)> = programs_here(plan).collect();
+    let origin = |(name, path): (String, PathBuf)| ProgramOrigin { name, digest: digest_of(&path), path };
+    found.into_iter().map(origin).collect()
+}
+
+/// None if it cannot be read.
+fn digest_of(path: &Path) -> Option<String> {
+    let mut file = Hashing::new(netloom_regular::open(path).ok()?);
+    io::copy(&mut file, &mut io::sink()).ok()?;
+    Some(file.finish().0.to_string())
+}
+
+/// Returns the absolute path of a file, without links; the same path if there is no such file.
+pub fn absolute(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,272 @@
+//! Tunnels to labs of other machines.
+//!
+//! The UDP socket of a tunnel is opened before the guard forks the lab, and both ends exchange greetings before the
+//! engine starts.
+
+use crate::guard_link::{FromGuard, GuardLink};
+use crate::resource::{Ground, Making, Opening, Resource, Site, if_none};
+use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelSettings, tunnel_packet};
+use netloom_figures::TunnelReport;
+use netloom_judge::quantity::{counted, span};
+use netloom_judge::{ExitCode, RunError};
+use netloom_lab::fabric::port_id;
+use netloom_lab::{NodePlan, Plan, TunnelPlan};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often far ends are asked again at least, in milliseconds.
+const LOOK_AROUND: u8 = 2;
+/// How often progress is told.
+const TOLD_EVERY: Duration = Duration::from_secs(1);
+
+/// The end of a tunnel, opened.
+#[derive(Debug)]
+struct Opened {
+    /// The place of its node.
+    node: usize,
+    address: SocketAddr,
+    end: Box<TunnelEnd>,
+}
+
+/// The tunnels of a lab to labs of other machines.
+#[derive(Default)]
+pub(crate) struct Tunnels(Vec<Opened>);
+
+impl Resource for Tunnels {
+    fn check(&self, plan: &Plan, lab_file: &Path) -> Result<Option<String>, Vec<String>> {
+        if_none(problems(plan, lab_file))
+    }
+
+    fn open(&mut self, opening: Opening, ground: &Ground<'_>) -> Result<(), RunError> {
+        if opening == Opening::Outside {
+            self.0 = open(ground.plan, ground.lab_file)?;
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+        if making == Making::Joined {
+            join(site.plan, site.lab_file, site.guard, &mut self.0)?;
+            site.ports.extend(ports(site.plan, std::mem::take(&mut self.0)));
+        }
+        Ok(())
+    }
+
+    fn describe(&self, plan: &Plan, reports: &[TunnelReport]) -> Option<String> {
+        note(plan, reports)
+    }
+
+    fn let_go(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// Opens the tunnels of a plan. Their sockets belong to the machine, so it is done outside of the lab, whose processes inherit them.
+fn open(plan: &Plan, lab_file: &Path) -> Result<Vec<Opened>, RunError> {
+    let one = |(place, node, own)| {
+        let settings = settings(node, own);
+        let (address, end) = open_one(own, settings, own.port, lab_file).map_err(RunError::Machine)?;
+        Ok(Opened { node: place, address, end: Box::new(end) })
+    };
+    wanted(plan).map(one).collect()
+}
+
+/// The problems on this machine with the tunnels of a plan, each with file, line and key.
+fn problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
+    // A port of the kernel's choice: the lab may be up.
+    wanted(plan).filter_map(|(_, node, own)| open_one(own, settings(node, own), 0, lab_file).err()).collect()
+}
+
+/// The tunnels with a link, and the places of their nodes.
+fn wanted(plan: &Plan) -> impl Iterator<Item = (usize, &NodePlan, &TunnelPlan)> {
+    let nodes = plan.nodes.iter().enumerate().filter(|(_, node)| !node.interfaces.is_empty());
+    nodes.filter_map(|(place, node)| Some((place, node, node.tunnel.as_ref()?)))
+}
+
+fn settings(node: &NodePlan, own: &TunnelPlan) -> TunnelSettings {
+    TunnelSettings { vni: own.vni, mtu: node.interfaces[0].mtu }
+}
+
+fn at(lab_file: &Path, own: &TunnelPlan, key: &str, problem: &str) -> String {
+    format!("{}:{}: key `{key}`: {problem}", lab_file.display(), own.line)
+}
+
+fn open_one(
+    own: &TunnelPlan,
+    settings: TunnelSettings,
+    port: u16,
+    lab_file: &Path,
+) -> Result<(SocketAddr, TunnelEnd), String> {
+    let name = &own.remote;
+    let unknown = |why: &str| at(lab_file, own, "remote", &format!("no machine `{name}` is known here: {why}"));
+    let mut addresses = (name.as_str(), own.port).to_socket_addrs().map_err(|error| unknown(&error.to_string()))?;
+    let address = addresses.next().ok_or_else(|| unknown("its name has no address"))?;
+    let end = TunnelEnd::open(address, port, settings).map_err(|error| cannot_open(own, &error, lab_file))?;
+    let needed = tunnel_packet(settings.mtu, address.is_ipv6());
+    match end.path_mtu() {
+        Some(carries) if carries < needed => {
+            let fits = carries.saturating_sub(needed - settings.mtu);
+            let problem = format!(
+                "the link there has an `mtu` of {}, whose packets take {needed} bytes on the path to `{name}`, and that carries {carries} \
+                 at most: write `mtu: {fits}` at the link, here and at the far end",
+                settings.mtu
+            );
+            Err(at(lab_file, own, "remote", &problem))
+        }
+        _ => Ok((address, end)),
+    }
+}
+
+fn cannot_open(own: &TunnelPlan, error: &io::Error, lab_file: &Path) -> String {
+    let (name, port) = (&own.remote, own.port);
+    let (key, problem) = match error.raw_os_error() {
+        Some(libc::EADDRINUSE) => (
+            "port",
+            format!(
+                "port {port} of UDP is in use here: another lab or program has it. Write another `port`, here and at the far end"
+            ),
+        ),
+        Some(libc::EACCES | libc::EPERM) => {
+            ("port", format!("take port {port} of UDP: {error}: write one from 1024 on, here and at the far end"))
+        }
+        _ => ("remote", format!("there is no route from this machine to `{name}`: {error}")),
+    };
+    at(lab_file, own, key, &problem)
+}
+
+/// Waits until all far ends are there and know the lab's own, and until it is known how long the paths take.
+///
+/// # Errors
+/// What keeps an end from being joined, with file, line and key.
+fn join(plan: &Plan, lab_file: &Path, guard: &mut GuardLink, opened: &mut [Opened]) -> Result<(), RunError> {
+    let begun = Instant::now();
+    let mut told = None;
+    loop {
+        let mut missing = None;
+        for (place, tunnel) in opened.iter_mut().enumerate() {
+            let own = of_node(plan, tunnel.node);
+            let refused = |refusal| RunError::Machine(at(lab_file, own, key_of(&refusal), &refusal.to_string()));
+            if !tunnel.end.greet().map_err(refused)? {
+                missing.get_or_insert(place);
+            }
+        }
+        let Some(tunnel) = missing.map(|place| &opened[place]) else { return Ok(()) };
+        let (own, waited) = (of_node(plan, tunnel.node), begun.elapsed());
+        let longest = Duration::from_nanos(own.wait.as_nanos());
+        if waited > longest {
+            return Err(RunError::Machine(at(lab_file, own, "remote", &silence(own, tunnel))));
+        }
+        if told.is_none_or(|told: Instant| told.elapsed() > TOLD_EVERY) {
+            told = Some(Instant::now());
+            let name = &plan.nodes[tunnel.node].name;
+            let seconds = waited.as_secs();
+            let rest =
+                if seconds > 0 { format!(", for {seconds} s of {} s", longest.as_secs()) } else { String::new() };
+            guard.step(format!("waiting for the far end of tunnel {name} at {}{rest}", tunnel.address));
+        }
+        pause(guard, opened)?;
+    }
+}
+
+/// Until something comes, or for a moment.
+fn pause(guard: &mut GuardLink, opened: &[Opened]) -> Result<(), RunError> {
+    let mut fds: Vec<_> = opened.iter().map(|own| PollFd::new(own.end.as_fd(), PollFlags::POLLIN)).collect();
+    fds.push(PollFd::new(guard.as_fd(), PollFlags::POLLIN));
+    match poll(&mut fds, PollTimeout::from(LOOK_AROUND)) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(errno) => return Err(RunError::Died(format!("waiting for the far ends of tunnels: {errno}"))),
+    }
+    if fds.last().and_then(PollFd::any) == Some(true) && guard.listen() != FromGuard::Nothing {
+        let message = "interrupted while it waited for the far end of a tunnel".to_owned();
+        return Err(RunError::Reported { code: ExitCode::Interrupted, message });
+    }
+    Ok(())
+}
+
+fn of_node(plan: &Plan, node: usize) -> &TunnelPlan {
+    plan.nodes[node].tunnel.as_ref().expect("it was opened for this node")
+}
+
+fn key_of(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Vni { .. } => "vni",
+        _ => "remote",
+    }
+}
+
+/// Why a far end was not joined in time.
+fn silence(own: &TunnelPlan, tunnel: &Opened) -> String {
+    let (address, waited) = (tunnel.address, span(own.wait.as_nanos()));
+    if tunnel.end.is_heard() {
+        let refused = if tunnel.end.refused() == Some(libc::EMSGSIZE) { ", as this machine knows" } else { "" };
+        return format!(
+            "the far end at {address} answers, and the longest packets do not come through within {waited}{refused}: the path carries \
+             smaller ones only. Write a smaller `mtu` at the link, here and at the far end"
+        );
+    }
+    let port = own.port;
+    format!(
+        "the far end at {address} was silent for {waited}: start the lab there, whose tunnel leads here with `port: {port}`, see \
+         that UDP gets through (firewalls), or write a longer `wait`"
+    )
+}
+
+/// The ports of the engine that they are.
+fn ports(plan: &Plan, opened: Vec<Opened>) -> impl Iterator<Item = PortConfig> {
+    opened
+        .into_iter()
+        .map(|Opened { node, end, .. }| PortConfig::Tunnel { port: port_id(plan.nodes[node].interfaces[0].end), end })
+}
+
+/// Says for the verdict what it cannot judge of tunnels.
+fn note(plan: &Plan, reports: &[TunnelReport]) -> Option<String> {
+    let is_estimated = |node: &NodePlan| {
+        let port = node.interfaces.first().map(|interface| port_id(interface.end));
+        reports.iter().any(|report| Some(report.port) == port && report.was_joined && !report.has_common_clock)
+    };
+    let estimated: Vec<&str> =
+        wanted(plan).filter(|(_, node, _)| is_estimated(node)).map(|(_, node, _)| node.name.as_str()).collect();
+    (!estimated.is_empty()).then(|| {
+        format!(
+            "whether the path takes equally long both ways, of {}, whose ends have clocks of their own: {}",
+            counted(estimated.len(), "tunnel"),
+            estimated.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(remote: &str) -> TunnelPlan {
+        let wait = TunnelPlan::WAIT;
+        TunnelPlan { remote: remote.into(), line: 3, port: TunnelPlan::PORT, vni: 1, wait }
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_told_with_its_key() {
+        let file = Path::new("lab.yaml");
+        let told = |errno| cannot_open(&plan("far"), &io::Error::from_raw_os_error(errno), file);
+        assert!(told(libc::EADDRINUSE).starts_with("lab.yaml:3: key `port`: port 29789 of UDP is in use"));
+        assert!(told(libc::EACCES).contains("from 1024 on"));
+        assert!(told(libc::ENETUNREACH).starts_with("lab.yaml:3: key `remote`: there is no route"));
+    }
+
+    #[test]
+    fn a_path_has_to_carry_the_longest_packets() {
+        let file = Path::new("lab.yaml");
+        // The loopback interface carries 65536 bytes, or one less, as a packet of IPv4 has no more.
+        let told = |mtu| open_one(&plan("127.0.0.1"), TunnelSettings { vni: 1, mtu }, 0, file).map(drop);
+        assert_eq!(told(1_500), Ok(()));
+        let refused = told(65_535).unwrap_err();
+        let numbers = [("65536", "65450"), ("65535", "65449")];
+        let fits = |(path, link)| refused.contains(&format!("carries {path} at most: write `mtu: {link}` at the link"));
+        assert!(numbers.into_iter().any(fits), "{refused}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Boots the kernels of a lab in virtual time.
+
+use super::world::{IMPATIENCE, Kernel, VirtualTime};
+use crate::guard_link::{FromGuard, GuardLink};
+use crate::job::Job;
+use crate::kernels::{Kernels, become_nodes, in_turn, is_kernel, seed};
+use netloom_guest::counter::Counter;
+use netloom_guest::deputy::{Deputy, DeputyEnds, SLICE, Vitals, Watchdog};
+use netloom_guest::node::KernelNode;
+use netloom_guest::schedule::{Device, Paced, Plug};
+use netloom_guest::shim::Orders;
+use netloom_host::node::NodeConfig;
+use netloom_host::processors;
+use netloom_host::signals::Signals;
+use netloom_judge::{ExitCode, RunError};
+use netloom_lab::fabric::{fabric_of, port_id};
+use netloom_lab::{InterfacePlan, OnSpin, Plan};
+use netloom_units::{BranchCount, Date, Instant};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::Duration;
+
+/// When a lab begins on a kernel that does not say when it was built, in seconds since 1970: 1 January 2026.
+const ANY_DAY: u64 = 1_767_225_600;
+
+/// What a kernel's command line says of virtual time. The path is the deputy's (`shim/deputy.c`). The generator of packets
+/// is left out: it looks ten times a second whether there is something to do, and where computing takes no time it would
+/// send without an end.
+const ARGUMENTS: [&str; 3] = ["time-travel=ext:/netloom/time", "norandmaps", "initcall_blacklist=pg_init"];
+
+/// How long a kernel may take to come up, in wall time.
+const UP_WITHIN: Duration = Duration::from_secs(60);
+
+/// Boots all kernels, each in its process, and lets time go on until every node is what the plan says, but for its
+/// interfaces.
+pub(crate) fn boot(
+    job: &Job,
+    kernels: &Kernels,
+    configs: &[NodeConfig],
+    guard: &mut GuardLink,
+    signals: &Signals,
+) -> Result<(Vec<Option<KernelNode>>, VirtualTime), RunError> {
+    let plan = &job.plan;
+    let fabric = fabric_of(plan);
+    let places: Vec<usize> = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place])).collect();
+    let (mut decks, ends) = decks(plan, &places, wall_clock_ns(job))?;
+    for (kernel, place) in decks.iter_mut().zip(&places) {
+        if advances_on_spin(plan, *place) {
+            kernel.machine().advance_on_spin();
+        }
+    }
+    let names = places.iter().map(|place| plan.nodes[*place].name.clone()).collect();
+    let alarms = [guard.as_fd(), signals.as_fd()].into_iter().map(|fd| fd.try_clone_to_owned());
+    let watchdog = Watchdog::new(alarms.collect::<io::Result<_>>().map_err(machine)?);
+    if let Some(end) = job.wall_end {
+        watchdog.fire_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
+    }
+    let time =
+        VirtualTime::new(fabric, decks, &plugs(plan, &places), names, watchdog, guard.teller()).map_err(machine)?;
+    let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
+    wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
+    let bell = time.bell().map_err(machine)?;
+    let processors = processors::allowed().map_err(machine)?;
+    let shares = time.processors(processors.len());
+    let mut nodes: Vec<Option<KernelNode>> = configs.iter().map(|_| None).collect();
+    for (machine_number, (number, own)) in places.iter().copied().zip(&ends).enumerate() {
+        let config = &configs[number];
+        let folder = kernels.folder(number).expect("every kernel has a folder");
+        let turn = if config.processors.is_empty() { shares[machine_number] } else { machine_number };
+        let processor = in_turn(config, &processors, turn);
+        let mut boot = kernels.boot_of(job, number, config, folder, processor);
+        boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
+        boot.arguments.extend(ARGUMENTS.map(String::from));
+        boot.arguments.extend(costs(plan, number));
+        boot.arguments.extend(computing(job, number));
+        let orders = Orders { seed: Some(seed(plan, number)), ..Orders::default() };
+        let channel = Box::new(time.channel(machine_number).map_err(machine)?);
+        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own, &bell))?;
+        time.watch(machine_number, Vitals::new(node.pid().as_raw(), boot.console));
+        nodes[number] = Some(node);
+    }
+    drop(ends);
+    for (machine_number, node) in nodes.iter_mut().flatten().enumerate() {
+        while !node.is_up().map_err(machine)? {
+            if guard.listen() != FromGuard::Nothing {
+                let message = "interrupted while its kernels booted".to_owned();
+                return Err(RunError::Reported { code: ExitCode::Interrupted, message });
+            }
+            time.play_until_heard(machine_number, UP_WITHIN)?;
+        }
+    }
+    become_nodes(job, configs, &mut nodes, guard, &mut |_, _| Ok(false)).map_err(|error| time.explain(error))?;
+    Ok((nodes, time))
+}
+
+/// The time of day when the lab begins, in nanoseconds since 1970: the same in every run, so that runs can be equal. It
+/// follows the day on which the kernel was built, so that certificates which were made until then are valid.
+fn wall_clock_ns(job: &Job) -> u64 {
+    let day = job.plan.start.or_else(|| Some(job.kernel.as_ref()?.day?.next()));
+    day.map_or(ANY_DAY, Date::unix_seconds) * 1_000_000_000
+}
+
+/// The deck of every kernel: our end, and what its process inherits.
+fn decks(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kernel>, Vec<DeputyEnds>), RunError> {
+    let deck = |place: &usize| -> io::Result<(Kernel, DeputyEnds)> {
+        let node = &plan.nodes[*place];
+        let devices = u16::try_from(node.interfaces.len() + 1).map_err(io::Error::other)?;
+        let (deputy, ends) = Deputy::create(devices, Instant::ZERO, wall_clock_ns)?;
+        Ok((Paced::new(deputy, node.cpu.unwrap_or_default()), ends))
+    };
+    places.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
+}
+
+/// What system calls cost, and long computing, as a kernel's command line says it: `crates/guest/src/kernel/build/edits.rs`.
+fn costs(plan: &Plan, node: usize) -> impl Iterator<Item = String> {
+    let cost = plan.nodes[node].cpu.unwrap_or_default();
+    let slice = advances_on_spin(plan, node).then_some(SLICE);
+    let arguments = [("syscall", cost.syscall), ("switch", cost.switch), ("slice", slice)];
+    arguments.into_iter().filter_map(|(name, span)| Some(format!("netloom.{name}={}", span?.as_nanos())))
+}
+
+/// Where computing itself takes lab time, all programs go on, and the same way in every run.
+fn advances_on_spin(plan: &Plan, node: usize) -> bool {
+    plan.on_spin == OnSpin::Advance && plan.nodes[node].cpu.is_none_or(|cost| cost.computing.is_none())
+}
+
+/// What a branch costs, and who counts them: `crates/guest/src/kernel/build/edits/counter.rs`.
+fn computing(job: &Job, node: usize) -> Vec<String> {
+    let Some(cost) = job.plan.nodes[node].cpu.and_then(|cost| cost.computing) else { return Vec::new() };
+    let mut arguments = vec![format!("netloom.branch={}", cost.branch.as_picos())];
+    if let (BranchCount::Processor, Some(counter)) = (cost.count, job.counter) {
+        let Counter { event_type, event, margin, .. } = counter;
+        arguments.extend([
+            format!("netloom.event_type={event_type}"),
+            format!("netloom.event={event}"),
+            format!("netloom.margin={margin}"),
+        ]);
+    }
+    arguments
+}
+
+/// Lets the process of `command` find its deck.
+fn hand_over(command: &mut Command, ends: &DeputyEnds, bell: &OwnedFd) {
+    let numbers: [RawFd; 3] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd(), bell.as_raw_fd()];
+    command.env("NETLOOM_DEPUTY", format!("{},{},{}", numbers[0], numbers[1], numbers[2]));
+    let keep = move || {
+        for number in numbers {
+            // SAFETY: F_SETFD takes an integer and touches no memory of ours.
+            if unsafe { libc::fcntl(number, libc::F_SETFD, 0) } == -1 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only fcntl is called, on copies of numbers.
+    unsafe { command.pre_exec(keep) };
+}
+
+/// The plugs of a plan: interface i of a node is its kernel's device i + 1.
+fn plugs(plan: &Plan, places: &[usize]) -> Vec<Plug> {
+    let of_node = |(machine, place): (usize, &usize)| -> Vec<Plug> {
+        let plug = |(index, interface): (usize, &InterfacePlan)| Plug {
+            machine,
+            device: Device(u16::try_from(index + 1).expect("a node has fewer than 65,536 interfaces")),
+            port: port_id(interface.end),
+        };
+        plan.nodes[*place].interfaces.iter().enumerate().map(plug).collect()
+    };
+    places.iter().enumerate().flat_map(of_node).collect()
+}
+
+fn machine(error: impl std::fmt::Display) -> RunError {
+    RunError::Machine(error.to_string())
+}
