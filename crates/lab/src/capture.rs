@@ -1,23 +1,23 @@
 //! `capture`: links and ports whose packets are written to files.
 
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::{Key, Kind, LINK_NAME, NODE_NAME, Quantity, Section};
-use crate::models::filter;
-use crate::names::{file_name, link_name, name_of};
+use crate::errors::Errors;
+use crate::forms::{Filled, LinkName, NodeName, Word, forms};
+use crate::keyed::{Keyed, WrittenKeys, sections};
+use crate::kinds::{LINK_REFERENCE, NODE_REFERENCE};
+use crate::models::filter::Matching;
+use crate::names::file_name;
 use crate::plan::{CapturePlan, Direction, FilterExpression};
-use crate::scalar::{quantity, word};
+use crate::scalar::quantity;
+use crate::section::{Form, Kind, Section, keys};
 use crate::yaml::{Content, Node};
-use netloom_link::Filter;
 use netloom_units::Bytes;
 
-pub(crate) const KEY: Key = Key::new(
-    "capture",
-    Kind::List { items: &Kind::OneOf(&[Kind::Text(LINK_NAME), Kind::Section(&SECTION)]), least: 0, most: None },
-    "[backbone, {link: backbone, snaplen: 128 B, file: heads.pcapng}]",
-    "Links and ports whose packets are captured in `captures/` of the results: a link's name, or a map of what to capture.",
-);
+pub(crate) const KEY: Section = keys! {
+    /// Links and ports whose packets are captured in `captures/` of the results: a link's name, or a map of what to capture.
+    capture = Kind::list(&Kind::OneOf(&[LINK_REFERENCE, CaptureSpec::KIND]), 0),
+        "[backbone, {link: backbone, snaplen: 128 B, file: heads.pcapng}]";
+};
 
 /// The whole Ethernet header is the least that says what a packet is.
 const LEAST_SNAPLEN: Bytes = Bytes::new(14);
@@ -28,91 +28,52 @@ const LEAST_RING: Bytes = Bytes::new(1_000_000);
 /// No expression that people write is as long.
 const LONGEST_FILTER: usize = 4_096;
 
-pub(crate) const SECTION: Section = Section {
-    name: "capture",
-    doc: "A capture of the packets of a link, or at the ports of a node; `link`, `node` or both are needed.",
-    groups: &[&[
-        Key::new("link", Kind::Text(LINK_NAME), "backbone", "The link. Default: all links of the node."),
-        Key::new(
-            "node",
-            Kind::Text(NODE_NAME),
-            "r1",
-            "Only at ports of this node, of whatever kind. Default: at all ends of the link.",
-        ),
-        Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both."),
-        Key::new(
-            "at",
-            Kind::OneOf(&[Kind::Word(&["sent", "delivered"]), Kind::Text(NODE_NAME)]),
-            "sent",
-            "Each packet once, where it is sent or where it is delivered; or a node at an end of the link, and what passes \
-             there. Default: at both ends.",
-        ),
-        Key::new(
-            "snaplen",
-            Kind::Quantity(Quantity::Size),
-            "128 B",
-            "How much of each packet is kept, from the Ethernet header on: 14 B to 256 KiB. Default: all.",
-        ),
-        Key::new("match", Kind::Section(&filter::SECTION), "{protocol: tcp}", "Only these packets. Default: all."),
-        Key::new(
-            "filter",
-            Kind::Text("\\S"),
-            "tcp port 80 and len > 100",
-            "Only packets that this expression wants, which tcpdump translates (pcap-filter(7)). Default: all.",
-        ),
-        Key::new(
-            "ring",
-            Kind::Quantity(Quantity::Size),
-            "100 MB",
-            "Only the last packets are kept, as many as have room in so much: 1 MB and above. Default: all.",
-        ),
-        Key::new(
-            "file",
-            Kind::Text("^[a-zA-Z0-9_-][a-zA-Z0-9_. -]*\\.pcapng$"),
-            "tcp.pcapng",
-            "The file's name in the folder `captures`. Default: the names of node and link, and `.pcapng`.",
-        ),
-    ]],
-};
+forms! {
+    pub(crate) struct Point = Spanned<String>, Kind::OneOf(&[Kind::Word(&["sent", "delivered"]), NODE_REFERENCE]), point_name;
+    pub(crate) struct Snaplen = Bytes, Bytes::KIND, snaplen;
+    pub(crate) struct Ring = Bytes, Bytes::KIND, ring;
+    pub(crate) struct Expression = FilterExpression, Filled::KIND, expression;
+    pub(crate) struct CaptureFile = Spanned<String>, Kind::Text("^[a-zA-Z0-9_-][a-zA-Z0-9_. -]*\\.pcapng$"), capture_file;
+}
 
-/// A capture as it is written.
-#[derive(Debug, Default)]
-pub(crate) struct CaptureSpec {
-    /// One of both at least.
-    pub(crate) link: Option<Spanned<String>>,
-    pub(crate) node: Option<Spanned<String>>,
-    pub(crate) direction: Option<Direction>,
-    pub(crate) at: Option<Spanned<String>>,
-    pub(crate) snaplen: Option<Bytes>,
-    pub(crate) filter: Option<Filter>,
-    pub(crate) expression: Option<FilterExpression>,
-    pub(crate) ring: Option<Bytes>,
-    pub(crate) file: Option<Spanned<String>>,
+sections! {
+    /// A capture of the packets of a link, or at the ports of a node; `link`, `node` or both are needed.
+    #[derive(Debug, Default)]
+    pub(crate) struct CaptureSpec = "capture" {
+        /// The link. Default: all links of the node.
+        link: LinkName, "backbone";
+        /// Only at ports of this node, of whatever kind. Default: at all ends of the link.
+        node: NodeName, "r1";
+        /// Only this direction. Default: both.
+        direction: Word<Direction>, "forward";
+        /// Each packet once, where it is sent or where it is delivered; or a node at an end of the link, and what passes there. Default: at
+        /// both ends.
+        at: Point, "sent";
+        /// How much of each packet is kept, from the Ethernet header on: 14 B to 256 KiB. Default: all.
+        snaplen: Snaplen, "128 B";
+        /// Only these packets. Default: all.
+        r#match: Matching, "{protocol: tcp}";
+        /// Only packets that this expression wants, which tcpdump translates (pcap-filter(7)). Default: all.
+        filter: Expression, "tcp port 80 and len > 100";
+        /// Only the last packets are kept, as many as have room in so much: 1 MB and above. Default: all.
+        ring: Ring, "100 MB";
+        /// The file's name in the folder `captures`. Default: the names of node and link, and `.pcapng`.
+        file: CaptureFile, "tcp.pcapng";
+    }
 }
 
 /// An entry of the list.
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<CaptureSpec> {
     if matches!(node.content, Content::Text { .. }) {
-        let link = keep(link_name(node), errors)?;
+        let link = LinkName::read(node, errors)?;
         return Some(CaptureSpec { link: Some(link), ..CaptureSpec::default() });
     }
     let before = errors.len();
-    let fields = Fields::open(node, &SECTION, errors)?;
-    let words = [("forward", Direction::Forward), ("backward", Direction::Backward)];
-    let link = fields.read("link", link_name, errors);
-    let of_node = fields.read("node", name_of("a node"), errors);
-    let direction = fields.read("direction", |value| word(value, &words), errors);
-    let at = fields.read("at", point_name, errors);
-    let snaplen = fields.read("snaplen", snaplen, errors);
-    let filter = fields.get("match").and_then(|value| filter::decode(value, errors));
-    let file = fields.read("file", capture_file, errors);
-    let expression = fields.read("filter", expression, errors);
-    let ring = fields.read("ring", ring, errors);
-    if errors.len() == before && link.is_none() && of_node.is_none() {
+    let whole = CaptureSpec::open(node, errors)?;
+    if errors.len() == before && whole.link.is_none() && whole.node.is_none() {
         errors.push(node.error("of which packets? write `link` for a link, `node` for all ports of a node, or both"));
     }
     // A file whose name cannot be read would be taken for the default one, and that for another capture's.
-    let whole = CaptureSpec { link, node: of_node, direction, at, snaplen, filter, expression, ring, file };
     (errors.len() == before).then_some(whole)
 }
 
@@ -164,7 +125,7 @@ pub(crate) fn write(capture: &CapturePlan, ends: &[&str]) -> String {
         capture.direction.map(|direction| format!("direction: {direction}")),
         capture.at.map(|point| format!("at: {}", point.name(ends))),
         capture.snaplen.map(|size| format!("snaplen: {size}")),
-        capture.filter.as_ref().map(|filter| format!("match: {}", filter::write(filter))),
+        capture.filter.as_ref().map(|filter| format!("match: {}", filter.write_map())),
         capture.expression.as_ref().map(|expression| format!("filter: {}", expression.text)),
         capture.ring.map(|size| format!("ring: {size}")),
     ];

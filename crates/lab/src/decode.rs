@@ -3,50 +3,54 @@
 mod addressing;
 mod capabilities;
 mod churn;
-mod clock;
-mod container;
-mod daemons;
-mod dhcp;
-mod exercise;
+pub(crate) mod clock;
+pub(crate) mod container;
+pub(crate) mod cpu;
+pub(crate) mod daemons;
+pub(crate) mod dhcp;
+pub(crate) mod end;
+pub(crate) mod exercise;
 mod expose;
 mod external;
-mod files;
-mod firewall;
-mod image;
+pub(crate) mod files;
+pub(crate) mod firewall;
+pub(crate) mod image;
 mod internet;
 mod lans;
 mod layout;
 mod link;
-mod measure;
-mod multicast;
-mod nat;
+pub(crate) mod measure;
+pub(crate) mod multicast;
+pub(crate) mod nat;
 mod node;
-mod openflow;
+pub(crate) mod openflow;
 mod pin;
 mod ramp;
 mod repeats;
-mod rules;
-mod snooping;
+pub(crate) mod rules;
+pub(crate) mod snooping;
 mod switch;
 mod timeline;
 mod treatments;
 mod tunnel;
 mod variables;
-mod vlans;
-mod vm;
+pub(crate) mod vlans;
+pub(crate) mod vm;
 
 pub use timeline::{Cut, parse_cut};
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, LeftOut, Nodes, keep};
-use crate::fields::Fields;
+use crate::fields::{Fields, list};
+use crate::forms::{AboveZero, Placed, Word};
 use crate::generate;
-use crate::keys::{BOUNDS, TOP};
+use crate::keyed::Keyed;
+use crate::keys::{BoundKeys, BypassOfAll, Loops, Routes, TOP};
 use crate::names::check_name;
 use crate::plan::{Bounds, OnSpin, Precision, Shards};
-use crate::scalar::{self, duration, flag, probability, seed, text, word};
+use crate::scalar::{self, seed, text};
 use crate::segments::{Station, segments};
-use crate::spec::{AddressingSpec, BypassSpec, LinkSpec, NodeSpec, Spec};
+use crate::spec::{AddressingSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
 use netloom_units::{Duration, Probability};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,11 +70,11 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.seed = fields.read("seed", seed, errors);
     spec.clock = fields.get("clock").and_then(|node| clock::decode(node, errors)).unwrap_or_default();
     spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables::variables(value, errors));
-    spec.on_spin = fields.read("on_spin", on_spin, errors).unwrap_or_default();
+    spec.on_spin = fields.form::<Word<OnSpin>>("on_spin", errors).unwrap_or_default();
     spec.start = fields.read("start", |node| scalar::quantity(node).map(|day| node.spanned(day)), errors);
-    spec.precision = fields.read("precision", precision, errors);
+    spec.precision = fields.form::<Placed<Word<Precision>>>("precision", errors);
     spec.shards = fields.read("shards", shards, errors);
-    spec.duration = fields.read("duration", scalar::positive_duration, errors);
+    spec.duration = fields.form::<AboveZero<Duration>>("duration", errors);
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
     } else if !has_gaps {
@@ -78,10 +82,9 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     spec.layout = fields.get("layout").map_or_else(Vec::new, |layout| layout::layout(layout, errors));
     spec.converged = fields.get("ready").and_then(|value| daemons::converged(value, errors));
-    spec.arp = fields.read("arp", flag, errors);
-    spec.loops =
-        fields.read("loops", |node| word(node, &[("refused", false), ("allowed", true)]), errors).unwrap_or(false);
-    spec.routes = fields.read("routes", node::routes, errors).unwrap_or_default();
+    spec.arp = fields.form::<bool>("arp", errors);
+    spec.loops = fields.form::<Loops>("loops", errors).unwrap_or(false);
+    spec.routes = fields.form::<Routes>("routes", errors).unwrap_or_default();
     if let Some(trees) = fields.get("multicast") {
         spec.multicast = list(trees, errors).iter().filter_map(|item| multicast::decode(item, errors)).collect();
     }
@@ -95,7 +98,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     spec.links.iter_mut().for_each(|link| link.addresses = link.addresses.or(spec.addressing.automatic));
     spec.setup = fields.get("setup").map_or_else(Vec::new, |setup| timeline::setup(setup, errors));
-    spec.stop = fields.read("stop", scalar::positive_duration, errors);
+    spec.stop = fields.form::<AboveZero<Duration>>("stop", errors);
     if let Some(timeline) = fields.get("timeline") {
         spec.timeline = timeline::entries(timeline, errors, &mut left_out.commands);
     }
@@ -114,7 +117,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     spec.figures = fields.get("figures").map_or_else(Vec::new, |node| figures(node, errors));
     spec.exercise = fields.get("exercise").and_then(|node| exercise::exercise(node, errors));
-    spec.bypass = fields.read("bypass", bypass, errors).unwrap_or_default();
+    spec.bypass = fields.form::<BypassOfAll>("bypass", errors).unwrap_or_default();
     spec.judged = fields.get("bounds").map_or_else(Vec::new, judged);
     spec.bounds = fields.get("bounds").map_or_else(Bounds::default, |node| bounds(node, errors));
     (spec, left_out)
@@ -186,31 +189,10 @@ fn lent(links: &[LinkSpec], nodes: &[NodeSpec]) -> BTreeSet<String> {
     chosen.filter(|own| own.asks).map(|own| own.spec.node.value.clone()).collect()
 }
 
-/// The items of a list; none after an error was noted.
-fn list<'a>(node: &'a Node, errors: &mut Errors) -> &'a [Node] {
-    match &node.content {
-        Content::List(items) => items,
-        Content::Empty => &[],
-        _ => {
-            errors.push(node.expected("a list: begin each entry with `- `"));
-            &[]
-        }
-    }
-}
-
 fn lab_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
     let name = text(node)?;
     check_name(&name).map_err(|wrong| node.error(wrong))?;
     Ok(node.spanned(name))
-}
-
-fn on_spin(node: &Node) -> Result<OnSpin, Diagnostic> {
-    word(node, &[("wait", OnSpin::Wait), ("advance", OnSpin::Advance)])
-}
-
-fn precision(node: &Node) -> Result<Spanned<Precision>, Diagnostic> {
-    let words = [("eco", Precision::Eco), ("balanced", Precision::Balanced), ("exact", Precision::Exact)];
-    word(node, &words).map(|precision| node.spanned(precision))
 }
 
 fn shards(node: &Node) -> Result<Spanned<Shards>, Diagnostic> {
@@ -221,10 +203,6 @@ fn shards(node: &Node) -> Result<Spanned<Shards>, Diagnostic> {
     let count = scalar::integer(node, 1, most)
         .map_err(|_| node.error(format!("write `auto`, or how many threads the packet engine has: 1 to {most}")))?;
     Ok(node.spanned(Shards::Count(u32::try_from(count).unwrap_or(Shards::MOST))))
-}
-
-fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {
-    word(node, &[("off", BypassSpec::Never), ("auto", BypassSpec::Possible)])
 }
 
 /// An expectation, which is one line of text.
@@ -250,30 +228,33 @@ fn judged(node: &Node) -> Vec<&'static str> {
         .collect()
 }
 
+/// What is said of how far the network may stray; where nothing is said, what is usual.
 fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
-    let default = Bounds::default();
-    let Some(fields) = Fields::open(node, &BOUNDS, errors) else { return default };
-    let starvation = fields.read("starvation", probability, errors).unwrap_or(default.starvation);
+    let Some(fields) = Fields::open(node, &BoundKeys::SECTION, errors) else { return Bounds::default() };
+    let Some(said) = BoundKeys::read_keys(&fields, errors) else { return Bounds::default() };
+    let usual = Bounds::default();
+    let starvation = said.starvation.unwrap_or(usual.starvation);
     // Who lets kernels wait for a processor all the time has said how long they may stand still.
-    let standstill = if starvation == Probability::ONE { Duration::MAX } else { default.standstill };
-    let lateness = fields.read("lateness", duration, errors).unwrap_or(default.lateness);
-    let latest = |value: &Node| {
-        match duration(value) {
-        Ok(said) if said < lateness => Err(value.error(format!(
-            "with {said}, `lateness_max` is below `lateness`, {lateness}, which holds for 99 % of the packets: write {lateness} or more"
-        ))),
-        other => other,
-    }
-    };
+    let standstill = if starvation == Probability::ONE { Duration::MAX } else { usual.standstill };
+    let lateness = said.lateness.unwrap_or(usual.lateness);
+    let latest = said.lateness_max.filter(|latest| {
+        let is_right = *latest >= lateness;
+        if let (false, Some(value)) = (is_right, fields.get("lateness_max")) {
+            errors.push(value.error(format!(
+                "with {latest}, `lateness_max` is below `lateness`, {lateness}, which holds for 99 % of the packets: write {lateness} or more"
+            )));
+        }
+        is_right
+    });
     Bounds {
         lateness,
-        lateness_max: fields.read("lateness_max", latest, errors).unwrap_or_else(|| Bounds::latest(lateness)),
-        rate: fields.read("rate", probability, errors).unwrap_or(default.rate),
-        delay: fields.read("delay", probability, errors).unwrap_or(default.delay),
+        lateness_max: latest.unwrap_or_else(|| Bounds::latest(lateness)),
+        rate: said.rate.unwrap_or(usual.rate),
+        delay: said.delay.unwrap_or(usual.delay),
         starvation,
-        standstill: fields.read("standstill", duration, errors).unwrap_or(standstill),
-        events: fields.read("events", duration, errors).unwrap_or(default.events),
-        starts: fields.read("starts", duration, errors).unwrap_or(default.starts),
-        changes: fields.read("changes", flag, errors).unwrap_or(default.changes),
+        standstill: said.standstill.unwrap_or(standstill),
+        events: said.events.unwrap_or(usual.events),
+        starts: said.starts.unwrap_or(usual.starts),
+        changes: said.changes.unwrap_or(usual.changes),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::errors::{Errors, keep};
-use crate::keys::Section;
-use crate::scalar::word;
+use crate::scalar::{self, word};
+use crate::section::{Form, Kind, Section};
 use crate::yaml::{Content, Entry, Node};
 use netloom_link::ConfigError;
 
@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
     /// The entries of `node`, whose key `kind` says which section they belong to, and which kind that is.
     pub(crate) fn open_kind(
         node: &'a Node,
-        kinds: &[(&'static str, &'static Section)],
+        kinds: &[&'static Section],
         errors: &mut Errors,
     ) -> Option<(&'static str, Self)> {
         let Content::Map(entries) = &node.content else {
@@ -71,12 +71,12 @@ impl<'a> Fields<'a> {
             return None;
         };
         let Some(entry) = entries.iter().find(|entry| entry.name == "kind") else {
-            errors.push(node.lacks("kind", kinds.first()?.0));
+            errors.push(node.lacks("kind", kinds.first()?.kind()));
             return None;
         };
-        let words: Vec<(&str, (&'static str, &'static Section))> = kinds.iter().map(|kind| (kind.0, *kind)).collect();
-        let (kind, section) = keep(word(&entry.value, &words), errors)?;
-        Self::open(node, section, errors).map(|fields| (kind, fields))
+        let words: Vec<(&str, &'static Section)> = kinds.iter().map(|section| (section.kind(), *section)).collect();
+        let section = keep(word(&entry.value, &words), errors)?;
+        Self::open(node, section, errors).map(|fields| (section.kind(), fields))
     }
 
     /// The value of a key.
@@ -95,6 +95,26 @@ impl<'a> Fields<'a> {
         self.get(name).and_then(|node| keep(read(node), errors))
     }
 
+    /// The value of a key that has a form; none if it is not there or wrong, which is noted.
+    pub(crate) fn form<F: Form>(&self, name: &str, errors: &mut Errors) -> Option<F::Value> {
+        self.get(name).and_then(|node| F::read(node, errors))
+    }
+
+    /// Errors about those of these keys that are there, each with why it cannot be.
+    pub(crate) fn refuse<'k, M: Into<String>>(
+        &self,
+        keys: impl IntoIterator<Item = (&'k str, M)>,
+        errors: &mut Errors,
+    ) {
+        errors.extend(keys.into_iter().filter_map(|(key, why)| Some(self.get(key)?.error(why))));
+    }
+
+    /// The whole number under a key, within the bounds of its kind.
+    pub(crate) fn integer(&self, name: &str, errors: &mut Errors) -> Option<u64> {
+        let Kind::Integer { least, most } = self.section.keys().find(|key| key.name == name)?.kind else { return None };
+        self.read(name, |node| scalar::integer(node, least, most), errors)
+    }
+
     /// What a model says of itself; none after its error was noted at the key that it names.
     pub(crate) fn checked<T>(&self, result: Result<T, ConfigError>, errors: &mut Errors) -> Option<T> {
         result.map_err(|ConfigError { key, message }| errors.push(self.place(key).error(message))).ok()
@@ -103,6 +123,18 @@ impl<'a> Fields<'a> {
     /// The value of a key if it is there, or the whole map.
     fn place(&self, name: &str) -> &'a Node {
         self.entries.iter().find(|entry| entry.name == name).map_or(self.node, |entry| &entry.value)
+    }
+}
+
+/// The items of a list; none after an error was noted.
+pub(crate) fn list<'a>(node: &'a Node, errors: &mut Errors) -> &'a [Node] {
+    match &node.content {
+        Content::List(items) => items,
+        Content::Empty => &[],
+        _ => {
+            errors.push(node.expected("a list: begin each entry with `- `"));
+            &[]
+        }
     }
 }
 

@@ -18,12 +18,12 @@ pub use text::{GeneratorKey, generate, generator_keys, generator_kinds};
 use crate::diagnostics::{Diagnostic, Span};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::Section;
 use crate::limits::Limits;
 use crate::scalar;
+use crate::section::Section;
 use crate::yaml::{self, Content, Entry, Node};
 use ground::{Ground, Room, Topology};
-use keys::KINDS;
+use keys::{KINDS, SECTIONS};
 use netloom_units::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,10 +113,9 @@ struct Made {
 impl Made {
     /// Generates one network; none after an error was noted.
     fn add(&mut self, prefix: &str, node: &Node, seed: Seed, errors: &mut Errors) -> Option<()> {
-        let kinds: Vec<(&'static str, &'static Section)> = KINDS.iter().map(|(name, kind)| (*name, kind.0)).collect();
         let before = errors.len();
-        let (name, fields) = Fields::open_kind(node, &kinds, errors)?;
-        let (_, (_, make)) = KINDS.iter().find(|(kind, _)| *kind == name)?;
+        let (name, fields) = Fields::open_kind(node, &SECTIONS, errors)?;
+        let (_, make) = KINDS.iter().find(|(section, _)| section.kind() == name)?;
         let settings = Settings::read(&fields, name, errors)?;
         let seed = fields.read("seed", scalar::seed, errors).unwrap_or(seed).derive("generate").derive(prefix);
         let room = Room { nodes: self.nodes.len(), links: self.links.len() };

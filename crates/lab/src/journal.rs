@@ -3,49 +3,40 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, Quantity, Section};
-use crate::models::filter;
+use crate::keyed::{WrittenKeys, sections};
+use crate::models::filter::Matching;
 use crate::plan::{Direction, JournalPlan};
 use crate::scalar::{quantity, word};
+use crate::section::{Kind, Section, keys};
 use crate::yaml::{Content, Node};
 use netloom_link::Filter;
 use netloom_units::Bytes;
 
 /// A link, or one direction of it.
 const PIPE_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,30}(\\.(forward|backward))?$";
-const PIPES: Kind = Kind::List { items: &Kind::Text(PIPE_NAME), least: 1, most: None };
+const PIPES: Kind = Kind::list(&Kind::Text(PIPE_NAME), 1);
 const ALL: Kind = Kind::Word(&["all"]);
 
-pub(crate) const KEY: Key = Key::new(
-    "journal",
-    Kind::OneOf(&[ALL, PIPES, Kind::Section(&SECTION)]),
-    "[backbone.forward]",
-    "Links of which journal.arrows in the results tells what happened to each packet: all, or a list of links and directions, \
-     or a map that says more.",
-);
+pub(crate) const KEY: Section = keys! {
+    /// Links of which journal.arrows in the results tells what happened to each packet: all, or a list of links and directions, or a map
+    /// that says more.
+    journal = Kind::OneOf(&[ALL, PIPES, Kind::Section(&SECTION)]), "[backbone.forward]";
+};
 
 /// A few batches fit into it.
 const LEAST_LIMIT: Bytes = Bytes::new(1_000_000);
 
-pub(crate) const SECTION: Section = Section {
-    name: "journal",
-    doc: "The journal: what happened to each packet of some links.",
-    groups: &[&[
-        Key::new(
-            "links",
-            Kind::OneOf(&[ALL, PIPES]),
-            "[backbone.forward]",
-            "The links, or directions of them. Default: all.",
-        ),
-        Key::new("match", Kind::Section(&filter::SECTION), "{protocol: tcp}", "Only these packets. Default: all."),
-        Key::new(
-            "limit",
-            Kind::Quantity(Quantity::Size),
-            "1 GB",
-            "How large the file becomes at most, 1 MB and above; what has no room any more is counted. Default: no limit.",
-        ),
-    ]],
-};
+sections! {
+    /// The journal: what happened to each packet of some links.
+    pub(crate) const SECTION = "journal" {
+        /// The links, or directions of them. Default: all.
+        links = Kind::OneOf(&[ALL, PIPES]), "[backbone.forward]";
+        /// Only these packets. Default: all.
+        match: Matching, "{protocol: tcp}";
+        /// How large the file becomes at most, 1 MB and above; what has no room any more is counted. Default: no limit.
+        limit: Bytes, "1 GB";
+    }
+}
 
 /// Links by name, and a direction of each or both.
 type Named = Vec<(Spanned<String>, Option<Direction>)>;
@@ -68,7 +59,7 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<JournalSpec> {
     let before = errors.len();
     let fields = Fields::open(node, &SECTION, errors)?;
     let pipes = fields.get("links").and_then(|links| pipes(links, errors)).flatten();
-    let filter = fields.get("match").and_then(|value| filter::decode(value, errors));
+    let filter = fields.form::<Matching>("match", errors);
     let limit = fields.read("limit", limit, errors);
     (errors.len() == before).then_some(JournalSpec { pipes, filter, limit })
 }
@@ -110,7 +101,7 @@ fn limit(node: &Node) -> Result<Bytes, Diagnostic> {
 /// What is said of a journal beside its links, as a lab file has it.
 pub(crate) fn write(journal: &JournalPlan) -> String {
     let parts = [
-        journal.filter.as_ref().map(|filter| format!("match: {}", filter::write(filter))),
+        journal.filter.as_ref().map(|filter| format!("match: {}", filter.write_map())),
         journal.limit.map(|limit| format!("limit: {limit}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

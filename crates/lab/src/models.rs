@@ -10,10 +10,8 @@
 
 pub(crate) mod chance;
 mod change;
-pub(crate) mod corrupt;
 pub(crate) mod cross;
 pub(crate) mod delay;
-pub(crate) mod duplicate;
 mod foreign;
 
 pub(crate) mod filter;
@@ -32,30 +30,34 @@ pub use change::{ChangeError, check_together, parse_change, parse_pipe};
 use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::foreign::Dialect;
-use crate::keys::Key;
+use crate::section::{Group, Section};
 use netloom_link::{PipeChange, PipeConfig};
 
 /// The keys of a direction, in the order in which a packet meets what they describe.
-pub(crate) const KEYS: &[Key] = &[
-    rate::KEY,
-    delay::KEY,
-    queue::KEY,
-    loss::KEY,
-    corrupt::KEY,
-    duplicate::KEY,
-    reorder::KEY,
-    overhead::KEY,
-    schedule::KEY,
-    state::KEY,
-    cross::KEY,
-    foreign::NETEM,
-    foreign::DUMMYNET,
-    foreign::TBF,
-];
+pub(crate) const KEYS: Section = Section {
+    name: "",
+    doc: "",
+    groups: &[
+        Group::Key(rate::KEY),
+        Group::Key(delay::KEY),
+        Group::Key(queue::KEY),
+        Group::Key(loss::KEY),
+        Group::Key(chance::CORRUPT),
+        Group::Key(chance::DUPLICATE),
+        Group::Key(reorder::KEY),
+        Group::Key(overhead::KEY),
+        Group::Key(schedule::KEY),
+        Group::Key(state::KEY),
+        Group::Key(cross::KEY),
+        Group::Key(foreign::NETEM),
+        Group::Key(foreign::DUMMYNET),
+        Group::Key(foreign::TBF),
+    ],
+};
 
 /// The keys of a direction, each with an example and what it is for.
 pub fn direction_keys() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    KEYS.iter().map(|key| (key.name, key.example, key.doc))
+    KEYS.keys().map(|key| (key.name, key.example, key.doc))
 }
 
 /// Keys of a direction with values in every form that they can take, for tests and tools that make up lab files. Files
@@ -63,18 +65,15 @@ pub fn direction_keys() -> impl Iterator<Item = (&'static str, &'static str, &'s
 pub const EXAMPLES: &[(&str, &[&str])] = &[
     ("rate", rate::EXAMPLES),
     ("delay", delay::EXAMPLES),
-    ("queue", queue::fifo::EXAMPLES),
+    ("queue", queue::EXAMPLES),
     ("queue", queue::red::EXAMPLES),
     ("queue", queue::pie::EXAMPLES),
     ("queue", queue::dual_pi2::EXAMPLES),
     ("queue", queue::codel::EXAMPLES),
-    ("queue", queue::fq_codel::EXAMPLES),
-    ("queue", queue::drr::EXAMPLES),
-    ("queue", queue::wf2q::EXAMPLES),
-    ("queue", queue::priority::EXAMPLES),
+    ("queue", queue::divided::EXAMPLES),
     ("loss", loss::EXAMPLES),
-    ("corrupt", corrupt::EXAMPLES),
-    ("duplicate", duplicate::EXAMPLES),
+    ("corrupt", chance::EXAMPLES),
+    ("duplicate", chance::EXAMPLES),
     ("reorder", reorder::EXAMPLES),
     ("overhead", overhead::EXAMPLES),
     ("schedule", schedule::EXAMPLES),
@@ -101,39 +100,49 @@ fn complete(fields: &Fields<'_>, change: &mut PipeChange) {
     }
 }
 
-/// What a direction's keys say; what they do not say is left as it is.
-pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
-    macro_rules! read {
-        ($($key:ident),*) => {
-            PipeChange { $($key: fields.get(stringify!($key)).and_then(|node| $key::decode(node, errors)),)* bars: None }
-        };
-    }
-    let mut change = read!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross);
-    foreign::decode(fields, &mut change, errors);
-    change
+/// Declares the keys of a direction by their modules: how they are read and written.
+macro_rules! direction {
+    ($($key:ident: $module:ident),*) => {
+        /// What a direction's keys say; what they do not say is left as it is.
+        pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
+            let mut change = PipeChange {
+                $($key: fields.get(stringify!($key)).and_then(|node| $module::decode(node, errors)),)*
+                bars: None,
+            };
+            foreign::decode(fields, &mut change, errors);
+            change
+        }
+
+        /// A change as keys and values of a lab file.
+        pub(crate) fn written_change(change: &PipeChange) -> Vec<(&'static str, String)> {
+            let keys = [$(change.$key.as_ref().map(|config| (stringify!($key), $module::write(config)))),*];
+            keys.into_iter().flatten().collect()
+        }
+
+        /// What a direction's description says beside the defaults, as keys and values of a lab file.
+        pub(crate) fn written(config: &PipeConfig) -> Vec<(&'static str, String)> {
+            let plain = PipeConfig::default();
+            let keys = [$((config.$key != plain.$key).then(|| (stringify!($key), $module::write(&config.$key)))),*];
+            keys.into_iter().flatten().collect()
+        }
+    };
 }
 
-/// A change as keys and values of a lab file.
-pub(crate) fn written_change(change: &PipeChange) -> Vec<(&'static str, String)> {
-    let mut keys = Vec::new();
-    macro_rules! write {
-        ($($key:ident),*) => {
-            $(if let Some(config) = &change.$key { keys.push((stringify!($key), $key::write(config))); })*
-        };
-    }
-    write!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross);
-    keys
-}
+direction!(
+    rate: rate,
+    delay: delay,
+    queue: queue,
+    loss: loss,
+    corrupt: chance,
+    duplicate: chance,
+    reorder: reorder,
+    overhead: overhead,
+    schedule: schedule,
+    state: state,
+    cross: cross
+);
 
-/// What a direction's description says beside the defaults, as keys and values of a lab file.
-pub(crate) fn written(config: &PipeConfig) -> Vec<(&'static str, String)> {
-    let plain = PipeConfig::default();
-    let mut keys = Vec::new();
-    macro_rules! write {
-        ($($key:ident),*) => {
-            $(if config.$key != plain.$key { keys.push((stringify!($key), $key::write(&config.$key))); })*
-        };
-    }
-    write!(rate, delay, queue, loss, corrupt, duplicate, reorder, overhead, schedule, state, cross);
-    keys
+/// A text as YAML has it in double quotes, which is JSON's form.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }

@@ -65,6 +65,7 @@ pub use tunnel::TunnelPlan;
 pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};
 
 use crate::expect::{Expectation, Figure, OverRuns};
+use crate::words::words;
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
@@ -159,46 +160,29 @@ impl Plan {
     }
 }
 
-/// How packets are released at their instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Precision {
-    /// Sleep only: some 35 to 100 us late, but no processor time is spent on waiting.
-    Eco,
-    /// Sleep, then spin for the last microseconds.
-    #[default]
-    Balanced,
-    /// Always spin; occupies a whole processor.
-    Exact,
-}
-
-impl Precision {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Eco => "eco",
-            Self::Balanced => "balanced",
-            Self::Exact => "exact",
-        }
+words! {
+    /// How packets are released at their instant.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Precision {
+        /// Sleep only: some 35 to 100 us late, but no processor time is spent on waiting.
+        Eco = "eco",
+        /// Sleep, then spin for the last microseconds.
+        #[default]
+        Balanced = "balanced",
+        /// Always spin; occupies a whole processor.
+        Exact = "exact",
     }
 }
 
-/// The policy for a program in virtual time that computes for long without a system call, while no time passes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnSpin {
-    /// The run waits for the program, however long that takes.
-    #[default]
-    Wait,
-    /// Lab time goes on meanwhile, by how long the program computes in wall time: the run cannot be repeated.
-    Advance,
-}
-
-impl OnSpin {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wait => "wait",
-            Self::Advance => "advance",
-        }
+words! {
+    /// The policy for a program in virtual time that computes for long without a system call, while no time passes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum OnSpin {
+        /// The run waits for the program, however long that takes.
+        #[default]
+        Wait = "wait",
+        /// Lab time goes on meanwhile, by how long the program computes in wall time: the run cannot be repeated.
+        Advance = "advance",
     }
 }
 
@@ -281,7 +265,7 @@ pub struct NodePlan {
     pub measure: MeasurePlan,
     /// The ports of this machine that lead here.
     pub expose: Vec<ExposePlan>,
-    /// The routing protocols that it speaks, each once, in the order of [`Daemon::ALL`].
+    /// The routing protocols that it speaks, each once, in the order of [`Daemon`].
     pub daemons: Vec<Daemon>,
     /// The interface of this machine whose wire the node is; none for other kinds.
     pub external: Option<ExternalPlan>,

@@ -1,6 +1,7 @@
 //! The JSON schema of lab files, made of the same tables as the decoder.
 
-use crate::keys::{Key, Kind, Quantity, Section, TOP};
+use crate::keys::TOP;
+use crate::section::{Key, Kind, Quantity, Section};
 use crate::yaml::yaml_value;
 use serde_json::{Map, Value, json};
 
@@ -81,8 +82,17 @@ fn kind(this: &Kind, definitions: &mut Map<String, Value>) -> Value {
             list
         }
         Kind::OneOf(kinds) => {
-            let options: Vec<Value> = kinds.iter().map(|option| kind(option, definitions)).collect();
+            let mut options = Vec::new();
+            for option in *kinds {
+                match option {
+                    Kind::Sections(all) => options.extend(all.iter().map(|one| reference(one, definitions))),
+                    other => options.push(kind(other, definitions)),
+                }
+            }
             json!({ "anyOf": options })
+        }
+        Kind::Sections(all) => {
+            json!({ "anyOf": all.iter().map(|one| reference(one, definitions)).collect::<Vec<_>>() })
         }
     }
 }

@@ -10,11 +10,13 @@ pub use matching::{Match, Owner, Owners, write_match};
 use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::keys::{DIRECTION, Key, Kind, Section};
+use crate::keyed::sections;
+use crate::keys::DIRECTION;
 use crate::models::words;
 use crate::models::{self, ChangeError, KEYS};
 use crate::plan::{DiversionPlan, NodeKind};
 use crate::scalar::word;
+use crate::section::{Form, Kind};
 use crate::{Plan, Span, bounded, names, parse, yaml};
 use netloom_link::PipeConfig;
 use netloom_units::Bytes;
@@ -31,26 +33,20 @@ pub struct Shape {
     pub pipes: [PipeConfig; 2],
 }
 
-/// The file of a shape.
-const SHAPE: Section = Section {
-    name: "shape",
-    doc: "Traffic of this machine, and the pipes that it goes through.",
-    groups: &[
-        &[
-            Key::new("match", Kind::Section(&matching::SECTION), "{to: 10.1.0.0/16}", "Which packets go forward.")
-                .required(),
-            Key::new(
-                "one_way",
-                Kind::Word(&["true", "false"]),
-                "true",
-                "Whether the answers stay as they are. Default: they go backward.",
-            ),
-            Key::new("forward", Kind::Section(&DIRECTION), "{rate: 16 Mbit/s}", "What differs for what matches."),
-            Key::new("backward", Kind::Section(&DIRECTION), "{rate: 1 Mbit/s}", "What differs for the answers."),
-        ],
-        KEYS,
-    ],
-};
+sections! {
+    /// Traffic of this machine, and the pipes that it goes through.
+    const SHAPE = "shape" {
+        /// Which packets go forward.
+        match = matching::Matching::KIND, required "{to: 10.1.0.0/16}";
+        /// Whether the answers stay as they are. Default: they go backward.
+        one_way = Kind::Word(&["true", "false"]), "true";
+        /// What differs for what matches.
+        forward = Kind::Section(&DIRECTION), "{rate: 16 Mbit/s}";
+        /// What differs for the answers.
+        backward = Kind::Section(&DIRECTION), "{rate: 1 Mbit/s}";
+        ..KEYS;
+    }
+}
 
 /// The name of the link whose pipes they are, and its ends.
 pub const SHAPE_LINK: &str = "pipe";

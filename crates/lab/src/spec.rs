@@ -13,6 +13,7 @@ use crate::plan::{
     ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends, Shards, SnoopingSettings,
     Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
 };
+use crate::words::words;
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
 use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
@@ -92,6 +93,8 @@ pub(crate) enum RoutesSpec {
     /// To each destination all ways of the least cost (equal-cost multi-path).
     Ecmp,
 }
+
+words!(RoutesSpec { "shortest" = Self::Shortest, "ecmp" = Self::Ecmp, "none" = Self::None });
 
 /// Where automatic addresses come from.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,6 +1,7 @@
 //! The table of keys as JSON, for forms: what the decoder accepts, section by section, with what a reader wants to know.
 
-use crate::keys::{Key, Kind, Quantity, Section, TOP};
+use crate::keys::TOP;
+use crate::section::{Key, Kind, Quantity, Section};
 use serde_json::{Map, Value, json};
 
 /// All sections by name, each with its keys; `top` names that of the whole file. Kinds refer to sections by name.
@@ -45,10 +46,7 @@ fn kind(this: &'static Kind, sections: &mut Map<String, Value>) -> Value {
         Kind::Word(words) => json!({ "words": words }),
         Kind::Quantity(quantity) => json!({ "quantity": name(*quantity), "units": units(*quantity) }),
         Kind::Zero => json!({ "zero": true }),
-        Kind::Section(inner) => {
-            add(inner, sections);
-            json!({ "section": inner.name })
-        }
+        Kind::Section(inner) => named(inner, sections),
         Kind::Optional(inner) => {
             add(inner, sections);
             json!({ "optional": inner.name })
@@ -57,8 +55,24 @@ fn kind(this: &'static Kind, sections: &mut Map<String, Value>) -> Value {
         Kind::List { items, least, most } => {
             json!({ "list": { "items": kind(items, sections), "least": least, "most": most } })
         }
-        Kind::OneOf(kinds) => json!({ "one_of": kinds.iter().map(|one| kind(one, sections)).collect::<Vec<_>>() }),
+        Kind::OneOf(kinds) => {
+            json!({ "one_of": kinds.iter().flat_map(|one| options(one, sections)).collect::<Vec<_>>() })
+        }
+        Kind::Sections(_) => json!({ "one_of": options(this, sections) }),
     }
+}
+
+/// What one of several kinds stands for.
+fn options(this: &'static Kind, sections: &mut Map<String, Value>) -> Vec<Value> {
+    match this {
+        Kind::Sections(all) => all.iter().map(|inner| named(inner, sections)).collect(),
+        other => vec![kind(other, sections)],
+    }
+}
+
+fn named(inner: &'static Section, sections: &mut Map<String, Value>) -> Value {
+    add(inner, sections);
+    json!({ "section": inner.name })
 }
 
 fn name(quantity: Quantity) -> &'static str {

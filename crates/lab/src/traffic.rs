@@ -3,90 +3,84 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{COMMAND_NAME, DURATION_OR_ZERO, Key, Kind, NODE_NAME, Quantity, Section};
+use crate::forms::{AboveZero, Maybe, Offset, Whole};
+use crate::keyed::{Keyed, WrittenKeys, sections};
+use crate::kinds::{COMMAND_NAME, NODE_NAME};
 use crate::models::ChangeError;
-use crate::models::cross::{self, CONSTANT, ON_OFF, PCAP, POISSON};
+use crate::models::cross;
 use crate::names::command_name;
 use crate::plan::{Plan, Sends, TrafficPlan, WindowConfig};
 use crate::resolve::resolve_for;
-use crate::scalar::{duration_or_zero, integer, positive_duration, quantity};
+use crate::section::{Kind, Section, keys};
 use crate::spec::TrafficSpec;
 use crate::yaml::{self, Node};
 use netloom_units::{Bytes, Duration};
 use std::path::Path;
 
-pub(crate) const KEY: Key = Key::new(
-    "traffic",
-    Kind::List {
-        items: &Kind::OneOf(&[
-            Kind::Section(&FLOW_CONSTANT),
-            Kind::Section(&FLOW_POISSON),
-            Kind::Section(&FLOW_ON_OFF),
-            Kind::Section(&FLOW_PCAP),
-            Kind::Section(&FLOW_WINDOW),
-        ]),
-        least: 0,
-        most: None,
-    },
-    "[{from: client, to: server, kind: constant, rate: 5 Mbit/s, size: 1200 B}]",
-    "What `netloom sim` sends; `netloom run` has the programs of the timeline instead.",
-);
-
-const ENDS: &[Key] = &[
-    Key::new("from", Kind::Text(NODE_NAME), "client", "The node that sends.").required(),
-    Key::new("to", Kind::Text(NODE_NAME), "server", "The node that receives.").required(),
-    Key::new("as", Kind::Text(COMMAND_NAME), "video", "The source's name. Default: those of its nodes."),
-];
-
-const FLOW_CONSTANT: Section = Section {
-    name: "traffic_constant",
-    doc: "Packets at a constant rate.",
-    groups: &[ENDS, CONSTANT.groups[0], CONSTANT.groups[1], CONSTANT.groups[2]],
+pub(crate) const KEY: Section = keys! {
+    /// What `netloom sim` sends; `netloom run` has the programs of the timeline instead.
+    traffic = Kind::list(&Kind::Sections(KINDS), 0), "[{from: client, to: server, kind: constant, rate: 5 Mbit/s, size: 1200 B}]";
 };
-const FLOW_POISSON: Section = Section {
-    name: "traffic_poisson",
-    doc: "Packets that come independently of one another.",
-    groups: &[ENDS, POISSON.groups[0], POISSON.groups[1], POISSON.groups[2]],
-};
-const FLOW_ON_OFF: Section = Section {
-    name: "traffic_on_off",
-    doc: "Packets in bursts of Pareto length.",
-    groups: &[ENDS, ON_OFF.groups[0], ON_OFF.groups[1], ON_OFF.groups[2], ON_OFF.groups[3]],
-};
-const FLOW_PCAP: Section =
-    Section { name: "traffic_pcap", doc: "Recorded packets.", groups: &[ENDS, PCAP.groups[0], PCAP.groups[1]] };
 
-const SIZE: Kind = Kind::Text("^\\s*[0-9]+(\\.[0-9]+)?\\s*([kMG]?B|[KMG]iB)\\s*$");
-const DURATION: Kind = Kind::Quantity(Quantity::Duration);
-
-const FLOW_WINDOW: Section = Section {
-    name: "traffic_window",
-    doc: "A sender with a fixed window. It is not TCP: no slow start, no congestion control, no handshake.",
-    groups: &[
-        ENDS,
-        &[
-            Key::new("kind", Kind::Word(&["window"]), "window", "A sender with a fixed window.").required(),
-            Key::new("window", SIZE, "64 kB", "How much payload may be under way and not acknowledged.").required(),
-            Key::new("segment", SIZE, "1460 B", "The payload of a packet. Default: 1460 B."),
-            Key::new("headers", SIZE, "40 B", "The headers of a packet, at least 28 B. Default: 40 B."),
-            Key::new("amount", SIZE, "1 MB", "How much payload is sent. Default: without end."),
-            Key::new(
-                "acknowledge",
-                Kind::Integer { least: 1, most: 100 },
-                "2",
-                "Every how many packets in order are acknowledged, 1 to 100. Default: 1.",
-            ),
-            Key::new(
-                "timeout",
-                DURATION,
-                "1 s",
-                "How long after sending an unacknowledged packet is sent again. Default: 1 s.",
-            ),
-            Key::new("start", DURATION_OR_ZERO, "2 s", "When it begins, after time zero. Default: 0."),
-            Key::new("stop", DURATION, "8 s", "When it ends, after time zero. Default: never."),
-        ],
-    ],
+const ENDS: Section = keys! {
+    /// The node that sends.
+    from = Kind::Text(NODE_NAME), required "client";
+    /// The node that receives.
+    to = Kind::Text(NODE_NAME), required "server";
+    /// The source's name. Default: those of its nodes.
+    as = Kind::Text(COMMAND_NAME), "video";
 };
+
+const KINDS: &[&Section] = &[&CONSTANT, &POISSON, &ON_OFF, &PCAP, &WindowConfig::SECTION];
+
+sections! {
+    /// Packets at a constant rate.
+    const CONSTANT = "traffic_constant" {
+        ..ENDS;
+        ..cross::CONSTANT;
+    }
+
+    /// Packets that come independently of one another.
+    const POISSON = "traffic_poisson" {
+        ..ENDS;
+        ..cross::POISSON;
+    }
+
+    /// Packets in bursts of Pareto length.
+    const ON_OFF = "traffic_on_off" {
+        ..ENDS;
+        ..cross::ON_OFF;
+    }
+
+    /// Recorded packets.
+    const PCAP = "traffic_pcap" {
+        ..ENDS;
+        ..cross::PCAP;
+    }
+
+    /// A sender with a fixed window. It is not TCP: no slow start, no congestion control, no handshake.
+    for WindowConfig = "traffic_window" {
+        ..ENDS;
+        /// A sender with a fixed window.
+        kind is "window";
+        /// How much payload may be under way and not acknowledged.
+        window: Bytes, required "64 kB";
+        /// The payload of a packet. Default: 1460 B.
+        segment: Bytes, "1460 B" else SEGMENT;
+        /// The headers of a packet, at least 28 B. Default: 40 B.
+        headers: Bytes, "40 B" else HEADERS;
+        /// How much payload is sent. Default: without end.
+        amount: Maybe<Bytes>, "1 MB" else None;
+        /// Every how many packets in order are acknowledged, 1 to 100. Default: 1.
+        acknowledge: Whole<u32, 1, 100>, "2" else 1;
+        /// How long after sending an unacknowledged packet is sent again. Default: 1 s.
+        timeout: AboveZero<Duration>, "1 s" else TIMEOUT;
+        /// When it begins, after time zero. Default: 0.
+        start: Offset, "2 s" else Duration::ZERO;
+        /// When it ends, after time zero. Default: never.
+        stop: Maybe<AboveZero<Duration>>, "8 s" else None;
+    }
+}
 
 /// An Ethernet's 1,500 bytes less IPv4 and TCP headers without options, 20 bytes each (RFC 9293, section 3.7.1).
 const SEGMENT: Bytes = Bytes::new(1_460);
@@ -96,14 +90,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// An entry of the list.
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<TrafficSpec> {
-    let kinds = [
-        ("constant", &FLOW_CONSTANT),
-        ("poisson", &FLOW_POISSON),
-        ("on-off", &FLOW_ON_OFF),
-        ("pcap", &FLOW_PCAP),
-        ("window", &FLOW_WINDOW),
-    ];
-    let (kind, fields) = Fields::open_kind(node, &kinds, errors)?;
+    let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     let from = fields.read("from", node_name, errors);
     let to = fields.read("to", node_name, errors);
     let name = fields.read("as", command_name, errors);
@@ -120,18 +107,7 @@ fn node_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 
 fn window(fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<WindowConfig> {
     let before = errors.len();
-    let acknowledge = fields.read("acknowledge", |value| integer(value, 1, 100), errors).unwrap_or(1);
-    let window = fields.read("window", quantity, errors);
-    let config = WindowConfig {
-        segment: fields.read("segment", quantity, errors).unwrap_or(SEGMENT),
-        headers: fields.read("headers", quantity, errors).unwrap_or(HEADERS),
-        amount: fields.read("amount", quantity, errors),
-        acknowledge: u32::try_from(acknowledge).expect("at most 100"),
-        timeout: fields.read("timeout", positive_duration, errors).unwrap_or(TIMEOUT),
-        start: fields.read("start", duration_or_zero, errors).unwrap_or_default(),
-        stop: fields.read("stop", positive_duration, errors),
-        window: window?,
-    };
+    let config = WindowConfig::read_keys(fields, errors)?;
     if errors.len() > before {
         return None;
     }
@@ -141,23 +117,10 @@ fn window(fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<Windo
 
 /// What is sent, as a lab file has it.
 pub(crate) fn write(sends: &Sends) -> String {
-    let config = match sends {
-        Sends::Open(source) => return cross::write_source(source),
-        Sends::Window(config) => config,
-    };
-    let WindowConfig { window, segment, headers, amount, acknowledge, timeout, start, stop } = config;
-    let mut text = format!("kind: window, window: {window}, segment: {segment}, headers: {headers}");
-    if let Some(amount) = amount {
-        text += &format!(", amount: {amount}");
+    match sends {
+        Sends::Open(source) => cross::write_source(source),
+        Sends::Window(config) => config.write_map(),
     }
-    text += &format!(", acknowledge: {acknowledge}, timeout: {timeout}");
-    if *start > Duration::ZERO {
-        text += &format!(", start: {start}");
-    }
-    if let Some(stop) = stop {
-        text += &format!(", stop: {stop}");
-    }
-    format!("{{{text}}}")
 }
 
 /// The source that `text` describes, as an entry of `traffic` does; the braces can be left out. It is added to those

@@ -62,6 +62,18 @@ pub struct Entry {
     pub value: Node,
 }
 
+impl Entry {
+    /// The key with its place.
+    pub(crate) fn named(&self) -> Spanned<String> {
+        Spanned { value: self.name.clone(), span: self.span, key: self.value.key.clone() }
+    }
+
+    /// An error about the key.
+    pub(crate) fn error(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.span, &self.value.key, message)
+    }
+}
+
 impl Node {
     /// Nothing, nowhere.
     pub(crate) fn empty() -> Self {
@@ -104,6 +116,14 @@ impl Node {
         match &self.content {
             Content::Text { text, plain: true, .. } => Some(text),
             _ => None,
+        }
+    }
+
+    /// The items of a list, or this node alone.
+    pub(crate) fn items(&self) -> &[Self] {
+        match &self.content {
+            Content::List(items) => items,
+            _ => std::slice::from_ref(self),
         }
     }
 

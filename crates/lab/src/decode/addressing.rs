@@ -1,11 +1,11 @@
 //! Where automatic addresses come from.
 
-use super::link::addressed;
 use crate::diagnostics::Diagnostic;
-use crate::errors::{Errors, keep};
+use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::keys::ADDRESSING;
+use crate::keys::{ADDRESSING, Addressed};
 use crate::scalar::{flag, text};
+use crate::section::Form;
 use crate::spec::{AddressingSpec, PoolSpec};
 use crate::yaml::{Content, Node};
 use ipnet::IpNet;
@@ -16,7 +16,7 @@ const NEVER: [&str; 8] =
 
 pub(super) fn decode(node: &Node, errors: &mut Errors) -> AddressingSpec {
     if matches!(node.content, Content::Text { .. }) {
-        return AddressingSpec { automatic: keep(addressed(node), errors), ..AddressingSpec::default() };
+        return AddressingSpec { automatic: Addressed::read(node, errors), ..AddressingSpec::default() };
     }
     let Some(fields) = Fields::open(node, &ADDRESSING, errors) else { return AddressingSpec::default() };
     let point_to_point = fields.read("point_to_point", flag, errors).unwrap_or(false);

@@ -1,9 +1,9 @@
 //! What root of a node may do to the whole machine.
 
-use super::list;
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
-use crate::keys::WITHHELD;
+use crate::fields::list;
+use crate::kinds::WITHHELD;
 use crate::scalar::{text, word};
 use crate::yaml::Node;
 

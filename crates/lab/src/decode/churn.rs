@@ -4,7 +4,7 @@ use super::repeats::{length, when};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{FLAP_ENTRY, REBOOT, START_ENTRY, STOP_ENTRY, Section};
+use crate::keys::{FLAP_ENTRY, KILL, PAUSE, REBOOT, RESTART, START_ENTRY, STOP_ENTRY};
 use crate::names::name_of;
 use crate::plan::Disturbance;
 use crate::spec::{ActionSpec, When};
@@ -14,48 +14,32 @@ use netloom_units::Duration;
 /// How long a node is away, unless the lab file says otherwise.
 const REBOOT_TIME: Duration = Duration::from_secs(1);
 
-pub(super) fn disturb(
-    node: &Node,
-    section: &'static Section,
-    how: Disturbance,
-    errors: &mut Errors,
-) -> Option<(When, ActionSpec)> {
+/// An entry of one of these kinds, which is about what it names.
+pub(super) fn churn(kind: &str, node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let (section, what) = match kind {
+        "kill" => (&KILL, "a command or a node"),
+        "pause" => (&PAUSE, "a command or a node"),
+        "restart" => (&RESTART, "a command or a node"),
+        "reboot" => (&REBOOT, "a node"),
+        "stop" => (&STOP_ENTRY, "a node"),
+        "start" => (&START_ENTRY, "a node"),
+        _ => (&FLAP_ENTRY, "a link or a node"),
+    };
     let fields = Fields::open(node, section, errors)?;
     let mut when = when(&fields, errors);
-    let duration = length(&fields, "for", &mut when.lasts, errors);
-    let whose = names(fields.get(how.name())?, name_of("a command or a node"), errors);
-    Some((when, ActionSpec::Disturb { how, whose, duration }))
-}
-
-pub(super) fn reboot(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &REBOOT, errors)?;
-    let mut when = when(&fields, errors);
-    let duration = length(&fields, "for", &mut when.lasts, errors).unwrap_or(REBOOT_TIME);
-    let nodes = names(fields.get("reboot")?, name_of("a node"), errors);
-    Some((when, ActionSpec::Reboot { nodes, duration }))
-}
-
-pub(super) fn stop(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &STOP_ENTRY, errors)?;
-    let mut when = when(&fields, errors);
-    let duration = length(&fields, "for", &mut when.lasts, errors);
-    let nodes = names(fields.get("stop")?, name_of("a node"), errors);
-    Some((when, ActionSpec::Stop { nodes, duration }))
-}
-
-pub(super) fn start(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &START_ENTRY, errors)?;
-    let when = when(&fields, errors);
-    let nodes = names(fields.get("start")?, name_of("a node"), errors);
-    Some((when, ActionSpec::Start { nodes }))
-}
-
-pub(super) fn flap(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &FLAP_ENTRY, errors)?;
-    let mut when = when(&fields, errors);
-    let duration = length(&fields, "for", &mut when.lasts, errors);
-    let what = names(fields.get("flap")?, name_of("a link or a node"), errors);
-    Some((when, ActionSpec::Flap { what, duration: duration? }))
+    let duration = if kind == "start" { None } else { length(&fields, "for", &mut when.lasts, errors) };
+    let named = names(fields.get(kind)?, name_of(what), errors);
+    let disturb = |how, whose| ActionSpec::Disturb { how, whose, duration };
+    let action = match kind {
+        "kill" => disturb(Disturbance::Kill, named),
+        "pause" => disturb(Disturbance::Pause, named),
+        "restart" => disturb(Disturbance::Restart, named),
+        "reboot" => ActionSpec::Reboot { nodes: named, duration: duration.unwrap_or(REBOOT_TIME) },
+        "stop" => ActionSpec::Stop { nodes: named, duration },
+        "start" => ActionSpec::Start { nodes: named },
+        _ => ActionSpec::Flap { what: named, duration: duration? },
+    };
+    Some((when, action))
 }
 
 /// One name, or a list of them.

@@ -2,20 +2,30 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::CLOCK;
+use crate::forms::forms;
+use crate::keyed::{Keyed, sections};
 use crate::plan::Clock;
 use crate::scalar::word;
+use crate::section::Kind;
 use crate::yaml::{Content, Node};
 use netloom_units::{Dilation, ParseError};
+
+forms! {
+    pub(crate) struct Factor = Dilation, Kind::Number { least: 1, most: Dilation::MOST }, dilation;
+}
+
+sections! {
+    /// Lab time that is slower than wall time.
+    pub(crate) struct Dilated = "clock" {
+        /// How many seconds of wall time a second of lab time lasts: 1 to 10000, with up to six decimals.
+        dilation: Factor, required "2.5";
+    }
+}
 
 /// How lab time passes; none after an error was noted.
 pub(super) fn decode(node: &Node, errors: &mut Errors) -> Option<Clock> {
     match &node.content {
-        Content::Map(_) => {
-            let fields = Fields::open(node, &CLOCK, errors)?;
-            fields.read("dilation", dilation, errors).map(Clock::Dilated)
-        }
+        Content::Map(_) => Dilated::open(node, errors).map(|clock| Clock::Dilated(clock.dilation)),
         Content::Text { .. } => keep(named(node), errors),
         Content::List(_) | Content::Empty => {
             errors.push(node.expected("real, virtual or for example `{dilation: 10}`"));

@@ -3,10 +3,27 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::CONTAINER;
+use crate::forms::{Word, forms};
+use crate::keyed::{Keyed, sections};
 use crate::plan::{ContainerEngine, ContainerPlan, NodeKind};
-use crate::scalar::{text, word};
+use crate::scalar::text;
+use crate::section::Kind;
 use crate::yaml::{Content, Node};
+
+forms! {
+    /// The name of a container, or the beginning of its identifier.
+    pub(crate) struct ContainerName = String, Kind::Text("^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,254}$"), name;
+}
+
+sections! {
+    /// A container that runs already, of docker or podman.
+    pub(crate) struct Container = "container" {
+        /// Its name, or the beginning of its identifier.
+        name: ContainerName, required "web";
+        /// Whose container it is. Default: whichever of docker and podman has it.
+        engine: Word<ContainerEngine>, "podman";
+    }
+}
 
 /// Longer names have no container.
 const LONGEST: usize = 255;
@@ -55,18 +72,15 @@ pub(super) fn container(kind: NodeKind, of_node: &Fields<'_>, errors: &mut Error
         errors.push(node.error(message));
         return None;
     }
-    for (key, why) in REFUSED {
-        errors.extend(of_node.get(key).map(|value| value.error(why)));
-    }
+    of_node.refuse(REFUSED, errors);
     let (name, engine) = match node.content {
         Content::Map(_) => {
-            let fields = Fields::open(node, &CONTAINER, errors)?;
-            let engines = ContainerEngine::ALL.map(|engine| (engine.name(), engine));
-            (fields.read("name", name, errors), fields.read("engine", |value| word(value, &engines), errors))
+            let Container { name, engine } = Container::open(node, errors)?;
+            (name, engine)
         }
-        _ => (keep(name(node), errors), None),
+        _ => (keep(name(node), errors)?, None),
     };
-    Some(node.spanned(ContainerPlan { line: node.span.line, name: name?, engine }))
+    Some(node.spanned(ContainerPlan { line: node.span.line, name, engine }))
 }
 
 /// As engines take names: one that begins with `-` would be an option of theirs.

@@ -1,17 +1,43 @@
 //! The routing daemons of routers.
 
-use super::list;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::{CONVERGED, DAEMON_FILE};
+use crate::fields::{Fields, list};
+use crate::forms::{AboveZero, Filled, Text, Whole, Word, forms};
+use crate::keyed::{Keyed, sections};
 use crate::plan::{Daemon, FileContents, FilePlan, NodeKind};
-use crate::scalar::{integer, positive_duration, text, word};
+use crate::scalar::{text, word};
+use crate::section::{Form, Kind};
 use crate::spec::RoutingSpec;
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::net::Ipv4Addr;
 use std::path::Path;
+
+/// The configuration of a routing daemon.
+pub(crate) const CONFIGURATION: Kind = Kind::OneOf(&[Filled::KIND, DaemonFile::KIND]);
+
+/// The autonomous system of a router.
+pub(crate) type Number = Whole<u32, 1, { u32::MAX as u64 - 1 }>;
+
+forms! {
+    /// The OSPF area of a link.
+    pub(crate) struct Area = u32, Kind::OneOf(&[Kind::Integer { least: 0, most: u32::MAX as u64 }, Kind::Text("^[0-9]+([.][0-9]+){3}$")]), area;
+}
+
+sections! {
+    /// The configuration of a router's daemons.
+    pub(crate) struct DaemonFile = "configuration" {
+        /// The configuration itself.
+        text: Text, required "router ospf";
+    }
+
+    /// What time zero waits for, and how long.
+    pub(crate) struct Converged = "convergence" {
+        /// Time zero waits until every router has the routes that its daemons bring; after this time the run fails.
+        converged: AboveZero<Duration>, required "30 s";
+    }
+}
 
 /// What FRR has and BIRD has not.
 const ONLY_FRR: [Daemon; 4] = [Daemon::Isis, Daemon::Pim, Daemon::Ldp, Daemon::Static];
@@ -32,7 +58,7 @@ pub(super) fn routing(fields: &Fields<'_>, kind: NodeKind, errors: &mut Errors) 
         }));
         return RoutingSpec::default();
     }
-    let mut spec = RoutingSpec { number: fields.read("as", number, errors), ..RoutingSpec::default() };
+    let mut spec = RoutingSpec { number: fields.form::<Number>("as", errors), ..RoutingSpec::default() };
     let Some(place) = fields.get("daemons") else {
         errors.extend(said.iter().map(|(key, value)| {
             value.error(format!(
@@ -64,14 +90,13 @@ pub(super) fn routing(fields: &Fields<'_>, kind: NodeKind, errors: &mut Errors) 
 }
 
 fn daemons(node: &Node, errors: &mut Errors) -> Vec<Daemon> {
-    let words = Daemon::ALL.map(|daemon| (daemon.name(), daemon));
     let items = list(node, errors);
     if items.is_empty() && matches!(node.content, Content::List(_)) {
         errors.push(node.error("no daemon is listed: name one, or leave `daemons` out"));
     }
     let mut found: Vec<Daemon> = Vec::new();
     for item in items {
-        let Some(daemon) = keep(word(item, &words), errors) else { continue };
+        let Some(daemon) = Word::<Daemon>::read(item, errors) else { continue };
         if found.contains(&daemon) {
             errors.push(item.error(format!("`{daemon}` is listed twice: leave one out")));
         } else {
@@ -80,11 +105,6 @@ fn daemons(node: &Node, errors: &mut Errors) -> Vec<Daemon> {
     }
     found.sort_unstable();
     found
-}
-
-fn number(node: &Node) -> Result<u32, Diagnostic> {
-    let most = u32::MAX - 1;
-    integer(node, 1, u64::from(most)).map(|number| u32::try_from(number).unwrap_or(most))
 }
 
 /// A file with a configuration, or the configuration itself.
@@ -97,10 +117,7 @@ fn configuration(node: &Node, errors: &mut Errors) -> Option<FileContents> {
             }
             Some(FileContents::Copy(path))
         }
-        Content::Map(_) => {
-            let fields = Fields::open(node, &DAEMON_FILE, errors)?;
-            fields.read("text", text, errors).map(FileContents::Text)
-        }
+        Content::Map(_) => DaemonFile::open(node, errors).map(|file| FileContents::Text(file.text)),
         _ => {
             errors.push(node.expected("the path of a configuration file, or {text: ...}"));
             None
@@ -109,7 +126,7 @@ fn configuration(node: &Node, errors: &mut Errors) -> Option<FileContents> {
 }
 
 /// An OSPF area.
-pub(super) fn area(node: &Node) -> Result<u32, Diagnostic> {
+fn area(node: &Node) -> Result<u32, Diagnostic> {
     let written = text(node)?;
     let dotted = || written.parse::<Ipv4Addr>().ok().map(u32::from);
     written.parse().ok().or_else(dotted).ok_or_else(|| {
@@ -130,8 +147,7 @@ pub(super) fn hidden(spec: &RoutingSpec, files: &[FilePlan], place: Option<&Node
 /// How long time zero waits for routes.
 pub(super) fn converged(node: &Node, errors: &mut Errors) -> Option<Spanned<Duration>> {
     if let Content::Map(_) = &node.content {
-        let fields = Fields::open(node, &CONVERGED, errors)?;
-        return fields.read("converged", positive_duration, errors).map(|within| node.spanned(within));
+        return Converged::open(node, errors).map(|within| node.spanned(within.converged));
     }
     keep(word(node, &[("converged", CONVERGES_WITHIN)]), errors).map(|within| node.spanned(within))
 }

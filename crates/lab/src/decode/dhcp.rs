@@ -3,13 +3,54 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{DHCP, DNS};
-use crate::names::{link_name, wrong_node_name};
-use crate::scalar::{duration, filled, flag, word};
+use crate::forms::{LinkName, Said, Several, forms};
+use crate::keyed::{Keyed, sections};
+use crate::names::wrong_node_name;
+use crate::scalar::{duration, filled, flag};
+use crate::section::{Form, Kind};
 use crate::spec::{DhcpSpec, DnsSpec, TargetSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::net::Ipv4Addr;
+
+forms! {
+    pub(crate) struct Lease = Duration, Duration::KIND, lease;
+    pub(crate) struct Domain = String, Kind::Text("^[a-zA-Z0-9][a-zA-Z0-9.-]{0,62}$"), domain;
+    /// A node, an address, or nobody.
+    pub(crate) struct Target = Spanned<TargetSpec>, Kind::Text("^[a-zA-Z0-9.-]{1,31}$"), target;
+    Ipv4Addr = Self, Kind::Text("^[0-9]{1,3}(\\.[0-9]{1,3}){3}$"), address;
+}
+
+sections! {
+    /// A node's name server, which knows the names of the lab.
+    pub(crate) struct Dns = "dns" {
+        /// The domain of the lab's names, in which those who ask look for names without a dot. Default: none.
+        domain: Domain, "home";
+    }
+
+    /// A node's DHCP server, which answers questions for names, too.
+    pub(crate) struct Dhcp = "dhcp" {
+        /// The link, or those, that it serves. Default: those of its links where somebody asks.
+        links: Several<LinkName>, "lan";
+        /// Whether each node of the lab that asks gets the address that the plan has for it. Default: true; else it gets any of the range,
+        /// and has no name in /etc/hosts.
+        reserve: bool, "false";
+        /// The first and the last address for those who have none reserved. Default: none; without `reserve` all addresses of the subnet
+        /// that no other node has.
+        range = Kind::pair(&Ipv4Addr::KIND), "[10.0.0.4, 10.0.0.6]";
+        /// For how long an address is lent: 2 min or more. Default: 1 h.
+        lease: Lease, "10 min";
+        /// Whether a router advertises itself and its prefix of IPv6, too, so that its clients get their addresses and their default route
+        /// of IPv6 from that (SLAAC, RFC 4862). Default: false.
+        advertise: Said, "true";
+        /// The router that clients are told of: a node, an address, or none. Default: the routes that the plan has for each.
+        router: Target, "r1";
+        /// The name server that clients are told of: a node, an address, or none. Default: this node.
+        dns: Target, "none";
+        /// The domain of the lab's names, in which those who ask look for names without a dot. Default: none.
+        domain: Domain, "home";
+    }
+}
 
 const USUAL_LEASE: Duration = Duration::from_secs(3_600);
 /// dnsmasq lends addresses for no shorter time (dnsmasq(8), `--dhcp-range`).
@@ -17,54 +58,36 @@ const LEAST_LEASE: Duration = Duration::from_secs(120);
 /// A longer one does not fit into 32 bits, where the highest number means for ever (RFC 2132, section 9.2).
 const MOST_LEASE: Duration = Duration::from_secs(u32::MAX as u64 - 1);
 
-/// Where a node's addresses come from.
-pub(super) fn asks(node: &Node) -> Result<Spanned<()>, Diagnostic> {
-    word(node, &[("dhcp", ())]).map(|()| node.spanned(()))
-}
-
 /// The name server of a node; none if it has none, or after an error was noted.
 pub(super) fn dns(node: &Node, errors: &mut Errors) -> Option<DnsSpec> {
     let place = node.spanned(());
     if !matches!(node.content, Content::Map(_)) {
         return keep(flag(node), errors)?.then_some(DnsSpec { place, domain: None });
     }
-    let fields = Fields::open(node, &DNS, errors)?;
-    Some(DnsSpec { place, domain: fields.read("domain", domain, errors) })
+    Some(DnsSpec { place, domain: Dns::open(node, errors)?.domain })
 }
 
 /// The DHCP server of a node; none if it has none, or after an error was noted.
 pub(super) fn dhcp(node: &Node, errors: &mut Errors) -> Option<DhcpSpec> {
-    let usual = DhcpSpec {
-        place: node.spanned(()),
-        links: Vec::new(),
-        reserve: true,
-        range: None,
-        lease: USUAL_LEASE,
-        advertise: None,
-        router: None,
-        dns: None,
-        domain: None,
-    };
+    let (place, reserve, lease) = (node.spanned(()), true, USUAL_LEASE);
     if !matches!(node.content, Content::Map(_)) {
+        let (links, router) = (Vec::new(), None);
+        let usual =
+            DhcpSpec { place, links, reserve, range: None, lease, advertise: None, router, dns: None, domain: None };
         return keep(flag(node), errors)?.then_some(usual);
     }
-    let fields = Fields::open(node, &DHCP, errors)?;
-    let links = fields.get("links").map_or(&[][..], |value| match &value.content {
-        Content::List(items) => &items[..],
-        _ => std::slice::from_ref(value),
-    });
+    let fields = Fields::open(node, &Dhcp::SECTION, errors)?;
+    let keys = Dhcp::read_keys(&fields, errors)?;
     Some(DhcpSpec {
-        links: links.iter().filter_map(|link| keep(link_name(link), errors)).collect(),
-        reserve: fields.read("reserve", flag, errors).unwrap_or(true),
+        place,
+        links: keys.links.unwrap_or_default(),
+        reserve: keys.reserve.unwrap_or(reserve),
         range: fields.get("range").and_then(|value| range(value, errors)),
-        lease: fields.read("lease", lease, errors).unwrap_or(USUAL_LEASE),
-        advertise: fields
-            .read("advertise", |value| flag(value).map(|is| is.then(|| value.spanned(()))), errors)
-            .flatten(),
-        router: fields.read("router", target, errors),
-        dns: fields.read("dns", target, errors),
-        domain: fields.read("domain", domain, errors),
-        ..usual
+        lease: keys.lease.unwrap_or(lease),
+        advertise: keys.advertise.flatten(),
+        router: keys.router,
+        dns: keys.dns,
+        domain: keys.domain,
     })
 }
 
@@ -84,7 +107,7 @@ fn range(node: &Node, errors: &mut Errors) -> Option<Spanned<[Ipv4Addr; 2]>> {
         errors.push(node.expected("the first and the last address, for example [10.0.0.100, 10.0.0.199]"));
         return None;
     };
-    let ends: Vec<Option<Ipv4Addr>> = items.iter().map(|item| keep(address(item), errors)).collect();
+    let ends: Vec<Option<Ipv4Addr>> = items.iter().map(|item| Ipv4Addr::read(item, errors)).collect();
     let ends: Vec<Ipv4Addr> = ends.into_iter().collect::<Option<_>>()?;
     let Ok([first, last]) = <[Ipv4Addr; 2]>::try_from(ends) else {
         errors.push(

@@ -3,21 +3,64 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{EXERCISE, MOST_LINES, MOST_TASKS, TASK};
+use crate::forms::{Filled, Placed, forms};
+use crate::keyed::{Keyed, sections};
 use crate::plan::TaskPlan;
 use crate::scalar::{duration, filled};
+use crate::section::{Form, Kind};
 use crate::spec::{ExerciseSpec, TaskSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
+
+/// What a person can keep in mind; clients are told all of it at once.
+const MOST_TASKS: u64 = 50;
+/// Checks and hints of a task.
+const MOST_LINES: u64 = 20;
+
+forms! {
+    /// A text for people.
+    pub(crate) struct ForPeople = String, Filled::KIND, said;
+    /// The length of the time up to now that checks look at.
+    pub(crate) struct Last = Duration, Duration::KIND, span;
+}
+
+/// A list of texts.
+const TEXTS: Kind = Kind::List { items: &Filled::KIND, least: 0, most: Some(MOST_LINES) };
+
+sections! {
+    /// What somebody who learns with this lab is to do.
+    pub(crate) struct Exercise = "exercise" {
+        /// What it is called. Default: the lab's name.
+        title: ForPeople, "A bottleneck and its queue";
+        /// What it is about; empty lines part paragraphs.
+        text: ForPeople, "A queue fills. Make it short again.";
+        /// The tasks, which are met one after the other.
+        tasks = Kind::List { items: &Task::KIND, least: 1, most: Some(MOST_TASKS) },
+            required "[{title: Fill the queue, check: backbone.forward.queue_max > 50 packets}]";
+    }
+
+    /// A task, which is met when its checks hold.
+    pub(crate) struct Task = "task" {
+        /// What is to be done, in a line.
+        title: Placed<ForPeople>, required "Fill the queue";
+        /// More about it.
+        text: ForPeople, "Start the flow, and look at what waits.";
+        /// What must hold, in the language of `expect`, or a list of which everything must.
+        check = Kind::OneOf(&[Filled::KIND, TEXTS]), required "backbone.forward.queue_max > 50 packets";
+        /// The checks look at so much lab time up to now, 1 s to 60 s. Default: at everything since time zero.
+        last: Last, "5 s";
+        /// What helps, one after the other. Default: none.
+        hints = TEXTS, "[The flow begins after two seconds.]";
+    }
+}
 
 /// Texts go to everybody who looks on, and so have a limit.
 const LONGEST: usize = 10_000;
 
 /// The exercise; none after an error was noted.
 pub(super) fn exercise(node: &Node, errors: &mut Errors) -> Option<ExerciseSpec> {
-    let fields = Fields::open(node, &EXERCISE, errors)?;
-    let title = fields.read("title", said, errors);
-    let text = fields.read("text", said, errors).unwrap_or_default();
+    let fields = Fields::open(node, &Exercise::SECTION, errors)?;
+    let Exercise { title, text } = Exercise::read_keys(&fields, errors)?;
     let tasks = fields.get("tasks")?;
     let Content::List(items) = &tasks.content else {
         errors.push(tasks.expected("a list of tasks: begin each with `- title: `"));
@@ -28,20 +71,19 @@ pub(super) fn exercise(node: &Node, errors: &mut Errors) -> Option<ExerciseSpec>
         errors.push(tasks.error(message));
     }
     let read = items.iter().filter_map(|item| task(item, errors)).collect();
-    Some(ExerciseSpec { title, text, tasks: read })
+    Some(ExerciseSpec { title, text: text.unwrap_or_default(), tasks: read })
 }
 
 fn task(node: &Node, errors: &mut Errors) -> Option<TaskSpec> {
-    let fields = Fields::open(node, &TASK, errors)?;
-    let title = fields.read("title", |own| said(own).map(|words| own.spanned(words)), errors);
-    let text = fields.read("text", said, errors).unwrap_or_default();
+    let fields = Fields::open(node, &Task::SECTION, errors)?;
+    let keys = Task::read_keys(&fields, errors);
     let checks = fields.get("check").map_or_else(Vec::new, |own| several(own, errors));
     if let Some(empty) = fields.get("check").filter(|own| is_empty(own)) {
         errors.push(empty.expected("what must hold, for example `ping.exit == 0`, or a list of that"));
     }
-    let last = fields.read("last", span, errors);
     let hints = fields.get("hints").map_or_else(Vec::new, |own| hints(own, errors));
-    Some(TaskSpec { title: title?, text, checks, last, hints })
+    let Task { title, text, last } = keys?;
+    Some(TaskSpec { title, text: text.unwrap_or_default(), checks, last, hints })
 }
 
 fn is_empty(node: &Node) -> bool {
@@ -81,7 +123,6 @@ fn within_limit<'a>(node: &Node, items: &'a [Node], errors: &mut Errors) -> &'a 
     items
 }
 
-/// A text for people.
 fn said(node: &Node) -> Result<String, Diagnostic> {
     let text = filled(node)?;
     if text.len() > LONGEST {

@@ -3,8 +3,9 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
+use crate::forms::{Placed, Whole, Word};
 use crate::plan::{ExternalMode, NodeKind};
-use crate::scalar::{filled, flag, integer, word};
+use crate::scalar::filled;
 use crate::spec::ExternalSpec;
 use crate::yaml::Node;
 
@@ -20,12 +21,10 @@ pub(super) fn external(kind: NodeKind, node: &Node, fields: &Fields<'_>, errors:
         // What is said of it all the same is noted with all that is misplaced.
         return None;
     }
-    let number = |value: &Node| integer(value, 1, 4_094).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
-    let vlan = fields.read("vlan", |value| number(value).map(|number| value.spanned(number)), errors);
-    let modes = [ExternalMode::Share, ExternalMode::Pass].map(|mode| (mode.name(), mode));
-    let mode = fields.read("mode", |value| word(value, &modes).map(|mode| value.spanned(mode)), errors);
-    let promiscuous = fields.read("promiscuous", |value| flag(value).map(|is| value.spanned(is)), errors);
-    let force = fields.read("force", flag, errors).unwrap_or_default();
+    let vlan = fields.form::<Placed<Whole<u16, 1, 4_094>>>("vlan", errors);
+    let mode = fields.form::<Placed<Word<ExternalMode>>>("mode", errors);
+    let promiscuous = fields.form::<Placed<bool>>("promiscuous", errors);
+    let force = fields.form::<bool>("force", errors).unwrap_or_default();
     let Some(said) = fields.get("interface") else {
         errors.push(node.lacks("interface", "eth1"));
         return None;

@@ -1,27 +1,58 @@
 //! What a node's file system has of its own.
 
-use super::list;
-use crate::diagnostics::{Diagnostic, Spanned};
+use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::FILE;
+use crate::fields::{Fields, list};
+use crate::forms::{Filled, forms, word_form};
+use crate::keyed::{Keyed, sections};
+use crate::kinds::USER_NAME;
 use crate::names::user_name;
 use crate::plan::{FileContents, FilePlan};
-use crate::scalar::{flag, text, word};
+use crate::scalar::text;
+use crate::section::{Form, Kind};
 use crate::yaml::{Content, Entry, Node};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+forms! {
+    /// A user, by name or number.
+    pub(crate) struct User = String, Kind::OneOf(&[Kind::Text(USER_NAME), Kind::Integer { least: 0, most: u32::MAX as u64 - 1 }]), user_name;
+    pub(crate) struct Mode = u32, Kind::OneOf(&[Kind::Text("^[0-7]{3,4}$"), Kind::Integer { least: 100, most: 7777 }]), mode;
+}
+
+/// What is put at a path.
+pub(crate) const FILES: Kind =
+    Kind::Map { names: "^/+[^/]", values: &Kind::OneOf(&[Kind::Word(&["empty"]), Filled::KIND, File::KIND]) };
+
+/// Patterns for absolute paths.
+pub(crate) const COLLECT: Kind = Kind::list(&Kind::Text("^/+[^/]"), 0);
+
+word_form! {
+    /// Whether the node's file system is a copy on write of the machine's.
+    pub(crate) struct Overlay = bool { "machine" = false, "overlay" = true }
+}
+
+sections! {
+    /// A file or a folder of a node; an empty folder if neither `from` nor `text` is given.
+    pub(crate) struct File = "file" {
+        /// The file or folder of this machine of which it is a copy on write; a relative path starts at the lab file's folder.
+        from = Filled::KIND, "/etc/hosts";
+        /// The contents of the file.
+        text = Kind::Scalar, "hello";
+        /// Whether the contents of the folder are kept for the next run. Default: false.
+        keep: bool, "true";
+        /// The permissions of the file, or of the folder itself, in octal. Default: those of the source, else 0644 and 0755.
+        mode: Mode, "\"0750\"";
+        /// The owner of the file, or of the folder and all that is in it. Default: that of the source, else root.
+        owner: User, "postgres";
+    }
+}
 
 /// Windows into the kernel, and devices: nothing can be put there.
 const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// The permissions that there are.
 const MOST_MODE: u32 = 0o7777;
-
-/// Whether the node's file system is a copy on write of the machine's.
-pub(super) fn root(node: &Node) -> Result<Spanned<bool>, Diagnostic> {
-    word(node, &[("machine", false), ("overlay", true)]).map(|overlay| node.spanned(overlay))
-}
 
 /// The files of a node, folders before what is inside them.
 pub(super) fn files(node: &Node, errors: &mut Errors) -> Vec<FilePlan> {
@@ -31,7 +62,7 @@ pub(super) fn files(node: &Node, errors: &mut Errors) -> Vec<FilePlan> {
     };
     let mut files: BTreeMap<PathBuf, Found<'_>> = BTreeMap::new();
     for entry in entries {
-        let about = |what: String| Diagnostic::new(entry.span, &entry.value.key, what);
+        let about = |what: String| entry.error(what);
         let Some(target) = keep(target(&entry.name).map_err(about), errors) else { continue };
         let Some((plan, is_folder)) = one(entry, target.clone(), errors) else { continue };
         match files.get(&target) {
@@ -103,10 +134,9 @@ fn one(entry: &Entry, target: PathBuf, errors: &mut Errors) -> Option<(FilePlan,
 }
 
 fn described(node: &Node, file: &mut FilePlan, errors: &mut Errors) -> Option<bool> {
-    let fields = Fields::open(node, &FILE, errors)?;
-    file.keep = fields.read("keep", flag, errors).unwrap_or(false);
-    file.mode = fields.read("mode", mode, errors);
-    file.owner = fields.read("owner", user_name, errors);
+    let fields = Fields::open(node, &File::SECTION, errors)?;
+    let File { keep: is_kept, mode, owner } = File::read_keys(&fields, errors)?;
+    (file.keep, file.mode, file.owner) = (is_kept.unwrap_or_default(), mode, owner);
     let is_folder = match (fields.get("from"), fields.get("text")) {
         (Some(_), Some(text)) => {
             errors.push(text.error("a file has either a source or a text: leave out `from` or `text`"));

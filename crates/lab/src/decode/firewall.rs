@@ -3,11 +3,26 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::IPTABLES;
+use crate::forms::Filled;
+use crate::keyed::sections;
 use crate::plan::NodeKind;
 use crate::scalar::filled;
+use crate::section::{Form, Kind};
 use crate::spec::{RulesProgram, RulesSource, RulesSpec};
 use crate::yaml::{Content, Node};
+
+/// The firewall of a node.
+pub(crate) const FIREWALL: Kind = Kind::OneOf(&[Filled::KIND, Kind::Section(&IPTABLES)]);
+
+sections! {
+    /// The rules of a node's firewall in the format of iptables-restore.
+    pub(crate) const IPTABLES = "iptables" {
+        /// Those of IPv4: a path, or several lines.
+        iptables : Filled, "\"*filter\\nCOMMIT\\n\"";
+        /// Those of IPv6: a path, or several lines.
+        ip6tables : Filled, "\"*filter\\nCOMMIT\\n\"";
+    }
+}
 
 /// The shell gets them as one argument, of which Linux takes 128 KiB.
 const MOST_BYTES: usize = 100_000;

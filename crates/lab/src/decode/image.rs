@@ -1,17 +1,26 @@
 //! The container image of a node.
 
 use super::files::target;
-use super::list;
 use super::timeline::ready;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
+use crate::fields::{Fields, list};
+use crate::forms::{Command, forms};
 use crate::image::ImageSource;
 use crate::plan::{ImagePlan, VolumePlan};
 use crate::scalar::{command, filled, text};
+use crate::section::Kind;
 use crate::spec::ImageSpec;
 use crate::yaml::Node;
 use std::collections::BTreeMap;
+
+forms! {
+    /// A user and perhaps a group, by name or number.
+    pub(crate) struct ImageUser = String, Kind::OneOf(&[
+        Kind::Text("^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31}(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31})?$"),
+        Kind::Integer { least: 0, most: u32::MAX as u64 - 1 },
+    ]), user;
+}
 
 /// Keys that say something of an image.
 const OF_IMAGES: [&str; 5] = ["entrypoint", "command", "user", "volumes", "ready"];
@@ -28,11 +37,11 @@ pub(super) fn image(fields: &Fields<'_>, errors: &mut Errors) -> Option<ImageSpe
     let source = keep(source(node), errors);
     let starts = fields.get("entrypoint").is_none_or(|value| value.text() != Some("none"));
     let entrypoint = fields.get("entrypoint").filter(|_| starts).and_then(|value| keep(command(value), errors));
-    let own = fields.read("command", command, errors);
+    let own = fields.form::<Command>("command", errors);
     if let (false, Some(value)) = (starts, ["command", "user", "ready"].iter().find_map(|key| fields.get(key))) {
         errors.push(value.error("with `entrypoint: none` nothing of the image starts: leave this out"));
     }
-    let user = fields.read("user", user, errors);
+    let user = fields.form::<ImageUser>("user", errors);
     let (volumes, places): (Vec<_>, Vec<_>) =
         fields.get("volumes").map_or_else(Vec::new, |value| volumes(value, errors)).into_iter().unzip();
     let writable = volumes.iter().zip(places).find(|(volume, _)| !volume.is_read_only).map(|(_, place)| place);

@@ -24,11 +24,7 @@ const REFUSED: [(&str, &str); 8] = [
 /// Where a node says that it is the way out. What it cannot have is noted.
 pub(super) fn internet(kind: NodeKind, fields: &Fields<'_>, errors: &mut Errors) -> Option<Spanned<()>> {
     let place = fields.get("kind").filter(|_| kind == NodeKind::Internet)?;
-    for (key, why) in REFUSED {
-        errors.extend(
-            fields.get(key).map(|value| value.error(format!("a node of `kind: internet` has no `{key}`: {why}"))),
-        );
-    }
+    fields.refuse(REFUSED.map(|(key, why)| (key, format!("a node of `kind: internet` has no `{key}`: {why}"))), errors);
     let is_kernel = |value: &&crate::yaml::Node| word(value, &[("kernel", Stack::Kernel)]).is_ok();
     errors.extend(fields.get("stack").filter(is_kernel).map(|value| {
         value.error(

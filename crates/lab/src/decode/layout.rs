@@ -17,7 +17,7 @@ pub(super) fn layout(node: &Node, errors: &mut Errors) -> Vec<(Spanned<String>, 
     };
     let mut places = Vec::new();
     for entry in entries {
-        let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
+        let name = entry.named();
         places.extend(keep(place(&entry.value), errors).map(|at| (name, at)));
     }
     places

@@ -1,17 +1,19 @@
 //! Links, their ends and their directions.
 
+use super::daemons::Area;
+use super::end::end;
 use super::treatments;
 use super::vlans::vlans;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{DIRECTION, END, LINK};
+use crate::forms::{OrZero, Whole};
+use crate::keys::{Addressed, DIRECTION, LINK};
 use crate::models;
 use crate::names::wrong_link_name;
-use crate::scalar::{address, duration_or_zero, filled, integer, mac, text, word};
+use crate::scalar::word;
 use crate::spec::{BypassSpec, EndSpec, LinkSpec};
 use crate::yaml::{Content, Entry, Node};
-use ipnet::IpNet;
 use netloom_link::PipeConfig;
 use netloom_units::{Bytes, Duration};
 
@@ -33,7 +35,7 @@ pub(super) fn links(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Ve
     };
     let mut links = Vec::new();
     for entry in entries {
-        let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
+        let name = entry.named();
         if let Some(wrong) = wrong_link_name(&name.value, "link") {
             errors.push(name.error(wrong));
         }
@@ -75,11 +77,7 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
 }
 
 fn mtu(fields: &Fields<'_>, errors: &mut Errors) -> u32 {
-    fields.read("mtu", |value| number(value, 68, 65_535), errors).unwrap_or(MTU)
-}
-
-fn number(node: &Node, least: u64, most: u64) -> Result<u32, Diagnostic> {
-    integer(node, least, most).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+    fields.form::<Whole<u32, 68, 65_535>>("mtu", errors).unwrap_or(MTU)
 }
 
 /// All links as far as addresses depend on them: where the ends are, and how large packets may be.
@@ -88,7 +86,7 @@ pub(super) fn bare_links(node: &Node) -> Vec<Option<LinkSpec>> {
     // What is wrong is noted when the links are read in earnest.
     let mut errors = Errors::default();
     let bare = |entry: &Entry| {
-        let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
+        let name = entry.named();
         let fields = Fields::open(&entry.value, &LINK, &mut errors)?;
         let mtu = mtu(&fields, &mut errors);
         bare_link(name, &fields, mtu, &mut errors)
@@ -98,11 +96,11 @@ pub(super) fn bare_links(node: &Node) -> Vec<Option<LinkSpec>> {
 
 /// A link as if nothing were said about its directions.
 fn bare_link(name: Spanned<String>, fields: &Fields<'_>, mtu: u32, errors: &mut Errors) -> Option<LinkSpec> {
-    let coalesce = fields.read("coalesce", duration_or_zero, errors).unwrap_or(COALESCE);
-    let area = fields.read("area", super::daemons::area, errors).unwrap_or(0);
-    let cost = fields.read("cost", |value| number(value, 1, 65_535), errors).unwrap_or(1);
+    let coalesce = fields.form::<OrZero<Duration>>("coalesce", errors).unwrap_or(COALESCE);
+    let area = fields.form::<Area>("area", errors).unwrap_or(0);
+    let cost = fields.form::<Whole<u32, 1, 65_535>>("cost", errors).unwrap_or(1);
     let bypass = fields.read("bypass", |value| bypass(value).map(|said| value.spanned(said)), errors);
-    let addresses = fields.read("addresses", addressed, errors);
+    let addresses = fields.form::<Addressed>("addresses", errors);
     let vlans = fields.get("vlans").and_then(|value| vlans(value, errors));
     let medium = fields.get("medium").and_then(|value| keep(word(value, &[("shared", value.spanned(()))]), errors));
     let ends = ends(fields.get("ends")?, errors)?;
@@ -127,11 +125,6 @@ fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {
     word(node, &[("true", BypassSpec::Always), ("false", BypassSpec::Never), ("auto", BypassSpec::Possible)])
 }
 
-/// Whether ends get addresses that they are not given.
-pub(super) fn addressed(node: &Node) -> Result<bool, Diagnostic> {
-    word(node, &[("automatic", true), ("none", false)])
-}
-
 fn ends(node: &Node, errors: &mut Errors) -> Option<Vec<EndSpec>> {
     match &node.content {
         Content::List(items) if items.len() >= 2 => {
@@ -150,41 +143,4 @@ fn ends(node: &Node, errors: &mut Errors) -> Option<Vec<EndSpec>> {
             None
         }
     }
-}
-
-fn end(node: &Node, errors: &mut Errors) -> Option<EndSpec> {
-    if !matches!(node.content, Content::Map(_)) {
-        let name = keep(filled(node), errors)?;
-        return Some(EndSpec { node: node.spanned(name), interface: None, addresses: vec![], asks: None, mac: None });
-    }
-    let fields = Fields::open(node, &END, errors)?;
-    let interface = fields.read("interface", |value| interface(value).map(|name| value.spanned(name)), errors);
-    let (addresses, asks) = fields.get("address").map_or_else(Default::default, |value| addresses(value, errors));
-    let mac = fields.read("mac", |value| mac(value).map(|mac| value.spanned(mac)), errors);
-    let name = fields.get("node")?;
-    Some(EndSpec { node: name.spanned(keep(filled(name), errors)?), interface, addresses, asks, mac })
-}
-
-fn interface(node: &Node) -> Result<String, Diagnostic> {
-    let name = text(node)?;
-    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b));
-    // The kernel's own names: the loopback device, and two folders of /proc/sys/net/ipv4/conf.
-    let taken = ["lo", "all", "default", ".", ".."].contains(&name.as_str());
-    if plain && !taken && (1..=15).contains(&name.len()) {
-        return Ok(name);
-    }
-    Err(node.error(format!(
-        "\"{name}\" cannot name an interface: use 1 to 15 letters, digits, _, . and -, but not lo, all or default"
-    )))
-}
-
-/// The addresses of an end, and where it says that a DHCP server gives it one.
-fn addresses(node: &Node, errors: &mut Errors) -> (Vec<Spanned<IpNet>>, Option<Spanned<()>>) {
-    let items = match &node.content {
-        Content::List(items) => items,
-        _ => std::slice::from_ref(node),
-    };
-    let (asking, given): (Vec<&Node>, Vec<&Node>) = items.iter().partition(|item| item.text() == Some("dhcp"));
-    let given = given.into_iter().filter_map(|item| keep(address(item).map(|net| item.spanned(net)), errors)).collect();
-    (given, asking.first().map(|item| item.spanned(())))
 }

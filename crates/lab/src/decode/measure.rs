@@ -3,32 +3,47 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::keys::{MEASURE, NODE_MEASURE};
+use crate::forms::{Maybe, forms};
+use crate::keyed::{Keyed, sections};
 use crate::plan::{MeasurePlan, SamplePlan};
-use crate::scalar::{flag, positive_duration};
+use crate::scalar::positive_duration;
 use crate::yaml::Node;
 use netloom_units::Duration;
 
+forms! {
+    /// The time between samples of a node, and that between samples of links.
+    struct Interval = Duration, Duration::KIND, interval;
+    pub(crate) struct Step = Duration, Duration::KIND, step;
+}
+
+sections! {
+    /// What is measured inside nodes, and of links, while a run goes on.
+    pub(crate) struct Measure = "measure" {
+        /// How often all directions of links are sampled, 100 us to 10 s; it goes to samples.csv, which then has quantiles of delays, too.
+        /// Default: ten times a second, without delays.
+        pipes: Step, "10 ms";
+        ..MeasurePlan::SECTION;
+    }
+
+    /// What is measured inside a node while a run goes on.
+    read MeasurePlan = "node_measure" {
+        /// How often the state of all TCP connections is sampled, 1 ms and above; it goes to tcp.csv. Default: never.
+        tcp: Maybe<Interval>, "10 ms" else None;
+        /// How often processor time, memory and packets that the node itself dropped are sampled, 1 ms and above; it goes to nodes.csv.
+        /// Default: never.
+        node: Maybe<Interval>, "100 ms" else None;
+        /// Whether programs are told by SSLKEYLOGFILE to write down the keys of their TLS connections, which are collected. Default: false.
+        tls_keys: bool, "true" else false;
+        /// Whether programs are told by QLOGDIR to write qlog files of their QUIC connections, which are collected. Default: false.
+        qlog: bool, "true" else false;
+    }
+}
+
 /// What the lab says: of nodes, and how often links are sampled. None after an error was noted.
 pub(super) fn measure(node: &Node, errors: &mut Errors) -> Option<(MeasurePlan, Option<SamplePlan>)> {
-    let fields = Fields::open(node, &MEASURE, errors)?;
-    let sampling = fields.read("pipes", step, errors).map(|step| SamplePlan { step });
-    Some((of_node(&fields, errors), sampling))
-}
-
-/// What a node says. None after an error was noted.
-pub(super) fn node_measure(node: &Node, errors: &mut Errors) -> Option<MeasurePlan> {
-    let fields = Fields::open(node, &NODE_MEASURE, errors)?;
-    Some(of_node(&fields, errors))
-}
-
-fn of_node(fields: &Fields<'_>, errors: &mut Errors) -> MeasurePlan {
-    MeasurePlan {
-        tcp: fields.read("tcp", interval, errors),
-        node: fields.read("node", interval, errors),
-        tls_keys: fields.read("tls_keys", flag, errors).unwrap_or_default(),
-        qlog: fields.read("qlog", flag, errors).unwrap_or_default(),
-    }
+    let fields = Fields::open(node, &Measure::SECTION, errors)?;
+    let sampling = Measure::read_keys(&fields, errors)?.pipes.map(|step| SamplePlan { step });
+    Some((MeasurePlan::read_keys(&fields, errors)?, sampling))
 }
 
 fn interval(node: &Node) -> Result<Duration, Diagnostic> {

@@ -1,21 +1,39 @@
 //! Trees of multicast.
 
-use super::list;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::MULTICAST;
+use crate::fields::{Fields, list};
+use crate::forms::forms;
+use crate::keyed::sections;
+use crate::kinds::NODE_REFERENCE;
 use crate::scalar::{filled, text};
+use crate::section::Kind;
 use crate::spec::MulticastSpec;
 use crate::yaml::{Content, Node};
 use std::net::IpAddr;
 
+forms! {
+    struct GroupAddress = Spanned<IpAddr>, Kind::Text("^[0-9a-fA-F.:]+$"), group;
+    /// The name of a node.
+    struct Name = Spanned<String>, NODE_REFERENCE, name;
+}
+
+sections! {
+    /// A group, who sends to it, and who receives.
+    pub(crate) const MULTICAST = "multicast" {
+        /// The address of the group: of IPv4 from 224.0.1.0 to 239.255.255.255, of IPv6 with a scope beyond the link, as ff3e::1.
+        group: GroupAddress, required "239.1.2.3";
+        /// The host or router that sends to the group.
+        from: Name, required "server";
+        /// The hosts and routers that receive: a shortest path leads to each, along which transit routers pass packets on.
+        to = Kind::list(&NODE_REFERENCE, 1), required "[a, b]";
+    }
+}
+
 /// An entry of the list; none after an error was noted.
 pub(super) fn decode(node: &Node, errors: &mut Errors) -> Option<MulticastSpec> {
     let fields = Fields::open(node, &MULTICAST, errors)?;
-    let group = fields.read("group", group, errors);
-    let name = |value: &Node| filled(value).map(|name| value.spanned(name));
-    let from = fields.read("from", name, errors);
+    let (group, from) = (fields.form::<GroupAddress>("group", errors), fields.form::<Name>("from", errors));
     let members = fields.get("to")?;
     if matches!(&members.content, Content::List(items) if items.is_empty()) || members.content == Content::Empty {
         errors.push(members.expected("the nodes that receive, for example [a, b]"));
@@ -36,6 +54,10 @@ pub(super) fn decode(node: &Node, errors: &mut Errors) -> Option<MulticastSpec> 
         }
     }
     Some(MulticastSpec { group: group?, from: from?, to })
+}
+
+fn name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
+    filled(node).map(|name| node.spanned(name))
 }
 
 fn group(node: &Node) -> Result<Spanned<IpAddr>, Diagnostic> {

@@ -1,28 +1,65 @@
 //! Address translation in routers.
 
-use super::list;
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::{FORWARD, NAT};
-use crate::names::link_name;
+use crate::errors::Errors;
+use crate::fields::{Fields, list};
+use crate::forms::{LinkName, Placed, Several, Whole, Word, forms, word_form};
+use crate::keyed::{Keyed, sections};
 use crate::plan::NodeKind;
-use crate::scalar::{filled, integer, word};
+use crate::scalar::filled;
+use crate::section::{Form, Kind};
 use crate::spec::{Dependence, ForwardSpec, NatSpec};
-use crate::yaml::{Content, Node};
+use crate::words::words;
+use crate::yaml::Node;
 use Dependence::{Address, AddressAndPort, Nothing};
 
-/// The words of RFC 4787.
-const WORDS: [(&str, Dependence); 3] =
-    [("endpoint-independent", Nothing), ("address-dependent", Address), ("address-and-port-dependent", AddressAndPort)];
+words!(Dependence { "endpoint-independent" = Nothing, "address-dependent" = Address, "address-and-port-dependent" = AddressAndPort });
 
-/// Mapping and filtering under their names of RFC 3489.
-const KINDS: [(&str, [Dependence; 2]); 4] = [
-    ("full-cone", [Nothing, Nothing]),
-    ("restricted-cone", [Nothing, Address]),
-    ("port-restricted-cone", [Nothing, AddressAndPort]),
-    ("symmetric", [AddressAndPort, AddressAndPort]),
-];
+words!([Dependence; 2] {
+    "full-cone" = [Nothing, Nothing],
+    "restricted-cone" = [Nothing, Address],
+    "port-restricted-cone" = [Nothing, AddressAndPort],
+    "symmetric" = [AddressAndPort, AddressAndPort],
+});
+
+word_form! {
+    /// Whether a forwarded port is of UDP.
+    pub(crate) struct IsUdp = bool { "tcp" = false, "udp" = true }
+}
+
+type Port = Whole<u16, 1, 65_535>;
+
+forms! {
+    /// A node, and its port if that is said.
+    pub(crate) struct Target = (Spanned<String>, Option<u16>), Kind::Text("^[^:]+(:[1-9][0-9]*)?$"), target;
+}
+
+sections! {
+    /// How a router translates addresses of IPv4.
+    pub(crate) struct Nat = "nat" {
+        /// The link, or those, that lead outside: there the router's address takes the place of those behind it.
+        outside = Several::<LinkName>::KIND, required "access";
+        /// When a sender keeps its port outside (RFC 4787): to all destinations, or to one address and port only. Default:
+        /// endpoint-independent.
+        mapping : Word<Dependence>, "endpoint-independent";
+        /// Who may send to that port: anybody, an address that it has sent to, or an address and port. Default: address-and-port-dependent.
+        filtering : Word<Dependence>, "address-dependent";
+        /// Mapping and filtering together, by their older names.
+        kind: Word<[Dependence; 2]>, "full-cone";
+        /// Ports of the router's addresses outside that lead to nodes behind it.
+        forward = Kind::list(&Forward::KIND, 0), "[{port: 8080, to: 'server:80'}]";
+    }
+
+    /// A port of a router that leads to a node behind it.
+    pub(crate) struct Forward = "forward" {
+        /// The port of the router.
+        port: Placed<Port>, required "8080";
+        /// The node, and its port if that is another.
+        to: Target, required "server:80";
+        /// The protocol. Default: tcp.
+        protocol: IsUdp, "udp";
+    }
+}
 
 /// The translation of a node among its keys; none after an error was noted.
 pub(super) fn nat(node: &Node, kind: NodeKind, has_daemons: bool, errors: &mut Errors) -> Option<NatSpec> {
@@ -41,16 +78,16 @@ pub(super) fn nat(node: &Node, kind: NodeKind, has_daemons: bool, errors: &mut E
         ));
         return None;
     }
-    let fields = Fields::open(node, &NAT, errors)?;
+    let fields = Fields::open(node, &Nat::SECTION, errors)?;
     let outside = fields.get("outside")?;
-    let links = if let Content::List(items) = &outside.content { &items[..] } else { std::slice::from_ref(outside) };
+    let links = outside.items();
     if links.is_empty() {
         errors.push(outside.error("no link is listed: name the one, or those, that lead outside"));
     }
     let [mapping, filtering] = behaviour(&fields, errors);
     Some(NatSpec {
         place: node.spanned(()),
-        outside: links.iter().filter_map(|link| keep(link_name(link), errors)).collect(),
+        outside: links.iter().filter_map(|link| LinkName::read(link, errors)).collect(),
         mapping,
         filtering,
         forward: fields.get("forward").map_or_else(Vec::new, |value| forwards(value, errors)),
@@ -61,13 +98,13 @@ pub(super) fn nat(node: &Node, kind: NodeKind, has_daemons: bool, errors: &mut E
 fn behaviour(fields: &Fields<'_>, errors: &mut Errors) -> [Dependence; 2] {
     const USUAL: [Dependence; 2] = [Nothing, AddressAndPort];
     let said = ["mapping", "filtering"].map(|key| fields.get(key));
-    if let Some(kind) = fields.read("kind", |value| word(value, &KINDS), errors) {
+    let keys = Nat::read_keys(fields, errors);
+    if let Some(kind) = keys.as_ref().and_then(|keys| keys.kind) {
         let twice = said.into_iter().flatten();
         errors.extend(twice.map(|value| value.error("`kind` says this, too: leave one of them out")));
         return kind;
     }
-    let mapping = fields.read("mapping", |value| word(value, &WORDS), errors);
-    let filtering = fields.read("filtering", |value| word(value, &WORDS), errors);
+    let (mapping, filtering) = keys.map_or((None, None), |keys| (keys.mapping, keys.filtering));
     if let (Some(Address), Some(place)) = (mapping, said[0]) {
         errors.push(place.error(
             "Linux chooses a port for each source or for each connection, not for each address of a destination: write \
@@ -102,16 +139,8 @@ fn forwards(node: &Node, errors: &mut Errors) -> Vec<ForwardSpec> {
 }
 
 fn forward(node: &Node, errors: &mut Errors) -> Option<ForwardSpec> {
-    let fields = Fields::open(node, &FORWARD, errors)?;
-    let port = fields.read("port", |value| port(value).map(|port| value.spanned(port)), errors);
-    let to = fields.read("to", target, errors);
-    let is_udp = fields.read("protocol", |value| word(value, &[("tcp", false), ("udp", true)]), errors);
-    let (port, (to, to_port)) = (port?, to?);
-    Some(ForwardSpec { to_port: to_port.unwrap_or(port.value), port, to, is_udp: is_udp.unwrap_or(false) })
-}
-
-fn port(node: &Node) -> Result<u16, Diagnostic> {
-    integer(node, 1, u64::from(u16::MAX)).map(|port| u16::try_from(port).unwrap_or(u16::MAX))
+    let Forward { port, to: (to, to_port), protocol } = Forward::open(node, errors)?;
+    Some(ForwardSpec { to_port: to_port.unwrap_or(port.value), port, to, is_udp: protocol.unwrap_or(false) })
 }
 
 /// A node, and its port if that is said.

@@ -2,29 +2,31 @@
 
 use super::capabilities::capabilities;
 use super::container::container;
-use super::dhcp::{asks, dhcp, dns};
+use super::cpu::cost;
+use super::dhcp::{dhcp, dns};
 use super::expose::expose;
 use super::external::external;
 use super::firewall::firewall;
 use super::image::image;
-use super::measure::node_measure;
 use super::nat::nat;
 use super::pin::pin;
+use super::rules::Rule;
 use super::switch::{misplaced, switch};
 use super::tunnel::tunnel;
 use super::variables::{settings, variables};
 use super::vm::vm;
-use super::{daemons, files, internet, list, openflow, rules};
+use super::{daemons, files, internet, openflow};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::{CPU, NODE};
+use crate::fields::{Fields, list};
+use crate::forms::{List, Placed, Said, Word};
+use crate::keys::{NODE, Routes};
 use crate::names::{variable_name, wrong_node_name};
-use crate::plan::{NodeKind, Stack};
-use crate::scalar::{command, cpus, duration_or_zero, filled, flag, quantity, text, word};
-use crate::spec::{NodeSpec, RoutesSpec};
+use crate::plan::{MeasurePlan, NodeKind, Stack};
+use crate::scalar::{command, cpus, filled, flag, quantity, text, word};
+use crate::spec::NodeSpec;
 use crate::yaml::{Content, Node};
-use netloom_units::{BranchCount, Bytes, Computing, CpuCost, Duration, TimePerBranch, TimePerByte};
+use netloom_units::Bytes;
 use std::collections::BTreeMap;
 
 /// A kernel with less does not come up, or cannot start programs.
@@ -41,7 +43,7 @@ pub(super) fn nodes(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Ve
     match &node.content {
         Content::Map(entries) => {
             for entry in entries {
-                let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
+                let name = entry.named();
                 nodes.push(one(name, Some(&entry.value), errors));
             }
         }
@@ -65,18 +67,17 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     // A node about which nothing is said may be written `client: {}` or `client:`.
     let Some(node) = node.filter(|node| node.content != Content::Empty) else { return spec };
     let Some(fields) = Fields::open(node, &NODE, errors) else { return spec };
-    spec.kind = fields.read("kind", kind, errors).unwrap_or_default();
-    spec.stack = fields.read("stack", stack, errors);
+    spec.kind = fields.form::<Word<NodeKind>>("kind", errors).unwrap_or_default();
+    spec.stack = fields.form::<Placed<Word<Stack>>>("stack", errors);
     spec.vm = vm(spec.kind, &fields, errors);
     spec.memory = fields.read("memory", memory, errors);
     spec.cpus = fields.read("cpus", |value| cpus(value).map(|cpus| value.spanned(cpus)), errors);
     spec.cpu = fields.get("cpu").and_then(|value| cost(value, errors));
     spec.pin = fields.read("pin", pin, errors);
     spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |value| settings(value, sysctl_name, errors));
-    spec.routes = fields.read("routes", routes, errors);
-    spec.rules = fields.get("rules").map_or_else(Vec::new, |value| rules::rules(value, errors));
-    spec.multihomed =
-        fields.read("multihomed", |value| flag(value).map(|is| is.then(|| value.spanned(()))), errors).flatten();
+    spec.routes = fields.form::<Routes>("routes", errors);
+    spec.rules = fields.form::<List<Rule>>("rules", errors).unwrap_or_default();
+    spec.multihomed = fields.form::<Said>("multihomed", errors).flatten();
     spec.congestion = fields.read("congestion", congestion, errors);
     if let Some(said) = &spec.congestion {
         errors.extend(said_twice(&fields, &spec.sysctls));
@@ -88,13 +89,13 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     let line = |item: &Node| command(item).map(|command| (item.span.line, command));
     spec.setup = setup.filter_map(|item| keep(line(item), errors)).collect();
     spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables(value, errors));
-    spec.overlay = fields.read("root", files::root, errors);
+    spec.overlay = fields.form::<Placed<files::Overlay>>("root", errors);
     spec.image = image(&fields, errors);
     spec.container = container(spec.kind, &fields, errors);
     spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
     spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
     spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));
-    spec.measure = fields.get("measure").and_then(|value| Some(value.spanned(node_measure(value, errors)?)));
+    spec.measure = fields.form::<Placed<MeasurePlan>>("measure", errors);
     spec.routing = daemons::routing(&fields, spec.kind, errors);
     errors.extend(daemons::hidden(&spec.routing, &spec.files, fields.get("files")));
     spec.firewall = fields.get("firewall").map_or_else(Vec::new, |value| firewall(value, spec.kind, errors));
@@ -102,7 +103,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec.nat = fields.get("nat").and_then(|value| nat(value, spec.kind, has_daemons, errors));
     spec.dhcp = fields.get("dhcp").and_then(|value| dhcp(value, errors));
     spec.dns = fields.get("dns").and_then(|value| dns(value, errors));
-    spec.asks = fields.read("addresses", asks, errors);
+    spec.asks = fields.read("addresses", |value| word(value, &[("dhcp", value.spanned(()))]), errors);
     spec.switch = switch(&fields, errors);
     spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
     // A controller gets frames as they are, and may send them back.
@@ -120,23 +121,6 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     spec
 }
 
-fn kind(node: &Node) -> Result<NodeKind, Diagnostic> {
-    use NodeKind::{External, Host, Hub, Internet, OpenFlow, Router, Switch, Transit, Tunnel};
-    word(
-        node,
-        &[Host, Router, Transit, Switch, Hub, OpenFlow, External, Internet, Tunnel].map(|kind| (kind.name(), kind)),
-    )
-}
-
-/// What routes nodes get.
-pub(super) fn routes(node: &Node) -> Result<RoutesSpec, Diagnostic> {
-    word(node, &[("shortest", RoutesSpec::Shortest), ("ecmp", RoutesSpec::Ecmp), ("none", RoutesSpec::None)])
-}
-
-fn stack(node: &Node) -> Result<Spanned<Stack>, Diagnostic> {
-    word(node, &[("namespace", Stack::Namespace), ("kernel", Stack::Kernel)]).map(|stack| node.spanned(stack))
-}
-
 fn memory(node: &Node) -> Result<Spanned<Bytes>, Diagnostic> {
     let size = quantity(node)?;
     if size < LEAST_MEMORY {
@@ -148,71 +132,6 @@ fn memory(node: &Node) -> Result<Spanned<Bytes>, Diagnostic> {
         return Err(node.error(format!("no machine has {text} for one node: write at most {MOST_MEMORY}")));
     }
     Ok(node.spanned(size))
-}
-
-/// What packets, system calls and computing cost in virtual time; none after an error was noted.
-fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
-    match &node.content {
-        Content::Text { text, .. } if cpus(node).is_ok() => {
-            errors.push(node.error(format!(
-                "a share of a processor is written `cpus: {text}`; `cpu` says what packets and system calls cost in virtual \
-                 time, for example {{packet: 2 us}}"
-            )));
-            return None;
-        }
-        Content::Map(entries) if entries.is_empty() => {
-            errors.push(node.error(
-                "all costs are zero: write `packet`, `byte`, `syscall`, `switch` or `branch`, or leave `cpu` out",
-            ));
-            return None;
-        }
-        _ => {}
-    }
-    let fields = Fields::open(node, &CPU, errors)?;
-    let packet = fields.read("packet", duration_or_zero, errors).unwrap_or_default();
-    let byte = fields.read("byte", time_per_byte, errors).unwrap_or_default();
-    let syscall = fields.read("syscall", call, errors);
-    let switch = fields.read("switch", call, errors);
-    let computing = computing(&fields, errors);
-    Some(node.spanned(CpuCost { packet, byte, syscall, switch, computing }))
-}
-
-/// What computing costs; none if it takes no time.
-fn computing(fields: &Fields<'_>, errors: &mut Errors) -> Option<Computing> {
-    let branch = fields.read("branch", time_per_branch, errors);
-    let words = [("processor", BranchCount::Processor), ("steps", BranchCount::Steps)];
-    let count = fields.read("count", |node| word(node, &words), errors).unwrap_or_default();
-    if let (None, Some(node)) = (fields.get("branch"), fields.get("count")) {
-        errors
-            .push(node.error("nothing is to be counted: write what a branch costs, too, for example `branch: 0.5 ns`"));
-    }
-    Some(Computing { branch: branch?, count })
-}
-
-fn time_per_branch(node: &Node) -> Result<TimePerBranch, Diagnostic> {
-    const MOST: TimePerBranch = TimePerBranch::from_picos(1_000_000);
-    let cost = quantity(node)?;
-    if cost == TimePerBranch::ZERO {
-        return Err(node.error("computing takes no time without `branch`: leave it out"));
-    }
-    if cost > MOST {
-        return Err(node.error(format!("no processor needs {cost} for a branch: write at most {MOST}")));
-    }
-    Ok(cost)
-}
-
-/// What something that programs do all the time costs.
-fn call(node: &Node) -> Result<Duration, Diagnostic> {
-    const MOST: Duration = Duration::from_millis(1);
-    let cost = duration_or_zero(node)?;
-    if cost > MOST {
-        return Err(node.error(format!("no kernel needs {cost} for that: write at most {MOST}")));
-    }
-    Ok(cost)
-}
-
-fn time_per_byte(node: &Node) -> Result<TimePerByte, Diagnostic> {
-    if node.plain() == Some("0") { Ok(TimePerByte::ZERO) } else { quantity(node) }
 }
 
 fn congestion(node: &Node) -> Result<Spanned<String>, Diagnostic> {

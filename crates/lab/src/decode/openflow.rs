@@ -3,8 +3,9 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
+use crate::forms::word_form;
 use crate::plan::{FilePlan, NodeKind};
-use crate::scalar::{filled, word};
+use crate::scalar::filled;
 use crate::spec::{ControllerSpec, OpenFlowSpec};
 use crate::yaml::Node;
 
@@ -13,6 +14,11 @@ const PORT: u16 = 6653;
 
 /// The folders that belong to Open vSwitch.
 const FOLDERS: [&str; 2] = ["/etc/openvswitch", "/run/openvswitch"];
+
+word_form! {
+    /// Whether it forwards nothing by itself.
+    pub(crate) struct FailMode = bool { "standalone" = false, "secure" = true }
+}
 
 /// The settings of an OpenFlow switch among the keys of a node with these files.
 pub(super) fn openflow(kind: NodeKind, fields: &Fields<'_>, files: &[FilePlan], errors: &mut Errors) -> OpenFlowSpec {
@@ -24,10 +30,9 @@ pub(super) fn openflow(kind: NodeKind, fields: &Fields<'_>, files: &[FilePlan], 
     if let Some((file, said)) = files.iter().find(is_own).zip(fields.get("files")) {
         errors.push(said.error(format!("{} belongs to Open vSwitch: leave it out", file.target.display())));
     }
-    let modes = [("standalone", false), ("secure", true)];
     OpenFlowSpec {
         controller: fields.read("controller", controller, errors),
-        is_secure: fields.read("fail_mode", |value| word(value, &modes), errors).unwrap_or_default(),
+        is_secure: fields.form::<FailMode>("fail_mode", errors).unwrap_or_default(),
     }
 }
 

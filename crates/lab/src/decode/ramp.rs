@@ -1,11 +1,11 @@
 //! Settings that go from one value to another in steps.
 
-use super::list;
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
+use crate::fields::{Fields, list};
+use crate::forms::AboveZero;
 use crate::keys::{MOST_TIMES, RAMP};
-use crate::scalar::{duration_or_zero, positive_duration, probability_or_zero, quantity};
+use crate::scalar::{duration_or_zero, probability_or_zero, quantity};
 use crate::yaml::{Content, Node};
 use netloom_link::{LossConfig, PipeChange, RateConfig};
 use netloom_units::{Duration, Probability, Rate};
@@ -22,8 +22,8 @@ pub(super) fn changes(node: &Node, errors: &mut Errors) -> Option<(PipeChange, V
     let delay = pair(&fields, "delay", duration_or_zero, errors);
     let rate = pair(&fields, "rate", quantity::<Rate>, errors);
     let loss = pair(&fields, "loss", probability_or_zero, errors);
-    let over = fields.read("over", positive_duration, errors);
-    let step = fields.read("step", positive_duration, errors);
+    let over = fields.form::<AboveZero<Duration>>("over", errors);
+    let step = fields.form::<AboveZero<Duration>>("step", errors);
     if errors.len() > before {
         return None;
     }

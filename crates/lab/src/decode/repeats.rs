@@ -1,12 +1,12 @@
 //! When entries of the timeline happen, and where.
 
-use super::list;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::{DRAWN, MOST_TIMES};
+use crate::fields::{Fields, list};
+use crate::forms::AboveZero;
+use crate::keys::{DRAWN, Times};
 use crate::names::name_of;
-use crate::scalar::{duration_or_zero, integer, positive_duration};
+use crate::scalar::{duration_or_zero, positive_duration};
 use crate::spec::{AgainSpec, SpanSpec, When};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
@@ -39,8 +39,8 @@ pub(super) fn length(
 }
 
 fn again(fields: &Fields<'_>, errors: &mut Errors) -> Option<AgainSpec> {
-    let times = fields.read("times", |value| integer(value, 1, MOST_TIMES), errors);
-    let until = fields.read("until", positive_duration, errors);
+    let times = fields.form::<Times>("times", errors);
+    let until = fields.form::<AboveZero<Duration>>("until", errors);
     let Some(node) = fields.get("every") else {
         for key in ["times", "until"] {
             errors
@@ -66,7 +66,7 @@ fn span(node: &Node, fixed: impl Fn(&Node) -> Result<Duration, Diagnostic>, erro
     let before = errors.len();
     let fields = Fields::open(node, &DRAWN, errors)?;
     let uniform = fields.get("uniform").and_then(|value| uniform(value, errors));
-    let mean = fields.read("mean", positive_duration, errors);
+    let mean = fields.form::<AboveZero<Duration>>("mean", errors);
     if errors.len() > before {
         return None;
     }

@@ -1,34 +1,62 @@
 //! Policy routes.
 
-use super::list;
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::keys::RULE;
-use crate::scalar::{filled, integer, text};
+use crate::forms::{Whole, forms};
+use crate::keyed::{Keyed, sections};
+use crate::kinds::LINK_REFERENCE;
+use crate::scalar::{filled, text};
+use crate::section::{Form, Kind};
 use crate::spec::{RuleSpec, WaySpec};
 use crate::yaml::Node;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// The rules of a node.
-pub(super) fn rules(node: &Node, errors: &mut Errors) -> Vec<RuleSpec> {
-    list(node, errors).iter().filter_map(|item| rule(item, errors)).collect()
+type Number = Whole<u32, 1, { u32::MAX as u64 }>;
+
+forms! {
+    pub(crate) struct Net = IpNet, Kind::Text("^[0-9a-fA-F.:]+(/[0-9]{1,3})?$"), prefix;
+    pub(crate) struct Gateway = Spanned<IpAddr>, Kind::Text("^[0-9a-fA-F.:]+$"), gateway;
+    /// The name of a link.
+    pub(crate) struct LinkName = Spanned<String>, LINK_REFERENCE, |node: &Node| filled(node).map(|name| node.spanned(name));
+}
+
+sections! {
+    /// Which packets take which way, before the node's other routes are looked at.
+    pub(crate) struct Keys = "rule" {
+        /// The source of the packets: an address, or a prefix. Default: any.
+        from: Net, "10.0.0.1";
+        /// Their destination: an address, or a prefix. Default: any.
+        to: Net, "10.9.0.0/16";
+        /// The link by which they come to the node. Default: any, or its own programs.
+        iif: LinkName, "lan";
+        /// The mark that a firewall or a program (SO_MARK) has put on them, 1 to 4294967295. Default: any.
+        fwmark: Number, "7";
+        /// The address of the neighbour to which they go.
+        via: Gateway, "10.0.0.2";
+        /// Instead: the link by which they go, to the router there.
+        link: LinkName, "uplink";
+        /// Instead: the number of a table that you fill, with `ip route add ... table 200` in `setup` for example.
+        table: Number, "200";
+    }
+}
+
+/// A policy route.
+pub(crate) struct Rule;
+
+impl Form for Rule {
+    type Value = RuleSpec;
+    const KIND: Kind = Keys::KIND;
+    fn read(node: &Node, errors: &mut Errors) -> Option<RuleSpec> {
+        rule(node, errors)
+    }
 }
 
 fn rule(node: &Node, errors: &mut Errors) -> Option<RuleSpec> {
-    let fields = Fields::open(node, &RULE, errors)?;
+    let fields = Fields::open(node, &Keys::SECTION, errors)?;
     let before = errors.len();
-    let number =
-        |value: &Node| integer(value, 1, u32::MAX.into()).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-    let name = |value: &Node| filled(value).map(|name| value.spanned(name));
-    let from = fields.read("from", prefix, errors);
-    let to = fields.read("to", prefix, errors);
-    let iif = fields.read("iif", name, errors);
-    let mark = fields.read("fwmark", number, errors);
-    let via = fields.read("via", gateway, errors).map(WaySpec::Via);
-    let link = fields.read("link", name, errors).map(WaySpec::Link);
-    let table = fields.read("table", number, errors).map(WaySpec::Table);
+    let Keys { from, to, iif, fwmark: mark, via, link, table } = Keys::read_keys(&fields, errors)?;
     if errors.len() > before {
         return None;
     }
@@ -36,7 +64,7 @@ fn rule(node: &Node, errors: &mut Errors) -> Option<RuleSpec> {
         errors.push(node.error("this rule holds for all packets: write `from`, `to`, `iif` or `fwmark`"));
         return None;
     }
-    let mut ways = [via, link, table].into_iter().flatten();
+    let mut ways = [via.map(WaySpec::Via), link.map(WaySpec::Link), table.map(WaySpec::Table)].into_iter().flatten();
     let (Some(way), None) = (ways.next(), ways.next()) else {
         errors.push(node.error("a rule has one way: write `via`, `link` or `table`"));
         return None;
@@ -68,7 +96,7 @@ fn prefix(node: &Node) -> Result<IpNet, Diagnostic> {
     Ok(net)
 }
 
-fn gateway(node: &Node) -> Result<crate::diagnostics::Spanned<IpAddr>, Diagnostic> {
+fn gateway(node: &Node) -> Result<Spanned<IpAddr>, Diagnostic> {
     let written = text(node)?;
     let parsed = written.parse().map(|address| node.spanned(address));
     parsed.map_err(|_| node.error(format!("\"{written}\" is no address: write for example 10.0.0.2 or fd00::2")))

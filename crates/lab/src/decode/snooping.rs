@@ -1,17 +1,64 @@
 //! How a switch looks at groups of multicast.
 
-use super::list;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::{QUERIER, SNOOPING};
-use crate::names::link_name;
+use crate::fields::{Fields, list};
+use crate::forms::{Count, LinkName, Maybe, Whole, forms};
+use crate::keyed::{Keyed, sections};
+use crate::kinds::LINK_REFERENCE;
 use crate::plan::{QuerierSettings, SnoopingSettings};
-use crate::scalar::{self, integer, positive_duration, text};
+use crate::scalar::{self, positive_duration, text};
+use crate::section::{Form, Kind};
 use crate::spec::SnoopingSpec;
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::net::Ipv4Addr;
+
+forms! {
+    pub(crate) struct Interval = Duration, Duration::KIND, interval;
+    pub(crate) struct Response = Duration, Duration::KIND, response;
+    pub(crate) struct QueryAddress = Ipv4Addr, Kind::Text("^[0-9.]+$"), address;
+}
+
+/// Links, by their names.
+const LINKS: Kind = Kind::list(&LINK_REFERENCE, 0);
+
+sections! {
+    /// How a switch looks at groups of multicast (RFC 4541).
+    pub(crate) struct Snooping = "snooping" {
+        /// Whether the switch asks hosts which groups they want, where nobody with a lower address does; or how. Where nobody asks,
+        /// multicast goes everywhere. Default: true.
+        querier = Kind::OneOf(&[Kind::Flag, QuerierSettings::KIND]), "{address: 10.0.0.254}";
+        /// How often hosts are asked: whole seconds, 1 s to 3600 s. Default: 125 s.
+        interval: Interval, "30 s";
+        /// How long hosts may take to answer: whole tenths of a second, 100 ms to 12.7 s, and less than `interval`. Default: 10 s.
+        response: Response, "5 s";
+        /// How often what may be lost is said, 1 to 7. A membership counts for `robustness` times `interval`, and `response`. Default: 2.
+        robustness: Whole<u8, 1, 7>, "3";
+        /// How long hosts may take to say that they stay when another has left: whole tenths of a second, 100 ms to 12.7 s. It is asked
+        /// `robustness` times. Default: 1 s.
+        last_member: Response, "500 ms";
+        /// Whether a host that leaves a group is taken to be the last behind its port, at all ports or at those of these links. Default:
+        /// false.
+        fast_leave = Kind::OneOf(&[Kind::Flag, LINKS]), "[uplink]";
+        /// The links that are taken to lead to a multicast router, and so carry all multicast. Routers that are heard and transit routers
+        /// need no entry.
+        routers = LINKS, "[uplink]";
+        /// How many groups the switch knows at most, 1 to 65536; what is for others goes everywhere. Default: 4096.
+        groups: Count<1, 65_536>, "256";
+    }
+
+    /// How a switch asks hosts which groups they want.
+    read QuerierSettings = "querier" {
+        /// The address of IPv4 that its queries come from. The lowest one on a LAN is elected, and 0.0.0.0 by nobody. Default: one of
+        /// 169.254.0.0/16 that is made of its hardware address, as that of IPv6 is of fe80::/10.
+        address: Maybe<QueryAddress>, "10.0.0.254" else None;
+        /// The version of IGMP in which it asks, 2 or 3. Default: 3.
+        igmp: Whole<u8, 2, 3>, "2";
+        /// The version of MLD in which it asks, 1 or 2. Default: 2.
+        mld: Whole<u8, 1, 2>, "1";
+    }
+}
 
 const TENTH: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
@@ -27,15 +74,14 @@ pub(super) fn snooping(node: &Node, errors: &mut Errors) -> Option<SnoopingSpec>
         let is_on = keep(scalar::flag(node).map_err(|_| node.expected(RIGHT)), errors)?;
         return is_on.then(|| SnoopingSpec { settings: usual, fast_leave: Some(Vec::new()), routers: Vec::new() });
     }
-    let fields = Fields::open(node, &SNOOPING, errors)?;
-    let groups = fields.read("groups", |value| integer(value, 1, 65_536), errors);
-    let robustness = fields.read("robustness", |value| integer(value, 1, 7), errors);
+    let fields = Fields::open(node, &Snooping::SECTION, errors)?;
+    let keys = Snooping::read_keys(&fields, errors)?;
     let settings = SnoopingSettings {
-        groups: groups.and_then(|count| usize::try_from(count).ok()).unwrap_or(usual.groups),
-        interval: fields.read("interval", interval, errors).unwrap_or(usual.interval),
-        response: fields.read("response", response, errors).unwrap_or(usual.response),
-        last_member: fields.read("last_member", response, errors).unwrap_or(usual.last_member),
-        robustness: robustness.and_then(|count| u8::try_from(count).ok()).unwrap_or(usual.robustness),
+        groups: keys.groups.unwrap_or(usual.groups),
+        interval: keys.interval.unwrap_or(usual.interval),
+        response: keys.response.unwrap_or(usual.response),
+        last_member: keys.last_member.unwrap_or(usual.last_member),
+        robustness: keys.robustness.unwrap_or(usual.robustness),
         querier: fields.get("querier").map_or(usual.querier, |value| querier(value, errors)),
     };
     let SnoopingSettings { interval, response, .. } = settings;
@@ -58,14 +104,7 @@ fn querier(node: &Node, errors: &mut Errors) -> Option<QuerierSettings> {
         let is_on = keep(scalar::flag(node).map_err(|_| node.expected(RIGHT)), errors)?;
         return is_on.then(QuerierSettings::default);
     }
-    let fields = Fields::open(node, &QUERIER, errors)?;
-    let usual = QuerierSettings::default();
-    let version = |value: Option<u64>| value.and_then(|version| u8::try_from(version).ok());
-    Some(QuerierSettings {
-        address: fields.read("address", address, errors),
-        igmp: version(fields.read("igmp", |value| integer(value, 2, 3), errors)).unwrap_or(usual.igmp),
-        mld: version(fields.read("mld", |value| integer(value, 1, 2), errors)).unwrap_or(usual.mld),
-    })
+    QuerierSettings::open(node, errors)
 }
 
 fn address(node: &Node) -> Result<Ipv4Addr, Diagnostic> {
@@ -95,7 +134,7 @@ fn fast_leave(node: &Node, errors: &mut Errors) -> Option<Vec<Spanned<String>>> 
 fn links(node: &Node, errors: &mut Errors) -> Vec<Spanned<String>> {
     let mut found: Vec<Spanned<String>> = Vec::new();
     for item in list(node, errors) {
-        let Some(link) = keep(link_name(item), errors) else { continue };
+        let Some(link) = LinkName::read(item, errors) else { continue };
         if let Some(first) = found.iter().find(|other| other.value == link.value) {
             let message = format!("`{}` is here twice: leave one out", link.value);
             errors.push(item.error(message).and(first.span, "first here"));

@@ -4,21 +4,53 @@ use super::{external, snooping, tunnel};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::STP;
-use crate::names::link_name;
+use crate::forms::{AboveZero, Count, LinkName, forms};
+use crate::keyed::{Keyed, sections};
 use crate::plan::{NodeKind, TreeSettings};
 use crate::scalar::{self, integer, positive_duration};
+use crate::section::{Form, Kind};
 use crate::spec::SwitchSpec;
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 
+forms! {
+    pub(crate) struct Priority = u16, Kind::Integer { least: 0, most: 61_440 }, priority;
+}
+
+/// Whole seconds.
+pub(crate) struct Seconds<const LEAST: u64, const MOST: u64>;
+
+impl<const LEAST: u64, const MOST: u64> Form for Seconds<LEAST, MOST> {
+    type Value = Duration;
+    const KIND: Kind = Duration::KIND;
+    fn read(node: &Node, errors: &mut Errors) -> Option<Duration> {
+        keep(seconds(node, LEAST, MOST), errors)
+    }
+}
+
+sections! {
+    /// A switch's part in a rapid spanning tree, as IEEE 802.1D-2004 has it.
+    read TreeSettings = "stp" {
+        /// The switch with the lowest one is the root of the tree; of equal ones, that whose first port has the lowest hardware address. A
+        /// multiple of 4096, 0 to 61440. Default: 32768.
+        priority: Priority, "4096";
+        /// How often it says what it knows; a neighbour of which three are missing is gone. Whole seconds, 1 s to 10 s. Default: 2 s.
+        hello: Seconds<1, 10>, "1 s";
+        /// For how long the root's word counts, of which each switch on the way takes a second: a tree is no deeper. Whole seconds, 6 s to
+        /// 40 s. Default: 20 s.
+        max_age: Seconds<6, 40>, "15 s";
+        /// How long a port listens, and then learns, before it forwards where no neighbour answers. Whole seconds, 4 s to 30 s. Default: 15
+        /// s.
+        forward_delay: Seconds<4, 30>, "20 s";
+    }
+}
+
 /// The settings of a switch among the keys of a node.
 pub(super) fn switch(fields: &Fields<'_>, errors: &mut Errors) -> SwitchSpec {
-    let table = fields.read("table", |value| integer(value, 1, 1_000_000), errors);
     SwitchSpec {
-        ageing: fields.read("ageing", positive_duration, errors),
-        table: table.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+        ageing: fields.form::<AboveZero<Duration>>("ageing", errors),
+        table: fields.form::<Count<1, 1_000_000>>("table", errors),
         fixed: fields.get("static").map_or_else(Vec::new, |value| fixed(value, errors)),
         tree: fields.get("stp").and_then(|value| tree(value, errors)),
         snooping: fields.get("snooping").and_then(|value| snooping::snooping(value, errors)),
@@ -32,16 +64,7 @@ fn tree(node: &Node, errors: &mut Errors) -> Option<TreeSettings> {
         let is_on = keep(scalar::flag(node).map_err(|_| node.expected(RIGHT)), errors)?;
         return is_on.then(TreeSettings::default);
     }
-    let fields = Fields::open(node, &STP, errors)?;
-    let usual = TreeSettings::default();
-    let settings = TreeSettings {
-        priority: fields.read("priority", priority, errors).unwrap_or(usual.priority),
-        hello: fields.read("hello", |value| seconds(value, 1, 10), errors).unwrap_or(usual.hello),
-        max_age: fields.read("max_age", |value| seconds(value, 6, 40), errors).unwrap_or(usual.max_age),
-        forward_delay: fields
-            .read("forward_delay", |value| seconds(value, 4, 30), errors)
-            .unwrap_or(usual.forward_delay),
-    };
+    let settings = TreeSettings::open(node, errors)?;
     // IEEE 802.1D-2004, section 17.14.
     let TreeSettings { hello, max_age, forward_delay, .. } = settings;
     let [hello, age, delay] = [hello, max_age, forward_delay].map(|span| span.as_nanos() / SECOND.as_nanos());
@@ -88,12 +111,12 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
     let mut seen = BTreeMap::new();
     let mut fixed = Vec::new();
     for entry in entries {
-        let wrong = |message| Diagnostic::new(entry.span, &entry.value.key, message);
+        let wrong = |message: String| entry.error(message);
         let Some(address) = keep(scalar::mac_of(&entry.name).map_err(wrong), errors) else { continue };
         if let Some(first) = seen.insert(address, entry.span) {
             errors.push(wrong("this address is here twice: leave one out".to_owned()).and(first, "first here"));
         }
-        fixed.extend(keep(link_name(&entry.value), errors).map(|link| (address, link)));
+        fixed.extend(LinkName::read(&entry.value, errors).map(|link| (address, link)));
     }
     fixed
 }
@@ -126,8 +149,12 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "dns",
         "addresses",
     ];
-    const OF_SWITCHES: [&str; 5] = ["ageing", "table", "static", "stp", "snooping"];
-    const OF_OPENFLOW: [&str; 2] = ["controller", "fail_mode"];
+    const OF_KINDS: [(NodeKind, &str, &[&str]); 4] = [
+        (NodeKind::Switch, "switches", &["ageing", "table", "static", "stp", "snooping"]),
+        (NodeKind::OpenFlow, "OpenFlow switches", &["controller", "fail_mode"]),
+        (NodeKind::External, "external interfaces", &external::KEYS),
+        (NodeKind::Tunnel, "tunnels", &tunnel::KEYS),
+    ];
     let what = kind.titled();
     let machine = |key: &&str| {
         let instead = if kind.has_addresses() { "`kind: router`" } else { "`kind: host`" };
@@ -140,33 +167,13 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         let message = format!("{what} has no routes: leave this out");
         fields.get("routes").filter(|_| !kind.has_addresses()).map(|value| value.error(message))
     };
-    let switch = |key: &&str| {
-        let message = format!("only switches have `{key}`, and this is {what}: leave it out, or write `kind: switch`");
-        fields.get(key).filter(|_| kind != NodeKind::Switch).map(|value| value.error(message))
-    };
-    let openflow = |key: &&str| {
-        let message =
-            format!("only OpenFlow switches have `{key}`, and this is {what}: leave it out, or write `kind: openflow`");
-        fields.get(key).filter(|_| kind != NodeKind::OpenFlow).map(|value| value.error(message))
-    };
-    let external = |key: &&str| {
-        let message = format!(
-            "only external interfaces have `{key}`, and this is {what}: leave it out, or write `kind: external`"
-        );
-        fields.get(key).filter(|_| kind != NodeKind::External).map(|value| value.error(message))
-    };
-    let of_tunnels = |key: &&str| {
-        let message = format!("only tunnels have `{key}`, and this is {what}: leave it out, or write `kind: tunnel`");
-        fields.get(key).filter(|_| kind != NodeKind::Tunnel).map(|value| value.error(message))
-    };
-    let of_openflow = OF_OPENFLOW.iter().filter_map(openflow).chain(external::KEYS.iter().filter_map(external));
-    let of_switches = OF_SWITCHES.iter().filter_map(switch);
-    OF_MACHINES
-        .iter()
-        .filter_map(machine)
-        .chain(routes())
-        .chain(of_switches)
-        .chain(of_openflow)
-        .chain(tunnel::KEYS.iter().filter_map(of_tunnels))
-        .collect()
+    let others = OF_KINDS.iter().filter(|(own, ..)| kind != *own).flat_map(|(own, whose, keys)| {
+        let (what, own) = (&what, own.name());
+        keys.iter().filter_map(move |key| {
+            let message =
+                format!("only {whose} have `{key}`, and this is {what}: leave it out, or write `kind: {own}`");
+            fields.get(key).map(|value| value.error(message))
+        })
+    });
+    OF_MACHINES.iter().filter_map(machine).chain(routes()).chain(others).collect()
 }

@@ -1,18 +1,20 @@
 //! The timeline.
 
+use super::churn::churn;
+use super::files::User;
+use super::ramp;
 use super::repeats::{length, once, places, when};
 use super::variables::settings;
-use super::{churn, list, ramp};
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::{
-    CUT, DOWN, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, READY, RESTART, RUN, SET, SETUP, UP,
-};
+use crate::fields::{Fields, list};
+use crate::forms::{AboveZero, Command, CommandName, LinkName, NodeName, Several, Word};
+use crate::keyed::Keyed;
+use crate::keys::{CUT, Condition, DOWN, HEAL, LOG, MOVE, PARTITION, RAMP_ENTRY, RUN, SET, SETUP, UP};
 use crate::models::{ChangeError, changes};
-use crate::names::{command_name, file_name, name_of, user_name, variable_name};
-use crate::plan::{Direction, Disturbance, Ready, ReadyWhen};
-use crate::scalar::{command, duration, filled, flag, integer, positive_duration, word};
+use crate::names::{file_name, name_of, variable_name};
+use crate::plan::{Direction, Ready, ReadyWhen};
+use crate::scalar::{filled, flag, positive_duration};
 use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec, SpanSpec, When, WrittenSpec};
 use crate::yaml::{self, Content, Node};
 use netloom_link::PipeChange;
@@ -76,13 +78,7 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
         ["partition"] => partition(node, errors)?,
         ["heal"] => heal(node, errors)?,
         ["move"] => moved(node, errors)?,
-        ["kill"] => churn::disturb(node, &KILL, Disturbance::Kill, errors)?,
-        ["pause"] => churn::disturb(node, &PAUSE, Disturbance::Pause, errors)?,
-        ["restart"] => churn::disturb(node, &RESTART, Disturbance::Restart, errors)?,
-        ["reboot"] => churn::reboot(node, errors)?,
-        ["stop"] => churn::stop(node, errors)?,
-        ["start"] => churn::start(node, errors)?,
-        ["flap"] => churn::flap(node, errors)?,
+        [kind] => churn(kind, node, errors)?,
         [] => {
             errors.push(node.error(format!("the entry has no action: write one of {}", one_of(&KINDS))));
             return None;
@@ -103,12 +99,12 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
     if let (Some(condition), Some((false, _))) = (ready_node, service) {
         errors.push(condition.error("only a service can be waited for: leave out `service: false`"));
     }
-    let name = fields.read("as", command_name, errors);
+    let name = fields.form::<CommandName>("as", errors);
     let save = fields.read("save", file_name, errors);
     let mut when = when(&fields, errors);
     let stop_after = length(&fields, "for", &mut when.lasts, errors);
-    let stop = fields.read("stop", positive_duration, errors);
-    let after = fields.get("after").map_or_else(Vec::new, |value| names(value, errors));
+    let stop = fields.form::<AboveZero<Duration>>("stop", errors);
+    let after = fields.form::<Several<CommandName>>("after", errors).unwrap_or_default();
     let delay = length(&fields, "delay", &mut when.waits, errors);
     if let (Some(place), true) = (fields.get("delay"), after.is_empty()) {
         errors.push(
@@ -116,10 +112,10 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
         );
     }
     let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
-    let user = fields.read("user", user_name, errors);
+    let user = fields.form::<User>("user", errors);
     let folder = fields.read("folder", |value| filled(value).map(PathBuf::from), errors);
-    let may_fail = fields.read("may_fail", flag, errors).unwrap_or(false);
-    let command = fields.read("run", command, errors);
+    let may_fail = fields.form::<bool>("may_fail", errors).unwrap_or(false);
+    let command = fields.form::<Command>("run", errors);
     *on = fields.get("on").map_or_else(Vec::new, |value| places(value, errors));
     let (service, once) = service.unwrap_or((ready_node.is_some(), false));
     let run = RunSpec {
@@ -151,14 +147,6 @@ fn service(node: &Node) -> Result<(bool, bool), Diagnostic> {
     }
 }
 
-/// One name of a command, or a list of them.
-fn names(node: &Node, errors: &mut Errors) -> Vec<Spanned<String>> {
-    match &node.content {
-        Content::List(items) => items.iter().filter_map(|item| keep(command_name(item), errors)).collect(),
-        _ => keep(command_name(node), errors).into_iter().collect(),
-    }
-}
-
 /// The commands of the whole lab that make it ready.
 pub(super) fn setup(node: &Node, errors: &mut Errors) -> Vec<EntrySpec> {
     list(node, errors).iter().filter_map(|item| setup_entry(item, errors)).collect()
@@ -166,10 +154,10 @@ pub(super) fn setup(node: &Node, errors: &mut Errors) -> Vec<EntrySpec> {
 
 fn setup_entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
     let fields = Fields::open(node, &SETUP, errors)?;
-    let name = fields.read("as", command_name, errors);
+    let name = fields.form::<CommandName>("as", errors);
     let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
-    let command = fields.read("run", command, errors);
-    let on = fields.read("on", name_of("a node"), errors);
+    let command = fields.form::<Command>("run", errors);
+    let on = fields.form::<NodeName>("on", errors);
     let run = RunSpec { on: on?, name, command: command?, env, setup: true, ..RunSpec::default() };
     Some(EntrySpec { line: node.span.line, at: None, action: ActionSpec::Run(Box::new(run)) })
 }
@@ -177,20 +165,20 @@ fn setup_entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
 fn set(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &SET, errors)?;
     let when = when(&fields, errors);
-    let direction = fields.read("direction", direction, errors);
+    let direction = fields.form::<Word<Direction>>("direction", errors);
     let change = fields.get("set").and_then(|value| changes(value, errors));
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);
-    let link = fields.read("link", name_of("a link"), errors);
+    let link = fields.form::<LinkName>("link", errors);
     Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(change?) }))
 }
 
 fn ramp(node: &Node, then: &mut Vec<(Duration, PipeChange)>, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &RAMP_ENTRY, errors)?;
     let when = when(&fields, errors);
-    let direction = fields.read("direction", direction, errors);
+    let direction = fields.form::<Word<Direction>>("direction", errors);
     let changes = fields.get("ramp").and_then(|value| ramp::changes(value, errors));
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);
-    let link = fields.read("link", name_of("a link"), errors);
+    let link = fields.form::<LinkName>("link", errors);
     let (first, others) = changes?;
     *then = others;
     Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(first) }))
@@ -270,15 +258,11 @@ fn cut(
     Some((duration?, place.filter(|_| carrier == Some(true)).map(|place| place.spanned(()))))
 }
 
-fn direction(node: &Node) -> Result<Direction, Diagnostic> {
-    word(node, &[("forward", Direction::Forward), ("backward", Direction::Backward)])
-}
-
 /// What of a link is cut or restored.
 fn part(fields: &Fields<'_>, errors: &mut Errors) -> Option<PartSpec> {
-    let direction = fields.read("direction", direction, errors);
+    let direction = fields.form::<Word<Direction>>("direction", errors);
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);
-    let link = fields.read("link", name_of("a link"), errors)?;
+    let link = fields.form::<LinkName>("link", errors)?;
     Some(PartSpec { link, direction, pipe })
 }
 
@@ -326,26 +310,26 @@ fn heal(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
 fn moved(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &MOVE, errors)?;
     let when = once(&fields, errors);
-    let is_seen = fields.read("carrier", flag, errors).unwrap_or(false);
+    let is_seen = fields.form::<bool>("carrier", errors).unwrap_or(false);
     let carrier = fields.get("carrier").filter(|_| is_seen).map(|place| place.spanned(()));
-    let from = fields.read("from", name_of("a link"), errors);
-    let to = fields.read("to", name_of("a link"), errors);
-    let who = fields.read("move", name_of("a node"), errors)?;
+    let from = fields.form::<LinkName>("from", errors);
+    let to = fields.form::<LinkName>("to", errors);
+    let who = fields.form::<NodeName>("move", errors)?;
     Some((when, ActionSpec::Move(Box::new(MoveSpec { node: who, from: from?, to: to?, carrier }))))
 }
 
 pub(super) fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
-    let fields = Fields::open(node, &READY, errors)?;
-    let port = |value: &Node| integer(value, 1, 65_535).map(|port| u16::try_from(port).unwrap_or(u16::MAX));
+    let fields = Fields::open(node, &Condition::SECTION, errors)?;
     let before = errors.len();
+    let Condition { tcp, udp, file, command, pause, timeout } = Condition::read_keys(&fields, errors)?;
     let conditions = [
-        fields.read("tcp", |value| port(value).map(ReadyWhen::Tcp), errors),
-        fields.read("udp", |value| port(value).map(ReadyWhen::Udp), errors),
-        fields.read("file", |value| filled(value).map(ReadyWhen::File), errors),
-        fields.read("command", |value| command(value).map(ReadyWhen::Command), errors),
-        fields.read("pause", |value| duration(value).map(ReadyWhen::Pause), errors),
+        tcp.map(ReadyWhen::Tcp),
+        udp.map(ReadyWhen::Udp),
+        file.map(ReadyWhen::File),
+        command.map(ReadyWhen::Command),
+        pause.map(ReadyWhen::Pause),
     ];
-    let timeout = fields.read("timeout", positive_duration, errors).unwrap_or(READY_TIMEOUT);
+    let timeout = timeout.unwrap_or(READY_TIMEOUT);
     let mut given = conditions.into_iter().flatten();
     match (given.next(), given.next()) {
         (Some(when), None) => Some(Ready { when, timeout }),

@@ -5,7 +5,7 @@ use crate::errors::Errors;
 use crate::expect::PipeMetric;
 use crate::fields::Fields;
 use crate::keys::TREATMENT;
-use crate::models::{self, filter};
+use crate::models::{self, filter::Matching};
 use crate::names::wrong_link_name;
 use crate::plan::Treatment;
 use crate::yaml::{Content, Node};
@@ -28,13 +28,13 @@ pub(super) fn read<'a>(node: &'a Node, errors: &mut Errors) -> Vec<Written<'a>> 
     };
     let mut all: Vec<Written<'a>> = Vec::new();
     for entry in entries {
-        let name = Spanned { value: entry.name.clone(), span: entry.span, key: entry.value.key.clone() };
+        let name = entry.named();
         if let Some(wrong) = wrong_pipe_name(&name.value) {
             errors.push(name.error(wrong));
         }
         let Some(fields) = Fields::open(&entry.value, &TREATMENT, errors) else { continue };
         let change = models::decode(&fields, errors);
-        let Some(filter) = fields.get("match").and_then(|inner| filter::decode(inner, errors)) else { continue };
+        let Some(filter) = fields.form::<Matching>("match", errors) else { continue };
         errors.extend(starved(&name, &filter, &all));
         all.push(Written { name, filter, change, fields });
     }

@@ -3,10 +3,12 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
+use crate::forms::{AboveZero, Placed, Whole};
 use crate::plan::NodeKind;
-use crate::scalar::{filled, integer, positive_duration};
+use crate::scalar::filled;
 use crate::spec::TunnelSpec;
 use crate::yaml::Node;
+use netloom_units::Duration;
 
 /// What only tunnels have.
 pub(super) const KEYS: [&str; 4] = ["remote", "port", "vni", "wait"];
@@ -20,11 +22,9 @@ pub(super) fn tunnel(kind: NodeKind, node: &Node, fields: &Fields<'_>, errors: &
         // What is said of it all the same is noted with all that is misplaced.
         return None;
     }
-    let port = |value: &Node| integer(value, 1, 65_535).map(|port| u16::try_from(port).unwrap_or(u16::MAX));
-    let port = fields.read("port", |value| port(value).map(|port| value.spanned(port)), errors);
-    let vni = |value: &Node| integer(value, 1, 0xff_ffff).map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-    let vni = fields.read("vni", vni, errors);
-    let wait = fields.read("wait", positive_duration, errors);
+    let port = fields.form::<Placed<Whole<u16, 1, 65_535>>>("port", errors);
+    let vni = fields.form::<Whole<u32, 1, 0xff_ffff>>("vni", errors);
+    let wait = fields.form::<AboveZero<Duration>>("wait", errors);
     let Some(said) = fields.get("remote") else {
         errors.push(node.lacks("remote", "192.0.2.7"));
         return None;

@@ -1,8 +1,8 @@
 //! Environment variables and other settings: names with texts.
 
-use super::list;
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
+use crate::fields::list;
 use crate::names::variable_name;
 use crate::scalar::text;
 use crate::yaml::{Content, Node};

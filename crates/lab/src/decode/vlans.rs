@@ -3,11 +3,31 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::VLANS;
+use crate::forms::forms;
+use crate::keyed::{Keyed, sections};
 use crate::scalar::{integer, text};
+use crate::section::Kind;
 use crate::spec::VlansSpec;
 use crate::wires::DEFAULT;
 use crate::yaml::{Content, Node};
+
+/// The number of a VLAN.
+pub(crate) const VLAN: Kind = Kind::Integer { least: 1, most: LAST };
+
+forms! {
+    pub(crate) struct Native = Option<u16>, Kind::OneOf(&[VLAN, Kind::Word(&["none"])]), native;
+}
+
+sections! {
+    /// A trunk: a link that carries several VLANs, whose frames bear tags.
+    pub(crate) struct Vlans = "vlans" {
+        /// The VLANs whose frames bear a tag here, or all that the lab file names.
+        trunk = Kind::OneOf(&[Kind::Word(&["all"]), Kind::list(&VLAN, 0)]), required "[10, 20]";
+        /// The VLAN of frames without a tag, or none: they are dropped. Default: 1.
+        native: Native, "99";
+    }
+
+}
 
 /// The last VLAN: 4095 is reserved (IEEE 802.1Q-2022, table 9-2).
 const LAST: u64 = 4_094;
@@ -25,8 +45,8 @@ pub(super) fn vlans(node: &Node, errors: &mut Errors) -> Option<Spanned<VlansSpe
         let untagged = keep(vlan(node).map_err(wrong), errors)?;
         return Some(node.spanned(VlansSpec { untagged: Some(untagged), tagged: Some(Vec::new()) }));
     }
-    let fields = Fields::open(node, &VLANS, errors)?;
-    let untagged = fields.read("native", native, errors).unwrap_or(Some(DEFAULT));
+    let fields = Fields::open(node, &Vlans::SECTION, errors)?;
+    let untagged = Vlans::read_keys(&fields, errors)?.native.unwrap_or(Some(DEFAULT));
     let tagged = trunk(fields.get("trunk")?, errors);
     Some(node.spanned(VlansSpec { untagged, tagged }))
 }

@@ -1,15 +1,55 @@
 //! Virtual machines.
 
-use super::list;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keys::VM;
+use crate::fields::{Fields, list};
+use crate::forms::{AboveZero, Filled, Whole, Word, forms};
+use crate::keyed::{Keyed, sections};
 use crate::plan::{DiskFormat, NodeKind, VmAccess, VmBegin, VmFirmware, VmPlan};
-use crate::scalar::{integer, positive_duration, quantity, text, word};
+use crate::scalar::{quantity, text};
+use crate::section::{Form, Kind};
 use crate::yaml::Node;
-use netloom_units::Bytes;
+use netloom_units::{Bytes, Duration};
 use std::path::PathBuf;
+
+forms! {
+    pub(crate) struct Append = String, Kind::Scalar, append;
+    pub(crate) struct Memory = Bytes, Bytes::KIND, memory;
+}
+
+sections! {
+    /// A virtual machine, run by QEMU: a Linux kernel with its initial file system and, if it has one, a disk; or a disk that boots by
+    /// itself.
+    pub(crate) struct Vm = "vm" {
+        /// The Linux kernel that it boots, for this machine's processor; a relative path starts at the lab file's folder. Default: what the
+        /// disk boots by itself.
+        kernel = Filled::KIND, "vm/vmlinuz";
+        /// The initial file system that the kernel boots with. Netloom adds its agent to a copy of it.
+        initrd = Filled::KIND, "vm/root.cpio.gz";
+        /// Further words of the kernel's command line. Default: none.
+        append: Append, "root=/dev/vda1 ro";
+        /// The disk, which the machine sees as /dev/vda. It is never written: what the machine writes is in this machine's memory, and gone
+        /// when the lab ends. Default: none.
+        disk = Filled::KIND, "vm/disk.qcow2";
+        /// How the disk's bytes lie in its file: qcow2, or raw, byte by byte. Default: qcow2.
+        format: Word<DiskFormat>, "raw";
+        /// What looks for a system on a disk that boots by itself: bios as in a PC, or uefi. Default: bios.
+        firmware: Word<VmFirmware>, "uefi";
+        /// How commands get into a system that boots from its disk: agent, which cloud-init or QEMU's guest agent starts there; or none:
+        /// any system with a virtio network device, which runs no commands. Default: agent.
+        access: Word<VmAccess>, "none";
+        /// A file of public keys that may log in by SSH to a system with cloud-init. Default: none.
+        ssh_key = Filled::KIND, "id_ed25519.pub";
+        /// Its memory, 64 MB to 1000 GB. Default: 512 MiB.
+        memory: Memory, "1 GB";
+        /// Its processors, 1 to 64. Default: 1.
+        cpus: Whole<u32, 1, 64>, "2";
+        /// How long it may take from its start until it serves the lab, in lab time. Default: 2 min.
+        boot_within: AboveZero<Duration>, "5 min";
+        /// Network cards of this machine that it gets whole, by their PCI addresses (VFIO); in real time only. Default: none.
+        passthrough = Kind::list(&Kind::Text("^[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\\.[0-7]$"), 0), "[\"0000:01:00.0\"]";
+    }
+}
 
 /// What kernels of distributions need to unpack what they boot with.
 const LEAST_MEMORY: Bytes = Bytes::new(64_000_000);
@@ -38,44 +78,37 @@ pub(super) fn vm(kind: NodeKind, of_node: &Fields<'_>, errors: &mut Errors) -> O
         errors.push(node.error(message));
         return None;
     }
-    for (key, why) in REFUSED {
-        errors.extend(of_node.get(key).map(|value| value.error(why)));
-    }
-    let fields = Fields::open(node, &VM, errors)?;
-    let disk = fields.get("disk").and_then(|value| keep(errors.path(value), errors));
-    let formats = [DiskFormat::Qcow2, DiskFormat::Raw].map(|format| (format.name(), format));
-    let format = fields.read("format", |value| word(value, &formats), errors);
+    of_node.refuse(REFUSED, errors);
+    let fields = Fields::open(node, &Vm::SECTION, errors)?;
+    let keys = Vm::read_keys(&fields, errors)?;
+    let disk = path("disk", &fields, errors);
     if let (Some(value), None) = (fields.get("format"), fields.get("disk")) {
         errors
             .push(value.error("this is the format of a disk, and the machine has none: leave it out, or write `disk`"));
     }
-    let memory = fields.read("memory", memory, errors).unwrap_or(VmPlan::MEMORY);
-    let cpus = |value: &Node| integer(value, 1, 64).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-    let cpus = fields.read("cpus", cpus, errors).unwrap_or(1);
-    let boot_within = fields.read("boot_within", positive_duration, errors).unwrap_or(VmPlan::BOOT_WITHIN);
-    let begin = begin(node, &fields, errors)?;
+    let begin = begin(node, &fields, &keys, errors)?;
     if let VmBegin::Disk { access: VmAccess::None, .. } = begin {
-        errors.extend(unknown_inside(of_node));
+        of_node.refuse(INSIDE.map(|key| (key, NOTHING_INSIDE)), errors);
     }
     let cards = fields.get("passthrough").map(|value| cards(value, errors)).unwrap_or_default();
     let plan = VmPlan {
         line: node.span.line,
         begin,
         disk,
-        format: format.unwrap_or_default(),
-        memory,
-        cpus,
-        boot_within,
+        format: keys.format.unwrap_or_default(),
+        memory: keys.memory.unwrap_or(VmPlan::MEMORY),
+        cpus: keys.cpus.unwrap_or(1),
+        boot_within: keys.boot_within.unwrap_or(VmPlan::BOOT_WITHIN),
         passthrough: cards,
     };
     Some(node.spanned(plan))
 }
 
 /// What boots; none after an error was noted.
-fn begin(node: &Node, fields: &Fields<'_>, errors: &mut Errors) -> Option<VmBegin> {
+fn begin(node: &Node, fields: &Fields<'_>, keys: &Vm, errors: &mut Errors) -> Option<VmBegin> {
     let has = |key: &str| fields.get(key).is_some();
     if has("kernel") || has("initrd") {
-        return kernel(node, fields, errors);
+        return kernel(node, fields, keys, errors);
     }
     if !has("disk") {
         errors.push(node.error("nothing boots here: write `kernel` with `initrd`, or a `disk` that boots by itself"));
@@ -86,10 +119,7 @@ fn begin(node: &Node, fields: &Fields<'_>, errors: &mut Errors) -> Option<VmBegi
             value.error("a disk that boots by itself has its kernel's command line: leave it out, or write `kernel`"),
         );
     }
-    let firmwares = [VmFirmware::Bios, VmFirmware::Uefi].map(|firmware| (firmware.name(), firmware));
-    let firmware = fields.read("firmware", |value| word(value, &firmwares), errors).unwrap_or_default();
-    let accesses = [VmAccess::Agent, VmAccess::None].map(|access| (access.name(), access));
-    let access = fields.read("access", |value| word(value, &accesses), errors).unwrap_or_default();
+    let (firmware, access) = (keys.firmware.unwrap_or_default(), keys.access.unwrap_or_default());
     let ssh_key = path("ssh_key", fields, errors);
     if let (VmAccess::None, Some(value)) = (access, fields.get("ssh_key")) {
         errors.push(value.error("nothing brings this key into the system: leave it out, or write `access: agent`"));
@@ -98,18 +128,16 @@ fn begin(node: &Node, fields: &Fields<'_>, errors: &mut Errors) -> Option<VmBegi
 }
 
 /// A kernel, which needs an initial file system, and the other way round.
-fn kernel(node: &Node, fields: &Fields<'_>, errors: &mut Errors) -> Option<VmBegin> {
+fn kernel(node: &Node, fields: &Fields<'_>, keys: &Vm, errors: &mut Errors) -> Option<VmBegin> {
     for (key, other) in [("kernel", "initrd"), ("initrd", "kernel")] {
         if fields.get(key).is_none() {
             errors
                 .push(node.error(format!("`{other}` needs `{key}`, too: a kernel boots with an initial file system")));
         }
     }
-    for key in ["firmware", "access", "ssh_key"] {
-        let message = "this is for a disk that boots by itself: leave it out, or leave out `kernel` and `initrd`";
-        errors.extend(fields.get(key).map(|value| value.error(message)));
-    }
-    let append = fields.read("append", append, errors).unwrap_or_default();
+    let message = "this is for a disk that boots by itself: leave it out, or leave out `kernel` and `initrd`";
+    fields.refuse(["firmware", "access", "ssh_key"].map(|key| (key, message)), errors);
+    let append = keys.append.clone().unwrap_or_default();
     let (kernel, initrd) = (path("kernel", fields, errors), path("initrd", fields, errors));
     Some(VmBegin::Kernel { kernel: kernel?, initrd: initrd?, append })
 }
@@ -118,35 +146,29 @@ fn path(key: &str, fields: &Fields<'_>, errors: &mut Errors) -> Option<PathBuf> 
     fields.get(key).and_then(|value| keep(errors.path(value), errors))
 }
 
-/// Errors about what nobody does in a system that the lab does not get into.
-fn unknown_inside(of_node: &Fields<'_>) -> Vec<Diagnostic> {
-    const INSIDE: [&str; 19] = [
-        "congestion",
-        "sysctl",
-        "env",
-        "inherit",
-        "setup",
-        "files",
-        "collect",
-        "measure",
-        "expose",
-        "rules",
-        "multihomed",
-        "daemons",
-        "frr",
-        "bird",
-        "firewall",
-        "nat",
-        "dhcp",
-        "dns",
-        "routes",
-    ];
-    let error = |key: &&str| {
-        let message = "netloom does nothing inside of this machine (`access: none`): leave this out";
-        of_node.get(key).map(|value| value.error(message))
-    };
-    INSIDE.iter().filter_map(error).collect()
-}
+/// What nobody does in a system that the lab does not get into.
+const INSIDE: [&str; 19] = [
+    "congestion",
+    "sysctl",
+    "env",
+    "inherit",
+    "setup",
+    "files",
+    "collect",
+    "measure",
+    "expose",
+    "rules",
+    "multihomed",
+    "daemons",
+    "frr",
+    "bird",
+    "firewall",
+    "nat",
+    "dhcp",
+    "dns",
+    "routes",
+];
+const NOTHING_INSIDE: &str = "netloom does nothing inside of this machine (`access: none`): leave this out";
 
 /// Words that the kernel keeps for itself: what follows `--` would go to the agent.
 fn append(node: &Node) -> Result<String, Diagnostic> {

@@ -6,6 +6,7 @@ use super::hardware::mac;
 use super::image::image;
 use super::switch::switch;
 use super::vm::vm;
+use crate::keyed::WrittenKeys;
 use crate::models;
 use crate::plan::{
     Action, Argv, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan, InterfacePlan, LinkPlan,
@@ -423,7 +424,7 @@ fn direction(link: &LinkPlan, direction: Direction) -> Value {
     let further = link.treatments[direction.index()].iter().map(|treatment| {
         let mut value = pipe(&treatment.config);
         value["name"] = json!(treatment.name);
-        value["match"] = yaml_value(&models::filter::write(&treatment.filter));
+        value["match"] = yaml_value(&treatment.filter.write_map());
         value
     });
     let mut value = pipe(&link.pipes[direction.index()]);

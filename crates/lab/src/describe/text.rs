@@ -1,5 +1,6 @@
 //! The plan as text, for people.
 
+use crate::keyed::WrittenKeys;
 use crate::models;
 use crate::plan::{
     Action, CapturePlan, Clock, Direction, JournalPlan, LinkPart, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand,
@@ -366,7 +367,7 @@ fn machine(node: &NodePlan) -> String {
 }
 
 fn treatment_row(treatment: &Treatment) -> Vec<String> {
-    let filter = models::filter::write(&treatment.filter);
+    let filter = treatment.filter.write_map();
     let mut row = vec![String::new(), format!(".{}", treatment.name), format!("match {filter}")];
     row.extend(pipe_cells(&treatment.config));
     row

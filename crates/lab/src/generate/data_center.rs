@@ -2,9 +2,6 @@
 
 use super::ground::Ground;
 use super::plain::below;
-use crate::limits::MOST_NODES;
-
-const MOST: u64 = MOST_NODES as u64;
 
 /// `fat-tree`: `k` pods of `k`-port switches, which carry as much at the top as at the bottom. Switch `j` of a pod's
 /// aggregation is joined to the `j`-th group of `k/2` core switches.
@@ -12,7 +9,7 @@ const MOST: u64 = MOST_NODES as u64;
 /// Source: M. Al-Fares, A. Loukissas, A. Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008,
 /// section 2.2.
 pub(super) fn fat_tree(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let k = ground.count("k", 2, 100)?;
+    let k = ground.count("k")?;
     if k % 2 == 1 {
         let message =
             format!("{k} is odd: half of a switch's ports lead up, and half down; write {} or {}", k - 1, k + 1);
@@ -56,8 +53,8 @@ pub(super) fn fat_tree(ground: &mut Ground<'_, '_>) -> Option<()> {
 ///
 /// Source: M. Alizadeh, T. Edsall, "On the data path performance of leaf-spine datacenter fabrics", HOTI 2013.
 pub(super) fn leaf_spine(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let leaves = ground.count("leaves", 1, MOST);
-    let spines = ground.count("spines", 1, MOST);
+    let leaves = ground.count("leaves");
+    let spines = ground.count("spines");
     let (leaves, spines) = (leaves?, spines?);
     let hosts = ground.hosts_of(leaves, 1)?;
     let width = 0.6 * (hosts.iter().copied().max().unwrap_or(0) as f64).max(2.0);

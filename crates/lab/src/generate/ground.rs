@@ -1,10 +1,9 @@
 //! What a kind of network is built on: its keys, names for its nodes, and limits.
 
-use crate::diagnostics::Diagnostic;
-use crate::errors::{Errors, keep};
+use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::limits::MOST_NODES;
-use crate::scalar::{self, integer};
+use crate::forms::word_form;
+use crate::scalar;
 use crate::yaml::Node;
 use netloom_units::{Duration, Seed};
 use rand_core::{Rng, SeedableRng};
@@ -70,14 +69,14 @@ impl<'a, 'e> Ground<'a, 'e> {
     }
 
     /// The whole number under a key.
-    pub(super) fn count(&mut self, key: &str, least: u64, most: u64) -> Option<usize> {
-        let number = self.fields.read(key, |node| integer(node, least, most), self.errors)?;
+    pub(super) fn count(&mut self, key: &str) -> Option<usize> {
+        let number = self.fields.integer(key, self.errors)?;
         usize::try_from(number).ok()
     }
 
     /// The same, or what holds if the file does not say it.
-    pub(super) fn count_or(&mut self, key: &str, default: usize, least: u64, most: u64) -> Option<usize> {
-        if self.has(key) { self.count(key, least, most) } else { Some(default) }
+    pub(super) fn count_or(&mut self, key: &str, default: usize) -> Option<usize> {
+        if self.has(key) { self.count(key) } else { Some(default) }
     }
 
     /// The number with decimals under a key: above zero, and at most this; the default if it is not there.
@@ -166,15 +165,14 @@ impl<'a, 'e> Ground<'a, 'e> {
 
     /// How many hosts each of so many edge devices has: `hosts_each`, or its share of `hosts`.
     pub(super) fn hosts_of(&mut self, edges: usize, default: usize) -> Option<Vec<usize>> {
-        let most = MOST_NODES as u64;
-        let each = self.count_or("hosts_each", default, 0, most)?;
+        let each = self.count_or("hosts_each", default)?;
         if !self.has("hosts") {
             return Some(vec![each; edges]);
         }
         if self.has("hosts_each") {
             return self.wrong("hosts", "`hosts_each` says how many hosts there are, too: leave one of them out");
         }
-        let all = self.count("hosts", 0, most)?;
+        let all = self.count("hosts")?;
         Some((0..edges).map(|edge| (edge + 1) * all / edges - edge * all / edges).collect())
     }
 
@@ -199,11 +197,13 @@ impl<'a, 'e> Ground<'a, 'e> {
 
     /// Whether hosts are at all inner nodes, and not at the edge only.
     pub(super) fn hosts_everywhere(&mut self) -> Option<bool> {
-        let words = [("edge", false), ("all", true)];
-        let Some(node) = self.fields.get("hosts_at") else { return Some(false) };
-        let read: Result<bool, Diagnostic> = scalar::word(node, &words);
-        keep(read, self.errors)
+        if self.has("hosts_at") { self.fields.form::<Everywhere>("hosts_at", self.errors) } else { Some(false) }
     }
+}
+
+word_form! {
+    /// Whether hosts are at all inner nodes, and not at the edge only.
+    pub(super) struct Everywhere = bool { "edge" = false, "all" = true }
 }
 
 /// Numbers drawn from the seed.

@@ -9,15 +9,12 @@
 
 use super::ground::Ground;
 use super::random::distinct;
-use crate::limits::MOST_NODES;
-
-const MOST: u64 = MOST_NODES as u64;
 
 pub(super) fn internet(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let tier1 = ground.count("tier1", 1, MOST);
-    let transit = ground.count("transit", 0, MOST);
-    let stubs = ground.count("stubs", 0, MOST);
-    let homes = ground.count_or("homes", 2, 1, 16);
+    let tier1 = ground.count("tier1");
+    let transit = ground.count("transit");
+    let stubs = ground.count("stubs");
+    let homes = ground.count_or("homes", 2);
     let (tier1, transit, stubs, homes) = (tier1?, transit?, stubs?, homes?);
     if stubs == 0 && ground.has("hosts") {
         return ground.wrong("hosts", "hosts are at stubs, and there are none: leave it out, or write more `stubs`");

@@ -1,247 +1,240 @@
 //! The keys of each kind of network.
 
 use super::Kind as Network;
+use super::ground::Everywhere;
 use super::{data_center, internet, plain, random, scenarios};
-use crate::keys::{DURATION, Key, Kind, LINK_NAME, NODE, SETTINGS, Section};
+use crate::forms::{AboveZero, Count, Whole};
+use crate::keyed::sections;
+use crate::keys::{NODE, SETTINGS};
+use crate::kinds::LINK_NAME;
 use crate::limits::MOST_NODES;
+use crate::section::{Kind, Section, keys};
+use netloom_units::Duration;
 
-/// All kinds by name.
-pub(super) const KINDS: &[(&str, Network)] = &[
-    ("chain", (&CHAIN, plain::chain)),
-    ("star", (&STAR, plain::star)),
-    ("ring", (&RING, plain::ring)),
-    ("tree", (&TREE, plain::tree)),
-    ("grid", (&GRID, plain::grid)),
-    ("torus", (&TORUS, plain::torus)),
-    ("mesh", (&MESH, plain::mesh)),
-    ("dumbbell", (&DUMBBELL, scenarios::dumbbell)),
-    ("parking-lot", (&PARKING_LOT, scenarios::parking_lot)),
-    ("fat-tree", (&FAT_TREE, data_center::fat_tree)),
-    ("leaf-spine", (&LEAF_SPINE, data_center::leaf_spine)),
-    ("waxman", (&WAXMAN, random::waxman)),
-    ("barabasi-albert", (&BARABASI_ALBERT, random::barabasi_albert)),
-    ("internet", (&INTERNET, internet::internet)),
+/// All kinds, each with what makes it.
+pub(super) const KINDS: &[Network] = &[
+    (&CHAIN, plain::chain),
+    (&STAR, plain::star),
+    (&RING, plain::ring),
+    (&TREE, plain::tree),
+    (&GRID, plain::grid),
+    (&TORUS, plain::torus),
+    (&MESH, plain::mesh),
+    (&DUMBBELL, scenarios::dumbbell),
+    (&PARKING_LOT, scenarios::parking_lot),
+    (&FAT_TREE, data_center::fat_tree),
+    (&LEAF_SPINE, data_center::leaf_spine),
+    (&WAXMAN, random::waxman),
+    (&BARABASI_ALBERT, random::barabasi_albert),
+    (&INTERNET, internet::internet),
 ];
+
+/// A number of nodes or links, at least so many.
+type Nodes<const LEAST: u64> = Count<LEAST, { MOST_NODES as u64 }>;
+
+/// All kinds, of which one is meant.
+const ANY: Kind = Kind::OneOf(&[Kind::Sections(&SECTIONS)]);
+pub(super) const SECTIONS: [&Section; KINDS.len()] = {
+    let mut sections = [KINDS[0].0; KINDS.len()];
+    let mut place = 0;
+    while place < KINDS.len() {
+        sections[place] = KINDS[place].0;
+        place += 1;
+    }
+    sections
+};
 
 /// The key of the lab file.
-pub(crate) const GENERATE: Key = Key::new(
-    "generate",
-    Kind::OneOf(&[Kind::OneOf(ANY), Kind::Map { names: "^[a-zA-Z][a-zA-Z0-9]{0,9}$", values: &Kind::OneOf(ANY) }]),
-    "{kind: ring, n: 5}",
-    "A network of a well-known shape, or several by name: their nodes and links are added to those of the file.",
-);
+pub(crate) const GENERATE: Section = keys! {
+    /// A network of a well-known shape, or several by name: their nodes and links are added to those of the file.
+    generate = Kind::OneOf(&[ANY, Kind::Map { names: "^[a-zA-Z][a-zA-Z0-9]{0,9}$", values: &ANY }]),
+        "{kind: ring, n: 5}";
+};
 
-const ANY: &[Kind] = &[
-    Kind::Section(&CHAIN),
-    Kind::Section(&STAR),
-    Kind::Section(&RING),
-    Kind::Section(&TREE),
-    Kind::Section(&GRID),
-    Kind::Section(&TORUS),
-    Kind::Section(&MESH),
-    Kind::Section(&DUMBBELL),
-    Kind::Section(&PARKING_LOT),
-    Kind::Section(&FAT_TREE),
-    Kind::Section(&LEAF_SPINE),
-    Kind::Section(&WAXMAN),
-    Kind::Section(&BARABASI_ALBERT),
-    Kind::Section(&INTERNET),
-];
+sections! {
+    /// Routers in a row: r1 to rn.
+    const CHAIN = "generate_chain" {
+        /// Routers in a row: r1 to rn.
+        kind is "chain";
+        /// How many routers.
+        n: Nodes<1>, required "10";
+        /// Where hosts are: at both ends (edge), or at all routers. Default: edge.
+        hosts_at: Everywhere, "all";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
 
-/// What a kind of network is called, and what it says of its size.
-macro_rules! network {
-    ($constant:ident, $word:literal, $name:literal, $doc:literal, [$($key:expr),* $(,)?], $($group:ident),*) => {
-        const $constant: Section = Section {
-            name: $name,
-            doc: $doc,
-            groups: &[&[Key::new("kind", Kind::Word(&[$word]), $word, $doc).required(), $($key),*], $($group,)* SETTINGS_OF_ALL],
-        };
-    };
+    /// Hosts h1 to hn around a switch.
+    const STAR = "generate_star" {
+        /// Hosts h1 to hn around a switch.
+        kind is "star";
+        /// How many hosts.
+        n: Nodes<1>, required "8";
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Routers in a circle: r1 to rn.
+    const RING = "generate_ring" {
+        /// Routers in a circle: r1 to rn.
+        kind is "ring";
+        /// How many routers, 3 at least.
+        n: Nodes<3>, required "5";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Levels of switches, with hosts below the last.
+    const TREE = "generate_tree" {
+        /// Levels of switches, with hosts below the last.
+        kind is "tree";
+        /// How many levels of switches, 1 to 16.
+        depth: Whole<u8, 1, 16>, required "3";
+        /// How many switches are below each, and by default hosts below each of the last.
+        fanout: Nodes<1>, required "8";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Routers in rows and columns: r1-1, r1-2 and so on.
+    const GRID = "generate_grid" {
+        /// Routers in rows and columns: r1-1, r1-2 and so on.
+        kind is "grid";
+        /// How many rows.
+        rows: Nodes<1>, required "3";
+        /// How many columns.
+        columns: Nodes<1>, required "4";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// A grid whose rows and columns are rings.
+    const TORUS = "generate_torus" {
+        /// A grid whose rows and columns are rings.
+        kind is "torus";
+        /// How many rows, 3 at least.
+        rows: Nodes<3>, required "4";
+        /// How many columns, 3 at least.
+        columns: Nodes<3>, required "4";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Routers r1 to rn, each joined to all others.
+    const MESH = "generate_mesh" {
+        /// Routers r1 to rn, each joined to all others.
+        kind is "mesh";
+        /// How many routers, 2 at least.
+        n: Nodes<2>, required "5";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Hosts left1 to leftn and right1 to rightn at both sides of a bottleneck from r1 to r2.
+    const DUMBBELL = "generate_dumbbell" {
+        /// Hosts left1 to leftn and right1 to rightn at both sides of a bottleneck from r1 to r2.
+        kind is "dumbbell";
+        /// How many hosts there are at each side.
+        n: Nodes<1>, required "3";
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Bottlenecks in a row: from src0 to dst0 over all of them, from src1 to dst1 over the first, and so on.
+    const PARKING_LOT = "generate_parking_lot" {
+        /// Bottlenecks in a row: from src0 to dst0 over all of them, from src1 to dst1 over the first, and so on.
+        kind is "parking-lot";
+        /// How many bottlenecks.
+        n: Nodes<1>, required "3";
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// A fat tree of k-port switches: core1, agg1-1, edge1-1 (pod and number) and so on.
+    const FAT_TREE = "generate_fat_tree" {
+        /// A fat tree of k-port switches: core1, agg1-1, edge1-1 (pod and number) and so on.
+        kind is "fat-tree";
+        /// Ports of each switch, an even number.
+        k: Whole<u8, 2, 100>, required "4";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Leaves, each joined to each spine: leaf1, spine1 and so on.
+    const LEAF_SPINE = "generate_leaf_spine" {
+        /// Leaves, each joined to each spine: leaf1, spine1 and so on.
+        kind is "leaf-spine";
+        /// How many leaves.
+        leaves: Nodes<1>, required "4";
+        /// How many spines.
+        spines: Nodes<1>, required "2";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Routers at random places of a square, near ones joined more likely, with delays by distance (Waxman 1988).
+    const WAXMAN = "generate_waxman" {
+        /// Routers at random places of a square, near ones joined more likely, with delays by distance (Waxman 1988).
+        kind is "waxman";
+        /// How many routers, 1 to 10000.
+        n: Whole<u16, 1, 10_000>, required "100";
+        /// How far links reach, above 0 and at most 1. Default: 0.15.
+        alpha = Kind::Positive, "0.15";
+        /// How many links there are, above 0 and at most 1. Default: as `degree` says.
+        beta = Kind::Positive, "0.4";
+        /// Instead of beta: how many neighbours a router has on the average. Default: 3.
+        degree = Kind::Positive, "4";
+        /// The delay from corner to corner of the square. Default: 20 ms.
+        span: AboveZero<Duration>, "20 ms";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Routers of which each new one prefers those with many neighbours (Barabási and Albert 1999).
+    const BARABASI_ALBERT = "generate_barabasi_albert" {
+        /// Routers of which each new one prefers those with many neighbours (Barabási and Albert 1999).
+        kind is "barabasi-albert";
+        /// How many routers, 2 at least.
+        n: Nodes<2>, required "100";
+        /// How many of those before it a new router is joined to, less than n.
+        m: Nodes<1>, required "2";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+
+    /// Autonomous systems of one router each, in tiers: core1, transit1, stub1 and so on.
+    const INTERNET = "generate_internet" {
+        /// Autonomous systems of one router each, in tiers: core1, transit1, stub1 and so on.
+        kind is "internet";
+        /// How many are at the top, all joined to one another.
+        tier1: Nodes<1>, required "4";
+        /// How many transit providers.
+        transit: Nodes<0>, required "12";
+        /// How many that buy from them and carry nothing for others.
+        stubs: Nodes<0>, required "40";
+        /// From how many others a provider buys, and a stub at most. Default: 2.
+        homes: Whole<u8, 1, 16>, "2";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
 }
 
-const fn number(name: &'static str, least: u64, example: &'static str, doc: &'static str) -> Key {
-    Key::new(name, Kind::Integer { least, most: MOST_NODES as u64 }, example, doc).required()
-}
+const HOSTS: Section = keys! {
+    /// How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+    hosts_each: Nodes<0>, "2";
+    /// Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+    hosts: Nodes<0>, "50";
+};
 
-const fn share(name: &'static str, example: &'static str, doc: &'static str) -> Key {
-    Key::new(name, Kind::Positive, example, doc)
-}
-
-network!(
-    CHAIN,
-    "chain",
-    "generate_chain",
-    "Routers in a row: r1 to rn.",
-    [
-        number("n", 1, "10", "How many routers."),
-        Key::new(
-            "hosts_at",
-            Kind::Word(&["edge", "all"]),
-            "all",
-            "Where hosts are: at both ends (edge), or at all routers. Default: edge.",
-        ),
-    ],
-    HOSTS
-);
-network!(STAR, "star", "generate_star", "Hosts h1 to hn around a switch.", [number("n", 1, "8", "How many hosts.")],);
-network!(
-    RING,
-    "ring",
-    "generate_ring",
-    "Routers in a circle: r1 to rn.",
-    [number("n", 3, "5", "How many routers, 3 at least.")],
-    HOSTS
-);
-network!(
-    TREE,
-    "tree",
-    "generate_tree",
-    "Levels of switches, with hosts below the last.",
-    [
-        Key::new("depth", Kind::Integer { least: 1, most: 16 }, "3", "How many levels of switches, 1 to 16.")
-            .required(),
-        number("fanout", 1, "8", "How many switches are below each, and by default hosts below each of the last."),
-    ],
-    HOSTS
-);
-network!(
-    GRID,
-    "grid",
-    "generate_grid",
-    "Routers in rows and columns: r1-1, r1-2 and so on.",
-    [number("rows", 1, "3", "How many rows."), number("columns", 1, "4", "How many columns.")],
-    HOSTS
-);
-network!(
-    TORUS,
-    "torus",
-    "generate_torus",
-    "A grid whose rows and columns are rings.",
-    [number("rows", 3, "4", "How many rows, 3 at least."), number("columns", 3, "4", "How many columns, 3 at least."),],
-    HOSTS
-);
-network!(
-    MESH,
-    "mesh",
-    "generate_mesh",
-    "Routers r1 to rn, each joined to all others.",
-    [number("n", 2, "5", "How many routers, 2 at least.")],
-    HOSTS
-);
-network!(
-    DUMBBELL,
-    "dumbbell",
-    "generate_dumbbell",
-    "Hosts left1 to leftn and right1 to rightn at both sides of a bottleneck from r1 to r2.",
-    [number("n", 1, "3", "How many hosts there are at each side.")],
-);
-network!(
-    PARKING_LOT,
-    "parking-lot",
-    "generate_parking_lot",
-    "Bottlenecks in a row: from src0 to dst0 over all of them, from src1 to dst1 over the first, and so on.",
-    [number("n", 1, "3", "How many bottlenecks.")],
-);
-network!(
-    FAT_TREE,
-    "fat-tree",
-    "generate_fat_tree",
-    "A fat tree of k-port switches: core1, agg1-1, edge1-1 (pod and number) and so on.",
-    [Key::new("k", Kind::Integer { least: 2, most: 100 }, "4", "Ports of each switch, an even number.").required()],
-    HOSTS
-);
-network!(
-    LEAF_SPINE,
-    "leaf-spine",
-    "generate_leaf_spine",
-    "Leaves, each joined to each spine: leaf1, spine1 and so on.",
-    [number("leaves", 1, "4", "How many leaves."), number("spines", 1, "2", "How many spines.")],
-    HOSTS
-);
-network!(
-    WAXMAN,
-    "waxman",
-    "generate_waxman",
-    "Routers at random places of a square, near ones joined more likely, with delays by distance (Waxman 1988).",
-    [
-        Key::new("n", Kind::Integer { least: 1, most: 10_000 }, "100", "How many routers, 1 to 10000.").required(),
-        share("alpha", "0.15", "How far links reach, above 0 and at most 1. Default: 0.15."),
-        share("beta", "0.4", "How many links there are, above 0 and at most 1. Default: as `degree` says."),
-        share("degree", "4", "Instead of beta: how many neighbours a router has on the average. Default: 3."),
-        Key::new("span", DURATION, "20 ms", "The delay from corner to corner of the square. Default: 20 ms."),
-    ],
-    HOSTS
-);
-network!(
-    BARABASI_ALBERT,
-    "barabasi-albert",
-    "generate_barabasi_albert",
-    "Routers of which each new one prefers those with many neighbours (Barabási and Albert 1999).",
-    [
-        number("n", 2, "100", "How many routers, 2 at least."),
-        number("m", 1, "2", "How many of those before it a new router is joined to, less than n."),
-    ],
-    HOSTS
-);
-network!(
-    INTERNET,
-    "internet",
-    "generate_internet",
-    "Autonomous systems of one router each, in tiers: core1, transit1, stub1 and so on.",
-    [
-        number("tier1", 1, "4", "How many are at the top, all joined to one another."),
-        number("transit", 0, "12", "How many transit providers."),
-        number("stubs", 0, "40", "How many that buy from them and carry nothing for others."),
-        Key::new(
-            "homes",
-            Kind::Integer { least: 1, most: 16 },
-            "2",
-            "From how many others a provider buys, and a stub at most. Default: 2.",
-        ),
-    ],
-    HOSTS
-);
-
-const HOSTS: &[Key] = &[
-    Key::new(
-        "hosts_each",
-        Kind::Integer { least: 0, most: MOST_NODES as u64 },
-        "2",
-        "How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.",
-    ),
-    Key::new(
-        "hosts",
-        Kind::Integer { least: 0, most: MOST_NODES as u64 },
-        "50",
-        "Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.",
-    ),
-];
-
-const SETTINGS_OF_ALL: &[Key] = &[
-    Key::new(
-        "inner",
-        Kind::OneOf(&[Kind::Word(&["host", "router", "transit", "switch", "hub"]), Kind::Section(&NODE)]),
-        "switch",
-        "The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.",
-    ),
-    Key::new("host", Kind::Section(&NODE), "{cpus: 0.5}", "The settings of the hosts."),
-    Key::new("link", Kind::Section(&SETTINGS), "{rate: 100 Mbit/s, delay: 1 ms}", "The settings of all links."),
-    Key::new(
-        "tiers",
-        Kind::Map { names: "^[a-z0-9]+$", values: &Kind::Section(&SETTINGS) },
-        "{access: {rate: 10 Mbit/s}}",
-        "What differs for the links of a tier; access are those of hosts.",
-    ),
-    Key::new(
-        "links",
-        Kind::Map { names: LINK_NAME, values: &Kind::Section(&SETTINGS) },
-        "{h1-r1: {rate: 1 Mbit/s}}",
-        "What differs for single links, by their names without that of the generated network.",
-    ),
-    Key::new(
-        "seed",
-        Kind::Integer { least: 0, most: u64::MAX },
-        "7",
-        "The seed of random networks. Default: the lab's.",
-    ),
-];
+/// The settings that all kinds have.
+pub(super) const SETTINGS_OF_ALL: Section = keys! {
+    /// The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+    inner = Kind::OneOf(&[Kind::Word(&["host", "router", "transit", "switch", "hub"]), Kind::Section(&NODE)]), "switch";
+    /// The settings of the hosts.
+    host = Kind::Section(&NODE), "{cpus: 0.5}";
+    /// The settings of all links.
+    link = Kind::Section(&SETTINGS), "{rate: 100 Mbit/s, delay: 1 ms}";
+    /// What differs for the links of a tier; access are those of hosts.
+    tiers = Kind::Map { names: "^[a-z0-9]+$", values: &Kind::Section(&SETTINGS) }, "{access: {rate: 10 Mbit/s}}";
+    /// What differs for single links, by their names without that of the generated network.
+    links = Kind::Map { names: LINK_NAME, values: &Kind::Section(&SETTINGS) }, "{h1-r1: {rate: 1 Mbit/s}}";
+    /// The seed of random networks. Default: the lab's.
+    seed: Whole<u64, 0, { u64::MAX }>, "7";
+};

@@ -3,8 +3,6 @@
 use super::ground::{Ground, Point, around, radius};
 use crate::limits::MOST_NODES;
 
-const MOST: u64 = MOST_NODES as u64;
-
 /// Hosts below a node, beside one another.
 pub(super) fn below(at: Option<Point>, count: usize) -> impl Fn(usize) -> Option<Point> {
     const WIDTH: f64 = 0.6;
@@ -24,7 +22,7 @@ fn outside(at: Option<Point>, count: usize) -> impl Fn(usize) -> Option<Point> {
 
 /// `chain`: routers in a row, with hosts at both ends.
 pub(super) fn chain(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n", 1, MOST);
+    let n = ground.count("n");
     let everywhere = ground.hosts_everywhere();
     let (n, everywhere) = (n?, everywhere?);
     let nodes = row(ground, n)?;
@@ -57,7 +55,7 @@ fn row(ground: &mut Ground<'_, '_>, n: usize) -> Option<Vec<usize>> {
 
 /// `star`: hosts around a node.
 pub(super) fn star(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n", 1, MOST)?;
+    let n = ground.count("n")?;
     let middle = ground.inner(1, Some([0.0, 0.0]))?;
     let radius = radius(n).max(1.0);
     ground.add_hosts(middle, n, |number| Some(around(number, n, radius)))
@@ -65,7 +63,7 @@ pub(super) fn star(ground: &mut Ground<'_, '_>) -> Option<()> {
 
 /// `ring`: routers in a circle, each with hosts.
 pub(super) fn ring(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n", 3, MOST)?;
+    let n = ground.count("n")?;
     let hosts = ground.hosts_of(n, 1)?;
     let nodes = circle(ground, n)?;
     for number in 0..n {
@@ -76,7 +74,7 @@ pub(super) fn ring(ground: &mut Ground<'_, '_>) -> Option<()> {
 
 /// `mesh`: each router is joined to all others.
 pub(super) fn mesh(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n", 2, MOST)?;
+    let n = ground.count("n")?;
     let hosts = ground.hosts_of(n, 1)?;
     let nodes = circle(ground, n)?;
     for one in 0..n {
@@ -102,8 +100,8 @@ fn hosts_outside(ground: &mut Ground<'_, '_>, nodes: &[usize], hosts: &[usize]) 
 /// `tree`: so many levels of nodes, each with `fanout` below it, and hosts below the last. Numbers are those of Mininet's
 /// topology `tree`: each node before what is below it.
 pub(super) fn tree(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let depth = ground.count("depth", 1, 16);
-    let fanout = ground.count("fanout", 1, MOST);
+    let depth = ground.count("depth");
+    let fanout = ground.count("fanout");
     let (depth, fanout) = (depth?, fanout?);
     let leaves = u32::try_from(depth - 1).ok().and_then(|levels| fanout.checked_pow(levels));
     let Some(leaves) = leaves.filter(|leaves| *leaves <= MOST_NODES) else {
@@ -156,16 +154,16 @@ impl Grown {
 
 /// `grid`: routers in rows and columns.
 pub(super) fn grid(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let rows = ground.count("rows", 1, MOST);
-    let columns = ground.count("columns", 1, MOST);
+    let rows = ground.count("rows");
+    let columns = ground.count("columns");
     let (rows, columns) = (rows?, columns?);
     field(ground, rows, columns, false)
 }
 
 /// `torus`: a grid whose rows and columns are rings.
 pub(super) fn torus(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let rows = ground.count("rows", 3, MOST);
-    let columns = ground.count("columns", 3, MOST);
+    let rows = ground.count("rows");
+    let columns = ground.count("columns");
     let (rows, columns) = (rows?, columns?);
     field(ground, rows, columns, true)
 }

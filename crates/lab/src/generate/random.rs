@@ -1,7 +1,6 @@
 //! Random graphs.
 
 use super::ground::{Ground, Point, Random};
-use crate::limits::MOST_NODES;
 use netloom_units::Duration;
 
 /// The pairs of so many nodes can be looked at in a second.
@@ -18,7 +17,7 @@ const DEGREE: f64 = 3.0;
 /// Source: B. Waxman, "Routing of multipoint connections", IEEE JSAC 6(9), 1988, section II; other papers exchange the two
 /// letters. Waxman draws points of a lattice; L there is the greatest distance of two nodes.
 pub(super) fn waxman(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n", 1, MOST_ON_A_PLANE);
+    let n = ground.count("n");
     let alpha = ground.number("alpha", 0.15, 1.0);
     let beta = ground.number("beta", 1.0, 1.0);
     let degree = ground.number("degree", DEGREE, MOST_ON_A_PLANE as f64);
@@ -161,8 +160,8 @@ impl Parts {
 ///
 /// Source: A.-L. Barabási, R. Albert, "Emergence of scaling in random networks", Science 286, 1999.
 pub(super) fn barabasi_albert(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n", 2, MOST_NODES as u64);
-    let m = ground.count("m", 1, MOST_NODES as u64);
+    let n = ground.count("n");
+    let m = ground.count("m");
     let (n, m) = (n?, m?);
     if m >= n {
         let message = format!("a router cannot be joined to {m} others of {n}: write {} or less", n - 1);

@@ -4,13 +4,10 @@
 //! L. Andrew et al., "Towards a common TCP evaluation suite", PFLDnet 2008, which names both.
 
 use super::ground::Ground;
-use crate::limits::MOST_NODES;
-
-const MOST: u64 = MOST_NODES as u64;
 
 /// `dumbbell`: hosts at both sides of a bottleneck.
 pub(super) fn dumbbell(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n", 1, MOST)?;
+    let n = ground.count("n")?;
     let height = |number: usize| number as f64 - (n as f64 - 1.0) / 2.0;
     let reach = 1.0 + n as f64 / 6.0;
     let one = ground.inner(1, Some([0.0, 0.0]))?;
@@ -27,7 +24,7 @@ pub(super) fn dumbbell(ground: &mut Ground<'_, '_>) -> Option<()> {
 
 /// `parking-lot`: a flow over all of several bottlenecks, and one over each.
 pub(super) fn parking_lot(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n", 1, MOST)?;
+    let n = ground.count("n")?;
     let step = 1.6;
     let routers: Option<Vec<usize>> =
         (0..=n).map(|number| ground.inner(number + 1, Some([number as f64 * step, 0.0]))).collect();

@@ -1,32 +1,32 @@
 //! A generated network as the text of a lab file, for those who want to go on by hand.
 
-use super::{KINDS, expand};
+use super::expand;
+use super::keys::{SECTIONS, SETTINGS_OF_ALL};
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::errors::Errors;
+use crate::section::Key;
 use crate::yaml::{self, Content, Entry, Node};
 use std::fmt::Write;
 use std::path::Path;
 
 /// The names of all kinds of networks.
 pub fn generator_kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|(name, _)| *name)
+    SECTIONS.iter().map(|section| section.kind())
 }
 
 /// Each kind of network with what it is, and its own keys with whether they are required, an example and what they mean; last
 /// come, without a name, the keys of all kinds.
 pub fn generator_keys() -> impl Iterator<Item = (&'static str, &'static str, Vec<GeneratorKey>)> {
-    let keys = |group: &'static [crate::keys::Key]| -> Vec<GeneratorKey> {
-        let shown = group.iter().filter(|key| key.name != "kind");
-        shown
-            .map(|key| GeneratorKey { name: key.name, is_required: key.required, example: key.example, doc: key.doc })
-            .collect()
+    let shown = |keys: Vec<&'static Key>| -> Vec<GeneratorKey> {
+        let described =
+            |key: &Key| GeneratorKey { name: key.name, is_required: key.required, example: key.example, doc: key.doc };
+        keys.into_iter().filter(|key| key.name != "kind").map(described).collect()
     };
-    let own = KINDS.iter().map(move |(name, (section, _))| {
-        let groups = &section.groups[..section.groups.len() - 1];
-        (*name, section.doc, groups.iter().flat_map(|group| keys(group)).collect())
+    let is_shared = |key: &&Key| SETTINGS_OF_ALL.keys().any(|shared| shared.name == key.name);
+    let own = SECTIONS.iter().map(move |section| {
+        (section.kind(), section.doc, shown(section.keys().filter(|key| !is_shared(key)).collect()))
     });
-    let shared = KINDS.first().and_then(|(_, (section, _))| section.groups.last()).map(|group| ("", "", keys(group)));
-    own.chain(shared)
+    own.chain([("", "", shown(SETTINGS_OF_ALL.keys().collect()))])
 }
 
 /// A key of a kind of network.

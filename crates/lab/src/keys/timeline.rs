@@ -1,459 +1,304 @@
 //! The tables of the timeline's entries.
 
-use super::files::USER;
-use super::kinds::{DURATION, DURATION_OR_ZERO, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, SHARE_OR_ZERO};
-use super::{COMMAND_NAME, Key, Kind, NODES_NAME, Quantity, Section};
+use crate::decode::files::User;
+use crate::forms::{AboveZero, Command, CommandName, Filled, LinkName, NodeName, OrZero, Several, Whole, Word};
+use crate::keyed::sections;
+use crate::kinds::{ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
 use crate::models::CHANGE;
+use crate::plan::Direction;
+use crate::section::{Form, Kind, Section, keys};
+use netloom_units::{Duration, Probability, Rate};
 
 /// The events that one entry stands for, at most, and those of all that do.
 pub(crate) const MOST_TIMES: u64 = 100_000;
-pub(super) const COMMAND: Kind =
-    Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Scalar, least: 1, most: None }]);
 const NODES: Kind = Kind::Text(NODES_NAME);
-const INSTANT: Kind = Kind::OneOf(&[DURATION, Kind::Zero, Kind::Section(&DRAWN)]);
-const AT_KEY: Key = Key::new("at", INSTANT, "1 s", "When, after time zero; a map to draw it. Default: at time zero.");
-const LENGTH: Kind = Kind::OneOf(&[DURATION, Kind::Section(&DRAWN)]);
-const EVERY_KEY: Key = Key::new(
-    "every",
-    Kind::OneOf(&[DURATION, Kind::Section(&DRAWN)]),
-    "5 s",
-    "It happens again and again, so long after the time before; a map to draw each. Needs `times` or `until`.",
-);
-const TIMES_KEY: Key = Key::new(
-    "times",
-    Kind::Integer { least: 1, most: MOST_TIMES },
-    "10",
-    "How often it happens, with `every`. Default: until `until`.",
-);
-const UNTIL_KEY: Key =
-    Key::new("until", DURATION, "60 s", "It does not happen after this time, with `every`. Default: `times` counts.");
-const DIRECTION_KEY: Key =
-    Key::new("direction", Kind::Word(&["forward", "backward"]), "forward", "Only this direction. Default: both.");
-const CUT_PIPE_KEY: Key =
-    Key::new("pipe", LINK_REFERENCE, "far", "Only the further pipe of this name. Default: all pipes of the link.");
-const LINK_KEY: Key = Key::new("link", LINK_REFERENCE, "backbone", "The link.").required();
-
-/// A span of time that is drawn from the seed.
-pub(crate) const DRAWN: Section = Section {
-    name: "drawn",
-    doc: "A time that is drawn from the seed: one of uniform and mean.",
-    groups: &[&[
-        Key::new(
-            "uniform",
-            Kind::List { items: &DURATION_OR_ZERO, least: 2, most: Some(2) },
-            "[1 s, 5 s]",
-            "The least and the longest; all between are equally likely.",
-        ),
-        Key::new("mean", DURATION, "2 s", "The mean of an exponential distribution."),
-    ]],
+const INSTANT: Kind = Kind::OneOf(&[Duration::KIND, Kind::Zero, Kind::Section(&DRAWN)]);
+const LENGTH: Kind = Kind::OneOf(&[Duration::KIND, Kind::Section(&DRAWN)]);
+const AT: Section = keys! {
+    /// When, after time zero; a map to draw it. Default: at time zero.
+    at = INSTANT, "1 s";
+};
+const AGAIN: Section = keys! {
+    /// It happens again and again, so long after the time before; a map to draw each. Needs `times` or `until`.
+    every = LENGTH, "5 s";
+    /// How often it happens, with `every`. Default: until `until`.
+    times: Times, "10";
+    /// It does not happen after this time, with `every`. Default: `times` counts.
+    until: AboveZero<Duration>, "60 s";
+};
+/// How often an entry happens.
+pub(crate) type Times = Whole<u64, 1, MOST_TIMES>;
+const DIRECTION: Section = keys! {
+    /// Only this direction. Default: both.
+    direction: Word<Direction>, "forward";
+};
+const CUT_PIPE: Section = keys! {
+    /// Only the further pipe of this name. Default: all pipes of the link.
+    pipe = LINK_REFERENCE, "far";
+};
+const LINK: Section = keys! {
+    /// The link.
+    link = LINK_REFERENCE, required "backbone";
 };
 
-/// An entry of the timeline that starts a program.
-pub(crate) const RUN: Section = Section {
-    name: "run",
-    doc: "Starts a program.",
-    groups: &[&[
-        Key::new(
-            "on",
-            Kind::OneOf(&[NODES, Kind::List { items: &NODES, least: 1, most: None }]),
-            "client",
-            "The node that it runs on, or several: a list, or a name with `*`, which stands for any letters.",
-        )
-        .required(),
-        Key::new(
-            "run",
-            COMMAND,
-            "iperf3 -c server -t 10",
-            "A text for /bin/sh, or a list of a program and its arguments.",
-        )
-        .required(),
-        Key::new(
-            "at",
-            INSTANT,
-            "1 s",
-            "When it starts, after time zero; a map to draw it. Default: a service before time zero, others at it.",
-        ),
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new(
-            "as",
-            Kind::Text(COMMAND_NAME),
-            "transfer",
-            "Its name, for expectations and logs. Default: the program's.",
-        ),
-        Key::new(
-            "after",
-            Kind::OneOf(&[
-                Kind::Text(COMMAND_NAME),
-                Kind::List { items: &Kind::Text(COMMAND_NAME), least: 1, most: None },
-            ]),
-            "migration",
-            "The command, or several, after which it starts: when that has ended successfully, or, if it is a service, when \
-             it is ready. With `at` not before that time, either.",
-        ),
-        Key::new("delay", LENGTH, "500 ms", "How long it waits after what it starts `after`. Default: not at all."),
-        Key::new("ready", Kind::Section(&READY), "{tcp: 5201}", "When it is ready to be used; makes it a service."),
-        Key::new(
-            "service",
-            Kind::OneOf(&[Kind::Flag, Kind::Word(&["once"])]),
-            "true",
-            "Whether it is there for others: the run does not wait for its end, and stops it. once: it may end with 0, and \
-             counts as ready then. Default: whether it has `ready`.",
-        ),
-        Key::new(
-            "save",
-            Kind::Text("^[a-zA-Z0-9_-][a-zA-Z0-9_. -]*$"),
-            "iperf.json",
-            "A file in the results folder that gets a copy of its standard output.",
-        ),
-        Key::new("for", LENGTH, "5 s", "It is stopped after this time; that is not a failure."),
-        Key::new(
-            "stop",
-            DURATION,
-            "10 s",
-            "How long it has between SIGTERM and SIGKILL when it is stopped. Default: that of the lab.",
-        ),
-        Key::new("env", ENVIRONMENT, "{LANG: C}", "Its environment variables, beside the node's."),
-        Key::new(
-            "user",
-            USER,
-            "postgres",
-            "The user that it runs as: a name that the node's /etc/passwd has, or a number. Default: root.",
-        ),
-        Key::new(
-            "folder",
-            Kind::Text("\\S"),
-            "/var/lib/postgresql",
-            "The folder that it starts in; a relative one counts from the folder that Netloom is started in, which is the \
-             default.",
-        ),
-        Key::new("may_fail", Kind::Flag, "true", "Whether the run is good even if it fails. Default: false."),
-    ]],
-};
+sections! {
+    /// A time that is drawn from the seed: one of uniform and mean.
+    pub(crate) const DRAWN = "drawn" {
+        /// The least and the longest; all between are equally likely.
+        uniform = Kind::pair(&OrZero::<Duration>::KIND), "[1 s, 5 s]";
+        /// The mean of an exponential distribution.
+        mean: AboveZero<Duration>, "2 s";
+    }
 
-/// A command that makes the lab ready.
-pub(crate) const SETUP: Section = Section {
-    name: "setup",
-    doc: "A command that must succeed before the services start.",
-    groups: &[&[
-        Key::new("on", NODE_REFERENCE, "server", "The node that it runs on.").required(),
-        Key::new("run", COMMAND, "ip route add blackhole 10.9.0.0/16", "As in the timeline.").required(),
-        Key::new("as", Kind::Text(COMMAND_NAME), "schema", "Its name, for messages and logs. Default: the program's."),
-        Key::new("env", ENVIRONMENT, "{LANG: C}", "Its environment variables, beside the node's."),
-    ]],
-};
+    /// Starts a program.
+    pub(crate) const RUN = "run" {
+        /// The node that it runs on, or several: a list, or a name with `*`, which stands for any letters.
+        on = Kind::OneOf(&[NODES, Kind::list(&NODES, 1)]), required "client";
+        /// A text for /bin/sh, or a list of a program and its arguments.
+        run : Command, required "iperf3 -c server -t 10";
+        /// When it starts, after time zero; a map to draw it. Default: a service before time zero, others at it.
+        at = INSTANT, "1 s";
+        ..AGAIN;
+        /// Its name, for expectations and logs. Default: the program's.
+        as: CommandName, "transfer";
+        /// The command, or several, after which it starts: when that has ended successfully, or, if it is a service, when it is ready. With
+        /// `at` not before that time, either.
+        after: Several<CommandName>, "migration";
+        /// How long it waits after what it starts `after`. Default: not at all.
+        delay = LENGTH, "500 ms";
+        /// When it is ready to be used; makes it a service.
+        ready = Condition::KIND, "{tcp: 5201}";
+        /// Whether it is there for others: the run does not wait for its end, and stops it. once: it may end with 0, and counts as ready
+        /// then. Default: whether it has `ready`.
+        service = Kind::OneOf(&[Kind::Flag, Kind::Word(&["once"])]), "true";
+        /// A file in the results folder that gets a copy of its standard output.
+        save = Kind::Text("^[a-zA-Z0-9_-][a-zA-Z0-9_. -]*$"), "iperf.json";
+        /// It is stopped after this time; that is not a failure.
+        for = LENGTH, "5 s";
+        /// How long it has between SIGTERM and SIGKILL when it is stopped. Default: that of the lab.
+        stop: AboveZero<Duration>, "10 s";
+        /// Its environment variables, beside the node's.
+        env = ENVIRONMENT, "{LANG: C}";
+        /// The user that it runs as: a name that the node's /etc/passwd has, or a number. Default: root.
+        user: User, "postgres";
+        /// The folder that it starts in; a relative one counts from the folder that Netloom is started in, which is the default.
+        folder: Filled, "/var/lib/postgresql";
+        /// Whether the run is good even if it fails. Default: false.
+        may_fail: bool, "true";
+    }
 
-/// An entry of the timeline that changes a link.
-pub(crate) const SET: Section = Section {
-    name: "set",
-    doc: "Changes a link.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        LINK_KEY,
-        Key::new("set", Kind::Section(&CHANGE), "{delay: 80 ms}", "What changes; all other settings stay.").required(),
-        DIRECTION_KEY,
-        Key::new("pipe", LINK_REFERENCE, "far", "The further pipe of this name. Default: the link's own pipe."),
-    ]],
-};
+    /// A command that must succeed before the services start.
+    pub(crate) const SETUP = "setup" {
+        /// The node that it runs on.
+        on = NODE_REFERENCE, required "server";
+        /// As in the timeline.
+        run : Command, required "ip route add blackhole 10.9.0.0/16";
+        /// Its name, for messages and logs. Default: the program's.
+        as: CommandName, "schema";
+        /// Its environment variables, beside the node's.
+        env = ENVIRONMENT, "{LANG: C}";
+    }
 
-/// An entry of the timeline that changes a link little by little.
-pub(crate) const RAMP_ENTRY: Section = Section {
-    name: "ramp_entry",
-    doc: "Changes a link in steps from one value to another.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        LINK_KEY,
-        Key::new(
-            "ramp",
-            Kind::Section(&RAMP),
-            "{delay: [10 ms, 80 ms], over: 5 s}",
-            "From which values to which, and in what time.",
-        )
-        .required(),
-        DIRECTION_KEY,
-        Key::new("pipe", LINK_REFERENCE, "far", "The further pipe of this name. Default: the link's own pipe."),
-    ]],
-};
+    /// Changes a link.
+    pub(crate) const SET = "set" {
+        ..AT;
+        ..AGAIN;
+        ..LINK;
+        /// What changes; all other settings stay.
+        set = Kind::Section(&CHANGE), required "{delay: 80 ms}";
+        ..DIRECTION;
+        /// The further pipe of this name. Default: the link's own pipe.
+        pipe = LINK_REFERENCE, "far";
+    }
 
-/// Settings that go from one value to another.
-pub(crate) const RAMP: Section = Section {
-    name: "ramp",
-    doc: "Settings that go from a first value to a last one, in equal steps.",
-    groups: &[&[
-        Key::new("delay", PAIR_OF_TIMES, "[10 ms, 80 ms]", "The first and the last delay, constant at each step."),
-        Key::new("rate", PAIR_OF_RATES, "[100 Mbit/s, 1 Mbit/s]", "The first and the last rate."),
-        Key::new("loss", PAIR_OF_SHARES, "[0, 5 %]", "The first and the last share of packets that are lost."),
-        Key::new("over", DURATION, "5 s", "How long it takes from the first to the last.").required(),
-        Key::new("step", DURATION, "50 ms", "The time of a step. Default: a hundredth, and 1 ms at least."),
-    ]],
-};
-const PAIR_OF_TIMES: Kind = Kind::List { items: &DURATION_OR_ZERO, least: 2, most: Some(2) };
-const PAIR_OF_RATES: Kind = Kind::List { items: &Kind::Quantity(Quantity::Rate), least: 2, most: Some(2) };
-const PAIR_OF_SHARES: Kind = Kind::List { items: &SHARE_OR_ZERO, least: 2, most: Some(2) };
+    /// Changes a link in steps from one value to another.
+    pub(crate) const RAMP_ENTRY = "ramp_entry" {
+        ..AT;
+        ..AGAIN;
+        ..LINK;
+        /// From which values to which, and in what time.
+        ramp = Kind::Section(&RAMP), required "{delay: [10 ms, 80 ms], over: 5 s}";
+        ..DIRECTION;
+        /// The further pipe of this name. Default: the link's own pipe.
+        pipe = LINK_REFERENCE, "far";
+    }
 
-/// An entry of the timeline that marks an instant.
-pub(crate) const LOG: Section = Section {
-    name: "log",
-    doc: "Marks an instant in the events and in all pictures.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("log", Kind::Text("\\S"), "the rush hour begins", "What the mark says, on one line.").required(),
-    ]],
-};
+    /// Settings that go from a first value to a last one, in equal steps.
+    pub(crate) const RAMP = "ramp" {
+        /// The first and the last delay, constant at each step.
+        delay = PAIR_OF_TIMES, "[10 ms, 80 ms]";
+        /// The first and the last rate.
+        rate = PAIR_OF_RATES, "[100 Mbit/s, 1 Mbit/s]";
+        /// The first and the last share of packets that are lost.
+        loss = PAIR_OF_SHARES, "[0, 5 %]";
+        /// How long it takes from the first to the last.
+        over: AboveZero<Duration>, required "5 s";
+        /// The time of a step. Default: a hundredth, and 1 ms at least.
+        step: AboveZero<Duration>, "50 ms";
+    }
+}
+const PAIR_OF_TIMES: Kind = Kind::pair(&OrZero::<Duration>::KIND);
+const PAIR_OF_RATES: Kind = Kind::pair(&Rate::KIND);
+const PAIR_OF_SHARES: Kind = Kind::pair(&OrZero::<Probability>::KIND);
 
-const NAMES: Kind =
-    Kind::OneOf(&[Kind::Text(COMMAND_NAME), Kind::List { items: &Kind::Text(COMMAND_NAME), least: 1, most: None }]);
-const LINKS_OR_NODES: Kind =
-    Kind::OneOf(&[LINK_REFERENCE, Kind::List { items: &LINK_REFERENCE, least: 1, most: None }]);
-const NODE_LIST: Kind = Kind::OneOf(&[NODE_REFERENCE, Kind::List { items: &NODE_REFERENCE, least: 1, most: None }]);
+sections! {
+    /// Marks an instant in the events and in all pictures.
+    pub(crate) const LOG = "log" {
+        ..AT;
+        ..AGAIN;
+        /// What the mark says, on one line.
+        log: Filled, required "the rush hour begins";
+    }
+}
 
-/// An entry of the timeline that kills programs.
-pub(crate) const KILL: Section = Section {
-    name: "kill",
-    doc: "Ends programs at once, by SIGKILL.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("kill", NAMES, "client", "The command, or the node with all that runs in it; or a list of them.")
-            .required(),
-        Key::new(
-            "for",
-            LENGTH,
-            "2 s",
-            "They start again so long after; of a node, its services. Default: they do not.",
-        ),
-    ]],
-};
+const NAMES: Kind = Several::<CommandName>::KIND;
+const LINKS_OR_NODES: Kind = Several::<LinkName>::KIND;
+const NODE_LIST: Kind = Several::<NodeName>::KIND;
 
-/// An entry of the timeline that holds programs.
-pub(crate) const PAUSE: Section = Section {
-    name: "pause",
-    doc: "Holds programs, by SIGSTOP.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("pause", NAMES, "client", "The command, or the node with all that runs in it; or a list of them.")
-            .required(),
-        Key::new("for", LENGTH, "2 s", "How long. Default: until they are stopped."),
-    ]],
-};
+sections! {
+    /// Ends programs at once, by SIGKILL.
+    pub(crate) const KILL = "kill" {
+        ..AT;
+        ..AGAIN;
+        /// The command, or the node with all that runs in it; or a list of them.
+        kill = NAMES, required "client";
+        /// They start again so long after; of a node, its services. Default: they do not.
+        for = LENGTH, "2 s";
+    }
 
-/// An entry of the timeline that starts programs again.
-pub(crate) const RESTART: Section = Section {
-    name: "restart",
-    doc: "Asks programs to end, and starts them again.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("restart", NAMES, "client", "The command, or the node with its services; or a list of them.")
-            .required(),
-        Key::new(
-            "for",
-            LENGTH,
-            "2 s",
-            "They start again so long after they were asked to end. Default: when they have ended.",
-        ),
-    ]],
-};
+    /// Holds programs, by SIGSTOP.
+    pub(crate) const PAUSE = "pause" {
+        ..AT;
+        ..AGAIN;
+        /// The command, or the node with all that runs in it; or a list of them.
+        pause = NAMES, required "client";
+        /// How long. Default: until they are stopped.
+        for = LENGTH, "2 s";
+    }
 
-/// An entry of the timeline that starts nodes again.
-pub(crate) const REBOOT: Section = Section {
-    name: "reboot",
-    doc: "Kills all programs of a node, cuts its links, and starts its services again.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("reboot", NODE_LIST, "client", "The node, or a list of them.").required(),
-        Key::new("for", LENGTH, "3 s", "How long it is away. Default: 1 s."),
-    ]],
-};
+    /// Asks programs to end, and starts them again.
+    pub(crate) const RESTART = "restart" {
+        ..AT;
+        ..AGAIN;
+        /// The command, or the node with its services; or a list of them.
+        restart = NAMES, required "client";
+        /// They start again so long after they were asked to end. Default: when they have ended.
+        for = LENGTH, "2 s";
+    }
 
-/// An entry of the timeline that stops nodes.
-pub(crate) const STOP_ENTRY: Section = Section {
-    name: "stop_entry",
-    doc: "Stops a node: its links are cut, and its programs end.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("stop", NODE_LIST, "client", "The node, or a list of them.").required(),
-        Key::new("for", LENGTH, "3 s", "It starts again so long after. Default: by `start`, or not at all."),
-    ]],
-};
+    /// Kills all programs of a node, cuts its links, and starts its services again.
+    pub(crate) const REBOOT = "reboot" {
+        ..AT;
+        ..AGAIN;
+        /// The node, or a list of them.
+        reboot = NODE_LIST, required "client";
+        /// How long it is away. Default: 1 s.
+        for = LENGTH, "3 s";
+    }
 
-/// An entry of the timeline that starts nodes that were stopped.
-pub(crate) const START_ENTRY: Section = Section {
-    name: "start_entry",
-    doc: "Starts a node that `stop` has stopped: addresses, routes, parameters, setup and services come back.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("start", NODE_LIST, "client", "The node, or a list of them.").required(),
-    ]],
-};
+    /// Stops a node: its links are cut, and its programs end.
+    pub(crate) const STOP_ENTRY = "stop_entry" {
+        ..AT;
+        ..AGAIN;
+        /// The node, or a list of them.
+        stop = NODE_LIST, required "client";
+        /// It starts again so long after. Default: by `start`, or not at all.
+        for = LENGTH, "3 s";
+    }
 
-/// An entry of the timeline that cuts links for a while.
-pub(crate) const FLAP_ENTRY: Section = Section {
-    name: "flap_entry",
-    doc: "Cuts links for a while.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("flap", LINKS_OR_NODES, "backbone", "The link, or a node with all of its links; or a list of them.")
-            .required(),
-        Key::new("for", LENGTH, "200 ms", "How long.").required(),
-    ]],
-};
+    /// Starts a node that `stop` has stopped: addresses, routes, parameters, setup and services come back.
+    pub(crate) const START_ENTRY = "start_entry" {
+        ..AT;
+        ..AGAIN;
+        /// The node, or a list of them.
+        start = NODE_LIST, required "client";
+    }
 
-/// An entry of the timeline that cuts a link.
-pub(crate) const DOWN: Section = Section {
-    name: "down",
-    doc: "Cuts a link: what arrives is dropped.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        LINK_KEY,
-        Key::new(
-            "down",
-            Kind::OneOf(&[Kind::True, DURATION, Kind::Section(&CUT)]),
-            "500 ms",
-            "For how long, or true: until `up`; a map to take the carrier away as well.",
-        )
-        .required(),
-        DIRECTION_KEY,
-        CUT_PIPE_KEY,
-    ]],
-};
+    /// Cuts links for a while.
+    pub(crate) const FLAP_ENTRY = "flap_entry" {
+        ..AT;
+        ..AGAIN;
+        /// The link, or a node with all of its links; or a list of them.
+        flap = LINKS_OR_NODES, required "backbone";
+        /// How long.
+        for = LENGTH, required "200 ms";
+    }
 
-/// How a link is cut.
-pub(crate) const CUT: Section = Section {
-    name: "cut",
-    doc: "How a link is cut.",
-    groups: &[&[
-        Key::new(
-            "carrier",
-            Kind::Flag,
-            "true",
-            "Whether the interfaces at both ends lose their carrier, so that programs see the cut. Default: false.",
-        ),
-        Key::new("for", LENGTH, "500 ms", "For how long. Default: until `up`."),
-    ]],
-};
+    /// Cuts a link: what arrives is dropped.
+    pub(crate) const DOWN = "down" {
+        ..AT;
+        ..AGAIN;
+        ..LINK;
+        /// For how long, or true: until `up`; a map to take the carrier away as well.
+        down = Kind::OneOf(&[Kind::True, Duration::KIND, Kind::Section(&CUT)]), required "500 ms";
+        ..DIRECTION;
+        ..CUT_PIPE;
+    }
 
-/// An entry of the timeline that restores a link.
-pub(crate) const UP: Section = Section {
-    name: "up",
-    doc: "Restores a link that was cut.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        LINK_KEY,
-        Key::new("up", Kind::True, "true", "Always true.").required(),
-        DIRECTION_KEY,
-        CUT_PIPE_KEY,
-    ]],
-};
+    /// How a link is cut.
+    pub(crate) const CUT = "cut" {
+        /// Whether the interfaces at both ends lose their carrier, so that programs see the cut. Default: false.
+        carrier: bool, "true";
+        /// For how long. Default: until `up`.
+        for = LENGTH, "500 ms";
+    }
 
-/// An entry of the timeline that cuts the network into parts.
-pub(crate) const PARTITION: Section = Section {
-    name: "partition",
-    doc: "Parts groups of nodes: members of different groups do not reach each other.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new(
-            "partition",
-            Kind::List { items: &Kind::List { items: &NODE_REFERENCE, least: 1, most: None }, least: 1, most: None },
-            "[[client, r1], [server]]",
-            "The groups. Nodes in none of them stay reachable from all; a group alone is parted from all other nodes.",
-        )
-        .required(),
-        Key::new("for", LENGTH, "2 s", "For how long. Default: until `heal`."),
-    ]],
-};
+    /// Restores a link that was cut.
+    pub(crate) const UP = "up" {
+        ..AT;
+        ..AGAIN;
+        ..LINK;
+        /// Always true.
+        up = Kind::True, required "true";
+        ..DIRECTION;
+        ..CUT_PIPE;
+    }
 
-/// An entry of the timeline that moves a node.
-pub(crate) const MOVE: Section = Section {
-    name: "move",
-    doc: "Moves a node from one of its links to another.",
-    groups: &[&[
-        AT_KEY,
-        Key::new(
-            "move",
-            NODE_REFERENCE,
-            "mobile",
-            "The node. It has an end at each link that it visits, and is at one of them at a time.",
-        )
-        .required(),
-        Key::new("from", LINK_REFERENCE, "lan1", "The link that it leaves, which is cut at its end.").required(),
-        Key::new("to", LINK_REFERENCE, "lan2", "The link that it gets to.").required(),
-        Key::new(
-            "carrier",
-            Kind::Flag,
-            "true",
-            "Whether its interfaces lose and get their carrier, so that programs see the move. Default: false.",
-        ),
-    ]],
-};
+    /// Parts groups of nodes: members of different groups do not reach each other.
+    pub(crate) const PARTITION = "partition" {
+        ..AT;
+        ..AGAIN;
+        /// The groups. Nodes in none of them stay reachable from all; a group alone is parted from all other nodes.
+        partition = Kind::list(&Kind::list(&NODE_REFERENCE, 1), 1), required "[[client, r1], [server]]";
+        /// For how long. Default: until `heal`.
+        for = LENGTH, "2 s";
+    }
 
-/// An entry of the timeline that ends partitions.
-pub(crate) const HEAL: Section = Section {
-    name: "heal",
-    doc: "Restores all links that partitions have cut.",
-    groups: &[&[
-        AT_KEY,
-        EVERY_KEY,
-        TIMES_KEY,
-        UNTIL_KEY,
-        Key::new("heal", Kind::True, "true", "Always true.").required(),
-    ]],
-};
+    /// Moves a node from one of its links to another.
+    pub(crate) const MOVE = "move" {
+        ..AT;
+        /// The node. It has an end at each link that it visits, and is at one of them at a time.
+        move = NODE_REFERENCE, required "mobile";
+        /// The link that it leaves, which is cut at its end.
+        from = LINK_REFERENCE, required "lan1";
+        /// The link that it gets to.
+        to = LINK_REFERENCE, required "lan2";
+        /// Whether its interfaces lose and get their carrier, so that programs see the move. Default: false.
+        carrier: bool, "true";
+    }
 
-/// When a service can be used.
-pub(crate) const READY: Section = Section {
-    name: "ready",
-    doc: "When a service can be used: exactly one of tcp, udp, file, command and pause.",
-    groups: &[&[
-        Key::new("tcp", Kind::Integer { least: 1, most: 65_535 }, "5201", "A TCP port that listens in the node."),
-        Key::new(
-            "udp",
-            Kind::Integer { least: 1, most: 65_535 },
-            "53",
-            "A UDP port in the node that a socket is bound to, which takes datagrams from anybody. Whether its program reads them by then, \
-             nobody can know.",
-        ),
-        Key::new("file", Kind::Text("\\S"), "/tmp/ready", "A file that exists."),
-        Key::new("command", COMMAND, "curl -s localhost", "A command that exits with 0 in the node."),
-        Key::new("pause", DURATION, "1 s", "A time that has passed."),
-        Key::new("timeout", DURATION, "10 s", "How long to wait; then the run fails. Default: 10 s."),
-    ]],
-};
+    /// Restores all links that partitions have cut.
+    pub(crate) const HEAL = "heal" {
+        ..AT;
+        ..AGAIN;
+        /// Always true.
+        heal = Kind::True, required "true";
+    }
+
+    /// When a service can be used: exactly one of tcp, udp, file, command and pause.
+    pub(crate) struct Condition = "ready" {
+        /// A TCP port that listens in the node.
+        tcp: Whole<u16, 1, 65_535>, "5201";
+        /// A UDP port in the node that a socket is bound to, which takes datagrams from anybody. Whether its program reads them by then,
+        /// nobody can know.
+        udp: Whole<u16, 1, 65_535>, "53";
+        /// A file that exists.
+        file: Filled, "/tmp/ready";
+        /// A command that exits with 0 in the node.
+        command : Command, "curl -s localhost";
+        /// A time that has passed.
+        pause: Duration, "1 s";
+        /// How long to wait; then the run fails. Default: 10 s.
+        timeout: AboveZero<Duration>, "10 s";
+    }
+}

@@ -4,14 +4,17 @@ use super::KEYS;
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::keys::Section;
+use crate::keyed::sections;
 use crate::yaml::{self, Content, Entry, Node};
 use netloom_link::{PipeChange, PipeConfig};
 use std::fmt;
 
-/// A change of a link or pipe.
-pub(crate) const CHANGE: Section =
-    Section { name: "change", doc: "What can be changed while a lab runs.", groups: &[KEYS] };
+sections! {
+    /// What can be changed while a lab runs.
+    pub(crate) const CHANGE = "change" {
+        ..KEYS;
+    }
+}
 
 /// Why a text is not a change of a link. The message says what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,116 +5,89 @@ mod pcap;
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, Section};
-use crate::scalar::{duration_or_zero, filled, flag, integer, positive_duration, quantity, rate as rate_or_unlimited};
+use crate::forms::{AboveZero, OrZero, Whole, forms};
+use crate::keyed::sections;
+use crate::scalar::{filled, quantity, rate as rate_or_unlimited};
+use crate::section::{Key, Kind, Section, key, keys};
 use crate::yaml::{Content, Node};
 use netloom_link::{CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
 use netloom_units::{Duration, Rate};
 
-pub(crate) const KEY: Key = Key::new(
-    "cross",
-    Kind::OneOf(&[
-        Kind::Word(&["none"]),
-        Kind::List {
-            items: &Kind::OneOf(&[
-                Kind::Section(&CONSTANT),
-                Kind::Section(&POISSON),
-                Kind::Section(&ON_OFF),
-                Kind::Section(&PCAP),
-            ]),
-            least: 1,
-            most: None,
-        },
-    ]),
-    "[{kind: poisson, rate: 20 Mbit/s, size: imix}]",
-    "Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default: none.",
+pub(crate) const KEY: Key = key!(
+    /// Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default: none.
+    cross = Kind::OneOf(&[Kind::Word(&["none"]), Kind::list(&Kind::Sections(KINDS), 1)]), "[{kind: poisson, rate: 20 Mbit/s, size: imix}]"
 );
 
-const RATE: Key = Key::new(
-    "rate",
-    Kind::Quantity(Quantity::Rate),
-    "300 Mbit/s",
-    "How much it sends on average, from the IP header on.",
-)
-.required();
-const SIZE: Key = Key::new(
-    "size",
-    Kind::OneOf(&[Kind::Word(&["imix"]), Kind::Text("^\\s*[0-9]+(\\.[0-9]+)?\\s*([kMG]?B|[KMG]iB)\\s*$")]),
-    "1500 B",
-    "Length of its packets from the IP header on, 28 B to 65535 B; imix: 7 of 40, 4 of 576 and 1 of 1500 bytes in \
-     random order.",
-)
-.required();
-const MEAN: Kind = Kind::Quantity(Quantity::Duration);
-const WINDOW: &[Key] = &[
-    Key::new("start", DURATION_OR_ZERO, "2 s", "When it begins, after time zero or the change. Default: 0."),
-    Key::new("stop", MEAN, "8 s", "When it ends, after time zero or the change. Default: never."),
-];
+const KINDS: &[&Section] = &[&CONSTANT, &POISSON, &ON_OFF, &PCAP];
 
-pub(crate) const CONSTANT: Section = Section {
-    name: "cross_constant",
-    doc: "Cross traffic at a constant rate.",
-    groups: &[
-        &[Key::new("kind", Kind::Word(&["constant"]), "constant", "Packets follow at equal gaps.").required()],
-        &[RATE, SIZE],
-        WINDOW,
-    ],
+forms! {
+    /// The rate of a source, which is not zero.
+    struct SourceRate = Rate, Rate::KIND, rate;
+    struct Size = PacketSize,
+        Kind::OneOf(&[Kind::Word(&["imix"]), Kind::Text("^\\s*[0-9]+(\\.[0-9]+)?\\s*([kMG]?B|[KMG]iB)\\s*$")]), size;
+    /// A decimal number.
+    struct Shape = f64, Kind::Positive, shape;
+}
+
+/// The keys of sources that make up their packets.
+const STREAM: Section = keys! {
+    /// How much it sends on average, from the IP header on.
+    rate: SourceRate, required "300 Mbit/s";
+    /// Length of its packets from the IP header on, 28 B to 65535 B; imix: 7 of 40, 4 of 576 and 1 of 1500 bytes in random order.
+    size: Size, required "1500 B";
+};
+/// The keys that say when a source sends.
+const WINDOW: Section = keys! {
+    /// When it begins, after time zero or the change. Default: 0.
+    start: OrZero<Duration>, "2 s";
+    /// When it ends, after time zero or the change. Default: never.
+    stop: AboveZero<Duration>, "8 s";
 };
 
-pub(crate) const POISSON: Section = Section {
-    name: "cross_poisson",
-    doc: "Cross traffic whose packets come independently of one another.",
-    groups: &[
-        &[Key::new("kind", Kind::Word(&["poisson"]), "poisson", "Gaps are exponentially distributed.").required()],
-        &[RATE, SIZE],
-        WINDOW,
-    ],
-};
+sections! {
+    /// Cross traffic at a constant rate.
+    pub(crate) const CONSTANT = "cross_constant" {
+        /// Packets follow at equal gaps.
+        kind is "constant";
+        ..STREAM;
+        ..WINDOW;
+    }
 
-pub(crate) const ON_OFF: Section = Section {
-    name: "cross_on_off",
-    doc: "Cross traffic in bursts of Pareto length; many such sources together are self-similar.",
-    groups: &[
-        &[Key::new("kind", Kind::Word(&["on-off"]), "on-off", "Bursts, and silence in between.").required()],
-        &[RATE, SIZE],
-        &[
-            Key::new("on", MEAN, "500 ms", "The mean length of bursts; rate is the rate during a burst.").required(),
-            Key::new("off", MEAN, "500 ms", "The mean length of silence.").required(),
-            Key::new("shape", Kind::Positive, "1.5", "The shape of both Pareto distributions, above 1. Default: 1.5."),
-            Key::new(
-                "sources",
-                Kind::Integer { least: 1, most: 1_000 },
-                "20",
-                "How many such sources, 1 to 1000; each is a flow of its own and has this rate. Default: 1.",
-            ),
-        ],
-        WINDOW,
-    ],
-};
+    /// Cross traffic whose packets come independently of one another.
+    pub(crate) const POISSON = "cross_poisson" {
+        /// Gaps are exponentially distributed.
+        kind is "poisson";
+        ..STREAM;
+        ..WINDOW;
+    }
 
-pub(crate) const PCAP: Section = Section {
-    name: "cross_pcap",
-    doc: "Cross traffic with the times and sizes of recorded packets.",
-    groups: &[
-        &[
-            Key::new("kind", Kind::Word(&["pcap"]), "pcap", "Recorded packets.").required(),
-            Key::new(
-                "file",
-                Kind::Text("."),
-                "trace.pcap",
-                "A capture file in the format of tcpdump (pcap) or Wireshark (pcapng); relative to the lab file.",
-            )
-            .required(),
-            Key::new(
-                "repeat",
-                Kind::Flag,
-                "true",
-                "Whether it begins again one mean gap after its last packet. Default: false.",
-            ),
-        ],
-        WINDOW,
-    ],
-};
+    /// Cross traffic in bursts of Pareto length; many such sources together are self-similar.
+    pub(crate) const ON_OFF = "cross_on_off" {
+        /// Bursts, and silence in between.
+        kind is "on-off";
+        ..STREAM;
+        /// The mean length of bursts; rate is the rate during a burst.
+        on: AboveZero<Duration>, required "500 ms";
+        /// The mean length of silence.
+        off: AboveZero<Duration>, required "500 ms";
+        /// The shape of both Pareto distributions, above 1. Default: 1.5.
+        shape: Shape, "1.5";
+        /// How many such sources, 1 to 1000; each is a flow of its own and has this rate. Default: 1.
+        sources: Whole<u16, 1, 1_000>, "20";
+        ..WINDOW;
+    }
+
+    /// Cross traffic with the times and sizes of recorded packets.
+    pub(crate) const PCAP = "cross_pcap" {
+        /// Recorded packets.
+        kind is "pcap";
+        /// A capture file in the format of tcpdump (pcap) or Wireshark (pcapng); relative to the lab file.
+        file = Kind::Text("."), required "trace.pcap";
+        /// Whether it begins again one mean gap after its last packet. Default: false.
+        repeat: bool, "true";
+        ..WINDOW;
+    }
+}
 
 /// Shape 1.5 gives the Hurst parameter 0.75 (Willinger and others 1997: (3 - shape) / 2), in the middle of what was
 /// measured on networks.
@@ -150,16 +123,15 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Vec<CrossConfig
 }
 
 fn source(node: &Node, errors: &mut Errors) -> Option<CrossConfig> {
-    let kinds = [("constant", &CONSTANT), ("poisson", &POISSON), ("on-off", &ON_OFF), ("pcap", &PCAP)];
-    let (kind, fields) = Fields::open_kind(node, &kinds, errors)?;
+    let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     source_of(kind, &fields, node, errors)
 }
 
 /// The source of this kind that `fields`, which are those of `node`, describe.
 pub(crate) fn source_of(kind: &str, fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<CrossConfig> {
     // All are read before anything is given up, so that all errors are told.
-    let start = fields.read("start", duration_or_zero, errors).unwrap_or_default();
-    let stop = fields.read("stop", positive_duration, errors);
+    let start = fields.form::<OrZero<Duration>>("start", errors).unwrap_or_default();
+    let stop = fields.form::<AboveZero<Duration>>("stop", errors);
     let traffic = match kind {
         "constant" => stream(fields, errors).map(Traffic::Constant),
         "poisson" => stream(fields, errors).map(Traffic::Poisson),
@@ -172,8 +144,8 @@ pub(crate) fn source_of(kind: &str, fields: &Fields<'_>, node: &Node, errors: &m
 }
 
 fn stream(fields: &Fields<'_>, errors: &mut Errors) -> Option<Stream> {
-    let rate = fields.read("rate", rate, errors);
-    let size = fields.read("size", size, errors);
+    let rate = fields.form::<SourceRate>("rate", errors);
+    let size = fields.form::<Size>("size", errors);
     Some(Stream { rate: rate?, size: size? })
 }
 
@@ -191,11 +163,10 @@ fn size(node: &Node) -> Result<PacketSize, Diagnostic> {
 
 fn on_off(fields: &Fields<'_>, errors: &mut Errors) -> Option<OnOff> {
     let stream = stream(fields, errors);
-    let on = fields.read("on", positive_duration, errors);
-    let off = fields.read("off", positive_duration, errors);
-    let shape = fields.read("shape", shape, errors).unwrap_or(SHAPE);
-    let sources = fields.read("sources", |value| integer(value, 1, 1_000), errors).unwrap_or(1);
-    let sources = u16::try_from(sources).expect("at most 1,000");
+    let on = fields.form::<AboveZero<Duration>>("on", errors);
+    let off = fields.form::<AboveZero<Duration>>("off", errors);
+    let shape = fields.form::<Shape>("shape", errors).unwrap_or(SHAPE);
+    let sources = fields.form::<Whole<u16, 1, 1_000>>("sources", errors).unwrap_or(1);
     Some(OnOff { stream: stream?, on: on?, off: off?, shape, sources })
 }
 
@@ -210,7 +181,7 @@ fn shape(node: &Node) -> Result<f64, Diagnostic> {
 }
 
 fn replay(fields: &Fields<'_>, errors: &mut Errors) -> Option<Replay> {
-    let repeat = fields.read("repeat", flag, errors).unwrap_or(false);
+    let repeat = fields.form::<bool>("repeat", errors).unwrap_or(false);
     let node = fields.get("file")?;
     let file = keep(filled(node), errors)?;
     let bytes = keep(errors.read_bytes(node), errors)?;

@@ -1,40 +1,191 @@
 //! `delay`: how long packets travel.
 
-mod sections;
-
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{DURATION_OR_ZERO, Key, Kind};
-use crate::scalar::{self, filled, flag, text, word};
+use crate::forms::{Offset, OrZero, Word, forms};
+use crate::keyed::{Keyed, WrittenKeys, sections};
+use crate::models::quoted;
+use crate::scalar::{self, filled, text};
+use crate::section::{Form, Key, Kind, Section, Written, key, keys};
+use crate::words::words;
 use crate::yaml::{Content, Node};
 use netloom_link::{
     Bins, ConfigError, Correlation, DelayConfig, Distribution, Exponential, Gamma, Histogram, Normal, Order, Pareto,
     ParetoNormal, Samples, Table, TableDelay, Uniform, Values,
 };
 use netloom_units::Duration;
-use sections::{
-    CONSTANT, EXPONENTIAL, GAMMA, HISTOGRAM, NORMAL, PARETO, PARETO_NORMAL, SAMPLES, SECTIONS, TABLE, UNIFORM,
+
+pub(crate) const KEY: Key = key!(
+    /// Propagation delay of one direction, after the last bit is sent: a time, or a distribution. Default: 0.
+    delay = Kind::OneOf(&[Time::KIND, Kind::Sections(KINDS)]), "20 ms"
+);
+
+/// All distributions.
+const KINDS: &[&Section] = &[
+    &CONSTANT,
+    &Uniform::SECTION,
+    &Normal::SECTION,
+    &Exponential::SECTION,
+    &Pareto::SECTION,
+    &ParetoNormal::SECTION,
+    &Gamma::SECTION,
+    &TABLE,
+    &HISTOGRAM,
+    &SAMPLES,
+];
+
+forms! {
+    /// A time, which may be zero.
+    struct Time = Duration, OrZero::<Duration>::KIND, scalar::duration_or_zero;
+    struct Number = f64, Kind::Positive, number;
+    struct Correlated = Correlation, Kind::OneOf(&[Kind::Text("^\\s*-?[0-9]+(\\.[0-9]+)?\\s*%\\s*$"), Kind::Zero]), correlation;
+}
+
+impl Written for Time {
+    /// Zero is zero in every unit, and seconds are the least surprising one.
+    fn write(delay: &Duration) -> String {
+        if delay.is_zero() { "0 s".into() } else { delay.to_string() }
+    }
+}
+
+impl Written for Number {
+    fn write(number: &f64) -> String {
+        number.to_string()
+    }
+}
+
+words!(Order { "kept" = Self::Kept, "free" = Self::Free });
+
+/// The order of packets.
+const ORDER: Section = keys! {
+    /// kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes. Default: kept.
+    order: Word<Order>, "free";
 };
 
-pub(crate) const KEY: Key = Key::new(
-    "delay",
-    Kind::OneOf(&[
-        DURATION_OR_ZERO,
-        Kind::Section(&CONSTANT),
-        Kind::Section(&UNIFORM),
-        Kind::Section(&NORMAL),
-        Kind::Section(&EXPONENTIAL),
-        Kind::Section(&PARETO),
-        Kind::Section(&PARETO_NORMAL),
-        Kind::Section(&GAMMA),
-        Kind::Section(&TABLE),
-        Kind::Section(&HISTOGRAM),
-        Kind::Section(&SAMPLES),
-    ]),
-    "20 ms",
-    "Propagation delay of one direction, after the last bit is sent: a time, or a distribution. Default: 0.",
-);
+/// The keys that all kinds have that are drawn.
+const DRAWN: Section = keys! {
+    /// The correlation of each delay with the one before it, -100 % to 100 %. Default: 0.
+    correlation: Correlated, "80 %";
+    /// kept: packets arrive in the order in which they are sent; free: one with a shorter delay overtakes. Default: kept.
+    order: Word<Order>, "free";
+};
+
+sections! {
+    /// A delay that is always the same.
+    const CONSTANT = "delay-constant" {
+        /// constant: every packet travels for the same time.
+        kind is "constant";
+        /// The delay.
+        delay: Time, required "20 ms";
+        ..ORDER;
+    }
+
+    /// A delay that is evenly distributed between two bounds.
+    for Uniform = "delay-uniform" {
+        /// uniform: evenly distributed between two bounds.
+        kind is "uniform";
+        /// The shortest.
+        from: Time, required "5 ms";
+        /// The longest.
+        to: Time, required "15 ms";
+        /// How far the lower bound is below zero, with from: 0; a draw below zero is no delay. Default: 0.
+        below: Time, "10 ms" else Duration::ZERO;
+        ..DRAWN;
+    }
+
+    /// A normally distributed delay; below zero counts as zero.
+    for Normal = "delay-normal" {
+        /// normal: normally distributed; below zero counts as zero.
+        kind is "normal";
+        /// The mean.
+        mean: Time, required "20 ms";
+        /// The standard deviation.
+        deviation: Time, required "3 ms";
+        ..DRAWN;
+    }
+
+    /// A constant delay and an exponentially distributed one.
+    for Exponential = "delay-exponential" {
+        /// exponential: a constant and an exponentially distributed part.
+        kind is "exponential";
+        /// The constant part. Default: 0.
+        shift: Offset, "10 ms" else Duration::ZERO;
+        /// The mean of the random part, above zero.
+        mean: Time, required "10 ms";
+        ..DRAWN;
+    }
+
+    /// A constant delay and one with a Pareto distribution.
+    for Pareto = "delay-pareto" {
+        /// pareto: a constant part and one with a Pareto distribution.
+        kind is "pareto";
+        /// The constant part. Default: 0.
+        shift: Offset, "10 ms" else Duration::ZERO;
+        /// The shortest of the random part, above zero.
+        scale: Time, required "5 ms";
+        /// How fast long delays become rare, above 1.
+        shape: Number, required "3";
+        ..DRAWN;
+    }
+
+    /// A quarter of a normal and three quarters of a Pareto distribution, as in netem.
+    for ParetoNormal = "delay-pareto-normal" {
+        /// pareto-normal: a quarter normal and three quarters Pareto, as in netem.
+        kind is "pareto-normal";
+        /// The mean.
+        mean: Time, required "20 ms";
+        /// What netem calls jitter.
+        deviation: Time, required "3 ms";
+        ..DRAWN;
+    }
+
+    /// A constant delay and one with a gamma distribution.
+    for Gamma = "delay-gamma" {
+        /// gamma: a constant part and one with a gamma distribution.
+        kind is "gamma";
+        /// The constant part. Default: 0.
+        shift: Offset, "10 ms" else Duration::ZERO;
+        /// The shape, above 0.
+        shape: Number, required "2.5";
+        /// The scale, above zero: the mean of the random part is shape * scale.
+        scale: Time, required "5 ms";
+        ..DRAWN;
+    }
+
+    /// A delay that a table of netem describes.
+    const TABLE = "delay-table" {
+        /// table: mean + deviation * table[u] / 8192, as in netem.
+        kind is "table";
+        /// The file, relative to the lab file.
+        file = Kind::Scalar, required "measured.dist";
+        /// The mean.
+        mean: Time, required "20 ms";
+        /// What 8192 stands for in the table.
+        deviation: Time, required "3 ms";
+        ..DRAWN;
+    }
+
+    /// A delay that a histogram describes.
+    const HISTOGRAM = "delay-histogram" {
+        /// histogram: lines like `10 ms, 3`, where a bin begins and its weight.
+        kind is "histogram";
+        /// The file, relative to the lab file.
+        file = Kind::Scalar, required "measured.csv";
+        ..DRAWN;
+    }
+
+    /// Measured delays.
+    const SAMPLES = "delay-samples" {
+        /// samples: one delay like `12.5 ms` per line, each with the same probability.
+        kind is "samples";
+        /// The file, relative to the lab file.
+        file = Kind::Scalar, required "measured.txt";
+        /// Whether the delays are played in the file's order, again and again. Default: false.
+        replay: bool, "true";
+        ..DRAWN;
+    }
+}
 
 /// Every form that it can take.
 pub(crate) const EXAMPLES: &[&str] = &[
@@ -61,10 +212,10 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<DelayConfig> {
     if !matches!(node.content, Content::Map(_)) {
         return keep(scalar::duration_or_zero(node), errors).map(DelayConfig::from);
     }
-    let (kind, fields) = Fields::open_kind(node, SECTIONS, errors)?;
-    let order = fields.read("order", |value| word(value, &[("kept", Order::Kept), ("free", Order::Free)]), errors);
+    let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
+    let order = fields.form::<Word<Order>>("order", errors);
     // What is always the same is not correlated, and has no such key.
-    let share = if kind == "constant" { None } else { fields.read("correlation", correlation, errors) };
+    let share = if kind == "constant" { None } else { fields.form::<Correlated>("correlation", errors) };
     let distribution = distribution(kind, &fields, errors)?;
     let config = DelayConfig { distribution, correlation: share.unwrap_or_default(), order: order.unwrap_or_default() };
     keep(config.check().map_err(|wrong| place(node, &fields, &wrong)), errors)?;
@@ -78,34 +229,15 @@ fn place(node: &Node, fields: &Fields<'_>, wrong: &ConfigError) -> Diagnostic {
 
 fn distribution(kind: &str, fields: &Fields<'_>, errors: &mut Errors) -> Option<Distribution> {
     Some(match kind {
-        "constant" => Distribution::Constant(time(fields, "delay", errors)?),
-        "uniform" => {
-            let (from, to) = (time(fields, "from", errors), time(fields, "to", errors));
-            let below = time(fields, "below", errors).unwrap_or_default();
-            Distribution::Uniform(Uniform { from: from?, to: to?, below })
-        }
-        "normal" => {
-            let (mean, deviation) = (time(fields, "mean", errors), time(fields, "deviation", errors));
-            Distribution::Normal(Normal { mean: mean?, deviation: deviation? })
-        }
-        "exponential" => {
-            let (shift, mean) = (shift(fields, errors), time(fields, "mean", errors));
-            Distribution::Exponential(Exponential { shift, mean: mean? })
-        }
-        "pareto" => {
-            let (shift, scale, shape) = scaled(fields, errors);
-            Distribution::Pareto(Pareto { shift, scale: scale?, shape: shape? })
-        }
-        "pareto-normal" => {
-            let (mean, deviation) = (time(fields, "mean", errors), time(fields, "deviation", errors));
-            Distribution::ParetoNormal(ParetoNormal { mean: mean?, deviation: deviation? })
-        }
-        "gamma" => {
-            let (shift, scale, shape) = scaled(fields, errors);
-            Distribution::Gamma(Gamma { shift, shape: shape?, scale: scale? })
-        }
+        "constant" => Distribution::Constant(fields.form::<Time>("delay", errors)?),
+        "uniform" => Distribution::Uniform(Uniform::read_keys(fields, errors)?),
+        "normal" => Distribution::Normal(Normal::read_keys(fields, errors)?),
+        "exponential" => Distribution::Exponential(Exponential::read_keys(fields, errors)?),
+        "pareto" => Distribution::Pareto(Pareto::read_keys(fields, errors)?),
+        "pareto-normal" => Distribution::ParetoNormal(ParetoNormal::read_keys(fields, errors)?),
+        "gamma" => Distribution::Gamma(Gamma::read_keys(fields, errors)?),
         "table" => {
-            let (mean, deviation) = (time(fields, "mean", errors), time(fields, "deviation", errors));
+            let (mean, deviation) = (fields.form::<Time>("mean", errors), fields.form::<Time>("deviation", errors));
             let (table, file) = from_file(fields, Table::parse, errors)?;
             Distribution::Table(TableDelay { mean: mean?, deviation: deviation?, table, file })
         }
@@ -114,24 +246,11 @@ fn distribution(kind: &str, fields: &Fields<'_>, errors: &mut Errors) -> Option<
             Distribution::Histogram(Histogram { bins, file })
         }
         _ => {
-            let replay = fields.read("replay", flag, errors).unwrap_or(false);
+            let replay = fields.form::<bool>("replay", errors).unwrap_or(false);
             let (values, file) = from_file(fields, Values::parse, errors)?;
             Distribution::Samples(Samples { values, file, replay })
         }
     })
-}
-
-fn time(fields: &Fields<'_>, key: &str, errors: &mut Errors) -> Option<Duration> {
-    fields.read(key, scalar::duration_or_zero, errors)
-}
-
-fn shift(fields: &Fields<'_>, errors: &mut Errors) -> Duration {
-    time(fields, "shift", errors).unwrap_or_default()
-}
-
-/// The shift, the scale and the shape.
-fn scaled(fields: &Fields<'_>, errors: &mut Errors) -> (Duration, Option<Duration>, Option<f64>) {
-    (shift(fields, errors), time(fields, "scale", errors), fields.read("shape", number, errors))
 }
 
 fn number(node: &Node) -> Result<f64, Diagnostic> {
@@ -162,62 +281,37 @@ fn from_file<T>(
 
 pub(crate) fn write(config: &DelayConfig) -> String {
     if let (Distribution::Constant(delay), Order::Kept) = (&config.distribution, config.order) {
-        return written(*delay);
+        return Time::write(delay);
     }
-    let mut kind = parameters(&config.distribution);
+    let mut keys = parameters(&config.distribution);
     if config.correlation != Correlation::NONE {
-        kind += &format!(", correlation: {}", config.correlation);
+        keys += &format!(", correlation: {}", config.correlation);
     }
     if config.order == Order::Free {
-        kind += ", order: free";
+        keys += ", order: free";
     }
-    format!("{{kind: {kind}}}")
+    format!("{{{keys}}}")
 }
 
 fn parameters(distribution: &Distribution) -> String {
     match distribution {
-        Distribution::Constant(delay) => format!("constant, delay: {}", written(*delay)),
+        Distribution::Constant(delay) => format!("kind: constant, delay: {}", Time::write(delay)),
         Distribution::Uniform(Uniform { from, to, below }) => {
-            let below = if below.is_zero() { String::new() } else { format!(", below: {}", written(*below)) };
-            format!("uniform, from: {}{below}, to: {}", written(*from), written(*to))
+            let below = if below.is_zero() { String::new() } else { format!(", below: {below}") };
+            format!("kind: uniform, from: {}{below}, to: {}", Time::write(from), Time::write(to))
         }
-        Distribution::Normal(Normal { mean, deviation }) => format!("normal{}", around(*mean, *deviation)),
-        Distribution::Exponential(Exponential { shift, mean }) => {
-            format!("exponential{}, mean: {}", shifted(*shift), written(*mean))
-        }
-        Distribution::Pareto(Pareto { shift, scale, shape }) => {
-            format!("pareto{}, scale: {}, shape: {shape}", shifted(*shift), written(*scale))
-        }
-        Distribution::ParetoNormal(ParetoNormal { mean, deviation }) => {
-            format!("pareto-normal{}", around(*mean, *deviation))
-        }
-        Distribution::Gamma(Gamma { shift, shape, scale }) => {
-            format!("gamma{}, shape: {shape}, scale: {}", shifted(*shift), written(*scale))
-        }
+        Distribution::Normal(normal) => normal.write_keys(),
+        Distribution::Exponential(exponential) => exponential.write_keys(),
+        Distribution::Pareto(pareto) => pareto.write_keys(),
+        Distribution::ParetoNormal(pareto) => pareto.write_keys(),
+        Distribution::Gamma(gamma) => gamma.write_keys(),
         Distribution::Table(TableDelay { mean, deviation, file, .. }) => {
-            format!("table, file: {}{}", quoted(file), around(*mean, *deviation))
+            let (mean, deviation) = (Time::write(mean), Time::write(deviation));
+            format!("kind: table, file: {}, mean: {mean}, deviation: {deviation}", quoted(file))
         }
-        Distribution::Histogram(Histogram { file, .. }) => format!("histogram, file: {}", quoted(file)),
+        Distribution::Histogram(Histogram { file, .. }) => format!("kind: histogram, file: {}", quoted(file)),
         Distribution::Samples(Samples { file, replay, .. }) => {
-            format!("samples, file: {}{}", quoted(file), if *replay { ", replay: true" } else { "" })
+            format!("kind: samples, file: {}{}", quoted(file), if *replay { ", replay: true" } else { "" })
         }
     }
-}
-
-fn around(mean: Duration, deviation: Duration) -> String {
-    format!(", mean: {}, deviation: {}", written(mean), written(deviation))
-}
-
-fn shifted(shift: Duration) -> String {
-    if shift.is_zero() { String::new() } else { format!(", shift: {}", written(shift)) }
-}
-
-/// Zero is zero in every unit, and seconds are the least surprising one.
-fn written(delay: Duration) -> String {
-    if delay.is_zero() { "0 s".into() } else { delay.to_string() }
-}
-
-/// A text as YAML has it between quotes, which is JSON's form.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

@@ -3,65 +3,56 @@
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, Section};
+use crate::forms::{Maybe, Several, Whole, forms, several};
+use crate::keyed::{Keyed, sections};
 use crate::scalar::{integer, text, word};
+use crate::section::{Form, Kind, Written};
 use crate::yaml::{Content, Node};
 use ipnet::IpNet;
 use netloom_link::{ConfigError, Filter, Ports, Prefix};
-use std::fmt::Display;
 use std::net::IpAddr;
 
 /// An address, a prefix with its length, or the name of a node.
 const ADDRESS: Kind = Kind::Text("^([0-9a-fA-F.:]+(/[0-9]{1,3})?|[a-zA-Z][a-zA-Z0-9-]{0,30})$");
-const ADDRESSES: Kind = Kind::OneOf(&[ADDRESS, Kind::List { items: &ADDRESS, least: 1, most: None }]);
-const PORT: Kind =
-    Kind::OneOf(&[Kind::Integer { least: 1, most: 65_535 }, Kind::Text("^\\s*[0-9]{1,5}\\s*-\\s*[0-9]{1,5}\\s*$")]);
-const PORTS: Kind = Kind::OneOf(&[PORT, Kind::List { items: &PORT, least: 1, most: None }]);
-const PROTOCOL: Kind = Kind::OneOf(&[
-    Kind::Word(&["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"]),
-    Kind::Integer { least: 0, most: 255 },
-]);
-const PROTOCOLS: Kind = Kind::OneOf(&[PROTOCOL, Kind::List { items: &PROTOCOL, least: 1, most: None }]);
-const DSCP: Kind = Kind::Integer { least: 0, most: 63 };
-const DSCPS: Kind = Kind::OneOf(&[DSCP, Kind::List { items: &DSCP, least: 1, most: None }]);
 
-/// The protocols that have a name here, with their numbers at IANA.
-const NAMES: [(&str, u8); 11] = [
-    ("icmp", 1),
-    ("igmp", 2),
-    ("tcp", 6),
-    ("udp", 17),
-    ("dccp", 33),
-    ("gre", 47),
-    ("esp", 50),
-    ("icmpv6", 58),
-    ("ospf", 89),
-    ("sctp", 132),
-    ("udplite", 136),
-];
+/// A filter that can match.
+pub(crate) struct Matching;
+/// The prefixes of one or several of them.
+struct Addresses;
+type Dscp = Whole<u8, 0, 63>;
 
-/// A filter.
-pub(crate) const SECTION: Section = Section {
-    name: "match",
-    doc: "A filter of packets: every key that is given must match, and of a list one entry.",
-    groups: &[KEYS],
-};
+forms! {
+    /// A port, or a range of them.
+    struct PortRange = Ports,
+        Kind::OneOf(&[Kind::Integer { least: 1, most: 65_535 }, Kind::Text("^\\s*[0-9]{1,5}\\s*-\\s*[0-9]{1,5}\\s*$")]), ports;
+    /// A protocol above IP, by name or number.
+    struct Protocol = u8, Kind::OneOf(&[Kind::Word(&NAMES), Kind::Integer { least: 0, most: 255 }]), protocol;
+}
 
-/// What packets themselves say.
-pub(crate) const KEYS: &[Key] = &[
-    Key::new(
-        "from",
-        ADDRESSES,
-        "10.0.1.0/24",
-        "Where it comes from: a node, which stands for all its addresses, an address or a prefix, or several.",
-    ),
-    Key::new("to", ADDRESSES, "[10.0.9.0/24, \"fd00::/64\"]", "Where it goes, in the same notation."),
-    Key::new("protocol", PROTOCOLS, "udp", "The protocol above IP by name or by number, 0 to 255, or several."),
-    Key::new("port", PORTS, "5000-6000", "One of its ports: a port from 1 to 65535 or a range, or several."),
-    Key::new("from_port", PORTS, "53", "Its source port, in the same notation."),
-    Key::new("to_port", PORTS, "[80, 443]", "Its destination port, in the same notation."),
-    Key::new("dscp", DSCPS, "46", "Its differentiated services code point, 0 to 63, or several."),
-];
+/// The protocols that have a name here.
+const NAMES: [&str; 11] = ["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"];
+/// The numbers of these protocols at IANA.
+const NUMBERS: [u8; 11] = [1, 2, 6, 17, 33, 47, 50, 58, 89, 132, 136];
+
+sections! {
+    /// A filter of packets: every key that is given must match, and of a list one entry.
+    for Filter = "match" {
+        /// Where it comes from: a node, which stands for all its addresses, an address or a prefix, or several.
+        from: Maybe<Addresses>, "10.0.1.0/24" else None;
+        /// Where it goes, in the same notation.
+        to: Maybe<Addresses>, "[10.0.9.0/24, \"fd00::/64\"]" else None;
+        /// The protocol above IP by name or by number, 0 to 255, or several.
+        protocol: Maybe<Several<Protocol>>, "udp" else None;
+        /// One of its ports: a port from 1 to 65535 or a range, or several.
+        port: Maybe<Several<PortRange>>, "5000-6000" else None;
+        /// Its source port, in the same notation.
+        from_port: Maybe<Several<PortRange>>, "53" else None;
+        /// Its destination port, in the same notation.
+        to_port: Maybe<Several<PortRange>>, "[80, 443]" else None;
+        /// Its differentiated services code point, 0 to 63, or several.
+        dscp: Maybe<Several<Dscp>>, "46" else None;
+    }
+}
 
 /// Every form that it can take.
 #[cfg(test)]
@@ -73,7 +64,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
 
 /// The filter that `node` describes; none if it is wrong, or if it can never match.
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Filter> {
-    let fields = Fields::open(node, &SECTION, errors)?;
+    let fields = Fields::open(node, &Filter::SECTION, errors)?;
     if node.content == Content::Map(Vec::new()) {
         errors.push(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
         return None;
@@ -84,17 +75,9 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Filter> {
 /// What the keys of a filter say; `node` is the map that they are in.
 pub(crate) fn read(fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<Filter> {
     let before = errors.len();
-    let (from, to) = (prefixes(fields, "from", errors), prefixes(fields, "to", errors));
-    let filter = Filter {
-        from: from?,
-        to: to?,
-        protocol: list(fields, "protocol", protocol, errors),
-        from_port: list(fields, "from_port", ports, errors),
-        to_port: list(fields, "to_port", ports, errors),
-        port: list(fields, "port", ports, errors),
-        dscp: list(fields, "dscp", dscp, errors),
-    };
-    if errors.len() > before {
+    let filter = Filter::read_keys(fields, errors)?;
+    let is_unknown = |key, said: &Option<_>| fields.get(key).is_some() && said.is_none();
+    if errors.len() > before || is_unknown("from", &filter.from) || is_unknown("to", &filter.to) {
         return None;
     }
     let wrong = |ConfigError { key, message }| fields.get(key).unwrap_or(node).error(message);
@@ -102,67 +85,49 @@ pub(crate) fn read(fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Opt
     Some(filter)
 }
 
-/// The filter as a lab file would have it.
-pub(crate) fn write(filter: &Filter) -> String {
-    format!("{{{}}}", written_keys(filter).join(", "))
-}
-
 /// A protocol above IP as `match` has it: its name, or else its number.
 pub fn write_protocol(number: u8) -> String {
-    match NAMES.iter().find(|(_, known)| *known == number) {
-        Some((name, _)) => (*name).to_owned(),
-        None => number.to_string(),
+    let name = NUMBERS.iter().position(|known| *known == number).map(|place| NAMES[place]);
+    name.map_or_else(|| number.to_string(), str::to_owned)
+}
+
+impl Form for Matching {
+    type Value = Filter;
+    const KIND: Kind = Filter::KIND;
+    fn read(node: &Node, errors: &mut Errors) -> Option<Filter> {
+        decode(node, errors)
     }
 }
 
-/// Each of its keys with its value.
-pub(crate) fn written_keys(filter: &Filter) -> Vec<String> {
-    let protocol = |number: &u8| write_protocol(*number);
-    let ports =
-        |Ports { first, last }: &Ports| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    // A colon means something else to YAML.
-    let prefix = |prefix: &Prefix| if prefix.is_ipv6() { format!("\"{prefix}\"") } else { prefix.to_string() };
-    let keys = [
-        written("from", &filter.from, prefix),
-        written("to", &filter.to, prefix),
-        written("protocol", &filter.protocol, protocol),
-        written("port", &filter.port, ports),
-        written("from_port", &filter.from_port, ports),
-        written("to_port", &filter.to_port, ports),
-        written("dscp", &filter.dscp, u8::to_string),
-    ];
-    keys.into_iter().flatten().collect()
-}
-
-fn written<T, D: Display>(key: &str, list: &Option<Vec<T>>, one: impl Fn(&T) -> D) -> Option<String> {
-    let words: Vec<String> = list.as_ref()?.iter().map(|entry| one(entry).to_string()).collect();
-    Some(if let [only] = &words[..] { format!("{key}: {only}") } else { format!("{key}: [{}]", words.join(", ")) })
-}
-
-/// The entries of a list, or the one that stands there without a list.
-pub(crate) fn list<T>(
-    fields: &Fields<'_>,
-    key: &str,
-    read: fn(&Node) -> Result<T, Diagnostic>,
-    errors: &mut Errors,
-) -> Option<Vec<T>> {
-    Some(items(fields.get(key)?).iter().filter_map(|item| keep(read(item), errors)).collect())
-}
-
-fn items(node: &Node) -> &[Node] {
-    match &node.content {
-        Content::List(items) => items,
-        _ => std::slice::from_ref(node),
+impl Form for Addresses {
+    type Value = Vec<Prefix>;
+    const KIND: Kind = Kind::OneOf(&[ADDRESS, Kind::list(&ADDRESS, 1)]);
+    /// None, too, if what a name stands for cannot be known.
+    fn read(node: &Node, errors: &mut Errors) -> Option<Vec<Prefix>> {
+        let each: Vec<Option<Vec<Prefix>>> = node.items().iter().map(|item| place(item, errors)).collect();
+        let all: Option<Vec<Vec<Prefix>>> = each.into_iter().collect();
+        all.map(|all| all.concat())
     }
 }
 
-/// What `from` or `to` says, if it says anything; none if that cannot be known.
-#[expect(clippy::option_option, reason = "what is not said and what is not known are different")]
-fn prefixes(fields: &Fields<'_>, key: &str, errors: &mut Errors) -> Option<Option<Vec<Prefix>>> {
-    let Some(node) = fields.get(key) else { return Some(None) };
-    let each: Vec<Option<Vec<Prefix>>> = items(node).iter().map(|item| place(item, errors)).collect();
-    let all: Option<Vec<Vec<Prefix>>> = each.into_iter().collect();
-    all.map(|all| Some(all.concat()))
+impl Written for Addresses {
+    fn write(prefixes: &Vec<Prefix>) -> String {
+        // A colon means something else to YAML.
+        let prefix = |prefix: &Prefix| if prefix.is_ipv6() { format!("\"{prefix}\"") } else { prefix.to_string() };
+        several(prefixes.iter().map(prefix))
+    }
+}
+
+impl Written for PortRange {
+    fn write(Ports { first, last }: &Ports) -> String {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    }
+}
+
+impl Written for Protocol {
+    fn write(number: &u8) -> String {
+        write_protocol(*number)
+    }
 }
 
 /// The prefixes that an address, a prefix or the name of a node stands for; none if they cannot be known.
@@ -206,17 +171,11 @@ fn prefix(node: &Node) -> Result<Prefix, Diagnostic> {
 
 fn protocol(node: &Node) -> Result<u8, Diagnostic> {
     match node.plain() {
-        Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => byte(node, 255),
-        _ => word(node, &NAMES),
+        Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => {
+            integer(node, 0, 255).map(|number| u8::try_from(number).unwrap_or(u8::MAX))
+        }
+        _ => word(node, &std::array::from_fn::<_, 11, _>(|place| (NAMES[place], NUMBERS[place]))),
     }
-}
-
-fn dscp(node: &Node) -> Result<u8, Diagnostic> {
-    byte(node, 63)
-}
-
-fn byte(node: &Node, most: u8) -> Result<u8, Diagnostic> {
-    integer(node, 0, u64::from(most)).map(|number| u8::try_from(number).unwrap_or(u8::MAX))
 }
 
 fn ports(node: &Node) -> Result<Ports, Diagnostic> {
@@ -237,6 +196,7 @@ fn ports(node: &Node) -> Result<Ports, Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keyed::WrittenKeys;
     use crate::yaml;
 
     fn read_text(text: &str) -> Result<Filter, String> {
@@ -249,13 +209,14 @@ mod tests {
     fn every_form_comes_back_from_what_is_written() {
         for example in EXAMPLES {
             let filter = read_text(example).unwrap_or_else(|error| panic!("{example}: {error}"));
-            assert_eq!(read_text(&write(&filter)), Ok(filter), "{example}");
+            assert_eq!(read_text(&filter.write_map()), Ok(filter), "{example}");
         }
     }
 
     #[test]
     fn names_and_short_forms_are_written() {
-        let filter = read_text("{to: 10.0.0.7, protocol: [17, icmpv6, 253], port: 7-7}").map(|filter| write(&filter));
+        let filter =
+            read_text("{to: 10.0.0.7, protocol: [17, icmpv6, 253], port: 7-7}").map(|filter| filter.write_map());
         assert_eq!(filter, Ok("{to: 10.0.0.7/32, protocol: [udp, icmpv6, 253], port: 7}".into()));
     }
 }

@@ -5,30 +5,24 @@ use super::written_change;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::foreign::{Dialect, translate};
-use crate::keys::{Key, Kind};
 use crate::scalar;
+use crate::section::{Key, Kind, key};
 use crate::yaml::Node;
 use netloom_link::PipeChange;
 
-pub(crate) const NETEM: Key = Key::new(
-    "netem",
-    Kind::Scalar,
-    "delay 100ms loss 0.1%",
-    "A string for `tc … netem`, instead of other keys; `netloom link --netem` shows what it means.",
+pub(crate) const NETEM: Key = key!(
+    /// A string for `tc … netem`, instead of other keys; `netloom link --netem` shows what it means.
+    netem = Kind::Scalar, "delay 100ms loss 0.1%"
 );
 
-pub(crate) const DUMMYNET: Key = Key::new(
-    "dummynet",
-    Kind::Scalar,
-    "bw 2.6Mbit/s delay 45ms queue 30 plr 0.01",
-    "A string for `ipfw pipe … config`, instead of other keys; `netloom link --dummynet` shows what it means.",
+pub(crate) const DUMMYNET: Key = key!(
+    /// A string for `ipfw pipe … config`, instead of other keys; `netloom link --dummynet` shows what it means.
+    dummynet = Kind::Scalar, "bw 2.6Mbit/s delay 45ms queue 30 plr 0.01"
 );
 
-pub(crate) const TBF: Key = Key::new(
-    "tbf",
-    Kind::Scalar,
-    "rate 50mbit burst 4542 latency 50ms",
-    "A string for `tc … tbf`, instead of other keys; `netloom link --tbf` shows what it means.",
+pub(crate) const TBF: Key = key!(
+    /// A string for `tc … tbf`, instead of other keys; `netloom link --tbf` shows what it means.
+    tbf = Kind::Scalar, "rate 50mbit burst 4542 latency 50ms"
 );
 
 /// Adds to `change` what the strings among `fields` set. Two keys cannot set the same thing.

@@ -2,36 +2,36 @@
 
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, Quantity, Section};
+use crate::forms::Word;
+use crate::keyed::{Keyed, sections};
 use crate::scalar;
+use crate::section::{Form, Key, Kind, key};
+use crate::words::Words;
+use crate::words::words;
 use crate::yaml::{Content, Node};
 use netloom_link::OverheadConfig;
 use netloom_units::Bytes;
 
-pub(crate) const KEY: Key = Key::new(
-    "overhead",
-    Kind::OneOf(&[Kind::Word(&["none", "ethernet", "atm"]), Kind::Section(&OVERHEAD)]),
-    "ethernet",
-    "What a packet is charged on the link beyond its bytes from the IP header on: none, ethernet, atm, or bytes and \
-     cells. Default: none.",
+pub(crate) const KEY: Key = key!(
+    /// What a packet is charged on the link beyond its bytes from the IP header on: none, ethernet, atm, or bytes and cells. Default: none.
+    overhead = Kind::OneOf(&[Word::<OverheadConfig>::KIND, Overhead::KIND]), "ethernet"
 );
 
-/// A framing of its own.
-const OVERHEAD: Section = Section {
-    name: "overhead",
-    doc: "What is charged beyond a packet's bytes from the IP header on: for a frame, or for all cells it is cut into.",
-    groups: &[&[
-        Key::new("bytes", Kind::Quantity(Quantity::Size), "22 B", "What is added to each packet. Default: 0 B."),
-        Key::new(
-            "minimum",
-            Kind::Quantity(Quantity::Size),
-            "84 B",
-            "The least that a packet is charged. Default: 0 B.",
-        ),
-        Key::new("cell", Kind::Quantity(Quantity::Size), "53 B", "The size of a cell. Default: there are no cells."),
-        Key::new("payload", Kind::Quantity(Quantity::Size), "48 B", "How much of a packet a cell carries."),
-    ]],
-};
+words!(OverheadConfig { "none" = Self::None, "ethernet" = Self::ETHERNET, "atm" = Self::ATM });
+
+sections! {
+    /// What is charged beyond a packet's bytes from the IP header on: for a frame, or for all cells it is cut into.
+    struct Overhead = "overhead" {
+        /// What is added to each packet. Default: 0 B.
+        bytes: Bytes, "22 B";
+        /// The least that a packet is charged. Default: 0 B.
+        minimum: Bytes, "84 B";
+        /// The size of a cell. Default: there are no cells.
+        cell: Bytes, "53 B";
+        /// How much of a packet a cell carries.
+        payload: Bytes, "48 B";
+    }
+}
 
 /// Every form that it can take.
 pub(crate) const EXAMPLES: &[&str] = &[
@@ -46,13 +46,10 @@ pub(crate) const EXAMPLES: &[&str] = &[
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<OverheadConfig> {
     if !matches!(node.content, Content::Map(_)) {
-        let words =
-            [("none", OverheadConfig::None), ("ethernet", OverheadConfig::ETHERNET), ("atm", OverheadConfig::ATM)];
-        return keep(scalar::word(node, &words), errors);
+        return keep(scalar::word(node, OverheadConfig::WORDS), errors);
     }
-    let fields = Fields::open(node, &OVERHEAD, errors)?;
-    let mut size = |name| fields.read(name, scalar::quantity::<Bytes>, errors);
-    let [bytes, minimum, cell, payload] = ["bytes", "minimum", "cell", "payload"].map(&mut size);
+    let fields = Fields::open(node, &Overhead::SECTION, errors)?;
+    let Overhead { bytes, minimum, cell, payload } = Overhead::read_keys(&fields, errors)?;
     let get = |name| fields.get(name);
     let wrong = match [get("bytes"), get("minimum"), get("cell"), get("payload")] {
         [None, None, None, None] => Some(node.error("nothing is charged: write for example `{bytes: 22 B}`, or none")),
@@ -78,16 +75,14 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<OverheadConfig>
 
 pub(crate) fn write(config: &OverheadConfig) -> String {
     match *config {
-        OverheadConfig::None => "none".into(),
-        OverheadConfig::ETHERNET => "ethernet".into(),
-        OverheadConfig::ATM => "atm".into(),
-        OverheadConfig::Frame { bytes, minimum } if minimum == Bytes::default() => format!("{{bytes: {bytes}}}"),
-        OverheadConfig::Frame { bytes, minimum } => format!("{{bytes: {bytes}, minimum: {minimum}}}"),
-        OverheadConfig::Cells { bytes, payload, cell } if bytes == Bytes::default() => {
-            format!("{{cell: {cell}, payload: {payload}}}")
+        OverheadConfig::Frame { bytes, minimum } if config.word().is_empty() && minimum != Bytes::default() => {
+            format!("{{bytes: {bytes}, minimum: {minimum}}}")
         }
-        OverheadConfig::Cells { bytes, payload, cell } => {
-            format!("{{cell: {cell}, payload: {payload}, bytes: {bytes}}}")
+        OverheadConfig::Frame { bytes, .. } if config.word().is_empty() => format!("{{bytes: {bytes}}}"),
+        OverheadConfig::Cells { bytes, payload, cell } if config.word().is_empty() => {
+            let bytes = if bytes == Bytes::default() { String::new() } else { format!(", bytes: {bytes}") };
+            format!("{{cell: {cell}, payload: {payload}{bytes}}}")
         }
+        _ => config.word().into(),
     }
 }

@@ -1,55 +1,65 @@
-//! `queue`: where packets wait. One module per discipline, and the choice between them.
+//! `queue`: where packets wait. One module per discipline or family of them, and the choice between them.
 
 pub(crate) mod codel;
-mod divided;
-pub(crate) mod drr;
+pub(crate) mod divided;
 pub(crate) mod dual_pi2;
-pub(crate) mod fifo;
-pub(crate) mod fq_codel;
 pub(crate) mod pie;
-pub(crate) mod priority;
 pub(crate) mod red;
-pub(crate) mod wf2q;
 
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, Quantity, Section};
+use crate::forms::Word;
+use crate::keyed::{Keyed, WrittenKeys, sections};
 use crate::scalar::quantity;
+use crate::section::{Form, Key, Kind, Section, key};
+use crate::words::words;
 use crate::yaml::{Content, Entry, Node};
-use netloom_link::{ConfigError, QueueConfig};
+use netloom_link::{ConfigError, DEFAULT_LIMIT, DualPi2Config, PieConfig, QueueConfig, RedConfig};
+use netloom_units::Limit;
 
-pub(crate) const KEY: Key = Key::new(
-    "queue",
-    Kind::OneOf(&[
-        Kind::Quantity(Quantity::Limit),
-        Kind::Section(&fifo::SECTION),
-        Kind::Section(&red::SECTION),
-        Kind::Section(&pie::SECTION),
-        Kind::Section(&dual_pi2::SECTION),
-        Kind::Section(&codel::SECTION),
-        Kind::Section(&fq_codel::SECTION),
-        Kind::Section(&drr::SECTION),
-        Kind::Section(&wf2q::SECTION),
-        Kind::Section(&priority::SECTION),
-    ]),
-    "100 packets",
-    "How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`. \
-     Default: 1000 packets.",
+pub(crate) const KEY: Key = key!(
+    /// How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`. Default: 1000 packets.
+    queue = Kind::OneOf(&[Limit::KIND, Kind::Sections(KINDS)]), "100 packets"
 );
 
-/// What `kind` can be.
-const KINDS: &[(&str, &Section)] = &[
-    ("fifo", &fifo::SECTION),
-    ("red", &red::SECTION),
-    ("pie", &pie::SECTION),
-    ("dualpi2", &dual_pi2::SECTION),
-    ("codel", &codel::SECTION),
-    ("fq_codel", &fq_codel::SECTION),
-    ("drr", &drr::SECTION),
-    ("wf2q", &wf2q::SECTION),
-    ("priority", &priority::SECTION),
+/// All disciplines.
+const KINDS: &[&Section] = &[
+    &FIFO,
+    &RedConfig::SECTION,
+    &PieConfig::SECTION,
+    &DualPi2Config::SECTION,
+    &codel::CODEL,
+    &codel::FQ_CODEL,
+    &divided::DRR,
+    &divided::WF2Q,
+    &divided::PRIORITY,
 ];
+
+/// The packet that is dropped when a queue is full.
+#[derive(Clone, Copy, PartialEq)]
+enum Dropped {
+    Arriving,
+    Oldest,
+}
+
+words!(Dropped { "tail" = Self::Arriving, "head" = Self::Oldest });
+
+sections! {
+    /// First in, first out.
+    const FIFO = "queue_fifo" {
+        /// First in, first out. Default: fifo.
+        kind = Kind::Word(&["fifo"]), "fifo";
+        /// How much may wait: packets, bytes or a time. Default: 1000 packets.
+        limit: Limit, "64 kB";
+        /// Which packet is dropped when it is full: tail, the one that arrives; head, the one that waits longest. Default: tail.
+        drop: Word<Dropped>, "head";
+    }
+}
+
+/// Every form that first in, first out can take.
+pub(crate) const EXAMPLES: &[&str] =
+    &["50 ms", "{kind: fifo, limit: 64 kB}", "{limit: 7 packets}", "{kind: fifo, limit: 20 ms, drop: head}"];
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
     let Content::Map(entries) = &node.content else {
@@ -66,21 +76,28 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
 
 fn decode_kind(node: &Node, entries: &[Entry], errors: &mut Errors) -> Option<QueueConfig> {
     if !entries.iter().any(|entry| entry.name == "kind") {
-        let fields = Fields::open(node, &fifo::SECTION, errors)?;
-        return fifo::decode(&fields, errors);
+        return Some(fifo(&Fields::open(node, &FIFO, errors)?, errors));
     }
     let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     match kind {
-        "fifo" => fifo::decode(&fields, errors),
-        "red" => red::decode(&fields, errors),
-        "pie" => pie::decode(&fields, errors),
-        "dualpi2" => dual_pi2::decode(&fields, errors),
+        "fifo" => Some(fifo(&fields, errors)),
+        "red" => RedConfig::read_keys(&fields, errors).map(QueueConfig::Red),
+        "pie" => PieConfig::read_keys(&fields, errors).map(QueueConfig::Pie),
+        "dualpi2" => DualPi2Config::read_keys(&fields, errors).map(QueueConfig::DualPi2),
         "codel" => codel::decode(&fields, errors),
-        "fq_codel" => fq_codel::decode(&fields, errors),
-        "drr" => drr::decode(&fields, errors),
-        "wf2q" => wf2q::decode(&fields, errors),
-        "priority" => priority::decode(&fields, errors),
+        "fq_codel" => codel::decode_fq(&fields, errors),
+        "drr" => divided::decode_drr(&fields, errors),
+        "wf2q" => divided::decode(&fields, errors).map(QueueConfig::Wf2q),
+        "priority" => divided::decode_priority(&fields, errors),
         other => unreachable!("{other} is one of the kinds"),
+    }
+}
+
+fn fifo(fields: &Fields<'_>, errors: &mut Errors) -> QueueConfig {
+    let limit = fields.form::<Limit>("limit", errors).unwrap_or(DEFAULT_LIMIT);
+    match fields.form::<Word<Dropped>>("drop", errors) {
+        Some(Dropped::Oldest) => QueueConfig::DropHead(limit),
+        _ => QueueConfig::DropTail(limit),
     }
 }
 
@@ -92,15 +109,19 @@ fn place(node: &Node, entries: &[Entry], wrong: &ConfigError) -> Diagnostic {
 
 pub(crate) fn write(config: &QueueConfig) -> String {
     match config {
-        QueueConfig::DropTail(limit) => fifo::write(limit),
-        QueueConfig::DropHead(limit) => fifo::write_drop_head(limit),
-        QueueConfig::Red(config) => red::write(config),
-        QueueConfig::Pie(config) => pie::write(config),
-        QueueConfig::DualPi2(config) => dual_pi2::write(config),
+        QueueConfig::DropTail(limit) => limit.to_string(),
+        QueueConfig::DropHead(limit) => format!("{{kind: fifo, limit: {limit}, drop: head}}"),
+        QueueConfig::Red(config) => config.write_map(),
+        QueueConfig::Pie(config) => config.write_map(),
+        QueueConfig::DualPi2(config) => config.write_map(),
         QueueConfig::Codel(config) => codel::write(config),
-        QueueConfig::FqCodel(config) => fq_codel::write(config),
-        QueueConfig::Drr(config) => drr::write(config),
-        QueueConfig::Wf2q(division) => wf2q::write(division),
-        QueueConfig::Priority(classes) => priority::write(classes),
+        QueueConfig::FqCodel(config) => codel::write_fq(config),
+        QueueConfig::Drr(config) => {
+            format!("{{kind: drr, quantum: {}, {}}}", config.quantum, divided::write(&config.division))
+        }
+        QueueConfig::Wf2q(division) => format!("{{kind: wf2q, {}}}", divided::write(division)),
+        QueueConfig::Priority(classes) => {
+            format!("{{kind: priority, classes: {}}}", divided::write_classes(classes, false))
+        }
     }
 }

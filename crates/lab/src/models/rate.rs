@@ -2,77 +2,48 @@
 
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, Quantity, Section};
+use crate::keyed::{Keyed, sections};
+use crate::models::quoted;
 use crate::scalar;
+use crate::section::{Form, Key, Kind, Section, key};
 use crate::yaml::{Content, Node};
 use netloom_link::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
+use netloom_units::{Bytes, Rate};
 
-pub(crate) const KEY: Key = Key::new(
-    "rate",
-    Kind::OneOf(&[
-        Kind::Quantity(Quantity::Rate),
-        Kind::Word(&["unlimited"]),
-        Kind::Section(&TOKEN_BUCKET),
-        Kind::Section(&DELIVERY_TRACE),
-    ]),
-    "100 Mbit/s",
-    "How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or unlimited. \
-     Default: unlimited.",
+pub(crate) const KEY: Key = key!(
+    /// How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or unlimited. Default: unlimited.
+    rate = Kind::OneOf(&[Rate::KIND, Kind::Word(&["unlimited"]), Kind::Sections(KINDS)]), "100 Mbit/s"
 );
 
-/// A token bucket.
-const TOKEN_BUCKET: Section = Section {
-    name: "rate-token-bucket",
-    doc: "Bursts at once, and a rate over longer times.",
-    groups: &[&[
-        Key::new("kind", Kind::Word(&["token-bucket"]), "token-bucket", "A token bucket.").required(),
-        Key::new("rate", Kind::Quantity(Quantity::Rate), "50 Mbit/s", "How fast tokens flow into the bucket.")
-            .required(),
-        Key::new(
-            "burst",
-            Kind::Quantity(Quantity::Size),
-            "4542 B",
-            "The size of the bucket, at least the largest packet.",
-        )
-        .required(),
-        Key::new(
-            "peak",
-            Kind::Quantity(Quantity::Rate),
-            "100 Mbit/s",
-            "The rate of a burst, above the rate of tokens. Default: unlimited.",
-        ),
-        Key::new(
-            "peak_burst",
-            Kind::Quantity(Quantity::Size),
-            "1500 B",
-            "The size of the peak rate's bucket, at least the largest packet. Default: 1500 B.",
-        ),
-    ]],
-};
+const KINDS: &[&Section] = &[&TokenBucket::SECTION, &DeliveryTrace::SECTION];
 
-/// A trace of delivery opportunities.
-const DELIVERY_TRACE: Section = Section {
-    name: "rate-delivery-trace",
-    doc: "A number of bytes at each instant of a trace in the format of mahimahi.",
-    groups: &[&[
-        Key::new("kind", Kind::Word(&["delivery-trace"]), "delivery-trace", "A trace of delivery opportunities.")
-            .required(),
-        Key::new("file", Kind::Text("."), "traces/cellular.up", "The trace: one time in milliseconds per line.")
-            .required(),
-        Key::new(
-            "bytes",
-            Kind::Quantity(Quantity::Size),
-            "1504 B",
-            "How many bytes are sent at each opportunity. Default: 1504 B.",
-        ),
-        Key::new(
-            "header",
-            Kind::Quantity(Quantity::Size),
-            "4 B",
-            "What each packet is charged beside its bytes from the IP header on. Default: 4 B.",
-        ),
-    ]],
-};
+sections! {
+    /// Bursts at once, and a rate over longer times.
+    struct TokenBucket = "rate-token-bucket" {
+        /// A token bucket.
+        kind is "token-bucket";
+        /// How fast tokens flow into the bucket.
+        rate: Rate, required "50 Mbit/s";
+        /// The size of the bucket, at least the largest packet.
+        burst: Bytes, required "4542 B";
+        /// The rate of a burst, above the rate of tokens. Default: unlimited.
+        peak: Rate, "100 Mbit/s";
+        /// The size of the peak rate's bucket, at least the largest packet. Default: 1500 B.
+        peak_burst: Bytes, "1500 B";
+    }
+
+    /// A number of bytes at each instant of a trace in the format of mahimahi.
+    struct DeliveryTrace = "rate-delivery-trace" {
+        /// A trace of delivery opportunities.
+        kind is "delivery-trace";
+        /// The trace: one time in milliseconds per line.
+        file = Kind::Text("."), required "traces/cellular.up";
+        /// How many bytes are sent at each opportunity. Default: 1504 B.
+        bytes: Bytes, "1504 B";
+        /// What each packet is charged beside its bytes from the IP header on. Default: 4 B.
+        header: Bytes, "4 B";
+    }
+}
 
 /// Every form that it can take.
 pub(crate) const EXAMPLES: &[&str] = &[
@@ -89,8 +60,7 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<RateConfig> {
     if !matches!(node.content, Content::Map(_)) {
         return keep(scalar::rate(node), errors).map(RateConfig::from);
     }
-    let kinds = [("token-bucket", &TOKEN_BUCKET), ("delivery-trace", &DELIVERY_TRACE)];
-    let (kind, fields) = Fields::open_kind(node, &kinds, errors)?;
+    let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     let config = match kind {
         "token-bucket" => RateConfig::TokenBucket(token_bucket(&fields, errors)?),
         _ => RateConfig::DeliveryTrace(delivery_trace(&fields, errors)?),
@@ -100,20 +70,19 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<RateConfig> {
 }
 
 fn token_bucket(fields: &Fields<'_>, errors: &mut Errors) -> Option<TokenBucketConfig> {
-    let rate = fields.read("rate", scalar::quantity, errors);
-    let burst = fields.read("burst", scalar::quantity, errors);
-    let peak_rate = fields.read("peak", scalar::quantity, errors);
-    let peak_burst = fields.read("peak_burst", scalar::quantity, errors);
+    let keys = TokenBucket::read_keys(fields, errors);
     if let (Some(node), None) = (fields.get("peak_burst"), fields.get("peak")) {
         errors.push(node.error("without a peak rate a burst is sent at once: write a `peak`, too"));
     }
-    let peak = peak_rate.map(|peak| PeakConfig { rate: peak, burst: peak_burst.unwrap_or(PeakConfig::BURST) });
-    Some(TokenBucketConfig { rate: rate?, burst: burst?, peak })
+    let TokenBucket { rate, burst, peak, peak_burst } = keys?;
+    let peak = peak.map(|peak| PeakConfig { rate: peak, burst: peak_burst.unwrap_or(PeakConfig::BURST) });
+    Some(TokenBucketConfig { rate, burst, peak })
 }
 
 fn delivery_trace(fields: &Fields<'_>, errors: &mut Errors) -> Option<DeliveryTraceConfig> {
-    let bytes = fields.read("bytes", scalar::quantity, errors).unwrap_or(DeliveryTraceConfig::BYTES);
-    let header = fields.read("header", scalar::quantity, errors).unwrap_or(DeliveryTraceConfig::HEADER);
+    let DeliveryTrace { bytes, header } = DeliveryTrace::read_keys(fields, errors)?;
+    let bytes = bytes.unwrap_or(DeliveryTraceConfig::BYTES);
+    let header = header.unwrap_or(DeliveryTraceConfig::HEADER);
     let node = fields.get("file")?;
     let text = keep(errors.read_text(node), errors)?;
     let file = node.text()?;
@@ -143,9 +112,4 @@ pub(crate) fn write(config: &RateConfig) -> String {
             text + "}"
         }
     }
-}
-
-/// A text as YAML has it in double quotes.
-pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

@@ -3,39 +3,29 @@
 use super::chance;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, Quantity, SHARE_OR_ZERO, Section};
+use crate::forms::{AboveZero, OrZero, Whole};
+use crate::keyed::{Keyed, WrittenKeys, sections};
 use crate::scalar;
+use crate::section::{Form, Key, Kind, key};
 use crate::yaml::{Content, Node};
 use netloom_link::{ChanceConfig, ReorderConfig};
+use netloom_units::{Duration, Probability};
 
-pub(crate) const KEY: Key = Key::new(
-    "reorder",
-    Kind::OneOf(&[SHARE_OR_ZERO, Kind::Section(&REORDER)]),
-    "1 %",
-    "The probability with which a packet travels for a shorter time and overtakes others, alone or with more. Default: 0.",
+pub(crate) const KEY: Key = key!(
+    /// The probability with which a packet travels for a shorter time and overtakes others, alone or with more. Default: 0.
+    reorder = Kind::OneOf(&[OrZero::<Probability>::KIND, Reorder::KIND]), "1 %"
 );
 
-const REORDER: Section = Section {
-    name: "reorder",
-    doc: "Which packets overtake others.",
-    groups: &[
-        chance::KEYS,
-        &[
-            Key::new(
-                "by",
-                Kind::Quantity(Quantity::Duration),
-                "5 ms",
-                "How much shorter the delay of such a packet is. Default: it has no delay.",
-            ),
-            Key::new(
-                "gap",
-                Kind::Integer { least: 1, most: u32::MAX as u64 },
-                "5",
-                "The least distance between packets that overtake, in packets. Default: 1.",
-            ),
-        ],
-    ],
-};
+sections! {
+    /// Which packets overtake others.
+    struct Reorder = "reorder" {
+        ..ChanceConfig::SECTION;
+        /// How much shorter the delay of such a packet is. Default: it has no delay.
+        by: AboveZero<Duration>, "5 ms";
+        /// The least distance between packets that overtake, in packets. Default: 1.
+        gap: Whole<u32, 1, { u32::MAX as u64 }>, "5";
+    }
+}
 
 /// Every form that it can take.
 pub(crate) const EXAMPLES: &[&str] = &[
@@ -51,12 +41,10 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<ReorderConfig> 
         let chance = ChanceConfig::from(keep(scalar::probability_or_zero(node), errors)?);
         return Some(ReorderConfig { chance, ..ReorderConfig::default() });
     }
-    let fields = Fields::open(node, &REORDER, errors)?;
-    let chance = chance::read(&fields, errors);
-    let by = fields.read("by", scalar::positive_duration, errors);
-    let gap = fields.read("gap", |gap| scalar::integer(gap, 1, u32::MAX.into()), errors);
-    let gap = gap.map_or(1, |gap| u32::try_from(gap).expect("it was just compared with the largest u32"));
-    let config = ReorderConfig { chance: chance?, by, gap };
+    let fields = Fields::open(node, &Reorder::SECTION, errors)?;
+    let chance = ChanceConfig::read_keys(&fields, errors);
+    let Reorder { by, gap } = Reorder::read_keys(&fields, errors)?;
+    let config = ReorderConfig { chance: chance?, by, gap: gap.unwrap_or(1) };
     keep(config.check().map(|()| config).map_err(|error| chance::refused(node, &fields, error)), errors)
 }
 
@@ -65,5 +53,5 @@ pub(crate) fn write(config: &ReorderConfig) -> String {
         return chance::write(&config.chance);
     }
     let by = config.by.map_or_else(String::new, |by| format!(", by: {by}"));
-    format!("{{{}{by}, gap: {}}}", chance::write_keys(&config.chance), config.gap)
+    format!("{{{}{by}, gap: {}}}", config.chance.write_keys(), config.gap)
 }

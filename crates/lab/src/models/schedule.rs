@@ -1,60 +1,58 @@
 //! `schedule`: changes of a pipe at known times.
 
-use super::rate::quoted;
+use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, SHARE_OR_ZERO, Section};
+use crate::forms::{Maybe, OrZero, Word, forms};
+use crate::keyed::{Keyed, WrittenKeys, sections};
+use crate::models::quoted;
 use crate::scalar;
+use crate::section::{Form, Key, Kind, Written, key};
+use crate::words::words;
 use crate::yaml::{Content, Node};
 use netloom_link::{Interpolation, ScheduleConfig, Step, Timetable};
+use netloom_units::{Duration, Limit, Probability, Rate};
 
-pub(crate) const KEY: Key = Key::new(
-    "schedule",
-    Kind::OneOf(&[Kind::Word(&["none"]), Kind::Section(&SCHEDULE)]),
-    "{steps: [{at: 1 s, rate: 5 Mbit/s}, {at: 2 s, rate: 1 Mbit/s}], repeat: true}",
-    "Changes at known times: steps, here or in a CSV file. Default: none.",
+pub(crate) const KEY: Key = key!(
+    /// Changes at known times: steps, here or in a CSV file. Default: none.
+    schedule = Kind::OneOf(&[Kind::Word(&["none"]), Schedule::KIND]),
+        "{steps: [{at: 1 s, rate: 5 Mbit/s}, {at: 2 s, rate: 1 Mbit/s}], repeat: true}"
 );
 
-/// A schedule.
-const SCHEDULE: Section = Section {
-    name: "schedule",
-    doc: "Changes at known times, counted from the beginning of the run or from the change that brings the schedule.",
-    groups: &[&[
-        Key::new(
-            "steps",
-            Kind::List { items: &Kind::Section(&STEP), least: 1, most: None },
-            "[{at: 1 s, rate: 5 Mbit/s}, {at: 2 s, rate: 1 Mbit/s, delay: 50 ms}]",
-            "The steps, in order of time.",
-        ),
-        Key::new("file", Kind::Text("."), "traces/train.csv", "A CSV file with the steps, instead of `steps`."),
-        Key::new(
-            "interpolation",
-            Kind::Word(&["step", "linear"]),
-            "linear",
-            "step: each step holds until the next; linear: rate, delay and loss go straight to their next value. \
-             Default: step.",
-        ),
-        Key::new(
-            "repeat",
-            Kind::Flag,
-            "true",
-            "Whether the schedule begins again at the time of its last step. Default: false.",
-        ),
-    ]],
-};
+words!(Interpolation { "step" = Self::Step, "linear" = Self::Linear });
 
-/// A step of a schedule.
-const STEP: Section = Section {
-    name: "step",
-    doc: "What changes at an instant; what is not named stays as it is.",
-    groups: &[&[
-        Key::new("at", DURATION_OR_ZERO, "1 s", "When, since the schedule began.").required(),
-        Key::new("rate", Kind::Quantity(Quantity::Rate), "5 Mbit/s", "The rate."),
-        Key::new("delay", DURATION_OR_ZERO, "50 ms", "The propagation delay."),
-        Key::new("loss", SHARE_OR_ZERO, "1 %", "The probability with which each packet is lost."),
-        Key::new("queue", Kind::Quantity(Quantity::Limit), "100 packets", "The limit of the queue."),
-    ]],
-};
+forms! {
+    /// The rate of a step, which is not unlimited.
+    struct StepRate = Rate, Rate::KIND, step_rate;
+}
+
+sections! {
+    /// Changes at known times, counted from the beginning of the run or from the change that brings the schedule.
+    struct Schedule = "schedule" {
+        /// The steps, in order of time.
+        steps = Kind::list(&Step::KIND, 1), "[{at: 1 s, rate: 5 Mbit/s}, {at: 2 s, rate: 1 Mbit/s, delay: 50 ms}]";
+        /// A CSV file with the steps, instead of `steps`.
+        file = Kind::Text("."), "traces/train.csv";
+        /// step: each step holds until the next; linear: rate, delay and loss go straight to their next value. Default: step.
+        interpolation: Word<Interpolation>, "linear";
+        /// Whether the schedule begins again at the time of its last step. Default: false.
+        repeat: bool, "true";
+    }
+
+    /// What changes at an instant; what is not named stays as it is.
+    for Step = "step" {
+        /// When, since the schedule began.
+        at: OrZero<Duration>, required "1 s";
+        /// The rate.
+        rate: Maybe<StepRate>, "5 Mbit/s" else None;
+        /// The propagation delay.
+        delay: Maybe<OrZero<Duration>>, "50 ms" else None;
+        /// The probability with which each packet is lost.
+        loss: Maybe<OrZero<Probability>>, "1 %" else None;
+        /// The limit of the queue.
+        queue: Maybe<Limit>, "100 packets" else None;
+    }
+}
 
 /// Every form that it can take.
 pub(crate) const EXAMPLES: &[&str] = &[
@@ -68,10 +66,9 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<ScheduleConfig>
     if !matches!(node.content, Content::Map(_)) {
         return keep(scalar::word(node, &[("none", ScheduleConfig::None)]), errors);
     }
-    let fields = Fields::open(node, &SCHEDULE, errors)?;
-    let words = [("step", Interpolation::Step), ("linear", Interpolation::Linear)];
-    let interpolation = fields.read("interpolation", |value| scalar::word(value, &words), errors).unwrap_or_default();
-    let repeat = fields.read("repeat", scalar::flag, errors).unwrap_or(false);
+    let fields = Fields::open(node, &Schedule::SECTION, errors)?;
+    let Schedule { interpolation, repeat } = Schedule::read_keys(&fields, errors)?;
+    let (interpolation, repeat) = (interpolation.unwrap_or_default(), repeat.unwrap_or_default());
     match (fields.get("steps"), fields.get("file")) {
         (Some(list), None) => {
             let table = Timetable::new(steps(list, errors)?, interpolation, repeat);
@@ -99,31 +96,19 @@ fn steps(node: &Node, errors: &mut Errors) -> Option<Vec<Step>> {
         return None;
     };
     let before = errors.len();
-    let steps = items.iter().filter_map(|item| step(item, errors)).collect();
+    let steps = items.iter().filter_map(|item| Step::open(item, errors)).collect();
     (errors.len() == before).then_some(steps)
 }
 
-fn step(node: &Node, errors: &mut Errors) -> Option<Step> {
-    let fields = Fields::open(node, &STEP, errors)?;
-    let rate = fields.get("rate").and_then(|value| match keep(scalar::rate(value), errors)? {
-        Some(rate) => Some(rate),
-        None => {
-            errors.push(value.error("a schedule tells how fast it sends: write a rate, not unlimited"));
-            None
-        }
-    });
-    let delay = fields.read("delay", scalar::duration_or_zero, errors);
-    let loss = fields.read("loss", scalar::probability_or_zero, errors);
-    let queue = fields.read("queue", scalar::quantity, errors);
-    let at = fields.read("at", scalar::duration_or_zero, errors)?;
-    Some(Step { at, rate, delay, loss, queue })
+fn step_rate(node: &Node) -> Result<Rate, Diagnostic> {
+    scalar::rate(node)?.ok_or_else(|| node.error("a schedule tells how fast it sends: write a rate, not unlimited"))
 }
 
 pub(crate) fn write(config: &ScheduleConfig) -> String {
     let ScheduleConfig::Table(table) = config else { return "none".into() };
     let mut text = match &table.file {
         Some(file) => format!("{{file: {}", quoted(file)),
-        None => format!("{{steps: [{}]", table.steps().iter().map(written).collect::<Vec<_>>().join(", ")),
+        None => format!("{{steps: [{}]", table.steps().iter().map(Step::write_map).collect::<Vec<_>>().join(", ")),
     };
     if table.interpolation == Interpolation::Linear {
         text += ", interpolation: linear";
@@ -134,16 +119,8 @@ pub(crate) fn write(config: &ScheduleConfig) -> String {
     text + "}"
 }
 
-fn written(step: &Step) -> String {
-    let mut text = format!("{{at: {}", step.at);
-    let mut add = |key: &str, value: Option<String>| {
-        if let Some(value) = value {
-            text += &format!(", {key}: {value}");
-        }
-    };
-    add("rate", step.rate.map(|rate| rate.to_string()));
-    add("delay", step.delay.map(|delay| delay.to_string()));
-    add("loss", step.loss.map(|loss| loss.to_string()));
-    add("queue", step.queue.map(|queue| queue.to_string()));
-    text + "}"
+impl Written for StepRate {
+    fn write(rate: &Rate) -> String {
+        rate.to_string()
+    }
 }

@@ -3,59 +3,59 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{DURATION_OR_ZERO, Key, Kind, Quantity, Section};
-use crate::scalar::{duration, duration_or_zero, word};
+use crate::forms::{OrZero, Word};
+use crate::keyed::{Keyed, sections};
+use crate::scalar::{duration, duration_or_zero};
+use crate::section::{Form, Key, Kind, key};
+use crate::words::Words;
+use crate::words::words;
 use crate::yaml::{Content, Node};
 use netloom_link::{FlapConfig, FlapTime, OnTheWire, StateConfig};
+use netloom_units::Duration;
 
-pub(crate) const KEY: Key = Key::new(
-    "state",
-    Kind::OneOf(&[Kind::Word(&["none"]), Kind::Section(&STATE)]),
-    "{on_cut: lost, flap: {up: 10 s, down: 500 ms}}",
-    "Flapping, and what a cut does to packets on the wire. Default: none.",
+pub(crate) const KEY: Key = key!(
+    /// Flapping, and what a cut does to packets on the wire. Default: none.
+    state = Kind::OneOf(&[Kind::Word(&["none"]), State::KIND]), "{on_cut: lost, flap: {up: 10 s, down: 500 ms}}"
 );
 
-const STATE: Section = Section {
-    name: "state",
-    doc: "The flapping of a direction, and what a cut does.",
-    groups: &[&[
-        Key::new(
-            "on_cut",
-            Kind::Word(&["delivered", "lost"]),
-            "lost",
-            "What happens to packets that have left the transmitter when the link is cut. Default: delivered.",
-        ),
-        Key::new(
-            "flap",
-            Kind::Section(&FLAP),
-            "{up: 10 s, down: 500 ms, start: 2 s}",
-            "It goes down and up again and again. Default: never.",
-        ),
-    ]],
-};
+words!(OnTheWire { "delivered" = Self::Delivered, "lost" = Self::Lost });
 
-const TIME: Kind = Kind::OneOf(&[Kind::Quantity(Quantity::Duration), Kind::Section(&MEAN)]);
+sections! {
+    /// The flapping of a direction, and what a cut does.
+    struct State = "state" {
+        /// What happens to packets that have left the transmitter when the link is cut. Default: delivered.
+        on_cut: Word<OnTheWire>, "lost";
+        /// It goes down and up again and again. Default: never.
+        flap = Kind::Section(&Flap::SECTION), "{up: 10 s, down: 500 ms, start: 2 s}";
+    }
 
-const FLAP: Section = Section {
-    name: "flap",
-    doc: "How long a link is up and down in turn.",
-    groups: &[&[
-        Key::new("up", TIME, "10 s", "How long it is up, at least 1 ms; {mean: 10 s} for random times.").required(),
-        Key::new("down", TIME, "{mean: 500 ms}", "How long it is down, in the same notation.").required(),
-        Key::new(
-            "start",
-            DURATION_OR_ZERO,
-            "2 s",
-            "When it goes down first, after time zero or the change. Default: after the first time up.",
-        ),
-    ]],
-};
+    /// How long a link is up and down in turn.
+    struct Flap = "flap" {
+        /// How long it is up, at least 1 ms; {mean: 10 s} for random times.
+        up: FlapTime, required "10 s";
+        /// How long it is down, in the same notation.
+        down: FlapTime, required "{mean: 500 ms}";
+        /// When it goes down first, after time zero or the change. Default: after the first time up.
+        start: OrZero<Duration>, "2 s";
+    }
 
-const MEAN: Section = Section {
-    name: "flap_time",
-    doc: "Exponentially distributed times.",
-    groups: &[&[Key::new("mean", Kind::Quantity(Quantity::Duration), "10 s", "Their mean, at least 1 ms.").required()]],
-};
+    /// Exponentially distributed times.
+    const MEAN = "flap_time" {
+        /// Their mean, at least 1 ms.
+        mean: Duration, required "10 s";
+    }
+}
+
+impl Form for FlapTime {
+    type Value = Self;
+    const KIND: Kind = Kind::OneOf(&[Duration::KIND, Kind::Section(&MEAN)]);
+    fn read(node: &Node, errors: &mut Errors) -> Option<Self> {
+        if !matches!(node.content, Content::Map(_)) {
+            return keep(span(node).map(FlapTime::Constant), errors);
+        }
+        Fields::open(node, &MEAN, errors)?.read("mean", span, errors).map(FlapTime::Exponential)
+    }
+}
 
 /// Every form that it can take.
 pub(crate) const EXAMPLES: &[&str] = &[
@@ -71,14 +71,12 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<StateConfig> {
     if !matches!(node.content, Content::Map(_)) {
         return keep(no_state(node), errors);
     }
-    let fields = Fields::open(node, &STATE, errors)?;
-    let words = [("delivered", OnTheWire::Delivered), ("lost", OnTheWire::Lost)];
-    let on_the_wire = fields.read("on_cut", |value| word(value, &words), errors).unwrap_or_default();
+    let fields = Fields::open(node, &State::SECTION, errors)?;
+    let on_the_wire = State::read_keys(&fields, errors)?.on_cut.unwrap_or_default();
     let Some(flap) = fields.get("flap") else { return Some(StateConfig { on_the_wire, flap: None }) };
-    let inner = Fields::open(flap, &FLAP, errors)?;
-    let (up, down) = (time("up", &inner, errors), time("down", &inner, errors));
-    let start = inner.read("start", duration_or_zero, errors);
-    let config = StateConfig { on_the_wire, flap: Some(FlapConfig { up: up?, down: down?, start }) };
+    let inner = Fields::open(flap, &Flap::SECTION, errors)?;
+    let Flap { up, down, start } = Flap::read_keys(&inner, errors)?;
+    let config = StateConfig { on_the_wire, flap: Some(FlapConfig { up, down, start }) };
     let checked = config.check().map(|()| config);
     keep(checked.map_err(|wrong| inner.get(wrong.key).unwrap_or(flap).error(wrong.message)), errors)
 }
@@ -94,24 +92,13 @@ fn no_state(node: &Node) -> Result<StateConfig, Diagnostic> {
     }
 }
 
-fn time(key: &str, fields: &Fields<'_>, errors: &mut Errors) -> Option<FlapTime> {
-    let node = fields.get(key)?;
-    if !matches!(node.content, Content::Map(_)) {
-        return keep(span(node).map(FlapTime::Constant), errors);
-    }
-    Fields::open(node, &MEAN, errors)?.read("mean", span, errors).map(FlapTime::Exponential)
-}
-
 /// A bare zero is as wrong as `0 s`, and is told the same.
-fn span(node: &Node) -> Result<netloom_units::Duration, Diagnostic> {
+fn span(node: &Node) -> Result<Duration, Diagnostic> {
     if node.plain() == Some("0") { duration_or_zero(node) } else { duration(node) }
 }
 
 pub(crate) fn write(config: &StateConfig) -> String {
-    let on_cut = match config.on_the_wire {
-        OnTheWire::Delivered => "delivered",
-        OnTheWire::Lost => "lost",
-    };
+    let on_cut = config.on_the_wire.word();
     let Some(FlapConfig { up, down, start }) = &config.flap else {
         return if *config == StateConfig::default() { "none".into() } else { format!("{{on_cut: {on_cut}}}") };
     };

@@ -1,5 +1,6 @@
 //! How time passes, and on whose network stack.
 
+use crate::words::words;
 use netloom_units::Dilation;
 use std::fmt;
 
@@ -50,33 +51,26 @@ impl fmt::Display for Clock {
     }
 }
 
-/// The network stack that a node has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stack {
-    /// The stack of this machine's kernel, in namespaces; in real time only.
-    #[default]
-    Namespace,
-    /// The stack of a Linux kernel of its own, which runs as a process.
-    Kernel,
-    /// The stack of the system in a virtual machine; in real and dilated time.
-    Vm,
-    /// No stack but what the packet engine has of one: that of a transit router, a switch or a hub.
-    Engine,
+words! {
+    /// The network stack that a node has.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Stack {
+        /// The stack of this machine's kernel, in namespaces; in real time only.
+        #[default]
+        Namespace = "namespace",
+        /// The stack of a Linux kernel of its own, which runs as a process.
+        Kernel = "kernel",
+    } {
+        /// The stack of the system in a virtual machine; in real and dilated time.
+        Vm = "vm",
+        /// No stack but what the packet engine has of one: that of a transit router, a switch or a hub.
+        Engine = "engine",
+    }
 }
 
 impl Stack {
     /// Whether the stack is that of a kernel of the node's own.
     pub fn is_own(self) -> bool {
         matches!(self, Self::Kernel | Self::Vm)
-    }
-
-    /// Returns the name in the lab file; a virtual machine says `vm` instead.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Namespace => "namespace",
-            Self::Kernel => "kernel",
-            Self::Vm => "vm",
-            Self::Engine => "engine",
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! The container that a node is.
 
+use crate::words::words;
 use std::fmt;
 
 /// A container that runs already, of an engine that is not ours.
@@ -13,26 +14,20 @@ pub struct ContainerPlan {
     pub engine: Option<ContainerEngine>,
 }
 
-/// A container engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ContainerEngine {
-    /// Docker.
-    Docker,
-    /// podman.
-    Podman,
+words! {
+    /// A container engine.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ContainerEngine {
+        /// Docker.
+        Docker = "docker",
+        /// podman.
+        Podman = "podman",
+    }
 }
 
 impl ContainerEngine {
     /// All engines, in the order in which they are asked.
     pub const ALL: [Self; 2] = [Self::Docker, Self::Podman];
-
-    /// Returns the name of the engine in lab files, which is that of its program.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Docker => "docker",
-            Self::Podman => "podman",
-        }
-    }
 }
 
 impl fmt::Display for ContainerPlan {

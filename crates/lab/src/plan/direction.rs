@@ -1,16 +1,20 @@
 //! The directions of a link, and the one of a shared medium.
 
+use crate::words::words;
 use std::fmt;
 
-/// A direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// From the first end to the second.
-    Forward,
-    /// From the second end to the first.
-    Backward,
-    /// From every end to all others: the only direction of a shared medium.
-    Shared,
+words! {
+    /// A direction of a link.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Direction {
+        /// From the first end to the second.
+        Forward = "forward",
+        /// From the second end to the first.
+        Backward = "backward",
+    } {
+        /// From every end to all others: the only direction of a shared medium.
+        Shared = "shared",
+    }
 }
 
 impl Direction {
@@ -20,15 +24,6 @@ impl Direction {
     /// Those of a link, forward first, as its pipes are numbered; or that of a shared medium.
     pub(crate) fn all(is_shared: bool) -> &'static [Self] {
         if is_shared { &[Self::Shared] } else { &[Self::Forward, Self::Backward] }
-    }
-
-    /// Returns the name of the direction in tables and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::Backward => "backward",
-            Self::Shared => "shared",
-        }
     }
 
     /// Returns the place of the direction's pipe in [`LinkPlan::pipes`](super::LinkPlan::pipes), and of the end where it begins: 0 for forward and

@@ -1,5 +1,7 @@
 //! An interface of this machine, as a plan has it.
 
+use crate::words::words;
+
 /// The wire of an interface of this machine, which ends in the lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalPlan {
@@ -18,22 +20,14 @@ pub struct ExternalPlan {
     pub force: bool,
 }
 
-/// The use of an interface by this machine while the lab is up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ExternalMode {
-    /// The machine goes on using the interface.
-    #[default]
-    Share,
-    /// The lab alone has the interface; it comes back as it was.
-    Pass,
-}
-
-impl ExternalMode {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Share => "share",
-            Self::Pass => "pass",
-        }
+words! {
+    /// The use of an interface by this machine while the lab is up.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ExternalMode {
+        /// The machine goes on using the interface.
+        #[default]
+        Share = "share",
+        /// The lab alone has the interface; it comes back as it was.
+        Pass = "pass",
     }
 }

@@ -1,48 +1,37 @@
 //! What nodes are.
 
-/// The kind of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NodeKind {
-    /// Runs programs and forwards nothing.
-    #[default]
-    Host,
-    /// Runs programs and forwards packets of both families.
-    Router,
-    /// Forwards packets of both families inside the packet engine, and runs nothing.
-    Transit,
-    /// Forwards frames by Ethernet addresses inside the packet engine, and has no addresses of its own.
-    Switch,
-    /// Repeats frames at all other ports inside the packet engine, and has no addresses of its own.
-    Hub,
-    /// Runs Open vSwitch, which forwards frames as its controller says; its ports have no addresses.
-    OpenFlow,
-    /// The wire of an interface of this machine.
-    External,
-    /// A router that is the way out into the network of this machine.
-    Internet,
-    /// A tunnel to a lab of another machine.
-    Tunnel,
-    /// The outside of the lab; no lab file says it.
-    Outside,
+use crate::words::words;
+
+words! {
+    /// The kind of a node.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum NodeKind {
+        /// Runs programs and forwards nothing.
+        #[default]
+        Host = "host",
+        /// Runs programs and forwards packets of both families.
+        Router = "router",
+        /// Forwards packets of both families inside the packet engine, and runs nothing.
+        Transit = "transit",
+        /// Forwards frames by Ethernet addresses inside the packet engine, and has no addresses of its own.
+        Switch = "switch",
+        /// Repeats frames at all other ports inside the packet engine, and has no addresses of its own.
+        Hub = "hub",
+        /// Runs Open vSwitch, which forwards frames as its controller says; its ports have no addresses.
+        OpenFlow = "openflow",
+        /// The wire of an interface of this machine.
+        External = "external",
+        /// A router that is the way out into the network of this machine.
+        Internet = "internet",
+        /// A tunnel to a lab of another machine.
+        Tunnel = "tunnel",
+    } {
+        /// The outside of the lab; no lab file says it.
+        Outside = "outside",
+    }
 }
 
 impl NodeKind {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Router => "router",
-            Self::Transit => "transit",
-            Self::Switch => "switch",
-            Self::Hub => "hub",
-            Self::OpenFlow => "openflow",
-            Self::External => "external",
-            Self::Internet => "internet",
-            Self::Tunnel => "tunnel",
-            Self::Outside => "outside",
-        }
-    }
-
     /// Returns the name of the kind in messages.
     pub fn title(self) -> &'static str {
         match self {

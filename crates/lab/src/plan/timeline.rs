@@ -1,6 +1,7 @@
 //! What happens while a lab runs.
 
 use super::{Direction, Plan};
+use crate::words::words;
 use ipnet::IpNet;
 use netloom_link::PipeChange;
 use netloom_units::Duration;
@@ -61,28 +62,18 @@ pub enum Action {
     },
 }
 
-/// A way in which running programs are ended or held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disturbance {
-    /// The programs get SIGKILL.
-    Kill,
-    /// The programs are held by SIGSTOP.
-    Pause,
-    /// The programs are asked to end, and start again.
-    Restart,
-    /// The programs are asked to end, and so is all that their node does.
-    Stop,
-}
-
-impl Disturbance {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kill => "kill",
-            Self::Pause => "pause",
-            Self::Restart => "restart",
-            Self::Stop => "stop",
-        }
+words! {
+    /// A way in which running programs are ended or held.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Disturbance {
+        /// The programs get SIGKILL.
+        Kill = "kill",
+        /// The programs are held by SIGSTOP.
+        Pause = "pause",
+        /// The programs are asked to end, and start again.
+        Restart = "restart",
+        /// The programs are asked to end, and so is all that their node does.
+        Stop = "stop",
     }
 }
 
@@ -153,40 +144,26 @@ pub struct RunCommand {
     pub key: Option<NodeKey>,
 }
 
-/// A key of nodes from which commands follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeKey {
-    /// Routing daemons.
-    Daemons,
-    /// The rules of a firewall.
-    Firewall,
-    /// Address translation.
-    Nat,
-    /// A DHCP server.
-    Dhcp,
-    /// A name server.
-    Dns,
-    /// The source of addresses: a DHCP client.
-    Addresses,
-    /// The kind of the node, as of OpenFlow switches.
-    Kind,
-    /// The program of a container image.
-    Image,
-}
-
-impl NodeKey {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Daemons => "daemons",
-            Self::Firewall => "firewall",
-            Self::Nat => "nat",
-            Self::Dhcp => "dhcp",
-            Self::Dns => "dns",
-            Self::Addresses => "addresses",
-            Self::Kind => "kind",
-            Self::Image => "image",
-        }
+words! {
+    /// A key of nodes from which commands follow.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum NodeKey {
+        /// Routing daemons.
+        Daemons = "daemons",
+        /// The rules of a firewall.
+        Firewall = "firewall",
+        /// Address translation.
+        Nat = "nat",
+        /// A DHCP server.
+        Dhcp = "dhcp",
+        /// A name server.
+        Dns = "dns",
+        /// The source of addresses: a DHCP client.
+        Addresses = "addresses",
+        /// The kind of the node, as of OpenFlow switches.
+        Kind = "kind",
+        /// The program of a container image.
+        Image = "image",
     }
 }
 

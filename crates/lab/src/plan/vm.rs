@@ -1,3 +1,4 @@
+use crate::words::words;
 use netloom_units::{Bytes, Duration};
 use std::fmt;
 use std::path::PathBuf;
@@ -46,43 +47,27 @@ pub enum VmBegin {
     },
 }
 
-/// The firmware of a virtual machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VmFirmware {
-    /// The BIOS of a PC.
-    #[default]
-    Bios,
-    /// UEFI.
-    Uefi,
-}
-
-impl VmFirmware {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bios => "bios",
-            Self::Uefi => "uefi",
-        }
+words! {
+    /// The firmware of a virtual machine.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum VmFirmware {
+        /// The BIOS of a PC.
+        #[default]
+        Bios = "bios",
+        /// UEFI.
+        Uefi = "uefi",
     }
 }
 
-/// How commands get into a system that boots by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VmAccess {
-    /// Commands get in by netloom's agent, which cloud-init or QEMU's guest agent starts.
-    #[default]
-    Agent,
-    /// No commands get in: the machine has interfaces and a console.
-    None,
-}
-
-impl VmAccess {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::None => "none",
-        }
+words! {
+    /// How commands get into a system that boots by itself.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum VmAccess {
+        /// Commands get in by netloom's agent, which cloud-init or QEMU's guest agent starts.
+        #[default]
+        Agent = "agent",
+        /// No commands get in: the machine has interfaces and a console.
+        None = "none",
     }
 }
 
@@ -100,23 +85,15 @@ impl VmPlan {
     pub const BOOT_WITHIN: Duration = Duration::from_secs(120);
 }
 
-/// A format of disks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DiskFormat {
-    /// The format of QEMU.
-    #[default]
-    Qcow2,
-    /// The bytes of the disk as they are.
-    Raw,
-}
-
-impl DiskFormat {
-    /// Returns the name in the lab file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Qcow2 => "qcow2",
-            Self::Raw => "raw",
-        }
+words! {
+    /// A format of disks.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum DiskFormat {
+        /// The format of QEMU.
+        #[default]
+        Qcow2 = "qcow2",
+        /// The bytes of the disk as they are.
+        Raw = "raw",
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn resolve(
         };
         let at = spec.at.as_ref().map(|at| CapturePoint::of(&at.value, &ends).map_err(|wrong| at.error(wrong)));
         let at = at.and_then(|point| point.map_err(|error| errors.push(error)).ok());
-        let CaptureSpec { direction, snaplen, filter, expression, ring, .. } = spec;
+        let CaptureSpec { direction, snaplen, r#match: filter, filter: expression, ring, .. } = spec;
         captures.push(CapturePlan { link, node, direction, at, snaplen, filter, expression, ring, file });
     }
     captures

@@ -1,11 +1,8 @@
 use super::*;
-use crate::keys::{
-    ADDRESSING, BOUNDS, CLOCK, CONVERGED, CPU, DAEMON_FILE, DHCP, DIRECTION, DOWN, DRAWN, END, FILE, FLAP_ENTRY,
-    FORWARD, HEAL, IPTABLES, KILL, LINK, LOG, MEASURE, MOVE, MULTICAST, NAT, NODE, NODE_MEASURE, PARTITION, PAUSE,
-    QUERIER, RAMP, RAMP_ENTRY, READY, REBOOT, RESTART, RULE, RUN, SET, SETUP, SNOOPING, START_ENTRY, STOP_ENTRY, STP,
-    TREATMENT, UP, VLANS,
-};
-use crate::models::{self, CHANGE};
+use crate::keyed::{Keyed, WrittenKeys};
+use crate::models;
+use crate::section::{Key, Section};
+use std::collections::BTreeMap;
 
 fn validator() -> jsonschema::Validator {
     jsonschema::draft202012::new(&schema()).expect("the schema is one")
@@ -242,66 +239,36 @@ fn switch(key: &str, pair: &str) -> String {
     format!("nodes: {{s1: {{kind: {kind}, {pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, s1]}}}}\n")
 }
 
+/// The sections whose examples are tried: all but those of models, which have examples of their own, and of generated networks.
+const EXAMPLES: &str = "lab node link direction pipe match end vlans stp snooping querier bounds multicast rule capture journal addresses \
+                        clock cpu file configuration convergence iptables measure node_measure nat forward dhcp setup drawn run ramp_entry \
+                        ramp log set change down up partition heal move ready kill pause restart reboot stop_entry start_entry flap_entry";
+
+/// The section and all that its keys refer to, by name.
+fn gather(section: &'static Section, found: &mut BTreeMap<&'static str, &'static Section>) {
+    if found.insert(section.name, section).is_none() {
+        section.keys().for_each(|key| of_kind(&key.kind, found));
+    }
+}
+
+fn of_kind(kind: &'static Kind, found: &mut BTreeMap<&'static str, &'static Section>) {
+    match kind {
+        Kind::Section(inner) | Kind::Optional(inner) => gather(inner, found),
+        Kind::Sections(all) => all.iter().for_each(|inner| gather(inner, found)),
+        Kind::Map { values: inner, .. } | Kind::List { items: inner, .. } => of_kind(inner, found),
+        Kind::OneOf(kinds) => kinds.iter().for_each(|inner| of_kind(inner, found)),
+        _ => {}
+    }
+}
+
 /// What the tables show as an example is accepted by both that are made of them.
 #[test]
 fn every_example_is_decoded_and_valid() {
     let validator = validator();
-    let network = [
-        &TOP,
-        &NODE,
-        &LINK,
-        &DIRECTION,
-        &TREATMENT,
-        &models::filter::SECTION,
-        &END,
-        &VLANS,
-        &STP,
-        &SNOOPING,
-        &QUERIER,
-        &BOUNDS,
-        &MULTICAST,
-        &RULE,
-        &crate::capture::SECTION,
-        &crate::journal::SECTION,
-    ];
-    let machine = [
-        &ADDRESSING,
-        &CLOCK,
-        &CPU,
-        &FILE,
-        &DAEMON_FILE,
-        &CONVERGED,
-        &IPTABLES,
-        &MEASURE,
-        &NODE_MEASURE,
-        &NAT,
-        &FORWARD,
-        &DHCP,
-    ];
-    let timeline = [
-        &SETUP,
-        &DRAWN,
-        &RUN,
-        &RAMP_ENTRY,
-        &RAMP,
-        &LOG,
-        &SET,
-        &CHANGE,
-        &DOWN,
-        &UP,
-        &PARTITION,
-        &HEAL,
-        &MOVE,
-        &READY,
-        &KILL,
-        &PAUSE,
-        &RESTART,
-        &REBOOT,
-        &STOP_ENTRY,
-        &START_ENTRY,
-        &FLAP_ENTRY,
-    ];
-    for section in network.into_iter().chain(machine).chain(timeline) {
+    let mut sections = BTreeMap::new();
+    gather(&TOP, &mut sections);
+    for name in EXAMPLES.split_whitespace() {
+        let section = sections[name];
         for key in section.keys() {
             let text = lab_with(section, key);
             if let Err(diagnostics) = crate::parse(&text, "test.yaml") {
@@ -456,4 +423,21 @@ fn the_examples_of_the_repository_are_valid_labs() {
         count += 1;
     }
     assert!(count >= 3, "{count} examples");
+}
+
+/// What the documentation of a key says to be its default is what a model has without it.
+#[test]
+fn defaults_are_as_documented() {
+    fn check<T: Keyed + WrittenKeys + Default>() {
+        let usual = T::default().written_keys();
+        for key in T::SECTION.keys().filter(|key| key.name != "kind") {
+            let said = key.doc.split("Default: ").nth(1).map(|said| said.trim_end_matches('.')).unwrap();
+            let text = format!("{{kind: {}, {}: {said}}}", T::SECTION.kind(), key.name);
+            let read = T::open(&crate::yaml::parse(&text).unwrap(), &mut crate::errors::Errors::default()).unwrap();
+            assert_eq!(read.written_keys(), usual, "{text}");
+        }
+    }
+    check::<netloom_link::RedConfig>();
+    check::<netloom_link::PieConfig>();
+    check::<netloom_link::DualPi2Config>();
 }

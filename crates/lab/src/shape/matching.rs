@@ -3,8 +3,10 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, Section};
+use crate::forms::{Several, forms, several};
+use crate::keyed::{Keyed, WrittenKeys, sections};
 use crate::models::filter;
+use crate::section::Kind;
 use crate::yaml::{Content, Node};
 use netloom_link::Filter;
 use std::fmt;
@@ -71,35 +73,35 @@ impl fmt::Display for Owner {
 const LAST_ID: u32 = u32::MAX - 1;
 /// As useradd(8) takes them, and with capital letters and dots.
 const NAME: &str = "^[a-zA-Z_][a-zA-Z0-9_.-]{0,31}$";
-const OWNER: Kind = Kind::OneOf(&[
-    Kind::Integer { least: 0, most: LAST_ID as u64 },
-    Kind::Text("^\\s*[0-9]{1,10}\\s*-\\s*[0-9]{1,10}\\s*$"),
-    Kind::Text(NAME),
-]);
-const OWNERS: Kind = Kind::OneOf(&[OWNER, Kind::List { items: &OWNER, least: 1, most: None }]);
 
-/// The filter of a shape.
-pub(super) const SECTION: Section = Section {
-    name: "match",
-    doc: "Traffic of this machine: every key that is given must match, and of a list one entry.",
-    groups: &[
-        filter::KEYS,
-        &[
-            Key::new("user", OWNERS, "alice", "Whose socket made it: a user by name, by number, or several."),
-            Key::new("group", OWNERS, "1000-1999", "The first group of who opened the socket, in the same notation."),
-        ],
-    ],
-};
+forms! {
+    Owner = Self, Kind::OneOf(&[
+        Kind::Integer { least: 0, most: LAST_ID as u64 },
+        Kind::Text("^\\s*[0-9]{1,10}\\s*-\\s*[0-9]{1,10}\\s*$"),
+        Kind::Text(NAME),
+    ]), owner;
+}
+
+sections! {
+    /// Traffic of this machine: every key that is given must match, and of a list one entry.
+    pub(super) struct Matching = "match" {
+        ..Filter::SECTION;
+        /// Whose socket made it: a user by name, by number, or several.
+        user: Several<Owner>, "alice";
+        /// The first group of who opened the socket, in the same notation.
+        group: Several<Owner>, "1000-1999";
+    }
+}
 
 /// What `node` describes; none if it is wrong, or if it can never match.
 pub(super) fn decode(node: &Node, errors: &mut Errors) -> Option<Match> {
-    let fields = Fields::open(node, &SECTION, errors)?;
+    let fields = Fields::open(node, &Matching::SECTION, errors)?;
     if node.content == Content::Map(Vec::new()) {
         errors.push(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
         return None;
     }
     let before = errors.len();
-    let [users, groups] = ["user", "group"].map(|key| filter::list(&fields, key, owner, errors));
+    let Matching { user: users, group: groups } = Matching::read_keys(&fields, errors)?;
     for (key, list) in [("user", &users), ("group", &groups)] {
         if let (Some([]), Some(list)) = (list.as_deref(), fields.get(key))
             && errors.len() == before
@@ -114,13 +116,11 @@ pub(super) fn decode(node: &Node, errors: &mut Errors) -> Option<Match> {
 
 /// The match as a file of a shape has it.
 pub fn write_match(matching: &Match) -> String {
-    let mut keys = filter::written_keys(&matching.filter);
+    let mut keys = vec![matching.filter.write_keys()];
+    keys.retain(|key| !key.is_empty());
     for (key, owners) in [("user", &matching.owners.users), ("group", &matching.owners.groups)] {
-        let words: Vec<String> = owners.iter().map(Owner::to_string).collect();
-        match &words[..] {
-            [] => {}
-            [one] => keys.push(format!("{key}: {one}")),
-            several => keys.push(format!("{key}: [{}]", several.join(", "))),
+        if !owners.is_empty() {
+            keys.push(format!("{key}: {}", several(owners.iter().map(Owner::to_string))));
         }
     }
     format!("{{{}}}", keys.join(", "))

@@ -5,8 +5,11 @@ use super::{Group, Parameter, Processors, SweepSettings, Varied, path, placehold
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, Section};
+use crate::forms::{Filled, Whole, Word, forms, word_form};
+use crate::keyed::{Keyed, sections};
 use crate::scalar::{integer, text, word};
+use crate::section::{Form, Kind, Section, keys};
+use crate::words::{Words, words};
 use crate::yaml::{self, Content, Entry, Node};
 
 /// Runs that a file may describe.
@@ -15,92 +18,61 @@ const MOST_REPETITIONS: u64 = 1_000_000;
 pub(crate) const PARAMETER_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,30}$";
 
 /// The keys of the lab file.
-pub(crate) const VARIED: &[Key] = &[
-    Key::new(
-        "vary",
-        Kind::Map {
-            names: PARAMETER_NAME,
-            values: &Kind::OneOf(&[Kind::List { items: &Kind::Any, least: 1, most: None }, Kind::Section(&PARAMETER)]),
-        },
-        "{rate: {path: links.backbone.rate, values: [1 Mbit/s, 10 Mbit/s]}}",
-        "What differs between the runs of `netloom sweep`: parameters by name, each with its values.",
-    ),
-    Key::new(
-        "repeat",
-        Kind::Integer { least: 1, most: MOST_REPETITIONS },
-        "10",
-        "How often `netloom sweep` plays each point, each time with another seed. Default: 1.",
-    ),
-    Key::new("sweep", Kind::Section(&SWEEP), "{count: all}", "How `netloom sweep` counts and packs the runs."),
-];
-
-/// A parameter.
-const PARAMETER: Section = Section {
-    name: "parameter",
-    doc: "A parameter: its values, and what they replace.",
-    groups: &[&[
-        Key::new(
-            "values",
-            Kind::List { items: &Kind::Any, least: 1, most: None },
-            "[1 Mbit/s, 10 Mbit/s]",
-            "Its values.",
-        ),
-        Key::new("from", Kind::Scalar, "1 Mbit/s", "The first value of a range, which has a `step` or a `count`."),
-        Key::new("to", Kind::Scalar, "10 Mbit/s", "The last value of a range."),
-        Key::new("step", Kind::Scalar, "1 Mbit/s", "From one value of a range to the next."),
-        Key::new("count", Kind::Integer { least: 1, most: MOST_VALUES }, "10", "How many values a range has."),
-        Key::new(
-            "scale",
-            Kind::Word(&["linear", "log"]),
-            "log",
-            "How the values of a range with a `count` grow. Default: linear.",
-        ),
-        Key::new(
-            "path",
-            Kind::OneOf(&[Kind::Text("\\S"), Kind::List { items: &Kind::Text("\\S"), least: 1, most: None }]),
-            "links.backbone.rate",
-            "What its values replace in this file, one place or several. Default: ${name} in any text.",
-        ),
-        Key::new(
-            "with",
-            Kind::Text(PARAMETER_NAME),
-            "rate",
-            "The parameter beside whose values its own stand, one by one.",
-        ),
-        Key::new(
-            "csv",
-            Kind::Text("\\S"),
-            "points.csv",
-            "A table whose columns are parameters, and whose rows are their values.",
-        ),
-        Key::new(
-            "paths",
-            Kind::Map { names: PARAMETER_NAME, values: &Kind::Text("\\S") },
-            "{rate: links.backbone.rate}",
-            "What columns of a table replace in this file. Default: ${column} in any text.",
-        ),
-    ]],
+pub(crate) const VARIED: Section = keys! {
+    /// What differs between the runs of `netloom sweep`: parameters by name, each with its values.
+    vary = Kind::Map { names: PARAMETER_NAME, values: &Kind::OneOf(&[Kind::list(&Kind::Any, 1), Kind::Section(&PARAMETER)])},
+        "{rate: {path: links.backbone.rate, values: [1 Mbit/s, 10 Mbit/s]}}";
+    /// How often `netloom sweep` plays each point, each time with another seed. Default: 1.
+    repeat: Whole<u64, 1, MOST_REPETITIONS>, "10";
+    /// How `netloom sweep` counts and packs the runs.
+    sweep = Keys::KIND, "{count: all}";
 };
 
-/// How runs are counted and packed.
-pub(crate) const SWEEP: Section = Section {
-    name: "sweep",
-    doc: "How the runs of a sweep are counted and packed.",
-    groups: &[&[
-        Key::new(
-            "count",
-            Kind::Word(&["as-described", "all"]),
-            "all",
-            "Which runs the statistics have: those whose network was as described, or all that came to an end. Default: as-described.",
-        ),
-        Key::new(
-            "processors",
-            Kind::OneOf(&[Kind::Word(&["all"]), Kind::Integer { least: 1, most: 1_024 }]),
-            "2",
-            "The processors that a run takes. Default: 1 in virtual time, else all.",
-        ),
-    ]],
-};
+word_form! {
+    /// Whether all runs that came to an end count.
+    struct CountsAll = bool { "as-described" = false, "all" = true }
+}
+
+words!(Scale { "linear" = Self::Linear, "log" = Self::Log });
+
+forms! {
+    struct ProcessorCount =
+        Processors, Kind::OneOf(&[Kind::Word(&["all"]), Kind::Integer { least: 1, most: 1_024 }]), processors;
+}
+
+sections! {
+    /// A parameter: its values, and what they replace.
+    const PARAMETER = "parameter" {
+        /// Its values.
+        values = Kind::list(&Kind::Any, 1), "[1 Mbit/s, 10 Mbit/s]";
+        /// The first value of a range, which has a `step` or a `count`.
+        from = Kind::Scalar, "1 Mbit/s";
+        /// The last value of a range.
+        to = Kind::Scalar, "10 Mbit/s";
+        /// From one value of a range to the next.
+        step = Kind::Scalar, "1 Mbit/s";
+        /// How many values a range has.
+        count: Whole<u64, 1, MOST_VALUES>, "10";
+        /// How the values of a range with a `count` grow. Default: linear.
+        scale: Word<Scale>, "log";
+        /// What its values replace in this file, one place or several. Default: ${name} in any text.
+        path = Kind::OneOf(&[Filled::KIND, Kind::list(&Filled::KIND, 1)]), "links.backbone.rate";
+        /// The parameter beside whose values its own stand, one by one.
+        with = Kind::Text(PARAMETER_NAME), "rate";
+        /// A table whose columns are parameters, and whose rows are their values.
+        csv: Filled, "points.csv";
+        /// What columns of a table replace in this file. Default: ${column} in any text.
+        paths = Kind::Map { names: PARAMETER_NAME, values: &Filled::KIND }, "{rate: links.backbone.rate}";
+    }
+
+    /// How the runs of a sweep are counted and packed.
+    struct Keys = "sweep" {
+        /// Which runs the statistics have: those whose network was as described, or all that came to an end. Default: as-described.
+        count: CountsAll, "all";
+        /// The processors that a run takes. Default: 1 in virtual time, else all.
+        processors: ProcessorCount, "2";
+    }
+}
 
 /// What varies; none if the file has nothing of the kind. Errors are noted.
 pub(crate) fn read(root: &Node, errors: &mut Errors) -> Option<Varied> {
@@ -129,20 +101,17 @@ pub(crate) fn read(root: &Node, errors: &mut Errors) -> Option<Varied> {
 }
 
 fn settings(node: &Node, errors: &mut Errors) -> SweepSettings {
-    let Some(fields) = Fields::open(node, &SWEEP, errors) else { return SweepSettings::default() };
-    let counts = |value: &Node| word(value, &[("as-described", false), ("all", true)]);
-    let processors = |value: &Node| {
-        if value.text() == Some("all") {
-            return Ok(Processors::All);
-        }
-        let count = integer(value, 1, 1_024)
-            .map_err(|_| value.error("write `all`, or how many processors a run takes: 1 to 1024"));
-        count.map(|count| Processors::Count(u32::try_from(count).unwrap_or(u32::MAX)))
-    };
-    SweepSettings {
-        counts_all: fields.read("count", counts, errors).unwrap_or(false),
-        processors: fields.read("processors", processors, errors),
+    let Some(Keys { count, processors }) = Keys::open(node, errors) else { return SweepSettings::default() };
+    SweepSettings { counts_all: count.unwrap_or(false), processors }
+}
+
+fn processors(node: &Node) -> Result<Processors, Diagnostic> {
+    if node.text() == Some("all") {
+        return Ok(Processors::All);
     }
+    let count = integer(node, 1, 1_024);
+    let count = count.map_err(|_| node.error("write `all`, or how many processors a run takes: 1 to 1024"))?;
+    Ok(Processors::Count(u32::try_from(count).unwrap_or(u32::MAX)))
 }
 
 fn parameters(node: &Node, root: &Node, varied: &mut Varied, errors: &mut Errors) {
@@ -202,18 +171,14 @@ fn parameter<'a>(entry: &'a Entry, errors: &mut Errors, files: &mut Vec<std::pat
     let Some(fields) = Fields::open(node, &PARAMETER, errors) else { return Read::Own(own, None) };
     let has = |name: &str| fields.get(name).is_some();
     if let Some(csv) = fields.get("csv") {
-        for other in ["values", "from", "to", "step", "count", "scale", "path", "with"] {
-            errors.extend(
-                fields.get(other).map(|value| {
-                    value.error(format!("`{other}` does not go with `csv`, whose columns have the values"))
-                }),
-            );
-        }
+        let without = ["values", "from", "to", "step", "count", "scale", "path", "with"];
+        let message = |key| (key, format!("`{key}` does not go with `csv`, whose columns have the values"));
+        fields.refuse(without.map(message), errors);
         files.extend(csv.text().map(std::path::PathBuf::from));
         let columns = columns(csv, fields.get("paths"), errors);
         return Read::Table(keep(columns, errors).unwrap_or_default());
     }
-    errors.extend(fields.get("paths").map(|value| value.error("`paths` is for columns of a `csv`: write `path`")));
+    fields.refuse([("paths", "`paths` is for columns of a `csv`: write `path`")], errors);
     own.paths = match fields.get("path") {
         Some(Node { content: Content::List(paths), .. }) => paths.clone(),
         Some(path) => vec![path.clone()],
@@ -221,13 +186,8 @@ fn parameter<'a>(entry: &'a Entry, errors: &mut Errors, files: &mut Vec<std::pat
     };
     match fields.get("values") {
         Some(values) => {
-            for other in ["from", "to", "step", "count", "scale"] {
-                errors.extend(
-                    fields
-                        .get(other)
-                        .map(|value| value.error(format!("`{other}` is of a range, and `values` are given: keep one"))),
-                );
-            }
+            let message = |key| (key, format!("`{key}` is of a range, and `values` are given: keep one"));
+            fields.refuse(["from", "to", "step", "count", "scale"].map(message), errors);
             match &values.content {
                 Content::List(items) => own.values = some(items, values, errors),
                 _ => errors.push(values.expected("a list of values")),
@@ -278,8 +238,7 @@ fn range(node: &Node, fields: &Fields<'_>) -> Result<Vec<String>, Diagnostic> {
     };
     let (from, to) = (needed("from")?, needed("to")?);
     let count = fields.get("count").map(|value| integer(value, 1, MOST_VALUES)).transpose()?;
-    let scale =
-        fields.get("scale").map(|value| word(value, &[("linear", Scale::Linear), ("log", Scale::Log)])).transpose()?;
+    let scale = fields.get("scale").map(|value| word(value, Scale::WORDS)).transpose()?;
     match (quantity("step")?, count) {
         (Some(step), None) if scale.is_none_or(|scale| scale == Scale::Linear) => steps(from, to, step),
         (Some(_), None) => Err("a `step` is linear: a logarithmic scale has a `count`".into()),

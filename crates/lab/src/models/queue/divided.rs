@@ -1,89 +1,109 @@
-//! How disciplines with several queues divide packets among them: `flows` and `limit`, or `classes`.
+//! Disciplines with several queues: `drr`, `wf2q` and `priority`, and how they divide packets among them: `flows` and `limit`, or `classes`.
 
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::keys::{Key, Kind, LINK_NAME, Quantity, Section};
-use crate::models::filter;
-use crate::scalar::{integer, quantity};
+use crate::forms::Whole;
+use crate::keyed::{WrittenKeys, sections};
+use crate::kinds::LINK_NAME;
+use crate::models::filter::{self, Matching};
+use crate::section::{Kind, Section, keys};
 use crate::yaml::{Content, Entry, Node};
-use netloom_link::{ClassConfig, ConfigError, DEFAULT_LIMIT, Division};
-use netloom_units::Limit;
+use netloom_link::{ClassConfig, ConfigError, DEFAULT_LIMIT, Division, DrrConfig, QueueConfig};
+use netloom_units::{Bytes, Limit};
+
+/// The customary quantum: an Ethernet frame, so that a turn is enough for any packet.
+const QUANTUM: Bytes = Bytes::new(1_500);
 
 /// As in RFC 8290, section 4.1.1.
-pub(super) const FLOWS: u32 = 1_024;
+const FLOWS: u32 = 1_024;
 
-const MATCH: Key = Key::new(
-    "match",
-    Kind::Section(&filter::SECTION),
-    "{protocol: udp, port: 5060}",
-    "Which packets; the first class that matches takes them, and the one without `match` takes the rest.",
-);
-
-const LIMIT: Key = Key::new(
-    "limit",
-    Kind::Quantity(Quantity::Limit),
-    "50 packets",
-    "How much may wait in this class: packets or bytes. Default: 1000 packets.",
-);
-
-/// A class with a share.
-const CLASS: Section = Section {
-    name: "queue_class",
-    doc: "The packets that wait in one queue, and their share.",
-    groups: &[&[
-        MATCH,
-        Key::new(
-            "weight",
-            Kind::Integer { least: 1, most: 10_000 },
-            "3",
-            "Its share, in proportion to the weights of the others, 1 to 10000. Default: 1.",
-        ),
-        LIMIT,
-    ]],
+const MATCH: Section = keys! {
+    /// Which packets; the first class that matches takes them, and the one without `match` takes the rest.
+    match: Matching, "{protocol: udp, port: 5060}";
 };
 
-/// A class of which only the place counts.
-const PRIORITY_CLASS: Section =
-    Section { name: "queue_priority_class", doc: "The packets that wait in one queue.", groups: &[&[MATCH, LIMIT]] };
+const LIMIT: Section = keys! {
+    /// How much may wait in this class: packets or bytes. Default: 1000 packets.
+    limit: Limit, "50 packets";
+};
 
-/// Classes in the order of their importance.
-pub(super) const PRIORITY_CLASSES: Key = Key::new(
-    "classes",
-    Kind::Map { names: LINK_NAME, values: &Kind::Optional(&PRIORITY_CLASS) },
-    "{voip: {match: {protocol: udp, port: 5060}}, rest: {}}",
-    "The classes, the most important first; the last has no `match` and takes the rest.",
-)
-.required();
+sections! {
+    /// The packets that wait in one queue, and their share.
+    const CLASS = "queue_class" {
+        ..MATCH;
+        /// Its share, in proportion to the weights of the others, 1 to 10000. Default: 1.
+        weight: Whole<u32, 1, 10_000>, "3";
+        ..LIMIT;
+    }
+
+    /// The packets that wait in one queue.
+    const PRIORITY_CLASS = "queue_priority_class" {
+        ..MATCH;
+        ..LIMIT;
+    }
+
+    /// Deficit round robin: the queues take turns, each worth a quantum of bytes.
+    pub(super) const DRR = "queue_drr" {
+        /// Deficit round robin.
+        kind is "drr";
+        /// How much, from the IP header on, a queue of weight 1 may send per turn; above zero. Default: 1500 B.
+        quantum: Bytes, "1500 B";
+        ..DIVISION;
+    }
+
+    /// WF2Q+: each queue gets its share of the rate as if it had its own link, to within one packet.
+    pub(super) const WF2Q = "queue_wf2q" {
+        /// Worst-case fair weighted fair queueing.
+        kind is "wf2q";
+        ..DIVISION;
+    }
+
+    /// Strict priority: the first class with something to send, always.
+    pub(super) const PRIORITY = "queue_priority" {
+        /// Strict priority.
+        kind is "priority";
+        /// The classes, the most important first; the last has no `match` and takes the rest.
+        classes = Kind::Map { names: LINK_NAME, values: &Kind::Optional(&PRIORITY_CLASS) },
+            required "{voip: {match: {protocol: udp, port: 5060}}, rest: {}}";
+    }
+}
 
 /// The keys of disciplines that divide by flows or by classes.
-pub(super) const KEYS: &[Key] = &[
-    Key::new(
-        "flows",
-        Kind::Integer { least: 1, most: 65_536 },
-        "1024",
-        "Among how many queues a hash of addresses, protocol and ports divides, 1 to 65536. Default: 1024.",
-    ),
-    Key::new(
-        "limit",
-        Kind::Quantity(Quantity::Limit),
-        "100 packets",
-        "How much may wait in the queue of each flow: packets or bytes. Default: 1000 packets.",
-    ),
-    Key::new(
-        "classes",
-        Kind::Map { names: LINK_NAME, values: &Kind::Optional(&CLASS) },
-        "{voip: {match: {protocol: udp, port: 5060}, weight: 3}, rest: {}}",
-        "Queues chosen by filters instead of a hash; exactly one has no `match` and takes the rest.",
-    ),
+const DIVISION: Section = keys! {
+    /// Among how many queues a hash of addresses, protocol and ports divides, 1 to 65536. Default: 1024.
+    flows: Whole<u32, 1, 65_536>, "1024";
+    /// How much may wait in the queue of each flow: packets or bytes. Default: 1000 packets.
+    limit: Limit, "100 packets";
+    /// Queues chosen by filters instead of a hash; exactly one has no `match` and takes the rest.
+    classes = Kind::Map { names: LINK_NAME, values: &Kind::Optional(&CLASS) },
+        "{voip: {match: {protocol: udp, port: 5060}, weight: 3}, rest: {}}";
+};
+
+/// Every form that they can take.
+pub(crate) const EXAMPLES: &[&str] = &[
+    "{kind: drr}",
+    "{kind: drr, quantum: 1 kB, flows: 64, limit: 64 kB}",
+    "{kind: drr, classes: {voip: {match: {protocol: udp, port: 5060}, weight: 3, limit: 50 packets}, rest: {}}}",
+    "{kind: wf2q}",
+    "{kind: wf2q, flows: 16, limit: 10 packets}",
+    "{kind: wf2q, classes: {voip: {match: {protocol: udp, port: 5060}, weight: 3, limit: 50 packets}, \
+     rest: {weight: 1}}}",
+    "{kind: priority, classes: {voip: {match: {dscp: 46}, limit: 50 packets}, \
+     web: {match: {protocol: tcp, port: [80, 443]}}, rest: {limit: 64 kB}}}",
+    "{kind: priority, classes: {rest: {}}}",
 ];
+
+pub(super) fn decode_drr(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
+    let quantum = fields.form::<Bytes>("quantum", errors).unwrap_or(QUANTUM);
+    Some(QueueConfig::Drr(DrrConfig { quantum, division: decode(fields, errors)? }))
+}
 
 /// What `flows` and `limit`, or `classes`, say.
 pub(super) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<Division> {
-    let flows = fields.read("flows", |value| integer(value, 1, 65_536), errors);
-    let limit = fields.read("limit", quantity, errors);
+    let flows = fields.form::<Whole<u32, 1, 65_536>>("flows", errors);
+    let limit = fields.form::<Limit>("limit", errors);
     let Some(node) = fields.get("classes") else {
-        let count = flows.map_or(FLOWS, |flows| u32::try_from(flows).unwrap_or(u32::MAX));
-        return Some(Division::Flows { count, limit: limit.unwrap_or(DEFAULT_LIMIT) });
+        return Some(Division::Flows { count: flows.unwrap_or(FLOWS), limit: limit.unwrap_or(DEFAULT_LIMIT) });
     };
     for (key, instead) in [("flows", "it is either a hash or classes"), ("limit", "each class has a limit of its own")]
     {
@@ -94,9 +114,8 @@ pub(super) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<Divisio
     classes(node, &CLASS, errors).map(Division::Classes)
 }
 
-/// The classes of strict priority.
-pub(super) fn decode_priority(fields: &Fields<'_>, errors: &mut Errors) -> Option<Vec<ClassConfig>> {
-    classes(fields.get("classes")?, &PRIORITY_CLASS, errors)
+pub(super) fn decode_priority(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
+    classes(fields.get("classes")?, &PRIORITY_CLASS, errors).map(QueueConfig::Priority)
 }
 
 fn classes(node: &Node, section: &'static Section, errors: &mut Errors) -> Option<Vec<ClassConfig>> {
@@ -129,10 +148,9 @@ fn class(entry: &Entry, before: &[ClassConfig], section: &'static Section, error
         class.filter = Some(filter::decode(matching, errors)?);
     }
     if section.keys().any(|key| key.name == "weight") {
-        let weight = fields.read("weight", |value| integer(value, 1, 10_000), errors).unwrap_or(1);
-        class.weight = u32::try_from(weight).unwrap_or(u32::MAX);
+        class.weight = fields.form::<Whole<u32, 1, 10_000>>("weight", errors).unwrap_or(1);
     }
-    class.limit = fields.read("limit", quantity::<Limit>, errors).unwrap_or(DEFAULT_LIMIT);
+    class.limit = fields.form::<Limit>("limit", errors).unwrap_or(DEFAULT_LIMIT);
     let place = |wrong: ConfigError| fields.get(wrong.key).unwrap_or(node).error(wrong.message);
     keep(class.check(before).map_err(place), errors)?;
     Some(class)
@@ -149,7 +167,7 @@ pub(super) fn write(division: &Division) -> String {
 /// The classes as a map.
 pub(super) fn write_classes(classes: &[ClassConfig], weighted: bool) -> String {
     let written = classes.iter().map(|ClassConfig { name, filter, weight, limit }| {
-        let matching = filter.as_ref().map(|filter| format!("match: {}, ", filter::write(filter))).unwrap_or_default();
+        let matching = filter.as_ref().map(|filter| format!("match: {}, ", filter.write_map())).unwrap_or_default();
         let weight = if weighted { format!("weight: {weight}, ") } else { String::new() };
         format!("{name}: {{{matching}{weight}limit: {limit}}}")
     });

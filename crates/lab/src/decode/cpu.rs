@@ -1,0 +1,98 @@
+//! What packets, system calls and computing cost in virtual time.
+
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::Errors;
+use crate::fields::Fields;
+use crate::forms::{OrZero, Word, forms};
+use crate::keyed::{Keyed, sections};
+use crate::scalar::{cpus, duration_or_zero, quantity};
+use crate::section::Kind;
+use crate::words::words;
+use crate::yaml::{Content, Node};
+use netloom_units::{BranchCount, Computing, CpuCost, Duration, TimePerBranch, TimePerByte};
+
+words!(BranchCount { "processor" = Self::Processor, "steps" = Self::Steps });
+
+forms! {
+    /// The cost of something that programs do all the time.
+    pub(crate) struct Call = Duration, OrZero::<Duration>::KIND, call;
+    pub(crate) struct Branch = TimePerBranch, TimePerByte::KIND, time_per_branch;
+    OrZero<TimePerByte> = TimePerByte, Kind::OneOf(&[TimePerByte::KIND, Kind::Zero]), time_per_byte;
+}
+
+sections! {
+    /// How long a node's only processor is busy with a packet that it receives or sends, and with what programs ask of its kernel;
+    /// computing takes time only with `branch`.
+    pub(crate) struct Cpu = "cpu" {
+        /// The cost of a packet of any size; a super-packet counts as one. Default: 0.
+        packet: OrZero<Duration>, "2 us";
+        /// The cost of each byte of a packet from the IP header on, in whole picoseconds. Default: 0.
+        byte: OrZero<TimePerByte>, "0.5 ns";
+        /// For each system call of a program, at most 1 ms; with 0, a program that waits in a loop of them waits for ever. Default: 128 ns,
+        /// and up to 5 us for a node that is busy for long without a pause.
+        syscall: Call, "200 ns";
+        /// The cost of a switch from one program or thread to another, at most 1 ms. Default: 128 ns.
+        switch: Call, "1 us";
+        /// The cost of each conditional branch that a program executes, in whole picoseconds, at most 1 us; it needs a processor that
+        /// counts them, or `count: steps`. Default: computing takes no time.
+        branch: Branch, "0.5 ns";
+        /// Who counts the branches of `branch`: the processor, or Netloom, which then stops programs after each instruction; that takes
+        /// about 10 us per instruction. Default: processor.
+        count: Word<BranchCount>, "steps";
+    }
+}
+
+/// What packets, system calls and computing cost in virtual time; none after an error was noted.
+pub(super) fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
+    match &node.content {
+        Content::Text { text, .. } if cpus(node).is_ok() => {
+            errors.push(node.error(format!(
+                "a share of a processor is written `cpus: {text}`; `cpu` says what packets and system calls cost in virtual \
+                 time, for example {{packet: 2 us}}"
+            )));
+            return None;
+        }
+        Content::Map(entries) if entries.is_empty() => {
+            errors.push(node.error(
+                "all costs are zero: write `packet`, `byte`, `syscall`, `switch` or `branch`, or leave `cpu` out",
+            ));
+            return None;
+        }
+        _ => {}
+    }
+    let fields = Fields::open(node, &Cpu::SECTION, errors)?;
+    let Cpu { packet, byte, syscall, switch, branch, count } = Cpu::read_keys(&fields, errors)?;
+    if let (None, Some(place)) = (fields.get("branch"), fields.get("count")) {
+        let message = "nothing is to be counted: write what a branch costs, too, for example `branch: 0.5 ns`";
+        errors.push(place.error(message));
+    }
+    // Without `branch`, computing takes no time.
+    let computing = branch.map(|branch| Computing { branch, count: count.unwrap_or_default() });
+    let (packet, byte) = (packet.unwrap_or_default(), byte.unwrap_or_default());
+    Some(node.spanned(CpuCost { packet, byte, syscall, switch, computing }))
+}
+
+fn time_per_branch(node: &Node) -> Result<TimePerBranch, Diagnostic> {
+    const MOST: TimePerBranch = TimePerBranch::from_picos(1_000_000);
+    let cost = quantity(node)?;
+    if cost == TimePerBranch::ZERO {
+        return Err(node.error("computing takes no time without `branch`: leave it out"));
+    }
+    if cost > MOST {
+        return Err(node.error(format!("no processor needs {cost} for a branch: write at most {MOST}")));
+    }
+    Ok(cost)
+}
+
+fn call(node: &Node) -> Result<Duration, Diagnostic> {
+    const MOST: Duration = Duration::from_millis(1);
+    let cost = duration_or_zero(node)?;
+    if cost > MOST {
+        return Err(node.error(format!("no kernel needs {cost} for that: write at most {MOST}")));
+    }
+    Ok(cost)
+}
+
+fn time_per_byte(node: &Node) -> Result<TimePerByte, Diagnostic> {
+    if node.plain() == Some("0") { Ok(TimePerByte::ZERO) } else { quantity(node) }
+}
