@@ -1,4 +1,4 @@
-//! The handler of signals that counts branches in kernels' programs (`kernel/counter/stub.c`), in an ordinary process, without a
+//! The handler of signals that counts branches in kernels' programs (`kernel/edits/counter/stub.c`), in an ordinary process, without a
 //! kernel: see `counter/harness.c`.
 #![cfg(target_arch = "x86_64")]
 

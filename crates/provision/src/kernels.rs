@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Programs read the node's own clock wherever that is not the machine's: `crates/guest/src/kernel/build/edits/tsc.rs`.
+/// Programs read the node's own clock wherever that is not the machine's: `crates/guest/kernel/edits/tsc.c`.
 const OWN_TSC: &str = "netloom.tsc=1";
 
 /// How long kernels may take to boot: they take 0.1 s, but a slow machine has many to boot at once.

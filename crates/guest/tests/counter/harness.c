@@ -1,4 +1,4 @@
-/* Runs the handler of signals that counts branches (kernel/counter/stub.c) in an ordinary process. The test plays the kernel. */
+/* Runs the handler of signals that counts branches (kernel/edits/counter/stub.c) in an ordinary process. The test plays the kernel. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -15,7 +15,7 @@
 #define __always_inline inline __attribute__((always_inline))
 #define __section(name) __attribute__((section(name)))
 
-/* As the kernel's source has it after the changes of edits/counter.rs. */
+/* As the kernel's source has it after the changes of kernel/edits/counter.c. */
 struct netloom_count {
 	unsigned int margin;
 	int traced;
@@ -41,7 +41,7 @@ static __always_inline long stub_syscall3(long number, long first, long second, 
 
 static void netloom_report(int sig, siginfo_t *info, void *p);
 
-#include "../../kernel/counter/stub.c"
+#include "../../kernel/edits/counter/stub.c"
 
 /* What the kernel saw: each entry, with the branches since the one before, and where the program was. */
 #define MOST_ENTRIES 10000

@@ -113,7 +113,7 @@ fn decks(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kerne
     places.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
 }
 
-/// What system calls cost, and long computing, as a kernel's command line says it: `crates/guest/src/kernel/build/edits.rs`.
+/// What system calls cost, and long computing, as a kernel's command line says it: `crates/guest/kernel/edits/costs.c`.
 fn costs(plan: &Plan, node: usize) -> impl Iterator<Item = String> {
     let cost = plan.nodes[node].cpu.unwrap_or_default();
     let slice = advances_on_spin(plan, node).then_some(SLICE);
@@ -126,7 +126,7 @@ fn advances_on_spin(plan: &Plan, node: usize) -> bool {
     plan.on_spin == OnSpin::Advance && plan.nodes[node].cpu.is_none_or(|cost| cost.computing.is_none())
 }
 
-/// What a branch costs, and who counts them: `crates/guest/src/kernel/build/edits/counter.rs`.
+/// What a branch costs, and who counts them: `crates/guest/kernel/edits/counter.c`.
 fn computing(job: &Job, node: usize) -> Vec<String> {
     let Some(cost) = job.plan.nodes[node].cpu.and_then(|cost| cost.computing) else { return Vec::new() };
     let mut arguments = vec![format!("netloom.branch={}", cost.branch.as_picos())];

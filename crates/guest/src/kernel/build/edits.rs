@@ -1,14 +1,9 @@
-//! What a build changes in its own copy of a kernel's source, where the kernel has no option for it.
-
-mod asked;
-mod counter;
-mod faults;
-mod looks;
-mod room;
-mod samples;
-mod tracing;
-mod tsc;
-mod tunnels;
+//! Changes that a build makes in its own copy of a kernel's source, where the kernel has no option for them.
+//!
+//! The changes are C. They stand in `kernel/edits`, one file for each purpose, whose head explains it. After
+//! `netloom: file` comes the name of a file of the kernel's source; in that file, the text between `netloom: instead of` and
+//! `netloom: put` gives way to the text between `netloom: put` and `netloom: end`. Text outside these marks is comment. A
+//! line `#include "asked/process.c"` stands for that file of `kernel/edits`.
 
 use super::BuildError;
 use super::error::Attempt;
@@ -19,190 +14,94 @@ use std::{fs, io};
 /// timer would be a multiple of 10 ms whatever the dilation. One millisecond is what servers' kernels use.
 pub(super) const JIFFIES: u32 = 1_000;
 
-/// What is to take the place of what in a file, each once.
-struct Edits {
-    file: &'static str,
-    edits: &'static [(&'static str, &'static str)],
-    /// What a kernel without them is like.
+/// A purpose for which the source is changed.
+struct Purpose {
+    /// The changes, in the form that the module describes.
+    text: &'static str,
+    /// The warning for a kernel whose source has no place for the changes.
     without: &'static str,
 }
 
-/// In virtual time, reading the clock takes 256 ns, so that a program that waits by looking at the clock again and again
-/// gets there. Many do so for a round trip or two (iperf3 before a test), which took tens of thousands of system calls:
-/// half of the time that a short transfer took. So the longer a kernel has been busy without hearing of a frame, the more
-/// a look costs: 1/64 of that time, up to 5 us. A kernel's own computing takes no time; what passes is such looks alone.
-const CLOCK: Edits = Edits {
-    file: "arch/um/kernel/time.c",
-    edits: &[
-        (
-            "static void time_travel_update_time(unsigned long long next, bool idle)\n{\n\tstruct",
-            "static unsigned long long netloom_busy_since;\n\n\
-             static unsigned long long netloom_look(void)\n{\n\
-             \tunsigned long long cost = (time_travel_time - netloom_busy_since) >> 6;\n\n\
-             \treturn clamp_t(unsigned long long, cost, TIMER_MULTIPLIER, 20 * TIMER_MULTIPLIER);\n}\n\n\
-             static void time_travel_update_time(unsigned long long next, bool idle)\n{\n\tstruct",
-        ),
-        (
-            "\ttime_travel_update_time(next, true);\n",
-            "\ttime_travel_update_time(next, true);\n\tnetloom_busy_since = time_travel_time;\n",
-        ),
-        (
-            "\ttime_travel_add_event(e, time_travel_time);\n}\nEXPORT_SYMBOL_GPL(time_travel_add_irq_event);",
-            "\tnetloom_busy_since = time_travel_time;\n\
-             \ttime_travel_add_event(e, time_travel_time);\n}\nEXPORT_SYMBOL_GPL(time_travel_add_irq_event);",
-        ),
-        ("\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n", "\ttime_travel_update_time_rel(netloom_look());\n"),
-    ],
-    without: "in virtual time, programs that wait by looking at the clock take long with this kernel",
-};
-
-/// In virtual time, what programs ask of their kernel takes time, so that a loop of system calls comes to an end: by itself,
-/// a kernel computes in no time at all. Each system call owes 128 ns, and each switch from one task to another; what is
-/// owed is paid before a system call, when it is a microsecond or more, and let off when the kernel pauses before: so a
-/// program that does little between two waits does it in no time, and round trips are what the links make them. The
-/// longer a kernel has been busy without hearing of a frame, the more a call owes: 1/4096 of that time, up to 5 us.
-/// What is paid is whole ticks of the kernel's clock, 256 ns: spans between two looks at it would else be up to a tick off.
-/// `netloom.syscall` and `netloom.switch` set other costs, in nanoseconds; that of calls then does not grow, and is paid to
-/// the last one.
-///
-/// Computing without system calls takes no time all the same. The lab process may send SIGALRM to a program that does so:
-/// then the kernel's process takes the program's name, and as many nanoseconds pass as `netloom.slice` says.
-const COSTS: [Edits; 3] = [
-    Edits {
-        file: "arch/um/kernel/time.c",
-        edits: &[
-            // The change before this one has to be there, too.
-            (
-                "static unsigned long long netloom_busy_since;\n",
-                "static unsigned long long netloom_busy_since;\nstatic unsigned long long netloom_owed;\n",
-            ),
-            (
-                "\ttime_travel_update_time(next, true);\n",
-                "\ttime_travel_update_time(next, true);\n\
-                 \tif (netloom_syscall_cost == ULONG_MAX)\n\t\tnetloom_owed = 0;\n",
-            ),
-            (
-                "#include <linux/um_timetravel.h>\n",
-                "#include <linux/um_timetravel.h>\n#include <linux/moduleparam.h>\n",
-            ),
-            (
-                "void time_travel_ndelay(unsigned long nsec)\n{\n",
-                "#undef MODULE_PARAM_PREFIX\n\
-                 #define MODULE_PARAM_PREFIX \"netloom.\"\n\
-                 static unsigned long netloom_syscall_cost = ULONG_MAX;\n\
-                 module_param_named(syscall, netloom_syscall_cost, ulong, 0);\n\
-                 static unsigned long netloom_switch_cost = 128;\n\
-                 module_param_named(switch, netloom_switch_cost, ulong, 0);\n\
-                 static unsigned long netloom_slice;\n\
-                 module_param_named(slice, netloom_slice, ulong, 0);\n\n\
-                 static unsigned long long netloom_call(void)\n{\n\
-                 \tif (netloom_syscall_cost != ULONG_MAX)\n\
-                 \t\treturn netloom_syscall_cost;\n\
-                 \treturn clamp_t(unsigned long long, (time_travel_time - netloom_busy_since) >> 12, 128, 5120);\n}\n\n\
-                 void netloom_switched(void);\n\
-                 void netloom_switched(void)\n{\n\
-                 \tnetloom_owed += netloom_switch_cost;\n}\n\n\
-                 void netloom_called(void);\n\
-                 void netloom_called(void)\n{\n\
-                 \tunsigned long long owed = netloom_owed + netloom_call();\n\
-                 \tunsigned long long paid = owed;\n\n\
-                 \tif (netloom_syscall_cost == ULONG_MAX)\n\
-                 \t\tpaid = owed < 4 * TIMER_MULTIPLIER ? 0 : owed - owed % TIMER_MULTIPLIER;\n\
-                 \tnetloom_owed = owed - paid;\n\
-                 \tif (paid && time_travel_mode == TT_MODE_EXTERNAL)\n\
-                 \t\ttime_travel_update_time_rel(paid);\n}\n\n\
-                 const char *netloom_spun(void);\n\
-                 const char *netloom_spun(void)\n{\n\
-                 \tif (time_travel_mode == TT_MODE_EXTERNAL && netloom_slice)\n\
-                 \t\ttime_travel_update_time_rel(netloom_slice);\n\
-                 \treturn current->comm;\n}\n\n\
-                 void time_travel_ndelay(unsigned long nsec)\n{\n",
-            ),
-        ],
-        without: COSTLESS,
+/// All purposes in the order in which their changes are made: later ones find the text of earlier ones.
+const PURPOSES: [Purpose; 13] = [
+    Purpose {
+        text: include_str!("../../../kernel/edits/clock.c"),
+        without: "in virtual time, programs that wait by looking at the clock take long with this kernel",
     },
-    Edits {
-        file: "arch/um/kernel/skas/syscall.c",
-        edits: &[
-            (
-                "void handle_syscall(struct uml_pt_regs *r)\n",
-                "void __weak netloom_called(void);\n\nvoid handle_syscall(struct uml_pt_regs *r)\n",
-            ),
-            (
-                "\tsyscall = UPT_SYSCALL_NR(r);\n",
-                "\tif (netloom_called)\n\t\tnetloom_called();\n\n\tsyscall = UPT_SYSCALL_NR(r);\n",
-            ),
-        ],
-        without: COSTLESS,
+    Purpose {
+        text: include_str!("../../../kernel/edits/costs.c"),
+        without: "in virtual time, system calls take no time with this kernel, so that a program that waits in a loop of them \
+                  waits for ever",
     },
-    Edits {
-        file: "arch/um/os-Linux/skas/process.c",
-        edits: &[
-            ("#include <sys/socket.h>\n", "#include <sys/socket.h>\n#include <sys/prctl.h>\n"),
-            (
-                "void userspace(struct uml_pt_regs *regs",
-                "const char *__attribute__((weak)) netloom_spun(void);\n\
-                 void __attribute__((weak)) netloom_switched(void);\n\n\
-                 void userspace(struct uml_pt_regs *regs",
-            ),
-            (
-                "\t\t\tcase SIGALRM:\n\t\t\t\tbreak;\n",
-                "\t\t\tcase SIGALRM:\n\t\t\t\tif (netloom_spun)\n\
-                 \t\t\t\t\tprctl(PR_SET_NAME, netloom_spun(), 0, 0, 0);\n\t\t\t\tbreak;\n",
-            ),
-            (
-                "void switch_threads(jmp_buf *me, jmp_buf *you)\n{\n",
-                "void switch_threads(jmp_buf *me, jmp_buf *you)\n{\n\
-                 \tif (netloom_switched)\n\t\tnetloom_switched();\n",
-            ),
-        ],
-        without: COSTLESS,
+    Purpose {
+        text: include_str!("../../../kernel/edits/looks.c"),
+        without: "in virtual time, each look of a program at the clock is a system call with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/turns.c"),
+        without: "system calls of programs take a little longer with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/counter.c"),
+        without: "in virtual time, computing takes no time with this kernel, whatever `cpu: {branch: ...}` says",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/asked.c"),
+        without: "system calls of programs take half as long again with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/ahead.c"),
+        without: "programs that use much memory start a little slower with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/samples.c"),
+        without: "in virtual time, samples of TCP connections shift packets by microseconds with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/tsc.c"),
+        without: "in virtual and dilated time, programs that read the processor's own clock (`rdtsc`; Go's runtime does) see the \
+                  machine's time with this kernel, and are not the same in every run",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/room.c"),
+        without: "a node has at most 51 interfaces with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/formats.c"),
+        without: "a kernel node takes 0.1 s longer to boot with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/checks.c"),
+        without: "a kernel node takes 6 ms longer to boot with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/tunnels.c"),
+        without: "`ip tunnel add` fails with this kernel (`ip link add type` works)",
     },
 ];
 
-const COSTLESS: &str = "in virtual time, system calls take no time with this kernel, so that a program that waits in a \
-                        loop of them waits for ever";
-
-/// A kernel and a process of its programs take turns, and each sleeps when it has woken the other. On one processor the
-/// one that was woken mostly runs at once, and has even answered when the other comes to sleep: so that looks first, and
-/// spares a call to the machine's kernel. These are the process's end, and the kernel's.
-const TURNS: [Edits; 2] = [
-    Edits {
-        file: "arch/um/kernel/skas/stub.c",
-        edits: &[(
-            "\tdo {\n\
-             \t\tres = stub_syscall4(__NR_futex, (unsigned long)&d->futex,\n\
-             \t\t\t\t    FUTEX_WAIT, FUTEX_IN_KERN, 0);\n\
-             \t} while (res == -EINTR || d->futex == FUTEX_IN_KERN);\n",
-            "\tres = 0;\n\
-             \twhile (*(volatile __typeof__(d->futex) *)&d->futex == FUTEX_IN_KERN) {\n\
-             \t\tres = stub_syscall4(__NR_futex, (unsigned long)&d->futex,\n\
-             \t\t\t\t    FUTEX_WAIT, FUTEX_IN_KERN, 0);\n\
-             \t\tif (res == -EINTR)\n\
-             \t\t\tres = 0;\n\
-             \t}\n",
-        )],
-        without: "system calls of programs take a little longer with this kernel",
-    },
-    Edits {
-        file: "arch/um/os-Linux/skas/process.c",
-        edits: &[(
-            "\t\t\tret = syscall(__NR_futex, &data->futex,\n\t\t\t\t      FUTEX_WAIT, FUTEX_IN_CHILD,\n",
-            "\t\t\tif (__READ_ONCE(data->futex) != FUTEX_IN_CHILD)\n\t\t\t\tbreak;\n\
-             \t\t\tret = syscall(__NR_futex, &data->futex,\n\t\t\t\t      FUTEX_WAIT, FUTEX_IN_CHILD,\n",
-        )],
-        without: "system calls of programs take a little longer with this kernel",
-    },
+/// Files that changes insert, by the names that `#include` has for them.
+const PIECES: [(&str, &str); 7] = [
+    ("asked/process.c", include_str!("../../../kernel/edits/asked/process.c")),
+    ("asked/stub_exe.c", include_str!("../../../kernel/edits/asked/stub_exe.c")),
+    ("counter/stub.c", include_str!("../../../kernel/edits/counter/stub.c")),
+    ("counter/stub_exe.c", include_str!("../../../kernel/edits/counter/stub_exe.c")),
+    ("counter/time.c", include_str!("../../../kernel/edits/counter/time.c")),
+    ("samples/tcp_diag.c", include_str!("../../../kernel/edits/samples/tcp_diag.c")),
+    ("tsc/trap.c", include_str!("../../../kernel/edits/tsc/trap.c")),
 ];
 
-fn all() -> impl Iterator<Item = &'static Edits> {
-    let room = room::INTERRUPTS.iter().chain([&room::COMMAND_LINE, &tracing::FORMATS, &tracing::CHECKS]);
-    let time = std::iter::once(&CLOCK).chain(&COSTS).chain(&looks::LOOKS).chain(&TURNS).chain(&counter::COUNTER);
-    time.chain(&asked::ASKED)
-        .chain([&faults::AHEAD, &samples::SAMPLES])
-        .chain(&tsc::TSC)
-        .chain(room)
-        .chain(&tunnels::FIRST)
+/// The changes of one purpose in one file of the kernel's source.
+struct Edits {
+    file: &'static str,
+    /// Pairs of a text, which the file has once, and of the text that takes its place.
+    edits: Vec<(&'static str, String)>,
+    /// See [`Purpose::without`].
+    without: &'static str,
+}
+
+fn all() -> impl Iterator<Item = Edits> {
+    PURPOSES.iter().flat_map(Purpose::edits)
 }
 
 /// Makes all changes. Returns, as warnings, what a source is like that has no place for some of them.
@@ -219,9 +118,10 @@ pub(super) fn make(tree: &Path) -> Result<Vec<String>, BuildError> {
     Ok(warnings)
 }
 
-/// All that decides what comes out.
-pub(super) fn texts() -> impl Iterator<Item = &'static str> {
-    all().flat_map(|edits| edits.edits).flat_map(|(from, to)| [*from, *to])
+/// Writes out all changes as one text, which stands for what they make of a source.
+pub(super) fn text() -> String {
+    let pairs = all().flat_map(|edits| edits.edits);
+    pairs.fold(String::new(), |text, (from, to)| text + from + &to)
 }
 
 /// Whether there was something to change.
@@ -235,6 +135,32 @@ fn edit(path: &Path, change: impl FnOnce(&str) -> Option<String>) -> Result<bool
     Ok(true)
 }
 
+impl Purpose {
+    /// Reads the changes from the text, in its order.
+    fn edits(&self) -> impl Iterator<Item = Edits> {
+        self.text.split("\n/* netloom: file ").skip(1).map(move |part| {
+            let (file, rest) = part.split_once(" */\n").expect("the name of a file ends the line");
+            let edits = rest.split("/* netloom: instead of */\n").skip(1).map(pair).collect();
+            Edits { file, edits, without: self.without }
+        })
+    }
+}
+
+/// Reads a change: the text that gives way, and the text that takes its place.
+fn pair(change: &'static str) -> (&'static str, String) {
+    let (change, _) = change.split_once("\n/* netloom: end */\n").expect("each change has an end");
+    let (from, to) = change.split_once("\n/* netloom: put */\n").expect("each change says what to put");
+    let lines: Vec<&str> = to.split('\n').map(|line| piece(line).unwrap_or(line)).collect();
+    (from, lines.join("\n"))
+}
+
+/// The file for which a line stands, if it stands for one.
+fn piece(line: &str) -> Option<&'static str> {
+    let name = line.strip_prefix("#include \"")?.strip_suffix('"')?;
+    let (_, text) = PIECES.iter().find(|(known, _)| *known == name)?;
+    Some(text.strip_suffix('\n').unwrap_or(text))
+}
+
 impl Edits {
     /// The text with all of them; none if one has no place or several.
     fn apply(&self, text: &str) -> Option<String> {
@@ -244,7 +170,8 @@ impl Edits {
     }
 }
 
-/// The same `Kconfig` with another default of `HZ`, which User-Mode Linux fixes there and offers no option for. Where there is none to change, the check of the result tells.
+/// The same `Kconfig` with another default of `HZ`, which User-Mode Linux fixes there and offers no option for. Where there is
+/// none to change, the check of the result tells.
 fn with_jiffies(kconfig: &str) -> String {
     let mut inside = false;
     let mut text = String::with_capacity(kconfig.len() + 1);
@@ -282,20 +209,54 @@ mod tests {
             let before = before.join("\n/* between */\n");
             let after = edits.apply(&before).unwrap();
             assert!(edits.edits.iter().all(|(_, to)| after.contains(to)), "{}", edits.file);
-            assert_eq!(edits.apply(&format!("{before}{}", edits.edits[0].0)), None, "{}", edits.file);
+            assert_eq!(edits.apply(&format!("{before}\n{}", edits.edits[0].0)), None, "{}", edits.file);
             assert_eq!(edits.apply("int main(void)\n"), None, "{}", edits.file);
         }
     }
 
     #[test]
+    fn all_marks_are_read_and_all_pieces_are_inserted() {
+        for purpose in &PURPOSES {
+            let edits: usize = purpose.edits().map(|edits| edits.edits.len()).sum();
+            let marks =
+                ["file ", "instead of */\n", "put */\n", "end */\n"].map(|mark| format!("\n/* netloom: {mark}"));
+            let [files, from, put, end] = marks.map(|mark| purpose.text.matches(&mark).count());
+            assert!(files > 0 && files == purpose.edits().count());
+            assert_eq!([from, put, end], [edits; 3]);
+            assert_eq!(purpose.text.matches("/* netloom: ").count(), files + 3 * edits);
+        }
+        let whole = text();
+        assert!(PIECES.iter().all(|(name, piece)| whole.contains(piece) && !whole.contains(&format!("\"{name}\""))));
+        assert!(!whole.contains("/* netloom: "));
+    }
+
+    #[test]
+    fn each_file_says_under_which_licence_it_may_become_a_part_of_a_kernel() {
+        let texts = PURPOSES.iter().map(|purpose| purpose.text).chain(PIECES.iter().map(|(_, text)| *text));
+        for text in texts {
+            assert!(text.starts_with("/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */\n"), "{text}");
+        }
+    }
+
+    /// The kernel and its vDSO share no header that both could include, so each has the structure as a text of its own.
+    #[test]
+    fn kernel_and_vdso_agree_on_the_structure_that_they_share() {
+        let begin = "struct netloom_clock {\n";
+        let looks = PURPOSES.iter().flat_map(|purpose| purpose.text.split(begin).skip(1));
+        let definitions: Vec<&str> = looks.map(|rest| rest.split_once("};\n").expect("a structure ends").0).collect();
+        let [kernel, vdso] = definitions[..] else { panic!("{definitions:#?}") };
+        assert_eq!(kernel, vdso);
+        assert_eq!(kernel.lines().count(), 5);
+    }
+
+    #[test]
     fn a_source_without_the_places_is_built_with_a_warning() {
+        const FILE: &str = "arch/um/kernel/time.c";
         let tree = tempfile::tempdir().unwrap();
         fs::create_dir_all(tree.path().join("arch/um/kernel")).unwrap();
         fs::write(tree.path().join("arch/um/Kconfig"), "config HZ\n\tdefault 100\n").unwrap();
-        fs::write(tree.path().join(CLOCK.file), "/* another clock */\n").unwrap();
-        let mut without: Vec<&str> = all().map(|edits| edits.without).collect();
-        without.dedup();
-        assert_eq!(make(tree.path()).unwrap(), without);
-        assert_eq!(fs::read_to_string(tree.path().join(CLOCK.file)).unwrap(), "/* another clock */\n");
+        fs::write(tree.path().join(FILE), "/* another clock */\n").unwrap();
+        assert_eq!(make(tree.path()).unwrap(), PURPOSES.each_ref().map(|purpose| purpose.without));
+        assert_eq!(fs::read_to_string(tree.path().join(FILE)).unwrap(), "/* another clock */\n");
     }
 }

@@ -37,7 +37,7 @@ const ESSENTIAL: [&str; 19] = [
 ///
 /// It is FNV-1a (Fowler, Noll, Vo), which keeps its value over versions of Rust; a collision would do no harm.
 pub fn config_hash() -> String {
-    let edits: String = edits::texts().collect();
+    let edits = edits::text();
     let parts = [FRAGMENT.as_bytes(), edits.as_bytes(), &JIFFIES.to_le_bytes(), &BUILDER_VERSION.to_le_bytes()];
     let bytes = parts.into_iter().flatten();
     let hash =

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 	/* The counter of branches is descriptor 1, which was closed; its signal is SIGALRM. */
 	if (init_data.event) {
 		/* struct perf_event_attr; a breakpoint (type 5, for tests) has an address in the place of a number. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* All programs ask by signals and a futex: their branches are counted, or this machine does not let a kernel listen. */
 static bool netloom_futex;
 

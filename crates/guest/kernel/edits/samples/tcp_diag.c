@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 #include <linux/cred.h>
 #include <linux/fdtable.h>
 #include <linux/jiffies.h>
@@ -8,7 +9,7 @@
 #include <linux/user_namespace.h>
 #include <os.h>
 
-/* What the deputy is handed: the same kinds as in deputy.h. */
+/* What the deputy is handed: the same kinds as in shim/deck.h. */
 enum { NETLOOM_CONNECTION = 1, NETLOOM_OWNER = 2 };
 
 typedef void netloom_put(unsigned int kind, const void *bytes, unsigned int length);

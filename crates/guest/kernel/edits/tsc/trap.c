@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "netloom."
 static bool netloom_tsc;

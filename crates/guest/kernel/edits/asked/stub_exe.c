@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 		struct sock_filter asking[] = {
 			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer) + 4),
 			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, init_data.stub_start >> 32, 0, 17),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* How much is computed in a row at most, and how long a frame may wait while time passes for it: whole ticks. */
 #define NETLOOM_SPAN 999936
 #define NETLOOM_PIECE 10240ull
