@@ -1,15 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Virtual time inside a kernel's process: see deputy.h. */
 #include "shim.h"
 #include "deputy.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -35,134 +33,18 @@ struct time_message {
 static struct {
 	int control;                /* the socket that tells the scheduler of our end; -1: no virtual time */
 	int time;                   /* the descriptor that the kernel takes for its controller's socket */
-	struct deck *deck;
-	struct bell *bell;
-	uint64_t now;
 	uint64_t told;              /* what the kernel's clock shows */
-	uint64_t until;             /* instants before this one may be played */
-	uint64_t next_wake;
-	int more;                   /* the scheduler holds further frames back */
-	int alone;                  /* the first frame that is sent ends the window */
 	int waits;                  /* the kernel waits for leave to run */
-	uint32_t taken;             /* bytes of `to_kernel` that have reached the kernel */
 	unsigned first, count;
 	struct time_message answers[TIME_ANSWERS];
-} deputy = { .control = -1, .time = -1, .next_wake = NEVER };
-
-long raw_read(int fd, void *buffer, size_t length)
-{
-	long got = syscall(SYS_read, fd, buffer, length);
-
-	return got < 0 ? -errno : got;
-}
-
-long raw_write(int fd, const void *buffer, size_t length)
-{
-	long put = syscall(SYS_write, fd, buffer, length);
-
-	return put < 0 ? -errno : put;
-}
-
-/* The scheduler has gone, and the kernel goes with it. */
-static _Noreturn void gone(void)
-{
-	syscall(SYS_exit_group, 1);
-	__builtin_unreachable();
-}
-
-static void say(uint32_t kind, uint64_t next_wake)
-{
-	struct deck *deck = deputy.deck;
-
-	deck->answer = (struct answer){ .kind = kind, .now = deputy.now, .next_wake = next_wake };
-	__atomic_store_n(&deck->whose, SCHEDULERS, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&deputy.bell->rung, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&deputy.bell->asleep, __ATOMIC_SEQ_CST))
-		syscall(SYS_futex, &deputy.bell->rung, FUTEX_WAKE, 1);
-}
-
-static struct turn await_turn(void)
-{
-	struct deck *deck = deputy.deck;
-
-	/* If the lab process goes, the machine's kernel ends this one. */
-	while (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == SCHEDULERS)
-		syscall(SYS_futex, &deck->whose, FUTEX_WAIT, SCHEDULERS, NULL);
-	return deck->turn;
-}
-
-_Noreturn void deputy_broken(uint64_t what)
-{
-	say(ANSWER_BROKEN, what);
-	gone();
-}
-
-struct deck_frame *deputy_room(uint32_t length)
-{
-	struct deck_lane *lane = &deputy.deck->from_kernel;
-	uint32_t room = deck_frame_room(length);
-
-	if (room > DECK_ROOM)
-		deputy_broken(length);
-	if (lane->used + room > DECK_ROOM) {
-		say(ANSWER_FULL, deputy.next_wake);
-		await_turn();
-		lane->used = 0;
-	}
-	return (struct deck_frame *)(lane->frames + lane->used);
-}
-
-void deputy_sent(struct deck_frame *frame)
-{
-	frame->at = deputy.now;
-	if (deputy.alone && deputy.until > deputy.now + 1)
-		deputy.until = deputy.now + 1;
-	deputy_put(frame);
-}
-
-void deputy_put(const struct deck_frame *frame)
-{
-	deputy.deck->from_kernel.used += deck_frame_room(frame->length);
-}
-
-/* The next frame for the kernel; null when all have been taken. */
-static struct deck_frame *next_frame(void)
-{
-	struct deck_lane *lane = &deputy.deck->to_kernel;
-
-	if (deputy.taken == lane->used && deputy.more) {
-		struct turn turn;
-
-		say(ANSWER_EMPTY, deputy.next_wake);
-		turn = await_turn();
-		deputy.more = turn.more != 0;
-		deputy.taken = 0;
-	}
-	if (deputy.taken == lane->used)
-		return NULL;
-	return (struct deck_frame *)(lane->frames + deputy.taken);
-}
-
-/* Everything before `until` is done: the scheduler's turn. */
-static void end_window(void)
-{
-	struct turn turn;
-
-	say(ANSWER_DONE, deputy.next_wake);
-	turn = await_turn();
-	deputy.until = turn.until;
-	deputy.alone = turn.kind == TURN_ALONE;
-	deputy.more = turn.more != 0;
-	deputy.taken = 0;
-	deputy.deck->from_kernel.used = 0;
-}
+} deputy = { .control = -1, .time = -1 };
 
 static void answer(uint32_t op, uint32_t seq, uint64_t time)
 {
 	struct time_message *slot;
 
 	if (deputy.count == TIME_ANSWERS)
-		deputy_broken(op);
+		deck_broken(op);
 	slot = &deputy.answers[(deputy.first + deputy.count) % TIME_ANSWERS];
 	*slot = (struct time_message){ .op = op, .seq = seq, .time = time };
 	deputy.count++;
@@ -173,15 +55,15 @@ static void deliver(void)
 {
 	struct deck_frame *frame;
 
-	for (frame = next_frame(); frame && frame->at <= deputy.now; frame = next_frame()) {
+	for (frame = deck_next(); frame && frame->at <= deck_state.now; frame = deck_next()) {
 		const uint8_t *bytes = (const uint8_t *)(frame + 1);
 
 		if (device_deliver(frame->device, frame, bytes) != DELIVERED) {
 			if (device_interrupt())
 				return; /* the kernel makes room first, at this same instant */
-			deputy.deck->unheard++;
+			deck_state.deck->unheard++;
 		}
-		deputy.taken += deck_frame_room(frame->length);
+		deck_taken(frame);
 	}
 	device_interrupt();
 }
@@ -192,29 +74,29 @@ static void let_run(void)
 	static uint32_t seq;
 
 	for (;;) {
-		struct deck_frame *frame = next_frame();
-		uint64_t next = deputy.next_wake;
+		struct deck_frame *frame = deck_next();
+		uint64_t next = deck_state.next_wake;
 
 		if (frame && frame->at < next)
 			next = frame->at;
-		if (next < deputy.now)
-			next = deputy.now;
-		if (next >= deputy.until) {
-			end_window();
+		if (next < deck_state.now)
+			next = deck_state.now;
+		if (next >= deck_state.until) {
+			deck_end_window();
 			continue;
 		}
-		if (next > deputy.now)
-			samples_take(deputy.deck, deputy.told, next);
-		deputy.now = next;
+		if (next > deck_state.now)
+			samples_take(deck_state.deck, deputy.told, next);
+		deck_state.now = next;
 		/* An interrupt makes the kernel run at this instant; a frame for a device that is off does not. */
 		deliver();
-		if (deputy.next_wake <= deputy.now)
+		if (deck_state.next_wake <= deck_state.now)
 			break;
 	}
 	deputy.waits = 0;
-	deputy.next_wake = NEVER;
-	deputy.told = deputy.now;
-	answer(OP_RUN, ++seq, deputy.now);
+	deck_state.next_wake = NEVER;
+	deputy.told = deck_state.now;
+	answer(OP_RUN, ++seq, deck_state.now);
 }
 
 /* The kernel says something to its controller. */
@@ -223,7 +105,7 @@ static long time_message(const void *bytes, size_t length)
 	struct time_message message;
 
 	if (length != sizeof(message))
-		deputy_broken(length);
+		deck_broken(length);
 	memcpy(&message, bytes, sizeof(message));
 	switch (message.op) {
 	case OP_ACK: /* of a RUN */
@@ -233,7 +115,7 @@ static long time_message(const void *bytes, size_t length)
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_REQUEST:
-		deputy.next_wake = message.time;
+		deck_state.next_wake = message.time;
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_WAIT:
@@ -241,17 +123,17 @@ static long time_message(const void *bytes, size_t length)
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_GET:
-		answer(OP_ACK, message.seq, deputy.now);
+		answer(OP_ACK, message.seq, deck_state.now);
 		break;
 	case OP_UPDATE:
-		deputy.now = message.time;
+		deck_state.now = message.time;
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_GET_TOD:
-		answer(OP_ACK, message.seq, deputy.deck->epoch + deputy.now);
+		answer(OP_ACK, message.seq, deck_state.deck->epoch + deck_state.now);
 		break;
 	default:
-		deputy_broken(message.op);
+		deck_broken(message.op);
 	}
 	return (long)length;
 }
@@ -264,7 +146,7 @@ static long time_answer(void *bytes, size_t length)
 		let_run();
 	}
 	if (length != sizeof(struct time_message))
-		deputy_broken(length);
+		deck_broken(length);
 	memcpy(bytes, &deputy.answers[deputy.first], sizeof(struct time_message));
 	deputy.first = (deputy.first + 1) % TIME_ANSWERS;
 	deputy.count--;
@@ -289,7 +171,6 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *text = getenv("NETLOOM_DEPUTY"); /* SOCKET,MEMORY,BELL: three descriptors */
 	long numbers[3] = { -1, -1, -1 };
-	void *deck, *bell;
 
 	if (!text)
 		return;
@@ -299,14 +180,9 @@ __attribute__((constructor)) static void begin(void)
 		numbers[i] = strtol(text, &end, 10);
 		text = *end == ',' ? end + 1 : end;
 	}
-	deck = mmap(NULL, sizeof(struct deck), PROT_READ | PROT_WRITE, MAP_SHARED, (int)numbers[1], 0);
-	bell = mmap(NULL, sizeof(struct bell), PROT_READ | PROT_WRITE, MAP_SHARED, (int)numbers[2], 0);
-	if (deck == MAP_FAILED || bell == MAP_FAILED || ((struct deck *)deck)->version != DECK_VERSION)
-		gone();
-	deputy.bell = bell;
-	deputy.deck = deck;
+	deck_open((int)numbers[1], (int)numbers[2]);
 	deputy.control = (int)numbers[0];
-	deputy.now = deputy.told = deputy.deck->start;
+	deputy.told = deck_state.now;
 }
 
 /* ---- What the kernel calls ---- */
@@ -366,7 +242,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 	fds[1] = unmappable();
 	header = CMSG_FIRSTHDR(message);
 	if (!header || message->msg_controllen < CMSG_SPACE(sizeof(fds)))
-		deputy_broken(OP_START);
+		deck_broken(OP_START);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(fds));
@@ -414,6 +290,6 @@ bool deputy_poll(struct pollfd *fds, nfds_t count, int *ready)
 	}
 	/* Every question is answered at once, so that the kernel never waits for an answer that is not there. */
 	if (ours && !*ready)
-		deputy_broken(count);
+		deck_broken(count);
 	return ours;
 }

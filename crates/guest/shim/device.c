@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Network devices of a kernel in virtual time: vhost-user back-ends without a process of their own.
  *
@@ -118,7 +119,7 @@ static uint8_t *at(const struct device *device, uint64_t address, uint64_t lengt
 	uint64_t offset = address - device->base;
 
 	if (address < device->base || offset > device->size || length > device->size - offset)
-		deputy_broken(address);
+		deck_broken(address);
 	return device->memory + offset;
 }
 
@@ -143,11 +144,11 @@ static void map_memory(struct device *device, const uint64_t *table, int fd)
 
 	/* What a file does not have cannot be touched. */
 	if (fstat(fd, &file) || offset > (uint64_t)file.st_size || size > (uint64_t)file.st_size - offset)
-		deputy_broken(size);
+		deck_broken(size);
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 
 	if (memory == MAP_FAILED)
-		deputy_broken(offset);
+		deck_broken(offset);
 	device->memory = memory;
 	device->base = table[1];
 	device->size = size;
@@ -158,13 +159,13 @@ static void set_addresses(struct device *device, struct queue *queue, const uint
 	uint32_t size = queue->size;
 
 	if (!size || size > 32768 || (size & (size - 1)))
-		deputy_broken(size);
+		deck_broken(size);
 	queue->descriptors = (struct descriptor *)at(device, words[1], sizeof(struct descriptor) * size);
 	queue->used = (struct used *)at(device, words[2], sizeof(struct used) + 8ull * size);
 	queue->available = (struct available *)at(device, words[3], sizeof(struct available) + 2ull * size);
 	/* VIRTIO 1.2, section 2.7: alignment of the three parts. */
 	if ((uintptr_t)queue->descriptors % 16 || (uintptr_t)queue->used % 4 || (uintptr_t)queue->available % 2)
-		deputy_broken(words[1] | words[2] | words[3]);
+		deck_broken(words[1] | words[2] | words[3]);
 }
 
 /* The next chain of buffers that the kernel offers; -1: there is none. */
@@ -176,7 +177,7 @@ static int take(struct queue *queue)
 		return -1;
 	head = queue->available->ring[queue->last % queue->size];
 	if ((uint32_t)head >= queue->size)
-		deputy_broken((uint64_t)head);
+		deck_broken((uint64_t)head);
 	queue->last++;
 	return head;
 }
@@ -202,11 +203,11 @@ static uint32_t chain_length(const struct queue *queue, int head)
 	for (;; entry = &queue->descriptors[entry->next]) {
 		length += entry->length;
 		if (++steps > queue->size || length > LONGEST_FRAME)
-			deputy_broken(length);
+			deck_broken(length);
 		if (!(entry->flags & NEXT))
 			return (uint32_t)length;
 		if (entry->next >= queue->size)
-			deputy_broken(entry->next);
+			deck_broken(entry->next);
 	}
 }
 
@@ -246,12 +247,12 @@ static void send_all(unsigned place)
 		struct deck_frame *frame;
 
 		if (length < VIRTIO_HEADER)
-			deputy_broken(length);
-		frame = deputy_room(length - VIRTIO_HEADER);
+			deck_broken(length);
+		frame = deck_room(length - VIRTIO_HEADER);
 		frame->length = length - VIRTIO_HEADER;
 		frame->device = (uint16_t)place;
 		copy_out(device, queue, head, frame->virtio, (uint8_t *)(frame + 1));
-		deputy_sent(frame);
+		deck_sent(frame);
 		give_back(queue, head, 0);
 	}
 }
@@ -292,7 +293,7 @@ static bool queue_message(struct device *device, const struct message *message)
 			send_all((unsigned)(device - devices));
 		return false;
 	default:
-		deputy_broken(message->request);
+		deck_broken(message->request);
 	}
 }
 
@@ -305,7 +306,7 @@ static void listen_on(const struct device *device, int fd)
 	 * kernel opens, so that its numbers stay the same.
 	 */
 	if (fcntl(fd, F_DUPFD_CLOEXEC, 500) < 0)
-		deputy_broken((uint64_t)errno);
+		deck_broken((uint64_t)errno);
 }
 
 long device_message(int fd, const void *bytes, size_t length, const int *fds, unsigned count)
@@ -315,7 +316,7 @@ long device_message(int fd, const void *bytes, size_t length, const int *fds, un
 	bool answered = false;
 
 	if (length < 12 || length > sizeof(message))
-		deputy_broken(length);
+		deck_broken(length);
 	memcpy(&message, bytes, length);
 	switch (message.request) {
 	case GET_FEATURES:
@@ -338,13 +339,13 @@ long device_message(int fd, const void *bytes, size_t length, const int *fds, un
 
 		memcpy(table, message.words, sizeof(table));
 		if (count != 1 || (uint32_t)table[0] != 1)
-			deputy_broken(table[0]);
+			deck_broken(table[0]);
 		map_memory(device, table, fds[0]);
 		break;
 	}
 	case SET_BACKEND_REQ_FD:
 		if (!count)
-			deputy_broken(message.request);
+			deck_broken(message.request);
 		listen_on(device, fds[0]);
 		break;
 	default:
@@ -386,7 +387,7 @@ static int has_room(const struct queue *queue, uint32_t needed)
 		uint16_t head = queue->available->ring[at_entry % queue->size];
 
 		if (head >= queue->size)
-			deputy_broken(head);
+			deck_broken(head);
 		room += chain_length(queue, head);
 	}
 	return room >= needed;
@@ -421,10 +422,10 @@ enum delivery device_deliver(unsigned place, const struct deck_frame *frame, con
 			uint32_t room = entry->length;
 
 			if (!(entry->flags & WRITE))
-				deputy_broken(entry->flags);
+				deck_broken(entry->flags);
 			if (!done && !put) {
 				if (room < VIRTIO_HEADER)
-					deputy_broken(room);
+					deck_broken(room);
 				memcpy(to, header, VIRTIO_HEADER);
 				count_at = to + 10;
 				to += VIRTIO_HEADER;

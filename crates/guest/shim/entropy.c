@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Randomness from a seed. A kernel that runs as a process takes all its randomness from the C library; with a seed the
  * same sequence of questions gets the same answers, in every run.

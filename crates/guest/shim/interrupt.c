@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Interrupts of devices in virtual time, without a signal and without a system call.
  *
@@ -60,7 +61,7 @@ bool interrupt_owns(int fd)
 void interrupt_open(unsigned place, int fd)
 {
 	if (fd != pair[1] || watched != pair[0] || !handler.sa_handler)
-		deputy_broken((uint64_t)fd);
+		deck_broken((uint64_t)fd);
 	if (place >= channel_count)
 		channel_count = place + 1;
 	channels[place] = (struct channel){ .fd = watched, .event = watch, .told = true };
@@ -75,7 +76,7 @@ bool interrupt_call(unsigned place, unsigned queue)
 	if (channel->from == channel->to)
 		channel->from = channel->to = 0;
 	if (channel->to == sizeof(channel->calls))
-		deputy_broken(place);
+		deck_broken(place);
 	channel->calls[channel->to / sizeof(struct call)] =
 		(struct call){ BACKEND_VRING_CALL, FLAGS_VERSION, 8, queue, 0 };
 	channel->to += (unsigned)sizeof(struct call);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Waits for other threads until an instant. Kernels that run as processes have no others; the threads of a virtual machine (QEMU)
  * wait for one another.

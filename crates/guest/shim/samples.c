@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Samples of TCP connections in virtual time, without a process of the node that takes them: the kernel tells a function that hands
- * over the state of all connections while no time passes (crates/guest/kernel/samples). It is called between two instants at which
+ * over the state of all connections while no time passes (crates/guest/kernel/edits/samples). It is called between two instants at which
  * something happens, for each instant since the first, and for the second, at which a sample is due: nothing has changed there yet.
  * What it hands over goes to the scheduler among the frames, as frames of no device.
  */
@@ -28,19 +29,19 @@ bool samples_owns(int fd)
 long samples_tell(const void *bytes, size_t length)
 {
 	if (length != sizeof(connections))
-		deputy_broken(length);
+		deck_broken(length);
 	memcpy(&connections, bytes, sizeof(connections));
 	return (long)length;
 }
 
 static void put(unsigned int kind, const void *bytes, unsigned int length)
 {
-	struct deck_frame *frame = deputy_room(length);
+	struct deck_frame *frame = deck_room(length);
 
 	*frame = (struct deck_frame){ .at = sampled, .length = length, .device = SAMPLES_DEVICE, .kind = (uint16_t)kind };
 	if (length)
 		memcpy(frame + 1, bytes, length);
-	deputy_put(frame);
+	deck_put(frame);
 }
 
 void samples_take(struct deck *deck, uint64_t now, uint64_t next)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * What the parts of the shim share. The shim is preloaded into the process of a kernel (User-Mode Linux) or of a virtual machine
  * (QEMU) and stands between it and the C library, which is where both get their time, and such a kernel its randomness.
@@ -106,14 +107,17 @@ int64_t shim_host_period(int64_t lab);
 /* What a remainder of the host's time is in lab time. 0 stays 0 and nothing else becomes 0: "0" means "has ended". */
 int64_t shim_lab_remainder(int64_t host);
 
+/* How a kernel counts while it boots, see boot.c. */
+
+/* The instant of the host by which a clock counts, whose reading this is: a little before, while a kernel boots. */
+int64_t shim_counted_from(enum shim_clock shown, int64_t host);
 /* A timer on lab time was made: the kernel is about to start counting. */
 void shim_timer_made(void);
-/* Whether it has made its timer but not begun to count. See clock.c. */
+/* Whether it has made its timer but not begun to count. */
 bool shim_holds_ticks(void);
-/* The kernel begins to count at this instant of the host; returns how much time ticks have counted before, on the host. */
-int64_t shim_release_ticks(int64_t host);
-
-/* poll() on lab time. The exported poll() is the deputy's, which calls this for whatever is not its own. */
-int shim_poll(struct pollfd *fds, nfds_t count, int timeout);
+/* Keeps the ticks that a timer was ordered until the kernel counts, and changes the order to one for the longest hold. */
+void shim_hold_ticks(timer_t id, struct itimerspec *host);
+/* Another order takes the place of the one that is kept. */
+void shim_forget_ticks(void);
 
 #endif

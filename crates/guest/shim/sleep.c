@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Sleeps: kernels that run as processes sleep while they start, and nowhere else. */
 #include "shim.h"
 

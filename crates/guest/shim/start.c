@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Reads the shim's orders from the environment, and finds the library's own functions. */
 #include "shim.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Timers. A kernel sets one for whatever it has to do next.
  *
@@ -90,40 +91,6 @@ static struct itimerspec in_lab_time(const struct itimerspec *host)
 	};
 }
 
-/* The kernel's ticks while it boots, as they shall be when it has begun to count. */
-static struct {
-	timer_t id;
-	struct itimerspec host;
-	/* When the first tick comes even so, by the host's clock. */
-	int64_t latest;
-	_Atomic bool waits;
-} held;
-
-/* A kernel that waits for a tick before it counts gets it after this long, for it would hang otherwise. */
-static const int64_t LONGEST_HOLD = 200000000;
-
-static void hold_ticks(timer_t id, struct itimerspec *host)
-{
-	struct timespec now;
-	shim_library()->clock_gettime(CLOCK_MONOTONIC, &now);
-	held.id = id;
-	held.host = *host;
-	held.latest = shim_nanoseconds(&now) + LONGEST_HOLD;
-	atomic_store(&held.waits, true);
-	host->it_value = shim_timespec(LONGEST_HOLD);
-}
-
-int64_t shim_release_ticks(int64_t host)
-{
-	if (!atomic_exchange(&held.waits, false))
-		return 0;
-	int64_t interval = shim_nanoseconds(&held.host.it_interval);
-	if (host >= held.latest)
-		return ((host - held.latest) / interval + 1) * interval;
-	shim_library()->timer_settime(held.id, 0, &held.host, NULL);
-	return 0;
-}
-
 EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restrict set, struct itimerspec *restrict old)
 {
 	enum shim_clock shown = clock_of(id);
@@ -144,10 +111,10 @@ EXPORT int timer_settime(timer_t id, int flags, const struct itimerspec *restric
 		.it_interval = shim_timespec(shim_host_period(shim_nanoseconds(&set->it_interval))),
 	};
 	/* Any other order takes the place of one that is held. */
-	atomic_store(&held.waits, false);
+	shim_forget_ticks();
 	bool ticks = host.it_interval.tv_sec || host.it_interval.tv_nsec;
 	if (ticks && !(flags & TIMER_ABSTIME) && shim_holds_ticks())
-		hold_ticks(id, &host);
+		shim_hold_ticks(id, &host);
 	int failed = shim_library()->timer_settime(id, flags, &host, old);
 	if (!failed && old)
 		*old = in_lab_time(old);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Waits for descriptors. A timeout of 0 or none at all needs no clock and is passed on as it is; kernels use no others
  * as far as we know, but one that did would otherwise live in two times at once.
@@ -15,7 +16,7 @@ static bool counts(int timeout)
 	return timeout > 0 && shim_orders()->lapse.scaled;
 }
 
-int shim_poll(struct pollfd *fds, nfds_t count, int timeout)
+static int library_poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	if (!counts(timeout))
 		return shim_library()->poll(fds, count, timeout);
@@ -26,7 +27,7 @@ int shim_poll(struct pollfd *fds, nfds_t count, int timeout)
 EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	int ready;
-	return deputy_poll(fds, count, &ready) ? ready : shim_poll(fds, count, timeout);
+	return deputy_poll(fds, count, &ready) ? ready : library_poll(fds, count, timeout);
 }
 
 /* The host's span for an optional timeout; NULL where it is to be passed on as it is. */

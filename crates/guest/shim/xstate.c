@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
  * Lets kernels before 6.13 or so run on processors with large extended state (AMX).
  *

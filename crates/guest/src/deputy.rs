@@ -1,6 +1,6 @@
 //! A kernel in virtual time, as the scheduler sees it: the other side of the deputy in the kernel's process.
 //!
-//! Both share a deck of frames in memory, in which they take turns, and a bell; the layout is that of `shim/deputy.h`, where
+//! Both share a deck of frames in memory, in which they take turns, and a bell; the layout is that of `shim/deck.h`, where
 //! the protocol is described. The ends of a socket pair tell each that the other is there. The deputy's side is trusted no further than its numbers can be checked: it runs in a process
 //! that also runs the user's programs.
 
@@ -43,7 +43,7 @@ const SPIN_PATIENCE: Duration = Duration::from_secs(1);
 /// A kernel that has used no processor time for so long will not answer any more.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the deputy says; see `shim/deputy.h`.
+/// What the deputy says; see `shim/deck.h`.
 mod answer {
     pub(super) const DONE: u32 = 1;
     pub(super) const FULL: u32 = 2;

@@ -1,4 +1,4 @@
-//! The memory that scheduler and deputy share; see `shim/deputy.h`.
+//! The memory that scheduler and deputy share; see `shim/deck.h`.
 
 use super::Answer;
 use super::memory::{self, Memory};

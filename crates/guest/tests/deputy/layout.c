@@ -1,5 +1,5 @@
 /* Prints where the fields of a deck are, for the scheduler's side to compare. */
-#include "../../shim/deputy.h"
+#include "../../shim/deck.h"
 
 #include <stdio.h>
 

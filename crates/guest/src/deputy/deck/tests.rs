@@ -98,7 +98,7 @@ fn a_kernel_that_writes_nonsense_breaks_the_protocol() {
     }
 }
 
-/// What the C compiler makes of `shim/deputy.h`.
+/// What the C compiler makes of `shim/deck.h`.
 #[test]
 fn both_sides_agree_on_the_layout() {
     let crate_folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
