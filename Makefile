@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb demo test test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
+.PHONY: help deps kernel build install wheel deb deb-kernel demo test test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ wheel: web ## a wheel of the Python package with the program inside, in target/w
 deb: web ## a package for Debian, in target/debian
 	$(CARGO) build --profile dist --locked --bin netloom
 	scripts/deb $(DIST) $(or $(CARGO_TARGET_DIR),target)/debian
+
+deb-kernel: build ## a package of the kernel for kernel nodes, which is built if need be, in target/debian
+	scripts/deb --kernel $(NETLOOM) $(or $(CARGO_TARGET_DIR),target)/debian
 
 demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts across a bottleneck, judged
 	$(NETLOOM) run examples/dumbbell.yaml

@@ -144,7 +144,10 @@ fn kernel_nodes(found: &Found<'_>) -> Check {
         Some(Ok(took_ms)) => format!("; one booted within {}", span((took_ms * 1e6) as u64)),
         Some(Err(why)) => {
             let result = match &found.kernel {
-                Ok(kernel) => format!("Linux {} is there, and does not boot here: {why}", kernel.version),
+                Ok(kernel) => {
+                    let path = kernel.path.display();
+                    format!("Linux {} ({path}) is there, and does not boot here: {why}", kernel.version)
+                }
                 Err(error) => error.to_string(),
             };
             let change = "labs in real time on namespace nodes work; see docs/troubleshooting.md";
@@ -154,10 +157,12 @@ fn kernel_nodes(found: &Found<'_>) -> Check {
     };
     match &found.kernel {
         Ok(kernel) if kernel.time_travel => {
-            fine("extras", NAME, format!("Linux {}, for dilated and virtual time{how}", kernel.version))
+            let path = kernel.path.display();
+            fine("extras", NAME, format!("Linux {} ({path}), for dilated and virtual time{how}", kernel.version))
         }
         Ok(kernel) => {
-            let result = format!("Linux {}, for dilated time only{how}", kernel.version);
+            let path = kernel.path.display();
+            let result = format!("Linux {} ({path}), for dilated time only{how}", kernel.version);
             better("extras", NAME, result, "netloom kernel build")
         }
         Err(KernelMissing::None { .. }) => {

@@ -1,19 +1,21 @@
 //! Kernels that run as processes (User-Mode Linux): found, built, and checked before they run.
 //!
 //! A lab needs one kernel for all its nodes. [`find`] chooses it: the one that the user named, else the newest own build
-//! in the [`Cache`], else the distribution's. [`build`](build::build) makes an own one. Whatever is chosen must pass
+//! in the [`Cache`], else one that is there for all users, else the distribution's. [`build`](build::build) makes an own one. Whatever is chosen must pass
 //! [`check_time_surface`]: a kernel whose clock the shim cannot slow completely is refused, not run.
 
 pub mod build;
 mod cache;
 mod facts;
 mod options;
+mod shared;
 mod surface;
 mod version;
 
 pub use cache::{Cache, OwnBuild, Record};
 pub use facts::Facts;
 use netloom_units::Date;
+pub use shared::Untrusted;
 use std::fmt;
 use std::path::{Path, PathBuf};
 pub use surface::{SurfaceError, Treatment, Uncovered, check_time_surface, covered_by_shim, treatment};
@@ -84,7 +86,8 @@ pub enum KernelMissing {
 }
 
 /// The kernel for a lab: `given` (the option `--kernel`), else what `NETLOOM_KERNEL` names, else the newest own build
-/// that serves, else the distribution's.
+/// that serves, with the present configuration if there is one, else the distribution's. The user's builds come before those
+/// of all users.
 ///
 /// # Errors
 /// When there is no such kernel, or when it cannot do what is needed; a kernel that the user named is never replaced by
@@ -93,9 +96,13 @@ pub fn find(need: Need, given: Option<&Path>) -> Result<Kernel, KernelMissing> {
     // An empty variable is as good as none.
     let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
     let named = given.map(Path::to_owned).or_else(|| variable.map(PathBuf::from));
-    // Without a place for a cache there are no own builds; other kernels can still be used.
-    let builds = Cache::of_user().map(|cache| cache.builds()).unwrap_or_default();
-    choose(need, named, builds, Path::new(OF_DISTRIBUTION))
+    // Without a place for a cache there are only the builds for all users.
+    let cache = Cache::of_user().unwrap_or_else(|_| Cache::of_all_users());
+    let chosen = choose(need, named, cache.builds(), Path::new(OF_DISTRIBUTION));
+    match (chosen, cache.untrusted().into_iter().next()) {
+        (Err(KernelMissing::None { .. }), Some(Untrusted { path, why })) => Err(KernelMissing::Unusable { path, why }),
+        (found, _) => found,
+    }
 }
 
 fn choose(
@@ -121,7 +128,7 @@ fn choose(
     Ok(kernel)
 }
 
-/// The newest own build that serves; those with the present configuration come first.
+/// The first own build that serves; those with the present configuration come before others.
 fn pick(mut builds: Vec<OwnBuild>, need: Need) -> Option<OwnBuild> {
     builds.retain(|build| need == Need::Clock || build.record.facts.time_travel);
     let present = build::config_hash();

@@ -5,7 +5,7 @@ use crate::args::kernel::{KernelBuildArgs, KernelCommand, KernelImportArgs, Kern
 use crate::progress::BuildProgress;
 use crate::talk;
 use netloom_guest::kernel::build::{BuildError, Built, Request, build, config_hash, import};
-use netloom_guest::kernel::{Cache, OwnBuild};
+use netloom_guest::kernel::{Cache, OwnBuild, Untrusted};
 use netloom_judge::ExitCode;
 use netloom_results::render::{Align, Table};
 use serde_json::{Value, json};
@@ -34,18 +34,26 @@ fn cache() -> Result<Cache, Failure> {
     Cache::of_user().map_err(|why| Failure::new(ExitCode::Machine, why))
 }
 
+/// Where a new kernel goes: to this user, or to all users of this machine.
+fn place(system: bool) -> Result<Cache, Failure> {
+    if system { Cache::to_fill_for_all_users().map_err(|why| Failure::new(ExitCode::Machine, why)) } else { cache() }
+}
+
 fn build_kernel(args: &KernelBuildArgs) -> Outcome {
     let request = Request { source: args.source.clone(), force: args.force, jobs: args.jobs, init: own_program()? };
     let mut progress = BuildProgress::new(args.quiet);
-    let built = build(&request, &cache()?, &mut |step| progress.show(step));
+    let built = build(&request, &place(args.system)?, &mut |step| progress.show(step));
     // The moving line goes before anything is said about the end.
     drop(progress);
     let kernel = match built? {
         Built::Before(kernel) => {
             let record = &kernel.record;
             talk::say(&format!(
-                "Linux {} is in the cache already, built {} from {}; --force builds it again",
-                record.source_version, record.built, record.source
+                "Linux {} is {} already, built {} from {}; --force builds it again",
+                record.source_version,
+                if kernel.shared { "there for all users" } else { "in the cache" },
+                record.built,
+                record.source
             ));
             kernel
         }
@@ -61,7 +69,7 @@ fn build_kernel(args: &KernelBuildArgs) -> Outcome {
 
 fn import_kernel(args: &KernelImportArgs) -> Outcome {
     let mut progress = BuildProgress::new(args.quiet);
-    let imported = import(&args.file, &own_program()?, &cache()?, &mut |step| progress.show(step));
+    let imported = import(&args.file, &own_program()?, &place(args.system)?, &mut |step| progress.show(step));
     drop(progress);
     let kernel = imported?;
     talk::say(&format!("Linux {} imported", kernel.record.source_version));
@@ -74,13 +82,17 @@ fn own_program() -> Result<PathBuf, Failure> {
 }
 
 fn list(args: &KernelListArgs) -> Outcome {
-    let builds = cache()?.builds();
+    let cache = cache()?;
+    let builds = cache.builds();
+    for Untrusted { path, why } in cache.untrusted() {
+        talk::say(&format!("{} is not used: {why}", path.display()));
+    }
     if args.json {
         let kernels: Vec<Value> = builds.iter().map(json_of).collect();
         return print(&format!("{:#}", Value::Array(kernels)));
     }
     if builds.is_empty() {
-        talk::say("no kernel is in the cache: `netloom kernel build` builds one");
+        talk::say("no kernel was built: `netloom kernel build` builds one");
         return DONE;
     }
     let mut table = Table::new(&[
@@ -90,6 +102,7 @@ fn list(args: &KernelListArgs) -> Outcome {
         ("SECCOMP", Align::Left),
         ("MB", Align::Right),
         ("CONFIG", Align::Left),
+        ("FOR", Align::Left),
         ("BUILT", Align::Left),
         ("SOURCE", Align::Left),
         ("PATH", Align::Left),
@@ -100,10 +113,11 @@ fn list(args: &KernelListArgs) -> Outcome {
     print(table.to_string().trim_end())
 }
 
-/// Everything in `kernel.json`, and where the kernel is.
+/// Everything in `kernel.json`, where the kernel is, and whether all users have it.
 fn json_of(build: &OwnBuild) -> Value {
     let mut value = serde_json::to_value(&build.record).expect("a record has string keys only");
     value["path"] = json!(build.path);
+    value["shared"] = json!(build.shared);
     value
 }
 
@@ -118,6 +132,7 @@ fn cells(build: &OwnBuild) -> Vec<String> {
         word(facts.seccomp, "yes", "no"),
         format!("{:.1}", record.size_bytes as f64 / 1e6),
         word(record.config_hash == config_hash(), "present", "other"),
+        word(build.shared, "all users", "this user"),
         record.built.clone(),
         record.source.clone(),
         build.path.display().to_string(),

@@ -16,7 +16,7 @@ mod source;
 mod tools;
 mod trial;
 
-use super::cache::{self, Cache, OwnBuild, Record};
+use super::cache::{Cache, OwnBuild, Record};
 use super::{Facts, check_time_surface};
 use error::{Attempt, io_error};
 pub use error::{BuildError, Tool};
@@ -84,7 +84,7 @@ pub enum Built {
 /// Who listens to a build.
 pub type Listener<'a> = &'a mut dyn FnMut(Progress<'_>);
 
-/// Builds the kernel that `request` asks for, unless `cache` has it.
+/// Builds the kernel that `request` asks for, unless `cache` has it, or all users of this machine do.
 ///
 /// It takes some minutes, some 3 GB of disk in the cache's folder while it lasts, and all processors. Signals that ask
 /// the process to end (SIGINT, SIGTERM, SIGHUP) end the build, and what it made is removed.
@@ -111,7 +111,7 @@ pub fn build(request: &Request, cache: &Cache, tell: Listener<'_>) -> Result<Bui
     };
     // Another build may have ended while this one waited for its source.
     let place = cache.place(&source.version, &config_hash());
-    if let Some(there) = cache::read(&place).filter(|_| !request.force) {
+    if let Some(there) = cache.read(&place).filter(|_| !request.force) {
         return Ok(Built::Before(there));
     }
     let tree = work.0.join("tree");
@@ -123,7 +123,7 @@ pub fn build(request: &Request, cache: &Cache, tell: Listener<'_>) -> Result<Bui
     let finished = finish(&tree, &work.0, &source, start, &mut runner)?;
     tell(Progress::Step("booting the kernel"));
     trial::boot(&finished.join(KERNEL), &request.init, &work.0, &mut runner)?;
-    let built = install(&finished, &place, &work.0)?;
+    let built = install(&finished, &place, cache)?;
     // What was downloaded has served; a failed build would have found it again.
     fs::remove_dir_all(cache.download()).ok();
     Ok(Built::Now(built))
@@ -241,12 +241,12 @@ fn size(path: &Path) -> Result<u64, BuildError> {
 }
 
 /// Moves the finished folder to its place, and an older one out of the way.
-fn install(finished: &Path, place: &Path, work: &Path) -> Result<OwnBuild, BuildError> {
+fn install(finished: &Path, place: &Path, cache: &Cache) -> Result<OwnBuild, BuildError> {
     if place.exists() {
-        fs::rename(place, work.join("replaced")).attempted(|| format!("replace {}", place.display()))?;
+        fs::rename(place, cache.work().join("replaced")).attempted(|| format!("replace {}", place.display()))?;
     }
     fs::rename(finished, place).attempted(|| format!("move the kernel to {}", place.display()))?;
-    cache::read(place).ok_or_else(|| {
+    cache.read(place).ok_or_else(|| {
         let vanished = std::io::Error::other("it vanished while it was put there");
         io_error(format!("read {}", place.display()), vanished)
     })

@@ -1,12 +1,15 @@
-//! The folder of kernels that this user built.
+//! Folders of kernels that were built: this user's, and those of all users.
 //!
 //! `$XDG_CACHE_HOME/netloom/kernels`, or `~/.cache/netloom/kernels`, holds one folder per kernel, named after its version
 //! and its configuration, with `linux`, `config` and `kernel.json`. A folder with a `kernel.json` is complete: it was
 //! renamed to its place as a whole. Beside them: `lock`, `build.log` of the last build, `download`, and `work` while a
-//! build runs.
+//! build runs. The [shared](super::shared) folders look alike.
 
+use super::shared::{BUILT, Shared, Untrusted};
 use super::{Facts, Version};
 use nix::fcntl::{Flock, FlockArg};
+use nix::sys::stat::{Mode, umask};
+use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
@@ -41,16 +44,22 @@ pub struct OwnBuild {
     pub path: PathBuf,
     /// The record of the build, from `kernel.json`.
     pub record: Record,
+    /// Whether it is there for all users of this machine.
+    pub shared: bool,
 }
 
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Cache {
     root: PathBuf,
+    /// Whether the kernels in `root` are for all users.
+    for_all: bool,
+    /// Folders that are searched after `root`.
+    shared: Vec<Shared>,
 }
 
 impl Cache {
-    /// The cache of this user.
+    /// The cache of this user, before the folders of all users.
     ///
     /// # Errors
     /// A sentence when neither `XDG_CACHE_HOME` nor `HOME` says where it is.
@@ -58,12 +67,30 @@ impl Cache {
         let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
         let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
         let cache = cache.ok_or("neither XDG_CACHE_HOME nor HOME names a folder: set one of them")?;
-        Ok(Self::at(cache.join("netloom/kernels")))
+        let shared = Shared::of_machine().to_vec();
+        Ok(Self { root: cache.join("netloom/kernels"), for_all: false, shared })
     }
 
-    /// A cache in another folder.
+    /// The folder in which root builds kernels for all users. Nobody else can write there.
+    pub fn of_all_users() -> Self {
+        Self { root: BUILT.into(), for_all: true, shared: Shared::of_machine().to_vec() }
+    }
+
+    /// The folder of all users, for a process that puts kernels there. From now on, all users can read what the process makes.
+    ///
+    /// # Errors
+    /// A sentence when the process is not root's.
+    pub fn to_fill_for_all_users() -> Result<Self, String> {
+        if !geteuid().is_root() {
+            return Err(format!("--system puts the kernel into {BUILT}, where only root may write: run it with sudo"));
+        }
+        umask(Mode::S_IWGRP | Mode::S_IWOTH);
+        Ok(Self::of_all_users())
+    }
+
+    /// A cache in another folder, which has no kernels of all users beside it.
     pub fn at(root: PathBuf) -> Self {
-        Self { root }
+        Self { root, for_all: false, shared: Vec::new() }
     }
 
     /// The folder of the cache, which may not exist yet.
@@ -91,15 +118,35 @@ impl Cache {
         self.root.join(format!("{version}-{config_hash}"))
     }
 
-    /// All kernels, the newest first: by version, then by the time of the build. Other files are skipped.
+    /// All kernels: this cache's before those of all users, and in each folder the newest first, by version and then by the
+    /// time of the build. Other files are skipped.
     pub fn builds(&self) -> Vec<OwnBuild> {
-        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
-        let mut builds: Vec<OwnBuild> = entries.filter_map(|entry| read(&entry.path())).collect();
-        builds.sort_by_cached_key(|build| {
-            (build.record.source_version.parse::<Version>().ok(), build.record.built.clone())
-        });
-        builds.reverse();
-        builds
+        self.trusted_and_not().0
+    }
+
+    /// The kernels of all users that are not used, because somebody else than root can change them.
+    pub fn untrusted(&self) -> Vec<Untrusted> {
+        self.trusted_and_not().1
+    }
+
+    fn trusted_and_not(&self) -> (Vec<OwnBuild>, Vec<Untrusted>) {
+        // The folder in which root builds for all users is one of the shared ones.
+        let mut builds = if self.for_all { Vec::new() } else { in_folder(&self.root, false) };
+        let mut untrusted = Vec::new();
+        for shared in &self.shared {
+            for build in in_folder(shared.folder(), true) {
+                match shared.trust(&build.path) {
+                    Ok(path) => builds.push(OwnBuild { path, ..build }),
+                    Err(why) => untrusted.push(why),
+                }
+            }
+        }
+        (builds, untrusted)
+    }
+
+    /// The complete kernel in a folder of this cache.
+    pub(crate) fn read(&self, place: &Path) -> Option<OwnBuild> {
+        read(place, self.for_all)
     }
 
     /// Keeps other builds away as long as the answer lives, or `None` when one is running.
@@ -114,16 +161,28 @@ impl Cache {
     }
 }
 
-/// The kernel in a folder of the cache, if there is a complete one.
-pub(crate) fn read(folder: &Path) -> Option<OwnBuild> {
+/// The kernels in a folder of kernels, the newest first.
+fn in_folder(folder: &Path, shared: bool) -> Vec<OwnBuild> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut builds: Vec<OwnBuild> = entries.filter_map(|entry| read(&entry.path(), shared)).collect();
+    builds
+        .sort_by_cached_key(|build| (build.record.source_version.parse::<Version>().ok(), build.record.built.clone()));
+    builds.reverse();
+    builds
+}
+
+/// The kernel in its folder, if there is a complete one.
+fn read(folder: &Path, shared: bool) -> Option<OwnBuild> {
     let record = serde_json::from_slice(&fs::read(folder.join("kernel.json")).ok()?).ok()?;
     let path = folder.join("linux");
-    path.is_file().then_some(OwnBuild { path, record })
+    path.is_file().then_some(OwnBuild { path, record, shared })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::shared::tests::shared;
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn put(cache: &Cache, version: &str, built: &str) {
         let version: Version = version.parse().unwrap();
@@ -169,6 +228,35 @@ mod tests {
         fs::write(cache.log(), "").unwrap();
         let versions: Vec<String> = cache.builds().into_iter().map(|build| build.record.source_version).collect();
         assert_eq!(versions, ["7.10.1", "7.9", "6.12.9"]);
+    }
+
+    #[test]
+    fn kernels_of_all_users_come_after_the_users_own() {
+        let top = tempfile::tempdir().unwrap();
+        let shared = shared(top.path());
+        let all = Cache::at(shared.folder().to_owned());
+        let user = Cache { shared: vec![shared], ..Cache::at(top.path().canonicalize().unwrap().join("own")) };
+        put(&all, "7.9", "2026-02-01T00:00:00Z");
+        put(&all, "7.10.1", "2026-01-01T00:00:00Z");
+        put(&user, "7.8", "2026-01-01T00:00:00Z");
+        let found = |builds: Vec<OwnBuild>| {
+            builds.into_iter().map(|build| (build.record.source_version, build.shared)).collect::<Vec<_>>()
+        };
+        let named =
+            |names: &[(&str, bool)]| names.iter().map(|(name, is)| ((*name).to_owned(), *is)).collect::<Vec<_>>();
+        for folder in [top.path().join("shared"), all.root().to_owned(), all.root().join("7.9-00ff00ff00ff00ff")] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        fs::set_permissions(all.root().join("7.9-00ff00ff00ff00ff/linux"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(all.root().join("7.9-00ff00ff00ff00ff/kernel.json"), fs::Permissions::from_mode(0o644))
+            .unwrap();
+        // Another user can put anything into the place of this one's record.
+        fs::set_permissions(all.root().join("7.10.1-00ff00ff00ff00ff"), fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(found(user.builds()), named(&[("7.8", false), ("7.9", true)]));
+        let untrusted = user.untrusted();
+        assert_eq!(untrusted.len(), 1);
+        assert_eq!(untrusted[0].path, all.root().join("7.10.1-00ff00ff00ff00ff/linux"));
+        assert!(untrusted[0].why.starts_with("others than its owner may write"), "{untrusted:?}");
     }
 
     #[test]

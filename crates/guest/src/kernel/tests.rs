@@ -19,7 +19,7 @@ fn own(folder: &Path, version: &str, time_travel: bool, config_hash: &str) -> Ow
         build_seconds: 240,
         size_bytes: 0,
     };
-    OwnBuild { path, record }
+    OwnBuild { path, record, shared: false }
 }
 
 /// A script that answers as a kernel does.

@@ -61,7 +61,7 @@ pub fn import(path: &Path, init: &Path, cache: &Cache, tell: Listener<'_>) -> Re
         size_bytes: size(&copy)?,
     };
     describe(&folder, &config, &record)?;
-    install(&folder, &cache.place(&version, &mark.config_hash), &work.0)
+    install(&folder, &cache.place(&version, &mark.config_hash), cache)
 }
 
 /// The mark of a configuration that is the present one.
