@@ -1,7 +1,7 @@
 //! Our configuration of a kernel, and what became of it.
 
 use super::edits::JIFFIES;
-use super::{BUILDER_VERSION, BuildError, edits};
+use super::{BUILDER_VERSION, BuildError, edits, make};
 use crate::kernel::options::options_of;
 use netloom_units::Date;
 use std::collections::BTreeMap;
@@ -38,8 +38,10 @@ const ESSENTIAL: [&str; 19] = [
 /// It is FNV-1a (Fowler, Noll, Vo), which keeps its value over versions of Rust; a collision would do no harm.
 pub fn config_hash() -> String {
     let edits = edits::text();
-    let parts = [FRAGMENT.as_bytes(), edits.as_bytes(), &JIFFIES.to_le_bytes(), &BUILDER_VERSION.to_le_bytes()];
-    let bytes = parts.into_iter().flatten();
+    let [compiler, headers] = make::texts();
+    let texts = [FRAGMENT, edits.as_str(), compiler, headers];
+    let numbers = [JIFFIES, BUILDER_VERSION].map(u32::to_le_bytes);
+    let bytes = texts.iter().flat_map(|text| text.as_bytes()).chain(numbers.as_flattened());
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{hash:016x}")
