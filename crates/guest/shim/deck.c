@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
-/* The deputy's side of the deck: frames go in and out, and turns are taken. See deck.h. */
+/* The device backend's side of the deck: frames go in and out, and turns are taken. See deck.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -35,7 +35,7 @@ static void say(uint32_t kind, uint64_t next_wake)
 	struct deck *deck = deck_state.deck;
 
 	deck->answer = (struct answer){ .kind = kind, .now = deck_state.now, .next_wake = next_wake };
-	__atomic_store_n(&deck->whose, SCHEDULERS, __ATOMIC_RELEASE);
+	__atomic_store_n(&deck->whose, SCHEDULERS_TURN, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&deck_state.bell->rung, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&deck_state.bell->asleep, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, &deck_state.bell->rung, FUTEX_WAKE, 1);
@@ -46,8 +46,8 @@ static struct turn await_turn(void)
 	struct deck *deck = deck_state.deck;
 
 	/* If the lab process goes, the machine's kernel ends this one. */
-	while (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == SCHEDULERS)
-		syscall(SYS_futex, &deck->whose, FUTEX_WAIT, SCHEDULERS, NULL);
+	while (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == SCHEDULERS_TURN)
+		syscall(SYS_futex, &deck->whose, FUTEX_WAIT, SCHEDULERS_TURN, NULL);
 	return deck->turn;
 }
 

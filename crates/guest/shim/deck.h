@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * The deck: the segment of memory that a deputy and the scheduler share, one per kernel, in which they take turns. The scheduler
- * says up to when the kernel may run and which frames reach it at which instants; the deputy answers when the kernel has done all
- * that, with the frames that it sent. Each sleeps on a word of shared memory meanwhile: the deputy on one of its deck, the
+ * The deck: the segment of memory that a device backend and the scheduler share, one per kernel, in which they take turns. The scheduler
+ * says up to when the kernel may run and which frames reach it at which instants; the device backend answers when the kernel has done all
+ * that, with the frames that it sent. Each sleeps on a word of shared memory meanwhile: the device backend on one of its deck, the
  * scheduler on one that all kernels share (`struct bell`). A socket tells the scheduler when the kernel has gone.
  *
- * The deck knows frames and instants alone: how the kernel hears of them is the business of deputy.c.
+ * The deck knows frames and instants alone: how the kernel hears of them is the business of backend.c.
  */
 #ifndef NETLOOM_DECK_H
 #define NETLOOM_DECK_H
@@ -50,7 +50,7 @@ struct deck_lane {
 enum turn_kind {
 	TURN_RUN = 1,       /* run; `to_kernel` holds frames that all are due before `until` */
 	TURN_ALONE = 2,     /* the same, but once the kernel has sent a frame, only that instant is finished */
-	TURN_GO_ON = 3,     /* the frames that the deputy handed over are taken, or the missing ones are there */
+	TURN_GO_ON = 3,     /* the frames that the device backend handed over are taken, or the missing ones are there */
 };
 
 struct turn {
@@ -59,12 +59,12 @@ struct turn {
 	uint64_t until;     /* all instants before this one may be played */
 };
 
-/* What the deputy says. */
+/* What the device backend says. */
 enum answer_kind {
 	ANSWER_DONE = 1,    /* everything before `until` is done; `next_wake` is when the kernel wants to run next */
 	ANSWER_FULL = 2,    /* take the frames in `from_kernel`; the kernel is not done */
 	ANSWER_EMPTY = 3,   /* all frames in `to_kernel` were taken; give those that did not fit */
-	ANSWER_BROKEN = 4,  /* the kernel did what the deputy does not understand; `next_wake` says what */
+	ANSWER_BROKEN = 4,  /* the kernel did what the device backend does not understand; `next_wake` says what */
 };
 
 struct answer {
@@ -75,7 +75,7 @@ struct answer {
 };
 
 /* Whose turn it is. */
-enum whose { DEPUTYS = 0, SCHEDULERS = 1 };
+enum whose { BACKENDS_TURN = 0, SCHEDULERS_TURN = 1 };
 
 struct deck {
 	uint32_t version;
@@ -83,10 +83,10 @@ struct deck {
 	uint64_t start;     /* virtual time at which the kernel begins, nanoseconds */
 	uint64_t epoch;     /* time of day at virtual time 0, nanoseconds since 1970 */
 	uint64_t unheard;   /* frames for devices that had no room, because their interface was down */
-	uint32_t whose;     /* enum whose; the deputy sleeps on it */
+	uint32_t whose;     /* enum whose; the device backend sleeps on it */
 	uint32_t reserved;
 	struct turn turn;   /* what the scheduler said last */
-	struct answer answer; /* what the deputy said last */
+	struct answer answer; /* what the device backend said last */
 	uint64_t sample_at; /* when the next sample of TCP connections is due, nanoseconds of virtual time */
 	uint64_t sample_step; /* how long after it the one after it is; 0: there are none */
 	uint32_t sample_owners; /* whether SAMPLE_OWNER is wanted */
@@ -98,7 +98,7 @@ struct deck {
 
 /* What all kernels of a lab share. */
 struct bell {
-	uint32_t rung;      /* how often a deputy has answered; the scheduler sleeps on it */
+	uint32_t rung;      /* how often a device backend has answered; the scheduler sleeps on it */
 	uint32_t reserved[15];
 	uint32_t asleep;    /* whether it does */
 };
@@ -116,7 +116,7 @@ static inline uint32_t deck_frame_room(uint32_t length)
 	return (uint32_t)sizeof(struct deck_frame) + ((length + 7) & ~7u);
 }
 
-/* The deputy's side of the deck and of the bell, and how far the kernel has come. See deck.c. */
+/* The device backend's side of the deck and of the bell, and how far the kernel has come. See deck.c. */
 struct deck_state {
 	struct deck *deck;
 	struct bell *bell;

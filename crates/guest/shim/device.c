@@ -8,7 +8,7 @@
  * need be (VIRTIO_NET_F_MRG_RXBUF).
  */
 #include "shim.h"
-#include "deputy.h"
+#include "backend.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
  * could speak through.
  */
 #include "shim.h"
-#include "deputy.h"
+#include "backend.h"
 
 #include <string.h>
 #include <sys/socket.h>

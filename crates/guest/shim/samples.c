@@ -6,7 +6,7 @@
  * What it hands over goes to the scheduler among the frames, as frames of no device.
  */
 #include "shim.h"
-#include "deputy.h"
+#include "backend.h"
 
 #include <string.h>
 

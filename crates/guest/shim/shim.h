@@ -62,7 +62,7 @@ struct shim_library {
 
 /* How lab time follows from the host's CLOCK_MONOTONIC: lab = (host - epoch) * denominator / numerator. */
 struct shim_lapse {
-	/* False: all time is the host's, as without the shim. So it is in virtual time, where the kernel asks the deputy. */
+	/* False: all time is the host's, as without the shim. So it is in virtual time, where the kernel asks the device backend. */
 	bool scaled;
 	/* CLOCK_MONOTONIC of the host at lab time 0, in nanoseconds. */
 	int64_t epoch;

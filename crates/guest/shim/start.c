@@ -124,7 +124,7 @@ static void read_orders(void)
 		/* A quarter of the range: no sum of instants and spans can then overflow. */
 		orders.lapse.epoch = (int64_t)whole_number("NETLOOM_EPOCH", epoch, INT64_MAX / 4);
 		orders.lapse.wall = (int64_t)whole_number("NETLOOM_WALL", wall, INT64_MAX / 4);
-		orders.lapse.scaled = !getenv("NETLOOM_DEPUTY");
+		orders.lapse.scaled = !getenv("NETLOOM_BACKEND");
 	}
 	orders.machine = getenv("NETLOOM_MACHINE") != NULL;
 	const char *seed = getenv("NETLOOM_SEED");

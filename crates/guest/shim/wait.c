@@ -4,7 +4,7 @@
  * as far as we know, but one that did would otherwise live in two times at once.
  */
 #include "shim.h"
-#include "deputy.h"
+#include "backend.h"
 
 #include <limits.h>
 
@@ -27,7 +27,7 @@ static int library_poll(struct pollfd *fds, nfds_t count, int timeout)
 EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	int ready;
-	return deputy_poll(fds, count, &ready) ? ready : library_poll(fds, count, timeout);
+	return backend_poll(fds, count, &ready) ? ready : library_poll(fds, count, timeout);
 }
 
 /* The host's span for an optional timeout; NULL where it is to be passed on as it is. */

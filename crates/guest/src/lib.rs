@@ -2,7 +2,7 @@
 //!
 //! - `counter`: whether the processor can count what programs compute, for virtual time;
 //! - `kernel`: finds, builds and checks kernels;
-//! - `shim`: what is preloaded into a kernel's process: dilated clocks, seeded entropy, virtual time's deputy;
+//! - `shim`: what is preloaded into a kernel's process: dilated clocks, seeded entropy, virtual time's device backend;
 //! - `node`: boots a kernel node and talks to the agent inside;
 //! - `schedule`: the event scheduler of virtual time: many kernels and one fabric, conservative and reproducible.
 //!
@@ -43,7 +43,7 @@
 //! they take those of `default` as later interfaces do.
 
 pub mod counter;
-pub mod deputy;
+pub mod backend;
 pub mod kernel;
 pub mod node;
 pub mod schedule;

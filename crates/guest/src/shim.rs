@@ -4,7 +4,7 @@
 //! - `clock.c`, `timer.c`, `sleep.c`, `wait.c`, `locks.c`: lab time, for all that a kernel or a machine asks about time or waits for;
 //! - `entropy.c`: randomness from a seed;
 //! - `xstate.c`: repairs an old kernel's way to set vector registers on processors with AMX;
-//! - `deputy.c`, `device.c`: virtual time, see [`crate::deputy`];
+//! - `backend.c`, `device.c`: virtual time, see [`crate::backend`];
 //! - `start.c`: reads the orders from the environment.
 //!
 //! # Time

@@ -9,7 +9,7 @@ mod window;
 
 use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage, Statistics};
-use crate::deputy::Bell;
+use crate::backend::Bell;
 use group::Group;
 use lanes::Lanes;
 use netloom_fabric::{Delivery, Fabric, PortId, RouterCounters, Scribe, SwitchState, Tap, TapId};

@@ -5,7 +5,7 @@ use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, in_turn, is_kernel, seed};
 use netloom_guest::counter::Counter;
-use netloom_guest::deputy::{Deputy, DeputyEnds, SLICE, Vitals, Watchdog};
+use netloom_guest::backend::{DeviceBackend, BackendEnds, SLICE, Vitals, Watchdog};
 use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
 use netloom_guest::shim::Orders;
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// When a lab begins on a kernel that does not say when it was built, in seconds since 1970: 1 January 2026.
 const ANY_DAY: u64 = 1_767_225_600;
 
-/// What a kernel's command line says of virtual time. The path is the deputy's (`shim/deputy.c`). The generator of packets
+/// What a kernel's command line says of virtual time. The path is the device backend's (`shim/backend.c`). The generator of packets
 /// is left out: it looks ten times a second whether there is something to do, and where computing takes no time it would
 /// send without an end.
 const ARGUMENTS: [&str; 3] = ["time-travel=ext:/netloom/time", "norandmaps", "initcall_blacklist=pg_init"];
@@ -103,12 +103,12 @@ fn wall_clock_ns(job: &Job) -> u64 {
 }
 
 /// The deck of every kernel: our end, and what its process inherits.
-fn decks(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kernel>, Vec<DeputyEnds>), RunError> {
-    let deck = |place: &usize| -> io::Result<(Kernel, DeputyEnds)> {
+fn decks(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kernel>, Vec<BackendEnds>), RunError> {
+    let deck = |place: &usize| -> io::Result<(Kernel, BackendEnds)> {
         let node = &plan.nodes[*place];
         let devices = u16::try_from(node.interfaces.len() + 1).map_err(io::Error::other)?;
-        let (deputy, ends) = Deputy::create(devices, Instant::ZERO, wall_clock_ns)?;
-        Ok((Paced::new(deputy, node.cpu.unwrap_or_default()), ends))
+        let (backend, ends) = DeviceBackend::create(devices, Instant::ZERO, wall_clock_ns)?;
+        Ok((Paced::new(backend, node.cpu.unwrap_or_default()), ends))
     };
     places.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
 }
@@ -142,9 +142,9 @@ fn computing(job: &Job, node: usize) -> Vec<String> {
 }
 
 /// Lets the process of `command` find its deck.
-fn hand_over(command: &mut Command, ends: &DeputyEnds, bell: &OwnedFd) {
+fn hand_over(command: &mut Command, ends: &BackendEnds, bell: &OwnedFd) {
     let numbers: [RawFd; 3] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd(), bell.as_raw_fd()];
-    command.env("NETLOOM_DEPUTY", format!("{},{},{}", numbers[0], numbers[1], numbers[2]));
+    command.env("NETLOOM_BACKEND", format!("{},{},{}", numbers[0], numbers[1], numbers[2]));
     let keep = move || {
         for number in numbers {
             // SAFETY: F_SETFD takes an integer and touches no memory of ours.

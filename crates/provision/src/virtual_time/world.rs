@@ -11,7 +11,7 @@ use crate::teller::Teller;
 use netloom_dataplane::{Act, Agenda, Appointment, Kept, Meters, Sampled, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, Scribe, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
-use netloom_guest::deputy::{Bell, Deputy, Vitals, Watchdog};
+use netloom_guest::backend::{Bell, DeviceBackend, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time;
 
 /// A kernel of the lab.
-pub(super) type Kernel = Paced<Deputy>;
+pub(super) type Kernel = Paced<DeviceBackend>;
 
 /// While a caller waits for an agent's answer, time goes on in steps that begin this small and double: the answer
 /// mostly takes no longer, and nothing else is to happen behind the session's back.
@@ -431,7 +431,7 @@ mod tests {
     use super::{VirtualTime, spread};
     use crate::teller::Teller;
     use netloom_fabric::Fabric;
-    use netloom_guest::deputy::{Deputy, DeputyEnds, Vitals, Watchdog};
+    use netloom_guest::backend::{DeviceBackend, BackendEnds, Vitals, Watchdog};
     use netloom_guest::schedule::Paced;
     use netloom_units::{Instant, Seed};
     use std::io::Write;
@@ -440,15 +440,15 @@ mod tests {
     use std::time::Duration;
 
     /// What ends the wait for the agent of a kernel that never reports, when it was waited for long enough.
-    fn end_of_wait(prepare: impl FnOnce(DeputyEnds, UnixStream) -> Option<DeputyEnds> + Send + 'static) -> String {
+    fn end_of_wait(prepare: impl FnOnce(BackendEnds, UnixStream) -> Option<BackendEnds> + Send + 'static) -> String {
         let (send, receive) = channel();
         std::thread::spawn(move || {
-            let (deputy, ends) = Deputy::create(1, Instant::ZERO, 0).unwrap();
+            let (backend, ends) = DeviceBackend::create(1, Instant::ZERO, 0).unwrap();
             let (alarm, alarming) = UnixStream::pair().unwrap();
             let (told, _listener) = UnixStream::pair().unwrap();
             let time = VirtualTime::new(
                 Fabric::new(Seed::new(1), &[]),
-                vec![Paced::new(deputy, Default::default())],
+                vec![Paced::new(backend, Default::default())],
                 &[],
                 vec!["a".into()],
                 Watchdog::new(vec![alarm.into()]),

@@ -9,7 +9,7 @@ use super::state::Session;
 use super::unkept::Unkept;
 use crate::commands::Command;
 use netloom_figures::Snapshot;
-use netloom_guest::deputy::SLICE;
+use netloom_guest::backend::SLICE;
 use netloom_host::netlink::InterfaceCounters;
 use netloom_host::node::{Account, Effect, NetworkChange, NodeError};
 use netloom_judge::expectations;

@@ -1,5 +1,5 @@
-//! The shim's deputy under the sanitizers of the C compiler (AddressSanitizer, UndefinedBehaviorSanitizer), without a kernel:
-//! see `deputy/harness.c`. Warnings are errors here; a user's newer compiler may know further ones.
+//! The shim's device backend under the sanitizers of the C compiler (AddressSanitizer, UndefinedBehaviorSanitizer), without a kernel:
+//! see `backend/harness.c`. Warnings are errors here; a user's newer compiler may know further ones.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ fn compiled(folder: &Path) -> PathBuf {
     let mut compiler = Command::new("cc");
     compiler.args(["-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wno-nonnull-compare", "-Werror"]);
     compiler.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-pthread", "-o"]).arg(&program);
-    compiler.arg(crate_folder.join("tests/deputy/harness.c"));
+    compiler.arg(crate_folder.join("tests/backend/harness.c"));
     let shim = crate_folder.join("shim").read_dir().unwrap().map(|entry| entry.unwrap().path());
     compiler.args(shim.filter(|file| file.extension().is_some_and(|extension| extension == "c")));
     assert!(compiler.status().unwrap().success());
@@ -31,7 +31,7 @@ fn run(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Stri
 
 /// One compilation, and all that it is for: it takes longer than they do.
 #[test]
-fn the_deputy_keeps_to_its_memory_whatever_a_kernel_says() {
+fn the_backend_keeps_to_its_memory_whatever_a_kernel_says() {
     let folder = tempfile::tempdir().unwrap();
     let program = compiled(folder.path());
     run(&program, &["frames"], &[]);

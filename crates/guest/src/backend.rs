@@ -1,7 +1,7 @@
-//! A kernel in virtual time, as the scheduler sees it: the other side of the deputy in the kernel's process.
+//! A kernel in virtual time, as the scheduler sees it: the other side of the device backend in the kernel's process.
 //!
 //! Both share a deck of frames in memory, in which they take turns, and a bell; the layout is that of `shim/deck.h`, where
-//! the protocol is described. The ends of a socket pair tell each that the other is there. The deputy's side is trusted no further than its numbers can be checked: it runs in a process
+//! the protocol is described. The ends of a socket pair tell each that the other is there. The device backend's side is trusted no further than its numbers can be checked: it runs in a process
 //! that also runs the user's programs.
 
 mod bell;
@@ -43,7 +43,7 @@ const SPIN_PATIENCE: Duration = Duration::from_secs(1);
 /// A kernel that has used no processor time for so long will not answer any more.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the deputy says; see `shim/deck.h`.
+/// What the device backend says; see `shim/deck.h`.
 mod answer {
     pub(super) const DONE: u32 = 1;
     pub(super) const FULL: u32 = 2;
@@ -58,10 +58,10 @@ mod turn {
     pub(super) const GO_ON: u32 = 3;
 }
 
-/// The descriptors that a kernel's process inherits for its deputy.
+/// The descriptors that a kernel's process inherits for its device backend.
 #[derive(Debug)]
-pub struct DeputyEnds {
-    /// The deputy's socket.
+pub struct BackendEnds {
+    /// The device backend's socket.
     pub socket: OwnedFd,
     /// The deck's memory.
     pub memory: OwnedFd,
@@ -69,7 +69,7 @@ pub struct DeputyEnds {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Deputy {
+pub struct DeviceBackend {
     socket: UnixStream,
     deck: Deck,
     /// Frames of the current grant that did not fit into the deck yet.
@@ -90,21 +90,21 @@ pub struct Deputy {
     samples: Samples,
 }
 
-/// What a deputy says.
+/// What a device backend says.
 struct Answer {
     kind: u32,
     now: u64,
     next_wake: u64,
 }
 
-impl Deputy {
+impl DeviceBackend {
     /// The scheduler's side of a kernel with `devices` network devices that begins at `start`, when the time of day is
     /// `wall_clock_ns` after 1970; and what its process is to inherit. The process has to be started before the first
     /// grant, which waits until the kernel has come so far that it asks for leave to go on.
     ///
     /// # Errors
     /// When the kernel of this machine gives no memory or no sockets.
-    pub fn create(devices: u16, start: Instant, wall_clock_ns: u64) -> io::Result<(Self, DeputyEnds)> {
+    pub fn create(devices: u16, start: Instant, wall_clock_ns: u64) -> io::Result<(Self, BackendEnds)> {
         let (socket, theirs) = UnixStream::pair()?;
         let (deck, memory) = Deck::create(devices, start.as_nanos(), wall_clock_ns - start.as_nanos())?;
         let this = Self {
@@ -120,7 +120,7 @@ impl Deputy {
             is_off: false,
             samples: Samples::default(),
         };
-        Ok((this, DeputyEnds { socket: theirs.into(), memory }))
+        Ok((this, BackendEnds { socket: theirs.into(), memory }))
     }
 
     /// The kernel's process has started; it is waited for until the watchdog fires.
@@ -206,7 +206,7 @@ impl Deputy {
     }
 }
 
-impl Machine for Deputy {
+impl Machine for DeviceBackend {
     fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
         self.begin_turn(turn::RUN, until, frames, pool);
         Ok(())
@@ -228,7 +228,7 @@ impl Machine for Deputy {
         self.silent = None;
         if !std::mem::replace(&mut self.has_begun, true) {
             if kind != answer::DONE {
-                return Err(MachineError::Protocol("its deputy does not begin with a report".into()));
+                return Err(MachineError::Protocol("its device backend does not begin with a report".into()));
             }
             if let Some((turn, until)) = self.first_turn.take() {
                 let mut frames = Vec::from(std::mem::take(&mut self.waiting));
@@ -252,9 +252,9 @@ impl Machine for Deputy {
                 self.deck.fill(&mut self.waiting, pool);
             }
             answer::BROKEN => {
-                return Err(MachineError::Protocol(format!("its deputy does not understand {next_wake:#x}")));
+                return Err(MachineError::Protocol(format!("its device backend does not understand {next_wake:#x}")));
             }
-            other => return Err(MachineError::Protocol(format!("its deputy says {other}"))),
+            other => return Err(MachineError::Protocol(format!("its device backend says {other}"))),
         }
         self.say(turn::GO_ON, 0);
         Ok(None)

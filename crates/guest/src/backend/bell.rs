@@ -1,4 +1,4 @@
-//! The bell that the deputies of all kernels of a lab ring when they have answered: a word in memory that all share, on which
+//! The bell that the device backends of all kernels of a lab ring when they have answered: a word in memory that all share, on which
 //! the scheduler sleeps.
 //!
 //! A kernel's process could ring for nothing, or not at all: who has answered stands in each deck, and the scheduler looks
@@ -56,7 +56,7 @@ impl Bell {
         std::mem::replace(&mut self.seen, rung) != rung
     }
 
-    /// What a deputy does.
+    /// What a device backend does.
     #[cfg(test)]
     fn ring(&self) {
         self.memory.word(RUNG).fetch_add(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! The memory that scheduler and deputy share; see `shim/deck.h`.
+//! The memory that scheduler and device backend share; see `shim/deck.h`.
 
 use super::Answer;
 use super::memory::{self, Memory};
@@ -11,15 +11,15 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Of the layout; the deputy's side has the same number.
+/// Of the layout; the device backend's side has the same number.
 const VERSION: u32 = 3;
 /// Room for frames in either direction, in bytes.
 const ROOM: usize = 4 << 20;
 /// Bytes before the lanes: version, number of devices, start, epoch, and what follows.
 const HEADER: usize = 128;
-/// Where the deputy counts frames that no device had room for.
+/// Where the device backend counts frames that no device had room for.
 const UNHEARD: usize = 24;
-/// Whose turn it is, what the scheduler says, and what the deputy says.
+/// Whose turn it is, what the scheduler says, and what the device backend says.
 const WHOSE: usize = 32;
 const TURN: usize = 40;
 const ANSWER: usize = 56;
@@ -27,8 +27,8 @@ const ANSWER: usize = 56;
 const SAMPLE_AT: usize = 80;
 const SAMPLE_STEP: usize = 88;
 const SAMPLE_OWNERS: usize = 96;
-const DEPUTYS: u32 = 0;
-const SCHEDULERS: u32 = 1;
+const BACKENDS_TURN: u32 = 0;
+const SCHEDULERS_TURN: u32 = 1;
 /// Bytes of a lane before its frames: how many are used, reserve.
 const LANE_HEADER: usize = 8;
 const TO_KERNEL: usize = HEADER;
@@ -58,9 +58,9 @@ impl Deck {
         Ok((Self { memory }, file))
     }
 
-    /// What the deputy says, if it is the scheduler's turn.
+    /// What the device backend says, if it is the scheduler's turn.
     pub(super) fn answer(&self) -> Option<Answer> {
-        if self.memory.word(WHOSE).load(Ordering::Acquire) != SCHEDULERS {
+        if self.memory.word(WHOSE).load(Ordering::Acquire) != SCHEDULERS_TURN {
             return None;
         }
         let word = |at: usize| u64::from_ne_bytes(self.memory.read(at));
@@ -68,13 +68,13 @@ impl Deck {
         Some(Answer { kind, now: word(ANSWER + 8), next_wake: word(ANSWER + 16) })
     }
 
-    /// It is the deputy's turn.
+    /// It is the device backend's turn.
     pub(super) fn say(&mut self, kind: u32, more: bool, until: u64) {
         self.memory.write(TURN, &kind.to_ne_bytes());
         self.memory.write(TURN + 4, &u32::from(more).to_ne_bytes());
         self.memory.write(TURN + 8, &until.to_ne_bytes());
         let whose = self.memory.word(WHOSE);
-        whose.store(DEPUTYS, Ordering::Release);
+        whose.store(BACKENDS_TURN, Ordering::Release);
         memory::wake(whose);
     }
 

@@ -1,5 +1,5 @@
 /*
- * The shim's deputy without a kernel: this program is linked with the shim and plays both who calls it, a kernel with one
+ * The shim's device backend without a kernel: this program is linked with the shim and plays both who calls it, a kernel with one
  * network device, and, in a thread, the scheduler on the other side of the deck. It is compiled with sanitizers.
  *
  *   harness frames          frames in both directions arrive as they were sent
@@ -8,7 +8,7 @@
  *   harness noise SEED N    N kernels that do whatever comes; each ends by itself or as broken, and touches nothing else
  */
 #include "../../shim/shim.h"
-#include "../../shim/deputy.h"
+#include "../../shim/backend.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -81,12 +81,12 @@ static void *scheduler(void *unused)
 {
 	(void)unused;
 	for (;;) {
-		while (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == DEPUTYS) {
+		while (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == BACKENDS_TURN) {
 			uint32_t rung = __atomic_load_n(&bell->rung, __ATOMIC_SEQ_CST);
 			struct timespec patience = { .tv_nsec = 10000000 };
 
 			__atomic_store_n(&bell->asleep, 1, __ATOMIC_SEQ_CST);
-			if (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == DEPUTYS)
+			if (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == BACKENDS_TURN)
 				syscall(SYS_futex, &bell->rung, FUTEX_WAIT, rung, &patience);
 			__atomic_store_n(&bell->asleep, 0, __ATOMIC_SEQ_CST);
 		}
@@ -107,7 +107,7 @@ static void *scheduler(void *unused)
 		default: /* broken: the process ends by itself */
 			return NULL;
 		}
-		__atomic_store_n(&deck->whose, DEPUTYS, __ATOMIC_RELEASE);
+		__atomic_store_n(&deck->whose, BACKENDS_TURN, __ATOMIC_RELEASE);
 		syscall(SYS_futex, &deck->whose, FUTEX_WAKE, 1);
 	}
 }
@@ -124,7 +124,7 @@ static void prepare(void)
 {
 	int numbers[3];
 
-	CHECK(sscanf(getenv("NETLOOM_DEPUTY"), "%d,%d,%d", numbers, numbers + 1, numbers + 2) == 3);
+	CHECK(sscanf(getenv("NETLOOM_BACKEND"), "%d,%d,%d", numbers, numbers + 1, numbers + 2) == 3);
 	deck = map(numbers[1], sizeof(struct deck));
 	bell = map(numbers[2], sizeof(struct bell));
 }
@@ -422,13 +422,13 @@ static void many_noises(uint64_t seed, uint64_t count)
 
 		CHECK(child >= 0);
 		if (!child) {
-			deck->whose = DEPUTYS;
+			deck->whose = BACKENDS_TURN;
 			alarm(20);
 			noise(seed + n);
 			_exit(0);
 		}
 		CHECK(waitpid(child, &status, 0) == child);
-		/* 1 is what the deputy ends with when it says that the kernel is broken. */
+		/* 1 is what the device backend ends with when it says that the kernel is broken. */
 		if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) {
 			fprintf(stderr, "noise %llu: status %#x\n", (unsigned long long)(seed + n), status);
 			_exit(3);
@@ -464,7 +464,7 @@ static void arithmetic(void)
 int main(int count, char **arguments)
 {
 	CHECK(count >= 2);
-	if (!getenv("NETLOOM_DEPUTY") && strcmp(arguments[1], "arithmetic")) {
+	if (!getenv("NETLOOM_BACKEND") && strcmp(arguments[1], "arithmetic")) {
 		int ends[2], deck_fd = memfd_create("deck", 0), bell_fd = memfd_create("bell", 0);
 		char text[64];
 
@@ -473,7 +473,7 @@ int main(int count, char **arguments)
 		deck->version = DECK_VERSION;
 		CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
 		snprintf(text, sizeof text, "%d,%d,%d", ends[0], deck_fd, bell_fd);
-		setenv("NETLOOM_DEPUTY", text, 1);
+		setenv("NETLOOM_BACKEND", text, 1);
 		execv("/proc/self/exe", arguments);
 		CHECK(!"exec");
 	}

@@ -7,7 +7,7 @@ fn passage(at: u64, device: u16, bytes: &[u8], pool: &mut Pool) -> Passage {
     Passage { at: Instant::from_nanos(at), device: Device(device), packet }
 }
 
-/// What the deputy would do if it sent back all that it gets.
+/// What the device backend would do if it sent back all that it gets.
 fn echo(deck: &mut Deck) {
     let used = deck.used(TO_KERNEL).load(Ordering::Acquire);
     let mut bytes = vec![0; used as usize];
@@ -107,7 +107,7 @@ fn both_sides_agree_on_the_layout() {
     let compiler = std::process::Command::new("cc")
         .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&program)
-        .arg(crate_folder.join("tests/deputy/layout.c"))
+        .arg(crate_folder.join("tests/backend/layout.c"))
         .status()
         .unwrap();
     assert!(compiler.success());

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * The deputy of the scheduler inside a kernel's process, in virtual time.
+ * The device backend of the scheduler inside a kernel's process, in virtual time.
  *
  * A kernel in `time-travel=ext` mode asks a controller for leave whenever its time is to advance, and its devices are
- * vhost-user back-ends. The deputy plays both, in the kernel's own process: what the kernel writes to those sockets never
+ * vhost-user back-ends. The device backend plays both, in the kernel's own process: what the kernel writes to those sockets never
  * leaves it. So advancing to the next timer, receiving a frame and sending one cost no system call and no switch to
  * another process; only the end of a window does.
  *
- * Deputy and scheduler share memory, in which they take turns: see deck.h.
+ * Device backend and scheduler share memory, in which they take turns: see deck.h.
  */
-#ifndef NETLOOM_DEPUTY_H
-#define NETLOOM_DEPUTY_H
+#ifndef NETLOOM_BACKEND_H
+#define NETLOOM_BACKEND_H
 
 #include "deck.h"
 
@@ -20,8 +20,8 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-/* Looks whether the kernel can read what the deputy plays for it: false when none of the descriptors is the deputy's. */
-bool deputy_poll(struct pollfd *fds, nfds_t count, int *ready);
+/* Looks whether the kernel can read what the device backend plays for it: false when none of the descriptors is the device backend's. */
+bool backend_poll(struct pollfd *fds, nfds_t count, int *ready);
 
 /* The devices, see device.c. */
 #define MOST_DEVICES 1001

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
-/* Virtual time inside a kernel's process: see deputy.h. */
+/* Virtual time inside a kernel's process: see backend.h. */
 #include "shim.h"
-#include "deputy.h"
+#include "backend.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Paths that no file has: what the kernel connects to under these names is the deputy. */
+/* Paths that no file has: what the kernel connects to under these names is the device backend. */
 #define TIME_PATH "/netloom/time"
 #define DEVICE_PATH "/netloom/device/"
 #define SAMPLES_PATH "/netloom/samples"
@@ -37,17 +37,17 @@ static struct {
 	int waits;                  /* the kernel waits for leave to run */
 	unsigned first, count;
 	struct time_message answers[TIME_ANSWERS];
-} deputy = { .control = -1, .time = -1 };
+} backend = { .control = -1, .time = -1 };
 
 static void answer(uint32_t op, uint32_t seq, uint64_t time)
 {
 	struct time_message *slot;
 
-	if (deputy.count == TIME_ANSWERS)
+	if (backend.count == TIME_ANSWERS)
 		deck_broken(op);
-	slot = &deputy.answers[(deputy.first + deputy.count) % TIME_ANSWERS];
+	slot = &backend.answers[(backend.first + backend.count) % TIME_ANSWERS];
 	*slot = (struct time_message){ .op = op, .seq = seq, .time = time };
-	deputy.count++;
+	backend.count++;
 }
 
 /* Hands over all frames that are due now, and raises the interrupts. */
@@ -86,16 +86,16 @@ static void let_run(void)
 			continue;
 		}
 		if (next > deck_state.now)
-			samples_take(deck_state.deck, deputy.told, next);
+			samples_take(deck_state.deck, backend.told, next);
 		deck_state.now = next;
 		/* An interrupt makes the kernel run at this instant; a frame for a device that is off does not. */
 		deliver();
 		if (deck_state.next_wake <= deck_state.now)
 			break;
 	}
-	deputy.waits = 0;
+	backend.waits = 0;
 	deck_state.next_wake = NEVER;
-	deputy.told = deck_state.now;
+	backend.told = deck_state.now;
 	answer(OP_RUN, ++seq, deck_state.now);
 }
 
@@ -119,7 +119,7 @@ static long time_message(const void *bytes, size_t length)
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_WAIT:
-		deputy.waits = 1;
+		backend.waits = 1;
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_GET:
@@ -140,16 +140,16 @@ static long time_message(const void *bytes, size_t length)
 
 static long time_answer(void *bytes, size_t length)
 {
-	if (!deputy.count) {
-		if (!deputy.waits)
+	if (!backend.count) {
+		if (!backend.waits)
 			return -EAGAIN;
 		let_run();
 	}
 	if (length != sizeof(struct time_message))
 		deck_broken(length);
-	memcpy(bytes, &deputy.answers[deputy.first], sizeof(struct time_message));
-	deputy.first = (deputy.first + 1) % TIME_ANSWERS;
-	deputy.count--;
+	memcpy(bytes, &backend.answers[backend.first], sizeof(struct time_message));
+	backend.first = (backend.first + 1) % TIME_ANSWERS;
+	backend.count--;
 	return (long)length;
 }
 
@@ -169,7 +169,7 @@ static ssize_t result(long value)
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *text = getenv("NETLOOM_DEPUTY"); /* SOCKET,MEMORY,BELL: three descriptors */
+	const char *text = getenv("NETLOOM_BACKEND"); /* SOCKET,MEMORY,BELL: three descriptors */
 	long numbers[3] = { -1, -1, -1 };
 
 	if (!text)
@@ -181,8 +181,8 @@ __attribute__((constructor)) static void begin(void)
 		text = *end == ',' ? end + 1 : end;
 	}
 	deck_open((int)numbers[1], (int)numbers[2]);
-	deputy.control = (int)numbers[0];
-	deputy.told = deck_state.now;
+	backend.control = (int)numbers[0];
+	backend.told = deck_state.now;
 }
 
 /* ---- What the kernel calls ---- */
@@ -191,9 +191,9 @@ EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
 {
 	const char *path = ((const struct sockaddr_un *)address)->sun_path;
 
-	if (deputy.control >= 0 && address->sa_family == AF_UNIX) {
+	if (backend.control >= 0 && address->sa_family == AF_UNIX) {
 		if (!strcmp(path, TIME_PATH)) {
-			deputy.time = fd;
+			backend.time = fd;
 			return 0;
 		}
 		if (!strncmp(path, DEVICE_PATH, strlen(DEVICE_PATH)))
@@ -208,8 +208,8 @@ EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
 
 EXPORT ssize_t read(int fd, void *buffer, size_t length)
 {
-	if (deputy.control >= 0) {
-		if (fd == deputy.time)
+	if (backend.control >= 0) {
+		if (fd == backend.time)
 			return result(time_answer(buffer, length));
 		if (device_owns(fd))
 			return result(device_answer(fd, buffer, length));
@@ -221,9 +221,9 @@ EXPORT ssize_t read(int fd, void *buffer, size_t length)
 
 EXPORT ssize_t write(int fd, const void *buffer, size_t length)
 {
-	if (deputy.control >= 0 && fd == deputy.time)
+	if (backend.control >= 0 && fd == backend.time)
 		return result(time_message(buffer, length));
-	if (deputy.control >= 0 && samples_owns(fd))
+	if (backend.control >= 0 && samples_owns(fd))
 		return result(samples_tell(buffer, length));
 	return syscall(SYS_write, fd, buffer, length);
 }
@@ -234,7 +234,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 	int fds[2];
 	long got;
 
-	if (deputy.control < 0 || fd != deputy.time)
+	if (backend.control < 0 || fd != backend.time)
 		return syscall(SYS_recvmsg, fd, message, flags);
 	/* The answer to START brings the memory that controller and kernel could share, and a log. */
 	got = time_answer(message->msg_iov[0].iov_base, message->msg_iov[0].iov_len);
@@ -252,7 +252,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	if (deputy.control >= 0 && device_owns(fd)) {
+	if (backend.control >= 0 && device_owns(fd)) {
 		struct cmsghdr *header = CMSG_FIRSTHDR((struct msghdr *)message);
 		unsigned count = 0;
 		int fds[2] = { -1, -1 };
@@ -268,18 +268,18 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 	return syscall(SYS_sendmsg, fd, message, flags);
 }
 
-bool deputy_poll(struct pollfd *fds, nfds_t count, int *ready)
+bool backend_poll(struct pollfd *fds, nfds_t count, int *ready)
 {
 	bool ours = false;
 
-	if (deputy.control < 0)
+	if (backend.control < 0)
 		return false;
 	*ready = 0;
 	for (nfds_t i = 0; i < count; i++) {
 		bool has;
 
-		if (fds[i].fd == deputy.time)
-			has = deputy.count > 0 || deputy.waits;
+		if (fds[i].fd == backend.time)
+			has = backend.count > 0 || backend.waits;
 		else if (device_owns(fds[i].fd))
 			has = device_has_answer(fds[i].fd);
 		else
