@@ -44,7 +44,7 @@ static void answer(uint32_t op, uint32_t seq, uint64_t time)
 	struct time_message *slot;
 
 	if (backend.count == TIME_ANSWERS)
-		deck_broken(op);
+		mailbox_broken(op);
 	slot = &backend.answers[(backend.first + backend.count) % TIME_ANSWERS];
 	*slot = (struct time_message){ .op = op, .seq = seq, .time = time };
 	backend.count++;
@@ -53,17 +53,17 @@ static void answer(uint32_t op, uint32_t seq, uint64_t time)
 /* Hands over all frames that are due now, and raises the interrupts. */
 static void deliver(void)
 {
-	struct deck_frame *frame;
+	struct mailbox_frame *frame;
 
-	for (frame = deck_next(); frame && frame->at <= deck_state.now; frame = deck_next()) {
+	for (frame = mailbox_next(); frame && frame->at <= mailbox_state.now; frame = mailbox_next()) {
 		const uint8_t *bytes = (const uint8_t *)(frame + 1);
 
 		if (device_deliver(frame->device, frame, bytes) != DELIVERED) {
 			if (device_interrupt())
 				return; /* the kernel makes room first, at this same instant */
-			deck_state.deck->unheard++;
+			mailbox_state.mailbox->unheard++;
 		}
-		deck_taken(frame);
+		mailbox_taken(frame);
 	}
 	device_interrupt();
 }
@@ -74,29 +74,29 @@ static void let_run(void)
 	static uint32_t seq;
 
 	for (;;) {
-		struct deck_frame *frame = deck_next();
-		uint64_t next = deck_state.next_wake;
+		struct mailbox_frame *frame = mailbox_next();
+		uint64_t next = mailbox_state.next_wake;
 
 		if (frame && frame->at < next)
 			next = frame->at;
-		if (next < deck_state.now)
-			next = deck_state.now;
-		if (next >= deck_state.until) {
-			deck_end_window();
+		if (next < mailbox_state.now)
+			next = mailbox_state.now;
+		if (next >= mailbox_state.until) {
+			mailbox_end_window();
 			continue;
 		}
-		if (next > deck_state.now)
-			samples_take(deck_state.deck, backend.told, next);
-		deck_state.now = next;
+		if (next > mailbox_state.now)
+			samples_take(mailbox_state.mailbox, backend.told, next);
+		mailbox_state.now = next;
 		/* An interrupt makes the kernel run at this instant; a frame for a device that is off does not. */
 		deliver();
-		if (deck_state.next_wake <= deck_state.now)
+		if (mailbox_state.next_wake <= mailbox_state.now)
 			break;
 	}
 	backend.waits = 0;
-	deck_state.next_wake = NEVER;
-	backend.told = deck_state.now;
-	answer(OP_RUN, ++seq, deck_state.now);
+	mailbox_state.next_wake = NEVER;
+	backend.told = mailbox_state.now;
+	answer(OP_RUN, ++seq, mailbox_state.now);
 }
 
 /* The kernel says something to its controller. */
@@ -105,7 +105,7 @@ static long time_message(const void *bytes, size_t length)
 	struct time_message message;
 
 	if (length != sizeof(message))
-		deck_broken(length);
+		mailbox_broken(length);
 	memcpy(&message, bytes, sizeof(message));
 	switch (message.op) {
 	case OP_ACK: /* of a RUN */
@@ -115,7 +115,7 @@ static long time_message(const void *bytes, size_t length)
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_REQUEST:
-		deck_state.next_wake = message.time;
+		mailbox_state.next_wake = message.time;
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_WAIT:
@@ -123,17 +123,17 @@ static long time_message(const void *bytes, size_t length)
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_GET:
-		answer(OP_ACK, message.seq, deck_state.now);
+		answer(OP_ACK, message.seq, mailbox_state.now);
 		break;
 	case OP_UPDATE:
-		deck_state.now = message.time;
+		mailbox_state.now = message.time;
 		answer(OP_ACK, message.seq, 0);
 		break;
 	case OP_GET_TOD:
-		answer(OP_ACK, message.seq, deck_state.deck->epoch + deck_state.now);
+		answer(OP_ACK, message.seq, mailbox_state.mailbox->epoch + mailbox_state.now);
 		break;
 	default:
-		deck_broken(message.op);
+		mailbox_broken(message.op);
 	}
 	return (long)length;
 }
@@ -146,7 +146,7 @@ static long time_answer(void *bytes, size_t length)
 		let_run();
 	}
 	if (length != sizeof(struct time_message))
-		deck_broken(length);
+		mailbox_broken(length);
 	memcpy(bytes, &backend.answers[backend.first], sizeof(struct time_message));
 	backend.first = (backend.first + 1) % TIME_ANSWERS;
 	backend.count--;
@@ -180,9 +180,9 @@ __attribute__((constructor)) static void begin(void)
 		numbers[i] = strtol(text, &end, 10);
 		text = *end == ',' ? end + 1 : end;
 	}
-	deck_open((int)numbers[1], (int)numbers[2]);
+	mailbox_open((int)numbers[1], (int)numbers[2]);
 	backend.control = (int)numbers[0];
-	backend.told = deck_state.now;
+	backend.told = mailbox_state.now;
 }
 
 /* ---- What the kernel calls ---- */
@@ -242,7 +242,7 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 	fds[1] = unmappable();
 	header = CMSG_FIRSTHDR(message);
 	if (!header || message->msg_controllen < CMSG_SPACE(sizeof(fds)))
-		deck_broken(OP_START);
+		mailbox_broken(OP_START);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(fds));
@@ -290,6 +290,6 @@ bool backend_poll(struct pollfd *fds, nfds_t count, int *ready)
 	}
 	/* Every question is answered at once, so that the kernel never waits for an answer that is not there. */
 	if (ours && !*ready)
-		deck_broken(count);
+		mailbox_broken(count);
 	return ours;
 }

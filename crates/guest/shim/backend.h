@@ -7,7 +7,7 @@
  * leaves it. So advancing to the next timer, receiving a frame and sending one cost no system call and no switch to
  * another process; only the end of a window does.
  *
- * Device backend and scheduler share memory, in which they take turns: see deck.h.
+ * Device backend and scheduler share memory, in which they take turns: see mailbox.h.
  */
 #ifndef NETLOOM_BACKEND_H
 #define NETLOOM_BACKEND_H
@@ -39,7 +39,7 @@ long device_answer(int fd, void *bytes, size_t length);
 
 /* What became of a frame for a device. */
 enum delivery { DELIVERED, NO_ROOM, NO_DEVICE };
-enum delivery device_deliver(unsigned place, const struct deck_frame *frame, const uint8_t *bytes);
+enum delivery device_deliver(unsigned place, const struct mailbox_frame *frame, const uint8_t *bytes);
 /* Raises the interrupts that deliveries and sending have caused; returns how many. */
 unsigned device_interrupt(void);
 
@@ -50,7 +50,7 @@ void samples_connect(int fd);
 bool samples_owns(int fd);
 long samples_tell(const void *bytes, size_t length);
 /* Takes the samples that are due until `next`; the kernel's clock shows `now`, and nothing happens in it in between. */
-void samples_take(struct deck *deck, uint64_t now, uint64_t next);
+void samples_take(struct mailbox *mailbox, uint64_t now, uint64_t next);
 
 /* Interrupts, see interrupt.c. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
-/* The device backend's side of the deck: frames go in and out, and turns are taken. See deck.h. */
+/* The device backend's side of the mailbox: frames go in and out, and turns are taken. See mailbox.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct deck_state deck_state = { .next_wake = NEVER };
+struct mailbox_state mailbox_state = { .next_wake = NEVER };
 
 /* The scheduler has gone, and the kernel goes with it. */
 static _Noreturn void gone(void)
@@ -19,103 +19,103 @@ static _Noreturn void gone(void)
 	__builtin_unreachable();
 }
 
-void deck_open(int memory, int bell)
+void mailbox_open(int memory, int bell)
 {
-	struct deck *deck = mmap(NULL, sizeof(struct deck), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+	struct mailbox *mailbox = mmap(NULL, sizeof(struct mailbox), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
 
-	deck_state.bell = mmap(NULL, sizeof(struct bell), PROT_READ | PROT_WRITE, MAP_SHARED, bell, 0);
-	if (deck == MAP_FAILED || deck_state.bell == MAP_FAILED || deck->version != DECK_VERSION)
+	mailbox_state.bell = mmap(NULL, sizeof(struct bell), PROT_READ | PROT_WRITE, MAP_SHARED, bell, 0);
+	if (mailbox == MAP_FAILED || mailbox_state.bell == MAP_FAILED || mailbox->version != MAILBOX_VERSION)
 		gone();
-	deck_state.deck = deck;
-	deck_state.now = deck->start;
+	mailbox_state.mailbox = mailbox;
+	mailbox_state.now = mailbox->start;
 }
 
 static void say(uint32_t kind, uint64_t next_wake)
 {
-	struct deck *deck = deck_state.deck;
+	struct mailbox *mailbox = mailbox_state.mailbox;
 
-	deck->answer = (struct answer){ .kind = kind, .now = deck_state.now, .next_wake = next_wake };
-	__atomic_store_n(&deck->whose, SCHEDULERS_TURN, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&deck_state.bell->rung, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&deck_state.bell->asleep, __ATOMIC_SEQ_CST))
-		syscall(SYS_futex, &deck_state.bell->rung, FUTEX_WAKE, 1);
+	mailbox->answer = (struct answer){ .kind = kind, .now = mailbox_state.now, .next_wake = next_wake };
+	__atomic_store_n(&mailbox->whose, SCHEDULERS_TURN, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&mailbox_state.bell->rung, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&mailbox_state.bell->asleep, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &mailbox_state.bell->rung, FUTEX_WAKE, 1);
 }
 
 static struct turn await_turn(void)
 {
-	struct deck *deck = deck_state.deck;
+	struct mailbox *mailbox = mailbox_state.mailbox;
 
 	/* If the lab process goes, the machine's kernel ends this one. */
-	while (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == SCHEDULERS_TURN)
-		syscall(SYS_futex, &deck->whose, FUTEX_WAIT, SCHEDULERS_TURN, NULL);
-	return deck->turn;
+	while (__atomic_load_n(&mailbox->whose, __ATOMIC_ACQUIRE) == SCHEDULERS_TURN)
+		syscall(SYS_futex, &mailbox->whose, FUTEX_WAIT, SCHEDULERS_TURN, NULL);
+	return mailbox->turn;
 }
 
-_Noreturn void deck_broken(uint64_t what)
+_Noreturn void mailbox_broken(uint64_t what)
 {
 	say(ANSWER_BROKEN, what);
 	gone();
 }
 
-struct deck_frame *deck_room(uint32_t length)
+struct mailbox_frame *mailbox_room(uint32_t length)
 {
-	struct deck_lane *lane = &deck_state.deck->from_kernel;
-	uint32_t room = deck_frame_room(length);
+	struct mailbox_lane *lane = &mailbox_state.mailbox->from_kernel;
+	uint32_t room = mailbox_frame_room(length);
 
-	if (room > DECK_ROOM)
-		deck_broken(length);
-	if (lane->used + room > DECK_ROOM) {
-		say(ANSWER_FULL, deck_state.next_wake);
+	if (room > MAILBOX_ROOM)
+		mailbox_broken(length);
+	if (lane->used + room > MAILBOX_ROOM) {
+		say(ANSWER_FULL, mailbox_state.next_wake);
 		await_turn();
 		lane->used = 0;
 	}
-	return (struct deck_frame *)(lane->frames + lane->used);
+	return (struct mailbox_frame *)(lane->frames + lane->used);
 }
 
-void deck_sent(struct deck_frame *frame)
+void mailbox_sent(struct mailbox_frame *frame)
 {
-	frame->at = deck_state.now;
-	if (deck_state.alone && deck_state.until > deck_state.now + 1)
-		deck_state.until = deck_state.now + 1;
-	deck_put(frame);
+	frame->at = mailbox_state.now;
+	if (mailbox_state.alone && mailbox_state.until > mailbox_state.now + 1)
+		mailbox_state.until = mailbox_state.now + 1;
+	mailbox_put(frame);
 }
 
-void deck_put(const struct deck_frame *frame)
+void mailbox_put(const struct mailbox_frame *frame)
 {
-	deck_state.deck->from_kernel.used += deck_frame_room(frame->length);
+	mailbox_state.mailbox->from_kernel.used += mailbox_frame_room(frame->length);
 }
 
-struct deck_frame *deck_next(void)
+struct mailbox_frame *mailbox_next(void)
 {
-	struct deck_lane *lane = &deck_state.deck->to_kernel;
+	struct mailbox_lane *lane = &mailbox_state.mailbox->to_kernel;
 
-	if (deck_state.taken == lane->used && deck_state.more) {
+	if (mailbox_state.taken == lane->used && mailbox_state.more) {
 		struct turn turn;
 
-		say(ANSWER_EMPTY, deck_state.next_wake);
+		say(ANSWER_EMPTY, mailbox_state.next_wake);
 		turn = await_turn();
-		deck_state.more = turn.more != 0;
-		deck_state.taken = 0;
+		mailbox_state.more = turn.more != 0;
+		mailbox_state.taken = 0;
 	}
-	if (deck_state.taken == lane->used)
+	if (mailbox_state.taken == lane->used)
 		return NULL;
-	return (struct deck_frame *)(lane->frames + deck_state.taken);
+	return (struct mailbox_frame *)(lane->frames + mailbox_state.taken);
 }
 
-void deck_taken(const struct deck_frame *frame)
+void mailbox_taken(const struct mailbox_frame *frame)
 {
-	deck_state.taken += deck_frame_room(frame->length);
+	mailbox_state.taken += mailbox_frame_room(frame->length);
 }
 
-void deck_end_window(void)
+void mailbox_end_window(void)
 {
 	struct turn turn;
 
-	say(ANSWER_DONE, deck_state.next_wake);
+	say(ANSWER_DONE, mailbox_state.next_wake);
 	turn = await_turn();
-	deck_state.until = turn.until;
-	deck_state.alone = turn.kind == TURN_ALONE;
-	deck_state.more = turn.more != 0;
-	deck_state.taken = 0;
-	deck_state.deck->from_kernel.used = 0;
+	mailbox_state.until = turn.until;
+	mailbox_state.alone = turn.kind == TURN_ALONE;
+	mailbox_state.more = turn.more != 0;
+	mailbox_state.taken = 0;
+	mailbox_state.mailbox->from_kernel.used = 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * The deck: the segment of memory that a device backend and the scheduler share, one per kernel, in which they take turns. The scheduler
+ * The mailbox: the segment of memory that a device backend and the scheduler share, one per kernel, in which they take turns. The scheduler
  * says up to when the kernel may run and which frames reach it at which instants; the device backend answers when the kernel has done all
- * that, with the frames that it sent. Each sleeps on a word of shared memory meanwhile: the device backend on one of its deck, the
+ * that, with the frames that it sent. Each sleeps on a word of shared memory meanwhile: the device backend on one of its mailbox, the
  * scheduler on one that all kernels share (`struct bell`). A socket tells the scheduler when the kernel has gone.
  *
- * The deck knows frames and instants alone: how the kernel hears of them is the business of backend.c.
+ * The mailbox knows frames and instants alone: how the kernel hears of them is the business of backend.c.
  */
 #ifndef NETLOOM_DECK_H
 #define NETLOOM_DECK_H
@@ -15,16 +15,16 @@
 #include <stdint.h>
 
 /* The number of the layout below; the scheduler's side has the same number. */
-#define DECK_VERSION 3
+#define MAILBOX_VERSION 3
 
 /* No next wake: the kernel waits for frames only. */
 #define NEVER UINT64_MAX
 
 /* Room for frames in either direction, in bytes. */
-#define DECK_ROOM (4u << 20)
+#define MAILBOX_ROOM (4u << 20)
 
-/* A frame in a deck: this header, then `length` bytes, padded to a multiple of eight. */
-struct deck_frame {
+/* A frame in a mailbox: this header, then `length` bytes, padded to a multiple of eight. */
+struct mailbox_frame {
 	uint64_t at;        /* nanoseconds of virtual time */
 	uint32_t length;    /* bytes of the frame, without virtio header */
 	uint16_t device;
@@ -40,10 +40,10 @@ enum sample {
 	SAMPLE_OWNER = 2,      /* a socket's inode, and the session of a process that has it open: 32 bits each */
 };
 
-struct deck_lane {
+struct mailbox_lane {
 	uint32_t used;      /* bytes of `frames` that hold frames */
 	uint32_t reserved;
-	uint8_t frames[DECK_ROOM];
+	uint8_t frames[MAILBOX_ROOM];
 };
 
 /* What the scheduler says. */
@@ -77,7 +77,7 @@ struct answer {
 /* Whose turn it is. */
 enum whose { BACKENDS_TURN = 0, SCHEDULERS_TURN = 1 };
 
-struct deck {
+struct mailbox {
 	uint32_t version;
 	uint32_t devices;
 	uint64_t start;     /* virtual time at which the kernel begins, nanoseconds */
@@ -92,8 +92,8 @@ struct deck {
 	uint32_t sample_owners; /* whether SAMPLE_OWNER is wanted */
 	uint32_t even_more_reserved;
 	uint64_t more_reserved[3];
-	struct deck_lane to_kernel;
-	struct deck_lane from_kernel;
+	struct mailbox_lane to_kernel;
+	struct mailbox_lane from_kernel;
 };
 
 /* What all kernels of a lab share. */
@@ -104,21 +104,21 @@ struct bell {
 };
 
 /* The scheduler's side counts bytes; a test compares its numbers with all of these. */
-_Static_assert(sizeof(struct deck_frame) == 32, "header of a frame");
-_Static_assert(offsetof(struct deck, turn) == 40 && offsetof(struct deck, answer) == 56, "turns");
-_Static_assert(offsetof(struct deck, sample_at) == 80 && offsetof(struct deck, sample_owners) == 96, "samples");
-_Static_assert(offsetof(struct deck, to_kernel) == 128, "header of a deck");
+_Static_assert(sizeof(struct mailbox_frame) == 32, "header of a frame");
+_Static_assert(offsetof(struct mailbox, turn) == 40 && offsetof(struct mailbox, answer) == 56, "turns");
+_Static_assert(offsetof(struct mailbox, sample_at) == 80 && offsetof(struct mailbox, sample_owners) == 96, "samples");
+_Static_assert(offsetof(struct mailbox, to_kernel) == 128, "header of a mailbox");
 _Static_assert(offsetof(struct bell, asleep) == 64, "a cache line between the words of a bell");
 
-/* Bytes that a frame takes in a deck. */
-static inline uint32_t deck_frame_room(uint32_t length)
+/* Bytes that a frame takes in a mailbox. */
+static inline uint32_t mailbox_frame_room(uint32_t length)
 {
-	return (uint32_t)sizeof(struct deck_frame) + ((length + 7) & ~7u);
+	return (uint32_t)sizeof(struct mailbox_frame) + ((length + 7) & ~7u);
 }
 
-/* The device backend's side of the deck and of the bell, and how far the kernel has come. See deck.c. */
-struct deck_state {
-	struct deck *deck;
+/* The device backend's side of the mailbox and of the bell, and how far the kernel has come. See mailbox.c. */
+struct mailbox_state {
+	struct mailbox *mailbox;
 	struct bell *bell;
 	uint64_t now;
 	uint64_t until;             /* instants before this one may be played */
@@ -127,27 +127,27 @@ struct deck_state {
 	bool alone;                 /* the first frame that is sent ends the window */
 	uint32_t taken;             /* bytes of `to_kernel` that have reached the kernel */
 };
-extern struct deck_state deck_state;
+extern struct mailbox_state mailbox_state;
 
 /* Maps the memory behind both descriptors and begins; ends the process if it is not what this file describes. */
-void deck_open(int memory, int bell);
+void mailbox_open(int memory, int bell);
 
 /* The next frame for the kernel; null when all have been taken. It counts as taken after deck_taken. */
-struct deck_frame *deck_next(void);
-void deck_taken(const struct deck_frame *frame);
+struct mailbox_frame *mailbox_next(void);
+void mailbox_taken(const struct mailbox_frame *frame);
 
 /* Everything before `until` is done: waits for the scheduler's next window. */
-void deck_end_window(void);
+void mailbox_end_window(void);
 
-/* Room for a frame that the kernel sends now; waits for the scheduler when the deck is full. */
-struct deck_frame *deck_room(uint32_t length);
+/* Room for a frame that the kernel sends now; waits for the scheduler when the mailbox is full. */
+struct mailbox_frame *mailbox_room(uint32_t length);
 
 /* The frame in the room that was given last is complete; the kernel has sent it, now. */
-void deck_sent(struct deck_frame *frame);
+void mailbox_sent(struct mailbox_frame *frame);
 /* The same of one that the kernel has not sent. */
-void deck_put(const struct deck_frame *frame);
+void mailbox_put(const struct mailbox_frame *frame);
 
 /* Ends the run: the kernel did what is not understood. */
-_Noreturn void deck_broken(uint64_t what);
+_Noreturn void mailbox_broken(uint64_t what);
 
 #endif

@@ -3,7 +3,7 @@
  * Network devices of a kernel in virtual time: vhost-user back-ends without a process of their own.
  *
  * The messages are those of the vhost-user protocol (QEMU, docs/interop/vhost-user.rst), the rings those of VIRTIO 1.2,
- * section 2.7 (split virtqueues). A frame that the kernel sends is copied to the deck at the instant of its kick, and its
+ * section 2.7 (split virtqueues). A frame that the kernel sends is copied to the mailbox at the instant of its kick, and its
  * buffer is free again at once; a frame for the kernel is copied into buffers that the kernel has provided, several if
  * need be (VIRTIO_NET_F_MRG_RXBUF).
  */
@@ -119,7 +119,7 @@ static uint8_t *at(const struct device *device, uint64_t address, uint64_t lengt
 	uint64_t offset = address - device->base;
 
 	if (address < device->base || offset > device->size || length > device->size - offset)
-		deck_broken(address);
+		mailbox_broken(address);
 	return device->memory + offset;
 }
 
@@ -144,11 +144,11 @@ static void map_memory(struct device *device, const uint64_t *table, int fd)
 
 	/* What a file does not have cannot be touched. */
 	if (fstat(fd, &file) || offset > (uint64_t)file.st_size || size > (uint64_t)file.st_size - offset)
-		deck_broken(size);
+		mailbox_broken(size);
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 
 	if (memory == MAP_FAILED)
-		deck_broken(offset);
+		mailbox_broken(offset);
 	device->memory = memory;
 	device->base = table[1];
 	device->size = size;
@@ -159,13 +159,13 @@ static void set_addresses(struct device *device, struct queue *queue, const uint
 	uint32_t size = queue->size;
 
 	if (!size || size > 32768 || (size & (size - 1)))
-		deck_broken(size);
+		mailbox_broken(size);
 	queue->descriptors = (struct descriptor *)at(device, words[1], sizeof(struct descriptor) * size);
 	queue->used = (struct used *)at(device, words[2], sizeof(struct used) + 8ull * size);
 	queue->available = (struct available *)at(device, words[3], sizeof(struct available) + 2ull * size);
 	/* VIRTIO 1.2, section 2.7: alignment of the three parts. */
 	if ((uintptr_t)queue->descriptors % 16 || (uintptr_t)queue->used % 4 || (uintptr_t)queue->available % 2)
-		deck_broken(words[1] | words[2] | words[3]);
+		mailbox_broken(words[1] | words[2] | words[3]);
 }
 
 /* The next chain of buffers that the kernel offers; -1: there is none. */
@@ -177,7 +177,7 @@ static int take(struct queue *queue)
 		return -1;
 	head = queue->available->ring[queue->last % queue->size];
 	if ((uint32_t)head >= queue->size)
-		deck_broken((uint64_t)head);
+		mailbox_broken((uint64_t)head);
 	queue->last++;
 	return head;
 }
@@ -203,11 +203,11 @@ static uint32_t chain_length(const struct queue *queue, int head)
 	for (;; entry = &queue->descriptors[entry->next]) {
 		length += entry->length;
 		if (++steps > queue->size || length > LONGEST_FRAME)
-			deck_broken(length);
+			mailbox_broken(length);
 		if (!(entry->flags & NEXT))
 			return (uint32_t)length;
 		if (entry->next >= queue->size)
-			deck_broken(entry->next);
+			mailbox_broken(entry->next);
 	}
 }
 
@@ -244,15 +244,15 @@ static void send_all(unsigned place)
 
 	while ((head = take(queue)) >= 0) {
 		uint32_t length = chain_length(queue, head);
-		struct deck_frame *frame;
+		struct mailbox_frame *frame;
 
 		if (length < VIRTIO_HEADER)
-			deck_broken(length);
-		frame = deck_room(length - VIRTIO_HEADER);
+			mailbox_broken(length);
+		frame = mailbox_room(length - VIRTIO_HEADER);
 		frame->length = length - VIRTIO_HEADER;
 		frame->device = (uint16_t)place;
 		copy_out(device, queue, head, frame->virtio, (uint8_t *)(frame + 1));
-		deck_sent(frame);
+		mailbox_sent(frame);
 		give_back(queue, head, 0);
 	}
 }
@@ -293,7 +293,7 @@ static bool queue_message(struct device *device, const struct message *message)
 			send_all((unsigned)(device - devices));
 		return false;
 	default:
-		deck_broken(message->request);
+		mailbox_broken(message->request);
 	}
 }
 
@@ -306,7 +306,7 @@ static void listen_on(const struct device *device, int fd)
 	 * kernel opens, so that its numbers stay the same.
 	 */
 	if (fcntl(fd, F_DUPFD_CLOEXEC, 500) < 0)
-		deck_broken((uint64_t)errno);
+		mailbox_broken((uint64_t)errno);
 }
 
 long device_message(int fd, const void *bytes, size_t length, const int *fds, unsigned count)
@@ -316,7 +316,7 @@ long device_message(int fd, const void *bytes, size_t length, const int *fds, un
 	bool answered = false;
 
 	if (length < 12 || length > sizeof(message))
-		deck_broken(length);
+		mailbox_broken(length);
 	memcpy(&message, bytes, length);
 	switch (message.request) {
 	case GET_FEATURES:
@@ -339,13 +339,13 @@ long device_message(int fd, const void *bytes, size_t length, const int *fds, un
 
 		memcpy(table, message.words, sizeof(table));
 		if (count != 1 || (uint32_t)table[0] != 1)
-			deck_broken(table[0]);
+			mailbox_broken(table[0]);
 		map_memory(device, table, fds[0]);
 		break;
 	}
 	case SET_BACKEND_REQ_FD:
 		if (!count)
-			deck_broken(message.request);
+			mailbox_broken(message.request);
 		listen_on(device, fds[0]);
 		break;
 	default:
@@ -387,13 +387,13 @@ static int has_room(const struct queue *queue, uint32_t needed)
 		uint16_t head = queue->available->ring[at_entry % queue->size];
 
 		if (head >= queue->size)
-			deck_broken(head);
+			mailbox_broken(head);
 		room += chain_length(queue, head);
 	}
 	return room >= needed;
 }
 
-enum delivery device_deliver(unsigned place, const struct deck_frame *frame, const uint8_t *bytes)
+enum delivery device_deliver(unsigned place, const struct mailbox_frame *frame, const uint8_t *bytes)
 {
 	struct device *device;
 	struct queue *queue;
@@ -422,10 +422,10 @@ enum delivery device_deliver(unsigned place, const struct deck_frame *frame, con
 			uint32_t room = entry->length;
 
 			if (!(entry->flags & WRITE))
-				deck_broken(entry->flags);
+				mailbox_broken(entry->flags);
 			if (!done && !put) {
 				if (room < VIRTIO_HEADER)
-					deck_broken(room);
+					mailbox_broken(room);
 				memcpy(to, header, VIRTIO_HEADER);
 				count_at = to + 10;
 				to += VIRTIO_HEADER;

@@ -61,7 +61,7 @@ bool interrupt_owns(int fd)
 void interrupt_open(unsigned place, int fd)
 {
 	if (fd != pair[1] || watched != pair[0] || !handler.sa_handler)
-		deck_broken((uint64_t)fd);
+		mailbox_broken((uint64_t)fd);
 	if (place >= channel_count)
 		channel_count = place + 1;
 	channels[place] = (struct channel){ .fd = watched, .event = watch, .told = true };
@@ -76,7 +76,7 @@ bool interrupt_call(unsigned place, unsigned queue)
 	if (channel->from == channel->to)
 		channel->from = channel->to = 0;
 	if (channel->to == sizeof(channel->calls))
-		deck_broken(place);
+		mailbox_broken(place);
 	channel->calls[channel->to / sizeof(struct call)] =
 		(struct call){ BACKEND_VRING_CALL, FLAGS_VERSION, 8, queue, 0 };
 	channel->to += (unsigned)sizeof(struct call);

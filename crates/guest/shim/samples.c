@@ -29,29 +29,29 @@ bool samples_owns(int fd)
 long samples_tell(const void *bytes, size_t length)
 {
 	if (length != sizeof(connections))
-		deck_broken(length);
+		mailbox_broken(length);
 	memcpy(&connections, bytes, sizeof(connections));
 	return (long)length;
 }
 
 static void put(unsigned int kind, const void *bytes, unsigned int length)
 {
-	struct deck_frame *frame = deck_room(length);
+	struct mailbox_frame *frame = mailbox_room(length);
 
-	*frame = (struct deck_frame){ .at = sampled, .length = length, .device = SAMPLES_DEVICE, .kind = (uint16_t)kind };
+	*frame = (struct mailbox_frame){ .at = sampled, .length = length, .device = SAMPLES_DEVICE, .kind = (uint16_t)kind };
 	if (length)
 		memcpy(frame + 1, bytes, length);
-	deck_put(frame);
+	mailbox_put(frame);
 }
 
-void samples_take(struct deck *deck, uint64_t now, uint64_t next)
+void samples_take(struct mailbox *mailbox, uint64_t now, uint64_t next)
 {
-	while (deck->sample_step && deck->sample_at <= next) {
-		sampled = deck->sample_at > now ? deck->sample_at : now;
+	while (mailbox->sample_step && mailbox->sample_at <= next) {
+		sampled = mailbox->sample_at > now ? mailbox->sample_at : now;
 		put(SAMPLE_BEGINS, NULL, 0);
 		if (connections)
-			connections(sampled - now, deck->sample_owners != 0, put);
-		if (__builtin_add_overflow(deck->sample_at, deck->sample_step, &deck->sample_at))
-			deck->sample_at = NEVER;
+			connections(sampled - now, mailbox->sample_owners != 0, put);
+		if (__builtin_add_overflow(mailbox->sample_at, mailbox->sample_step, &mailbox->sample_at))
+			mailbox->sample_at = NEVER;
 	}
 }

@@ -1,11 +1,11 @@
 //! A kernel in virtual time, as the scheduler sees it: the other side of the device backend in the kernel's process.
 //!
-//! Both share a deck of frames in memory, in which they take turns, and a bell; the layout is that of `shim/deck.h`, where
+//! Both share a mailbox of frames in memory, in which they take turns, and a bell; the layout is that of `shim/mailbox.h`, where
 //! the protocol is described. The ends of a socket pair tell each that the other is there. The device backend's side is trusted no further than its numbers can be checked: it runs in a process
 //! that also runs the user's programs.
 
 mod bell;
-mod deck;
+mod mailbox;
 mod memory;
 mod samples;
 mod spin;
@@ -17,7 +17,7 @@ pub use vitals::Vitals;
 pub use watchdog::Watchdog;
 
 use crate::schedule::{Machine, MachineError, NextWake, Passage};
-use deck::Deck;
+use mailbox::Mailbox;
 use netloom_host::measure::{TcpLog, TcpState};
 use netloom_packet::Pool;
 use netloom_units::Instant;
@@ -43,7 +43,7 @@ const SPIN_PATIENCE: Duration = Duration::from_secs(1);
 /// A kernel that has used no processor time for so long will not answer any more.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the device backend says; see `shim/deck.h`.
+/// What the device backend says; see `shim/mailbox.h`.
 mod answer {
     pub(super) const DONE: u32 = 1;
     pub(super) const FULL: u32 = 2;
@@ -63,7 +63,7 @@ mod turn {
 pub struct BackendEnds {
     /// The device backend's socket.
     pub socket: OwnedFd,
-    /// The deck's memory.
+    /// The mailbox's memory.
     pub memory: OwnedFd,
 }
 
@@ -71,8 +71,8 @@ pub struct BackendEnds {
 #[derive(Debug)]
 pub struct DeviceBackend {
     socket: UnixStream,
-    deck: Deck,
-    /// Frames of the current grant that did not fit into the deck yet.
+    mailbox: Mailbox,
+    /// Frames of the current grant that did not fit into the mailbox yet.
     waiting: VecDeque<Passage>,
     vitals: Vitals,
     watchdog: Arc<Watchdog>,
@@ -106,10 +106,10 @@ impl DeviceBackend {
     /// When the kernel of this machine gives no memory or no sockets.
     pub fn create(devices: u16, start: Instant, wall_clock_ns: u64) -> io::Result<(Self, BackendEnds)> {
         let (socket, theirs) = UnixStream::pair()?;
-        let (deck, memory) = Deck::create(devices, start.as_nanos(), wall_clock_ns - start.as_nanos())?;
+        let (mailbox, memory) = Mailbox::create(devices, start.as_nanos(), wall_clock_ns - start.as_nanos())?;
         let this = Self {
             socket,
-            deck,
+            mailbox,
             waiting: VecDeque::new(),
             vitals: Vitals::default(),
             watchdog: Arc::default(),
@@ -146,13 +146,13 @@ impl DeviceBackend {
 
     /// Frames that came while the interface was down, so that the kernel did not receive them.
     pub fn unheard(&self) -> u64 {
-        self.deck.unheard()
+        self.mailbox.unheard()
     }
 
     /// From the instant `from` on, the kernel hands over the state of its TCP connections every `step`, and, if wanted, whose they are. It costs
     /// no lab time and wakes nobody in the kernel. A kernel that cannot has no connections.
     pub fn sample_tcp(&mut self, from: Instant, step: netloom_units::Duration, owners: bool, log: TcpLog) {
-        self.deck.sample(from.as_nanos(), step.as_nanos(), owners);
+        self.mailbox.sample(from.as_nanos(), step.as_nanos(), owners);
         self.samples.set_log(Some((step, log)));
     }
 
@@ -173,8 +173,8 @@ impl DeviceBackend {
 
     fn watch_anew(&mut self, now: Instant) {
         match self.samples.step() {
-            Some(step) => self.deck.sample(now.as_nanos(), step.as_nanos(), false),
-            None => self.deck.sample(0, 0, false),
+            Some(step) => self.mailbox.sample(now.as_nanos(), step.as_nanos(), false),
+            None => self.mailbox.sample(0, 0, false),
         }
     }
 
@@ -184,7 +184,7 @@ impl DeviceBackend {
     }
 
     fn say(&mut self, kind: u32, until: u64) {
-        self.deck.say(kind, !self.waiting.is_empty(), until);
+        self.mailbox.say(kind, !self.waiting.is_empty(), until);
     }
 
     fn begin_turn(&mut self, kind: u32, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) {
@@ -194,8 +194,8 @@ impl DeviceBackend {
             self.first_turn = Some((kind, until));
             return;
         }
-        self.deck.clear();
-        self.deck.fill(&mut self.waiting, pool);
+        self.mailbox.clear();
+        self.mailbox.fill(&mut self.waiting, pool);
         self.say(kind, until.as_nanos());
     }
 
@@ -222,7 +222,7 @@ impl Machine for DeviceBackend {
     }
 
     fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
-        let Some(Answer { kind, now, next_wake }) = self.deck.answer() else {
+        let Some(Answer { kind, now, next_wake }) = self.mailbox.answer() else {
             return Ok(self.is_off.then_some(NextWake::Off));
         };
         self.silent = None;
@@ -238,7 +238,7 @@ impl Machine for DeviceBackend {
         }
         match kind {
             answer::DONE => {
-                self.deck.take(sent, pool, &mut self.samples)?;
+                self.mailbox.take(sent, pool, &mut self.samples)?;
                 let next_wake = if next_wake == NEVER {
                     NextWake::Never
                 } else {
@@ -246,10 +246,10 @@ impl Machine for DeviceBackend {
                 };
                 return Ok(Some(next_wake));
             }
-            answer::FULL => self.deck.take(sent, pool, &mut self.samples)?,
+            answer::FULL => self.mailbox.take(sent, pool, &mut self.samples)?,
             answer::EMPTY => {
-                self.deck.clear();
-                self.deck.fill(&mut self.waiting, pool);
+                self.mailbox.clear();
+                self.mailbox.fill(&mut self.waiting, pool);
             }
             answer::BROKEN => {
                 return Err(MachineError::Protocol(format!("its device backend does not understand {next_wake:#x}")));

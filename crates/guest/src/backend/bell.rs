@@ -1,7 +1,7 @@
 //! The bell that the device backends of all kernels of a lab ring when they have answered: a word in memory that all share, on which
 //! the scheduler sleeps.
 //!
-//! A kernel's process could ring for nothing, or not at all: who has answered stands in each deck, and the scheduler looks
+//! A kernel's process could ring for nothing, or not at all: who has answered stands in each mailbox, and the scheduler looks
 //! around every now and then all the same.
 
 use std::fs::File;

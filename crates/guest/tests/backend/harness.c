@@ -1,6 +1,6 @@
 /*
  * The shim's device backend without a kernel: this program is linked with the shim and plays both who calls it, a kernel with one
- * network device, and, in a thread, the scheduler on the other side of the deck. It is compiled with sanitizers.
+ * network device, and, in a thread, the scheduler on the other side of the mailbox. It is compiled with sanitizers.
  *
  *   harness frames          frames in both directions arrive as they were sent
  *   harness samples         are taken at their instants between two at which something happens
@@ -32,7 +32,7 @@
 
 /* ---- The scheduler ---- */
 
-static struct deck *deck;
+static struct mailbox *mailbox;
 static struct bell *bell;
 static uint64_t taken_frames, taken_bytes, unlike;
 static unsigned planned; /* frames for the next grant */
@@ -46,34 +46,34 @@ static uint8_t pattern(uint64_t i)
 
 static void put_frames(uint64_t at)
 {
-	struct deck_lane *lane = &deck->to_kernel;
+	struct mailbox_lane *lane = &mailbox->to_kernel;
 
 	lane->used = 0;
 	for (unsigned n = 0; n < planned; n++) {
-		struct deck_frame *frame = (struct deck_frame *)(lane->frames + lane->used);
+		struct mailbox_frame *frame = (struct mailbox_frame *)(lane->frames + lane->used);
 
-		*frame = (struct deck_frame){ .at = at + n, .length = sizes[n % 4], .device = (uint16_t)(n / 4) };
+		*frame = (struct mailbox_frame){ .at = at + n, .length = sizes[n % 4], .device = (uint16_t)(n / 4) };
 		for (uint32_t i = 0; i < frame->length; i++)
 			((uint8_t *)(frame + 1))[i] = pattern(i);
-		lane->used += deck_frame_room(frame->length);
+		lane->used += mailbox_frame_room(frame->length);
 	}
 	planned = 0;
 }
 
 static void take_frames(void)
 {
-	struct deck_lane *lane = &deck->from_kernel;
+	struct mailbox_lane *lane = &mailbox->from_kernel;
 
-	CHECK(lane->used <= DECK_ROOM);
+	CHECK(lane->used <= MAILBOX_ROOM);
 	for (uint32_t at = 0; at < lane->used;) {
-		const struct deck_frame *frame = (const struct deck_frame *)(lane->frames + at);
+		const struct mailbox_frame *frame = (const struct mailbox_frame *)(lane->frames + at);
 
-		CHECK(at + deck_frame_room(frame->length) <= lane->used);
+		CHECK(at + mailbox_frame_room(frame->length) <= lane->used);
 		for (uint32_t i = 0; i < frame->length; i++)
 			unlike += ((const uint8_t *)(frame + 1))[i] != pattern(i);
 		taken_frames++;
 		taken_bytes += frame->length;
-		at += deck_frame_room(frame->length);
+		at += mailbox_frame_room(frame->length);
 	}
 }
 
@@ -81,34 +81,34 @@ static void *scheduler(void *unused)
 {
 	(void)unused;
 	for (;;) {
-		while (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == BACKENDS_TURN) {
+		while (__atomic_load_n(&mailbox->whose, __ATOMIC_ACQUIRE) == BACKENDS_TURN) {
 			uint32_t rung = __atomic_load_n(&bell->rung, __ATOMIC_SEQ_CST);
 			struct timespec patience = { .tv_nsec = 10000000 };
 
 			__atomic_store_n(&bell->asleep, 1, __ATOMIC_SEQ_CST);
-			if (__atomic_load_n(&deck->whose, __ATOMIC_ACQUIRE) == BACKENDS_TURN)
+			if (__atomic_load_n(&mailbox->whose, __ATOMIC_ACQUIRE) == BACKENDS_TURN)
 				syscall(SYS_futex, &bell->rung, FUTEX_WAIT, rung, &patience);
 			__atomic_store_n(&bell->asleep, 0, __ATOMIC_SEQ_CST);
 		}
-		switch (deck->answer.kind) {
+		switch (mailbox->answer.kind) {
 		case ANSWER_DONE:
 			take_frames();
 			put_frames(until);
 			until += 1000000;
-			deck->turn = (struct turn){ .kind = TURN_RUN, .until = until };
+			mailbox->turn = (struct turn){ .kind = TURN_RUN, .until = until };
 			break;
 		case ANSWER_FULL:
 			take_frames();
-			deck->turn = (struct turn){ .kind = TURN_GO_ON };
+			mailbox->turn = (struct turn){ .kind = TURN_GO_ON };
 			break;
 		case ANSWER_EMPTY:
-			deck->turn = (struct turn){ .kind = TURN_GO_ON };
+			mailbox->turn = (struct turn){ .kind = TURN_GO_ON };
 			break;
 		default: /* broken: the process ends by itself */
 			return NULL;
 		}
-		__atomic_store_n(&deck->whose, BACKENDS_TURN, __ATOMIC_RELEASE);
-		syscall(SYS_futex, &deck->whose, FUTEX_WAKE, 1);
+		__atomic_store_n(&mailbox->whose, BACKENDS_TURN, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &mailbox->whose, FUTEX_WAKE, 1);
 	}
 }
 
@@ -125,7 +125,7 @@ static void prepare(void)
 	int numbers[3];
 
 	CHECK(sscanf(getenv("NETLOOM_BACKEND"), "%d,%d,%d", numbers, numbers + 1, numbers + 2) == 3);
-	deck = map(numbers[1], sizeof(struct deck));
+	mailbox = map(numbers[1], sizeof(struct mailbox));
 	bell = map(numbers[2], sizeof(struct bell));
 }
 
@@ -333,7 +333,7 @@ static void frames(void)
 			done = 0;
 		}
 	}
-	/* And out: 200 frames of 60,000 bytes, more than a deck holds, each of two descriptors. */
+	/* And out: 200 frames of 60,000 bytes, more than a mailbox holds, each of two descriptors. */
 	for (uint32_t i = 0; i < 60000; i++)
 		memory[BUFFERS(1) + 12 + i] = pattern(i);
 	describe(1, 0, BUFFERS(1), 7, 1, 1);
@@ -422,7 +422,7 @@ static void many_noises(uint64_t seed, uint64_t count)
 
 		CHECK(child >= 0);
 		if (!child) {
-			deck->whose = BACKENDS_TURN;
+			mailbox->whose = BACKENDS_TURN;
 			alarm(20);
 			noise(seed + n);
 			_exit(0);
@@ -465,14 +465,14 @@ int main(int count, char **arguments)
 {
 	CHECK(count >= 2);
 	if (!getenv("NETLOOM_BACKEND") && strcmp(arguments[1], "arithmetic")) {
-		int ends[2], deck_fd = memfd_create("deck", 0), bell_fd = memfd_create("bell", 0);
+		int ends[2], mailbox_fd = memfd_create("mailbox", 0), bell_fd = memfd_create("bell", 0);
 		char text[64];
 
-		CHECK(!ftruncate(deck_fd, sizeof(struct deck)) && !ftruncate(bell_fd, 4096));
-		deck = map(deck_fd, sizeof(struct deck));
-		deck->version = DECK_VERSION;
+		CHECK(!ftruncate(mailbox_fd, sizeof(struct mailbox)) && !ftruncate(bell_fd, 4096));
+		mailbox = map(mailbox_fd, sizeof(struct mailbox));
+		mailbox->version = MAILBOX_VERSION;
 		CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
-		snprintf(text, sizeof text, "%d,%d,%d", ends[0], deck_fd, bell_fd);
+		snprintf(text, sizeof text, "%d,%d,%d", ends[0], mailbox_fd, bell_fd);
 		setenv("NETLOOM_BACKEND", text, 1);
 		execv("/proc/self/exe", arguments);
 		CHECK(!"exec");

@@ -1,11 +1,11 @@
-/* Prints where the fields of a deck are, for the scheduler's side to compare. */
+/* Prints where the fields of a mailbox are, for the scheduler's side to compare. */
 #include "../../shim/deck.h"
 
 #include <stdio.h>
 
 int main(void)
 {
-#define FIELD(name) printf("%s %zu\n", #name, offsetof(struct deck, name))
+#define FIELD(name) printf("%s %zu\n", #name, offsetof(struct mailbox, name))
 	FIELD(version);
 	FIELD(devices);
 	FIELD(start);
@@ -20,7 +20,7 @@ int main(void)
 	FIELD(to_kernel);
 	FIELD(from_kernel);
 	printf("size %zu\nlane_header %zu\nframe_header %zu\nroom %u\nrung %zu\nasleep %zu\nversion_number %u\n",
-	       sizeof(struct deck), offsetof(struct deck_lane, frames), sizeof(struct deck_frame), DECK_ROOM,
-	       offsetof(struct bell, rung), offsetof(struct bell, asleep), DECK_VERSION);
+	       sizeof(struct mailbox), offsetof(struct mailbox_lane, frames), sizeof(struct mailbox_frame), MAILBOX_ROOM,
+	       offsetof(struct bell, rung), offsetof(struct bell, asleep), MAILBOX_VERSION);
 	return 0;
 }

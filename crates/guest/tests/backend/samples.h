@@ -14,16 +14,16 @@ static void samples(void)
 {
 	void (*function)(unsigned long long, int, void (*)(unsigned, const void *, unsigned)) = connections;
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	const struct deck_lane *lane = &deck->from_kernel;
+	const struct mailbox_lane *lane = &mailbox->from_kernel;
 	uint64_t due = 10000;
 	uint32_t at = 0;
 
 	boot();
 	connect_to(fd, "/netloom/samples");
 	CHECK(write(fd, &function, sizeof function) == sizeof function);
-	deck->sample_at = due;
-	deck->sample_step = 3000;
-	deck->sample_owners = 1;
+	mailbox->sample_at = due;
+	mailbox->sample_step = 3000;
+	mailbox->sample_owners = 1;
 	start_scheduler();
 	wait_to_run(15000);
 	CHECK(now == 15000 && sampled == 2);
@@ -31,7 +31,7 @@ static void samples(void)
 	/* The one that is due at that instant shows nothing of what happens at it. */
 	CHECK(now == 25000 && sampled == 6);
 	for (; at < lane->used; due += 3000) {
-		const struct deck_frame *begin = (const struct deck_frame *)(lane->frames + at), *frame = begin + 1;
+		const struct mailbox_frame *begin = (const struct mailbox_frame *)(lane->frames + at), *frame = begin + 1;
 		uint64_t words[2];
 
 		CHECK(begin->at == due && begin->device == SAMPLES_DEVICE && begin->kind == SAMPLE_BEGINS && !begin->length);
@@ -39,7 +39,7 @@ static void samples(void)
 		CHECK(frame->length == sizeof words);
 		memcpy(words, frame + 1, sizeof words);
 		CHECK(words[0] == due && words[1] == 1);
-		at += (uint32_t)sizeof *begin + deck_frame_room(frame->length);
+		at += (uint32_t)sizeof *begin + mailbox_frame_room(frame->length);
 	}
 	CHECK(due == 28000);
 }

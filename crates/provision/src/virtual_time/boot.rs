@@ -45,8 +45,8 @@ pub(crate) fn boot(
     let plan = &job.plan;
     let fabric = fabric_of(plan);
     let places: Vec<usize> = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place])).collect();
-    let (mut decks, ends) = decks(plan, &places, wall_clock_ns(job))?;
-    for (kernel, place) in decks.iter_mut().zip(&places) {
+    let (mut mailboxes, ends) = mailboxes(plan, &places, wall_clock_ns(job))?;
+    for (kernel, place) in mailboxes.iter_mut().zip(&places) {
         if advances_on_spin(plan, *place) {
             kernel.machine().advance_on_spin();
         }
@@ -58,7 +58,7 @@ pub(crate) fn boot(
         watchdog.fire_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
     }
     let time =
-        VirtualTime::new(fabric, decks, &plugs(plan, &places), names, watchdog, guard.teller()).map_err(machine)?;
+        VirtualTime::new(fabric, mailboxes, &plugs(plan, &places), names, watchdog, guard.teller()).map_err(machine)?;
     let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
     wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
     let bell = time.bell().map_err(machine)?;
@@ -102,15 +102,15 @@ fn wall_clock_ns(job: &Job) -> u64 {
     day.map_or(ANY_DAY, Date::unix_seconds) * 1_000_000_000
 }
 
-/// The deck of every kernel: our end, and what its process inherits.
-fn decks(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kernel>, Vec<BackendEnds>), RunError> {
-    let deck = |place: &usize| -> io::Result<(Kernel, BackendEnds)> {
+/// The mailbox of every kernel: our end, and what its process inherits.
+fn mailboxes(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kernel>, Vec<BackendEnds>), RunError> {
+    let mailbox = |place: &usize| -> io::Result<(Kernel, BackendEnds)> {
         let node = &plan.nodes[*place];
         let devices = u16::try_from(node.interfaces.len() + 1).map_err(io::Error::other)?;
         let (backend, ends) = DeviceBackend::create(devices, Instant::ZERO, wall_clock_ns)?;
         Ok((Paced::new(backend, node.cpu.unwrap_or_default()), ends))
     };
-    places.iter().map(deck).collect::<io::Result<_>>().map_err(machine)
+    places.iter().map(mailbox).collect::<io::Result<_>>().map_err(machine)
 }
 
 /// What system calls cost, and long computing, as a kernel's command line says it: `crates/guest/kernel/edits/costs.c`.
@@ -141,7 +141,7 @@ fn computing(job: &Job, node: usize) -> Vec<String> {
     arguments
 }
 
-/// Lets the process of `command` find its deck.
+/// Lets the process of `command` find its mailbox.
 fn hand_over(command: &mut Command, ends: &BackendEnds, bell: &OwnedFd) {
     let numbers: [RawFd; 3] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd(), bell.as_raw_fd()];
     command.env("NETLOOM_BACKEND", format!("{},{},{}", numbers[0], numbers[1], numbers[2]));

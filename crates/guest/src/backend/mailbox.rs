@@ -1,4 +1,4 @@
-//! The memory that scheduler and device backend share; see `shim/deck.h`.
+//! The memory that scheduler and device backend share; see `shim/mailbox.h`.
 
 use super::Answer;
 use super::memory::{self, Memory};
@@ -44,13 +44,13 @@ const SAMPLE_OWNER: u16 = 2;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Deck {
+pub(super) struct Mailbox {
     memory: Memory,
 }
 
-impl Deck {
+impl Mailbox {
     pub(super) fn create(devices: u16, start_ns: u64, epoch_ns: u64) -> io::Result<(Self, OwnedFd)> {
-        let (mut memory, file) = Memory::create(c"netloom-deck", SIZE)?;
+        let (mut memory, file) = Memory::create(c"netloom-mailbox", SIZE)?;
         memory.write(0, &VERSION.to_ne_bytes());
         memory.write(4, &u32::from(devices).to_ne_bytes());
         memory.write(8, &start_ns.to_ne_bytes());
@@ -125,7 +125,7 @@ impl Deck {
                 pool.recycle(done.packet);
             }
         }
-        self.used(TO_KERNEL).store(u32::try_from(used).expect("a deck is small"), Ordering::Release);
+        self.used(TO_KERNEL).store(u32::try_from(used).expect("a mailbox is small"), Ordering::Release);
     }
 
     /// Takes all frames that the kernel has sent, and its samples.
@@ -137,7 +137,7 @@ impl Deck {
     ) -> Result<(), MachineError> {
         let used = self.used(FROM_KERNEL).swap(0, Ordering::AcqRel) as usize;
         if used > ROOM {
-            return Err(MachineError::Protocol(format!("{used} bytes of frames in a deck of {ROOM}")));
+            return Err(MachineError::Protocol(format!("{used} bytes of frames in a mailbox of {ROOM}")));
         }
         let mut next = 0;
         while next < used {
@@ -145,7 +145,7 @@ impl Deck {
             let header = if used - next >= FRAME_HEADER { self.memory.read(place) } else { [0; FRAME_HEADER] };
             let length = u32::from_ne_bytes(header[8..12].try_into().expect("four bytes")) as usize;
             if length > LARGE_FRAME || next + room(length) > used {
-                return Err(MachineError::Protocol(format!("a frame of {length} bytes that does not fit its deck")));
+                return Err(MachineError::Protocol(format!("a frame of {length} bytes that does not fit its mailbox")));
             }
             let [device, kind] = [12, 14].map(|at| u16::from_ne_bytes([header[at], header[at + 1]]));
             let at = u64::from_ne_bytes(header[..8].try_into().expect("eight bytes"));

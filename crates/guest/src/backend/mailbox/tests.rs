@@ -8,24 +8,24 @@ fn passage(at: u64, device: u16, bytes: &[u8], pool: &mut Pool) -> Passage {
 }
 
 /// What the device backend would do if it sent back all that it gets.
-fn echo(deck: &mut Deck) {
-    let used = deck.used(TO_KERNEL).load(Ordering::Acquire);
+fn echo(mailbox: &mut Mailbox) {
+    let used = mailbox.used(TO_KERNEL).load(Ordering::Acquire);
     let mut bytes = vec![0; used as usize];
-    deck.memory.copy_out(TO_KERNEL + LANE_HEADER, &mut bytes);
-    deck.memory.write(FROM_KERNEL + LANE_HEADER, &bytes);
-    deck.used(FROM_KERNEL).store(used, Ordering::Release);
+    mailbox.memory.copy_out(TO_KERNEL + LANE_HEADER, &mut bytes);
+    mailbox.memory.write(FROM_KERNEL + LANE_HEADER, &bytes);
+    mailbox.used(FROM_KERNEL).store(used, Ordering::Release);
 }
 
 #[test]
 fn frames_cross_as_they_are() {
     let mut pool = Pool::new(0, 0);
-    let (mut deck, _file) = Deck::create(3, 0, 0).unwrap();
+    let (mut mailbox, _file) = Mailbox::create(3, 0, 0).unwrap();
     let mut frames: VecDeque<_> = [passage(5, 1, &[7; 61], &mut pool), passage(9, 2, &[8; 1500], &mut pool)].into();
-    deck.fill(&mut frames, &mut pool);
+    mailbox.fill(&mut frames, &mut pool);
     assert!(frames.is_empty());
-    echo(&mut deck);
+    echo(&mut mailbox);
     let mut sent = Vec::new();
-    deck.take(&mut sent, &mut pool, &mut Samples::default()).unwrap();
+    mailbox.take(&mut sent, &mut pool, &mut Samples::default()).unwrap();
     let seen: Vec<_> = sent.iter().map(|p| (p.at.as_nanos(), p.device.0, p.packet.bytes().to_vec())).collect();
     assert_eq!(seen, [(5, 1, vec![7; 61]), (9, 2, vec![8; 1500])]);
 }
@@ -33,20 +33,20 @@ fn frames_cross_as_they_are() {
 #[test]
 fn what_does_not_fit_waits() {
     let mut pool = Pool::new(0, 0);
-    let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
+    let (mut mailbox, _file) = Mailbox::create(1, 0, 0).unwrap();
     let mut frames: VecDeque<_> = (0..100).map(|at| passage(at, 0, &[0; 60_000], &mut pool)).collect();
-    deck.fill(&mut frames, &mut pool);
+    mailbox.fill(&mut frames, &mut pool);
     let left = frames.len();
     assert!(left > 0 && left < 100);
-    deck.clear();
-    deck.fill(&mut frames, &mut pool);
+    mailbox.clear();
+    mailbox.fill(&mut frames, &mut pool);
     assert!(frames.len() < left);
 }
 
 /// Reading memory that is not there any more ends a process.
 #[test]
 fn nobody_can_cut_the_memory_off() {
-    let (_deck, file) = Deck::create(1, 0, 0).unwrap();
+    let (_mailbox, file) = Mailbox::create(1, 0, 0).unwrap();
     assert_eq!(rustix::fs::ftruncate(&file, 4_096), Err(rustix::io::Errno::PERM));
 }
 
@@ -61,21 +61,21 @@ proptest! {
         used in prop::option::of(any::<u32>()),
     ) {
         let mut pool = Pool::new(0, 0);
-        let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
+        let (mut mailbox, _file) = Mailbox::create(1, 0, 0).unwrap();
         let mut place = 0;
         for (at, length, rest, lies) in frames {
             let mut header = [0; FRAME_HEADER];
             header[..8].copy_from_slice(&at.to_ne_bytes());
             header[8..12].copy_from_slice(&length.to_ne_bytes());
             header[12..24].copy_from_slice(&rest);
-            deck.memory.write(FROM_KERNEL + LANE_HEADER + place, &header);
-            deck.memory.write(FROM_KERNEL + LANE_HEADER + place + FRAME_HEADER, &bytes[..bytes.len().min(length as usize)]);
+            mailbox.memory.write(FROM_KERNEL + LANE_HEADER + place, &header);
+            mailbox.memory.write(FROM_KERNEL + LANE_HEADER + place + FRAME_HEADER, &bytes[..bytes.len().min(length as usize)]);
             place += if lies { 8 } else { room(length as usize) };
         }
         let told = used.map_or(u32::try_from(place).unwrap(), |used| used % (2 * ROOM as u32));
-        deck.used(FROM_KERNEL).store(told, Ordering::Release);
+        mailbox.used(FROM_KERNEL).store(told, Ordering::Release);
         let mut sent = Vec::new();
-        if deck.take(&mut sent, &mut pool, &mut Samples::default()).is_ok() {
+        if mailbox.take(&mut sent, &mut pool, &mut Samples::default()).is_ok() {
             for Passage { mut packet, .. } in sent {
                 let segments = packet.segments().min(100);
                 (1..segments).for_each(|_| drop(packet.split_front(1)));
@@ -88,17 +88,17 @@ proptest! {
 #[test]
 fn a_kernel_that_writes_nonsense_breaks_the_protocol() {
     let mut pool = Pool::new(0, 0);
-    let (mut deck, _file) = Deck::create(1, 0, 0).unwrap();
+    let (mut mailbox, _file) = Mailbox::create(1, 0, 0).unwrap();
     let lies: [(u32, u32); 5] = [(u32::MAX, 0), (64, 100), (16, 0), (40, u32::MAX), (1 << 20, 1 << 19)];
     for (used, length) in lies {
-        deck.used(FROM_KERNEL).store(used, Ordering::Release);
-        deck.memory.write(FROM_KERNEL + LANE_HEADER + 8, &length.to_ne_bytes());
-        let result = deck.take(&mut Vec::new(), &mut pool, &mut Samples::default());
+        mailbox.used(FROM_KERNEL).store(used, Ordering::Release);
+        mailbox.memory.write(FROM_KERNEL + LANE_HEADER + 8, &length.to_ne_bytes());
+        let result = mailbox.take(&mut Vec::new(), &mut pool, &mut Samples::default());
         assert!(matches!(result, Err(MachineError::Protocol(_))), "{used} bytes, a frame of {length}");
     }
 }
 
-/// What the C compiler makes of `shim/deck.h`.
+/// What the C compiler makes of `shim/mailbox.h`.
 #[test]
 fn both_sides_agree_on_the_layout() {
     let crate_folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
