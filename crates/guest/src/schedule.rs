@@ -8,7 +8,7 @@
 //! windows. Where the network leaves no room for one, its instant is played in rounds: frames that enter a link without
 //! delay arrive at the same instant, and their receiver runs once more.
 //!
-//! At the end of each *stretch* of lab time all have reached the same instant: there agents are served, and taps are
+//! At the end of each *synchronization round* all have reached the same instant: there agents are served, and taps are
 //! shown what has happened, in order.
 //!
 //! What happens is a function of the lab and its seed alone. The length of windows, and who is ahead of whom, depends on wall

@@ -1,10 +1,10 @@
-//! See the module above: what happens between stretches of lab time.
+//! See the module above: what happens between synchronization rounds.
 
 mod changes;
 mod group;
 mod lanes;
 mod show;
-mod stretch;
+mod sync_round;
 mod window;
 
 use super::member::{INSTANT, Member};
@@ -18,7 +18,7 @@ use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
 use show::{Show, Shown};
 use std::fmt;
-use stretch::{PutOff, Stretch};
+use sync_round::{PutOff, SyncRound};
 
 /// A device of a kernel that is joined to the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +108,8 @@ pub struct Scheduler<M> {
     /// What taps are to be shown.
     shown: Vec<Shown>,
     agents: Vec<AgentFrame>,
-    /// The stretch of time that is being played.
-    open: Option<Stretch>,
+    /// The synchronization round that is in progress.
+    open: Option<SyncRound>,
     /// What was asked for meanwhile.
     put_off: Vec<PutOff>,
     statistics: Statistics,
@@ -303,8 +303,8 @@ impl<M: Machine> Scheduler<M> {
     fn run(&mut self, limit: Instant, pause: Option<std::time::Instant>) -> Result<Stop, SchedulerError> {
         let is_over = || pause.is_some_and(|pause| std::time::Instant::now() >= pause);
         loop {
-            if let Some(stretch) = self.open.take()
-                && (!self.play(stretch, pause)? || (self.agents.is_empty() && is_over()))
+            if let Some(sync_round) = self.open.take()
+                && (!self.run_round(sync_round, pause)? || (self.agents.is_empty() && is_over()))
             {
                 return Ok(Stop::Pause);
             }
@@ -322,7 +322,7 @@ impl<M: Machine> Scheduler<M> {
                 self.arrive_at(limit);
                 return Ok(Stop::Limit);
             }
-            self.open = Some(self.stretch(begin, limit));
+            self.open = Some(self.sync_round(begin, limit));
         }
     }
 

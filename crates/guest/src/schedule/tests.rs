@@ -256,7 +256,7 @@ fn what_is_asked_inside_a_window_happens_behind_it() {
     lab.set_up(PipeId(0), false);
     assert!(matches!(lab.run_until(at(1_000)), Ok(Stop::Limit)));
     assert!(matches!(lab.run_until(at(8_000)), Ok(Stop::Limit)));
-    // The stretch from 0 to 1,000: what was sent in it came through, what was sent later did not.
+    // The synchronization round from 0 to 1,000: what was sent in it came through, what was sent later did not.
     assert_eq!(seen(&mut lab, 1), [(1_000, 7), (1_000, 1)]);
     assert_eq!(lab.counters().next().map(|pipe| pipe.dropped.down.packets), Some(1));
 }

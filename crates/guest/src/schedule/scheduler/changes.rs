@@ -1,6 +1,6 @@
-//! Changes of pipes. In the middle of a stretch they wait for its end.
+//! Changes of pipes. In the middle of a synchronization round they wait for its end.
 
-use super::stretch::PutOff;
+use super::sync_round::PutOff;
 use super::{Machine, Scheduler};
 use netloom_fabric::PipeId;
 use netloom_link::{OnTheWire, PipeChange};

@@ -1,6 +1,6 @@
 //! What taps are shown, in an order that depends on the lab alone.
 //!
-//! Groups play a stretch of time each for itself, and which of them is ahead is chance. So what happens in a stretch is put
+//! Groups run a synchronization round each for itself, and which of them is ahead is chance. So what happens in a synchronization round is put
 //! into order at its end: by instant, then by group; in a group what leaves the fabric comes before what enters it, but for
 //! links without delay, where the one follows from the other.
 

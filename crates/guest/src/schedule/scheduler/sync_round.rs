@@ -1,4 +1,4 @@
-//! A stretch of lab time: every group plays what happens in it, each for itself.
+//! A synchronization round: every group plays what happens in it, each for itself.
 //!
 //! It ends at an instant that depends on the lab alone, and then all groups are there. So what agents have said in it can be
 //! answered there: at the same instant in every run.
@@ -13,21 +13,21 @@ use netloom_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::time;
 
-/// How long a stretch is if the links have no more lookahead: the longer, the later agents are served, and the less
+/// How long a synchronization round is if the links have no more lookahead: the longer, the later agents are served, and the less
 /// often groups wait for each other.
-const STRETCH: Duration = Duration::from_millis(10);
+const SYNC_ROUND: Duration = Duration::from_millis(10);
 
 /// How long to wait for a machine until it is looked at.
 const LOOK_INTERVAL: time::Duration = time::Duration::from_millis(10);
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Stretch {
+pub(super) struct SyncRound {
     end: Instant,
     failure: Option<SchedulerError>,
 }
 
-/// What is to be done when the stretch is over.
+/// What is to be done when the synchronization round is over.
 pub(super) enum PutOff {
     Send(usize, Packet),
     Change(PipeId, Box<PipeChange>),
@@ -36,43 +36,43 @@ pub(super) enum PutOff {
 }
 
 impl<M: Machine> Scheduler<M> {
-    /// The stretch that begins at `begin`, where something happens, and ends at `limit` or before.
-    pub(super) fn stretch(&mut self, begin: Instant, limit: Instant) -> Stretch {
+    /// The synchronization round that begins at `begin`, where something happens, and ends at `limit` or before.
+    pub(super) fn sync_round(&mut self, begin: Instant, limit: Instant) -> SyncRound {
         if self.groups.is_empty() {
             self.find_groups();
         }
         self.receive(|fabric, sink| fabric.advance(begin, |delivery| sink(begin, delivery)), begin);
         (0..self.groups.len()).for_each(|group| self.find_next(group));
-        let ahead = self.fabric.certain_until(begin).max(begin + STRETCH);
-        Stretch { end: ahead.min(begin + self.longest_window).min(limit), failure: None }
+        let ahead = self.fabric.certain_until(begin).max(begin + SYNC_ROUND);
+        SyncRound { end: ahead.min(begin + self.longest_window).min(limit), failure: None }
     }
 
-    /// Plays a stretch; false if `pause`, an instant of wall time, came before its end.
-    pub(super) fn play(&mut self, mut stretch: Stretch, pause: Option<time::Instant>) -> Result<bool, SchedulerError> {
+    /// Runs a synchronization round; false if `pause`, an instant of wall time, came before its end.
+    pub(super) fn run_round(&mut self, mut sync_round: SyncRound, pause: Option<time::Instant>) -> Result<bool, SchedulerError> {
         loop {
             let floor = self.floor();
             let is_running = self.groups.iter().any(|group| group.window.is_some());
-            if !is_running && (floor >= stretch.end || stretch.failure.is_some()) {
+            if !is_running && (floor >= sync_round.end || sync_round.failure.is_some()) {
                 break;
             }
-            if stretch.failure.is_none() {
-                stretch.failure = self.begin_windows(floor, stretch.end).err();
+            if sync_round.failure.is_none() {
+                sync_round.failure = self.begin_windows(floor, sync_round.end).err();
             }
-            if stretch.failure.is_some() {
+            if sync_round.failure.is_some() {
                 self.groups.iter_mut().flat_map(|group| &mut group.window).for_each(|window| window.waiting.clear());
             }
-            let has_come = self.collect_all(&mut stretch);
+            let has_come = self.collect_all(&mut sync_round);
             let now = time::Instant::now();
             let is_late = pause.is_some_and(|pause| pause <= now);
             if has_come && !is_late {
                 continue;
             }
-            if is_late || !self.wait(&mut stretch, now) && pause.is_some() {
-                self.open = Some(stretch);
+            if is_late || !self.wait(&mut sync_round, now) && pause.is_some() {
+                self.open = Some(sync_round);
                 return Ok(false);
             }
         }
-        self.end(stretch).map(|()| true)
+        self.end(sync_round).map(|()| true)
     }
 
     pub(super) fn find_groups(&mut self) {
@@ -120,14 +120,14 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// Takes all reports; says whether there were any.
-    fn collect_all(&mut self, stretch: &mut Stretch) -> bool {
+    fn collect_all(&mut self, sync_round: &mut SyncRound) -> bool {
         let mut has_come = false;
         for group in 0..self.groups.len() {
             match self.collect(group) {
                 Ok(came) => has_come |= came,
                 Err(error) => {
                     has_come = true;
-                    stretch.failure.get_or_insert(error);
+                    sync_round.failure.get_or_insert(error);
                 }
             }
         }
@@ -135,7 +135,7 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// Waits for a report, and looks at those who owe one; false if there is nothing to wait at.
-    fn wait(&mut self, stretch: &mut Stretch, now: time::Instant) -> bool {
+    fn wait(&mut self, sync_round: &mut SyncRound, now: time::Instant) -> bool {
         let Some(bell) = &mut self.bell else { return false };
         let has_rung = bell.wait(LOOK_INTERVAL);
         self.statistics.waited += now.elapsed();
@@ -148,7 +148,7 @@ impl<M: Machine> Scheduler<M> {
                 let looked = members[*machine].machine.look();
                 let failed = |error| {
                     lanes.leave(*machine);
-                    stretch.failure.get_or_insert(SchedulerError { machine: *machine, error });
+                    sync_round.failure.get_or_insert(SchedulerError { machine: *machine, error });
                 };
                 looked.map_err(failed).is_ok()
             });
@@ -156,14 +156,14 @@ impl<M: Machine> Scheduler<M> {
         true
     }
 
-    /// A stretch is over, or cannot go on.
-    fn end(&mut self, stretch: Stretch) -> Result<(), SchedulerError> {
+    /// A synchronization round is over, or cannot go on.
+    fn end(&mut self, sync_round: SyncRound) -> Result<(), SchedulerError> {
         self.show_all();
         self.agents.sort_by_key(|frame| (frame.at, frame.machine));
-        if let Some(failure) = stretch.failure {
+        if let Some(failure) = sync_round.failure {
             return Err(failure);
         }
-        self.now = stretch.end;
+        self.now = sync_round.end;
         self.write_down();
         for asked in std::mem::take(&mut self.put_off) {
             match asked {
