@@ -1,7 +1,7 @@
 //! The pipes of a fabric, joined to its ports and transit devices.
 
 mod borders;
-mod certain;
+mod lookahead;
 mod devices;
 mod sample;
 

@@ -16,7 +16,7 @@
 //! - Cross traffic is made inside a pipe and leaves it with its last bit. It takes room and time there, and no other
 //!   crate sees it.
 
-mod certain;
+mod lookahead;
 mod cuts;
 mod sample;
 mod scheduled;

@@ -54,7 +54,7 @@ impl Fabric {
     pub fn take_ahead(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Delivery)) {
         let index = id.0 as usize;
         // What happens until now happens first.
-        self.pipes[index].certain_until(now, self.drop_log.of(id.0));
+        self.pipes[index].lookahead_until(now, self.drop_log.of(id.0));
         while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < end) {
             let Some(departure) = self.pipes[index].pop_certain(leave, self.drop_log.of(id.0)) else { break };
             sink(Delivery { pipe: id, port: self.exits[index], departure });
@@ -69,7 +69,7 @@ impl Fabric {
     /// If there is no such pipe.
     pub fn take_certain(&mut self, now: Instant, id: PipeId, end: Instant, mut sink: impl FnMut(Delivery)) -> Instant {
         let index = id.0 as usize;
-        let until = self.pipes[index].certain_until(now, self.drop_log.of(id.0)).min(end);
+        let until = self.pipes[index].lookahead_until(now, self.drop_log.of(id.0)).min(end);
         while let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < until) {
             let Some(departure) = self.pipes[index].pop_certain(leave, self.drop_log.of(id.0)) else { break };
             sink(Delivery { pipe: id, port: self.exits[index], departure });

@@ -157,12 +157,12 @@ impl Fabric {
         }
     }
 
-    /// [`Fabric::certain_until`] with transit devices.
-    pub(super) fn certain_beyond_devices(&mut self, now: Instant) -> Instant {
+    /// [`Fabric::lookahead_until`] with transit devices.
+    pub(super) fn lookahead_beyond_devices(&mut self, now: Instant) -> Instant {
         let Self { transit, pipes, drop_log, .. } = self;
         let certain = transit.certain(now, |pipe, known| match known {
-            None => pipes[pipe].certain_until(now, drop_log.of(u32::try_from(pipe).expect("pipes are numbered so"))),
-            Some(known) => pipes[pipe].certain_behind(now, known),
+            None => pipes[pipe].lookahead_until(now, drop_log.of(u32::try_from(pipe).expect("pipes are numbered so"))),
+            Some(known) => pipes[pipe].lookahead_behind(now, known),
         });
         // Without end there would be no end to what devices do by themselves.
         let end = if transit.has_clocks() { now + HORIZON } else { Instant::MAX };

@@ -138,7 +138,7 @@ impl<'a, N: Network> Player<'a, N> {
             self.advance(now);
             let next_change = self.events.clone().find(|(_, (_, event))| !matches!(event, Event::Send(_)));
             let limit = next_change.map_or(end, |(_, (at, _))| *at);
-            let until = self.fabric.certain_until(now).min(limit);
+            let until = self.fabric.lookahead_until(now).min(limit);
             if until <= now {
                 self.play_instant(now);
                 continue;

@@ -56,7 +56,7 @@ impl Bench {
                 self.pool.recycle(left.packet);
             }
         }
-        self.pipe.certain_until(ms(until), self.log.of(PIPE));
+        self.pipe.lookahead_until(ms(until), self.log.of(PIPE));
         self.log.drain(..).for_each(|dropped| self.pool.recycle(dropped.packet));
     }
 

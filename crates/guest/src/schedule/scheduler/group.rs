@@ -163,7 +163,7 @@ impl<M: Machine> Scheduler<M> {
         let known = self.groups[group].known;
         if self.fabric.has_devices() {
             self.receive(|fabric, sink| fabric.advance(begin, |delivery| sink(begin, delivery)), begin);
-            let until = self.fabric.certain_until(begin).min(known);
+            let until = self.fabric.lookahead_until(begin).min(known);
             if until > begin {
                 self.receive(|fabric, sink| fabric.advance_certain(until, |delivery| sink(begin, delivery)), begin);
             }

@@ -43,7 +43,7 @@ impl<M: Machine> Scheduler<M> {
         }
         self.receive(|fabric, sink| fabric.advance(begin, |delivery| sink(begin, delivery)), begin);
         (0..self.groups.len()).for_each(|group| self.find_next(group));
-        let ahead = self.fabric.certain_until(begin).max(begin + SYNC_ROUND);
+        let ahead = self.fabric.lookahead_until(begin).max(begin + SYNC_ROUND);
         SyncRound { end: ahead.min(begin + self.longest_window).min(limit), failure: None }
     }
 

@@ -9,14 +9,14 @@ impl Fabric {
     /// Returns the instant before which all deliveries are known at `now`, no matter what is injected from `now` on; at least
     /// `now`. It holds until a pipe is changed, cut or restored by hand.
     ///
-    /// An answer may be earlier than what could be proved, never later. See [`netloom_link::Pipe::certain_until`].
-    pub fn certain_until(&mut self, now: Instant) -> Instant {
+    /// An answer may be earlier than what could be proved, never later. See [`netloom_link::Pipe::lookahead_until`].
+    pub fn lookahead_until(&mut self, now: Instant) -> Instant {
         if !self.transit.is_empty() {
-            return self.certain_beyond_devices(now);
+            return self.lookahead_beyond_devices(now);
         }
         let mut certain = Instant::MAX;
         for (pipe, number) in self.pipes.iter_mut().zip(0..) {
-            certain = certain.min(pipe.certain_until(now, self.drop_log.of(number)));
+            certain = certain.min(pipe.lookahead_until(now, self.drop_log.of(number)));
             if certain <= now {
                 break;
             }
@@ -27,20 +27,20 @@ impl Fabric {
     /// Does what the pipes have put off until `now` because nothing leaves by it, so that the counters show it.
     pub fn settle(&mut self, now: Instant) {
         for (pipe, number) in self.pipes.iter_mut().zip(0..) {
-            pipe.certain_until(now, self.drop_log.of(number));
+            pipe.lookahead_until(now, self.drop_log.of(number));
         }
     }
 
-    /// Returns the instant before which all deliveries of a single pipe are known at `now`; see [`Fabric::certain_until`].
+    /// Returns the instant before which all deliveries of a single pipe are known at `now`; see [`Fabric::lookahead_until`].
     ///
     /// # Panics
     /// If there is no such pipe.
-    pub fn pipe_certain_until(&mut self, now: Instant, id: PipeId) -> Instant {
-        self.pipes[id.0 as usize].certain_until(now, self.drop_log.of(id.0))
+    pub fn pipe_lookahead_until(&mut self, now: Instant, id: PipeId) -> Instant {
+        self.pipes[id.0 as usize].lookahead_until(now, self.drop_log.of(id.0))
     }
 
     /// Delivers everything that is due before `until`, in order of due instants (ties: in order of pipes). To be called
-    /// after [`Fabric::advance`] at the `now` of [`Fabric::certain_until`], whose answer bounds `until`.
+    /// after [`Fabric::advance`] at the `now` of [`Fabric::lookahead_until`], whose answer bounds `until`.
     ///
     /// The entrances of the fabric stay at `now`: what is injected afterwards, at any instant from `now` on, fares as if
     /// all this were delivered on time. Counters have it as departed already; they are right again at `until`.
@@ -77,7 +77,7 @@ impl Fabric {
                 continue;
             }
             if let Some(known) = known {
-                self.pipes[index].certain_until(known.min(until), self.drop_log.of(id.0));
+                self.pipes[index].lookahead_until(known.min(until), self.drop_log.of(id.0));
             }
             let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < limit) else {
                 self.wakes.set(id, None);
@@ -120,7 +120,7 @@ impl Fabric {
         }
         let mut until = end;
         if !is_all {
-            until = pipe.certain_until(from, self.drop_log.of(id.0)).min(end);
+            until = pipe.lookahead_until(from, self.drop_log.of(id.0)).min(end);
             while let Some(leave) = pipe.next_certain().filter(|leave| *leave < until) {
                 let Some(departure) = pipe.pop_certain(leave, self.drop_log.of(id.0)) else { break };
                 sink(leave, Delivery { pipe: id, port, departure });

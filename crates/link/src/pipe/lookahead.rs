@@ -25,7 +25,7 @@ impl Pipe {
     /// [`Instant::MAX`].
     ///
     /// An answer may be earlier than what could be proved, never later.
-    pub fn certain_until(&mut self, now: Instant, drop_log: &mut DropLog) -> Instant {
+    pub fn lookahead_until(&mut self, now: Instant, drop_log: &mut DropLog) -> Instant {
         self.run_until(now, drop_log);
         let unknown = self.first_unknown(now);
         let certain = match self.last_known() {
@@ -40,7 +40,7 @@ impl Pipe {
     /// `from`; at least `from`. It holds until the pipe is changed, cut or joined by hand, and does nothing to the pipe.
     ///
     /// An answer may be earlier than what could be proved, never later.
-    pub fn certain_behind(&self, now: Instant, from: Instant) -> Instant {
+    pub fn lookahead_behind(&self, now: Instant, from: Instant) -> Instant {
         // A packet that may still join a known train is due within the window of its head.
         let least = Duration::from_nanos(self.least_delay(now).as_nanos().saturating_sub(self.coalesce.as_nanos()));
         let unknown = if self.cuts.is_up() { from + least } else { Instant::MAX };
@@ -49,7 +49,7 @@ impl Pipe {
     }
 
     /// Returns how long whatever enters is on its way at least, at any time, unless the pipe is changed by hand: so much later
-    /// than `now` [`Pipe::certain_until`] always is. Zero where that is not known.
+    /// than `now` [`Pipe::lookahead_until`] always is. Zero where that is not known.
     pub fn lookahead(&self) -> Duration {
         if self.clockwork.as_ref().is_some_and(|clockwork| clockwork.has_schedule()) {
             return Duration::ZERO;
@@ -88,7 +88,7 @@ impl Pipe {
     }
 
     /// Returns when the first packet that is on its way leaves. It is what the pipe delivers next if it leaves before what
-    /// [`Pipe::certain_until`] returned.
+    /// [`Pipe::lookahead_until`] returned.
     pub fn next_certain(&self) -> Option<Instant> {
         self.line.next_leave(self.coalesce, self.coming())
     }
@@ -108,7 +108,7 @@ impl Pipe {
     }
 
     /// Takes what leaves at `leave`, the answer of [`Pipe::next_certain`], ahead of time. `leave`: before what
-    /// [`Pipe::certain_until`] returned last.
+    /// [`Pipe::lookahead_until`] returned last.
     ///
     /// The entrance of the pipe stays where it is in time. The counters have the packet as departed from now on.
     pub fn pop_certain(&mut self, leave: Instant, drop_log: &mut DropLog) -> Option<Departure> {
