@@ -16,7 +16,7 @@ mod answers;
 mod fragments;
 mod groups;
 mod limit;
-mod several;
+mod ecmp;
 mod table;
 mod wire;
 
@@ -31,7 +31,7 @@ use limit::Limit;
 use netloom_link::Prefix;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Instant, Seed};
-use several::Several;
+use ecmp::Ecmp;
 use table::Table;
 use wire::{ARP, IPV6, NEIGHBOR_SOLICITATION, Network};
 
@@ -161,7 +161,7 @@ enum Target {
     /// To the neighbour at this place.
     Out(u32),
     /// To one of several neighbours, by its flow.
-    Several(u32),
+    Ecmp(u32),
     /// To the router itself.
     Own,
     /// To an address of a link that neither end has.
@@ -207,7 +207,7 @@ pub(crate) struct Router {
     /// All neighbours, interface by interface.
     hops: Vec<Hop>,
     table: Table<Target>,
-    several: Several,
+    ecmp: Ecmp,
     groups: Groups,
     limit: Limit,
     /// The identification of the next packet of its own.
@@ -217,12 +217,12 @@ pub(crate) struct Router {
 
 impl Router {
     pub(crate) fn new(spec: &RouterSpec) -> Self {
-        let mut several = Several::new(spec.seed);
+        let mut ecmp = Ecmp::new(spec.seed);
         Self {
             interfaces: spec.interfaces.clone(),
             hops: spec.interfaces.iter().flat_map(hops).collect(),
-            table: Table::new(targets(spec, &mut several), Target::Unknown),
-            several,
+            table: Table::new(targets(spec, &mut ecmp), Target::Unknown),
+            ecmp,
             groups: Groups::new(&spec.groups),
             limit: Limit::default(),
             identification: 0,
@@ -239,7 +239,7 @@ impl Router {
             return Passage::End(packet, Vec::new());
         }
         let Some(glance) = self.glance(interface, &packet) else { return self.for_itself(interface, packet) };
-        let target = self.several.choose(self.table.find(glance.destination), &packet);
+        let target = self.ecmp.choose(self.table.find(glance.destination), &packet);
         let Target::Out(out) = target else { return self.keep(now, interface, packet, target) };
         if glance.is_bound_to_link {
             return self.ignore(packet);
@@ -301,7 +301,7 @@ impl Router {
             Target::Own => return self.receive(now, interface, packet),
             Target::Nobody => Refusal::NoHost,
             Target::Unknown => Refusal::NoRoute,
-            Target::Never | Target::Out(_) | Target::Several(_) => return self.for_itself(interface, packet),
+            Target::Never | Target::Out(_) | Target::Ecmp(_) => return self.for_itself(interface, packet),
         };
         self.counters.unroutable += u64::from(packet.segments());
         self.refuse(now, interface, packet, refusal)
@@ -400,7 +400,7 @@ impl Router {
     fn send(&mut self, frame: Vec<u8>) -> Option<(PortId, Packet)> {
         let target = self.table.find(Network::of(&frame)?.destination());
         let packet = Packet::from_bytes(frame.into_boxed_slice());
-        let Target::Out(out) = self.several.choose(target, &packet) else { return None };
+        let Target::Out(out) = self.ecmp.choose(target, &packet) else { return None };
         let out = &self.hops[out as usize];
         // Nobody shares a new packet, so that nothing is copied.
         let (packet, _) = packet.readdress(&out.ethernet);
@@ -419,7 +419,7 @@ fn hops(interface: &RouterInterface) -> impl Iterator<Item = Hop> + '_ {
 }
 
 /// All that a router knows of addresses.
-fn targets(spec: &RouterSpec, several: &mut Several) -> Vec<(Prefix, Target)> {
+fn targets(spec: &RouterSpec, ecmp: &mut Ecmp) -> Vec<(Prefix, Target)> {
     let mut targets = Vec::new();
     let mut firsts = Vec::new();
     let mut places = 0_u32..;
@@ -441,7 +441,7 @@ fn targets(spec: &RouterSpec, several: &mut Several) -> Vec<(Prefix, Target)> {
     let ways = spec.routes.chunk_by(|(one, _), (other, _)| one == other);
     targets.extend(ways.map(|ways| {
         let hops: Vec<u32> = ways.iter().map(|(_, next)| place(*next)).collect();
-        (ways[0].0, several.target(&hops))
+        (ways[0].0, ecmp.target(&hops))
     }));
     targets.extend(NEVER.iter().map(|(address, length)| (unrouted(*address, *length), Target::Never)));
     targets

@@ -15,7 +15,7 @@ use netloom_units::Seed;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Several {
+pub(super) struct Ecmp {
     hash: FlowHash,
     /// The places of neighbours, group by group.
     hops: Vec<u32>,
@@ -23,7 +23,7 @@ pub(super) struct Several {
     groups: Vec<(u32, u32)>,
 }
 
-impl Several {
+impl Ecmp {
     pub(super) fn new(seed: Seed) -> Self {
         Self { hash: FlowHash::new(seed), hops: Vec::new(), groups: Vec::new() }
     }
@@ -40,13 +40,13 @@ impl Several {
             self.hops.extend(hops);
             self.groups.push((from, count(self.hops.len())));
         }
-        Target::Several(count(self.groups.len()) - 1)
+        Target::Ecmp(count(self.groups.len()) - 1)
     }
 
     /// Where this packet goes.
     #[inline]
     pub(super) fn choose(&self, target: Target, packet: &Packet) -> Target {
-        if let Target::Several(group) = target { self.of_flow(group, packet) } else { target }
+        if let Target::Ecmp(group) = target { self.of_flow(group, packet) } else { target }
     }
 
     fn of_flow(&self, group: u32, packet: &Packet) -> Target {
@@ -100,11 +100,11 @@ mod tests {
 
     /// How many packets go to each of four neighbours.
     fn spread(seed: u64, packets: impl Iterator<Item = Packet>) -> [u32; 4] {
-        let mut several = Several::new(Seed::new(seed));
-        let target = several.target(&[0, 1, 2, 3]);
+        let mut ecmp = Ecmp::new(Seed::new(seed));
+        let target = ecmp.target(&[0, 1, 2, 3]);
         let mut counts = [0; 4];
         for packet in packets {
-            let Target::Out(hop) = several.choose(target, &packet) else { panic!("a neighbour") };
+            let Target::Out(hop) = ecmp.choose(target, &packet) else { panic!("a neighbour") };
             counts[hop as usize] += 1;
         }
         counts
@@ -140,19 +140,19 @@ mod tests {
     /// Of those that a router sends one way, one with another seed sends as many each way.
     #[test]
     fn routers_choose_independently() {
-        let mut several = Several::new(Seed::new(1));
-        let target = several.target(&[0, 1, 2, 3]);
+        let mut ecmp = Ecmp::new(Seed::new(1));
+        let target = ecmp.target(&[0, 1, 2, 3]);
         let first = (0..4_000).map(|port| packet(None, 6, 0, port));
-        let chosen = first.filter(|packet| several.choose(target, packet) == Target::Out(0));
+        let chosen = first.filter(|packet| ecmp.choose(target, packet) == Target::Out(0));
         let counts = spread(2, chosen);
         assert!(counts.iter().all(|count| (190..310).contains(count)), "{counts:?}");
     }
 
     #[test]
     fn a_group_is_kept_once() {
-        let mut several = Several::new(Seed::new(1));
-        let targets = [&[1, 2][..], &[1, 2], &[3], &[2, 3], &[1, 2]].map(|hops| several.target(hops));
-        assert_eq!(targets[..3], [Target::Several(0), Target::Several(0), Target::Out(3)]);
-        assert_eq!(several.groups.len(), 3, "only neighbouring ones are compared");
+        let mut ecmp = Ecmp::new(Seed::new(1));
+        let targets = [&[1, 2][..], &[1, 2], &[3], &[2, 3], &[1, 2]].map(|hops| ecmp.target(hops));
+        assert_eq!(targets[..3], [Target::Ecmp(0), Target::Ecmp(0), Target::Out(3)]);
+        assert_eq!(ecmp.groups.len(), 3, "only neighbouring ones are compared");
     }
 }
