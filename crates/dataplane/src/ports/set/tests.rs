@@ -7,19 +7,19 @@ use netloom_units::{Duration, Seed};
 use std::sync::{Arc, Mutex};
 
 /// Writes down what is asked of it.
-struct Scribe {
+struct Recorder {
     name: char,
     may_sleep: bool,
     log: Arc<Mutex<String>>,
 }
 
-impl Scribe {
+impl Recorder {
     fn write(&self, what: &str) {
         self.log.lock().expect("one thread").push_str(&format!("{}{what} ", self.name));
     }
 }
 
-impl PortGroup for Scribe {
+impl PortGroup for Recorder {
     fn receive(&mut self, _: &mut Edge, _: Window) -> Received {
         Received { count: 1, is_lively: self.may_sleep, has_more: !self.may_sleep }
     }
@@ -53,7 +53,7 @@ impl PortGroup for Scribe {
 fn set(may_sleep: [bool; 2]) -> (PortSet, Arc<Mutex<String>>) {
     let log = Arc::new(Mutex::new(String::new()));
     let opened = |(name, place): (char, usize)| Opened {
-        group: Box::new(Scribe { name, may_sleep: may_sleep[place], log: Arc::clone(&log) }),
+        group: Box::new(Recorder { name, may_sleep: may_sleep[place], log: Arc::clone(&log) }),
         ports: vec![PortId(if place == 0 { 1 } else { 2 })],
     };
     (PortSet::new([('a', 0), ('b', 1)].map(opened).into()), log)
