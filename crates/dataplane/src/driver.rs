@@ -288,7 +288,7 @@ impl Driver {
                 self.edge.fabric.watch_routers(!self.edge.taps.is_empty());
                 self.edge.watch_fates();
             }
-            Command::SetScribe(scribe) => self.edge.set_scribe(scribe, self.clock.now()),
+            Command::SetTraceObserver(trace_observer) => self.edge.set_trace_observer(trace_observer, self.clock.now()),
             Command::Counters(reply) => {
                 // The caller may have gone; then the answer is not needed.
                 let _ = reply.send((now, self.edge.fabric.counters().copied().collect()));

@@ -2,7 +2,7 @@
 
 use crate::meter::Meters;
 use crate::taps::Taps;
-use netloom_fabric::{Border, Delivery, Fabric, PipeId, PortId, Scribe};
+use netloom_fabric::{Border, Delivery, Fabric, PipeId, PortId, TraceObserver};
 use netloom_link::Departure;
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
@@ -11,7 +11,7 @@ use netloom_units::Instant;
 pub(crate) struct Edge {
     pub(crate) fabric: Fabric,
     pub(crate) taps: Taps,
-    scribe: Option<Box<dyn Scribe + Send>>,
+    trace_observer: Option<Box<dyn TraceObserver + Send>>,
     pub(crate) handover: Handover,
     /// By pipe: whether another shard takes in what leaves it, and shows it to the taps.
     is_cut: Vec<bool>,
@@ -30,7 +30,7 @@ impl Edge {
         let mut is_cut = vec![false; pipes];
         borders.iter().for_each(|border| is_cut[border.pipe.0 as usize] = true);
         let meters = Meters::of(&fabric);
-        Self { fabric, taps: Taps::new(), scribe: None, handover: Handover { meters, pool }, is_cut }
+        Self { fabric, taps: Taps::new(), trace_observer: None, handover: Handover { meters, pool }, is_cut }
     }
 
     /// A packet from outside enters the fabric.
@@ -89,23 +89,23 @@ impl Edge {
         });
     }
 
-    /// From now on this scribe takes the notes of the fabric, or none any more; the one before takes what there is.
-    pub(crate) fn set_scribe(&mut self, scribe: Option<Box<dyn Scribe + Send>>, now: Instant) {
-        let Self { fabric, scribe: own, .. } = self;
+    /// From now on this trace observer takes the notes of the fabric, or none any more; the one before takes what there is.
+    pub(crate) fn set_trace_observer(&mut self, trace_observer: Option<Box<dyn TraceObserver + Send>>, now: Instant) {
+        let Self { fabric, trace_observer: own, .. } = self;
         if let Some(before) = own {
             before.end(fabric, now);
         }
-        *own = scribe;
+        *own = trace_observer;
         fabric.take_notes(|pipe| own.as_ref().is_some_and(|own| own.wants(pipe)));
     }
 
-    /// What has left the fabric has been handed over: the scribe takes its notes. `now` is asked for if there is one.
+    /// What has left the fabric has been handed over: the trace observer takes its notes. `now` is asked for if there is one.
     #[inline]
     pub(crate) fn write_down(&mut self, now: impl FnOnce() -> Instant) {
-        if let Some(scribe) = &mut self.scribe
+        if let Some(trace_observer) = &mut self.trace_observer
             && self.fabric.noted() > 0
         {
-            scribe.take(&mut self.fabric, now());
+            trace_observer.take(&mut self.fabric, now());
         }
     }
 

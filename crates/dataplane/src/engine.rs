@@ -13,7 +13,7 @@ use crate::series::{Sampled, SeriesInbox};
 use crate::taps;
 use crate::wait::{Precision, Restraint, Sleeper, Waiter};
 use crate::worker::Worker;
-use netloom_fabric::{Fabric, PipeId, PortId, Scribe, Shard, SwitchState, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, Shard, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_packet::Pool;
@@ -257,23 +257,23 @@ impl Engine {
         self.places.own_pipes(self.workers.len())
     }
 
-    /// From now on these scribes, one for each shard, take the notes of what happens in pipes. Without scribes, nothing is noted.
+    /// From now on these trace observers, one for each shard, take the notes of what happens in pipes. Without trace observers, nothing is noted.
     ///
     /// # Errors
     /// When the engine has died.
-    pub fn set_scribes(&mut self, scribes: Vec<Box<dyn Scribe + Send>>) -> Result<(), EngineError> {
-        for (worker, scribe) in self.workers.iter().zip(scribes) {
-            worker.send(Command::SetScribe(Some(scribe)));
+    pub fn set_trace_observers(&mut self, trace_observers: Vec<Box<dyn TraceObserver + Send>>) -> Result<(), EngineError> {
+        for (worker, trace_observer) in self.workers.iter().zip(trace_observers) {
+            worker.send(Command::SetTraceObserver(Some(trace_observer)));
         }
         self.alive()
     }
 
-    /// The scribes take what there is, and go.
+    /// The trace observers take what there is, and go.
     ///
     /// # Errors
     /// When the engine has died.
-    pub fn remove_scribes(&mut self) -> Result<(), EngineError> {
-        self.workers.iter().for_each(|worker| worker.send(Command::SetScribe(None)));
+    pub fn remove_trace_observers(&mut self) -> Result<(), EngineError> {
+        self.workers.iter().for_each(|worker| worker.send(Command::SetTraceObserver(None)));
         self.alive()
     }
 

@@ -1,7 +1,7 @@
 //! The commands for a thread of the engine, and its waker.
 
 use crate::agenda::{Appointment, Kept};
-use netloom_fabric::{PipeId, Scribe, SwitchState, Tap, TapId};
+use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
@@ -18,7 +18,7 @@ pub(crate) enum Command {
     AddTap(TapId, Box<dyn Tap + Send>),
     RemoveTap(TapId),
     /// None: the one that there is goes.
-    SetScribe(Option<Box<dyn Scribe + Send>>),
+    SetTraceObserver(Option<Box<dyn TraceObserver + Send>>),
     Counters(Outbox<(Instant, Vec<PipeCounters>)>),
     /// Packets that come in so long after one another are picked; none: no packets any more.
     SamplePackets(Option<Duration>),

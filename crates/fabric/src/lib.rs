@@ -18,7 +18,7 @@ mod passage;
 mod pipes;
 mod place;
 mod router;
-mod scribe;
+mod trace_observer;
 mod shards;
 mod switch;
 mod tap;
@@ -31,7 +31,7 @@ pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
 pub use place::Place;
 pub use router::{GroupRoute, Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
-pub use scribe::Scribe;
+pub use trace_observer::TraceObserver;
 pub use shards::{Border, Cuts, Partition, Shard, shards};
 pub use switch::{
     Membership, PortRole, PortState, PortTree, PortVlans, QuerierSpec, RouterPort, SnoopingCounters, SnoopingSpec,

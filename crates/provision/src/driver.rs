@@ -2,7 +2,7 @@
 
 use crate::virtual_time::VirtualTime;
 use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Sampled};
-use netloom_fabric::{PipeId, Scribe, SwitchState, Tap, TapId};
+use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_guest::schedule::Statistics;
 use netloom_judge::RunError;
@@ -140,23 +140,23 @@ impl Driver {
         }
     }
 
-    /// From now on these scribes, one for each thread, take the notes of what happens in pipes.
-    pub(crate) fn set_scribes(&mut self, scribes: Vec<Box<dyn Scribe + Send>>) -> Result<(), RunError> {
+    /// From now on these trace observers, one for each thread, take the notes of what happens in pipes.
+    pub(crate) fn set_trace_observers(&mut self, trace_observers: Vec<Box<dyn TraceObserver + Send>>) -> Result<(), RunError> {
         match self {
-            Self::Engine(engine) => engine.set_scribes(scribes).map_err(died),
+            Self::Engine(engine) => engine.set_trace_observers(trace_observers).map_err(died),
             Self::Virtual(time) => {
-                scribes.into_iter().for_each(|scribe| time.set_scribe(Some(scribe)));
+                trace_observers.into_iter().for_each(|trace_observer| time.set_trace_observer(Some(trace_observer)));
                 Ok(())
             }
         }
     }
 
-    /// The scribes take what there is, and go.
-    pub(crate) fn remove_scribes(&mut self) -> Result<(), RunError> {
+    /// The trace observers take what there is, and go.
+    pub(crate) fn remove_trace_observers(&mut self) -> Result<(), RunError> {
         match self {
-            Self::Engine(engine) => engine.remove_scribes().map_err(died),
+            Self::Engine(engine) => engine.remove_trace_observers().map_err(died),
             Self::Virtual(time) => {
-                time.set_scribe(None);
+                time.set_trace_observer(None);
                 Ok(())
             }
         }

@@ -26,8 +26,8 @@ impl Recording {
             None => None,
         };
         let journal = match Journal::start(&job.plan, &job.folder, pace, &links.driver().own_pipes())? {
-            Some((journal, scribes)) => {
-                links.driver_mut().set_scribes(scribes)?;
+            Some((journal, trace_observers)) => {
+                links.driver_mut().set_trace_observers(trace_observers)?;
                 Some(journal)
             }
             None => None,
@@ -64,8 +64,8 @@ impl Recording {
     /// The journal is on the disk.
     pub fn finish_journal(&mut self, links: &mut Links) -> Result<Option<JournalRow>, RunError> {
         let Some(journal) = self.journal.take() else { return Ok(None) };
-        // Nor has it scribes.
-        let _ = links.driver_mut().remove_scribes();
+        // Nor has it trace observers.
+        let _ = links.driver_mut().remove_trace_observers();
         journal.finish().map(Some)
     }
 }

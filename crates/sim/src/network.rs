@@ -7,7 +7,7 @@ use crate::outcome::{Outcome, PipeOutcome, Sample, SourceOutcome};
 use crate::receiver::{Acknowledgement, Arrival};
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
-use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, Scribe};
+use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, TraceObserver};
 use netloom_link::{OnTheWire, PipeConfig, PipeCounters, PipeSample};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
@@ -36,7 +36,7 @@ pub struct Network {
     is_medium: Vec<bool>,
     handed: Vec<Delivery>,
     handed_out: u64,
-    scribe: Option<Box<dyn Scribe>>,
+    trace_observer: Option<Box<dyn TraceObserver>>,
     /// Sources have stopped; what arrives counts for them, but not for the pipes.
     is_over: bool,
 }
@@ -69,7 +69,7 @@ impl Network {
             is_medium: pipes.iter().map(|spec| !spec.medium.is_empty()).collect(),
             handed: Vec::new(),
             handed_out: 0,
-            scribe: None,
+            trace_observer: None,
             is_over: false,
         };
         (0..count).for_each(|flow| this.reschedule(flow));
@@ -88,15 +88,15 @@ impl Network {
         self
     }
 
-    /// The same; this scribe takes the notes of what happens in the pipes.
+    /// The same; this trace observer takes the notes of what happens in the pipes.
     #[must_use]
-    pub fn with_scribe(mut self, scribe: Option<Box<dyn Scribe>>) -> Self {
-        if let Some(scribe) = &scribe {
-            self.fabric.take_notes(|pipe| scribe.wants(pipe));
+    pub fn with_trace_observer(mut self, trace_observer: Option<Box<dyn TraceObserver>>) -> Self {
+        if let Some(trace_observer) = &trace_observer {
+            self.fabric.take_notes(|pipe| trace_observer.wants(pipe));
             // The run begins with the simulation.
             self.fabric.begin_counting(Instant::ZERO);
         }
-        self.scribe = scribe;
+        self.trace_observer = trace_observer;
         self
     }
 
@@ -127,8 +127,8 @@ impl Network {
         }
         self.is_over = true;
         // What happens at the end belongs to the run.
-        if let Some(mut scribe) = self.scribe.take() {
-            scribe.end(&mut self.fabric, end + Duration::from_nanos(1));
+        if let Some(mut trace_observer) = self.trace_observer.take() {
+            trace_observer.end(&mut self.fabric, end + Duration::from_nanos(1));
             self.fabric.take_notes(|_| false);
         }
         self.drain(end)?;
@@ -169,8 +169,8 @@ impl Network {
             }
             self.send(now, flow);
         }
-        if let Some(scribe) = &mut self.scribe {
-            scribe.take(&mut self.fabric, now);
+        if let Some(trace_observer) = &mut self.trace_observer {
+            trace_observer.take(&mut self.fabric, now);
         }
         self.fabric.recycle(&mut self.pool);
         count

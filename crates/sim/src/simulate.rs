@@ -5,14 +5,14 @@ use crate::network::Network;
 use crate::outcome::{Outcome, Sample, SimError};
 use crate::route::{address, path};
 use crate::{tag, timeline};
-use netloom_fabric::Scribe;
+use netloom_fabric::TraceObserver;
 use netloom_lab::fabric::pipe_specs;
 use netloom_lab::{Plan, Sends, TrafficPlan};
 use netloom_link::{PacketSize, Traffic};
 use netloom_units::Duration;
 
 /// Plays `plan` for `duration`: its sources send, and what its timeline says of links happens. `watch` sees the pipes
-/// every `interval`, at the beginning and at the end. `scribe` takes the notes of what happens in the pipes meanwhile.
+/// every `interval`, at the beginning and at the end. `trace_observer` takes the notes of what happens in the pipes meanwhile.
 ///
 /// # Errors
 /// If there is nothing to simulate, or a source cannot reach its sink; see [`SimError`].
@@ -20,13 +20,13 @@ pub fn simulate(
     plan: &Plan,
     duration: Duration,
     interval: Duration,
-    scribe: Option<Box<dyn Scribe>>,
+    trace_observer: Option<Box<dyn TraceObserver>>,
     watch: &mut dyn FnMut(&Sample<'_>),
 ) -> Result<Outcome, SimError> {
     let network = Network::new(plan.seed, &pipe_specs(plan), flows(plan)?)?;
     let (events, skipped) = timeline::events(plan);
     let network = if plan.sampling.is_some() { network.with_delays() } else { network };
-    let outcome = network.with_events(events).with_scribe(scribe).run(duration, interval, watch)?;
+    let outcome = network.with_events(events).with_trace_observer(trace_observer).run(duration, interval, watch)?;
     Ok(Outcome { skipped, ..outcome })
 }
 

@@ -6,7 +6,7 @@ mod events;
 mod pipes;
 mod sources;
 
-use netloom_fabric::Scribe;
+use netloom_fabric::TraceObserver;
 use netloom_judge::{ExitCode, JournalRow, PipePlace, RunError, SampleReport, SimReport};
 use netloom_lab::Clock;
 use netloom_provision::results_folder::results_folder;
@@ -44,8 +44,8 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     let settings = SampleSettings::of(plan, interval_within(request.duration));
     let mut recorder = Recorder::create(request, &folder, settings, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);
-    let (journal, scribe) = start_journal(request, &folder)?.unzip();
-    let outcome = netloom_sim::simulate(plan, request.duration, settings.step, scribe, &mut watch);
+    let (journal, trace_observer) = start_journal(request, &folder)?.unzip();
+    let outcome = netloom_sim::simulate(plan, request.duration, settings.step, trace_observer, &mut watch);
     let outcome = outcome.map_err(refused)?;
     let samples = recorder.finish()?;
     let journal = journal.map(Journal::finish).transpose()?;
@@ -68,15 +68,15 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
 }
 
 /// A journal, and what takes notes for it.
-type Started = (Journal, Box<dyn Scribe>);
+type Started = (Journal, Box<dyn TraceObserver>);
 
 /// The journal that the plan wants.
 fn start_journal(request: &SimRequest, folder: &Folder) -> Result<Option<Started>, RunError> {
     let started = Journal::start(&request.run.plan, folder, Pace::Virtual, &[Vec::new()])?;
-    Ok(started.and_then(|(journal, scribes)| {
+    Ok(started.and_then(|(journal, trace_observers)| {
         journal.end(Instant::ZERO + request.duration);
-        let scribe: Box<dyn Scribe> = scribes.into_iter().next()?;
-        Some((journal, scribe))
+        let trace_observer: Box<dyn TraceObserver> = trace_observers.into_iter().next()?;
+        Some((journal, trace_observer))
     }))
 }
 

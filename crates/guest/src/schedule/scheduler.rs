@@ -12,7 +12,7 @@ use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage,
 use crate::backend::Bell;
 use group::Group;
 use lanes::Lanes;
-use netloom_fabric::{Delivery, Fabric, PortId, RouterCounters, Scribe, SwitchState, Tap, TapId};
+use netloom_fabric::{Delivery, Fabric, PortId, RouterCounters, TraceObserver, SwitchState, Tap, TapId};
 use netloom_link::PipeCounters;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
@@ -87,7 +87,7 @@ pub struct Scheduler<M> {
     /// The taps, which are shown all packets.
     taps: Vec<(TapId, Box<dyn Tap>)>,
     taps_so_far: u64,
-    scribe: Option<Box<dyn Scribe>>,
+    trace_observer: Option<Box<dyn TraceObserver>>,
     pool: Pool,
     members: Vec<Member<M>>,
     /// Which device is at each port.
@@ -137,7 +137,7 @@ impl<M: Machine> Scheduler<M> {
             fabric,
             taps: Vec::new(),
             taps_so_far: 0,
-            scribe: None,
+            trace_observer: None,
             pool: Pool::default(),
             members,
             places,
@@ -208,20 +208,20 @@ impl<M: Machine> Scheduler<M> {
         self.watch_routers();
     }
 
-    /// From now on this scribe takes the notes of the fabric, or none any more; the one before takes what there is.
-    pub fn set_scribe(&mut self, scribe: Option<Box<dyn Scribe>>) {
-        let Self { fabric, scribe: own, now, .. } = self;
+    /// From now on this trace observer takes the notes of the fabric, or none any more; the one before takes what there is.
+    pub fn set_trace_observer(&mut self, trace_observer: Option<Box<dyn TraceObserver>>) {
+        let Self { fabric, trace_observer: own, now, .. } = self;
         if let Some(before) = own {
             before.end(fabric, *now);
         }
-        *own = scribe;
+        *own = trace_observer;
         fabric.take_notes(|pipe| own.as_ref().is_some_and(|own| own.wants(pipe)));
     }
 
     /// All has been played that happens before `now`, in all groups.
     fn write_down(&mut self) {
-        if let Some(scribe) = &mut self.scribe {
-            scribe.take(&mut self.fabric, self.now);
+        if let Some(trace_observer) = &mut self.trace_observer {
+            trace_observer.take(&mut self.fabric, self.now);
         }
     }
 

@@ -9,7 +9,7 @@ use super::sampling::TcpSampling;
 use super::stall::StallWatch;
 use crate::teller::Teller;
 use netloom_dataplane::{Act, Agenda, Appointment, Kept, Meters, Sampled, Series, Task};
-use netloom_fabric::{Fabric, PipeId, PortId, Scribe, SwitchState, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{Bell, DeviceBackend, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
@@ -204,9 +204,9 @@ impl VirtualTime {
         self.0.borrow_mut().scheduler.remove_tap(id);
     }
 
-    /// From now on this scribe takes the notes of what happens in pipes, or none any more.
-    pub(crate) fn set_scribe(&self, scribe: Option<Box<dyn Scribe>>) {
-        self.0.borrow_mut().scheduler.set_scribe(scribe);
+    /// From now on this trace observer takes the notes of what happens in pipes, or none any more.
+    pub(crate) fn set_trace_observer(&self, trace_observer: Option<Box<dyn TraceObserver>>) {
+        self.0.borrow_mut().scheduler.set_trace_observer(trace_observer);
     }
 
     /// Makes appointments, which are kept when lab time reaches them, whichever caller advances it.

@@ -20,7 +20,7 @@ mod order;
 mod read;
 mod record;
 mod rows;
-mod scribe;
+mod trace_observer;
 mod select;
 mod spool;
 mod start;

@@ -2,13 +2,13 @@
 
 use super::file::JournalWriter;
 use super::record::JournalPipe;
-use super::scribe::{RING, RealScribe, VirtualScribe};
+use super::trace_observer::{RING, RealTimeObserver, VirtualTimeObserver};
 use super::tracker::{Tracker, Wanted};
 use super::writer::{End, Ring, Source, Writer};
 use super::{JOURNAL, Written};
 use crate::Folder;
 use crate::capture::Pace;
-use netloom_fabric::Scribe;
+use netloom_fabric::TraceObserver;
 use netloom_judge::{JournalRow, RunError};
 use netloom_lab::{JournalPlan, Plan};
 use netloom_units::Instant;
@@ -32,10 +32,10 @@ pub struct Journal {
 }
 
 /// What a driver's threads call, one each.
-type Scribes = Vec<Box<dyn Scribe + Send>>;
+type TraceObservers = Vec<Box<dyn TraceObserver + Send>>;
 
 impl Journal {
-    /// Starts the journal that the plan wants, if it wants one. The scribes are for the driver's threads; `own` says of each
+    /// Starts the journal that the plan wants, if it wants one. The trace observers are for the driver's threads; `own` says of each
     /// which pipes are its own, by number.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Journal {
         folder: &Folder,
         pace: Pace,
         own: &[Vec<bool>],
-    ) -> Result<Option<(Self, Scribes)>, RunError> {
+    ) -> Result<Option<(Self, TraceObservers)>, RunError> {
         let Some(wanted) = &plan.journal else { return Ok(None) };
         let path = folder.path().join(JOURNAL);
         let file = folder.file(JOURNAL)?;
@@ -60,19 +60,19 @@ impl Journal {
         pace: Pace,
         own: &[Vec<bool>],
         path: PathBuf,
-    ) -> io::Result<(Self, Scribes)> {
+    ) -> io::Result<(Self, TraceObservers)> {
         let (pipes, tracked) = pipes_of(plan, wanted);
         let flags: Vec<bool> = tracked.iter().map(Option::is_some).collect();
         let file = JournalWriter::begin(file, &plan.name, &pipes, wanted.limit)?;
         let (end, lost) = (Arc::new(End::new()), Arc::new(AtomicU64::new(0)));
         let writer = Writer::new(Arc::clone(&end), Arc::clone(&lost), Tracker::new(tracked), file);
-        let (source, scribes) = match pace {
+        let (source, trace_observers) = match pace {
             Pace::Real => rings(&flags, own, &lost),
             Pace::Virtual => batches(&flags),
         };
         let thread = std::thread::Builder::new().name("netloom-journal".into());
         let writer = thread.spawn(move || writer.run(source))?;
-        Ok((Self { path, end, lost, writer }, scribes))
+        Ok((Self { path, end, lost, writer }, trace_observers))
     }
 
     /// The end of the run: what happens later is not written down. `at` belongs to the run.
@@ -80,7 +80,7 @@ impl Journal {
         self.end.set(at);
     }
 
-    /// Waits until all is written, after the scribes have gone.
+    /// Waits until all is written, after the trace observers have gone.
     ///
     /// # Errors
     /// What could not be written.
@@ -111,12 +111,12 @@ fn pipes_of(plan: &Plan, wanted: &JournalPlan) -> (Vec<JournalPipe>, Vec<Option<
     (pipes, tracked)
 }
 
-fn rings(wanted: &[bool], own: &[Vec<bool>], lost: &Arc<AtomicU64>) -> (Source, Scribes) {
-    let mut all = (Vec::new(), Scribes::new());
+fn rings(wanted: &[bool], own: &[Vec<bool>], lost: &Arc<AtomicU64>) -> (Source, TraceObservers) {
+    let mut all = (Vec::new(), TraceObservers::new());
     for flags in own {
         let (ring, items) = rtrb::RingBuffer::new(RING);
         all.0.push(Ring::new(items, flags.as_slice().into()));
-        all.1.push(Box::new(RealScribe {
+        all.1.push(Box::new(RealTimeObserver {
             wanted: wanted.into(),
             ring,
             lost: Arc::clone(lost),
@@ -127,7 +127,7 @@ fn rings(wanted: &[bool], own: &[Vec<bool>], lost: &Arc<AtomicU64>) -> (Source, 
     (Source::Rings(all.0), all.1)
 }
 
-fn batches(wanted: &[bool]) -> (Source, Scribes) {
+fn batches(wanted: &[bool]) -> (Source, TraceObservers) {
     let (writer, batches) = sync_channel(BATCHES);
-    (Source::Batches(batches), vec![Box::new(VirtualScribe { wanted: wanted.into(), writer })])
+    (Source::Batches(batches), vec![Box::new(VirtualTimeObserver { wanted: wanted.into(), writer })])
 }

@@ -3,7 +3,7 @@
 use super::file::{JournalWriter, Written};
 use super::order::Order;
 use super::record::{Fate, Record};
-use super::scribe::{Item, Known};
+use super::trace_observer::{Item, Known};
 use super::tracker::{Fated, Tracker, nanos};
 use netloom_units::{Duration, Instant};
 use std::io::{self, Write};
@@ -79,7 +79,7 @@ impl<W: Write> Writer<W> {
         Self { end, lost, tracker, order: Order::default(), file, failed: None }
     }
 
-    /// Writes until the driver's scribes are gone.
+    /// Writes until the driver's trace observers are gone.
     pub(super) fn run(mut self, source: Source) -> io::Result<Written> {
         match source {
             Source::Rings(rings) => self.follow(rings),

@@ -1,10 +1,10 @@
 //! From pipes to the file: what happens in a fabric, as the journal has it.
 
 use super::*;
-use crate::journal::scribe::{Known, RING, RealScribe, VirtualScribe};
+use crate::journal::trace_observer::{Known, RING, RealTimeObserver, VirtualTimeObserver};
 use crate::journal::tracker::{Tracker, Wanted};
 use crate::journal::writer::{End, Ring, Source, Writer};
-use netloom_fabric::{Fabric, PipeId, PortId, Scribe};
+use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver};
 use netloom_lab::fabric::fabric_of;
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
 use netloom_units::Instant;
@@ -93,9 +93,9 @@ fn played_to(
     let pipes = [pipe_of("forward"), pipe_of("backward")];
     let file = JournalWriter::begin(slate.clone(), "test", &pipes, None).unwrap();
     let (writer, batches) = sync_channel::<Known>(4);
-    let mut scribe = VirtualScribe { wanted: [true, true].into(), writer };
+    let mut trace_observer = VirtualTimeObserver { wanted: [true, true].into(), writer };
     let mut fabric = fabric(link);
-    fabric.take_notes(|pipe| scribe.wants(pipe));
+    fabric.take_notes(|pipe| trace_observer.wants(pipe));
     let own = Writer::new(Arc::clone(&end), lost, tracker(), file);
     let thread = std::thread::spawn(move || own.run(Source::Batches(batches)));
     let mut pool = Pool::default();
@@ -104,12 +104,12 @@ fn played_to(
         while let Some(wake) = played.next_wake().filter(|wake| *wake <= ms(until)) {
             played.advance(wake, |delivery| out.push(delivery));
         }
-        scribe.take(played, ms(until));
+        trace_observer.take(played, ms(until));
     };
     play(&mut fabric, &mut pool, &mut advance);
     end.set(ms(last));
-    scribe.end(&mut fabric, ms(last) + netloom_units::Duration::from_nanos(1));
-    drop(scribe);
+    trace_observer.end(&mut fabric, ms(last) + netloom_units::Duration::from_nanos(1));
+    drop(trace_observer);
     thread.join().unwrap().unwrap();
     let bytes = slate.0.lock().unwrap().clone();
     let (records, error) = read(&bytes);
@@ -248,18 +248,18 @@ fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
     let file = JournalWriter::begin(slate.clone(), "test", &pipes, None).unwrap();
     let (ring, items) = rtrb::RingBuffer::new(RING);
     let wanted: Arc<[bool]> = [true, true].into();
-    let lost_by_scribe = Arc::clone(&lost);
-    let mut scribe =
-        RealScribe { wanted: Arc::clone(&wanted), ring, lost: lost_by_scribe, has_gap: false, began: Vec::new() };
+    let lost_by_trace_observer = Arc::clone(&lost);
+    let mut trace_observer =
+        RealTimeObserver { wanted: Arc::clone(&wanted), ring, lost: lost_by_trace_observer, has_gap: false, began: Vec::new() };
     let mut fabric = fabric("delay: 1 ms");
-    fabric.take_notes(|pipe| scribe.wants(pipe));
+    fabric.take_notes(|pipe| trace_observer.wants(pipe));
     fabric.begin_counting(ms(0));
     let mut pool = Pool::default();
     let count = RING as u64;
     let mut send = |played: &mut Fabric, at: u64| {
         played.inject(ms(at), PortId(0), packet(&mut pool, 1, 100)).unwrap();
         played.advance(ms(at), |_| ());
-        scribe.take(played, ms(at) + netloom_units::Duration::from_micros(7));
+        trace_observer.take(played, ms(at) + netloom_units::Duration::from_micros(7));
     };
     (0..count).for_each(|at| send(&mut fabric, at));
     assert!(lost.load(Ordering::Relaxed) > 0);
@@ -269,8 +269,8 @@ fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     (count..count + 100).for_each(|at| send(&mut fabric, at));
-    scribe.end(&mut fabric, ms(count + 200));
-    drop(scribe);
+    trace_observer.end(&mut fabric, ms(count + 200));
+    drop(trace_observer);
     let written = thread.join().unwrap().unwrap();
     let bytes = slate.0.lock().unwrap().clone();
     let (records, error) = read(&bytes);
@@ -322,16 +322,16 @@ fn a_journal_begins_though_notes_are_missing() {
     let file = JournalWriter::begin(slate.clone(), "test", &pipes, None).unwrap();
     let (ring, mut items) = rtrb::RingBuffer::new(RING);
     let wanted: Arc<[bool]> = [true, true].into();
-    let lost_by_scribe = Arc::clone(&lost);
-    let mut scribe =
-        RealScribe { wanted: Arc::clone(&wanted), ring, lost: lost_by_scribe, has_gap: false, began: Vec::new() };
+    let lost_by_trace_observer = Arc::clone(&lost);
+    let mut trace_observer =
+        RealTimeObserver { wanted: Arc::clone(&wanted), ring, lost: lost_by_trace_observer, has_gap: false, began: Vec::new() };
     let mut fabric = fabric("delay: 1 ms");
-    fabric.take_notes(|pipe| scribe.wants(pipe));
+    fabric.take_notes(|pipe| trace_observer.wants(pipe));
     let mut pool = Pool::default();
     let mut send = |played: &mut Fabric, at: u64| {
         played.inject(ms(at), PortId(0), packet(&mut pool, 1, 100)).unwrap();
         played.advance(ms(at), |_| ());
-        scribe.take(played, ms(at));
+        trace_observer.take(played, ms(at));
     };
     let zero = RING as u64;
     (0..zero).for_each(|at| send(&mut fabric, at));
@@ -339,8 +339,8 @@ fn a_journal_begins_though_notes_are_missing() {
     send(&mut fabric, zero);
     while items.pop().is_ok() {}
     (zero + 1..zero + 11).for_each(|at| send(&mut fabric, at));
-    scribe.end(&mut fabric, ms(zero + 20));
-    drop(scribe);
+    trace_observer.end(&mut fabric, ms(zero + 20));
+    drop(trace_observer);
     let writer = Writer::new(Arc::new(End::new()), lost, tracker(), file);
     writer.run(Source::Rings(vec![Ring::new(items, wanted)])).unwrap();
     let bytes = slate.0.lock().unwrap().clone();

@@ -3,10 +3,10 @@
 use crate::{Fabric, PipeId};
 use netloom_units::Instant;
 
-/// A scribe: the driver lets it take the fabric's notes ([`Fabric::notes`]) again and again. A driver has none, mostly.
+/// A trace observer: the driver lets it take the fabric's notes ([`Fabric::notes`]) again and again. A driver has none, mostly.
 ///
 /// It is called between packets that are due, and must be quick: it passes the notes on and leaves the work to another thread.
-pub trait Scribe {
+pub trait TraceObserver {
     /// Whether it wants notes of this pipe.
     fn wants(&self, pipe: PipeId) -> bool;
 

@@ -1,6 +1,6 @@
 //! What drivers call: notes go to the writer, which follows them in a thread of its own.
 
-use netloom_fabric::{Fabric, PipeId, Scribe};
+use netloom_fabric::{Fabric, PipeId, TraceObserver};
 use netloom_link::{Cause, Event, Note};
 use netloom_units::{Duration, Instant};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) enum Item {
 }
 
 /// In real time: never waits for the writer. What finds no room is counted.
-pub(super) struct RealScribe {
+pub(super) struct RealTimeObserver {
     pub(super) wanted: Arc<[bool]>,
     pub(super) ring: rtrb::Producer<Item>,
     /// Packets of which notes did not reach the writer.
@@ -34,7 +34,7 @@ pub(super) struct RealScribe {
     pub(super) began: Vec<Note>,
 }
 
-impl Scribe for RealScribe {
+impl TraceObserver for RealTimeObserver {
     fn wants(&self, pipe: PipeId) -> bool {
         wants(&self.wanted, pipe)
     }
@@ -92,12 +92,12 @@ pub(super) struct Known {
 }
 
 /// In virtual time: waits for the writer, and loses nothing.
-pub(super) struct VirtualScribe {
+pub(super) struct VirtualTimeObserver {
     pub(super) wanted: Arc<[bool]>,
     pub(super) writer: SyncSender<Known>,
 }
 
-impl VirtualScribe {
+impl VirtualTimeObserver {
     fn hand_over(&self, fabric: &mut Fabric, now: Instant) {
         // Pipes put off what is not visible, and notes of it.
         if now > Instant::ZERO {
@@ -108,7 +108,7 @@ impl VirtualScribe {
     }
 }
 
-impl Scribe for VirtualScribe {
+impl TraceObserver for VirtualTimeObserver {
     fn wants(&self, pipe: PipeId) -> bool {
         wants(&self.wanted, pipe)
     }
