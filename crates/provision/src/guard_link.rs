@@ -2,7 +2,7 @@
 
 use crate::Event;
 use crate::message::Order;
-use crate::teller::Teller;
+use crate::progress_writer::ProgressWriter;
 use netloom_host::jsonl::Lines;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 /// lab.
 #[derive(Debug)]
 pub struct GuardLink {
-    teller: Teller,
+    progress_writer: ProgressWriter,
     lines: Lines,
 }
 
@@ -32,48 +32,48 @@ pub enum FromGuard {
 impl GuardLink {
     /// Takes over the lab's end of the channel.
     pub fn new(stream: UnixStream) -> io::Result<Self> {
-        Ok(Self { teller: Teller::new(stream)?, lines: Lines::default() })
+        Ok(Self { progress_writer: ProgressWriter::new(stream)?, lines: Lines::default() })
     }
 
     /// For others who have something to tell.
-    pub(crate) fn teller(&self) -> Teller {
-        self.teller.clone()
+    pub(crate) fn progress_writer(&self) -> ProgressWriter {
+        self.progress_writer.clone()
     }
 
     /// Tells the guard something.
     pub fn tell(&mut self, event: &Event) {
-        self.teller.tell(event);
+        self.progress_writer.tell(event);
     }
 
     /// Tells the guard something that can be left out if it does not listen.
-    pub fn mention(&mut self, event: &Event) {
-        self.teller.mention(event);
+    pub fn report_if_ready(&mut self, event: &Event) {
+        self.progress_writer.report_if_ready(event);
     }
 
     /// Says what is being done.
     pub fn step(&mut self, text: impl Into<String>) {
-        self.mention(&Event::Step { text: text.into() });
+        self.report_if_ready(&Event::Step { text: text.into() });
     }
 
     /// Whether something waits until the guard listens.
     pub fn has_unsent(&self) -> bool {
-        self.teller.has_unsent()
+        self.progress_writer.has_unsent()
     }
 
     /// Sends what the guard takes now. That it is gone shows when it is read.
     pub fn flush(&mut self) {
-        self.teller.flush();
+        self.progress_writer.flush();
     }
 
     /// Tells the guard the last thing, and waits until the guard has it or is gone.
     pub fn last_words(self, event: &Event) {
-        self.teller.last_words(event);
+        self.progress_writer.last_words(event);
     }
 
     /// Reads what the guard said: the most of it. To be called when the channel can be read.
     pub fn listen(&mut self) -> FromGuard {
         let mut buffer = [0; 1024];
-        match self.teller.stream().read(&mut buffer) {
+        match self.progress_writer.stream().read(&mut buffer) {
             Ok(0) => return FromGuard::Gone,
             Ok(length) => self.lines.feed(&buffer[..length]),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
@@ -93,6 +93,6 @@ impl GuardLink {
 
 impl AsFd for GuardLink {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.teller.stream().as_fd()
+        self.progress_writer.stream().as_fd()
     }
 }

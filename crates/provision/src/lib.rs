@@ -38,7 +38,7 @@ pub mod resources;
 pub mod results_folder;
 pub mod shards;
 pub mod socket_buffers;
-pub mod teller;
+pub mod progress_writer;
 mod tunnel;
 pub mod virtual_time;
 pub mod vms;

@@ -58,7 +58,7 @@ pub(crate) fn boot(
         watchdog.fire_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
     }
     let time =
-        VirtualTime::new(fabric, mailboxes, &plugs(plan, &places), names, watchdog, guard.teller()).map_err(machine)?;
+        VirtualTime::new(fabric, mailboxes, &plugs(plan, &places), names, watchdog, guard.progress_writer()).map_err(machine)?;
     let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
     wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
     let bell = time.bell().map_err(machine)?;

@@ -1,7 +1,7 @@
 //! Tells the user that lab time stands still, and which node computes.
 
 use crate::Event;
-use crate::teller::Teller;
+use crate::progress_writer::ProgressWriter;
 use netloom_units::Instant;
 use std::time;
 
@@ -11,7 +11,7 @@ const PATIENCE: time::Duration = time::Duration::from_secs(5);
 /// See the module.
 #[derive(Debug)]
 pub(super) struct StallWatch {
-    teller: Teller,
+    progress_writer: ProgressWriter,
     /// Time zero of the run, if it has come.
     zero: Option<Instant>,
     /// Where lab time is, and since when of wall time.
@@ -32,8 +32,8 @@ pub(crate) struct Stall {
 }
 
 impl StallWatch {
-    pub(super) fn new(teller: Teller) -> Self {
-        Self { teller, zero: None, reached: None, told_after: PATIENCE, told: None }
+    pub(super) fn new(progress_writer: ProgressWriter) -> Self {
+        Self { progress_writer, zero: None, reached: None, told_after: PATIENCE, told: None }
     }
 
     pub(super) fn begin(&mut self, zero: Instant) {
@@ -61,7 +61,7 @@ impl StallWatch {
         self.told_after = elapsed * 2;
         let at_ns = self.zero.map(|zero| now.since(zero).as_nanos());
         let wall_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        self.teller.tell(&Event::Stalled { at_ns, wall_ns, node: node.to_owned(), what: what.clone() });
+        self.progress_writer.tell(&Event::Stalled { at_ns, wall_ns, node: node.to_owned(), what: what.clone() });
         self.told = Some(Stall { at_ns, node: node.to_owned(), what });
     }
 

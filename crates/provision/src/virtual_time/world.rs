@@ -7,7 +7,7 @@ use super::gauge::Gauge;
 use super::inbox::Inbox;
 use super::sampling::TcpSampling;
 use super::stall::StallWatch;
-use crate::teller::Teller;
+use crate::progress_writer::ProgressWriter;
 use netloom_dataplane::{Act, Agenda, Appointment, Kept, Meters, Sampled, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
@@ -88,7 +88,7 @@ impl VirtualTime {
         plugs: &[Plug],
         names: Vec<String>,
         watchdog: Watchdog,
-        teller: Teller,
+        progress_writer: ProgressWriter,
     ) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
         let meters = Rc::new(RefCell::new(Meters::of(&fabric)));
@@ -105,7 +105,7 @@ impl VirtualTime {
             sampled: Vec::new(),
             sampling: Vec::new(),
             watchdog: Arc::new(watchdog),
-            stall: StallWatch::new(teller),
+            stall: StallWatch::new(progress_writer),
             end: None,
         }))))
     }
@@ -429,7 +429,7 @@ impl From<&EndOfTime> for RunError {
 #[cfg(test)]
 mod tests {
     use super::{VirtualTime, spread};
-    use crate::teller::Teller;
+    use crate::progress_writer::ProgressWriter;
     use netloom_fabric::Fabric;
     use netloom_guest::backend::{DeviceBackend, BackendEnds, Vitals, Watchdog};
     use netloom_guest::schedule::Paced;
@@ -452,7 +452,7 @@ mod tests {
                 &[],
                 vec!["a".into()],
                 Watchdog::new(vec![alarm.into()]),
-                Teller::new(told).unwrap(),
+                ProgressWriter::new(told).unwrap(),
             );
             let time = time.unwrap();
             let _bell = time.bell().unwrap();

@@ -4,7 +4,7 @@ use netloom_host::jsonl::Lines;
 use netloom_host::{KernelError, shortage};
 use netloom_judge::{ExitCode, RunError};
 use netloom_provision::Event;
-use netloom_provision::teller::Teller;
+use netloom_provision::progress_writer::ProgressWriter;
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, setsid};
 use std::fs::File;
@@ -46,11 +46,11 @@ fn failed(error: &io::Error) -> RunError {
 fn become_guard(stream: UnixStream, body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>) {
     let is_guard = leave();
     let watcher = is_guard.and_then(|is_guard| if is_guard { stream.try_clone().map(Some) } else { Ok(None) });
-    let Ok(teller) = Teller::new(stream) else { return };
+    let Ok(progress_writer) = ProgressWriter::new(stream) else { return };
     match watcher {
-        Ok(Some(watcher)) => guard(&teller, watcher.into(), body),
+        Ok(Some(watcher)) => guard(&progress_writer, watcher.into(), body),
         Ok(None) => {}
-        Err(error) => say_failed(&teller, &failed(&error)),
+        Err(error) => say_failed(&progress_writer, &failed(&error)),
     }
 }
 
@@ -68,28 +68,28 @@ fn leave() -> io::Result<bool> {
     Ok(true)
 }
 
-fn say_failed(teller: &Teller, error: &RunError) {
-    teller.last_words(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
+fn say_failed(progress_writer: &ProgressWriter, error: &RunError) {
+    progress_writer.last_words(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
 }
 
 /// In the guard: tells the command that started it, unless that is gone.
 fn guard(
-    teller: &Teller,
+    progress_writer: &ProgressWriter,
     watcher: OwnedFd,
     body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
 ) {
     // The command that waits may have been stopped, and must not block the lab.
     let mut tell = |event: &Event| match event {
         Event::Ready => {
-            teller.tell(event);
-            let _ = teller.stream().shutdown(Shutdown::Both);
+            progress_writer.tell(event);
+            let _ = progress_writer.stream().shutdown(Shutdown::Both);
         }
         // Of what is in it, the error alone matters here, which comes as the last words.
         Event::Finished { .. } => {}
-        _ => teller.mention(event),
+        _ => progress_writer.report_if_ready(event),
     };
     if let Err(error) = body(watcher, &mut tell) {
-        say_failed(teller, &error);
+        say_failed(progress_writer, &error);
     }
 }
 

@@ -71,7 +71,7 @@ impl Context<'_> {
 
     /// Tells the guard what happened so long after time zero; none before that.
     pub(super) fn tell_at(&mut self, at: Option<Duration>, text: String) {
-        self.guard.mention(&Event::Happened { at_ns: at.map(Duration::as_nanos), text });
+        self.guard.report_if_ready(&Event::Happened { at_ns: at.map(Duration::as_nanos), text });
     }
 
     /// Takes note of how late something was.

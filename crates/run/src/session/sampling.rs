@@ -62,7 +62,7 @@ impl Session<'_> {
         *samples += 1;
         if samples.is_multiple_of(LOOKS_PER_PROGRESS) {
             let busiest = sampler.busiest().cloned();
-            self.context.guard.mention(&Event::Progress { at_ns: at.since(*zero).as_nanos(), busiest });
+            self.context.guard.report_if_ready(&Event::Progress { at_ns: at.since(*zero).as_nanos(), busiest });
         }
         self.look_for_life(at, counters.iter().map(|pipe| pipe.arrived.packets).sum())
     }

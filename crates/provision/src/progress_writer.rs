@@ -9,12 +9,12 @@ use std::rc::Rc;
 
 /// The writer of events over a stream, which several may share.
 #[derive(Clone, Debug)]
-pub struct Teller {
+pub struct ProgressWriter {
     stream: Rc<UnixStream>,
     unsent: Rc<RefCell<Vec<u8>>>,
 }
 
-impl Teller {
+impl ProgressWriter {
     /// Takes over a stream, and never waits at it any more.
     pub fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
@@ -26,14 +26,14 @@ impl Teller {
         &self.stream
     }
 
-    /// Tells something that must arrive: what the reader does not take now waits.
+    /// Reports something that must arrive: what the reader does not take now waits.
     pub fn tell(&self, event: &Event) {
         self.unsent.borrow_mut().extend(to_line(event));
         self.flush();
     }
 
-    /// Tells something that can be left out: nothing, if the other side does not listen.
-    pub fn mention(&self, event: &Event) {
+    /// Reports something that can be left out: nothing, if the other side does not listen.
+    pub fn report_if_ready(&self, event: &Event) {
         if !self.has_unsent() {
             self.tell(event);
         }
@@ -55,7 +55,7 @@ impl Teller {
         }
     }
 
-    /// Tells the last thing, and waits until the reader has it or is gone.
+    /// Reports the last thing, and waits until the reader has it or is gone.
     pub fn last_words(&self, event: &Event) {
         self.unsent.borrow_mut().extend(to_line(event));
         if self.stream.set_nonblocking(false).is_ok() {
@@ -74,19 +74,19 @@ mod tests {
     #[test]
     fn a_reader_that_does_not_read_misses_what_can_be_left_out_and_nothing_else() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let teller = Teller::new(ours).unwrap();
+        let progress_writer = ProgressWriter::new(ours).unwrap();
         let step = |number: u32| Event::Step { text: format!("{number} {}", "x".repeat(1_000)) };
-        (0..10_000).for_each(|number| teller.mention(&step(number)));
-        assert!(teller.unsent.borrow().len() < 2_000, "{}", teller.unsent.borrow().len());
-        teller.tell(&Event::Ready);
+        (0..10_000).for_each(|number| progress_writer.report_if_ready(&step(number)));
+        assert!(progress_writer.unsent.borrow().len() < 2_000, "{}", progress_writer.unsent.borrow().len());
+        progress_writer.tell(&Event::Ready);
         let reader = std::thread::spawn(move || {
             let mut all = Vec::new();
             theirs.read_to_end(&mut all).unwrap();
             all
         });
-        teller.last_words(&Event::Failed { code: 8, message: "the end".into() });
+        progress_writer.last_words(&Event::Failed { code: 8, message: "the end".into() });
         // The reader reads until nobody is left to write.
-        drop(teller);
+        drop(progress_writer);
         let mut lines = Lines::default();
         lines.feed(&reader.join().unwrap());
         let heard: Vec<Event> = std::iter::from_fn(|| lines.pop().map(Result::unwrap)).collect();
