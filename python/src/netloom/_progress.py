@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 
-def teller(progress: bool | Callable[[str], None]) -> Callable[[str], None]:
+def progress_writer(progress: bool | Callable[[str], None]) -> Callable[[str], None]:
     """What is called with each step."""
     if callable(progress):
         return progress

@@ -18,7 +18,7 @@ from typing import Any
 
 from . import _calls, _program
 from ._errors import NetloomError, ProgramError
-from ._progress import teller
+from ._progress import progress_writer
 
 
 def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray_options: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray
     work = (text.text, text.seeming_path(), kept)
     # No more are handed in than there is room for: Ray keeps what is handed in, and archives are long.
     most = 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
-    tell = teller(progress)
+    tell = progress_writer(progress)
     going: dict[Any, int] = {}
     total = len(waiting)
     failures: list[str] = []

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _calls
 from ._errors import ClosedError, NetloomError, TimeoutExpired
-from ._progress import teller
+from ._progress import progress_writer
 from ._protocol import AsyncConnection, Message
 from ._settings import Name, Time, nanoseconds
 from .live import Event, Live, LiveLink, LiveNode, Now, Output, event_of, now_of, report_end
@@ -49,7 +49,7 @@ class AsyncUp:
 
     async def _bring_up(self) -> AsyncLive:
         text = self._lab.written()
-        starting = asyncio.ensure_future(asyncio.to_thread(_calls.up, text, self._options, teller(False)))
+        starting = asyncio.ensure_future(asyncio.to_thread(_calls.up, text, self._options, progress_writer(False)))
         try:
             found = await asyncio.shield(starting)
         except asyncio.CancelledError:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _calls, _program
 from ._errors import ClosedError, NetloomError, NotAsDescribedWarning, RunError
-from ._progress import teller
+from ._progress import progress_writer
 from ._protocol import Connection, checked
 from ._settings import Name, Time, nanoseconds
 from .links import LiveLink
@@ -112,7 +112,7 @@ def event_of(message: Mapping[str, Any]) -> Event | Output | dict[str, Any]:
 def bring_up(lab: Lab, options: _calls.Options, progress: Progress, check: bool) -> Live:
     """See `Lab.up`."""
     text = lab.written()
-    found = _calls.up(text, options, teller(progress))
+    found = _calls.up(text, options, progress_writer(progress))
     return Live(found["control_socket"], Path(found["results"]), name=found["lab"], check=check, owned=True)
 
 

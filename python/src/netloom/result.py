@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _calls
 from ._errors import NetloomError, RunError
-from ._progress import teller
+from ._progress import progress_writer
 
 if TYPE_CHECKING:
     from .lab import Lab, Progress
@@ -25,7 +25,7 @@ Engine = Literal["pandas", "polars"]
 
 def run(lab: Lab, options: _calls.Options, progress: Progress, check: bool) -> Result:
     """See `Lab.run`."""
-    report, _ = _calls.run(lab.written(), options, teller(progress))
+    report, _ = _calls.run(lab.written(), options, progress_writer(progress))
     result = Result(report["results"], report)
     if check and not result.ok:
         raise RunError(f"lab `{result.lab}`: {result.summary}", result)

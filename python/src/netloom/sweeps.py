@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _calls
 from ._errors import NetloomError, ProgramError
 from ._places import caller
-from ._progress import teller
+from ._progress import progress_writer
 from ._settings import Placed, Time, nanoseconds
 from .result import Engine, Result, engine_of
 
@@ -82,7 +82,7 @@ def _play(text: _calls.Text, folder: Path, options: list[str], progress: Progres
         command = ["sweep", *arguments, "--out", str(folder), "--yes", "--quiet", *options]
         if progress is True:
             command.remove("--quiet")
-        code, _, said = _calls.spawn(command, teller(progress))
+        code, _, said = _calls.spawn(command, progress_writer(progress))
     if code not in _WITH_TABLES:
         raise _calls.explained(ProgramError(said or f"netloom sweep ended with code {code}", code), text)
     return SweepResult(folder)

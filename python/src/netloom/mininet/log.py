@@ -92,18 +92,18 @@ class MininetLogger(logging.Logger):
 lg = MininetLogger()
 
 
-def _teller(level: int) -> Callable[..., None]:
+def _printer(level: int) -> Callable[..., None]:
     def tell(*words: object) -> None:
         lg.say(level, *words)
 
     return tell
 
 
-info = _teller(logging.INFO)
-output = _teller(OUTPUT)
-warn = warning = _teller(logging.WARNING)
-error = _teller(logging.ERROR)
-debug = _teller(logging.DEBUG)
+info = _printer(logging.INFO)
+output = _printer(OUTPUT)
+warn = warning = _printer(logging.WARNING)
+error = _printer(logging.ERROR)
+debug = _printer(logging.DEBUG)
 
 
 def setLogLevel(levelname: str | None = None) -> None:
