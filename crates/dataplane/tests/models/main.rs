@@ -119,7 +119,7 @@ fn nobody_sleeps_past_what_was_announced() {
             let bell = Arc::new(Bell::new().expect("a bell"));
             let waker = Arc::new(Waker::new(Arc::clone(&bell)));
             let announced = Arc::new(AtomicU64::new(u64::MAX));
-            let teller = {
+            let notifier = {
                 let (waker, announced) = (Arc::clone(&waker), Arc::clone(&announced));
                 thread::spawn(move || {
                     announced.store(next, Ordering::Release);
@@ -130,7 +130,7 @@ fn nobody_sleeps_past_what_was_announced() {
             if may && is_sooner {
                 bell.event().wait();
             }
-            teller.join().expect("a thread");
+            notifier.join().expect("a thread");
             assert!(is_sooner || (may && !bell.event().is_signalled()), "what comes later wakes nobody");
         });
     }
