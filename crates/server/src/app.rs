@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::options::Opened;
 use crate::scope::Scope;
 use crate::shares::{Limits, Shares};
-use crate::shelf::Shelf;
+use crate::results_index::ResultsIndex;
 use crate::shells::Shells;
 use crate::turns::Turns;
 use crate::visitors::Visitors;
@@ -27,7 +27,7 @@ pub(crate) struct App {
     pub(crate) scope: Scope,
     /// The lab files that are served.
     pub(crate) labs: Option<Arc<LabFiles>>,
-    pub(crate) shelf: Shelf,
+    pub(crate) results_index: ResultsIndex,
     pub(crate) journals: Journals,
     pub(crate) jobs: Arc<Jobs>,
     /// What changes, for pages that watch.

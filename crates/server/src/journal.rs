@@ -21,7 +21,7 @@ const MAGIC: u32 = 0x314A_4C4E;
 const HEAD: usize = 32;
 
 fn spool(app: &App, id: &str) -> Result<Arc<Spool>, Refusal> {
-    app.journals.get(&app.shelf.folder(id)?.join(JOURNAL))
+    app.journals.get(&app.results_index.folder(id)?.join(JOURNAL))
 }
 
 /// `GET /api/results/ID/journal`

@@ -30,7 +30,7 @@ fn described(lab: &Look, app: &App) -> Value {
         Look::Answers(info) => {
             let mut value = json!(info);
             value["answers"] = true.into();
-            (value, Some(&info.file), app.shelf.id(&info.folder))
+            (value, Some(&info.file), app.results_index.id(&info.folder))
         }
         Look::Silent { name, why, pid, file } => {
             let state = match why {

@@ -61,7 +61,7 @@ mod scene;
 mod scope;
 mod serve;
 mod shares;
-mod shelf;
+mod results_index;
 mod shells;
 mod socket;
 mod state;

@@ -61,7 +61,7 @@ impl Known {
             self.files = labs.list().0;
         }
         if is_about_results {
-            self.results = app.shelf.fingerprint();
+            self.results = app.results_index.fingerprint();
         }
         self
     }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// `GET /api/results`
 pub(crate) async fn list(State(app): State<Arc<App>>, Extension(visitor): Extension<Arc<Visitor>>) -> Answer {
     let server = Arc::clone(&app);
-    let mut results = apart(move || server.shelf.list()).await??;
+    let mut results = apart(move || server.results_index.list()).await??;
     results.retain(|one| app.scope.has_results(visitor.role, one["id"].as_str().unwrap_or_default()));
     reply(&json!({ "results": results }))
 }
@@ -35,7 +35,7 @@ pub(crate) async fn one(
     Extension(From(address)): Extension<From>,
     id: ResultsId,
 ) -> Answer {
-    let folder = app.shelf.folder(id.get())?;
+    let folder = app.results_index.folder(id.get())?;
     let found = app.turns.take(&visitor, address, move || {
         let data = RunData::read(&folder, &format!("/api/results/{}/files/", crate::query::encoded(id.get())))?;
         Ok::<_, RunError>(json!({ "id": id.get(), "data": data, "scene": map(&folder) }))
@@ -89,7 +89,7 @@ pub(crate) async fn file(
     Path((_, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Answer {
-    let folder = app.shelf.folder(id.get())?;
+    let folder = app.results_index.folder(id.get())?;
     let name = path.clone();
     let file = apart(move || {
         let folder =

@@ -12,7 +12,7 @@ use crate::options::{Opened, Options};
 use crate::route::router;
 use crate::scope::Scope;
 use crate::shares::Shares;
-use crate::shelf::Shelf;
+use crate::results_index::ResultsIndex;
 use crate::token::Role;
 use crate::turns::Turns;
 use crate::visitors::Visitors;
@@ -93,13 +93,13 @@ async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunErr
         Some(Opened::Results(given)) => Some(given.as_path()),
         _ => None,
     };
-    let shelf = Shelf::new(&results, given);
+    let results_index = ResultsIndex::new(&results, given);
     let labs = home.map(|path| {
         let failed = |error| RunError::Machine(format!("opening {}: {error}", path.display()));
-        LabFiles::open(&path, shelf.root()).map_err(failed)
+        LabFiles::open(&path, results_index.root()).map_err(failed)
     });
     let labs = labs.transpose()?;
-    let scope = scope(opened.as_ref(), labs.as_ref(), &shelf);
+    let scope = scope(opened.as_ref(), labs.as_ref(), &results_index);
     let (end, ending) = watch::channel(false);
     let addresses = visitors.links().iter().map(|(role, token)| (*role, names.address(token))).collect();
     let served = Served { addresses };
@@ -109,7 +109,7 @@ async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunErr
         opened,
         scope,
         labs: labs.map(Arc::new),
-        shelf,
+        results_index,
         journals: Journals::default(),
         jobs: Arc::new(Jobs::new(program, keep)),
         world: World::new(),
@@ -147,7 +147,7 @@ async fn finish(app: &Arc<App>) {
         tokio::task::spawn_blocking(move || {
             // Another lab may have this name by now.
             let there = netloom_control::find(&lab).ok().and_then(|lab| lab.state).and_then(|state| state.results);
-            if there.and_then(|there| app.shelf.id(&there)) == Some(results) {
+            if there.and_then(|there| app.results_index.id(&there)) == Some(results) {
                 let _ = netloom_control::take_down(&lab);
             }
         })
@@ -165,7 +165,7 @@ async fn finish(app: &Arc<App>) {
 }
 
 /// What others may reach of what was opened.
-fn scope(opened: Option<&Opened>, labs: Option<&LabFiles>, shelf: &Shelf) -> Scope {
+fn scope(opened: Option<&Opened>, labs: Option<&LabFiles>, results_index: &ResultsIndex) -> Scope {
     match opened {
         None | Some(Opened::File(_)) => Scope::Folder,
         Some(Opened::Lab(name)) => {
@@ -173,7 +173,7 @@ fn scope(opened: Option<&Opened>, labs: Option<&LabFiles>, shelf: &Shelf) -> Sco
             let file = labs.zip(file).and_then(|(labs, file)| labs.inside(&file));
             Scope::Lab { name: name.clone(), file }
         }
-        Some(Opened::Results(folder)) => Scope::Results(shelf.id(folder).unwrap_or_default()),
+        Some(Opened::Results(folder)) => Scope::Results(results_index.id(folder).unwrap_or_default()),
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) async fn state(State(app): State<Arc<App>>, Extension(visitor): Exten
         "shared": app.names.is_shared,
         "opened": opened,
         "folder": app.labs.as_ref().map(|labs| labs.path()),
-        "results_folder": app.shelf.root(),
+        "results_folder": app.results_index.root(),
         "protocol": { "major": netloom_control::VERSION.0, "minor": netloom_control::VERSION.1 },
     }))
 }
@@ -34,6 +34,6 @@ fn opened(app: &App) -> Value {
             let file = netloom_control::find(name).ok().and_then(|lab| lab.state).map(|state| state.lab_file);
             json!({ "kind": "lab", "name": name, "path": file.and_then(|file| inside(&file)) })
         }
-        Some(Opened::Results(folder)) => json!({ "kind": "results", "id": app.shelf.id(folder) }),
+        Some(Opened::Results(folder)) => json!({ "kind": "results", "id": app.results_index.id(folder) }),
     }
 }

@@ -53,7 +53,7 @@ pub(crate) async fn run(app: Arc<App>, id: u64, asked: Asked, stop: Arc<Notify>)
 fn command(app: &App, asked: &Asked) -> Command {
     // A path that begins with a dash is no option.
     let mut words: Vec<OsString> = vec![asked.command.into(), Path::new(".").join(&asked.path).into()];
-    words.extend(["--results".into(), app.shelf.root().into()]);
+    words.extend(["--results".into(), app.results_index.root().into()]);
     let options = [
         ("--clock", asked.clock.clone()),
         ("--seed", asked.seed.map(|seed| seed.to_string())),
@@ -126,19 +126,19 @@ async fn listen(from: Option<impl AsyncRead + Unpin>, app: &App, id: u64) {
 /// The results folders of a lab.
 fn folders(app: &App, lab: Option<&str>) -> BTreeSet<OsString> {
     let Some(lab) = lab else { return BTreeSet::new() };
-    let entries = std::fs::read_dir(app.shelf.root().join(lab)).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(app.results_index.root().join(lab)).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.file_name()).collect()
 }
 
 /// The results that a job has made: no other lab of this name is up meanwhile.
 fn find(app: &App, lab: Option<&str>, before: &BTreeSet<OsString>) -> Option<String> {
     let name = folders(app, lab).into_iter().rev().find(|name| !before.contains(name))?;
-    app.shelf.id(&app.shelf.root().join(lab?).join(name))
+    app.results_index.id(&app.results_index.root().join(lab?).join(name))
 }
 
 /// The report of a run without the figures of its pipes, of which there may be many.
 fn report(app: &App, results: &str) -> Option<Value> {
-    let bytes = read_document(&app.shelf.folder(results).ok()?.join("report.json")).ok()?;
+    let bytes = read_document(&app.results_index.folder(results).ok()?.join("report.json")).ok()?;
     let mut report: Value = serde_json::from_slice(&bytes).ok()?;
     report.as_object_mut()?.remove("pipes");
     Some(report)

@@ -9,7 +9,7 @@ use crate::listen::listen;
 use crate::names::Names;
 use crate::scope::Scope;
 use crate::shares::{Limits, Shares};
-use crate::shelf::Shelf;
+use crate::results_index::ResultsIndex;
 use crate::turns::Turns;
 use crate::visitors::Visitors;
 use crate::world::World;
@@ -119,7 +119,7 @@ impl Asked {
         fs::write(labs.join("other.yaml"), LAB).unwrap();
         fs::write(labs.join(".env"), "PASSWORD=nodes").unwrap();
         let (end, ending) = watch::channel(false);
-        let shelf = Shelf::new(&folder.path().join("results"), None);
+        let results_index = ResultsIndex::new(&folder.path().join("results"), None);
         let few = Limits { all: 2, role: 1, address: 1, one: 1 };
         let at = std::net::IpAddr::from([127, 0, 0, 1]);
         let app = Arc::new(App {
@@ -127,8 +127,8 @@ impl Asked {
             visitors: Arc::new(Visitors::new(&Role::ALL).unwrap()),
             opened: None,
             scope,
-            labs: Some(Arc::new(LabFiles::open(&labs, shelf.root()).unwrap())),
-            shelf,
+            labs: Some(Arc::new(LabFiles::open(&labs, results_index.root()).unwrap())),
+            results_index,
             journals: Journals::default(),
             jobs: Arc::new(Jobs::new("/nonexistent/netloom".into(), false)),
             world: World::new(),

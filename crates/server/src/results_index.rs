@@ -17,12 +17,12 @@ const GIVEN: &str = "given";
 
 /// The folders with results that are served.
 #[derive(Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct ResultsIndex {
     root: PathBuf,
     given: Option<PathBuf>,
 }
 
-impl Shelf {
+impl ResultsIndex {
     pub(crate) fn new(root: &FilePath, given: Option<&FilePath>) -> Self {
         let whole = |path: &FilePath| {
             path.canonicalize().unwrap_or_else(|_| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
