@@ -14,7 +14,7 @@ pub(super) fn ui(args: &UiArgs) -> Outcome {
     let opened = args.what.as_deref().map(opened).transpose()?;
     let folder = folder(opened.as_ref())?;
     let home = folder.as_deref().unwrap_or(Path::new("."));
-    let results = args.results.clone().or_else(|| shelf(opened.as_ref())).unwrap_or_else(|| home.join("results"));
+    let results = args.results.clone().or_else(|| results_folder(opened.as_ref())).unwrap_or_else(|| home.join("results"));
     let share = args.share.map(|address| share(address, args)).transpose()?;
     let failed = |error| Failure::new(ExitCode::Machine, format!("finding this program: {error}"));
     let program = std::env::current_exe().map_err(failed)?;
@@ -69,7 +69,7 @@ fn folder(opened: Option<&Opened>) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// The folder that holds the results folder that is looked at, and those of a lab that is up.
-fn shelf(opened: Option<&Opened>) -> Option<PathBuf> {
+fn results_folder(opened: Option<&Opened>) -> Option<PathBuf> {
     let folder = match opened? {
         Opened::Results(folder) => folder.canonicalize().ok()?,
         Opened::Lab(name) => find(name).ok()?.state?.results?,
