@@ -17,4 +17,4 @@ pub use netloom_provision::{
     Checked, Event, FilterProblem, RunRequest, SshSession, check, filter_problems, memory_warning, missing_programs,
     neighbor_warning, pin_problems, shards_json, shards_text, ssh_session, user_problems, ways_into,
 };
-pub use netloom_simulate::{PortraitRequest, SimRequest, portrait, simulate};
+pub use netloom_simulate::{ModelPlotRequest, SimRequest, model_plot, simulate};

@@ -6,7 +6,7 @@ use netloom_lab::Plan;
 use netloom_link::{DelayConfig, Order, PipeConfig, ReorderConfig};
 use netloom_results::Folder;
 use netloom_results::delays::{PipeDelays, Reference, write};
-use netloom_sim::{PipeOutcome, portrait};
+use netloom_sim::{PipeOutcome, model_plot};
 use netloom_units::{Duration, Seed};
 
 /// How many packets a described distribution is drawn from.
@@ -57,5 +57,5 @@ fn reference(config: &PipeConfig, is_changed: bool, packets: u64, room: &mut usi
     *room -= 1;
     let delay = DelayConfig { order: Order::Free, ..config.delay.clone() };
     let only = PipeConfig { delay, ..PipeConfig::default() };
-    Reference::Drawn(portrait(&only, Seed::new(1), DRAWN, Duration::ZERO).delays)
+    Reference::Drawn(model_plot(&only, Seed::new(1), DRAWN, Duration::ZERO).delays)
 }

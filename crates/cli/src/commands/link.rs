@@ -5,7 +5,7 @@ use super::{Failure, Outcome, link_shell, print};
 use crate::args::{LinkArgs, LinkCommand, PlotArgs};
 use netloom_judge::ExitCode;
 use netloom_lab::{Dialect, Translation, parse_pipe, translate};
-use netloom_run::PortraitRequest;
+use netloom_run::ModelPlotRequest;
 use netloom_units::Seed;
 use serde_json::{Map, Value, json};
 
@@ -23,8 +23,8 @@ fn plot(args: &PlotArgs) -> Outcome {
     let config = parse_pipe(&keys).map_err(|error| wrong(error.to_string()))?;
     let span = args.span.parse().map_err(|error| wrong(format!("--for: {error}")))?;
     let request =
-        PortraitRequest { config, title: args.models.clone(), seed: Seed::new(args.seed), packets: args.packets, span };
-    let (svg, figures) = netloom_run::portrait(&request).ok_or_else(|| {
+        ModelPlotRequest { config, title: args.models.clone(), seed: Seed::new(args.seed), packets: args.packets, span };
+    let (svg, figures) = netloom_run::model_plot(&request).ok_or_else(|| {
         wrong("nothing here varies: write a delay or loss by chance, a token bucket, a trace or a schedule".into())
     })?;
     if args.out.as_os_str() == "-" {

@@ -1,16 +1,16 @@
-//! The portrait of a pipe: what its models do to packets, as a picture and in a few figures.
+//! The model plot of a pipe: what its models do to packets, as a picture and in a few figures.
 
 use netloom_judge::quantity::{rate, span};
 use netloom_link::PipeConfig;
 use netloom_results::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, count_tick, drawn, labels, tick};
-use netloom_sim::{PORTRAIT_GAP, PORTRAIT_PACKET, Portrait};
+use netloom_sim::{MODEL_PLOT_GAP, MODEL_PLOT_PACKET, ModelPlot};
 use netloom_units::{Duration, Seed, quantile};
 use plotters::prelude::*;
 use std::fmt::Write;
 
-/// A request to draw the portrait of a pipe.
+/// A request to draw the model plot of a pipe.
 #[derive(Clone, Debug)]
-pub struct PortraitRequest {
+pub struct ModelPlotRequest {
     /// The models of the pipe.
     pub config: PipeConfig,
     /// The title above the picture, line by line.
@@ -36,8 +36,8 @@ const SHOWN: f64 = 0.999;
 const ONE_BY_ONE: usize = 300;
 
 /// Draws the picture as SVG. Returns it with its figures as lines of text; none if nothing varies.
-pub fn portrait(request: &PortraitRequest) -> Option<(String, String)> {
-    let seen = netloom_sim::portrait(&request.config, request.seed, request.packets, request.span);
+pub fn model_plot(request: &ModelPlotRequest) -> Option<(String, String)> {
+    let seen = netloom_sim::model_plot(&request.config, request.seed, request.packets, request.span);
     let rows: Vec<Row<'_>> = [
         (!seen.delays.is_empty()).then_some(Row::Delay(&seen)),
         seen.losses.contains(&true).then_some(Row::Loss(&seen)),
@@ -70,9 +70,9 @@ fn title(area: &Area<'_>, lines: &[String]) -> Drawn {
 }
 
 enum Row<'a> {
-    Delay(&'a Portrait),
-    Loss(&'a Portrait),
-    Rate(&'a Portrait),
+    Delay(&'a ModelPlot),
+    Loss(&'a ModelPlot),
+    Rate(&'a ModelPlot),
 }
 
 impl Row<'_> {
@@ -174,7 +174,7 @@ fn burst_lengths(losses: &[bool]) -> Vec<usize> {
     losses.split(|lost| !lost).map(<[bool]>::len).filter(|length| *length > 0).collect()
 }
 
-fn figures(seen: &Portrait) -> String {
+fn figures(seen: &ModelPlot) -> String {
     let mut text = String::new();
     let mut line = |words: String| writeln!(text, "{words}").expect("strings take everything");
     if !seen.delays.is_empty() {
@@ -187,7 +187,7 @@ fn figures(seen: &Portrait) -> String {
         line(format!(
             "delay of {} packets {} apart: mean {}, deviation {}, median {}, 99 % {}, longest {}",
             sorted.len(),
-            PORTRAIT_GAP,
+            MODEL_PLOT_GAP,
             span(mean as u64),
             span(deviation as u64),
             at(0.5),
@@ -202,7 +202,7 @@ fn figures(seen: &Portrait) -> String {
         let share = lost as f64 * 100.0 / seen.losses.len() as f64;
         let longest = bursts.iter().max().copied().unwrap_or(0);
         line(format!(
-            "loss of {} packets of {PORTRAIT_PACKET} bytes: {share:.3} %, {mean:.2} in a row on average, {longest} at most",
+            "loss of {} packets of {MODEL_PLOT_PACKET} bytes: {share:.3} %, {mean:.2} in a row on average, {longest} at most",
             seen.losses.len()
         ));
     }
@@ -224,18 +224,18 @@ fn figures(seen: &Portrait) -> String {
 mod tests {
     use super::*;
 
-    fn request(changes: &[(&str, &str)]) -> PortraitRequest {
+    fn request(changes: &[(&str, &str)]) -> ModelPlotRequest {
         let config = changes.iter().fold(PipeConfig::default(), |config, (key, value)| {
             netloom_lab::parse_change(key, value).expect("a value of the lab file").applied_to(&config)
         });
         let span = Duration::from_secs(2);
-        PortraitRequest { config, title: vec!["test".into()], seed: Seed::new(7), packets: 20_000, span }
+        ModelPlotRequest { config, title: vec!["test".into()], seed: Seed::new(7), packets: 20_000, span }
     }
 
     #[test]
-    fn a_portrait_shows_what_varies() {
+    fn a_model_plot_shows_what_varies() {
         let changes = [("delay", "{kind: normal, mean: 20 ms, deviation: 3 ms, order: free}"), ("loss", "10 %")];
-        let (svg, text) = portrait(&request(&changes)).expect("two things vary");
+        let (svg, text) = model_plot(&request(&changes)).expect("two things vary");
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
         // Within one standard error, 3 ms / sqrt(20,000), of what is described.
         assert!(text.contains("mean 20.02 ms, deviation 2.998 ms"), "{text}");
@@ -244,8 +244,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_varies_is_no_portrait() {
-        assert!(portrait(&request(&[("delay", "20 ms"), ("rate", "1 Mbit/s")])).is_none());
+    fn nothing_that_varies_is_no_model_plot() {
+        assert!(model_plot(&request(&[("delay", "20 ms"), ("rate", "1 Mbit/s")])).is_none());
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! A portrait of a pipe: what its models do to packets, one model at a time, so that users can look before they run.
+//! A model plot of a pipe: what its models do to packets, one model at a time, so that users can look before they run.
 
 use netloom_link::{Departure, DropLog, LossConfig, Pipe, PipeConfig, RateConfig, ReorderConfig, ScheduleConfig};
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Duration, Instant, Limit, Seed};
 
-/// The packets of a portrait have this length from the IP header on, as most packets of a transfer do.
-pub const PORTRAIT_PACKET: usize = 1_500;
+/// The packets of a model plot have this length from the IP header on, as most packets of a transfer do.
+pub const MODEL_PLOT_PACKET: usize = 1_500;
 /// How far apart the packets are whose delay or loss is looked at, as in GINE's figure 13.
-pub const PORTRAIT_GAP: Duration = Duration::from_millis(10);
+pub const MODEL_PLOT_GAP: Duration = Duration::from_millis(10);
 /// How many packets a saturated pipe may send.
 const MOST_SENT: u64 = 3_000_000;
 /// How many packets wait in a saturated pipe.
@@ -15,9 +15,9 @@ const BACKLOG: u32 = 64;
 /// Into how many spans the time of a saturated pipe is cut.
 const SPANS: u64 = 400;
 
-/// A portrait of a pipe: what its models do to packets, one model at a time.
+/// A model plot of a pipe: what its models do to packets, one model at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Portrait {
+pub struct ModelPlot {
     /// The delay of each packet in turn; empty with a constant delay and no reordering.
     pub delays: Vec<Duration>,
     /// Whether each packet in turn is lost; empty if the pipe has no loss model.
@@ -27,17 +27,17 @@ pub struct Portrait {
     pub rates: Vec<(f64, f64)>,
 }
 
-/// Computes the portrait of a pipe: `packets` packets for delay and loss, and `span` for the rate. What does not vary is left out.
-pub fn portrait(config: &PipeConfig, seed: Seed, packets: u32, span: Duration) -> Portrait {
-    let mut portrait = Portrait::default();
+/// Computes the model plot of a pipe: `packets` packets for delay and loss, and `span` for the rate. What does not vary is left out.
+pub fn model_plot(config: &PipeConfig, seed: Seed, packets: u32, span: Duration) -> ModelPlot {
+    let mut model_plot = ModelPlot::default();
     let plain = PipeConfig::default();
     if config.delay.is_constant().is_none() || config.reorder != ReorderConfig::default() {
         let only = PipeConfig { delay: config.delay.clone(), reorder: config.reorder, ..plain.clone() };
-        portrait.delays = delays(&only, seed, packets);
+        model_plot.delays = delays(&only, seed, packets);
     }
     if config.loss != LossConfig::None {
         let only = PipeConfig { loss: config.loss.clone(), ..plain.clone() };
-        portrait.losses = losses(&only, seed, packets);
+        model_plot.losses = losses(&only, seed, packets);
     }
     let is_steady = matches!(config.rate, RateConfig::Unlimited | RateConfig::Constant(_));
     if !is_steady || config.schedule != ScheduleConfig::None {
@@ -48,18 +48,18 @@ pub fn portrait(config: &PipeConfig, seed: Seed, packets: u32, span: Duration) -
             queue: netloom_link::QueueConfig::DropTail(Limit::Packets(BACKLOG)),
             ..plain
         };
-        portrait.rates = rates(&only, seed, span);
+        model_plot.rates = rates(&only, seed, span);
     }
-    portrait
+    model_plot
 }
 
 fn packet(pool: &mut Pool) -> Packet {
-    pool.packet(VirtioHeader::COMPLETE, &[0; 14 + PORTRAIT_PACKET])
+    pool.packet(VirtioHeader::COMPLETE, &[0; 14 + MODEL_PLOT_PACKET])
 }
 
 /// The instants at which packets are sent, each with its place.
 fn instants(packets: u32) -> impl Iterator<Item = (usize, Instant)> {
-    (0..packets).map(|number| (number as usize, Instant::ZERO + PORTRAIT_GAP * u64::from(number)))
+    (0..packets).map(|number| (number as usize, Instant::ZERO + MODEL_PLOT_GAP * u64::from(number)))
 }
 
 /// The packets are told apart by their bytes, in which their number stands.
@@ -70,7 +70,7 @@ fn delays(config: &PipeConfig, seed: Seed, packets: u32) -> Vec<Duration> {
         while let Some(wake) = from.next_wake().filter(|wake| *wake < end) {
             while let Some(Departure { packet: left, due, .. }) = from.pop(wake, &mut drop_log) {
                 let number = left.bytes().last_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
-                delays.push((number, due.since(Instant::ZERO + PORTRAIT_GAP * number)));
+                delays.push((number, due.since(Instant::ZERO + MODEL_PLOT_GAP * number)));
             }
         }
     };
@@ -133,14 +133,14 @@ mod tests {
         netloom_lab::parse_change(key, value).expect("a value of the lab file").applied_to(&PipeConfig::default())
     }
 
-    fn of(key: &str, value: &str) -> Portrait {
-        portrait(&config(key, value), Seed::new(1), 2_000, Duration::from_secs(2))
+    fn of(key: &str, value: &str) -> ModelPlot {
+        model_plot(&config(key, value), Seed::new(1), 2_000, Duration::from_secs(2))
     }
 
     #[test]
     fn what_does_not_vary_is_left_out() {
-        assert_eq!(of("delay", "20 ms"), Portrait::default());
-        assert_eq!(of("rate", "20 Mbit/s"), Portrait::default());
+        assert_eq!(of("delay", "20 ms"), ModelPlot::default());
+        assert_eq!(of("rate", "20 Mbit/s"), ModelPlot::default());
     }
 
     #[test]
