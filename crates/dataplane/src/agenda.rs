@@ -1,7 +1,7 @@
-//! Appointments: changes of pipes at instants that are known ahead of time.
+//! Scheduled events: changes of pipes at instants that are known ahead of time.
 //!
 //! The driver of a fabric keeps them itself: the fabric advances until just before the instant, what arrived
-//! before it enters, then the appointment is kept, before anything else happens at that instant. So a driver that
+//! before it enters, then the event is executed, before anything else happens at that instant. So a driver that
 //! is late still changes pipes at the described instant, and only the driver can delay a change.
 
 use crate::series::Sampling;
@@ -25,7 +25,7 @@ pub enum Act {
     Unplug,
 }
 
-/// The purpose of an appointment.
+/// The purpose of a scheduled event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Pipes are changed, in this order.
@@ -40,7 +40,7 @@ pub enum Task {
 
 /// Something to be done at an instant of lab time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Appointment {
+pub struct ScheduledEvent {
     /// The number by which it is reported.
     pub number: u64,
     /// The instant at which it is due.
@@ -49,10 +49,10 @@ pub struct Appointment {
     pub task: Task,
 }
 
-/// An appointment that was kept.
+/// An event that was executed.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    /// The number of the appointment.
+    /// The number of the scheduled event.
     pub number: u64,
     /// How much later than its instant the driver came to it. What was done took effect at its instant all the same, or, if
     /// the fabric was beyond that already, as soon as possible.
@@ -61,26 +61,26 @@ pub struct Kept {
     pub snapshot: Option<Snapshot>,
 }
 
-/// Appointments that are still to be kept, in order.
+/// Events that are still to be executed, in order.
 #[derive(Debug, Default)]
-pub struct Agenda(VecDeque<Appointment>);
+pub struct Agenda(VecDeque<ScheduledEvent>);
 
 impl Agenda {
-    /// More appointments; of those at one instant, the order is kept.
-    pub fn add(&mut self, appointments: impl IntoIterator<Item = Appointment>) {
-        self.0.extend(appointments);
-        self.0.make_contiguous().sort_by_key(|appointment| appointment.at);
+    /// Adds events; of those at one instant, the order is kept.
+    pub fn add(&mut self, scheduled_events: impl IntoIterator<Item = ScheduledEvent>) {
+        self.0.extend(scheduled_events);
+        self.0.make_contiguous().sort_by_key(|scheduled_event| scheduled_event.at);
     }
 
     /// One more, behind those of its instant.
-    pub fn insert(&mut self, appointment: Appointment) {
-        let place = self.0.partition_point(|other| other.at <= appointment.at);
-        self.0.insert(place, appointment);
+    pub fn insert(&mut self, scheduled_event: ScheduledEvent) {
+        let place = self.0.partition_point(|other| other.at <= scheduled_event.at);
+        self.0.insert(place, scheduled_event);
     }
 
     /// When the next one is.
     pub fn next(&self) -> Option<Instant> {
-        self.0.front().map(|appointment| appointment.at)
+        self.0.front().map(|scheduled_event| scheduled_event.at)
     }
 
     /// The last instant before the next one, as far as everything may go on at `now`.
@@ -89,7 +89,7 @@ impl Agenda {
     }
 
     /// The next one, if it is due at `now`.
-    pub fn take_due(&mut self, now: Instant) -> Option<Appointment> {
+    pub fn take_due(&mut self, now: Instant) -> Option<ScheduledEvent> {
         if self.next()? <= now { self.0.pop_front() } else { None }
     }
 }
@@ -98,12 +98,12 @@ impl Agenda {
 mod tests {
     use super::*;
 
-    fn measure(number: u64, at: u64) -> Appointment {
-        Appointment { number, at: Instant::from_nanos(at), task: Task::Measure }
+    fn measure(number: u64, at: u64) -> ScheduledEvent {
+        ScheduledEvent { number, at: Instant::from_nanos(at), task: Task::Measure }
     }
 
     #[test]
-    fn appointments_come_in_order_of_instants_then_as_they_were_made() {
+    fn scheduled_events_come_in_order_of_instants_then_as_they_were_made() {
         let mut agenda = Agenda::default();
         agenda.add([measure(0, 20), measure(1, 10), measure(2, 20)]);
         agenda.insert(measure(3, 10));

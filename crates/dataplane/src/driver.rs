@@ -15,7 +15,7 @@
 //! to the engine's processor, the median lateness of 50,000 packets per second grows from 7 to 20 µs (`exact`: from 4
 //! to 10); steered to another processor, a ping takes 30 µs longer.
 
-use crate::agenda::{Act, Agenda, Appointment, Kept, Task};
+use crate::agenda::{Act, Agenda, ScheduledEvent, Kept, Task};
 use crate::clock::Clock;
 use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
@@ -66,7 +66,7 @@ pub(crate) struct Driver {
     pub(crate) agenda: Agenda,
     pub(crate) diary: Diary,
     pub(crate) series: SeriesLog,
-    /// Whether an appointment is due, and more may have arrived before it.
+    /// Whether a scheduled event is due, and more may have arrived before it.
     pub(crate) has_unread: bool,
 }
 
@@ -127,7 +127,7 @@ impl Driver {
         standing.policy() == Policy::RealTime && (self.is_beside_kernels || standing.is_crowded(real))
     }
 
-    /// When the fabric wants to be called, an appointment is, or something comes that is announced.
+    /// When the fabric wants to be called, a scheduled event is, or something comes that is announced.
     fn next_event(&mut self) -> Option<Instant> {
         let coming = self.ports.next_arrival(&self.edge.fabric);
         [self.edge.fabric.next_wake(), self.agenda.next(), coming].into_iter().flatten().min()
@@ -160,8 +160,8 @@ impl Driver {
         Ok(received.count)
     }
 
-    /// Everything happens that is due: packets leave, and appointments are kept between them. `has_more`: more packets may
-    /// have arrived before the next appointment, so that it has to wait until they are read.
+    /// Everything happens that is due: packets leave, and scheduled events are executed between them. `has_more`: more packets may
+    /// have arrived before the next scheduled event, so that it has to wait until they are read.
     fn go_on(&mut self, has_more: bool) {
         let begun = self.clock.real();
         let now = self.clock.now();
@@ -176,9 +176,9 @@ impl Driver {
                 self.has_unread = true;
                 break;
             }
-            if let Some(appointment) = self.agenda.take_due(now) {
+            if let Some(scheduled_event) = self.agenda.take_due(now) {
                 self.flush();
-                self.keep(appointment);
+                self.execute(scheduled_event);
             }
         }
         self.edge.show_passes();
@@ -225,7 +225,7 @@ impl Driver {
     }
 
     /// Does what was to be done at this instant, until which everything has happened.
-    fn keep(&mut self, Appointment { number, at, task }: Appointment) {
+    fn execute(&mut self, ScheduledEvent { number, at, task }: ScheduledEvent) {
         let late = self.clock.now().since(at);
         let mut snapshot = None;
         match task {
@@ -242,7 +242,7 @@ impl Driver {
             Task::Sample(sampling) => {
                 self.series.take(&mut self.edge.fabric, at, sampling);
                 let next = self.series.next(at, self.clock.now(), sampling);
-                return self.agenda.insert(Appointment { number, at: next, task });
+                return self.agenda.insert(ScheduledEvent { number, at: next, task });
             }
         }
         self.diary.note(Kept { number, late, snapshot });
@@ -277,7 +277,7 @@ impl Driver {
             Command::SetUp(pipe, up) => self.edge.fabric.set_up(now, pipe, up),
             Command::Unplug(pipe) => self.edge.fabric.unplug(now, pipe),
             Command::Hold(pipe, stopped, wire) => self.edge.fabric.hold(now, pipe, stopped, wire),
-            Command::Plan(appointments) => self.agenda.add(appointments),
+            Command::Plan(scheduled_events) => self.agenda.add(scheduled_events),
             Command::AddTap(id, tap) => {
                 self.edge.taps.push((id, tap));
                 self.edge.fabric.watch_routers(true);

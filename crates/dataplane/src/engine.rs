@@ -1,6 +1,6 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
-use crate::agenda::{Agenda, Appointment, Kept};
+use crate::agenda::{Agenda, ScheduledEvent, Kept};
 use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::driver::Driver;
@@ -202,13 +202,13 @@ impl Engine {
         self.alive()
     }
 
-    /// Makes appointments, which the engine's threads keep by themselves: each thread those that concern its pipes. One whose
+    /// Schedules events, which the engine's threads execute by themselves: each thread those that concern its pipes. One whose
     /// instant has passed is kept at once.
     ///
     /// # Errors
     /// When the engine has died.
-    pub fn plan(&mut self, appointments: Vec<Appointment>) -> Result<(), EngineError> {
-        let parts = self.awaited.divide(appointments, &self.places, self.workers.len());
+    pub fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), EngineError> {
+        let parts = self.awaited.divide(scheduled_events, &self.places, self.workers.len());
         for (worker, part) in self.workers.iter().zip(parts) {
             if !part.is_empty() {
                 worker.send(Command::Plan(part));
@@ -217,7 +217,7 @@ impl Engine {
         self.alive()
     }
 
-    /// The appointments that were kept since the last call.
+    /// The events that were executed since the last call.
     pub fn kept(&mut self) -> Vec<Kept> {
         let Self { kept, awaited, places, .. } = self;
         kept.try_iter().filter_map(|(shard, part)| awaited.put(shard, part, places)).collect()

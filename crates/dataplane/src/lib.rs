@@ -14,8 +14,8 @@
 //! whatever else has to do with this machine are spans of wall time ([`std::time::Duration`]); instants and spans of
 //! the lab are those of `netloom_units`. The two types keep them apart.
 //!
-//! To see the packets, add a tap ([`Engine::add_tap`]). To change pipes at instants that are known ahead of time, make
-//! appointments ([`Engine::plan`]).
+//! To see the packets, add a tap ([`Engine::add_tap`]). To change pipes at instants that are known ahead of time, schedule
+//! events ([`Engine::plan`]).
 //!
 //! This crate decides nothing about a packet: what is dropped, delayed or cut is the fabric's business. What it loses
 //! itself (a full ring, a refused send) is an error of the engine, counted apart. Its reports are types of the crate `netloom_figures`.
@@ -41,7 +41,7 @@ mod wait;
 mod waker;
 mod worker;
 
-pub use agenda::{Act, Agenda, Appointment, Kept, Task};
+pub use agenda::{Act, Agenda, ScheduledEvent, Kept, Task};
 pub use engine::{Engine, EngineConfig, EngineError};
 pub use meter::Meters;
 pub use ports::{

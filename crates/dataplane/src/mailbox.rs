@@ -1,6 +1,6 @@
 //! The commands for a thread of the engine, and its waker.
 
-use crate::agenda::{Appointment, Kept};
+use crate::agenda::{ScheduledEvent, Kept};
 use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
@@ -14,7 +14,7 @@ pub(crate) enum Command {
     Unplug(PipeId),
     /// A node at its link has stopped, or runs again.
     Hold(PipeId, bool, OnTheWire),
-    Plan(Vec<Appointment>),
+    Plan(Vec<ScheduledEvent>),
     AddTap(TapId, Box<dyn Tap + Send>),
     RemoveTap(TapId),
     /// None: the one that there is goes.
@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Stop(Outbox<Snapshot>),
 }
 
-/// Where a thread says which appointments it has kept.
+/// Where a thread says which events it has executed.
 pub(crate) struct Diary {
     pub(crate) shard: usize,
     pub(crate) kept: Outbox<(usize, Kept)>,

@@ -1,6 +1,6 @@
 //! Merges the reports of several threads into that of one engine.
 
-use crate::agenda::{Act, Appointment, Kept, Task};
+use crate::agenda::{Act, ScheduledEvent, Kept, Task};
 use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchState};
 use netloom_figures::{EngineReport, PipeReport, Snapshot};
 use netloom_link::{PipeCounters, SampledPackets};
@@ -125,7 +125,7 @@ impl Places {
     }
 }
 
-/// Appointments that not all threads have kept that they concern.
+/// Events that not all threads have executed that they concern.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited(HashMap<u64, Parts>);
 
@@ -143,12 +143,12 @@ impl Awaited {
     /// What of these each of so many threads has to keep.
     pub(crate) fn divide(
         &mut self,
-        appointments: Vec<Appointment>,
+        scheduled_events: Vec<ScheduledEvent>,
         places: &Places,
         threads: usize,
-    ) -> Vec<Vec<Appointment>> {
-        let mut parts: Vec<Vec<Appointment>> = (0..threads).map(|_| Vec::new()).collect();
-        for Appointment { number, at, task } in appointments {
+    ) -> Vec<Vec<ScheduledEvent>> {
+        let mut parts: Vec<Vec<ScheduledEvent>> = (0..threads).map(|_| Vec::new()).collect();
+        for ScheduledEvent { number, at, task } in scheduled_events {
             let mut tasks: Vec<Option<Task>> = match task {
                 Task::Acts(acts) => places.divide(acts, threads),
                 for_all => vec![Some(for_all); threads],
@@ -159,7 +159,7 @@ impl Awaited {
                 self.0.insert(number, Parts { missing, late: Duration::ZERO, snapshots: vec![None; threads] });
             }
             for (part, own) in parts.iter_mut().zip(&mut tasks) {
-                part.extend(own.take().map(|mine| Appointment { number, at, task: mine }));
+                part.extend(own.take().map(|mine| ScheduledEvent { number, at, task: mine }));
             }
         }
         parts

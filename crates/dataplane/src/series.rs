@@ -32,7 +32,7 @@ pub struct Sampling {
 /// A sample of all pipes at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
-    /// The instant of the sample. What is due then has not happened yet, but for appointments.
+    /// The instant of the sample. What is due then has not happened yet, but for scheduled events.
     pub at: Instant,
     /// The pipes whose counters are not what they were at the sample before, in order.
     pub pipes: Vec<(PipeId, PipeSample)>,

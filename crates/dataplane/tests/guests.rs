@@ -4,7 +4,7 @@ mod bed;
 
 use bed::frontend::{FROM_GUEST, TO_GUEST};
 use bed::{DELAY, boot, booted, engine, guest, snapshot_when, start, wait_for};
-use netloom_dataplane::{Act, Appointment, Kept, PortConfig, Task};
+use netloom_dataplane::{Act, ScheduledEvent, Kept, PortConfig, Task};
 use netloom_fabric::{PipeId, PortId};
 use netloom_units::Duration;
 
@@ -31,17 +31,17 @@ fn frames_cross_after_the_described_delay_of_the_lab() {
 
 /// The engine keeps them by itself, in order, and whatever it measures is of that instant however late it comes.
 #[test]
-fn appointments_are_kept_at_their_instants() {
+fn scheduled_events_are_kept_at_their_instants() {
     let (mut engine, paths) = engine(1);
     let [mut left, _right] = booted(&paths);
     let (at, next) = (engine.now() + Duration::from_millis(20), Duration::from_nanos(1));
     let cut = Task::Acts(vec![(PipeId(0), Act::SetUp(false))]);
-    let appointment = |number, when, task| Appointment { number, at: when, task };
-    let past = appointment(5, at - Duration::from_millis(30), Task::Begin);
-    let coming = [appointment(9, at + next, Task::Measure), appointment(7, at, Task::Measure), appointment(8, at, cut)];
+    let scheduled_event = |number, when, task| ScheduledEvent { number, at: when, task };
+    let past = scheduled_event(5, at - Duration::from_millis(30), Task::Begin);
+    let coming = [scheduled_event(9, at + next, Task::Measure), scheduled_event(7, at, Task::Measure), scheduled_event(8, at, cut)];
     engine.plan([coming.to_vec(), vec![past]].concat()).expect("a running engine");
     let mut kept: Vec<Kept> = Vec::new();
-    wait_for("the last appointment", || {
+    wait_for("the last scheduled event", || {
         kept.extend(engine.kept());
         (kept.len() == 4).then_some(())
     });

@@ -5,7 +5,7 @@ mod bed;
 
 use bed::frontend::{FROM_GUEST, Frontend, TO_GUEST};
 use bed::{boot, wait_for};
-use netloom_dataplane::{Appointment, Engine, EngineConfig, PortConfig, Precision, Task};
+use netloom_dataplane::{ScheduledEvent, Engine, EngineConfig, PortConfig, Precision, Task};
 use netloom_fabric::{
     Cuts, DeviceSpec, Fabric, Neighbor, NextHop, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec,
     Shard, Tap, Way, shards,
@@ -205,7 +205,7 @@ fn each_pipe_is_changed_by_its_own_shard() {
     assert_eq!(last.pipes[3].delay.max(), last.pipes[3].lateness.max(), "no delay is left but lateness");
     let (_, counters) = engine.counters().expect("a running engine");
     assert_eq!(counters, last.pipes.iter().map(|pipe| pipe.counters).collect::<Vec<_>>());
-    let now = Appointment { number: 0, at: engine.now(), task: Task::Begin };
+    let now = ScheduledEvent { number: 0, at: engine.now(), task: Task::Begin };
     engine.plan(vec![now]).expect("a running engine");
     assert_eq!(engine.snapshot().expect("a running engine").pipes[3].delay.count(), 0);
 }

@@ -1,7 +1,7 @@
 //! What moves the packets and tells the time: the engine in real and dilated time, the scheduler in virtual time.
 
 use crate::virtual_time::VirtualTime;
-use netloom_dataplane::{Appointment, Engine, EngineError, Kept, Sampled};
+use netloom_dataplane::{ScheduledEvent, Engine, EngineError, Kept, Sampled};
 use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_guest::schedule::Statistics;
@@ -67,18 +67,18 @@ impl Driver {
         }
     }
 
-    /// Makes appointments, which are kept at their instants whatever else is done then.
-    pub(crate) fn plan(&mut self, appointments: Vec<Appointment>) -> Result<(), RunError> {
+    /// Schedules events, which are executed at their instants whatever else is done then.
+    pub(crate) fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), RunError> {
         match self {
-            Self::Engine(engine) => engine.plan(appointments).map_err(died),
+            Self::Engine(engine) => engine.plan(scheduled_events).map_err(died),
             Self::Virtual(time) => {
-                time.plan(appointments);
+                time.plan(scheduled_events);
                 Ok(())
             }
         }
     }
 
-    /// The appointments that were kept since the last call.
+    /// The events that were executed since the last call.
     pub(crate) fn kept(&mut self) -> Vec<Kept> {
         match self {
             Self::Engine(engine) => engine.kept(),

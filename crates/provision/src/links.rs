@@ -2,7 +2,7 @@
 
 use crate::driver::Driver;
 use crate::port_name::port_of;
-use netloom_dataplane::{Act, Appointment, Kept, Sampled};
+use netloom_dataplane::{Act, ScheduledEvent, Kept, Sampled};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_host::KernelError;
@@ -25,7 +25,7 @@ pub struct Links {
     before: PortCounters,
     /// The switches that are bridges of the kernel: they last as long as this.
     bridges: Option<Bridges>,
-    /// Appointments that the driver has kept, until the session asks for them.
+    /// Events that the driver has executed, until the session asks for them.
     kept: BTreeMap<u64, Kept>,
 }
 
@@ -258,12 +258,12 @@ impl Links {
         self.pipes.iter().enumerate().filter_map(restart).collect()
     }
 
-    /// Makes appointments with the driver.
-    pub fn plan(&mut self, appointments: Vec<Appointment>) -> Result<(), RunError> {
-        self.driver.plan(appointments)
+    /// Schedules events with the driver.
+    pub fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), RunError> {
+        self.driver.plan(scheduled_events)
     }
 
-    /// Has the driver keep the appointments that are due, unless it is far behind, and learns of those that it has kept.
+    /// Has the driver execute the events that are due, unless it is far behind, and learns of those that it has executed.
     pub fn look_for_kept(&mut self) -> Result<(), RunError> {
         // It answers when it has come to the present.
         self.driver.counters()?;
@@ -275,12 +275,12 @@ impl Links {
         self.kept.extend(self.driver.kept().into_iter().map(|kept| (kept.number, kept)));
     }
 
-    /// The appointment of this number, if it is known to have been kept; told once.
+    /// The event of this number, if it is known to have been executed; returned once.
     pub fn take_kept(&mut self, number: u64) -> Option<Kept> {
         self.kept.remove(&number)
     }
 
-    /// Returns what was measured at the appointment of this number, and how late that was; if it was not kept yet though it is due,
+    /// Returns what was measured at the scheduled event of this number, and how late that was; if it was not executed yet though it is due,
     /// what is measured now.
     pub fn measured(&mut self, number: u64) -> Result<(Snapshot, Option<Duration>), RunError> {
         self.look_for_kept()?;

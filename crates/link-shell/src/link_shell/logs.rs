@@ -1,6 +1,6 @@
 //! What mahimahi's `mm-link` does beside delivering packets: logs, and traces that are played once.
 
-use netloom_dataplane::{Act, Appointment, Task};
+use netloom_dataplane::{Act, ScheduledEvent, Task};
 use netloom_fabric::PipeId;
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::Direction;
@@ -40,11 +40,11 @@ pub(super) fn logs(asked: [Option<LinkLog>; 2], pipes: &[PipeConfig; 2], once: b
 }
 
 /// What ends deliveries when the traces are over.
-pub(super) fn ends(pipes: &[PipeConfig; 2]) -> Vec<Appointment> {
+pub(super) fn ends(pipes: &[PipeConfig; 2]) -> Vec<ScheduledEvent> {
     let end = |(pipe, number): (&PipeConfig, u32)| {
         // The last opportunity is one still.
         let at = Instant::ZERO + trace(pipe)?.times.period() + Duration::from_nanos(1);
-        Some(Appointment { number: number.into(), at, task: Task::Acts(vec![(PipeId(number), Act::SetUp(false))]) })
+        Some(ScheduledEvent { number: number.into(), at, task: Task::Acts(vec![(PipeId(number), Act::SetUp(false))]) })
     };
     pipes.iter().zip(0..).filter_map(end).collect()
 }

@@ -1,6 +1,6 @@
 //! The lab in virtual time: the scheduler of its kernels and links, shared by all who let time go on.
 //!
-//! The session lets it go on to its next appointment; a node that was asked something lets it go on until it has
+//! The session lets it go on to its next scheduled event; a node that was asked something lets it go on until it has
 //! answered, which takes a few microseconds of lab time. Between two calls time stands still.
 
 use super::gauge::Gauge;
@@ -8,7 +8,7 @@ use super::inbox::Inbox;
 use super::sampling::TcpSampling;
 use super::stall::StallWatch;
 use crate::progress_writer::ProgressWriter;
-use netloom_dataplane::{Act, Agenda, Appointment, Kept, Meters, Sampled, Series, Task};
+use netloom_dataplane::{Act, Agenda, ScheduledEvent, Kept, Meters, Sampled, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{Bell, DeviceBackend, Vitals, Watchdog};
@@ -209,14 +209,14 @@ impl VirtualTime {
         self.0.borrow_mut().scheduler.set_trace_observer(trace_observer);
     }
 
-    /// Makes appointments, which are kept when lab time reaches them, whichever caller advances it.
-    pub(crate) fn plan(&self, appointments: Vec<Appointment>) {
+    /// Schedules events, which are executed when lab time reaches them, whichever caller advances it.
+    pub(crate) fn plan(&self, scheduled_events: Vec<ScheduledEvent>) {
         let world = &mut *self.0.borrow_mut();
-        world.agenda.add(appointments);
-        world.keep_appointments();
+        world.agenda.add(scheduled_events);
+        world.execute_events();
     }
 
-    /// The appointments that were kept since the last call.
+    /// The events that were executed since the last call.
     pub(crate) fn kept(&self) -> Vec<Kept> {
         std::mem::take(&mut self.0.borrow_mut().kept)
     }
@@ -323,13 +323,13 @@ impl World {
         }
         let pause = time::Instant::now() + patience;
         loop {
-            let appointment = self.agenda.next().filter(|next| *next <= limit);
-            let stop = self.scheduler.run_until_pause(appointment.unwrap_or(limit), pause);
+            let scheduled_event = self.agenda.next().filter(|next| *next <= limit);
+            let stop = self.scheduler.run_until_pause(scheduled_event.unwrap_or(limit), pause);
             self.look_for_progress();
             let stop = stop.map_err(|error| self.failure(error))?;
-            self.keep_appointments();
+            self.execute_events();
             match stop {
-                Stop::Limit | Stop::Idle if appointment.is_some_and(|at| at < limit) => {}
+                Stop::Limit | Stop::Idle if scheduled_event.is_some_and(|at| at < limit) => {}
                 Stop::Limit => return Ok(Played::Limit),
                 Stop::Idle => return Ok(Played::Idle),
                 Stop::Pause => return Ok(Played::Pause),
@@ -352,10 +352,10 @@ impl World {
         Ok(())
     }
 
-    /// Keeps the appointments of the instant that is reached: nothing else has happened at it.
-    fn keep_appointments(&mut self) {
+    /// Executes the events of the instant that is reached: nothing else has happened at it.
+    fn execute_events(&mut self) {
         let now = self.scheduler.now();
-        while let Some(Appointment { number, at, task }) = self.agenda.take_due(now) {
+        while let Some(ScheduledEvent { number, at, task }) = self.agenda.take_due(now) {
             let mut snapshot = None;
             match task {
                 Task::Acts(acts) => {
@@ -376,7 +376,7 @@ impl World {
                     let Self { scheduler, series, .. } = self;
                     self.sampled.push(scheduler.look(|fabric| series.take(fabric, at, sampling)));
                     let next = self.series.next(at, now, sampling);
-                    self.agenda.insert(Appointment { number, at: next, task });
+                    self.agenda.insert(ScheduledEvent { number, at: next, task });
                     continue;
                 }
             }

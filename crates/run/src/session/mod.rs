@@ -3,7 +3,7 @@
 //! One thread does everything here, the engine moves the packets in another. The loop is: do what is due, wait for
 //! what comes, serve it. The stages follow one another: services start, the timeline plays, everything is stopped.
 
-mod appointments;
+mod scheduled_events;
 mod carriers;
 mod context;
 mod doubles;
@@ -25,7 +25,7 @@ mod timeline;
 mod unkept;
 
 use crate::commands::Command;
-use appointments::{FIRST_OF_TIMELINE, TIME_ZERO};
+use scheduled_events::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
 use context::Context;
 use exercise::Exercise;
@@ -225,11 +225,11 @@ impl<'a> Session<'a> {
         };
         let tasks = self.exercise.next().filter(|_| matches!(self.context.stage, Stage::Playing(_)));
         let carrier = self.carriers.next_look();
-        [sample, tasks, carrier, self.requests.next_sample(), self.next_appointment()].into_iter().flatten().min()
+        [sample, tasks, carrier, self.requests.next_sample(), self.next_scheduled_event()].into_iter().flatten().min()
     }
 
     /// When the lab itself does something next that may make a difference to its nodes.
-    fn next_appointment(&self) -> Option<Instant> {
+    fn next_scheduled_event(&self) -> Option<Instant> {
         // Nobody asks services any more when the lab ends: an instant that passed would hold virtual time.
         let asks = !matches!(self.context.stage, Stage::Stopping(_));
         let services = self.programs.commands.iter().filter(|_| asks);
@@ -246,7 +246,7 @@ impl<'a> Session<'a> {
 
     /// Time zero: every service is ready.
     fn begin(&mut self) -> Result<(), RunError> {
-        let zero = self.make_appointments()?;
+        let zero = self.schedule_events()?;
         self.context.job.folder.become_latest()?;
         // What was counted before it is not of the run.
         let (snapshot, _) = self.context.links.measured(TIME_ZERO)?;
@@ -341,7 +341,7 @@ impl<'a> Session<'a> {
             self.silence = Silence { since: now, packets, commands_ended };
         }
         let is_virtual = matches!(self.context.links.driver(), Driver::Virtual(_));
-        if is_virtual && self.next_appointment().is_none() && now.since(self.silence.since) >= LONGEST_SILENCE {
+        if is_virtual && self.next_scheduled_event().is_none() && now.since(self.silence.since) >= LONGEST_SILENCE {
             return Err(RunError::Died(self.what_waits_for_ever()));
         }
         Ok(())

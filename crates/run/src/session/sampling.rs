@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::stage::{Play, Stage};
 use super::state::Session;
-use netloom_dataplane::{Appointment, Sampled, Sampling, Task};
+use netloom_dataplane::{ScheduledEvent, Sampled, Sampling, Task};
 use netloom_judge::RunError;
 use netloom_provision::Event;
 use netloom_provision::job::{Job, Mode};
@@ -26,10 +26,10 @@ pub(super) fn sampler(context: &Context<'_>) -> Result<Option<Sampler>, RunError
 }
 
 /// What the driver is asked for, from time zero on.
-pub(super) fn appointment(context: &Context<'_>, number: u64, zero: Instant) -> Option<Appointment> {
+pub(super) fn scheduled_event(context: &Context<'_>, number: u64, zero: Instant) -> Option<ScheduledEvent> {
     let SampleSettings { step, delays } = settings(context);
     let task = Task::Sample(Sampling { every: step, delays });
-    is_sampled(context.job).then_some(Appointment { number, at: zero, task })
+    is_sampled(context.job).then_some(ScheduledEvent { number, at: zero, task })
 }
 
 fn settings(context: &Context<'_>) -> SampleSettings {

@@ -86,8 +86,8 @@ impl Session<'_> {
         let limit = [wake, held].into_iter().flatten().min();
         match time.play(limit, if ready.is_empty() { PATIENCE } else { BRIEFLY })? {
             Played::Limit | Played::Pause | Played::Agents => Ok(ready),
-            // With an appointment, time has gone on to it.
-            Played::Idle if held.is_some() || self.next_appointment().is_some() || !ready.is_empty() => Ok(ready),
+            // With a scheduled event, time has gone on to it.
+            Played::Idle if held.is_some() || self.next_scheduled_event().is_some() || !ready.is_empty() => Ok(ready),
             // Its users may come at any time.
             Played::Idle if self.context.job.mode == Mode::Up => {
                 self.poll(if wake.is_some() { Duration::ZERO } else { patience }).map_err(failed)

@@ -63,7 +63,7 @@ pub(crate) struct Due {
     /// After time zero.
     pub(crate) at: Duration,
     pub(crate) item: Item,
-    /// Its appointment with the driver.
+    /// Its scheduled event with the driver.
     pub(crate) number: u64,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Timeline {
 impl Timeline {
     /// The timeline of `plan`, without what starts before it; `windows` are the instants at which
     /// expectations need everything measured. At one instant, first everything is measured, then links change, then programs
-    /// are disturbed, then others start; of these, each in the order of the lab file. Appointments are numbered from `first` on.
+    /// are disturbed, then others start; of these, each in the order of the lab file. Scheduled events are numbered from `first` on.
     pub(crate) fn of(plan: &Plan, windows: &[Duration], first: u64) -> Self {
         let mut items: Vec<(Duration, Item)> = windows.iter().map(|at| (*at, Item::Measure)).collect();
         for (index, event) in plan.timeline.iter().enumerate() {

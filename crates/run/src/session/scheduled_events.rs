@@ -1,5 +1,5 @@
 //! What is agreed with the driver ahead of time: when links change, and when everything is measured. The driver keeps these
-//! appointments by itself, and the session, which may be busy with programs, only takes note of them.
+//! scheduled events by itself, and the session, which may be busy with programs, only takes note of them.
 
 use super::carriers::takes_carrier;
 use super::requests::Place;
@@ -7,7 +7,7 @@ use super::sampling;
 use super::stage::{Play, Stage};
 use super::state::Session;
 use super::timeline::{Due, Item};
-use netloom_dataplane::{Act, Appointment, Task};
+use netloom_dataplane::{Act, ScheduledEvent, Task};
 use netloom_fabric::PipeId;
 use netloom_judge::{Kind, RunError};
 use netloom_lab::{Action, LinkPart};
@@ -15,45 +15,45 @@ use netloom_provision::driver::Driver;
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 
-/// The numbers of the appointments at time zero; those of the timeline follow.
+/// The numbers of the scheduled events at time zero; those of the timeline follow.
 const BEGIN: u64 = 0;
 const RESTART: u64 = 1;
 pub(super) const TIME_ZERO: u64 = 2;
 const SAMPLES: u64 = 3;
 pub(super) const FIRST_OF_TIMELINE: u64 = 4;
 
-/// How long before time zero its appointments are made, in wall time: every thread of the engine then has time to get
+/// How long before time zero its events are scheduled, in wall time: every thread of the engine then has time to get
 /// them, even one that has to wait for a processor.
 const LEAD: std::time::Duration = std::time::Duration::from_millis(5);
 
 impl Session<'_> {
-    /// Chooses time zero, makes all appointments, and returns when it has come. Counting begins then, and what pipes do by themselves begins anew,
+    /// Chooses time zero, schedules all events, and returns when it has come. Counting begins then, and what pipes do by themselves begins anew,
     /// since lab files count its times from time zero.
-    pub(super) fn make_appointments(&mut self) -> Result<Instant, RunError> {
+    pub(super) fn schedule_events(&mut self) -> Result<Instant, RunError> {
         let lead = match self.context.links.driver() {
             Driver::Engine(_) => LEAD,
             Driver::Virtual(_) => std::time::Duration::ZERO,
         };
         let zero = self.context.links.now() + self.context.job.plan.clock.dilation().unwrap_or_default().to_lab(lead);
-        let at_zero = |number, task| Appointment { number, at: zero, task };
+        let at_zero = |number, task| ScheduledEvent { number, at: zero, task };
         let restart = Task::Acts(self.context.links.restarts());
         let mut all = vec![at_zero(BEGIN, Task::Begin), at_zero(RESTART, restart), at_zero(TIME_ZERO, Task::Measure)];
-        all.extend(self.timeline.items().filter_map(|due| self.appointment(zero, *due)));
+        all.extend(self.timeline.items().filter_map(|due| self.scheduled_event(zero, *due)));
         // Behind those of the timeline: a sample shows what is done at its instant.
-        all.extend(sampling::appointment(&self.context, SAMPLES, zero));
+        all.extend(sampling::scheduled_event(&self.context, SAMPLES, zero));
         self.context.links.plan(all)?;
         std::thread::sleep(lead);
         Ok(zero)
     }
 
     /// What the driver does for this item of the timeline, if it is not the session's own.
-    fn appointment(&self, zero: Instant, Due { at, item, number }: Due) -> Option<Appointment> {
+    fn scheduled_event(&self, zero: Instant, Due { at, item, number }: Due) -> Option<ScheduledEvent> {
         let task = match item {
             Item::Start(_) | Item::Mark(_) | Item::Disturb(_) | Item::Recover(_) => return None,
             Item::Measure | Item::End => Task::Measure,
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => Task::Acts(self.acts(item)),
         };
-        Some(Appointment { number, at: zero + at, task })
+        Some(ScheduledEvent { number, at: zero + at, task })
     }
 
     /// What an entry of the timeline cuts or restores.
