@@ -15,7 +15,7 @@
 //! to the engine's processor, the median lateness of 50,000 packets per second grows from 7 to 20 µs (`exact`: from 4
 //! to 10); steered to another processor, a ping takes 30 µs longer.
 
-use crate::agenda::{Act, Agenda, ScheduledEvent, Kept, Task};
+use crate::event_queue::{Act, EventQueue, ScheduledEvent, Kept, Task};
 use crate::clock::Clock;
 use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
@@ -63,7 +63,7 @@ pub(crate) struct Driver {
     pub(crate) last_arrival: RealDuration,
     /// How far the fabric has got, while this machine cannot keep up with it.
     pub(crate) behind: Option<Instant>,
-    pub(crate) agenda: Agenda,
+    pub(crate) event_queue: EventQueue,
     pub(crate) diary: Diary,
     pub(crate) series: SeriesLog,
     /// Whether a scheduled event is due, and more may have arrived before it.
@@ -130,7 +130,7 @@ impl Driver {
     /// When the fabric wants to be called, a scheduled event is, or something comes that is announced.
     fn next_event(&mut self) -> Option<Instant> {
         let coming = self.ports.next_arrival(&self.edge.fabric);
-        [self.edge.fabric.next_wake(), self.agenda.next(), coming].into_iter().flatten().min()
+        [self.edge.fabric.next_wake(), self.event_queue.next(), coming].into_iter().flatten().min()
     }
 
     fn keep_warm(&mut self, real: RealDuration) {
@@ -142,8 +142,8 @@ impl Driver {
     /// One round; returns how many packets arrived.
     fn pass(&mut self) -> io::Result<usize> {
         let window = Window {
-            end: self.agenda.next().unwrap_or(Instant::MAX),
-            latest: self.behind.unwrap_or_else(|| self.agenda.limit(Instant::MAX)),
+            end: self.event_queue.next().unwrap_or(Instant::MAX),
+            latest: self.behind.unwrap_or_else(|| self.event_queue.limit(Instant::MAX)),
         };
         let received = self.ports.receive(&mut self.edge, window);
         let real = self.clock.real();
@@ -167,7 +167,7 @@ impl Driver {
         let now = self.clock.now();
         self.has_unread = false;
         loop {
-            let end = self.agenda.limit(now);
+            let end = self.event_queue.limit(now);
             self.behind = self.hand_out(end, begun);
             if self.behind.is_some() || end == now {
                 break;
@@ -176,7 +176,7 @@ impl Driver {
                 self.has_unread = true;
                 break;
             }
-            if let Some(scheduled_event) = self.agenda.take_due(now) {
+            if let Some(scheduled_event) = self.event_queue.take_due(now) {
                 self.flush();
                 self.execute(scheduled_event);
             }
@@ -242,7 +242,7 @@ impl Driver {
             Task::Sample(sampling) => {
                 self.series.take(&mut self.edge.fabric, at, sampling);
                 let next = self.series.next(at, self.clock.now(), sampling);
-                return self.agenda.insert(ScheduledEvent { number, at: next, task });
+                return self.event_queue.insert(ScheduledEvent { number, at: next, task });
             }
         }
         self.diary.note(Kept { number, late, snapshot });
@@ -271,13 +271,13 @@ impl Driver {
                 self.pass()?;
             }
         }
-        let now = self.behind.unwrap_or_else(|| self.agenda.limit(self.clock.now()));
+        let now = self.behind.unwrap_or_else(|| self.event_queue.limit(self.clock.now()));
         match command {
             Command::Change(pipe, change) => self.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.edge.fabric.set_up(now, pipe, up),
             Command::Unplug(pipe) => self.edge.fabric.unplug(now, pipe),
             Command::Hold(pipe, stopped, wire) => self.edge.fabric.hold(now, pipe, stopped, wire),
-            Command::Plan(scheduled_events) => self.agenda.add(scheduled_events),
+            Command::Plan(scheduled_events) => self.event_queue.add(scheduled_events),
             Command::AddTap(id, tap) => {
                 self.edge.taps.push((id, tap));
                 self.edge.fabric.watch_routers(true);

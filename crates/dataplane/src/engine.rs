@@ -1,6 +1,6 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
-use crate::agenda::{Agenda, ScheduledEvent, Kept};
+use crate::event_queue::{EventQueue, ScheduledEvent, Kept};
 use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::driver::Driver;
@@ -130,7 +130,7 @@ impl Engine {
                 standing: None,
                 last_arrival: RealDuration::ZERO,
                 behind: None,
-                agenda: Agenda::default(),
+                event_queue: EventQueue::default(),
                 diary: Diary { shard: prepared.len(), kept: diary.clone() },
                 series: series.log_of(prepared.len()),
                 has_unread: false,

@@ -20,7 +20,7 @@
 //! This crate decides nothing about a packet: what is dropped, delayed or cut is the fabric's business. What it loses
 //! itself (a full ring, a refused send) is an error of the engine, counted apart. Its reports are types of the crate `netloom_figures`.
 
-mod agenda;
+mod event_queue;
 mod bell;
 mod clock;
 mod driver;
@@ -41,7 +41,7 @@ mod wait;
 mod waker;
 mod worker;
 
-pub use agenda::{Act, Agenda, ScheduledEvent, Kept, Task};
+pub use event_queue::{Act, EventQueue, ScheduledEvent, Kept, Task};
 pub use engine::{Engine, EngineConfig, EngineError};
 pub use meter::Meters;
 pub use ports::{

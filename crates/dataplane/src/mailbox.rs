@@ -1,6 +1,6 @@
 //! The commands for a thread of the engine, and its waker.
 
-use crate::agenda::{ScheduledEvent, Kept};
+use crate::event_queue::{ScheduledEvent, Kept};
 use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};

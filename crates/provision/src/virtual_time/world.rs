@@ -8,7 +8,7 @@ use super::inbox::Inbox;
 use super::sampling::TcpSampling;
 use super::stall::StallWatch;
 use crate::progress_writer::ProgressWriter;
-use netloom_dataplane::{Act, Agenda, ScheduledEvent, Kept, Meters, Sampled, Series, Task};
+use netloom_dataplane::{Act, EventQueue, ScheduledEvent, Kept, Meters, Sampled, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{Bell, DeviceBackend, Vitals, Watchdog};
@@ -45,7 +45,7 @@ pub(super) struct World {
     /// One per kernel.
     pub(super) inboxes: Vec<Inbox>,
     pub(super) names: Vec<String>,
-    agenda: Agenda,
+    event_queue: EventQueue,
     kept: Vec<Kept>,
     series: Series,
     sampled: Vec<Sampled>,
@@ -99,7 +99,7 @@ impl VirtualTime {
             meters,
             inboxes,
             names,
-            agenda: Agenda::default(),
+            event_queue: EventQueue::default(),
             kept: Vec::new(),
             series: Series::default(),
             sampled: Vec::new(),
@@ -212,7 +212,7 @@ impl VirtualTime {
     /// Schedules events, which are executed when lab time reaches them, whichever caller advances it.
     pub(crate) fn plan(&self, scheduled_events: Vec<ScheduledEvent>) {
         let world = &mut *self.0.borrow_mut();
-        world.agenda.add(scheduled_events);
+        world.event_queue.add(scheduled_events);
         world.execute_events();
     }
 
@@ -323,7 +323,7 @@ impl World {
         }
         let pause = time::Instant::now() + patience;
         loop {
-            let scheduled_event = self.agenda.next().filter(|next| *next <= limit);
+            let scheduled_event = self.event_queue.next().filter(|next| *next <= limit);
             let stop = self.scheduler.run_until_pause(scheduled_event.unwrap_or(limit), pause);
             self.look_for_progress();
             let stop = stop.map_err(|error| self.failure(error))?;
@@ -355,7 +355,7 @@ impl World {
     /// Executes the events of the instant that is reached: nothing else has happened at it.
     fn execute_events(&mut self) {
         let now = self.scheduler.now();
-        while let Some(ScheduledEvent { number, at, task }) = self.agenda.take_due(now) {
+        while let Some(ScheduledEvent { number, at, task }) = self.event_queue.take_due(now) {
             let mut snapshot = None;
             match task {
                 Task::Acts(acts) => {
@@ -376,7 +376,7 @@ impl World {
                     let Self { scheduler, series, .. } = self;
                     self.sampled.push(scheduler.look(|fabric| series.take(fabric, at, sampling)));
                     let next = self.series.next(at, now, sampling);
-                    self.agenda.insert(ScheduledEvent { number, at: next, task });
+                    self.event_queue.insert(ScheduledEvent { number, at: next, task });
                     continue;
                 }
             }

@@ -63,9 +63,9 @@ pub struct Kept {
 
 /// Events that are still to be executed, in order.
 #[derive(Debug, Default)]
-pub struct Agenda(VecDeque<ScheduledEvent>);
+pub struct EventQueue(VecDeque<ScheduledEvent>);
 
-impl Agenda {
+impl EventQueue {
     /// Adds events; of those at one instant, the order is kept.
     pub fn add(&mut self, scheduled_events: impl IntoIterator<Item = ScheduledEvent>) {
         self.0.extend(scheduled_events);
@@ -104,14 +104,14 @@ mod tests {
 
     #[test]
     fn scheduled_events_come_in_order_of_instants_then_as_they_were_made() {
-        let mut agenda = Agenda::default();
-        agenda.add([measure(0, 20), measure(1, 10), measure(2, 20)]);
-        agenda.insert(measure(3, 10));
+        let mut event_queue = EventQueue::default();
+        event_queue.add([measure(0, 20), measure(1, 10), measure(2, 20)]);
+        event_queue.insert(measure(3, 10));
         let at = Instant::from_nanos;
-        assert_eq!((agenda.limit(at(5)), agenda.limit(at(10))), (at(5), at(9)));
-        assert_eq!(agenda.take_due(at(9)), None);
-        let order: Vec<u64> = std::iter::from_fn(|| agenda.take_due(at(30))).map(|kept| kept.number).collect();
+        assert_eq!((event_queue.limit(at(5)), event_queue.limit(at(10))), (at(5), at(9)));
+        assert_eq!(event_queue.take_due(at(9)), None);
+        let order: Vec<u64> = std::iter::from_fn(|| event_queue.take_due(at(30))).map(|kept| kept.number).collect();
         assert_eq!(order, [1, 3, 0, 2]);
-        assert_eq!(agenda.limit(at(7)), at(7));
+        assert_eq!(event_queue.limit(at(7)), at(7));
     }
 }
