@@ -15,7 +15,7 @@
 //! to the engine's processor, the median lateness of 50,000 packets per second grows from 7 to 20 µs (`exact`: from 4
 //! to 10); steered to another processor, a ping takes 30 µs longer.
 
-use crate::event_queue::{Act, EventQueue, ScheduledEvent, Kept, Task};
+use crate::event_queue::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Task};
 use crate::clock::Clock;
 use crate::edge::Edge;
 use crate::mailbox::{Command, Diary, Mailbox};
@@ -245,7 +245,7 @@ impl Driver {
                 return self.event_queue.insert(ScheduledEvent { number, at: next, task });
             }
         }
-        self.diary.note(Kept { number, late, snapshot });
+        self.diary.note(ExecutedEvent { number, late, snapshot });
     }
 
     fn act(&mut self, now: Instant, pipe: PipeId, act: &Act) {

@@ -1,6 +1,6 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
-use crate::event_queue::{EventQueue, ScheduledEvent, Kept};
+use crate::event_queue::{EventQueue, ScheduledEvent, ExecutedEvent};
 use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::driver::Driver;
@@ -81,7 +81,7 @@ pub struct Engine {
     workers: Vec<Worker>,
     places: Places,
     taps: u64,
-    kept: Inbox<(usize, Kept)>,
+    executed: Inbox<(usize, ExecutedEvent)>,
     awaited: Awaited,
     series: SeriesInbox,
 }
@@ -110,7 +110,7 @@ impl Engine {
         let sites = sites(clock, &shards, &bells, config.ports);
         let (opened, pools) = open_beside_pools(sites);
         let opened = opened.map_err(|(attempted, error)| failed(attempted)(error))?;
-        let (diary, kept) = channel();
+        let (diary, executed) = channel();
         let series = SeriesInbox::new(shards.len());
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
         for (((shard, ports), bell), pool) in shards.into_iter().zip(opened).zip(bells).zip(pools) {
@@ -131,7 +131,7 @@ impl Engine {
                 last_arrival: RealDuration::ZERO,
                 behind: None,
                 event_queue: EventQueue::default(),
-                diary: Diary { shard: prepared.len(), kept: diary.clone() },
+                diary: Diary { shard: prepared.len(), executed: diary.clone() },
                 series: series.log_of(prepared.len()),
                 has_unread: false,
             };
@@ -140,7 +140,7 @@ impl Engine {
         // From here on, whatever fails stops the threads that were started.
         let is_alone = prepared.len() == 1;
         let mut engine =
-            Self { clock, workers: Vec::new(), places, taps: 0, kept, awaited: Awaited::default(), series };
+            Self { clock, workers: Vec::new(), places, taps: 0, executed, awaited: Awaited::default(), series };
         for (number, (driver, commands)) in prepared.into_iter().enumerate() {
             let name = if is_alone { "netloom-engine".into() } else { format!("netloom-engine-{number}") };
             let worker = Worker::start(name, driver, commands);
@@ -218,9 +218,9 @@ impl Engine {
     }
 
     /// The events that were executed since the last call.
-    pub fn kept(&mut self) -> Vec<Kept> {
-        let Self { kept, awaited, places, .. } = self;
-        kept.try_iter().filter_map(|(shard, part)| awaited.put(shard, part, places)).collect()
+    pub fn executed(&mut self) -> Vec<ExecutedEvent> {
+        let Self { executed, awaited, places, .. } = self;
+        executed.try_iter().filter_map(|(shard, part)| awaited.put(shard, part, places)).collect()
     }
 
     /// The samples that [`Task::Sample`](crate::Task::Sample) asks for, since the last call.

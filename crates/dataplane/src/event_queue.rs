@@ -34,7 +34,7 @@ pub enum Task {
     Begin,
     /// Everything is measured.
     Measure,
-    /// All pipes are looked at, and so again and again from then on. It is not reported as kept.
+    /// All pipes are looked at, and so again and again from then on. It is not reported as executed.
     Sample(Sampling),
 }
 
@@ -51,7 +51,7 @@ pub struct ScheduledEvent {
 
 /// An event that was executed.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct ExecutedEvent {
     /// The number of the scheduled event.
     pub number: u64,
     /// How much later than its instant the driver came to it. What was done took effect at its instant all the same, or, if
@@ -110,7 +110,7 @@ mod tests {
         let at = Instant::from_nanos;
         assert_eq!((event_queue.limit(at(5)), event_queue.limit(at(10))), (at(5), at(9)));
         assert_eq!(event_queue.take_due(at(9)), None);
-        let order: Vec<u64> = std::iter::from_fn(|| event_queue.take_due(at(30))).map(|kept| kept.number).collect();
+        let order: Vec<u64> = std::iter::from_fn(|| event_queue.take_due(at(30))).map(|executed| executed.number).collect();
         assert_eq!(order, [1, 3, 0, 2]);
         assert_eq!(event_queue.limit(at(7)), at(7));
     }

@@ -41,7 +41,7 @@ mod wait;
 mod waker;
 mod worker;
 
-pub use event_queue::{Act, EventQueue, ScheduledEvent, Kept, Task};
+pub use event_queue::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Task};
 pub use engine::{Engine, EngineConfig, EngineError};
 pub use meter::Meters;
 pub use ports::{

@@ -1,6 +1,6 @@
 //! The commands for a thread of the engine, and its waker.
 
-use crate::event_queue::{ScheduledEvent, Kept};
+use crate::event_queue::{ScheduledEvent, ExecutedEvent};
 use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
@@ -31,13 +31,13 @@ pub(crate) enum Command {
 /// Where a thread says which events it has executed.
 pub(crate) struct Diary {
     pub(crate) shard: usize,
-    pub(crate) kept: Outbox<(usize, Kept)>,
+    pub(crate) executed: Outbox<(usize, ExecutedEvent)>,
 }
 
 impl Diary {
-    pub(crate) fn note(&self, kept: Kept) {
+    pub(crate) fn note(&self, executed: ExecutedEvent) {
         // The receiver may have gone.
-        let _ = self.kept.send((self.shard, kept));
+        let _ = self.executed.send((self.shard, executed));
     }
 }
 

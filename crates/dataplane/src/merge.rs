@@ -1,6 +1,6 @@
 //! Merges the reports of several threads into that of one engine.
 
-use crate::event_queue::{Act, ScheduledEvent, Kept, Task};
+use crate::event_queue::{Act, ScheduledEvent, ExecutedEvent, Task};
 use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchState};
 use netloom_figures::{EngineReport, PipeReport, Snapshot};
 use netloom_link::{PipeCounters, SampledPackets};
@@ -166,8 +166,8 @@ impl Awaited {
     }
 
     /// A thread has kept its part; the whole, if that was the last.
-    pub(crate) fn put(&mut self, shard: usize, kept: Kept, places: &Places) -> Option<Kept> {
-        let Kept { number, late, snapshot } = kept;
+    pub(crate) fn put(&mut self, shard: usize, executed: ExecutedEvent, places: &Places) -> Option<ExecutedEvent> {
+        let ExecutedEvent { number, late, snapshot } = executed;
         let parts = self.0.get_mut(&number)?;
         parts.missing = parts.missing.saturating_sub(1);
         parts.late = parts.late.max(late);
@@ -177,7 +177,7 @@ impl Awaited {
         }
         let whole = self.0.remove(&number)?;
         let snapshots: Option<Vec<Snapshot>> = whole.snapshots.into_iter().collect();
-        Some(Kept { number, late: whole.late, snapshot: snapshots.map(|all| places.merge(all)) })
+        Some(ExecutedEvent { number, late: whole.late, snapshot: snapshots.map(|all| places.merge(all)) })
     }
 }
 

@@ -4,7 +4,7 @@ mod bed;
 
 use bed::frontend::{FROM_GUEST, TO_GUEST};
 use bed::{DELAY, boot, booted, engine, guest, snapshot_when, start, wait_for};
-use netloom_dataplane::{Act, ScheduledEvent, Kept, PortConfig, Task};
+use netloom_dataplane::{Act, ScheduledEvent, ExecutedEvent, PortConfig, Task};
 use netloom_fabric::{PipeId, PortId};
 use netloom_units::Duration;
 
@@ -40,16 +40,16 @@ fn scheduled_events_are_kept_at_their_instants() {
     let past = scheduled_event(5, at - Duration::from_millis(30), Task::Begin);
     let coming = [scheduled_event(9, at + next, Task::Measure), scheduled_event(7, at, Task::Measure), scheduled_event(8, at, cut)];
     engine.plan([coming.to_vec(), vec![past]].concat()).expect("a running engine");
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut executed: Vec<ExecutedEvent> = Vec::new();
     wait_for("the last scheduled event", || {
-        kept.extend(engine.kept());
-        (kept.len() == 4).then_some(())
+        executed.extend(engine.executed());
+        (executed.len() == 4).then_some(())
     });
-    assert_eq!(kept.iter().map(|kept| kept.number).collect::<Vec<_>>(), [5, 7, 8, 9]);
-    let instants: Vec<_> = kept.iter().map(|kept| kept.snapshot.as_ref().map(|snapshot| snapshot.at)).collect();
+    assert_eq!(executed.iter().map(|executed| executed.number).collect::<Vec<_>>(), [5, 7, 8, 9]);
+    let instants: Vec<_> = executed.iter().map(|executed| executed.snapshot.as_ref().map(|snapshot| snapshot.at)).collect();
     assert_eq!(instants, [None, Some(at), None, Some(at + next)]);
     // By some 10 ms; the engine may have looked at its clock a little before it was told.
-    assert!(kept[0].late >= Duration::from_millis(5), "{:?}", kept[0].late);
+    assert!(executed[0].late >= Duration::from_millis(5), "{:?}", executed[0].late);
     left.transmit(&[0; 12], &[7; 100]);
     left.kick(FROM_GUEST);
     snapshot_when(&mut engine, "the drop", |snapshot| snapshot.pipes[0].counters.dropped.down.packets == 1);

@@ -1,7 +1,7 @@
 //! What moves the packets and tells the time: the engine in real and dilated time, the scheduler in virtual time.
 
 use crate::virtual_time::VirtualTime;
-use netloom_dataplane::{ScheduledEvent, Engine, EngineError, Kept, Sampled};
+use netloom_dataplane::{ScheduledEvent, Engine, EngineError, ExecutedEvent, Sampled};
 use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_guest::schedule::Statistics;
@@ -79,10 +79,10 @@ impl Driver {
     }
 
     /// The events that were executed since the last call.
-    pub(crate) fn kept(&mut self) -> Vec<Kept> {
+    pub(crate) fn executed(&mut self) -> Vec<ExecutedEvent> {
         match self {
-            Self::Engine(engine) => engine.kept(),
-            Self::Virtual(time) => time.kept(),
+            Self::Engine(engine) => engine.executed(),
+            Self::Virtual(time) => time.executed(),
         }
     }
 

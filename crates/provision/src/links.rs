@@ -2,7 +2,7 @@
 
 use crate::driver::Driver;
 use crate::port_name::port_of;
-use netloom_dataplane::{Act, ScheduledEvent, Kept, Sampled};
+use netloom_dataplane::{Act, ScheduledEvent, ExecutedEvent, Sampled};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_host::KernelError;
@@ -26,7 +26,7 @@ pub struct Links {
     /// The switches that are bridges of the kernel: they last as long as this.
     bridges: Option<Bridges>,
     /// Events that the driver has executed, until the session asks for them.
-    kept: BTreeMap<u64, Kept>,
+    executed: BTreeMap<u64, ExecutedEvent>,
 }
 
 impl Links {
@@ -39,7 +39,7 @@ impl Links {
     ) -> Self {
         let state = |(place, config)| PipeState { place, config, up: true, stopped_nodes: 0, delay_changed: false };
         let pipes = pipes.into_iter().map(state).collect();
-        Self { driver, names, pipes, before, bridges: None, kept: BTreeMap::new() }
+        Self { driver, names, pipes, before, bridges: None, executed: BTreeMap::new() }
     }
 
     /// The same with the bridges of the kernel that some links lead to.
@@ -272,20 +272,20 @@ impl Links {
     }
 
     fn learn_of_kept(&mut self) {
-        self.kept.extend(self.driver.kept().into_iter().map(|kept| (kept.number, kept)));
+        self.executed.extend(self.driver.executed().into_iter().map(|executed| (executed.number, executed)));
     }
 
     /// The event of this number, if it is known to have been executed; returned once.
-    pub fn take_kept(&mut self, number: u64) -> Option<Kept> {
-        self.kept.remove(&number)
+    pub fn take_executed(&mut self, number: u64) -> Option<ExecutedEvent> {
+        self.executed.remove(&number)
     }
 
     /// Returns what was measured at the scheduled event of this number, and how late that was; if it was not executed yet though it is due,
     /// what is measured now.
     pub fn measured(&mut self, number: u64) -> Result<(Snapshot, Option<Duration>), RunError> {
         self.look_for_kept()?;
-        match self.take_kept(number) {
-            Some(Kept { snapshot: Some(snapshot), late, .. }) => Ok((snapshot, Some(late))),
+        match self.take_executed(number) {
+            Some(ExecutedEvent { snapshot: Some(snapshot), late, .. }) => Ok((snapshot, Some(late))),
             _ => Ok((self.driver.snapshot()?, None)),
         }
     }

@@ -8,7 +8,7 @@ use super::inbox::Inbox;
 use super::sampling::TcpSampling;
 use super::stall::StallWatch;
 use crate::progress_writer::ProgressWriter;
-use netloom_dataplane::{Act, EventQueue, ScheduledEvent, Kept, Meters, Sampled, Series, Task};
+use netloom_dataplane::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Meters, Sampled, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{Bell, DeviceBackend, Vitals, Watchdog};
@@ -46,7 +46,7 @@ pub(super) struct World {
     pub(super) inboxes: Vec<Inbox>,
     pub(super) names: Vec<String>,
     event_queue: EventQueue,
-    kept: Vec<Kept>,
+    executed: Vec<ExecutedEvent>,
     series: Series,
     sampled: Vec<Sampled>,
     /// What kernels are to sample from time zero on, by their places.
@@ -100,7 +100,7 @@ impl VirtualTime {
             inboxes,
             names,
             event_queue: EventQueue::default(),
-            kept: Vec::new(),
+            executed: Vec::new(),
             series: Series::default(),
             sampled: Vec::new(),
             sampling: Vec::new(),
@@ -217,8 +217,8 @@ impl VirtualTime {
     }
 
     /// The events that were executed since the last call.
-    pub(crate) fn kept(&self) -> Vec<Kept> {
-        std::mem::take(&mut self.0.borrow_mut().kept)
+    pub(crate) fn executed(&self) -> Vec<ExecutedEvent> {
+        std::mem::take(&mut self.0.borrow_mut().executed)
     }
 
     /// The samples since the last call.
@@ -380,7 +380,7 @@ impl World {
                     continue;
                 }
             }
-            self.kept.push(Kept { number, late: now.since(at), snapshot });
+            self.executed.push(ExecutedEvent { number, late: now.since(at), snapshot });
         }
     }
 

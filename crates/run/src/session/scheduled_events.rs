@@ -117,8 +117,8 @@ impl Session<'_> {
     /// Notes the changes that the driver has come to.
     pub(super) fn note_kept(&mut self) -> Result<(), RunError> {
         for change in std::mem::take(&mut self.awaited) {
-            match self.context.links.take_kept(change.number) {
-                Some(kept) => self.note_link_change(&change, Some(kept.late))?,
+            match self.context.links.take_executed(change.number) {
+                Some(executed) => self.note_link_change(&change, Some(executed.late))?,
                 None => self.awaited.push(change),
             }
         }
