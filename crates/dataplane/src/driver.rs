@@ -18,7 +18,7 @@
 use crate::event_queue::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Task};
 use crate::clock::Clock;
 use crate::edge::Edge;
-use crate::mailbox::{Command, Diary, Mailbox};
+use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
 use crate::ports::{PortSet, Window};
 use crate::priority::{Standing, processor_time, run_queue_wait};
@@ -64,7 +64,7 @@ pub(crate) struct Driver {
     /// How far the fabric has got, while this machine cannot keep up with it.
     pub(crate) behind: Option<Instant>,
     pub(crate) event_queue: EventQueue,
-    pub(crate) diary: Diary,
+    pub(crate) execution_log: ExecutionLog,
     pub(crate) series: SeriesLog,
     /// Whether a scheduled event is due, and more may have arrived before it.
     pub(crate) has_unread: bool,
@@ -245,7 +245,7 @@ impl Driver {
                 return self.event_queue.insert(ScheduledEvent { number, at: next, task });
             }
         }
-        self.diary.note(ExecutedEvent { number, late, snapshot });
+        self.execution_log.note(ExecutedEvent { number, late, snapshot });
     }
 
     fn act(&mut self, now: Instant, pipe: PipeId, act: &Act) {

@@ -5,7 +5,7 @@ use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::edge::Edge;
-use crate::mailbox::{Command, Diary, Mailbox};
+use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
 use crate::merge::{self, Awaited, Places};
 use crate::ports::{self, OpenError, PortConfig, PortSet, Site};
@@ -110,7 +110,7 @@ impl Engine {
         let sites = sites(clock, &shards, &bells, config.ports);
         let (opened, pools) = open_beside_pools(sites);
         let opened = opened.map_err(|(attempted, error)| failed(attempted)(error))?;
-        let (diary, executed) = channel();
+        let (execution_log, executed) = channel();
         let series = SeriesInbox::new(shards.len());
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
         for (((shard, ports), bell), pool) in shards.into_iter().zip(opened).zip(bells).zip(pools) {
@@ -131,7 +131,7 @@ impl Engine {
                 last_arrival: RealDuration::ZERO,
                 behind: None,
                 event_queue: EventQueue::default(),
-                diary: Diary { shard: prepared.len(), executed: diary.clone() },
+                execution_log: ExecutionLog { shard: prepared.len(), executed: execution_log.clone() },
                 series: series.log_of(prepared.len()),
                 has_unread: false,
             };

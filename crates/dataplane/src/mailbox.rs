@@ -28,13 +28,13 @@ pub(crate) enum Command {
     Stop(Outbox<Snapshot>),
 }
 
-/// Where a thread says which events it has executed.
-pub(crate) struct Diary {
+/// The log of the events that a thread has executed.
+pub(crate) struct ExecutionLog {
     pub(crate) shard: usize,
     pub(crate) executed: Outbox<(usize, ExecutedEvent)>,
 }
 
-impl Diary {
+impl ExecutionLog {
     pub(crate) fn note(&self, executed: ExecutedEvent) {
         // The receiver may have gone.
         let _ = self.executed.send((self.shard, executed));
