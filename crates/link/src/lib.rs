@@ -33,7 +33,7 @@ extern crate alloc;
 mod bars;
 mod cause;
 mod chance;
-mod clockwork;
+mod internal_events;
 mod config;
 mod corrupt;
 mod counters;

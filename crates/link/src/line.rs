@@ -1,7 +1,7 @@
 //! The delay line: what has been sent and is still on its way. It is never full.
 
 use crate::Departure;
-use crate::clockwork::earlier;
+use crate::internal_events::earlier;
 use crate::overtaking::Overtaking;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

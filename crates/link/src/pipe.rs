@@ -22,7 +22,7 @@ mod sample;
 mod scheduled;
 
 use crate::cause::Cause;
-use crate::clockwork::{CATCH_UP, Clockwork, TimedEvent, earlier};
+use crate::internal_events::{CATCH_UP, InternalEvents, TimedEvent, earlier};
 use crate::delay::{Delay, Order};
 use crate::drop_log::DropLog;
 use crate::impairments::Impairments;
@@ -61,7 +61,7 @@ pub struct Pipe {
     delay: Delay,
     reorder: Reorder,
     line: Line,
-    clockwork: Option<Box<Clockwork>>,
+    internal_events: Option<Box<InternalEvents>>,
     slopes: Slopes,
     on_the_wire: OnTheWire,
     seed: Seed,
@@ -74,7 +74,7 @@ pub struct Pipe {
 enum Event {
     Sent,
     Opening,
-    Clockwork,
+    Internal,
 }
 
 impl Pipe {
@@ -92,7 +92,7 @@ impl Pipe {
             delay: Delay::new(config.delay.clone(), seed.derive("delay")),
             reorder: Reorder::new(config.reorder, seed.derive("reorder")),
             line: Line::default(),
-            clockwork: Clockwork::new(config, seed),
+            internal_events: InternalEvents::new(config, seed),
             slopes: Slopes::default(),
             on_the_wire: config.state.on_the_wire,
             seed,
@@ -270,7 +270,7 @@ impl Pipe {
     fn run_until(&mut self, end: Instant, drop_log: &mut DropLog) {
         // A driver calls several times a packet, and mostly nothing has happened since.
         let is_quiet = self.transmitter.finish().or(self.opening).is_none_or(|at| at > end);
-        if !is_quiet || self.clockwork.is_some() {
+        if !is_quiet || self.internal_events.is_some() {
             self.catch_up(end, drop_log);
         }
     }
@@ -304,7 +304,7 @@ impl Pipe {
                 self.start_next(at, drop_log);
                 self.look_for_opening(at);
             }
-            Event::Clockwork => self.act(at, drop_log),
+            Event::Internal => self.act(at, drop_log),
         }
     }
 
@@ -317,8 +317,8 @@ impl Pipe {
     /// The first of what happens by itself; of events at one instant, a transmission ends first.
     fn next_event(&self) -> Option<(Instant, Event)> {
         let own = self.next_transmission();
-        let Some(clockwork) = &self.clockwork else { return own };
-        let event = clockwork.next().map(|at| (at, Event::Clockwork));
+        let Some(internal_events) = &self.internal_events else { return own };
+        let event = internal_events.next().map(|at| (at, Event::Internal));
         match (own, event) {
             (Some(own), Some(event)) => Some(if own.0 <= event.0 { own } else { event }),
             (own, event) => own.or(event),
@@ -340,7 +340,7 @@ impl Pipe {
     }
 
     fn act(&mut self, at: Instant, drop_log: &mut DropLog) {
-        match self.clockwork.as_mut().and_then(|clockwork| clockwork.take(at)) {
+        match self.internal_events.as_mut().and_then(|internal_events| internal_events.take(at)) {
             Some(TimedEvent::Step(leg)) => self.step(&leg, drop_log),
             Some(TimedEvent::SetUp(up)) => self.switch(|cuts| cuts.by_flapping = !up, drop_log),
             Some(TimedEvent::Arrival(packet)) => self.arrive(packet, drop_log),
@@ -377,7 +377,7 @@ impl Pipe {
     #[inline]
     pub fn next_wake(&self) -> Option<Instant> {
         match self.line.next_alone() {
-            Some(leave) if self.clockwork.is_none() && self.is_simple() => Some(leave),
+            Some(leave) if self.internal_events.is_none() && self.is_simple() => Some(leave),
             _ => self.find_next_wake(),
         }
     }
@@ -387,10 +387,10 @@ impl Pipe {
         let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
         let leave = self.line.next_leave(self.coalesce, coming);
         let busy = self.counters.queued.packets > 0 || sending.is_some();
-        let wake = match &self.clockwork {
+        let wake = match &self.internal_events {
             None if self.is_simple() => return leave.or(coming.map(|(_, due)| due)).or(self.opening),
             None => leave,
-            Some(clockwork) => earlier(leave, self.next_chore(clockwork, busy)),
+            Some(internal_events) => earlier(leave, self.next_chore(internal_events, busy)),
         };
         if !busy {
             return wake;
@@ -398,12 +398,12 @@ impl Pipe {
         earlier(wake, self.transmitter.finish().or(self.opening))
     }
 
-    /// When a pipe with a clockwork wants to be called though nothing may leave. What changes it counts only while
+    /// When a pipe with internal events wants to be called though nothing may leave. What changes it counts only while
     /// packets are inside; cross traffic is done in portions.
-    fn next_chore(&self, clockwork: &Clockwork, busy: bool) -> Option<Instant> {
-        let change = if self.is_loaded() { clockwork.next_change(busy) } else { None };
+    fn next_chore(&self, internal_events: &InternalEvents, busy: bool) -> Option<Instant> {
+        let change = if self.is_loaded() { internal_events.next_change(busy) } else { None };
         let own = self.next_transmission().map(|(at, _)| at);
-        earlier(change, earlier(own, clockwork.next_arrival()).map(|at| at + CATCH_UP))
+        earlier(change, earlier(own, internal_events.next_arrival()).map(|at| at + CATCH_UP))
     }
 
     /// Whether packets leave in the order in which they are sent, so that the first of them is the first to be due.
@@ -427,7 +427,7 @@ impl Pipe {
         }
         self.apply(change, drop_log);
         if change.schedule.is_some() || change.state.is_some() || change.cross.is_some() {
-            self.clockwork = Clockwork::changed(self.clockwork.take(), self.now, change, self.seed);
+            self.internal_events = InternalEvents::changed(self.internal_events.take(), self.now, change, self.seed);
         }
     }
 

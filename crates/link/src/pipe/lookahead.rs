@@ -32,7 +32,7 @@ impl Pipe {
             Some(last) if last + self.coalesce >= unknown => unknown.min(last),
             _ => unknown,
         };
-        let change = self.clockwork.as_ref().and_then(|clockwork| clockwork.next_change(true));
+        let change = self.internal_events.as_ref().and_then(|internal_events| internal_events.next_change(true));
         certain.min(change.unwrap_or(Instant::MAX)).max(now)
     }
 
@@ -44,14 +44,14 @@ impl Pipe {
         // A packet that may still join a known train is due within the window of its head.
         let least = Duration::from_nanos(self.least_delay(now).as_nanos().saturating_sub(self.coalesce.as_nanos()));
         let unknown = if self.cuts.is_up() { from + least } else { Instant::MAX };
-        let change = self.clockwork.as_ref().and_then(|clockwork| clockwork.next_change(true));
+        let change = self.internal_events.as_ref().and_then(|internal_events| internal_events.next_change(true));
         unknown.min(change.unwrap_or(Instant::MAX)).max(from)
     }
 
     /// Returns how long whatever enters is on its way at least, at any time, unless the pipe is changed by hand: so much later
     /// than `now` [`Pipe::lookahead_until`] always is. Zero where that is not known.
     pub fn lookahead(&self) -> Duration {
-        if self.clockwork.as_ref().is_some_and(|clockwork| clockwork.has_schedule()) {
+        if self.internal_events.as_ref().is_some_and(|internal_events| internal_events.has_schedule()) {
             return Duration::ZERO;
         }
         let least = self.reorder.hurried_least(self.delay.least());

@@ -113,9 +113,9 @@ impl Pipe {
 
     /// In an idle pipe, steps that are replaced until `end` do nothing: after a long silence they are not made up for.
     pub(super) fn skip_steps(&mut self, end: Instant) {
-        let Some(clockwork) = &mut self.clockwork else { return };
+        let Some(internal_events) = &mut self.internal_events else { return };
         if self.transmitter.sending().is_none() && self.queue.is_empty() {
-            clockwork.skip(end);
+            internal_events.skip(end);
         }
     }
 }

@@ -22,15 +22,15 @@ pub(crate) enum TimedEvent {
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Clockwork {
+pub(crate) struct InternalEvents {
     schedule: Option<Schedule>,
     flapping: Option<Flapping>,
     cross: Option<Cross>,
     seed: Seed,
 }
 
-impl Clockwork {
-    /// The clockwork of `config`; none if there is nothing to do.
+impl InternalEvents {
+    /// The internal events of `config`; none if there is nothing to do.
     pub(crate) fn new(config: &PipeConfig, seed: Seed) -> Option<Box<Self>> {
         let change = PipeChange {
             schedule: Some(config.schedule.clone()),
@@ -41,16 +41,16 @@ impl Clockwork {
         Self::changed(None, Instant::ZERO, &change, seed)
     }
 
-    /// `clockwork` with the change made; times count from `now`.
+    /// `internal_events` with the change made; times count from `now`.
     pub(crate) fn changed(
-        clockwork: Option<Box<Self>>,
+        internal_events: Option<Box<Self>>,
         now: Instant,
         change: &PipeChange,
         seed: Seed,
     ) -> Option<Box<Self>> {
-        let was_there = clockwork.is_some();
+        let was_there = internal_events.is_some();
         let mut this =
-            clockwork.unwrap_or_else(|| Box::new(Self { schedule: None, flapping: None, cross: None, seed }));
+            internal_events.unwrap_or_else(|| Box::new(Self { schedule: None, flapping: None, cross: None, seed }));
         if let Some(schedule) = &change.schedule {
             this.schedule = Schedule::new(schedule, now);
         }
