@@ -1,6 +1,6 @@
 //! Switches that are bridges of the kernel.
 
-use crate::bed::{Bed, User, lab_of};
+use crate::fixture::{Fixture, User, lab_of};
 use crate::kills::sweep;
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
@@ -41,34 +41,34 @@ fn lab(bypass: &str) -> String {
 #[test]
 fn hosts_reach_one_another_over_bridges_of_the_kernel() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write("mixed.yaml", &lab("true"));
-        let run = bed.netloom(&["run", "mixed.yaml"]).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("mixed.yaml", &lab("true"));
+        let run = fixture.netloom(&["run", "mixed.yaml"]).expect_code(0);
         let not_judged = "not judged: 4 of 7 links, joined in the kernel and not measured: la, riser, lb, lr; 2 switches, \
                           which are bridges of the kernel";
         // The text is folded.
         let told = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(not_judged), "{run:#?}");
-        let rows = bed.json("mixed", "pipes.json");
+        let rows = fixture.json("mixed", "pipes.json");
         for row in rows.as_array().unwrap() {
             let is_far = row["link"].as_str().unwrap().starts_with("far");
             assert_eq!((&row["joined_in_kernel"], is_far), (&Value::Bool(!is_far), is_far), "{row}");
             // The transfer had more than a megabyte.
             assert!(row["arrived_bytes"].as_u64() < Some(100_000), "{row}");
         }
-        let switches = bed.json("mixed", "switches.json");
+        let switches = fixture.json("mixed", "switches.json");
         assert!(switches.as_array().unwrap().iter().all(|row| row["node"] == "far"), "{switches}");
-        bed.assert_nothing_is_left("mixed");
-        assert!(bed.runtime_files().is_empty());
+        fixture.assert_nothing_is_left("mixed");
+        assert!(fixture.runtime_files().is_empty());
     }
 }
 
 /// What the nodes of a lab that is up see of their networks.
-fn look(bed: &Bed) -> Vec<String> {
+fn look(fixture: &Fixture) -> Vec<String> {
     let mut lines = Vec::new();
     for node in ["a", "b", "r"] {
         let script = "ping -c 1 -W 5 a >/dev/null; ip -br link; ip -br addr; ip route; ip -6 route; cat /etc/hosts";
-        let told = bed.netloom(&["exec", "mixed", node, "--", "sh", "-c", script]).expect_code(0).stdout;
+        let told = fixture.netloom(&["exec", "mixed", node, "--", "sh", "-c", script]).expect_code(0).stdout;
         // `eth0@if7`: what an interface is joined to has another number.
         let plain = |word: &str| word.split_once("@if").map_or(word.to_owned(), |(name, _)| name.to_owned());
         let line = |line: &str| line.split_whitespace().map(plain).collect::<Vec<_>>().join(" ");
@@ -81,30 +81,30 @@ fn look(bed: &Bed) -> Vec<String> {
 #[test]
 fn a_bridge_looks_like_a_switch_to_nodes() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let seen = ["false", "true"].map(|bypass| {
-            bed.write("mixed.yaml", &lab(bypass));
-            bed.netloom(&["up", "mixed.yaml"]).expect_code(0);
-            let seen = look(&bed);
+            fixture.write("mixed.yaml", &lab(bypass));
+            fixture.netloom(&["up", "mixed.yaml"]).expect_code(0);
+            let seen = look(&fixture);
             if bypass == "true" {
-                only_the_engine_can_change_or_count(&bed);
+                only_the_engine_can_change_or_count(&fixture);
             }
-            bed.netloom(&["down", "mixed"]).expect_code(0);
+            fixture.netloom(&["down", "mixed"]).expect_code(0);
             seen
         });
         assert_eq!(seen[0], seen[1]);
-        bed.assert_nothing_is_left("mixed");
+        fixture.assert_nothing_is_left("mixed");
     }
 }
 
-fn only_the_engine_can_change_or_count(bed: &Bed) {
-    let refused = bed.netloom(&["set", "mixed", "riser", "delay=1 ms"]).expect_code(2);
+fn only_the_engine_can_change_or_count(fixture: &Fixture) {
+    let refused = fixture.netloom(&["set", "mixed", "riser", "delay=1 ms"]).expect_code(2);
     assert!(refused.stderr.contains("`riser` is joined in the kernel, past the engine"), "{refused:#?}");
-    let uncaught = bed.netloom(&["capture", "mixed", "la", "-w", "la.pcapng"]).expect_code(2);
+    let uncaught = fixture.netloom(&["capture", "mixed", "la", "-w", "la.pcapng"]).expect_code(2);
     assert!(uncaught.stderr.contains("cannot be captured: write `bypass: false` for it"), "{uncaught:#?}");
-    let table = bed.netloom(&["stats", "mixed", "--once"]).expect_code(0).stdout;
+    let table = fixture.netloom(&["stats", "mixed", "--once"]).expect_code(0).stdout;
     assert!(table.lines().any(|line| line.starts_with("riser left>right  in the kernel")), "{table}");
-    let told = bed.netloom(&["stats", "mixed", "--once", "--json"]).expect_code(0).stdout;
+    let told = fixture.netloom(&["stats", "mixed", "--once", "--json"]).expect_code(0).stdout;
     let stats: Value = serde_json::from_str(&told).unwrap();
     let ports: Vec<&Value> = stats["switches"].as_array().unwrap().iter().map(|row| &row["node"]).collect();
     assert_eq!(ports, ["far"; 3], "{told}");
@@ -113,19 +113,19 @@ fn only_the_engine_can_change_or_count(bed: &Bed) {
 #[test]
 fn a_killed_lab_leaves_no_bridge() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write("mixed.yaml", &lab("true"));
-        let mut command = bed.command(&["run", "mixed.yaml"]);
+        let fixture = Fixture::new(user);
+        fixture.write("mixed.yaml", &lab("true"));
+        let mut command = fixture.command(&["run", "mixed.yaml"]);
         let mut guard = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pid = guard.id().cast_signed();
-        wait_until("a lab", || bed.netloom(&["exec", "mixed", "a", "--", "true"]).code == Some(0));
+        wait_until("a lab", || fixture.netloom(&["exec", "mixed", "a", "--", "true"]).code == Some(0));
         let lab = lab_of(pid).unwrap();
         for victim in [lab, pid] {
             kill(Pid::from_raw(victim), Signal::SIGKILL).unwrap();
         }
         guard.wait().unwrap();
-        sweep(&bed, &[lab, pid]);
-        bed.assert_nothing_is_left("mixed");
-        assert!(bed.runtime_files().is_empty());
+        sweep(&fixture, &[lab, pid]);
+        fixture.assert_nothing_is_left("mixed");
+        assert!(fixture.runtime_files().is_empty());
     }
 }

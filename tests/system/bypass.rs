@@ -1,6 +1,6 @@
 //! Links that are joined in the kernel.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 
 /// The kernel is to move what goes over `lan`; what this machine is late elsewhere is of no interest.
 const LAB: &str = "
@@ -31,23 +31,23 @@ fn lab(bypass: &str) -> String {
 #[test]
 fn a_run_says_which_links_it_could_not_judge() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("joined.yaml", &lab("true"));
-        let run = bed.netloom(&["run", "joined.yaml"]).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("joined.yaml", &lab("true"));
+        let run = fixture.netloom(&["run", "joined.yaml"]).expect_code(0);
         assert!(
             run.stdout.contains("not judged: 1 of 2 links, joined in the kernel and not measured: lan"),
             "{run:#?}"
         );
         let row = run.stdout.lines().find(|line| line.starts_with("lan a>r")).unwrap();
         assert_eq!(row.split_whitespace().collect::<Vec<_>>().join(" "), "lan a>r in the kernel - - - - - -");
-        let rows = bed.json("joined", "pipes.json");
+        let rows = fixture.json("joined", "pipes.json");
         let (lan, wan) = (&rows[0], &rows[2]);
         assert_eq!((&lan["joined_in_kernel"], &lan["arrived_packets"]), (&true.into(), &0.into()));
         assert_eq!((&wan["link"], &wan["joined_in_kernel"]), (&"wan".into(), &false.into()));
         assert!(wan["arrived_packets"].as_u64() > Some(10), "{wan}");
-        let plan = bed.json("joined", "plan.json");
+        let plan = fixture.json("joined", "plan.json");
         assert_eq!(plan["links"][0]["joined_in_kernel"], true, "{plan:#}");
-        bed.assert_nothing_is_left("joined");
+        fixture.assert_nothing_is_left("joined");
     }
 }
 
@@ -58,11 +58,11 @@ struct Seen {
     numbers: [(u32, u32); 2],
 }
 
-fn look(bed: &Bed, bypass: &str) -> Seen {
-    bed.write("seen.yaml", &lab(bypass));
-    bed.netloom(&["up", "seen.yaml"]).expect_code(0);
+fn look(fixture: &Fixture, bypass: &str) -> Seen {
+    fixture.write("seen.yaml", &lab(bypass));
+    fixture.netloom(&["up", "seen.yaml"]).expect_code(0);
     let within = |node: &str, command: &str| {
-        bed.netloom(&["exec", "seen", node, "--", "sh", "-c", command]).expect_code(0).stdout
+        fixture.netloom(&["exec", "seen", node, "--", "sh", "-c", command]).expect_code(0).stdout
     };
     let mut addresses = Vec::new();
     for node in ["a", "r", "b"] {
@@ -89,39 +89,39 @@ fn without_peer(line: &str) -> String {
 #[test]
 fn a_link_in_the_kernel_looks_like_any_other_to_its_nodes() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        let through_engine = look(&bed, "false");
+        let fixture = Fixture::new(user);
+        let through_engine = look(&fixture, "false");
         assert_ne!(through_engine.numbers[0].1, through_engine.numbers[1].0, "the engine is in between");
-        bed.netloom(&["down", "seen"]).expect_code(0);
-        let joined = look(&bed, "true");
+        fixture.netloom(&["down", "seen"]).expect_code(0);
+        let joined = look(&fixture, "true");
         assert_eq!(joined.addresses, through_engine.addresses);
         let [(a, beyond_a), (r, beyond_r)] = joined.numbers;
         assert_eq!((beyond_a, beyond_r), (r, a), "each is the other's peer");
-        only_the_engine_can_change_or_watch(&bed);
-        bed.netloom(&["down", "seen"]).expect_code(0);
-        bed.assert_nothing_is_left("seen");
-        assert!(bed.runtime_files().is_empty());
+        only_the_engine_can_change_or_watch(&fixture);
+        fixture.netloom(&["down", "seen"]).expect_code(0);
+        fixture.assert_nothing_is_left("seen");
+        assert!(fixture.runtime_files().is_empty());
     }
 }
 
-fn only_the_engine_can_change_or_watch(bed: &Bed) {
+fn only_the_engine_can_change_or_watch(fixture: &Fixture) {
     for command in [&["set", "seen", "lan", "delay=1 ms"][..], &["set", "seen", "lan.forward", "state=down"]] {
-        let refused = bed.netloom(command).expect_code(2);
+        let refused = fixture.netloom(command).expect_code(2);
         assert!(
             refused.stderr.contains("`lan` is joined in the kernel, past the engine, and cannot be changed"),
             "{refused:#?}"
         );
     }
-    let refused = bed.netloom(&["capture", "seen", "lan", "-w", "lan.pcapng"]).expect_code(2);
+    let refused = fixture.netloom(&["capture", "seen", "lan", "-w", "lan.pcapng"]).expect_code(2);
     assert!(refused.stderr.contains("cannot be captured: write `bypass: false` for it"), "{refused:#?}");
-    let stats = bed.netloom(&["stats", "seen", "--once"]).expect_code(0);
+    let stats = fixture.netloom(&["stats", "seen", "--once"]).expect_code(0);
     assert!(stats.stdout.lines().any(|line| line.starts_with("lan a>r  in the kernel")), "{stats:#?}");
-    bed.netloom(&["set", "seen", "wan", "delay=1 ms"]).expect_code(0);
+    fixture.netloom(&["set", "seen", "wan", "delay=1 ms"]).expect_code(0);
 }
 
 #[test]
 fn a_link_that_is_captured_stays_in_the_engine() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let text = "bypass: auto
 nodes: [a, b, c]
 links: {seen: {ends: [a, b]}, unseen: {ends: [b, c]}}
@@ -130,16 +130,16 @@ timeline:
   - {on: a, run: ping -c 2 -i 0.2 b, as: seen-ping}
   - {on: c, run: ping -c 2 -i 0.2 b, as: unseen-ping}
 ";
-    bed.write("watched.yaml", text);
-    let check = bed.netloom(&["check", "watched.yaml"]).expect_code(0);
+    fixture.write("watched.yaml", text);
+    let check = fixture.netloom(&["check", "watched.yaml"]).expect_code(0);
     assert!(check.stdout.contains("seen  because `capture` wants its packets"), "{check:#?}");
-    let run = bed.netloom(&["run", "watched.yaml"]);
+    let run = fixture.netloom(&["run", "watched.yaml"]);
     assert!(run.stdout.contains("joined in the kernel and not measured: unseen"), "{run:#?}");
-    let rows = bed.json("watched", "pipes.json");
+    let rows = fixture.json("watched", "pipes.json");
     assert!(rows[0]["departed_packets"].as_u64() >= Some(2), "{rows:#}");
-    assert!(std::fs::metadata(bed.latest("watched").join("captures/seen.pcapng")).unwrap().len() > 500);
-    bed.write("contradictory.yaml", &text.replace("{ends: [a, b]}", "{ends: [a, b], bypass: true}"));
-    let refused = bed.netloom(&["run", "contradictory.yaml"]).expect_code(3);
+    assert!(std::fs::metadata(fixture.latest("watched").join("captures/seen.pcapng")).unwrap().len() > 500);
+    fixture.write("contradictory.yaml", &text.replace("{ends: [a, b]}", "{ends: [a, b], bypass: true}"));
+    let refused = fixture.netloom(&["run", "contradictory.yaml"]).expect_code(3);
     assert!(refused.stderr.contains("contradictory.yaml:3"), "{refused:#?}");
     assert!(refused.stderr.contains("links.seen.bypass: this link cannot be joined in the kernel"), "{refused:#?}");
 }

@@ -1,6 +1,6 @@
 //! Captures of runs, as other programs read them.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::wait::wait_until;
 use std::path::Path;
 use std::process::Command;
@@ -37,13 +37,13 @@ fn tcpdump(file: &Path, arguments: &[&str]) -> Vec<String> {
 #[test]
 fn a_capture_has_all_packets_in_lab_time() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("captured.yaml", LAB);
-        let run = bed.netloom(&["run", "captured.yaml"]).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("captured.yaml", LAB);
+        let run = fixture.netloom(&["run", "captured.yaml"]).expect_code(0);
         assert!(!run.stdout.contains("captures lack"), "{run:#?}");
-        let captures = bed.latest("captured").join("captures");
+        let captures = fixture.latest("captured").join("captures");
         let all = tcpdump(&captures.join("far.pcapng"), &[]);
-        let rows = bed.json("captured", "pipes.json");
+        let rows = fixture.json("captured", "pipes.json");
         let total = |column: &str| {
             let far = rows.as_array().unwrap().iter().filter(|row| row["link"] == "far");
             far.map(|row| row[column].as_u64().unwrap()).sum::<u64>()
@@ -55,7 +55,7 @@ fn a_capture_has_all_packets_in_lab_time() {
         assert_eq!((at("sent.pcapng"), at("delivered.pcapng")), (sent, delivered));
         assert!(counted > 100, "{counted}");
         let times: Vec<f64> = all.iter().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
-        let seconds = bed.json("captured", "report.json")["duration_ns"].as_f64().unwrap() / 1e9;
+        let seconds = fixture.json("captured", "report.json")["duration_ns"].as_f64().unwrap() / 1e9;
         assert!(times.is_sorted() && times.last().unwrap() <= &seconds, "{times:?}");
         let is_tcp = |line: &&String| line.contains("proto TCP") && line.contains("length 1");
         let first = all.iter().position(|line| is_tcp(&line)).map(|place| times[place]);
@@ -68,7 +68,7 @@ fn a_capture_has_all_packets_in_lab_time() {
         assert!(matches!(replies.len(), 2 | 4 | 6 | 8), "{replies:#?}");
         assert!(replies.iter().all(|line| line.contains("ICMP echo reply")), "{replies:#?}");
         let file = captures.join("far.pcapng").to_string_lossy().into_owned();
-        let told = bed.netloom(&["packets", &file, "--json", "--at", "b:eth0"]).expect_code(0);
+        let told = fixture.netloom(&["packets", &file, "--json", "--at", "b:eth0"]).expect_code(0);
         let flows: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
         let largest = flows.as_array().unwrap().iter().max_by_key(|flow| flow["data_packets"].as_u64()).unwrap();
         let rate = largest["throughput_bits_per_second"].as_f64().unwrap();
@@ -116,10 +116,10 @@ fn data_and_again(file: &Path) -> (usize, usize) {
 
 #[test]
 fn a_capture_at_one_point_shows_no_packet_twice() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("points.yaml", LOSSLESS);
-    bed.netloom(&["run", "points.yaml", "-q"]).expect_code(0);
-    let captures = bed.latest("points").join("captures");
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("points.yaml", LOSSLESS);
+    fixture.netloom(&["run", "points.yaml", "-q"]).expect_code(0);
+    let captures = fixture.latest("points").join("captures");
     let (both, again) = data_and_again(&captures.join("l.pcapng"));
     for point in ["sent", "delivered", "a"] {
         let (data, resent) = data_and_again(&captures.join(format!("{point}.pcapng")));
@@ -131,31 +131,31 @@ fn a_capture_at_one_point_shows_no_packet_twice() {
 
 #[test]
 fn a_running_lab_is_captured_until_somebody_interrupts_it() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let lenient =
         "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
-    bed.write("watched.yaml", &format!("{lenient}\nnodes: [a, b]\nlinks: {{l: {{ends: [a, b], delay: 2 ms}}}}\n"));
-    bed.netloom(&["up", "watched.yaml"]).expect_code(0);
-    let unknown = bed.netloom(&["capture", "watched", "m"]).expect_code(7);
+    fixture.write("watched.yaml", &format!("{lenient}\nnodes: [a, b]\nlinks: {{l: {{ends: [a, b], delay: 2 ms}}}}\n"));
+    fixture.netloom(&["up", "watched.yaml"]).expect_code(0);
+    let unknown = fixture.netloom(&["capture", "watched", "m"]).expect_code(7);
     assert!(unknown.stderr.contains("no link is called `m`"), "{unknown:#?}");
-    let refused = bed.netloom(&["capture", "watched", "l", "--at", "c", "-w", "l.pcapng"]).expect_code(2);
+    let refused = fixture.netloom(&["capture", "watched", "l", "--at", "c", "-w", "l.pcapng"]).expect_code(2);
     assert!(refused.stderr.contains("`c` is not a point of this link: write sent, delivered, a or b"), "{refused:#?}");
-    let mut capture = bed.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
-    let file = bed.work().join("l.pcapng");
+    let mut capture = fixture.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
+    let file = fixture.work().join("l.pcapng");
     // What comes first is written when nothing else comes.
     wait_until("a file with something in it", || {
         assert!(capture.try_wait().unwrap().is_none(), "it ended");
         std::fs::metadata(&file).is_ok_and(|found| found.len() > 0)
     });
-    bed.netloom(&["exec", "watched", "a", "--", "ping", "-4", "-c", "5", "-i", "0.05", "b"]).expect_code(0);
+    fixture.netloom(&["exec", "watched", "a", "--", "ping", "-4", "-c", "5", "-i", "0.05", "b"]).expect_code(0);
     let pid = nix::unistd::Pid::from_raw(capture.id().cast_signed());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
     assert!(capture.wait().unwrap().success());
     let requests = tcpdump(&file, &["icmp"]);
     assert_eq!(requests.len(), 10, "{requests:#?}");
     assert!(requests.iter().all(|line| line.contains("ICMP echo request")), "{requests:#?}");
-    bed.netloom(&["down", "watched"]).expect_code(0);
-    bed.assert_nothing_is_left("watched");
+    fixture.netloom(&["down", "watched"]).expect_code(0);
+    fixture.assert_nothing_is_left("watched");
 }
 
 /// A router with two links, of which one drops: all its ports in a file, a filter, the last megabyte, and what became of packets.
@@ -179,10 +179,10 @@ timeline:
 #[test]
 fn ports_filters_rings_and_comments() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("lab.yaml", PORTS);
-        bed.netloom(&["run", "lab.yaml", "-q"]);
-        let folder = bed.latest("ports").join("captures");
+        let fixture = Fixture::new(user);
+        fixture.write("lab.yaml", PORTS);
+        fixture.netloom(&["run", "lab.yaml", "-q"]);
+        let folder = fixture.latest("ports").join("captures");
         let mut names: Vec<String> = std::fs::read_dir(&folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -201,7 +201,7 @@ fn ports_filters_rings_and_comments() {
         let [last, whole] = ["access.pcapng", "whole.pcapng"].map(|name| tcpdump(&folder.join(name), &["-S"]));
         assert!(whole.len() > last.len() && whole.ends_with(&last), "{} {}", whole.len(), last.len());
         // Packets that the full queue dropped say so, but for a few of the control connection, which the filter leaves out.
-        let pipes = bed.json("ports", "pipes.json");
+        let pipes = fixture.json("ports", "pipes.json");
         let uplink =
             pipes.as_array().unwrap().iter().find(|row| row["link"] == "uplink" && row["direction"] == "forward");
         let dropped = uplink.unwrap()["dropped_queue_packets"].as_u64().unwrap() as usize;
@@ -209,20 +209,20 @@ fn ports_filters_rings_and_comments() {
         let text = b"dropped: the queue was full";
         let said = bytes.windows(text.len()).filter(|window| window == text).count();
         // On a busy machine captures may lack packets, and say so.
-        let verdict = bed.json("ports", "verdict.json");
+        let verdict = fixture.json("ports", "verdict.json");
         let is_whole = !verdict.to_string().contains("the captures lack");
         assert!(dropped > 100 && said > 0 && said <= dropped, "{said} of {dropped}");
         assert!(!is_whole || said * 100 > dropped * 95, "{said} of {dropped}: {verdict}");
-        bed.assert_nothing_is_left("ports");
+        fixture.assert_nothing_is_left("ports");
     }
 }
 
 #[test]
 fn a_filter_that_is_none_is_refused_when_the_file_is_checked() {
-    let bed = Bed::new(User::Own);
-    bed.write("lab.yaml", &PORTS.replace("udp port 5201 or icmp", "udp prt 5201"));
+    let fixture = Fixture::new(User::Own);
+    fixture.write("lab.yaml", &PORTS.replace("udp port 5201 or icmp", "udp prt 5201"));
     for command in ["check", "run"] {
-        let refused = bed.netloom(&[command, "lab.yaml"]).expect_code(3);
+        let refused = fixture.netloom(&[command, "lab.yaml"]).expect_code(3);
         assert!(refused.stderr.contains("lab.yaml:10: capture.filter: \"udp prt 5201\""), "{}", refused.stderr);
     }
 }

@@ -1,6 +1,6 @@
 //! Programs that the timeline ends, holds and starts again, and the order in which programs are asked to end.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::virtual_time::{assert_same, results};
 use serde_json::Value;
 
@@ -30,8 +30,8 @@ expect: [later.exit == 0, l.forward.drops >= 0]
 struct Events(Vec<Value>);
 
 impl Events {
-    fn of(bed: &Bed) -> Self {
-        let text = std::fs::read_to_string(bed.latest("churn").join("events.jsonl")).unwrap();
+    fn of(fixture: &Fixture) -> Self {
+        let text = std::fs::read_to_string(fixture.latest("churn").join("events.jsonl")).unwrap();
         Self(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     }
 
@@ -44,8 +44,8 @@ impl Events {
     }
 }
 
-fn log(bed: &Bed, name: &str) -> String {
-    let logs = bed.latest("churn").join("logs");
+fn log(fixture: &Fixture, name: &str) -> String {
+    let logs = fixture.latest("churn").join("logs");
     let mut files = std::fs::read_dir(&logs).unwrap().map(|entry| entry.unwrap().path());
     let file = files.find(|path| path.to_string_lossy().ends_with(&format!("-{name}.stdout")));
     std::fs::read_to_string(file.unwrap()).unwrap()
@@ -54,11 +54,11 @@ fn log(bed: &Bed, name: &str) -> String {
 #[test]
 fn programs_are_killed_held_and_started_again_at_their_instants() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("churn.yaml", &format!("{LAB}{COMING_AND_GOING}"));
-        let run = bed.netloom(&["run", "churn.yaml"]).expect_code(0);
-        assert_eq!(log(&bed, "server"), "begins\nbegins\nasked\nbegins\n", "{run:#?}");
-        let events = Events::of(&bed);
+        let fixture = Fixture::new(user);
+        fixture.write("churn.yaml", &format!("{LAB}{COMING_AND_GOING}"));
+        let run = fixture.netloom(&["run", "churn.yaml"]).expect_code(0);
+        assert_eq!(log(&fixture, "server"), "begins\nbegins\nasked\nbegins\n", "{run:#?}");
+        let events = Events::of(&fixture);
         for (what, whom, least) in [
             ("killed", "server", 1_000),
             ("asked to restart", "server", 2_000),
@@ -75,31 +75,31 @@ fn programs_are_killed_held_and_started_again_at_their_instants() {
         assert!(matches!(server[..], [-1, again, last] if again >= 1_500 && last >= 2_000), "{server:?}");
         assert!(matches!(ticker[..], [-1, again] if again >= 5_000), "{ticker:?}");
         // The longest time without a tick is that of the pause, however busy the machine is.
-        let ticks: Vec<i64> = log(&bed, "ticker").lines().map(|tick| tick.parse().unwrap()).collect();
+        let ticks: Vec<i64> = log(&fixture, "ticker").lines().map(|tick| tick.parse().unwrap()).collect();
         let longest = ticks.windows(2).map(|two| two[1] - two[0]).max().unwrap();
         assert!(longest >= 900_000_000, "{longest} ns");
-        let rows = bed.json("churn", "commands.json");
+        let rows = fixture.json("churn", "commands.json");
         let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
         assert_eq!((&row("server")["restarts"], &row("server")["failed"]), (&2.into(), &false.into()));
         assert!(run.stdout.contains("stopped by signal 9, started again 2 times"), "{run:#?}");
         assert!(row("later")["start_ns"].as_i64().unwrap() >= row("load")["end_ns"].as_i64().unwrap() + 300_000_000);
-        bed.assert_nothing_is_left("churn");
+        fixture.assert_nothing_is_left("churn");
     }
 }
 
 #[test]
 fn in_virtual_time_they_come_and_go_at_the_same_nanosecond() {
     let play = || {
-        let bed = Bed::with_kernel(User::Own);
-        bed.write("churn.yaml", &format!("{LAB}clock: virtual\n{COMING_AND_GOING}"));
-        bed.netloom(&["run", "churn.yaml", "-q"]).expect_code(0);
-        assert_eq!(log(&bed, "server"), "begins\nbegins\nasked\nbegins\n");
-        let events = Events::of(&bed);
+        let fixture = Fixture::with_kernel(User::Own);
+        fixture.write("churn.yaml", &format!("{LAB}clock: virtual\n{COMING_AND_GOING}"));
+        fixture.netloom(&["run", "churn.yaml", "-q"]).expect_code(0);
+        assert_eq!(log(&fixture, "server"), "begins\nbegins\nasked\nbegins\n");
+        let events = Events::of(&fixture);
         assert_eq!(events.at("started", "server")[1], 1_500);
         assert_eq!(events.at("started", "ticker")[1], 5_000);
         assert_eq!((events.at("paused", "ticker"), events.at("goes on", "ticker")), (vec![3_000], vec![4_000]));
         assert_eq!(events.at("started", "later"), [800]);
-        results(&bed, "churn")
+        results(&fixture, "churn")
     };
     assert_same(&play(), &play());
 }
@@ -107,7 +107,7 @@ fn in_virtual_time_they_come_and_go_at_the_same_nanosecond() {
 /// The client is no service and ends first; then what waits for others, and what these wait for last. A held one hears that it is to end.
 #[test]
 fn programs_end_in_the_opposite_order_of_their_starts() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let lab = "
 duration: 1 s
 stop: 20 s
@@ -117,9 +117,9 @@ timeline:
   - {on: a, run: 'trap \"sleep 0.3; date +%s%N; exit 0\" TERM; while :; do sleep 0.05; done', as: client}
   - {at: 500 ms, pause: client}
 ";
-    bed.write("churn.yaml", &format!("{LAB}{lab}"));
-    let run = bed.netloom(&["run", "churn.yaml", "-q"]).expect_code(0);
-    let ended = |name: &str| log(&bed, name).trim().parse::<i64>().unwrap_or_else(|_| panic!("{name}: {run:#?}"));
+    fixture.write("churn.yaml", &format!("{LAB}{lab}"));
+    let run = fixture.netloom(&["run", "churn.yaml", "-q"]).expect_code(0);
+    let ended = |name: &str| log(&fixture, name).trim().parse::<i64>().unwrap_or_else(|_| panic!("{name}: {run:#?}"));
     assert!(ended("client") < ended("front") && ended("front") < ended("store"), "{run:#?}");
 }
 
@@ -146,17 +146,17 @@ expect: [away.exit == 0, at-once.exit == 0, l.forward.drops >= 0]
 
 #[test]
 fn a_node_that_stops_has_the_network_of_the_lab_file_when_it_starts() {
-    let played = |bed: &Bed, carriers: [&str; 2], clock: &str| {
-        bed.write("churn.yaml", &format!("{STOPPING}{clock}"));
-        let run = bed.netloom(&["run", "churn.yaml"]).expect_code(0);
-        assert_eq!(log(bed, "server"), "begins\nasked\nbegins\nasked\n", "{run:#?}");
-        let told = [log(bed, "away"), log(bed, "back")]
+    let played = |fixture: &Fixture, carriers: [&str; 2], clock: &str| {
+        fixture.write("churn.yaml", &format!("{STOPPING}{clock}"));
+        let run = fixture.netloom(&["run", "churn.yaml"]).expect_code(0);
+        assert_eq!(log(fixture, "server"), "begins\nasked\nbegins\nasked\n", "{run:#?}");
+        let told = [log(fixture, "away"), log(fixture, "back")]
             .map(|text| text.lines().filter(|line| line.len() == 1).collect::<String>());
         assert_eq!(told, carriers, "{run:#?}");
-        let look = log(bed, "look");
+        let look = log(fixture, "look");
         assert!(["10.0.0.", "10.9.9.9/32", "\n33\n"].iter().all(|own| look.contains(own)), "{look}");
         assert!(!["10.8.8.8", "blackhole", "\n44\n"].iter().any(|gone| look.contains(gone)), "{look}");
-        let events = Events::of(bed);
+        let events = Events::of(fixture);
         for what in ["asked to stop", "has stopped", "starts again", "runs again"] {
             assert_eq!(events.at(what, "b").len(), 1, "{what}: {run:#?}");
         }
@@ -164,14 +164,14 @@ fn a_node_that_stops_has_the_network_of_the_lab_file_when_it_starts() {
             events.0.iter().filter(|event| event["event"] == "asked to stop" || event["event"] == "starts again");
         let late: Vec<&Value> = of_nodes.map(|event| &event["lateness_ns"]).collect();
         assert!(late.len() == 4 && (clock.is_empty() || late.iter().all(|late| **late == 0)), "{late:?}: {run:#?}");
-        let report = bed.json("churn", "report.json");
+        let report = fixture.json("churn", "report.json");
         let never = report["commands"].as_array().unwrap().iter().find(|row| row["name"] == "never").unwrap();
         assert_eq!((&never["node_stopped"], &never["start_ns"]), (&true.into(), &Value::Null), "{never}");
         assert!(report["pipes"][0]["dropped_down_packets"].as_u64() >= Some(u64::from(!clock.is_empty())), "{report}");
-        bed.assert_nothing_is_left("churn");
+        fixture.assert_nothing_is_left("churn");
     };
     for user in User::some() {
-        played(&Bed::new(user), ["0", "1"], "");
+        played(&Fixture::new(user), ["0", "1"], "");
     }
-    played(&Bed::with_kernel(User::Own), ["1", "1"], "clock: virtual\n");
+    played(&Fixture::with_kernel(User::Own), ["1", "1"], "clock: virtual\n");
 }

@@ -1,6 +1,6 @@
 //! A client of the control socket that checks every line against the JSON schema.
 
-use crate::bed::Bed;
+use crate::fixture::Fixture;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -20,13 +20,13 @@ pub(crate) struct Client {
 }
 
 /// Where a lab's control socket is.
-pub(crate) fn socket_of(bed: &Bed, lab: &str) -> PathBuf {
-    bed.path().join(format!("runtime/netloom/{lab}/control.sock"))
+pub(crate) fn socket_of(fixture: &Fixture, lab: &str) -> PathBuf {
+    fixture.path().join(format!("runtime/netloom/{lab}/control.sock"))
 }
 
 impl Client {
-    pub(crate) fn connect(bed: &Bed, lab: &str) -> Self {
-        let stream = UnixStream::connect(socket_of(bed, lab)).unwrap();
+    pub(crate) fn connect(fixture: &Fixture, lab: &str) -> Self {
+        let stream = UnixStream::connect(socket_of(fixture, lab)).unwrap();
         stream.set_read_timeout(Some(LONGEST_ANSWER)).unwrap();
         let lines = BufReader::new(stream.try_clone().unwrap());
         Self { stream, lines, said: validator(&["Reply", "Event"]), asked: validator(&["Request"]) }

@@ -1,6 +1,6 @@
 //! TCP connections of labs that are up, as clients are told of them.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::client::Client;
 use serde_json::{Value, json};
 use std::fs;
@@ -58,10 +58,10 @@ fn check(found: &Value) {
 #[test]
 fn connections_of_labs_that_are_up_are_told() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write("lab.yaml", &lab(""));
-        bed.netloom(&["up", "lab.yaml", "-q"]).expect_code(0);
-        let mut client = Client::connect(&bed, "flows");
+        let fixture = Fixture::new(user);
+        fixture.write("lab.yaml", &lab(""));
+        fixture.netloom(&["up", "lab.yaml", "-q"]).expect_code(0);
+        let mut client = Client::connect(&fixture, "flows");
         what_cannot_be_is_refused(&mut client);
         let begin = client
             .ask(r#"{"id":1,"request":"subscribe","events":"tcp","every_ns":100000000,"nodes":["client","idle"]}"#);
@@ -75,15 +75,15 @@ fn connections_of_labs_that_are_up_are_told() {
         assert_eq!(sample["nodes"][1]["connections"], json!([]));
         assert_eq!(transfer(&sample, "client").unwrap()["connection"], found["connection"]);
         // Another client is told of all nodes that run programs.
-        let mut other = Client::connect(&bed, "flows");
+        let mut other = Client::connect(&fixture, "flows");
         assert_eq!(other.ask(r#"{"request":"subscribe","events":"tcp","every_ns":50000000}"#)["reply"], "done");
         let all = other.next();
         let of_all: Vec<&Value> = all["nodes"].as_array().unwrap().iter().map(|node| &node["node"]).collect();
         assert_eq!(of_all, ["client", "server", "idle"]);
         assert_eq!(client.ask(r#"{"request":"unsubscribe","events":"tcp"}"#)["reply"], "done");
         // Its verdict is about packets, which a busy machine makes late.
-        bed.netloom(&["down"]);
-        bed.assert_nothing_is_left("flows");
+        fixture.netloom(&["down"]);
+        fixture.assert_nothing_is_left("flows");
     }
 }
 
@@ -105,34 +105,34 @@ fn what_cannot_be_is_refused(client: &mut Client) {
 /// Its kernels are asked and not waited for.
 #[test]
 fn connections_of_kernels_in_dilated_time_are_told() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("lab.yaml", &lab("clock: {dilation: 3}"));
-    bed.netloom(&["up", "lab.yaml", "-q"]).expect_code(0);
-    let mut client = Client::connect(&bed, "flows");
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("lab.yaml", &lab("clock: {dilation: 3}"));
+    fixture.netloom(&["up", "lab.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&fixture, "flows");
     client.ask(r#"{"request":"subscribe","events":"tcp","every_ns":100000000,"nodes":["client"]}"#);
     check(&until_sent(&mut client, 200_000));
     let sample = client.next_that(|message| message["event"] == "tcp");
     assert!(sample["nodes"][0]["at_ns"].as_u64() <= sample["at_ns"].as_u64(), "{sample}");
-    bed.netloom(&["down"]);
+    fixture.netloom(&["down"]);
 }
 
 /// Three seconds of the lab in virtual time, with so many clients that watch; the capture, and the samples of the first.
 fn watched(clients: usize) -> (Vec<u8>, Vec<Value>) {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("lab.yaml", &lab("clock: virtual"));
-    bed.netloom(&["up", "lab.yaml", "-q"]).expect_code(0);
-    let mut watching: Vec<Client> = (0..clients).map(|_| Client::connect(&bed, "flows")).collect();
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("lab.yaml", &lab("clock: virtual"));
+    fixture.netloom(&["up", "lab.yaml", "-q"]).expect_code(0);
+    let mut watching: Vec<Client> = (0..clients).map(|_| Client::connect(&fixture, "flows")).collect();
     for (number, client) in watching.iter_mut().enumerate() {
         let every = (number + 1) * 50_000_000;
         let begin =
             format!(r#"{{"request":"subscribe","events":"tcp","every_ns":{every},"nodes":["client","server"]}}"#);
         assert_eq!(client.ask(&begin)["reply"], "done");
     }
-    let mut stepping = Client::connect(&bed, "flows");
+    let mut stepping = Client::connect(&fixture, "flows");
     assert_eq!(stepping.ask(r#"{"request":"advance","by_ns":3000000000}"#)["since_zero_ns"], 3_000_000_000_u64);
     let samples = watching.first_mut().map(|client| (0..55).map(|_| client.next()).collect());
-    bed.netloom(&["down"]).expect_code(0);
-    let capture = fs::read(bed.latest("flows").join("captures/bottleneck.pcapng")).unwrap();
+    fixture.netloom(&["down"]).expect_code(0);
+    let capture = fs::read(fixture.latest("flows").join("captures/bottleneck.pcapng")).unwrap();
     (capture, samples.unwrap_or_default())
 }
 

@@ -1,6 +1,6 @@
 //! Files of other tools whose nodes are containers, as they are.
 
-use crate::bed::{Bed, User, is_root, not_run};
+use crate::fixture::{Fixture, User, is_root, not_run};
 use crate::wait::wait_until;
 use std::fs;
 use std::process::Command;
@@ -24,46 +24,46 @@ topology:
 
 const CONFIG: &str = r#"{"Env": ["A=image", "B=image", "PATH=/bin"], "Cmd": ["sh"], "WorkingDir": "/data"}"#;
 
-fn prepare(bed: &Bed, name: &str) {
+fn prepare(fixture: &Fixture, name: &str) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
-    let layout = bed.work().join(name);
+    let layout = fixture.work().join(name);
     let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "ip"];
     assert!(Command::new("python3").arg(script).arg(layout).arg(CONFIG).args(programs).status().unwrap().success());
 }
 
-fn inside(bed: &Bed, lab: &str, node: &str, command: &str) -> String {
-    bed.netloom(&["exec", lab, node, "--", "sh", "-c", command]).expect_code(0).stdout
+fn inside(fixture: &Fixture, lab: &str, node: &str, command: &str) -> String {
+    fixture.netloom(&["exec", lab, node, "--", "sh", "-c", command]).expect_code(0).stdout
 }
 
 #[test]
 fn a_lab_of_containerlab_runs_its_images() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
+        let fixture = Fixture::new(user).alone();
         let file = "containers.clab.yml";
-        bed.write(file, CONTAINERLAB);
-        bed.write("one", "one\n");
-        fs::create_dir(bed.work().join("shared")).unwrap();
-        let without = bed.netloom(&["up", file, "-q"]).expect_code(4);
+        fixture.write(file, CONTAINERLAB);
+        fixture.write("one", "one\n");
+        fs::create_dir(fixture.work().join("shared")).unwrap();
+        let without = fixture.netloom(&["up", file, "-q"]).expect_code(4);
         let advice = "containers.clab.yml:4: key `image`: there is no image `tools:1.0` here: `netloom image pull tools:1.0` fetches it";
         assert!(without.stderr.contains(advice), "{without:#?}");
-        prepare(&bed, "tools");
-        bed.netloom(&["image", "import", "oci:tools"]).expect_code(0);
-        bed.netloom(&["up", file, "-q"]).expect_code(0);
+        prepare(&fixture, "tools");
+        fixture.netloom(&["image", "import", "oci:tools"]).expect_code(0);
+        fixture.netloom(&["up", file, "-q"]).expect_code(0);
         assert_eq!(
-            inside(&bed, "containers", "a", "cat /etc/os-release /etc/one /etc/own; echo $A $B; pwd"),
+            inside(&fixture, "containers", "a", "cat /etc/os-release /etc/one /etc/own; echo $A $B; pwd"),
             "ID=image\none\nset up\nimage file\n/data\n"
         );
-        assert_eq!(inside(&bed, "containers", "b", "cat /data/started"), "started\n");
-        assert!(inside(&bed, "containers", "a", "ping -c 1 192.168.7.2").contains("1 received"));
+        assert_eq!(inside(&fixture, "containers", "b", "cat /data/started"), "started\n");
+        assert!(inside(&fixture, "containers", "a", "ping -c 1 192.168.7.2").contains("1 received"));
         // The shell that is the image's program waits for what nobody says.
-        let down = bed.netloom(&["down", "containers"]);
+        let down = fixture.netloom(&["down", "containers"]);
         assert!(!down.stderr.contains("image-a"), "{down:#?}");
-        let report = bed.json("containers", "report.json");
+        let report = fixture.json("containers", "report.json");
         let failed: Vec<_> =
             report["commands"].as_array().unwrap().iter().filter(|row| row["failed"] == true).collect();
         assert!(failed.is_empty(), "{failed:#?}");
-        bed.assert_nothing_is_left("containers");
-        let converted = bed.netloom(&["convert", file, "--no-images"]).expect_code(0).stdout;
+        fixture.assert_nothing_is_left("containers");
+        let converted = fixture.netloom(&["convert", file, "--no-images"]).expect_code(0).stdout;
         assert!(converted.contains("images are not run") && !converted.contains("image: "), "{converted}");
     }
 }
@@ -95,51 +95,51 @@ const FRR: &str = r#"{"Env": ["PATH=/bin:/usr/bin"], "Entrypoint": ["/bin/bash",
 /// Not as an ordinary user: FRR's daemons give up root for a user of their own.
 #[test]
 fn routers_of_containerlab_run_the_daemons_of_their_image() {
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     if !is_root() {
         return not_run("FRR of an image in a namespace, which has a user of its own");
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
     let programs = "package:frr package:libpam-modules bash sh cat sed grep sleep chown chmod ls id ps rm mkdir install date stat dirname basename readlink kill ip";
     let mut made = Command::new("python3");
-    made.arg(script).arg(bed.work().join("frr")).arg(FRR).args(programs.split(' '));
+    made.arg(script).arg(fixture.work().join("frr")).arg(FRR).args(programs.split(' '));
     assert!(made.status().unwrap().success(), "`scripts/install-deps services` installs FRR");
-    prepare(&bed, "tools");
-    bed.netloom(&["image", "import", "oci:frr", "--name", "frr:8"]).expect_code(0);
-    bed.netloom(&["image", "import", "oci:tools"]).expect_code(0);
-    bed.write("routed.clab.yml", ROUTED);
+    prepare(&fixture, "tools");
+    fixture.netloom(&["image", "import", "oci:frr", "--name", "frr:8"]).expect_code(0);
+    fixture.netloom(&["image", "import", "oci:tools"]).expect_code(0);
+    fixture.write("routed.clab.yml", ROUTED);
     for (router, number) in [("r1", 1), ("r2", 2)] {
-        bed.write(&format!("{router}.daemons"), "zebra=yes\nospfd=yes\nvtysh_enable=yes\nzebra_options=\"--daemon -A 127.0.0.1\"\nospfd_options=\"--daemon -A 127.0.0.1\"\n");
+        fixture.write(&format!("{router}.daemons"), "zebra=yes\nospfd=yes\nvtysh_enable=yes\nzebra_options=\"--daemon -A 127.0.0.1\"\nospfd_options=\"--daemon -A 127.0.0.1\"\n");
         let timers = " ip ospf hello-interval 1\n ip ospf dead-interval 4\n";
-        bed.write(
+        fixture.write(
             &format!("{router}.conf"),
             &format!("hostname {router}\ninterface eth1\n ip address 10.0.0.{number}/24\n{timers}interface eth2\n ip address 10.{number}.0.1/24\n{timers}\
                       router ospf\n network 10.0.0.0/8 area 0\n"),
         );
     }
-    bed.netloom(&["up", "routed.clab.yml", "-q"]).expect_code(0);
+    fixture.netloom(&["up", "routed.clab.yml", "-q"]).expect_code(0);
     wait_until("a way by OSPF", || {
-        bed.netloom(&["exec", "routed", "h1", "--", "ping", "-c", "1", "-W", "1", "10.2.0.2"]).code == Some(0)
+        fixture.netloom(&["exec", "routed", "h1", "--", "ping", "-c", "1", "-W", "1", "10.2.0.2"]).code == Some(0)
     });
-    let daemons = inside(&bed, "routed", "r1", "ps -e -o user,args");
+    let daemons = inside(&fixture, "routed", "r1", "ps -e -o user,args");
     assert!(daemons.lines().any(|line| line.starts_with("frr ") && line.contains("/usr/lib/frr/ospfd ")), "{daemons}");
-    bed.netloom(&["down", "routed"]);
-    bed.assert_nothing_is_left("routed");
+    fixture.netloom(&["down", "routed"]);
+    fixture.assert_nothing_is_left("routed");
 }
 
 #[test]
 fn a_lab_of_kathara_runs_its_images() {
-    let bed = Bed::new(User::Own).alone();
-    prepare(&bed, "base");
-    bed.netloom(&["image", "import", "oci:base", "--name", "kathara/base"]).expect_code(0);
-    fs::create_dir_all(bed.work().join("lan/pc1/etc")).unwrap();
-    bed.write("lan/lab.conf", "LAB_NAME=lan\npc1[0]=A\npc1[image]=kathara/base\npc1[env]=\"WHO=me\"\npc2[0]=A\npc2[image]='kathara/base'\npc2[args]=\"sleep 1000\"\n");
-    bed.write("lan/pc1.startup", "ip addr add 10.0.0.1/24 dev eth0\ncat /etc/motd > /data/seen\n");
-    bed.write("lan/pc2.startup", "ip addr add 10.0.0.2/24 dev eth0\n");
-    bed.write("lan/pc1/etc/motd", "welcome\n");
-    bed.netloom(&["up", "lan", "-q"]).expect_code(0);
-    assert_eq!(inside(&bed, "lan", "pc1", "cat /etc/os-release /data/seen; echo $WHO"), "ID=image\nwelcome\nme\n");
-    assert!(inside(&bed, "lan", "pc1", "ping -c 1 10.0.0.2").contains("1 received"));
-    bed.netloom(&["down", "lan"]);
-    bed.assert_nothing_is_left("lan");
+    let fixture = Fixture::new(User::Own).alone();
+    prepare(&fixture, "base");
+    fixture.netloom(&["image", "import", "oci:base", "--name", "kathara/base"]).expect_code(0);
+    fs::create_dir_all(fixture.work().join("lan/pc1/etc")).unwrap();
+    fixture.write("lan/lab.conf", "LAB_NAME=lan\npc1[0]=A\npc1[image]=kathara/base\npc1[env]=\"WHO=me\"\npc2[0]=A\npc2[image]='kathara/base'\npc2[args]=\"sleep 1000\"\n");
+    fixture.write("lan/pc1.startup", "ip addr add 10.0.0.1/24 dev eth0\ncat /etc/motd > /data/seen\n");
+    fixture.write("lan/pc2.startup", "ip addr add 10.0.0.2/24 dev eth0\n");
+    fixture.write("lan/pc1/etc/motd", "welcome\n");
+    fixture.netloom(&["up", "lan", "-q"]).expect_code(0);
+    assert_eq!(inside(&fixture, "lan", "pc1", "cat /etc/os-release /data/seen; echo $WHO"), "ID=image\nwelcome\nme\n");
+    assert!(inside(&fixture, "lan", "pc1", "ping -c 1 10.0.0.2").contains("1 received"));
+    fixture.netloom(&["down", "lan"]);
+    fixture.assert_nothing_is_left("lan");
 }

@@ -1,6 +1,6 @@
 //! DHCP servers and their clients.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::fixture::{Fixture, Finished, User, is_root};
 use std::fs;
 
 /// Fails with what is to be done if a program is not there.
@@ -16,9 +16,9 @@ const BOUNDS: &str =
     "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 10 s, starts: 60 s}";
 
 /// What the commands of this name have printed.
-fn printed(bed: &Bed, lab: &str, command: &str, stream: &str) -> String {
+fn printed(fixture: &Fixture, lab: &str, command: &str, stream: &str) -> String {
     let end = format!("-{command}.{stream}");
-    let mut logs = fs::read_dir(bed.latest(lab).join("logs")).unwrap().flatten();
+    let mut logs = fs::read_dir(fixture.latest(lab).join("logs")).unwrap().flatten();
     let log =
         logs.find(|log| log.path().to_string_lossy().ends_with(&end)).unwrap_or_else(|| panic!("{command}: no log"));
     fs::read_to_string(log.path()).unwrap()
@@ -77,65 +77,65 @@ const SHOWN: [&str; 2] = [
 /// No such name: response code 3 (RFC 1035, section 4.1.1).
 const NAMES: &str = "far 10.0.0.10\na.home 10.0.0.3\nnobody 3\nnobody.home 3\nnobody.example 3\n";
 
-fn check(bed: &Bed, lab: &str) {
-    assert_eq!([printed(bed, lab, "show-a", "stdout"), printed(bed, lab, "show-guest", "stdout")], SHOWN);
-    assert_eq!(printed(bed, lab, "names", "stdout"), NAMES);
-    assert!(printed(bed, lab, "dhcp-a", "stderr").contains("asks for an address of eth0"));
+fn check(fixture: &Fixture, lab: &str) {
+    assert_eq!([printed(fixture, lab, "show-a", "stdout"), printed(fixture, lab, "show-guest", "stdout")], SHOWN);
+    assert_eq!(printed(fixture, lab, "names", "stdout"), NAMES);
+    assert!(printed(fixture, lab, "dhcp-a", "stderr").contains("asks for an address of eth0"));
 }
 
 #[test]
 fn clients_get_addresses_routes_and_names_from_their_servers() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("ask.py", ASK);
-        bed.write("lent.yaml", &format!("{BOUNDS}{}", network()));
+        let fixture = Fixture::new(user);
+        fixture.write("ask.py", ASK);
+        fixture.write("lent.yaml", &format!("{BOUNDS}{}", network()));
         let before = fs::read("/etc/resolv.conf").ok();
-        let run = ran(bed.netloom(&["run", "lent.yaml"])).expect_code(0);
+        let run = ran(fixture.netloom(&["run", "lent.yaml"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         assert!(!run.stdout.contains("did to its network"), "{run:#?}");
-        check(&bed, "lent");
+        check(&fixture, "lent");
         assert_eq!(fs::read("/etc/resolv.conf").ok(), before);
-        bed.assert_nothing_is_left("lent");
+        fixture.assert_nothing_is_left("lent");
     }
 }
 
 #[test]
 fn in_virtual_time_leases_are_the_same_in_each_run() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
-    bed.write("ask.py", ASK);
-    bed.write("lent.yaml", &network());
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    fixture.write("ask.py", ASK);
+    fixture.write("lent.yaml", &network());
     let mut seen = Vec::new();
     for _ in 0..2 {
-        let run = ran(bed.netloom(&["run", "lent.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+        let run = ran(fixture.netloom(&["run", "lent.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-        check(&bed, "lent");
-        let logs = ["dnsmasq-gw", "dhcp-a", "dhcp-guest"].map(|command| printed(&bed, "lent", command, "stderr"));
+        check(&fixture, "lent");
+        let logs = ["dnsmasq-gw", "dhcp-a", "dhcp-guest"].map(|command| printed(&fixture, "lent", command, "stderr"));
         seen.push(logs);
     }
     assert_eq!(seen[0], seen[1]);
-    bed.assert_nothing_is_left("lent");
+    fixture.assert_nothing_is_left("lent");
 }
 
 #[test]
 fn a_client_without_a_server_fails_and_is_named() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let text = "
 nodes: {gw: {kind: router, dhcp: true, firewall: \"table inet f { chain i { type filter hook input priority 0; policy drop;\\n}\\n}\\n\"}, a: {addresses: dhcp}}
 links: {lan: {ends: [gw, a]}}
 timeline: [{on: a, run: sleep 1}]
 ";
-    bed.write("none.yaml", text);
-    let run = ran(bed.netloom(&["run", "none.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
+    fixture.write("none.yaml", text);
+    let run = ran(fixture.netloom(&["run", "none.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
     let wanted = "service `dhcp-a` did not become ready in time: no DHCP server or router gave it an address";
     assert!(run.stderr.contains(wanted), "{run:#?}");
     assert!(run.stderr.contains("broadcasting discover"), "its last words: {run:#?}");
-    bed.assert_nothing_is_left("none");
+    fixture.assert_nothing_is_left("none");
 }
 
 /// A lease of two minutes is renewed after one; who cannot renew it is without an address until the link is there again.
 #[test]
 fn a_lease_that_is_not_renewed_is_lost_and_got_again() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let text = "
 nodes: {gw: {kind: router, dhcp: {lease: 2 min}}, a: {addresses: dhcp}, b: {addresses: dhcp}}
 links: {lan: {ends: [gw, a, b], delay: 1 ms}}
@@ -147,20 +147,20 @@ timeline:
   - {at: 250 s, on: b, run: ping -4 -c 1 gw, as: again}
 expect: [again.exit == 0]
 ";
-    bed.write("lease.yaml", text);
-    let run = ran(bed.netloom(&["run", "lease.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    fixture.write("lease.yaml", text);
+    let run = ran(fixture.netloom(&["run", "lease.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-    assert!(printed(&bed, "lease", "kept", "stdout").contains(" 10.0.0.2/29 "));
-    assert_eq!(printed(&bed, "lease", "lost", "stdout"), "");
-    assert!(printed(&bed, "lease", "dhcp-b", "stderr").contains("eth0 has lost its lease"));
+    assert!(printed(&fixture, "lease", "kept", "stdout").contains(" 10.0.0.2/29 "));
+    assert_eq!(printed(&fixture, "lease", "lost", "stdout"), "");
+    assert!(printed(&fixture, "lease", "dhcp-b", "stderr").contains("eth0 has lost its lease"));
     let told = "the programs of node b did to its network: eth0 lost its address 10.0.0.3, and got 10.0.0.3 later";
     assert!(run.stdout.contains(told), "{run:#?}");
-    bed.assert_nothing_is_left("lease");
+    fixture.assert_nothing_is_left("lease");
 }
 
 /// What clients of an advertising router have of IPv6.
-fn check_advertised(bed: &Bed) {
-    let shown = printed(bed, "told", "show", "stdout");
+fn check_advertised(fixture: &Fixture) {
+    let shown = printed(fixture, "told", "show", "stdout");
     assert!(shown.contains("inet6 fd00:6e6c::ff:fe00:7/64 scope global dynamic"), "{shown}");
     assert!(shown.contains("default via fe80::ff:fe00:1 dev eth0 proto ra"), "{shown}");
 }
@@ -181,32 +181,32 @@ expect: [out.exit == 0, in.exit == 0, beside.exit == 0]
 #[test]
 fn addresses_of_ipv6_come_from_router_advertisements() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("told.yaml", &format!("{BOUNDS}{ADVERTISED}"));
-        let run = ran(bed.netloom(&["run", "told.yaml"])).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("told.yaml", &format!("{BOUNDS}{ADVERTISED}"));
+        let run = ran(fixture.netloom(&["run", "told.yaml"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         assert!(!run.stdout.contains("did to its network"), "{run:#?}");
-        check_advertised(&bed);
-        bed.assert_nothing_is_left("told");
+        check_advertised(&fixture);
+        fixture.assert_nothing_is_left("told");
     }
 }
 
 #[test]
 fn in_virtual_time_router_advertisements_are_the_same_in_each_run() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
-    bed.write("told.yaml", ADVERTISED);
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    fixture.write("told.yaml", ADVERTISED);
     let mut seen = Vec::new();
     for _ in 0..2 {
-        let run = ran(bed.netloom(&["run", "told.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+        let run = ran(fixture.netloom(&["run", "told.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-        check_advertised(&bed);
+        check_advertised(&fixture);
         seen.push(
             ["show", "out", "dnsmasq-gw"]
-                .map(|command| ["stdout", "stderr"].map(|stream| printed(&bed, "told", command, stream))),
+                .map(|command| ["stdout", "stderr"].map(|stream| printed(&fixture, "told", command, stream))),
         );
     }
     assert_eq!(seen[0], seen[1]);
-    bed.assert_nothing_is_left("told");
+    fixture.assert_nothing_is_left("told");
 }
 
 /// Asks the first name server for addresses of both families and for the name of an address (RFC 1035, section 4.1).
@@ -247,29 +247,29 @@ const ANSWERS: &str = "far 10.0.0.10 fd00:6e6c:0:1::2\na.lab 10.0.0.3 fd00:6e6c:
 #[test]
 fn a_name_server_of_the_lab_knows_all_names_without_dhcp() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("ask.py", LOOK_UP);
-        bed.write("named.yaml", &format!("{BOUNDS}{NAMED}"));
-        let run = ran(bed.netloom(&["run", "named.yaml"])).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("ask.py", LOOK_UP);
+        fixture.write("named.yaml", &format!("{BOUNDS}{NAMED}"));
+        let run = ran(fixture.netloom(&["run", "named.yaml"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         for command in ["near", "away", "own"] {
-            assert_eq!(printed(&bed, "named", command, "stdout"), ANSWERS, "{command}");
+            assert_eq!(printed(&fixture, "named", command, "stdout"), ANSWERS, "{command}");
         }
-        bed.assert_nothing_is_left("named");
+        fixture.assert_nothing_is_left("named");
     }
 }
 
 #[test]
 fn kernel_nodes_ask_a_name_server_of_the_lab_in_virtual_time() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
-    bed.write("ask.py", LOOK_UP);
-    bed.write("named.yaml", NAMED);
-    let run = ran(bed.netloom(&["run", "named.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    fixture.write("ask.py", LOOK_UP);
+    fixture.write("named.yaml", NAMED);
+    let run = ran(fixture.netloom(&["run", "named.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     for command in ["near", "away", "own"] {
-        assert_eq!(printed(&bed, "named", command, "stdout"), ANSWERS, "{command}");
+        assert_eq!(printed(&fixture, "named", command, "stdout"), ANSWERS, "{command}");
     }
-    bed.assert_nothing_is_left("named");
+    fixture.assert_nothing_is_left("named");
 }
 
 /// With IPv6 alone there is no DHCP: the kernel makes the address, and the name server is the one that the router says.
@@ -285,8 +285,8 @@ timeline:
 expect: [out.exit == 0]
 ";
 
-fn check_ipv6_only(bed: &Bed) {
-    let shown = printed(bed, "six", "show", "stdout");
+fn check_ipv6_only(fixture: &Fixture) {
+    let shown = printed(fixture, "six", "show", "stdout");
     for wanted in [
         "inet6 fd00:6e6c::ff:fe00:7/64 scope global dynamic",
         "default via fe80::ff:fe00:1 dev eth0 proto ra",
@@ -299,32 +299,32 @@ fn check_ipv6_only(bed: &Bed) {
 #[test]
 fn routers_advertise_themselves_where_there_is_only_ipv6() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("six.yaml", &format!("{BOUNDS}{IPV6_ONLY}"));
-        let run = ran(bed.netloom(&["run", "six.yaml"])).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("six.yaml", &format!("{BOUNDS}{IPV6_ONLY}"));
+        let run = ran(fixture.netloom(&["run", "six.yaml"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         assert!(!run.stdout.contains("did to its network"), "{run:#?}");
-        check_ipv6_only(&bed);
-        bed.assert_nothing_is_left("six");
+        check_ipv6_only(&fixture);
+        fixture.assert_nothing_is_left("six");
     }
 }
 
 /// A prefix that is to be believed for two minutes is advertised often enough to stay.
 #[test]
 fn an_advertised_prefix_stays_in_virtual_time() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
-    bed.write("six.yaml", &format!("{IPV6_ONLY}duration: 700 s\n"));
-    let run = ran(bed.netloom(&["run", "six.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    fixture.write("six.yaml", &format!("{IPV6_ONLY}duration: 700 s\n"));
+    let run = ran(fixture.netloom(&["run", "six.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     assert!(!run.stdout.contains("lost its address"), "{run:#?}");
-    check_ipv6_only(&bed);
-    bed.assert_nothing_is_left("six");
+    check_ipv6_only(&fixture);
+    fixture.assert_nothing_is_left("six");
 }
 
 /// A server that does not answer any more, though it is still there: the link is up, and nothing of this is in the lab file.
 #[test]
 fn a_lease_that_is_lost_for_good_is_not_what_was_described() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let text = "
 nodes: {gw: {kind: router, dhcp: {lease: 2 min, advertise: true}}, a: {addresses: dhcp}}
 links: {lan: {ends: [gw, a], delay: 1 ms}}
@@ -332,11 +332,11 @@ timeline:
   - {at: 10 s, on: gw, run: kill -STOP $(cat /run/dnsmasq/dnsmasq.pid)}
   - {at: 300 s, on: a, run: ip -o addr show dev eth0 scope global, as: left}
 ";
-    bed.write("lost.yaml", text);
-    let run = ran(bed.netloom(&["run", "lost.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(5);
+    fixture.write("lost.yaml", text);
+    let run = ran(fixture.netloom(&["run", "lost.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(5);
     for wanted in ["eth0 lost its address 10.0.0.2 and got no other", "eth0 lost its address fd00:6e6c::"] {
         assert!(run.stdout.contains(wanted), "{run:#?}");
     }
-    assert_eq!(printed(&bed, "lost", "left", "stdout"), "");
-    bed.assert_nothing_is_left("lost");
+    assert_eq!(printed(&fixture, "lost", "left", "stdout"), "");
+    fixture.assert_nothing_is_left("lost");
 }

@@ -1,6 +1,6 @@
 //! Virtual machines that boot their own disks: a Debian with cloud-init and QEMU's guest agent (`scripts/ensure-vm-disk`).
 
-use crate::bed::{Bed, Finished, User};
+use crate::fixture::{Fixture, Finished, User};
 use crate::vms::{BOUNDS, machines};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ fn disks() -> PathBuf {
 
 #[test]
 fn systems_on_disks_of_their_own_take_commands() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let disks = disks();
     let machine = |name: &str, more: &str| {
         let disk = disks.join(name);
         format!("{{disk: {}, format: raw, cpus: 2, boot_within: 10 min{more}}}", disk.display())
     };
-    bed.write("key.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDfakekeyfakekeyfakekeyfakekeyfakekeyfake me\n");
+    fixture.write("key.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDfakekeyfakekeyfakekeyfakekeyfakekeyfake me\n");
     let lab = format!(
         "
 name: disks
@@ -44,13 +44,13 @@ timeline:
         machine("cloud-init.raw", ", ssh_key: key.pub"),
         machine("guest-agent.raw", "")
     );
-    bed.write("disks.yaml", &lab);
-    let check = bed.netloom(&["check", "disks.yaml"]).expect_code(0);
+    fixture.write("disks.yaml", &lab);
+    let check = fixture.netloom(&["check", "disks.yaml"]).expect_code(0);
     assert!(check.stdout.contains("v: boots its disk by SeaBIOS; commands by netloom's agent"), "{check:#?}");
     // Longer than a test waits for a command otherwise, where the machine is busy.
-    let run = bed.command(&["run", "disks.yaml"]).output().unwrap();
+    let run = fixture.command(&["run", "disks.yaml"]).output().unwrap();
     Finished::of(&run).expect_code(0);
-    let results = bed.latest("disks");
+    let results = fixture.latest("disks");
     let read = |name: &str| fs::read_to_string(results.join(name)).unwrap();
     assert_eq!(read("nodes/v/root/kept"), "red v hello\n");
     assert!(
@@ -59,13 +59,13 @@ timeline:
         read("logs/console-v.log")
     );
     assert!(read("logs/console-g.log").contains("netloom: the guest agent of QEMU starts the agent"));
-    bed.assert_nothing_is_left("disks");
-    assert!(machines(&bed).is_empty());
+    fixture.assert_nothing_is_left("disks");
+    assert!(machines(&fixture).is_empty());
 }
 
 #[test]
 fn a_machine_that_nobody_gets_into_runs_and_refuses_commands() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let disk = disks().join("guest-agent.raw");
     let lab = |access: &str, more: &str| {
         let disk = disk.display();
@@ -73,30 +73,30 @@ fn a_machine_that_nobody_gets_into_runs_and_refuses_commands() {
             "name: closed\nnodes:\n  v: {{vm: {{disk: {disk}, format: raw, access: {access}{more}}}}}\n  a: {{}}\n\
              links: {{l: {{ends: [v, a]}}}}\n{BOUNDS}"
         );
-        bed.write("closed.yaml", &text);
+        fixture.write("closed.yaml", &text);
     };
     lab("none", "");
-    bed.netloom(&["up", "closed.yaml"]).expect_code(0);
-    assert_eq!(machines(&bed).len(), 1);
-    let refused = bed.netloom(&["exec", "closed", "v", "--", "date"]);
+    fixture.netloom(&["up", "closed.yaml"]).expect_code(0);
+    assert_eq!(machines(&fixture).len(), 1);
+    let refused = fixture.netloom(&["exec", "closed", "v", "--", "date"]);
     assert!(refused.stderr.contains("does not get into the virtual machine `v`"), "{refused:#?}");
-    bed.netloom(&["exec", "closed", "a", "--", "true"]).expect_code(0);
-    bed.netloom(&["down"]).expect_code(0);
-    bed.assert_nothing_is_left("closed");
-    assert!(machines(&bed).is_empty());
+    fixture.netloom(&["exec", "closed", "a", "--", "true"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
+    fixture.assert_nothing_is_left("closed");
+    assert!(machines(&fixture).is_empty());
     // Neither of those that start the agent is up so early.
     lab("agent", ", boot_within: 2 s");
-    let run = bed.netloom(&["run", "closed.yaml"]).expect_code(4);
+    let run = fixture.netloom(&["run", "closed.yaml"]).expect_code(4);
     let wanted = "its kernel did not come up within 2 s: cloud-init, on the disk labelled cidata, has not started netloom's agent, \
                   and no guest agent of QEMU came up";
     assert!(run.stderr.contains(wanted), "{run:#?}");
-    bed.assert_nothing_is_left("closed");
+    fixture.assert_nothing_is_left("closed");
 }
 
 /// Nobody tells its kernel by which clock to count: all that it has are slowed.
 #[test]
 fn a_system_on_a_disk_of_its_own_in_dilated_time() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let disk = disks().join("cloud-init.raw");
     let lab = format!(
         "
@@ -119,11 +119,11 @@ expect: [sleep.duration between 990 ms and 4 s]
 {BOUNDS}",
         disk.display()
     );
-    bed.write("slow.yaml", &lab);
+    fixture.write("slow.yaml", &lab);
     // Longer than a test waits for a command otherwise, where the machine is busy.
-    let run = bed.command(&["run", "slow.yaml"]).output().unwrap();
+    let run = fixture.command(&["run", "slow.yaml"]).output().unwrap();
     let run = Finished::of(&run).expect_code(0);
-    let results = bed.latest("slow-disk");
+    let results = fixture.latest("slow-disk");
     let saved = |name: &str| fs::read_to_string(results.join(name)).unwrap();
     let clocks = saved("clocks");
     assert!(clocks.starts_with("hpet\n") && !clocks.contains("tsc"), "{clocks}");
@@ -134,6 +134,6 @@ expect: [sleep.duration between 990 ms and 4 s]
     let ping = saved("ping");
     let best: f64 = ping.split("mdev = ").nth(1).and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
     assert!((10.0..60.0).contains(&best), "{ping}");
-    bed.assert_nothing_is_left("slow-disk");
-    assert!(machines(&bed).is_empty());
+    fixture.assert_nothing_is_left("slow-disk");
+    assert!(machines(&fixture).is_empty());
 }

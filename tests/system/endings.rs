@@ -1,6 +1,6 @@
 //! Runs that are ended by their user.
 
-use crate::bed::{Bed, Finished, User};
+use crate::fixture::{Fixture, Finished, User};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
@@ -22,9 +22,9 @@ timeline:
 ";
 
 /// Starts a run and returns when its timeline plays.
-fn start(bed: &Bed) -> Child {
-    bed.write("long.yaml", LONG);
-    let mut command = bed.command(&["run", "long.yaml"]);
+fn start(fixture: &Fixture) -> Child {
+    fixture.write("long.yaml", LONG);
+    let mut command = fixture.command(&["run", "long.yaml"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
     let running = lines.find(|line| line.as_ref().is_ok_and(|text| text.contains("stubborn started")));
@@ -40,33 +40,33 @@ fn send(child: &Child, signal: Signal) {
 #[test]
 fn an_interrupted_run_leaves_complete_results() {
     for (user, signal) in User::all().into_iter().zip([Signal::SIGINT, Signal::SIGTERM]) {
-        let bed = Bed::new(user);
-        let child = start(&bed);
+        let fixture = Fixture::new(user);
+        let child = start(&fixture);
         let begun = Instant::now();
         send(&child, signal);
         Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
         // The stubborn program has a second of grace, and would sleep for a thousand.
         assert!(begun.elapsed() < Duration::from_secs(100), "it took {:?}", begun.elapsed());
-        let report = bed.json("long", "report.json");
+        let report = fixture.json("long", "report.json");
         assert_eq!(report["interrupted"], true);
         assert!(report["pipes"][0]["departed_packets"].as_u64().unwrap() > 2);
-        assert!(fs::read_to_string(bed.latest("long").join("ping.txt")).unwrap().contains("64 bytes from"));
+        assert!(fs::read_to_string(fixture.latest("long").join("ping.txt")).unwrap().contains("64 bytes from"));
         for file in ["provenance.json", "lab.yaml", "pipes.csv", "commands.json", "verdict.json", "summary.txt"] {
-            assert!(bed.latest("long").join(file).exists(), "{file}");
+            assert!(fixture.latest("long").join(file).exists(), "{file}");
         }
-        bed.assert_nothing_is_left("long");
-        assert!(bed.runtime_files().is_empty());
+        fixture.assert_nothing_is_left("long");
+        assert!(fixture.runtime_files().is_empty());
     }
 }
 
 /// A run that reads its kernel from a pipe stays in its first moments until that has a writer that ends.
 #[test]
 fn a_run_that_is_interrupted_before_there_is_a_lab_prints_its_document() {
-    let bed = Bed::new(User::Own);
-    bed.write("long.yaml", &LONG.replace("[a, b]\nlinks", "{a: {stack: kernel}, b: {}}\nlinks"));
-    let kernel = bed.work().join("kernel");
+    let fixture = Fixture::new(User::Own);
+    fixture.write("long.yaml", &LONG.replace("[a, b]\nlinks", "{a: {stack: kernel}, b: {}}\nlinks"));
+    let kernel = fixture.work().join("kernel");
     mkfifo(&kernel, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
-    let mut command = bed.command(&["run", "long.yaml", "--json"]);
+    let mut command = fixture.command(&["run", "long.yaml", "--json"]);
     let child = command.env("NETLOOM_KERNEL", &kernel).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
     let writer = loop {
@@ -81,42 +81,42 @@ fn a_run_that_is_interrupted_before_there_is_a_lab_prints_its_document() {
     let run = Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
     let document: serde_json::Value = serde_json::from_str(&run.stdout).expect("a document");
     assert_eq!((&document["exit_code"], &document["interrupted"]), (&130.into(), &true.into()));
-    assert!(bed.runtime_files().is_empty());
+    assert!(fixture.runtime_files().is_empty());
 }
 
 #[test]
 fn a_second_interruption_kills_the_programs_and_keeps_the_results() {
-    let bed = Bed::new(User::Own);
-    let child = start(&bed);
+    let fixture = Fixture::new(User::Own);
+    let child = start(&fixture);
     send(&child, Signal::SIGINT);
     std::thread::sleep(Duration::from_millis(100));
     send(&child, Signal::SIGINT);
     Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
-    assert_eq!(bed.json("long", "report.json")["interrupted"], true);
-    let commands = bed.json("long", "commands.json");
+    assert_eq!(fixture.json("long", "report.json")["interrupted"], true);
+    let commands = fixture.json("long", "commands.json");
     let stubborn = commands.as_array().unwrap().iter().find(|row| row["name"] == "stubborn").unwrap();
     // It had a second of grace, but for the second interruption.
     let lasted =
-        stubborn["end_ns"].as_i64().unwrap() - bed.json("long", "report.json")["duration_ns"].as_i64().unwrap();
+        stubborn["end_ns"].as_i64().unwrap() - fixture.json("long", "report.json")["duration_ns"].as_i64().unwrap();
     assert!(lasted < 1_000_000_000, "{lasted}");
-    bed.assert_nothing_is_left("long");
+    fixture.assert_nothing_is_left("long");
 }
 
 /// Whoever ends a whole group of processes, or is asked twice itself, may send it twice.
 #[test]
 fn a_second_request_to_terminate_loses_nothing() {
-    let bed = Bed::new(User::Own);
-    let child = start(&bed);
+    let fixture = Fixture::new(User::Own);
+    let child = start(&fixture);
     for _ in 0..3 {
         send(&child, Signal::SIGTERM);
         std::thread::sleep(Duration::from_millis(50));
         send(&child, Signal::SIGHUP);
     }
     Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
-    assert_eq!(bed.json("long", "report.json")["interrupted"], true);
-    assert!(bed.latest("long").join("summary.txt").exists());
-    bed.assert_nothing_is_left("long");
-    assert!(bed.runtime_files().is_empty());
+    assert_eq!(fixture.json("long", "report.json")["interrupted"], true);
+    assert!(fixture.latest("long").join("summary.txt").exists());
+    fixture.assert_nothing_is_left("long");
+    assert!(fixture.runtime_files().is_empty());
 }
 
 const TALKATIVE: &str = "
@@ -130,64 +130,64 @@ timeline:
 ";
 
 /// A lab that tells of forty changes, more than a full pipe takes.
-fn talkative(bed: &Bed) {
+fn talkative(fixture: &Fixture) {
     let change = |number: u32| format!("  - {{at: {} ms, link: l, set: {{delay: {number} ms}}}}\n", 10 * number);
-    bed.write("talkative.yaml", &format!("{TALKATIVE}{}", (1..=40).map(change).collect::<String>()));
+    fixture.write("talkative.yaml", &format!("{TALKATIVE}{}", (1..=40).map(change).collect::<String>()));
 }
 
 #[test]
 fn a_reader_that_does_not_read_keeps_nothing_waiting() {
-    let bed = Bed::new(User::Own);
-    talkative(&bed);
+    let fixture = Fixture::new(User::Own);
+    talkative(&fixture);
     let (_unread, mut full) = std::io::pipe().unwrap();
     fcntl(&full, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
     while full.write(&[b'x'; 512]).is_ok() {}
     fcntl(&full, FcntlArg::F_SETFL(OFlag::empty())).unwrap();
-    let run = bed.netloom_telling(full.into(), &["run", "talkative.yaml"]).expect_code(0);
+    let run = fixture.netloom_telling(full.into(), &["run", "talkative.yaml"]).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-    assert_eq!(bed.json("talkative", "report.json")["events"]["link_changes"]["count"], 40);
-    bed.assert_nothing_is_left("talkative");
-    assert!(bed.runtime_files().is_empty());
+    assert_eq!(fixture.json("talkative", "report.json")["events"]["link_changes"]["count"], 40);
+    fixture.assert_nothing_is_left("talkative");
+    assert!(fixture.runtime_files().is_empty());
 }
 
 #[test]
 fn a_reader_that_has_gone_ends_nothing() {
     for quiet in [false, true] {
-        let bed = Bed::new(User::Own);
-        talkative(&bed);
+        let fixture = Fixture::new(User::Own);
+        talkative(&fixture);
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let options: &[&str] = if quiet { &["run", "talkative.yaml", "-q"] } else { &["run", "talkative.yaml"] };
-        let run = bed.netloom_telling(writer.into(), options).expect_code(0);
+        let run = fixture.netloom_telling(writer.into(), options).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-        bed.assert_nothing_is_left("talkative");
-        assert!(bed.runtime_files().is_empty());
+        fixture.assert_nothing_is_left("talkative");
+        assert!(fixture.runtime_files().is_empty());
     }
     // What is refused is refused with its own code, whoever hears it.
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    bed.netloom_telling(writer.into(), &["run", "missing.yaml"]).expect_code(3);
+    fixture.netloom_telling(writer.into(), &["run", "missing.yaml"]).expect_code(3);
 }
 
 #[test]
 fn results_that_grow_beyond_a_limit_are_told_of() {
-    let bed = Bed::new(User::Own);
-    talkative(&bed);
+    let fixture = Fixture::new(User::Own);
+    talkative(&fixture);
     let limited = ["sh", "-c", "ulimit -f 4; exec \"$@\"", "sh"];
-    let run = bed.wrapped(&limited, &["run", "talkative.yaml"]).expect_code(6);
+    let run = fixture.wrapped(&limited, &["run", "talkative.yaml"]).expect_code(6);
     assert!(run.stderr.contains("File too large"), "{run:#?}");
-    bed.assert_nothing_is_left("talkative");
-    assert!(bed.runtime_files().is_empty());
+    fixture.assert_nothing_is_left("talkative");
+    assert!(fixture.runtime_files().is_empty());
 }
 
 /// As `netloom stats LAB --json | head -1` does.
 #[test]
 fn statistics_end_with_their_reader() {
-    let bed = Bed::new(User::Own);
-    let child = start(&bed);
+    let fixture = Fixture::new(User::Own);
+    let child = start(&fixture);
     for arguments in [&["stats", "long", "--json"][..], &["stats", "long"]] {
-        let mut stats = bed.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stats = fixture.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut reader = BufReader::new(stats.stdout.take().unwrap());
         reader.read_line(&mut String::new()).unwrap();
         drop(reader);
@@ -207,37 +207,37 @@ fn statistics_end_with_their_reader() {
 
 #[test]
 fn a_run_can_be_taken_down_from_elsewhere() {
-    let bed = Bed::new(User::Own);
-    let child = start(&bed);
-    bed.netloom(&["down", "long"]).expect_code(0);
+    let fixture = Fixture::new(User::Own);
+    let child = start(&fixture);
+    fixture.netloom(&["down", "long"]).expect_code(0);
     Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
-    assert_eq!(bed.json("long", "report.json")["interrupted"], true);
+    assert_eq!(fixture.json("long", "report.json")["interrupted"], true);
 }
 
 #[test]
 fn a_run_that_is_stopped_and_continued_goes_on() {
-    let bed = Bed::new(User::Own);
-    let child = start(&bed);
+    let fixture = Fixture::new(User::Own);
+    let child = start(&fixture);
     send(&child, Signal::SIGSTOP);
     std::thread::sleep(Duration::from_millis(500));
-    bed.netloom(&["exec", "long", "a", "--", "ping", "-c", "1", "b"]).expect_code(0);
+    fixture.netloom(&["exec", "long", "a", "--", "ping", "-c", "1", "b"]).expect_code(0);
     send(&child, Signal::SIGCONT);
     send(&child, Signal::SIGINT);
     Finished::of(&child.wait_with_output().unwrap()).expect_code(130);
-    bed.assert_nothing_is_left("long");
+    fixture.assert_nothing_is_left("long");
 }
 
 #[test]
 fn the_duration_ends_a_run_and_what_still_runs_is_no_failure() {
-    let bed = Bed::new(User::Own);
-    bed.write(
+    let fixture = Fixture::new(User::Own);
+    fixture.write(
         "long.yaml",
         &format!("{LONG}duration: 1 s\nbounds: {{lateness: 100 s, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}}\n"),
     );
-    bed.netloom(&["run", "long.yaml", "-q"]).expect_code(0);
-    let report = bed.json("long", "report.json");
+    fixture.netloom(&["run", "long.yaml", "-q"]).expect_code(0);
+    let report = fixture.json("long", "report.json");
     assert_eq!(report["interrupted"], false);
     let seconds = report["duration_ns"].as_f64().unwrap() / 1e9;
     assert!((1.0..100.0).contains(&seconds), "{seconds}");
-    bed.assert_nothing_is_left("long");
+    fixture.assert_nothing_is_left("long");
 }

@@ -1,6 +1,6 @@
 //! What clients are told that have subscribed to it.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::client::{Client, socket_of};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -22,24 +22,24 @@ timeline:
 #[test]
 fn clients_are_told_what_happens_and_what_programs_write() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("news.yaml", NEWS);
-        bed.netloom(&["up", "news.yaml", "-q"]).expect_code(0);
-        what_happens_is_told(&bed);
-        what_programs_write_is_told(&bed);
-        bed.netloom(&["down"]).expect_code(0);
-        bed.assert_nothing_is_left("news");
+        let fixture = Fixture::new(user);
+        fixture.write("news.yaml", NEWS);
+        fixture.netloom(&["up", "news.yaml", "-q"]).expect_code(0);
+        what_happens_is_told(&fixture);
+        what_programs_write_is_told(&fixture);
+        fixture.netloom(&["down"]).expect_code(0);
+        fixture.assert_nothing_is_left("news");
     }
 }
 
-fn what_happens_is_told(bed: &Bed) {
-    let mut client = Client::connect(bed, "news");
+fn what_happens_is_told(fixture: &Fixture) {
+    let mut client = Client::connect(fixture, "news");
     assert_eq!(client.ask(r#"{"id":"h","request":"subscribe","events":"lab","from_start":true}"#)["reply"], "done");
     let started = client.next();
     assert_eq!((&started["id"], &started["event"], &started["what"]), (&"h".into(), &"lab".into(), &"started".into()));
     assert_eq!(started["since_zero_ns"], Value::Null);
     client.next_that(|event| event["what"] == "time zero" && event["since_zero_ns"] == 0);
-    let mut late = Client::connect(bed, "news");
+    let mut late = Client::connect(fixture, "news");
     late.ask(r#"{"request":"subscribe","events":"lab"}"#);
     client.send(r#"{"request":"set","link":"l","changes":[["delay","2 ms"]]}"#);
     for subscribed in [&mut client, &mut late] {
@@ -54,10 +54,10 @@ fn what_happens_is_told(bed: &Bed) {
     assert_eq!(late.next()["reply"], "now", "nothing is told any more");
 }
 
-fn what_programs_write_is_told(bed: &Bed) {
-    let mut both = Client::connect(bed, "news");
+fn what_programs_write_is_told(fixture: &Fixture) {
+    let mut both = Client::connect(fixture, "news");
     both.ask(r#"{"id":1,"request":"subscribe","events":"output","commands":["talker"],"from_start":true}"#);
-    let mut errors = Client::connect(bed, "news");
+    let mut errors = Client::connect(fixture, "news");
     errors.ask(r#"{"request":"subscribe","events":"output","stream":"stderr","from_start":true}"#);
     let told = |stream: &str, lines: &[&str]| {
         let (command, node, partial) = ("talker", "a", false);
@@ -70,10 +70,10 @@ fn what_programs_write_is_told(bed: &Bed) {
     });
     first.sort_by_key(|event| event["stream"] == "stdout");
     assert_eq!(first, [told("stderr", &["oops"]), told("stdout", &["first"])]);
-    let mut late = Client::connect(bed, "news");
+    let mut late = Client::connect(fixture, "news");
     late.ask(r#"{"request":"subscribe","events":"output"}"#);
     late.ask(r#"{"request":"subscribe","events":"lab"}"#);
-    bed.write("go", "");
+    fixture.write("go", "");
     // The end of the line is never written, and the program ends.
     let mut lines = Vec::new();
     while lines.last() != Some(&Value::from("rest")) {
@@ -81,15 +81,15 @@ fn what_programs_write_is_told(bed: &Bed) {
         lines.extend(event["lines"].as_array().into_iter().flatten().cloned());
     }
     assert_eq!(lines, ["second", "rest"]);
-    std::fs::remove_file(bed.work().join("go")).unwrap();
+    std::fs::remove_file(fixture.work().join("go")).unwrap();
 }
 
 #[test]
 fn samples_come_at_the_step_that_was_asked_for() {
-    let bed = Bed::new(User::Own);
-    bed.write("news.yaml", NEWS);
-    bed.netloom(&["up", "news.yaml", "-q"]).expect_code(0);
-    let mut client = Client::connect(&bed, "news");
+    let fixture = Fixture::new(User::Own);
+    fixture.write("news.yaml", NEWS);
+    fixture.netloom(&["up", "news.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&fixture, "news");
     let early = client.ask(r#"{"request":"subscribe","events":"stats","every_ns":1000000}"#);
     assert_eq!((&early["reply"], &early["code"], &early["key"]), (&"refused".into(), &2.into(), &"every_ns".into()));
     assert!(early["message"].as_str().unwrap().contains("10 ms and above"), "{early}");
@@ -107,16 +107,16 @@ fn samples_come_at_the_step_that_was_asked_for() {
     let unknown = client.ask(r#"{"request":"subscribe","events":"output","commands":["other","pong"]}"#);
     assert_eq!(unknown["key"], "commands[1]");
     assert!(unknown["message"].as_str().unwrap().contains("`pong`: there are talker, other"), "{unknown}");
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 /// A step of lab time takes ten times as long.
 #[test]
 fn samples_come_in_lab_time() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("slow.yaml", &format!("clock: {{dilation: 10}}{NEWS}"));
-    bed.netloom(&["up", "slow.yaml", "-q"]).expect_code(0);
-    let mut client = Client::connect(&bed, "slow");
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("slow.yaml", &format!("clock: {{dilation: 10}}{NEWS}"));
+    fixture.netloom(&["up", "slow.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&fixture, "slow");
     let begun = Instant::now();
     client.send(r#"{"request":"subscribe","events":"stats","every_ns":10000000}"#);
     assert_eq!(client.next()["reply"], "done");
@@ -132,7 +132,7 @@ fn samples_come_in_lab_time() {
     // The first sample may be late by less than a step, or the one behind it says so.
     assert!(passed > (steps - 1) * 10_000_000, "{passed} ns in {steps} steps");
     assert!(begun.elapsed() >= Duration::from_nanos(10 * passed));
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 /// How many lines the program writes, of a thousand bytes each.
@@ -143,8 +143,8 @@ const LONGEST_READING: Duration = Duration::from_secs(300);
 const ROOM_KIB: u64 = 8_000;
 
 /// The memory of the lab process, in KiB.
-fn memory_of(bed: &Bed, lab: &str) -> u64 {
-    let state = std::fs::read_to_string(bed.path().join(format!("runtime/netloom/{lab}/lab.json"))).unwrap();
+fn memory_of(fixture: &Fixture, lab: &str) -> u64 {
+    let state = std::fs::read_to_string(fixture.path().join(format!("runtime/netloom/{lab}/lab.json"))).unwrap();
     let state: Value = serde_json::from_str(&state).unwrap();
     let status = std::fs::read_to_string(format!("/proc/{}/status", state["lab_pid"])).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -154,28 +154,28 @@ fn memory_of(bed: &Bed, lab: &str) -> u64 {
 /// It is told of everything and reads nothing for a long time, and then all of it.
 #[test]
 fn a_client_that_does_not_read_costs_no_memory_and_misses_no_line() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let flood = format!("yes $(printf %0999d 7) | head -n {FLOOD}");
-    bed.write(
+    fixture.write(
         "flood.yaml",
         &NEWS.replace("echo nothing", &format!("while [ ! -e flow ]; do sleep 0.02; done; {flood}")),
     );
-    let text = std::fs::read_to_string(bed.work().join("flood.yaml")).unwrap();
-    bed.write("flood.yaml", &text.replace("service: once", "service: true, may_fail: true"));
-    bed.netloom(&["up", "flood.yaml", "-q"]).expect_code(0);
-    let mut idle = Client::connect(&bed, "flood");
+    let text = std::fs::read_to_string(fixture.work().join("flood.yaml")).unwrap();
+    fixture.write("flood.yaml", &text.replace("service: once", "service: true, may_fail: true"));
+    fixture.netloom(&["up", "flood.yaml", "-q"]).expect_code(0);
+    let mut idle = Client::connect(&fixture, "flood");
     idle.ask(r#"{"request":"subscribe","events":"lab"}"#);
     idle.ask(r#"{"request":"subscribe","events":"output","commands":["other"]}"#);
     idle.ask(r#"{"request":"subscribe","events":"stats","every_ns":10000000}"#);
-    let mut other = Client::connect(&bed, "flood");
+    let mut other = Client::connect(&fixture, "flood");
     other.ask(r#"{"request":"subscribe","events":"lab"}"#);
-    let before = memory_of(&bed, "flood");
-    bed.write("flow", "");
+    let before = memory_of(&fixture, "flood");
+    fixture.write("flow", "");
     other.next_that(|event| event["what"] == "ended" && event["details"]["command"] == "other");
     for _ in 0..100 {
         other.ask(r#"{"request":"set","link":"l","changes":[["delay","2 ms"]]}"#);
     }
-    let after = memory_of(&bed, "flood");
+    let after = memory_of(&fixture, "flood");
     assert!(after < before + ROOM_KIB, "{before} KiB, and {after} KiB with an idle client");
     // Logs are looked at every 100 ms. Only what is more than the socket holds keeps samples from coming.
     sleep(Duration::from_secs(1));
@@ -190,7 +190,7 @@ fn a_client_that_does_not_read_costs_no_memory_and_misses_no_line() {
         lost += event["lost"].as_u64().unwrap_or(0);
     }
     assert_eq!((lines, changes), (FLOOD, 100));
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 const ON_TIME: &str = "
@@ -208,12 +208,12 @@ timeline:
 /// Ten clients want everything and read nothing, or ask and do not read.
 #[test]
 fn no_client_keeps_a_run_from_its_end() {
-    let bed = Bed::new(User::Own);
-    bed.write("on-time.yaml", ON_TIME);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("on-time.yaml", ON_TIME);
     let run =
-        bed.command(&["run", "on-time.yaml", "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        fixture.command(&["run", "on-time.yaml", "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let connect = || loop {
-        match UnixStream::connect(socket_of(&bed, "on-time")) {
+        match UnixStream::connect(socket_of(&fixture, "on-time")) {
             Ok(stream) => return stream,
             Err(_) => sleep(Duration::from_millis(10)),
         }
@@ -227,10 +227,10 @@ fn no_client_keeps_a_run_from_its_end() {
         // As much as it takes without an answer being read.
         while client.write(b"{\"request\":\"topology\"}\n").is_ok() {}
     }
-    let ended = crate::bed::Finished::of(&run.wait_with_output().unwrap());
+    let ended = crate::fixture::Finished::of(&run.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(0), "{ended:#?}");
-    let events = std::fs::read_to_string(bed.latest("on-time").join("events.jsonl")).unwrap();
+    let events = std::fs::read_to_string(fixture.latest("on-time").join("events.jsonl")).unwrap();
     assert!(events.contains("link changed"), "{events}");
     drop(clients);
-    bed.assert_nothing_is_left("on-time");
+    fixture.assert_nothing_is_left("on-time");
 }

@@ -1,6 +1,6 @@
 //! What runs should show, alone and together.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use serde_json::Value;
 use std::fs;
 
@@ -41,8 +41,8 @@ expect:
 ";
 
 /// Each expectation, whether it was met, and why.
-fn expectations(bed: &Bed, lab: &str) -> Vec<(String, bool, String)> {
-    let rows = bed.json(lab, "expectations.json");
+fn expectations(fixture: &Fixture, lab: &str) -> Vec<(String, bool, String)> {
+    let rows = fixture.json(lab, "expectations.json");
     let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
     let rows = rows.as_array().unwrap().iter();
     rows.map(|row| (text(row, "text"), row["met"] == true, text(row, "explanation"))).collect()
@@ -50,19 +50,19 @@ fn expectations(bed: &Bed, lab: &str) -> Vec<(String, bool, String)> {
 
 #[test]
 fn many_values_are_judged_in_virtual_time_and_the_same_twice() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("lab.yaml", &FLOWS.replace("CLOCK", "clock: virtual"));
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("lab.yaml", &FLOWS.replace("CLOCK", "clock: virtual"));
     let mut all = Vec::new();
     for _ in 0..2 {
-        bed.netloom(&["run", "lab.yaml", "-q", "--no-plots"]).expect_code(0);
-        all.push(expectations(&bed, "flows"));
+        fixture.netloom(&["run", "lab.yaml", "-q", "--no-plots"]).expect_code(0);
+        all.push(expectations(&fixture, "flows"));
     }
     assert!(all[0].iter().all(|(_, met, _)| *met), "{:#?}", all[0]);
     // Without the connections over which both ends of iperf3 agree.
     let without = "without 1 connection that carried next to nothing";
     assert!(all[0][8].2.contains(&format!("2 flows, {without}")), "{:#?}", all[0]);
     assert_eq!(all[0], all[1]);
-    let figures = bed.json("flows", "report.json")["figures"].clone();
+    let figures = fixture.json("flows", "report.json")["figures"].clone();
     assert!((19e6..22e6).contains(&figures[0]["value"].as_f64().unwrap()), "{figures}");
 }
 
@@ -70,7 +70,7 @@ fn many_values_are_judged_in_virtual_time_and_the_same_twice() {
 #[test]
 fn connections_are_found_by_their_commands() {
     for user in User::some() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let text = FLOWS.replace(
             "CLOCK",
             "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}",
@@ -84,18 +84,18 @@ fn connections_are_found_by_their_commands() {
   - pair.goodput > 1 Mbit/s during 5 s..6 s
 ";
         let idle = "  - {on: client, run: 'true', as: idle}\nfigures:";
-        bed.write("lab.yaml", &format!("{}{more}", head.replace("figures:", idle)));
+        fixture.write("lab.yaml", &format!("{}{more}", head.replace("figures:", idle)));
         let run =
-            bed.netloom(&["run", "lab.yaml", "-q", "--no-plots", "--junit", "out.xml", "--annotations", "github"]);
+            fixture.netloom(&["run", "lab.yaml", "-q", "--no-plots", "--junit", "out.xml", "--annotations", "github"]);
         let run = run.expect_code(1);
-        let rows = expectations(&bed, "flows");
+        let rows = expectations(&fixture, "flows");
         assert!(rows[..3].iter().all(|(_, met, _)| *met), "{rows:#?}");
         let unmet = "not measured: no TCP connection of it was sampled; wanted more than 1 Mbit/s";
         assert_eq!((rows[3].1, rows[3].2.as_str()), (false, unmet));
         let line = 1 + text.lines().position(|line| line == "expect:").unwrap() + 1 + 4;
         let annotation = format!("::error file=lab.yaml,line={line},title=flows%3A idle.goodput > 1 Mbit/s::{unmet}");
         assert!(run.stderr.contains(&annotation), "{annotation} in {run:#?}");
-        let junit = fs::read_to_string(bed.work().join("out.xml")).unwrap();
+        let junit = fs::read_to_string(fixture.work().join("out.xml")).unwrap();
         assert!(
             junit.contains("<testcase classname=\"flows.expectations\" name=\"idle.goodput &gt; 1 Mbit/s\""),
             "{junit}"
@@ -108,21 +108,21 @@ fn connections_are_found_by_their_commands() {
 /// What a file that cannot be read or a lab that cannot run leaves for continuous integration.
 #[test]
 fn what_could_not_run_is_an_error() {
-    let bed = Bed::new(User::Own);
-    bed.write("lab.yaml", "nodes: [a]\nexpect: [b.exit == 0]\n");
-    let run = bed.netloom(&["run", "lab.yaml", "-q", "--junit", "out.xml", "--annotations", "github"]).expect_code(3);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("lab.yaml", "nodes: [a]\nexpect: [b.exit == 0]\n");
+    let run = fixture.netloom(&["run", "lab.yaml", "-q", "--junit", "out.xml", "--annotations", "github"]).expect_code(3);
     let annotated = run
         .stderr
         .lines()
         .any(|line| line.starts_with("::error file=lab.yaml,line=2,title=lab.yaml%3A as described::"));
     assert!(annotated, "{run:#?}");
-    let junit = fs::read_to_string(bed.work().join("out.xml")).unwrap();
+    let junit = fs::read_to_string(fixture.work().join("out.xml")).unwrap();
     assert!(
         junit.contains("failures=\"0\" errors=\"1\"") && junit.contains("no command, link, node or figure"),
         "{junit}"
     );
-    bed.write("lab.yaml", "nodes: [a]\n");
-    let full = bed.netloom(&["run", "lab.yaml", "-q", "--no-plots", "--junit", "/dev/full"]).expect_code(6);
+    fixture.write("lab.yaml", "nodes: [a]\n");
+    let full = fixture.netloom(&["run", "lab.yaml", "-q", "--no-plots", "--junit", "/dev/full"]).expect_code(6);
     assert!(full.stderr.contains("writing /dev/full"), "{full:#?}");
 }
 
@@ -149,10 +149,10 @@ expect:
 
 #[test]
 fn a_sweep_judges_all_runs_together() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("both.yaml", SWEEP);
-    let sweep = bed.netloom(&["sweep", "both.yaml", "-o", "out", "--junit", "out.xml"]).expect_code(1);
-    let text = fs::read_to_string(bed.work().join("out/sweep.json")).unwrap();
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("both.yaml", SWEEP);
+    let sweep = fixture.netloom(&["sweep", "both.yaml", "-o", "out", "--junit", "out.xml"]).expect_code(1);
+    let text = fs::read_to_string(fixture.work().join("out/sweep.json")).unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     let rows = document["expectations"].as_array().unwrap();
     let met: Vec<bool> = rows.iter().map(|row| row["met"] == true).collect();
@@ -163,26 +163,26 @@ fn a_sweep_judges_all_runs_together() {
     assert!(sweep.stdout.contains("NOT met  median(goodput | cc=cubic) > 2 * median(goodput | cc=reno)"), "{sweep:#?}");
     assert!(sweep.stdout.contains("with 95 % confidence"), "{sweep:#?}");
     // Tables have the figures of the lab file alone.
-    let points = fs::read_to_string(bed.work().join("out/points.csv")).unwrap();
+    let points = fs::read_to_string(fixture.work().join("out/points.csv")).unwrap();
     assert!(points.contains(",goodput,bit/s,2,") && !points.contains("over-runs"), "{points}");
-    let junit = fs::read_to_string(bed.work().join("out.xml")).unwrap();
+    let junit = fs::read_to_string(fixture.work().join("out.xml")).unwrap();
     assert!(junit.contains("tests=\"9\" failures=\"1\" errors=\"0\""), "{junit}");
     assert!(junit.contains("name=\"both-0003 cc=reno\""), "{junit}");
     // A single run leaves that to sweeps, and what was played runs by itself.
-    let single = bed.netloom(&["check", "both.yaml"]).expect_code(0);
+    let single = fixture.netloom(&["check", "both.yaml"]).expect_code(0);
     assert!(
         single.stderr.contains("5 expectations are of all runs together: `netloom sweep` judges that"),
         "{single:#?}"
     );
-    let played = bed.work().join("out/runs/both-0003/lab.yaml");
-    bed.netloom(&["run", &played.to_string_lossy(), "-q", "--no-plots"]).expect_code(0);
+    let played = fixture.work().join("out/runs/both-0003/lab.yaml");
+    fixture.netloom(&["run", &played.to_string_lossy(), "-q", "--no-plots"]).expect_code(0);
 }
 
 /// The programs' packets take another way than over `l`; what is there are the kernels' own.
 #[test]
 fn programs_are_told_from_kernels() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write(
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write(
         "detour.yaml",
         r#"
 clock: virtual
@@ -204,8 +204,8 @@ expect:
   - p99(x.forward.delay match (programs)) < 1 ms
 "#,
     );
-    bed.netloom(&["run", "detour.yaml", "-q", "--no-plots"]).expect_code(1);
-    let all = expectations(&bed, "detour");
+    fixture.netloom(&["run", "detour.yaml", "-q", "--no-plots"]).expect_code(1);
+    let all = expectations(&fixture, "detour");
     let met: Vec<bool> = all.iter().map(|(_, met, _)| *met).collect();
     assert_eq!(met, [true, true, true, false, true, true, true], "{all:#?}");
     assert!(all[0].2.contains("all of them are what kernels exchange by themselves"), "{all:#?}");

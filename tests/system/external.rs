@@ -1,15 +1,15 @@
 //! External interfaces: wires of a machine's network cards that end in a lab. The machine is a network namespace, and so is the
 //! one at the other end of the wire: nothing here touches the machine that the tests run on.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::fixture::{Fixture, Finished, User, is_root};
 
 const MACHINE: &str = include_str!("external.sh");
 
 /// Plays a script on a machine of its own, where `netloom` is the program.
-fn play(bed: &Bed, script: &str) -> Finished {
-    bed.write("play.sh", &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", bed.path().display()));
-    let flags = if bed.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
-    bed.run("unshare", &[flags, "sh", "play.sh"])
+fn play(fixture: &Fixture, script: &str) -> Finished {
+    fixture.write("play.sh", &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", fixture.path().display()));
+    let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
+    fixture.run("unshare", &[flags, "sh", "play.sh"])
 }
 
 /// The number behind `key=` in a line of what a script has printed.
@@ -31,10 +31,10 @@ bounds: {lateness: 50 ms}
 #[test]
 fn a_node_and_the_machine_share_a_wire() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
-        bed.write("share.yaml", SHARED);
+        let fixture = Fixture::new(user).alone();
+        fixture.write("share.yaml", SHARED);
         let played = play(
-            &bed,
+            &fixture,
             r"
             state > before
             netloom up share.yaml
@@ -53,10 +53,10 @@ fn a_node_and_the_machine_share_a_wire() {
         }
         assert!(number(&told, "host") < 100.0, "{told}");
         assert!(number(&told, "same") > 0.0, "{told}");
-        let report = bed.json("share", "report.json");
+        let report = fixture.json("share", "report.json");
         let notes = report["verdict"]["notes"].to_string();
         assert!(notes.contains("not under the lab's clock: wan"), "{notes}");
-        bed.assert_nothing_is_left("share");
+        fixture.assert_nothing_is_left("share");
     }
 }
 
@@ -101,10 +101,10 @@ END
 
 #[test]
 fn super_packets_cross_a_card_that_can_cut_them_and_one_that_cannot() {
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     let lab = "nodes: {inside: {}, s: {kind: switch}, wan: {kind: external, interface: nic}}\n\
                links: {a: {ends: [{node: inside, address: 10.9.0.7/24}, s]}, b: {ends: [s, wan]}}\nbounds: {lateness: 50 ms}\n";
-    bed.write("trains.yaml", lab);
+    fixture.write("trains.yaml", lab);
     let script = r"
         netloom up trains.yaml
         for offload in on off; do
@@ -118,11 +118,11 @@ fn super_packets_cross_a_card_that_can_cut_them_and_one_that_cannot() {
         done
         netloom down trains || [ $? = 5 ]
         ";
-    let told = play(&bed, &format!("{TRANSFER}{script}")).expect_code(0).stdout;
+    let told = play(&fixture, &format!("{TRANSFER}{script}")).expect_code(0).stdout;
     assert_eq!(told.matches("intact").count(), 4, "{told}");
-    let lost = bed.json("trains", "report.json")["losses"].to_string();
+    let lost = fixture.json("trains", "report.json")["losses"].to_string();
     assert_eq!(lost, "[]", "{lost}");
-    bed.assert_nothing_is_left("trains");
+    fixture.assert_nothing_is_left("trains");
 }
 
 /// What a program that reads raw frames finds at the far end of the wire: how many frames of TCP with data came from the lab, how many
@@ -151,13 +151,13 @@ END
 
 #[test]
 fn what_leaves_to_who_reads_raw_frames_is_finished_if_the_lab_file_says_so() {
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     for (name, keys) in [("whole", ", offload: false"), ("usual", "")] {
         let lab = format!(
             "nodes: {{inside: {{}}, wan: {{kind: external, interface: nic{keys}}}}}\n\
              links: {{a: {{ends: [{{node: inside, address: 10.9.0.7/24}}, wan]}}}}\nbounds: {{lateness: 1 s}}\n"
         );
-        bed.write(&format!("{name}.yaml"), &lab);
+        fixture.write(&format!("{name}.yaml"), &lab);
     }
     let script = r"
         for lab in whole usual; do
@@ -171,10 +171,10 @@ fn what_leaves_to_who_reads_raw_frames_is_finished_if_the_lab_file_says_so() {
             netloom down $lab || [ $? = 5 ]
         done
         ";
-    let told = play(&bed, &format!("{TRANSFER}{RAW}{script}")).expect_code(0).stdout;
+    let told = play(&fixture, &format!("{TRANSFER}{RAW}{script}")).expect_code(0).stdout;
     assert_eq!(told.matches("intact").count(), 2, "{told}");
     assert!(told.contains("whole some finished short") && told.contains("usual some unfinished long"), "{told}");
-    assert_eq!(bed.json("whole", "report.json")["losses"].to_string(), "[]", "{told}");
+    assert_eq!(fixture.json("whole", "report.json")["losses"].to_string(), "[]", "{told}");
 }
 
 /// Asks by ARP in a VLAN who has an address, and says in which VLAN the answer came; 0: none came.
@@ -203,7 +203,7 @@ END
 
 #[test]
 fn vlans_of_one_card_are_kept_apart() {
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     let lab = |host: u8| {
         let rest = if host == 7 { "10.3.0.7/24" } else { "10.3.0.2/24" };
         let wire = if host == 7 { "nic" } else { "far" };
@@ -228,8 +228,8 @@ bounds: {{lateness: 50 ms}}
     // Hardware addresses of labs are numbered from zero, and here two of them are one network.
     let other = lab(2).replace("10.1.0.2/24", "10.1.0.2/24, mac: '02:00:00:00:01:02'");
     let other = other.replace("10.2.0.2/24", "10.2.0.2/24, mac: '02:00:00:00:02:02'");
-    bed.write("near.yaml", &lab(7));
-    bed.write("beyond.yaml", &other);
+    fixture.write("near.yaml", &lab(7));
+    fixture.write("beyond.yaml", &other);
     let script = r"
         there() { far $NETLOOM $@; }
         netloom up near.yaml
@@ -252,7 +252,7 @@ bounds: {{lateness: 50 ms}}
         there down beyond || [ $? = 5 ]
         ";
     let told =
-        play(&bed, &format!("NETLOOM={}/netloom\n{TRANSFER}{ASK}{script}", bed.path().display())).expect_code(0).stdout;
+        play(&fixture, &format!("NETLOOM={}/netloom\n{TRANSFER}{ASK}{script}", fixture.path().display())).expect_code(0).stdout;
     for wanted in
         ["asked-a vlan=100 8100", "asked-b vlan=200 8100", "asked-c vlan=0 0", "wrong silence", "unknown silence"]
     {
@@ -263,24 +263,24 @@ bounds: {{lateness: 50 ms}}
     }
     assert_eq!(told.matches("intact").count(), 3, "{told}");
     for name in ["near", "beyond"] {
-        assert_eq!(bed.json(name, "report.json")["losses"].to_string(), "[]", "{name}");
-        bed.assert_nothing_is_left(name);
+        assert_eq!(fixture.json(name, "report.json")["losses"].to_string(), "[]", "{name}");
+        fixture.assert_nothing_is_left(name);
     }
 }
 
 #[test]
 fn what_cannot_be_taken_is_refused_with_its_place() {
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     let lab = |interface: &str| {
         format!(
             "nodes:\n  inside: {{}}\n  wan: {{kind: external, interface: {interface}}}\nlinks: {{l: {{ends: [inside, wan]}}}}\n"
         )
     };
     for (name, interface) in [("absent", "eth9"), ("loop", "lo"), ("out", "nic"), ("down", "dark"), ("part", "port")] {
-        bed.write(&format!("{name}.yaml"), &lab(interface));
+        fixture.write(&format!("{name}.yaml"), &lab(interface));
     }
     let played = play(
-        &bed,
+        &fixture,
         r"
         ip link add dark type veth peer name dark2
         ip link add port type veth peer name port2
@@ -308,21 +308,21 @@ fn what_cannot_be_taken_is_refused_with_its_place() {
 #[test]
 fn who_has_no_right_to_packets_is_told_which() {
     if !is_root() {
-        crate::bed::not_run("an ordinary user on root's machine");
+        crate::fixture::not_run("an ordinary user on root's machine");
         return;
     }
-    let bed = Bed::new(User::Nobody).alone();
-    bed.write("share.yaml", SHARED);
+    let fixture = Fixture::new(User::Nobody).alone();
+    fixture.write("share.yaml", SHARED);
     // The network is root's, and the user is not.
     let script = format!(
         "{MACHINE}\nsetpriv --reuid 65534 --regid 65534 --clear-groups {}/netloom run share.yaml 2>&1 || echo code=$?",
-        bed.path().display()
+        fixture.path().display()
     );
     let told = std::process::Command::new("unshare")
         .args(["-n", "sh", "-c", &script])
-        .current_dir(bed.work())
-        .env("XDG_RUNTIME_DIR", bed.path().join("runtime"))
-        .env("HOME", bed.work())
+        .current_dir(fixture.work())
+        .env("XDG_RUNTIME_DIR", fixture.path().join("runtime"))
+        .env("HOME", fixture.work())
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
@@ -369,8 +369,8 @@ back() {
 #[test]
 fn a_card_is_the_labs_alone_and_comes_back_as_it_was() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
-        bed.write("pass.yaml", &PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms"));
+        let fixture = Fixture::new(user).alone();
+        fixture.write("pass.yaml", &PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms"));
         let script = r"
             netloom up pass.yaml
             ip link show dev nic > /dev/null 2>&1 || echo gone=1
@@ -382,19 +382,19 @@ fn a_card_is_the_labs_alone_and_comes_back_as_it_was() {
             back && echo same=1
             ping -q -c 2 -i 0.1 -w 9 10.9.0.2 > /dev/null && echo again=1
             ";
-        let told = play(&bed, &format!("{ADORN}{script}")).expect_code(0).stdout;
+        let told = play(&fixture, &format!("{ADORN}{script}")).expect_code(0).stdout;
         for key in ["gone", "v4", "v6", "deaf", "same", "again"] {
             assert!(number(&told, key) > 0.0, "{key}: {told}");
         }
-        bed.assert_nothing_is_left("pass");
+        fixture.assert_nothing_is_left("pass");
     }
 }
 
 /// An interface that goes down, or away, leaves an error at its sockets that would wake the engine for ever.
 #[test]
 fn a_wire_that_goes_down_keeps_no_processor_busy() {
-    let bed = Bed::new(User::Own).alone();
-    bed.write("down.yaml", &PASSED.replace(", mode: pass", ""));
+    let fixture = Fixture::new(User::Own).alone();
+    fixture.write("down.yaml", &PASSED.replace(", mode: pass", ""));
     let script = r#"
         netloom up down.yaml
         lab=$(sed -n 's/.*"lab_pid": \([0-9]*\).*/\1/p' $XDG_RUNTIME_DIR/netloom/down/lab.json)
@@ -410,21 +410,21 @@ fn a_wire_that_goes_down_keeps_no_processor_busy() {
         before=$(used); sleep 2; echo gone=$(($(used) - before))
         netloom down down || [ $? = 5 ]
         "#;
-    let told = play(&bed, script).expect_code(0).stdout;
+    let told = play(&fixture, script).expect_code(0).stdout;
     assert!(number(&told, "down") < 100.0 && number(&told, "gone") < 100.0 && number(&told, "again") > 0.0, "{told}");
     // What was lost is told, and no clock proposed that would be refused.
     assert!(told.contains("NOT as described: ") && !told.contains("dilation"), "{told}");
-    bed.assert_nothing_is_left("down");
+    fixture.assert_nothing_is_left("down");
 }
 
 #[test]
 fn a_kernel_node_reaches_the_wire() {
-    let bed = Bed::with_kernel(User::Own).alone();
+    let fixture = Fixture::with_kernel(User::Own).alone();
     let shared = PASSED
         .replace("inside: {}", "inside: {stack: kernel}")
         .replace("lateness: 50 ms", "lateness: 100 s, starvation: 100 %");
-    bed.write("pass.yaml", &shared);
-    bed.write("share.yaml", &shared.replace(", mode: pass", ""));
+    fixture.write("pass.yaml", &shared);
+    fixture.write("share.yaml", &shared.replace(", mode: pass", ""));
     let script = r"
         for lab in share pass; do
             netloom up $lab.yaml
@@ -433,11 +433,11 @@ fn a_kernel_node_reaches_the_wire() {
             netloom down $lab || [ $? = 5 ]
         done
         ";
-    let told = play(&bed, script).expect_code(0).stdout;
+    let told = play(&fixture, script).expect_code(0).stdout;
     for key in ["share_v4", "share_v6", "pass_v4", "pass_v6"] {
         assert!(number(&told, key) > 0.0, "{key}: {told}");
     }
-    bed.assert_nothing_is_left("pass");
+    fixture.assert_nothing_is_left("pass");
 }
 
 /// Kills in one script, which has a minute.
@@ -447,20 +447,20 @@ const EACH: u32 = 6;
 fn a_card_comes_back_whichever_process_is_killed_and_whenever() {
     let rounds: u32 =
         std::env::var("NETLOOM_EXTERNAL_KILLS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(EACH);
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     let lab = PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms");
-    bed.write("kill.yaml", &format!("{lab}timeline: [{{on: inside, run: sleep 3}}]\n"));
+    fixture.write("kill.yaml", &format!("{lab}timeline: [{{on: inside, run: sleep 3}}]\n"));
     // One after the other: the command itself, the lab's first process, and the keeper of the card.
     for first in (1..=rounds).step_by(EACH as usize) {
         let last = rounds.min(first + EACH - 1);
-        let told = play(&bed, &format!("{ADORN}{}", kills(&bed, first, last))).expect_code(0).stdout;
+        let told = play(&fixture, &format!("{ADORN}{}", kills(&fixture, first, last))).expect_code(0).stdout;
         assert_eq!(told.matches("came back").count(), (last - first + 1) as usize, "{told}");
     }
-    bed.assert_nothing_is_left("kill");
+    fixture.assert_nothing_is_left("kill");
 }
 
 /// Kills a process in each of these rounds.
-fn kills(bed: &Bed, first: u32, last: u32) -> String {
+fn kills(fixture: &Fixture, first: u32, last: u32) -> String {
     format!(
         r#"
         program={}/netloom
@@ -482,7 +482,7 @@ fn kills(bed: &Bed, first: u32, last: u32) -> String {
             if back; then echo came back; else echo round $round: killed $victim of $guard; cat told; fi
         done
         "#,
-        bed.path().display()
+        fixture.path().display()
     )
 }
 
@@ -490,11 +490,11 @@ fn kills(bed: &Bed, first: u32, last: u32) -> String {
 #[test]
 fn a_card_comes_back_by_the_next_command_when_all_processes_are_killed() {
     if !is_root() {
-        crate::bed::not_run("the network namespace of a passed interface outlives its processes where root mounts it");
+        crate::fixture::not_run("the network namespace of a passed interface outlives its processes where root mounts it");
         return;
     }
-    let bed = Bed::new(User::Own).alone();
-    bed.write("kill.yaml", &PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms"));
+    let fixture = Fixture::new(User::Own).alone();
+    fixture.write("kill.yaml", &PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms"));
     let script = r#"
         state_of() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" $XDG_RUNTIME_DIR/netloom/kill/lab.json; }
         for command in ps 'down other' 'up kill.yaml' 'shape list'; do
@@ -513,16 +513,16 @@ fn a_card_comes_back_by_the_next_command_when_all_processes_are_killed() {
         ls $XDG_RUNTIME_DIR/netloom
         grep -c $XDG_RUNTIME_DIR /proc/self/mounts || true
         "#;
-    let told = play(&bed, &format!("{ADORN}{script}")).expect_code(0).stdout;
+    let told = play(&fixture, &format!("{ADORN}{script}")).expect_code(0).stdout;
     assert_eq!(told.matches("came back").count(), 4, "{told}");
     assert_eq!((told.matches("already").count(), told.lines().last()), (0, Some("0")), "{told}");
-    bed.assert_nothing_is_left("kill");
+    fixture.assert_nothing_is_left("kill");
 }
 
 #[test]
 fn a_card_that_would_not_come_back_as_it_was_is_refused() {
-    let bed = Bed::new(User::Own).alone();
-    bed.write("pass.yaml", PASSED);
+    let fixture = Fixture::new(User::Own).alone();
+    fixture.write("pass.yaml", PASSED);
     let script = r"
         ip link set nic mtu 1500
         ip link add dark type dummy 2> /dev/null || true
@@ -530,9 +530,9 @@ fn a_card_that_would_not_come_back_as_it_was_is_refused() {
         netloom run pass.yaml 2>&1 || echo code=$?
         ip addr show dev nic
         ";
-    let told = play(&bed, script).expect_code(0).stdout;
+    let told = play(&fixture, script).expect_code(0).stdout;
     if told.contains("no tbf here") {
-        crate::bed::not_run("a card with a queue of its own: this kernel has no tbf");
+        crate::fixture::not_run("a card with a queue of its own: this kernel has no tbf");
         return;
     }
     assert!(told.contains("pass.yaml:4: key `mode`") && told.contains("a queue of its own, `tbf`"), "{told}");

@@ -1,6 +1,6 @@
 //! More than the machine, or a node, can take: it is counted, it turns the verdict, and nothing grows or dies of it.
 
-use crate::bed::{Bed, Finished, User, lab_of};
+use crate::fixture::{Fixture, Finished, User, lab_of};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -51,12 +51,12 @@ fn engine_finding(verdict: &Value) -> Option<&str> {
 #[test]
 fn what_a_full_ring_cost_is_counted_and_its_port_is_named() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write("flood.yaml", &flood("", ""));
-        let mut command = bed.command(&["run", "flood.yaml", "--json"]);
+        let fixture = Fixture::new(user);
+        fixture.write("flood.yaml", &flood("", ""));
+        let mut command = fixture.command(&["run", "flood.yaml", "--json"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lab = await_lab(child.id());
-        let log = bed.latest("flood").join("logs/02-a-flood.stdout");
+        let log = fixture.latest("flood").join("logs/02-a-flood.stdout");
         wait_until("a flood", || log.exists());
         sleep(Duration::from_millis(700));
         kill(Pid::from_raw(lab), Signal::SIGSTOP).unwrap();
@@ -73,9 +73,9 @@ fn what_a_full_ring_cost_is_counted_and_its_port_is_named() {
         assert!(sum > 1_000, "{losses:?}");
         assert!(text.contains(&format!("{sum} on the way in")), "{text}: {losses:?}");
         assert!(report["verdict"]["dilation"].as_u64().is_some_and(|dilation| dilation >= 2));
-        let summary = fs::read_to_string(bed.latest("flood").join("summary.txt")).unwrap();
+        let summary = fs::read_to_string(fixture.latest("flood").join("summary.txt")).unwrap();
         assert!(summary.contains("between node a and link l"), "{summary}");
-        bed.assert_nothing_is_left("flood");
+        fixture.assert_nothing_is_left("flood");
     }
 }
 
@@ -83,11 +83,11 @@ fn what_a_full_ring_cost_is_counted_and_its_port_is_named() {
 #[test]
 fn a_node_that_never_reads_spoils_nothing_and_lets_nothing_grow() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let deaf = "  - {at: 1 s, on: b, run: kill -STOP -1; sleep 3; cat /proc/net/snmp6, as: deaf}\n";
         let lab = flood(", rate: 100 Mbit/s", deaf).replace("-b 0 -l 64", "-b 50M -l 500");
-        bed.write("flood.yaml", &lab);
-        let mut command = bed.command(&["run", "flood.yaml", "--json"]);
+        fixture.write("flood.yaml", &lab);
+        let mut command = fixture.command(&["run", "flood.yaml", "--json"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lab_process = await_lab(child.id());
         sleep(Duration::from_millis(3_500));
@@ -99,11 +99,11 @@ fn a_node_that_never_reads_spoils_nothing_and_lets_nothing_grow() {
         assert!(peak < 300, "{peak} MiB");
         let commands = report["commands"].as_array().unwrap();
         let log = commands.iter().find(|row| row["name"] == "deaf").unwrap()["stdout"].as_str().unwrap();
-        let said = fs::read_to_string(bed.latest("flood").join(log)).unwrap();
+        let said = fs::read_to_string(fixture.latest("flood").join(log)).unwrap();
         let dropped = said.lines().find_map(|line| line.strip_prefix("Udp6RcvbufErrors")).unwrap();
         let dropped: u64 = dropped.trim().parse().unwrap();
         assert!(dropped > 1_000, "the node's own kernel dropped {dropped}");
-        bed.assert_nothing_is_left("flood");
+        fixture.assert_nothing_is_left("flood");
     }
 }
 
@@ -111,8 +111,8 @@ fn a_node_that_never_reads_spoils_nothing_and_lets_nothing_grow() {
 #[test]
 fn a_rate_that_the_machine_cannot_carry_is_told_with_a_proposal() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write(
+        let fixture = Fixture::new(user);
+        fixture.write(
             "fast.yaml",
             "name: fast
 nodes: [a, b]
@@ -121,43 +121,43 @@ timeline:
   - {on: a, run: ping -c 10 -i 0.1 -W 5 b, as: ping, for: 3 s}
 ",
         );
-        let done = bed.netloom(&["run", "fast.yaml", "--json"]).expect_code(5);
+        let done = fixture.netloom(&["run", "fast.yaml", "--json"]).expect_code(5);
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
         let verdict = &report["verdict"];
         // Whether a ping comes through in time, whose delay is told too, the machine decides.
         assert!(engine_finding(verdict).unwrap().contains("of lab time it had computed"), "{verdict:#}");
         let dilation = verdict["dilation"].as_u64().unwrap();
         assert!((2..1_000).contains(&dilation), "{verdict:#}");
-        bed.assert_nothing_is_left("fast");
+        fixture.assert_nothing_is_left("fast");
     }
 }
 
 #[test]
 fn a_lab_that_needs_more_memory_than_there_is_is_told_so_beforehand() {
-    let bed = Bed::new(User::Own);
-    bed.write("long.yaml", "nodes: [a, b]\nlinks: {moon: {ends: [a, b], rate: 100 Gbit/s, delay: 1 h}}\n");
-    let said = bed.netloom(&["check", "long.yaml"]).expect_code(0).stderr;
+    let fixture = Fixture::new(User::Own);
+    fixture.write("long.yaml", "nodes: [a, b]\nlinks: {moon: {ends: [a, b], rate: 100 Gbit/s, delay: 1 h}}\n");
+    let said = fixture.netloom(&["check", "long.yaml"]).expect_code(0).stderr;
     for part in ["would take", "link `moon`", "30000000000 on their way", "delay"] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    bed.write("short.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b], rate: 1 Gbit/s, delay: 20 ms}}\n");
-    assert_eq!(bed.netloom(&["check", "short.yaml"]).expect_code(0).stderr, "");
+    fixture.write("short.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b], rate: 1 Gbit/s, delay: 20 ms}}\n");
+    assert_eq!(fixture.netloom(&["check", "short.yaml"]).expect_code(0).stderr, "");
 }
 
 /// A minute of a flood does not fit into the memory that this process may have: it never takes more, and says what it lost.
 #[test]
 fn a_delay_line_stops_growing_before_the_memory_ends() {
     for user in User::all() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let lab = flood(", mtu: 9000", "  - {at: 1 s, link: l, set: {delay: 60 s}}\n");
         // Each packet of more than 2 KiB takes a buffer for a super-packet, so that a slow machine gets there, too.
-        bed.write("flood.yaml", &lab.replace("-l 64", "-l 3000"));
+        fixture.write("flood.yaml", &lab.replace("-l 64", "-l 3000"));
         let limited = ["sh", "-c", "ulimit -v 600000 && exec \"$@\"", "sh"];
-        let done = bed.wrapped(&limited, &["run", "flood.yaml", "--json"]).expect_code(5);
+        let done = fixture.wrapped(&limited, &["run", "flood.yaml", "--json"]).expect_code(5);
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
         let text = engine_finding(&report["verdict"]).unwrap_or_else(|| panic!("{report:#}"));
         assert!(text.contains("all memory that it may use"), "{text}");
         assert_eq!((&report["losses"][0]["link"], &report["losses"][0]["node"]), (&"l".into(), &"a".into()));
-        bed.assert_nothing_is_left("flood");
+        fixture.assert_nothing_is_left("flood");
     }
 }

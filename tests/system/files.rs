@@ -1,6 +1,6 @@
 //! Files of nodes: what is put into them, what is kept, and what is collected.
 
-use crate::bed::{Bed, User, is_root, not_run};
+use crate::fixture::{Fixture, User, is_root, not_run};
 use crate::wait::wait_until;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -36,25 +36,25 @@ timeline:
   - {on: b, run: echo b > HERE/written; cat HERE/written, as: write, save: write}
 ";
 
-fn lab(bed: &Bed, clock: &str, stack: &str) -> String {
-    LAB.replace("CLOCK", clock).replace("STACK", stack).replace("HERE", &bed.work().display().to_string())
+fn lab(fixture: &Fixture, clock: &str, stack: &str) -> String {
+    LAB.replace("CLOCK", clock).replace("STACK", stack).replace("HERE", &fixture.work().display().to_string())
 }
 
-fn prepare(bed: &Bed, clock: &str, stack: &str) {
-    bed.write("files.yaml", &lab(bed, clock, stack));
-    fs::create_dir(bed.work().join("service")).unwrap();
-    bed.write("service/conf", "configured\n");
-    fs::set_permissions(bed.work().join("service"), fs::Permissions::from_mode(0o777)).unwrap();
+fn prepare(fixture: &Fixture, clock: &str, stack: &str) {
+    fixture.write("files.yaml", &lab(fixture, clock, stack));
+    fs::create_dir(fixture.work().join("service")).unwrap();
+    fixture.write("service/conf", "configured\n");
+    fs::set_permissions(fixture.work().join("service"), fs::Permissions::from_mode(0o777)).unwrap();
 }
 
 /// Runs the lab twice, the second time with what the first has kept.
-fn play_twice(bed: &Bed) {
-    let saved = |name: &str| fs::read_to_string(bed.latest("files").join(name)).unwrap();
+fn play_twice(fixture: &Fixture) {
+    let saved = |name: &str| fs::read_to_string(fixture.latest("files").join(name)).unwrap();
     for so_far in ["", "run\n"] {
-        let run = bed.netloom(&["run", "files.yaml"]).expect_code(0);
+        let run = fixture.netloom(&["run", "files.yaml"]).expect_code(0);
         assert_eq!(saved("work"), format!("configured\na{so_far}"));
         assert_eq!(saved("write"), "b\n");
-        let nodes = bed.latest("files").join("nodes");
+        let nodes = fixture.latest("files").join("nodes");
         let read = |name: &str| fs::read_to_string(nodes.join("a").join(name)).ok();
         assert_eq!(read("var/log/service/1.log").as_deref(), Some("logged\n"));
         assert_eq!(read("var/log/service/odd\nname.log").as_deref(), Some("x"));
@@ -68,30 +68,30 @@ fn play_twice(bed: &Bed) {
             .for_each(|note| assert!(run.stdout.contains(note) || run.stderr.contains(note), "{note}: {run:#?}"));
         let names: Vec<_> = fs::read_dir(&nodes).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(names, ["a"], "nothing but what was collected");
-        bed.assert_nothing_is_left("files");
-        assert!(bed.runtime_files().is_empty());
+        fixture.assert_nothing_is_left("files");
+        assert!(fixture.runtime_files().is_empty());
     }
-    assert_eq!(fs::read_to_string(bed.work().join("service/conf")).unwrap(), "configured\n", "the source is as it was");
-    assert!(!bed.work().join("written").exists(), "the machine's files are as they were");
-    assert!(bed.latest("files").join("files/service/conf").is_file(), "the source is in the results");
-    assert!(bed.work().join("results/files/keep/a/var/lib/service.tar").is_file());
+    assert_eq!(fs::read_to_string(fixture.work().join("service/conf")).unwrap(), "configured\n", "the source is as it was");
+    assert!(!fixture.work().join("written").exists(), "the machine's files are as they were");
+    assert!(fixture.latest("files").join("files/service/conf").is_file(), "the source is in the results");
+    assert!(fixture.work().join("results/files/keep/a/var/lib/service.tar").is_file());
 }
 
 #[test]
 fn a_namespace_node_has_files_of_its_own() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        prepare(&bed, "real", "namespace");
-        play_twice(&bed);
+        let fixture = Fixture::new(user);
+        prepare(&fixture, "real", "namespace");
+        play_twice(&fixture);
     }
 }
 
 #[test]
 fn a_kernel_node_has_files_of_its_own_on_every_clock() {
     for (user, clock) in User::all().into_iter().zip(["real", "virtual"]) {
-        let bed = Bed::with_kernel(user);
-        prepare(&bed, clock, "kernel");
-        play_twice(&bed);
+        let fixture = Fixture::with_kernel(user);
+        prepare(&fixture, clock, "kernel");
+        play_twice(&fixture);
     }
 }
 
@@ -102,47 +102,47 @@ fn mounts_that_the_user_may_not_look_at_are_in_nobodys_way() {
     if !is_root() {
         return not_run("a lab beside mounts that only root may look at, which only root can make");
     }
-    let bed = Bed::new(User::Nobody);
+    let fixture = Fixture::new(User::Nobody);
     let lab = "bounds: {starts: 60 s, events: 10 s, lateness: 10 s}
 nodes: {a: {root: overlay}, b: {}}
 links: {l: {ends: [a, b]}}
 timeline: [{on: a, run: 'cat /srv/open; ls -A /srv/closed; echo changed > /srv/open; cat /srv/open', as: look}]
 ";
-    bed.write("closed.yaml", lab);
-    let results = bed.work().join("results");
+    fixture.write("closed.yaml", lab);
+    let results = fixture.work().join("results");
     let script = format!(
         "mount -t tmpfs none /srv && mkdir -m 700 /srv/closed && mkdir /srv/closed/in && \
          mount -t tmpfs none /srv/closed/in && echo open > /srv/open && chmod 666 /srv/open && \
          exec setpriv --reuid 65534 --regid 65534 --clear-groups {} run closed.yaml -q --results {}",
-        bed.path().join("netloom").display(),
+        fixture.path().join("netloom").display(),
         results.display(),
     );
     // In a mount namespace of its own, with which all of this goes; only root can make it.
     let mut command = std::process::Command::new("unshare");
-    command.args(["--mount", "--propagation", "private", "sh", "-c", &script]).current_dir(bed.work());
-    command.env("XDG_RUNTIME_DIR", bed.path().join("runtime")).env("HOME", bed.work());
+    command.args(["--mount", "--propagation", "private", "sh", "-c", &script]).current_dir(fixture.work());
+    command.env("XDG_RUNTIME_DIR", fixture.path().join("runtime")).env("HOME", fixture.work());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    let log = fs::read_to_string(bed.latest("closed").join("logs/01-a-look.stdout")).unwrap();
+    let log = fs::read_to_string(fixture.latest("closed").join("logs/01-a-look.stdout")).unwrap();
     assert_eq!(log, "open\nchanged\n");
-    bed.assert_nothing_is_left("closed");
+    fixture.assert_nothing_is_left("closed");
 }
 
 #[test]
 fn a_killed_lab_leaves_no_files() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let node = "nodes: {a: {files: {/run/service: empty}}, b: {}}\nlinks: {l: {ends: [a, b]}}\n";
-    bed.write("killed.yaml", &format!("{node}timeline: [{{on: a, run: 'touch /run/service/x; sleep 60'}}]\n"));
-    let mut child = bed.command(&["run", "killed.yaml", "-q"]).spawn().unwrap();
-    let events = bed.latest("killed").join("events.jsonl");
+    fixture.write("killed.yaml", &format!("{node}timeline: [{{on: a, run: 'touch /run/service/x; sleep 60'}}]\n"));
+    let mut child = fixture.command(&["run", "killed.yaml", "-q"]).spawn().unwrap();
+    let events = fixture.latest("killed").join("events.jsonl");
     wait_until("a program", || fs::read_to_string(&events).is_ok_and(|text| text.contains("started")));
-    let killed: Vec<i32> = bed.processes();
+    let killed: Vec<i32> = fixture.processes();
     for pid in &killed {
         // It may have ended with another.
         let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(*pid), nix::sys::signal::Signal::SIGKILL);
     }
     child.wait().unwrap();
-    crate::kills::sweep(&bed, &killed);
-    bed.assert_nothing_is_left("killed");
-    assert!(bed.runtime_files().is_empty(), "{:?}", bed.runtime_files());
+    crate::kills::sweep(&fixture, &killed);
+    fixture.assert_nothing_is_left("killed");
+    assert!(fixture.runtime_files().is_empty(), "{:?}", fixture.runtime_files());
 }

@@ -1,6 +1,6 @@
 //! Firewalls of nodes.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::fixture::{Fixture, Finished, User, is_root};
 
 /// A client, a router with a firewall and a server with two services.
 const LAB: &str = "
@@ -47,25 +47,25 @@ fn indented(text: &str) -> String {
 #[test]
 fn a_firewall_lets_through_what_it_says_and_the_network_is_as_described() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write("walled.yaml", &lab(&indented(NFT)));
-        let run = ran(bed.netloom(&["run", "walled.yaml"])).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("walled.yaml", &lab(&indented(NFT)));
+        let run = ran(fixture.netloom(&["run", "walled.yaml"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         // From a file beside the lab file, from wherever netloom is started; and with iptables.
-        bed.run("mkdir", &["labs"]).expect_code(0);
-        bed.write("labs/rules.nft", NFT);
-        bed.write("labs/walled.yaml", &lab("rules.nft"));
-        bed.netloom(&["run", "labs/walled.yaml"]).expect_code(0);
+        fixture.run("mkdir", &["labs"]).expect_code(0);
+        fixture.write("labs/rules.nft", NFT);
+        fixture.write("labs/walled.yaml", &lab("rules.nft"));
+        fixture.netloom(&["run", "labs/walled.yaml"]).expect_code(0);
         let rules = "*filter\n-A FORWARD -p tcp --dport 81 -j REJECT --reject-with tcp-reset\nCOMMIT\n";
-        bed.write("walled.yaml", &lab(&format!("\n      iptables: {}", indented(rules).replace("\n ", "\n   "))));
-        ran(bed.netloom(&["run", "walled.yaml"])).expect_code(0);
-        bed.assert_nothing_is_left("walled");
+        fixture.write("walled.yaml", &lab(&format!("\n      iptables: {}", indented(rules).replace("\n ", "\n   "))));
+        ran(fixture.netloom(&["run", "walled.yaml"])).expect_code(0);
+        fixture.assert_nothing_is_left("walled");
     }
 }
 
 #[test]
 fn what_a_firewall_drops_is_no_fault_of_the_network() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let text = "
 name: silent
 nodes:
@@ -82,24 +82,24 @@ timeline:
 expect: [ping.stdout contains \"1 received\"]
 bounds: {lateness: 100 s, delay: 100 %, starts: 100 s, events: 100 s}
 ";
-    bed.write("silent.yaml", text);
+    fixture.write("silent.yaml", text);
     for clock in ["real", "virtual"] {
-        let run = ran(bed.netloom(&["run", "silent.yaml", "--clock", clock, "--wall-limit", "50s"])).expect_code(0);
+        let run = ran(fixture.netloom(&["run", "silent.yaml", "--clock", clock, "--wall-limit", "50s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     }
 }
 
 #[test]
 fn a_wrong_rule_is_told_with_its_line_in_the_lab_file() {
-    let bed = Bed::new(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::new(if is_root() { User::Nobody } else { User::Own });
     let text = lab(&indented(&NFT.replace("tcp dport 81", "tcp dprot 81")));
     let line = text.lines().position(|line| line.contains("dprot")).unwrap() + 1;
-    bed.write("walled.yaml", &text);
-    let run = ran(bed.netloom(&["run", "walled.yaml"])).expect_code(1);
+    fixture.write("walled.yaml", &text);
+    let run = ran(fixture.netloom(&["run", "walled.yaml"])).expect_code(1);
     assert!(run.stderr.contains("setup of r: `firewall-r` ended with code 1"), "{run:#?}");
     assert!(run.stderr.contains(&format!("/dev/stdin:{line}:9-13: Error: syntax error")), "{line}: {run:#?}");
-    bed.write("rules.v4", "*filter\n-A FORWARD -p nothing\nCOMMIT\n");
-    bed.write("walled.yaml", &lab("{iptables: rules.v4}"));
-    let other = bed.netloom(&["run", "walled.yaml"]).expect_code(1);
+    fixture.write("rules.v4", "*filter\n-A FORWARD -p nothing\nCOMMIT\n");
+    fixture.write("walled.yaml", &lab("{iptables: rules.v4}"));
+    let other = fixture.netloom(&["run", "walled.yaml"]).expect_code(1);
     assert!(other.stderr.contains("Error occurred at line: 2"), "{other:#?}");
 }

@@ -1,6 +1,6 @@
 //! Files of other tools: converted, refused, run directly, and networks of the Topology Zoo whose round trips are as predicted.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -111,9 +111,9 @@ fn only_path(links: &BTreeMap<(String, String), u64>, from: &str, to: &str) -> V
 /// to the microsecond that ping prints, of a clock that goes in steps of 256 ns.
 #[test]
 fn round_trips_in_the_topology_zoo_are_those_predicted() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("abilene.graphml", &abilene());
-    let made = bed.netloom(&["convert", "abilene.graphml"]).expect_code(0).stdout;
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("abilene.graphml", &abilene());
+    let made = fixture.netloom(&["convert", "abilene.graphml"]).expect_code(0).stdout;
     let mut nodes = String::from("nodes:\n");
     let mut ends = String::from("links:\n");
     let mut timeline = String::from("timeline:\n");
@@ -127,16 +127,16 @@ fn round_trips_in_the_topology_zoo_are_those_predicted() {
     }
     let lab =
         made.replace("\nnodes:\n", &format!("\nclock: virtual\n{nodes}")).replace("\nlinks:\n", &format!("\n{ends}"));
-    bed.write("abilene.yaml", &(lab + &timeline));
+    fixture.write("abilene.yaml", &(lab + &timeline));
     let plan: Value =
-        serde_json::from_str(&bed.netloom(&["check", "abilene.yaml", "--json"]).expect_code(0).stdout).unwrap();
+        serde_json::from_str(&fixture.netloom(&["check", "abilene.yaml", "--json"]).expect_code(0).stdout).unwrap();
     let mut delays = BTreeMap::new();
     for link in plan["links"].as_array().unwrap() {
         let [one, other] = [0, 1].map(|end| link["ends"][end]["node"].as_str().unwrap().to_owned());
         delays.insert((one.clone(), other.clone()), link["forward"]["delay_ns"].as_u64().unwrap());
         delays.insert((other, one), link["backward"]["delay_ns"].as_u64().unwrap());
     }
-    bed.netloom(&["run", "abilene.yaml", "-q"]).expect_code(0);
+    fixture.netloom(&["run", "abilene.yaml", "-q"]).expect_code(0);
     let mut used = BTreeSet::new();
     for (number, (from, to)) in PAIRS.iter().enumerate() {
         let (from, to) = (HOSTS[*from].0, HOSTS[*to].0);
@@ -146,7 +146,7 @@ fn round_trips_in_the_topology_zoo_are_those_predicted() {
         let back: u64 = steps.iter().map(|(one, other)| delays[&(other.clone(), one.clone())]).sum();
         used.extend(steps.into_iter().flat_map(|(one, other)| [(other.clone(), one.clone()), (one, other)]));
         let log = fs::read_to_string(
-            bed.latest("abilene").join(format!("logs/{:02}-{from}-ping-{number}.stdout", number + 1)),
+            fixture.latest("abilene").join(format!("logs/{:02}-{from}-ping-{number}.stdout", number + 1)),
         );
         let log = log.unwrap();
         // rtt min/avg/max/mdev = 20.001/20.002/20.003/0.001 ms
@@ -159,7 +159,7 @@ fn round_trips_in_the_topology_zoo_are_those_predicted() {
             assert!((nanoseconds - predicted).abs() <= 1_000 + 2 * 256 + 4_000, "{path:?}: {predicted} ns: {log}");
         }
     }
-    let report = bed.json("abilene", "report.json");
+    let report = fixture.json("abilene", "report.json");
     let pipes = report["pipes"].as_array().unwrap();
     assert_eq!(pipes.len(), 2 * (LINKS.len() + HOSTS.len()));
     for pipe in pipes {
@@ -167,34 +167,34 @@ fn round_trips_in_the_topology_zoo_are_those_predicted() {
         let packets = pipe["departed_packets"].as_u64().unwrap();
         assert_eq!(packets > 0, used.contains(&(from, to)), "{pipe:#}");
     }
-    bed.assert_nothing_is_left("abilene");
+    fixture.assert_nothing_is_left("abilene");
 }
 
 /// What was converted runs in real time, and the file itself in virtual time, as root and as an ordinary user.
 #[test]
 fn files_of_other_tools_run() {
     for user in User::all() {
-        let bed = Bed::with_kernel(user);
-        bed.write("net.xml", KOLLAPS);
-        bed.netloom(&["convert", "net.xml", "-o", "net.yaml"]).expect_code(0);
-        let made = fs::read_to_string(bed.work().join("net.yaml")).unwrap();
-        bed.write("loose.yaml", &format!("{made}{LOOSE}\n"));
-        bed.netloom(&["run", "loose.yaml", "-q"]).expect_code(0);
-        bed.assert_nothing_is_left("net");
-        bed.write("shadow.yaml", SHADOW);
-        bed.netloom(&["run", "shadow.yaml", "-q"]).expect_code(0);
-        let log = fs::read_to_string(bed.latest("shadow").join("logs/02-client-ping.stdout")).unwrap();
+        let fixture = Fixture::with_kernel(user);
+        fixture.write("net.xml", KOLLAPS);
+        fixture.netloom(&["convert", "net.xml", "-o", "net.yaml"]).expect_code(0);
+        let made = fs::read_to_string(fixture.work().join("net.yaml")).unwrap();
+        fixture.write("loose.yaml", &format!("{made}{LOOSE}\n"));
+        fixture.netloom(&["run", "loose.yaml", "-q"]).expect_code(0);
+        fixture.assert_nothing_is_left("net");
+        fixture.write("shadow.yaml", SHADOW);
+        fixture.netloom(&["run", "shadow.yaml", "-q"]).expect_code(0);
+        let log = fs::read_to_string(fixture.latest("shadow").join("logs/02-client-ping.stdout")).unwrap();
         assert!(log.contains("rtt min/avg/max/mdev = 100.0"), "{log}");
-        let lab = fs::read_to_string(bed.latest("shadow").join("lab.yaml")).unwrap();
+        let lab = fs::read_to_string(fixture.latest("shadow").join("lab.yaml")).unwrap();
         assert!(lab.contains("# Made from shadow.yaml (Shadow) by netloom"), "{lab}");
-        bed.assert_nothing_is_left("shadow");
+        fixture.assert_nothing_is_left("shadow");
     }
 }
 
 #[test]
 fn labs_are_written_in_every_format() {
-    let bed = Bed::new(User::Own);
-    bed.write("net.xml", KOLLAPS);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("net.xml", KOLLAPS);
     for (format, begins, has) in [
         ("yaml", "# Made from net.xml (Kollaps) by netloom", "rate: 10 Mbit/s"),
         ("graphml", "<?xml ", "10 Mbit/s"),
@@ -202,16 +202,16 @@ fn labs_are_written_in_every_format() {
         ("containerlab", "name: net\ntopology:\n", "netem delay 5000us rate 10000000bit"),
         ("mininet", "#!/usr/bin/env python3\n", "'bw': 10.000000, 'delay': '5000us'"),
     ] {
-        let written = bed.netloom(&["convert", "net.xml", "--to", format]).expect_code(0);
+        let written = fixture.netloom(&["convert", "net.xml", "--to", format]).expect_code(0);
         assert!(written.stdout.starts_with(begins) && written.stdout.contains(has), "{written:#?}");
         // A command and a change of a link in both directions.
         let is_told = written.stderr.contains("left out: 3 entries of the timeline");
         assert_eq!(is_told, format != "yaml", "{written:#?}");
     }
-    bed.netloom(&["convert", "net.xml", "--to", "graphml", "-o", "net.graphml"]).expect_code(0);
-    let again = bed.netloom(&["convert", "net.xml", "--to", "graphml", "-o", "net.graphml"]);
+    fixture.netloom(&["convert", "net.xml", "--to", "graphml", "-o", "net.graphml"]).expect_code(0);
+    let again = fixture.netloom(&["convert", "net.xml", "--to", "graphml", "-o", "net.graphml"]);
     assert!(again.code != Some(0) && again.stderr.contains("net.graphml"), "{again:#?}");
-    let unknown = bed.netloom(&["convert", "net.xml", "--to", "visio"]).expect_code(2);
+    let unknown = fixture.netloom(&["convert", "net.xml", "--to", "visio"]).expect_code(2);
     for name in ["yaml", "graphml", "dot", "containerlab", "mininet"] {
         assert!(unknown.stderr.contains(name), "{unknown:#?}");
     }
@@ -220,32 +220,32 @@ fn labs_are_written_in_every_format() {
 /// What a lab file names by a relative path is not found from everywhere.
 #[test]
 fn who_writes_a_lab_far_from_its_files_is_told() {
-    let bed = Bed::new(User::Own);
-    fs::create_dir_all(bed.work().join("lab/pc1/etc")).unwrap();
-    bed.write("lab/lab.conf", "pc1[0]=A\n");
-    bed.write("lab/pc1/etc/motd", "hello\n");
-    let far = bed.netloom(&["convert", "lab", "-o", "far.yaml"]).expect_code(0);
+    let fixture = Fixture::new(User::Own);
+    fs::create_dir_all(fixture.work().join("lab/pc1/etc")).unwrap();
+    fixture.write("lab/lab.conf", "pc1[0]=A\n");
+    fixture.write("lab/pc1/etc/motd", "hello\n");
+    let far = fixture.netloom(&["convert", "lab", "-o", "far.yaml"]).expect_code(0);
     assert!(far.stderr.contains("note: the lab file names files by paths that count from "), "{far:#?}");
-    let near = bed.netloom(&["convert", "lab", "-o", "lab/near.yaml"]).expect_code(0);
+    let near = fixture.netloom(&["convert", "lab", "-o", "lab/near.yaml"]).expect_code(0);
     assert!(!near.stderr.contains("paths that count from"), "{near:#?}");
-    bed.netloom(&["check", "lab/near.yaml"]).expect_code(0);
+    fixture.netloom(&["check", "lab/near.yaml"]).expect_code(0);
 }
 
 #[test]
 fn wrong_files_of_other_tools_are_refused_at_their_place() {
-    let bed = Bed::new(User::Own);
-    bed.write("wrong.xml", &KOLLAPS.replace("dest=\"b\"", "dest=\"c\""));
+    let fixture = Fixture::new(User::Own);
+    fixture.write("wrong.xml", &KOLLAPS.replace("dest=\"b\"", "dest=\"c\""));
     for command in ["convert", "check", "run", "up", "sim"] {
-        let refused = bed.netloom(&[command, "wrong.xml"]).expect_code(3);
+        let refused = fixture.netloom(&[command, "wrong.xml"]).expect_code(3);
         assert!(refused.stderr.contains("wrong.xml:9") && refused.stderr.contains("`dest=\"c\"`"), "{refused:#?}");
     }
-    bed.write("notes.txt", "nothing that anybody reads");
-    let unknown = bed.netloom(&["convert", "notes.txt"]).expect_code(3);
+    fixture.write("notes.txt", "nothing that anybody reads");
+    let unknown = fixture.netloom(&["convert", "notes.txt"]).expect_code(3);
     assert!(unknown.stderr.contains("no known format: name it with --from, one of graphml, gml"), "{unknown:#?}");
-    let unnamed = bed.netloom(&["convert", "notes.txt", "--from", "visio"]).expect_code(2);
+    let unnamed = fixture.netloom(&["convert", "notes.txt", "--from", "visio"]).expect_code(2);
     assert!(unnamed.stderr.contains("rattan"), "{unnamed:#?}");
-    let unread = bed.netloom(&["convert", "notes.txt", "--from", "core"]).expect_code(3);
+    let unread = fixture.netloom(&["convert", "notes.txt", "--from", "core"]).expect_code(3);
     assert!(unread.stderr.contains("notes.txt:1"), "{unread:#?}");
-    bed.netloom(&["convert", "missing.xml"]).expect_code(3);
-    assert!(!bed.work().join("results").exists());
+    fixture.netloom(&["convert", "missing.xml"]).expect_code(3);
+    assert!(!fixture.work().join("results").exists());
 }

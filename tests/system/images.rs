@@ -1,6 +1,6 @@
 //! Nodes whose file system is a container image, made of programs of this machine.
 
-use crate::bed::{Bed, Finished, User, is_root, lab_of, not_run};
+use crate::fixture::{Fixture, Finished, User, is_root, lab_of, not_run};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -40,28 +40,28 @@ const CONFIG: &str = r#"{"Env": ["A=image", "B=image", "PATH=/bin"], "Entrypoint
     "Cmd": ["echo started > /data/started; exec sleep 1000"], "WorkingDir": "/data"}"#;
 
 /// Makes the image, and what the lab shares with its node.
-pub(crate) fn prepare(bed: &Bed, lab: &str) {
-    bed.write("images.yaml", lab);
+pub(crate) fn prepare(fixture: &Fixture, lab: &str) {
+    fixture.write("images.yaml", lab);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
     let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "touch", "date", "env", "iperf3", "rm", "mkdir"];
-    let layout = bed.work().join("tools");
+    let layout = fixture.work().join("tools");
     let made = Command::new("python3").arg(script).arg(&layout).arg(CONFIG).args(programs).status().unwrap();
     assert!(made.success());
-    let shared = bed.work().join("shared");
+    let shared = fixture.work().join("shared");
     fs::create_dir(&shared).unwrap();
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
-    bed.write("shared/one", "one\n");
-    bed.netloom(&["image", "import", "oci:tools"]).expect_code(0);
+    fixture.write("shared/one", "one\n");
+    fixture.netloom(&["image", "import", "oci:tools"]).expect_code(0);
 }
 
-fn assert_as_in_the_image(bed: &Bed) {
-    let saved = fs::read_to_string(bed.latest("images").join("look")).unwrap();
+fn assert_as_in_the_image(fixture: &Fixture) {
+    let saved = fs::read_to_string(fixture.latest("images").join("look")).unwrap();
     assert_eq!(saved, "0\n/data\nimage lab\nID=image\nconfiguredone\nstarted\na\nrefused\napp\n");
-    assert_eq!(fs::read_to_string(bed.work().join("shared/of-a")).unwrap(), "a\n");
-    let provenance = bed.json("images", "provenance.json");
+    assert_eq!(fs::read_to_string(fixture.work().join("shared/of-a")).unwrap(), "a\n");
+    let provenance = fixture.json("images", "provenance.json");
     let [a, b] = ["a", "b"].map(|node| provenance["images"][node]["id"].as_str().unwrap().to_owned());
     assert!(a.starts_with("sha256:") && a == b, "{provenance}");
-    let report = bed.json("images", "report.json");
+    let report = fixture.json("images", "report.json");
     let row = report["commands"].as_array().unwrap().iter().find(|row| row["name"] == "image-a").unwrap();
     assert_eq!((&row["service"], &row["stopped"], &row["failed"]), (&true.into(), &true.into(), &false.into()));
 }
@@ -69,15 +69,15 @@ fn assert_as_in_the_image(bed: &Bed) {
 #[test]
 fn nodes_have_the_files_of_their_image_and_run_its_program() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        prepare(&bed, &LAB.replace("STACK", ""));
+        let fixture = Fixture::new(user);
+        prepare(&fixture, &LAB.replace("STACK", ""));
         for _ in 0..2 {
-            let run = bed.netloom(&["run", "images.yaml"]).expect_code(0);
+            let run = fixture.netloom(&["run", "images.yaml"]).expect_code(0);
             assert!(!run.stderr.contains("unpacking"), "{run:#?}");
-            assert_as_in_the_image(&bed);
-            bed.assert_nothing_is_left("images");
+            assert_as_in_the_image(&fixture);
+            fixture.assert_nothing_is_left("images");
         }
-        let listed = bed.netloom(&["image", "list"]).expect_code(0);
+        let listed = fixture.netloom(&["image", "list"]).expect_code(0);
         assert!(listed.stdout.contains("tools:1.0"), "{listed:#?}");
     }
 }
@@ -91,33 +91,33 @@ fn images_are_shown_by_fuse_overlayfs_where_the_kernel_falls_short() {
             not_run("images by fuse-overlayfs, which needs /dev/fuse");
             continue;
         }
-        shown_by_fuse_overlayfs(&Bed::new(user));
+        shown_by_fuse_overlayfs(&Fixture::new(user));
     }
 }
 
-fn shown_by_fuse_overlayfs(bed: &Bed) {
-    prepare(bed, &LAB.replace("STACK", ""));
+fn shown_by_fuse_overlayfs(fixture: &Fixture) {
+    prepare(fixture, &LAB.replace("STACK", ""));
     let netloom = |words: &[&str]| {
-        let mut command = bed.command(words);
+        let mut command = fixture.command(words);
         Finished::of(&command.env("NETLOOM_OVERLAYS", "fuse-overlayfs").output().unwrap())
     };
     netloom(&["run", "images.yaml", "-q"]).expect_code(0);
-    assert_as_in_the_image(bed);
-    bed.assert_nothing_is_left("images");
+    assert_as_in_the_image(fixture);
+    fixture.assert_nothing_is_left("images");
     netloom(&["up", "images.yaml", "-q"]).expect_code(0);
     let line = "cat /proc/mounts; rm -r /home; mkdir /home; ls /home; mkdir /home/new";
-    let inside = bed.netloom(&["exec", "images", "a", "--", "sh", "-c", line]).expect_code(0);
+    let inside = fixture.netloom(&["exec", "images", "a", "--", "sh", "-c", line]).expect_code(0);
     assert!(inside.stdout.starts_with("fuse-overlayfs / fuse.fuse-overlayfs "), "{inside:#?}");
     assert!(inside.stderr.is_empty() && !inside.stdout.contains("app"), "{inside:#?}");
-    let listed = bed.netloom(&["ps", "--json"]).expect_code(0);
+    let listed = fixture.netloom(&["ps", "--json"]).expect_code(0);
     let labs: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
     let guard = i32::try_from(labs[0]["pid"].as_i64().unwrap()).unwrap();
     for pid in [Some(guard), lab_of(guard)].into_iter().flatten() {
         let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
     }
-    crate::kills::sweep(bed, &[guard]);
-    bed.assert_nothing_is_left("images");
-    let mut command = bed.command(&["run", "images.yaml"]);
+    crate::kills::sweep(fixture, &[guard]);
+    fixture.assert_nothing_is_left("images");
+    let mut command = fixture.command(&["run", "images.yaml"]);
     command.env("NETLOOM_OVERLAYS", "fuse-overlayfs").env("PATH", "/nowhere");
     let without = Finished::of(&command.output().unwrap()).expect_code(4);
     assert!(without.stderr.contains("find fuse-overlayfs, which NETLOOM_OVERLAYS names"), "{without:#?}");
@@ -125,24 +125,24 @@ fn shown_by_fuse_overlayfs(bed: &Bed) {
 
 #[test]
 fn a_lab_of_earlier_results_has_the_images_that_it_had() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let lab = "name: images\nbounds: {lateness: 100 s, starts: 100 s}\nnodes: {a: {image: 'tools:1.0', entrypoint: none}, b: {}}\nlinks: {l: {ends: [a, b]}}\n\
                timeline: [{on: a, run: [cat, /etc/os-release], save: look}]\n";
-    prepare(&bed, lab);
-    bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
-    let had = bed.json("images", "provenance.json")["images"]["a"]["id"].clone();
-    let again = fs::canonicalize(bed.latest("images")).unwrap().join("lab.yaml");
+    prepare(&fixture, lab);
+    fixture.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+    let had = fixture.json("images", "provenance.json")["images"]["a"]["id"].clone();
+    let again = fs::canonicalize(fixture.latest("images")).unwrap().join("lab.yaml");
     // Another image takes the name.
     let script = format!("{TESTS}/image.py");
-    let made = Command::new("python3").arg(script).arg(bed.work().join("newer")).args(["{}", "sh", "cat"]).status();
+    let made = Command::new("python3").arg(script).arg(fixture.work().join("newer")).args(["{}", "sh", "cat"]).status();
     assert!(made.unwrap().success());
-    bed.netloom(&["image", "import", "oci:newer", "--name", "tools:1.0"]).expect_code(0);
-    bed.netloom(&["run", again.to_str().unwrap(), "-q"]).expect_code(0);
-    assert_eq!(bed.json("images", "provenance.json")["images"]["a"]["id"], had);
-    bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
-    assert_ne!(bed.json("images", "provenance.json")["images"]["a"]["id"], had);
-    bed.netloom(&["image", "remove", had.as_str().unwrap()]).expect_code(0);
-    let gone = bed.netloom(&["run", again.to_str().unwrap(), "-q"]).expect_code(4);
+    fixture.netloom(&["image", "import", "oci:newer", "--name", "tools:1.0"]).expect_code(0);
+    fixture.netloom(&["run", again.to_str().unwrap(), "-q"]).expect_code(0);
+    assert_eq!(fixture.json("images", "provenance.json")["images"]["a"]["id"], had);
+    fixture.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+    assert_ne!(fixture.json("images", "provenance.json")["images"]["a"]["id"], had);
+    fixture.netloom(&["image", "remove", had.as_str().unwrap()]).expect_code(0);
+    let gone = fixture.netloom(&["run", again.to_str().unwrap(), "-q"]).expect_code(4);
     assert!(
         gone.stderr.contains("there is no image with the digest") && gone.stderr.contains("describes had this image"),
         "{gone:#?}"
@@ -168,58 +168,58 @@ timeline:
   - {on: b, run: 'cat /etc/own; iperf3 -c c -t 1', as: iperf, save: iperf}
 ";
 
-fn saved(bed: &Bed) -> [String; 3] {
-    ["ping", "look", "iperf"].map(|name| fs::read_to_string(bed.latest("images").join(name)).unwrap())
+fn saved(fixture: &Fixture) -> [String; 3] {
+    ["ping", "look", "iperf"].map(|name| fs::read_to_string(fixture.latest("images").join(name)).unwrap())
 }
 
 #[test]
 fn containers_in_virtual_time_say_the_same_twice() {
     for user in User::all() {
-        let bed = Bed::with_kernel(user);
-        prepare(&bed, &VIRTUAL.replace("CLOCK", "virtual\nstart: 2030-01-01"));
+        let fixture = Fixture::with_kernel(user);
+        prepare(&fixture, &VIRTUAL.replace("CLOCK", "virtual\nstart: 2030-01-01"));
         let [first, second] = [1, 2].map(|_| {
-            bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
-            saved(&bed)
+            fixture.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+            saved(&fixture)
         });
         assert_eq!(first, second);
         let [ping, look, iperf] = first;
         assert!(ping.contains("3 received") && iperf.contains("iperf Done"), "{ping}{iperf}");
         assert!(look.starts_with("/data\nID=image\none\none\nconf") && look.contains("2030"), "{look}");
-        bed.assert_nothing_is_left("images");
+        fixture.assert_nothing_is_left("images");
     }
 }
 
 #[test]
 fn containers_run_in_dilated_time() {
-    let bed = Bed::with_kernel(User::Own);
-    prepare(&bed, &VIRTUAL.replace("CLOCK", "{dilation: 2}"));
-    bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
-    assert!(saved(&bed)[1].starts_with("/data\nID=image\none\none\nconf"));
-    bed.assert_nothing_is_left("images");
+    let fixture = Fixture::with_kernel(User::Own);
+    prepare(&fixture, &VIRTUAL.replace("CLOCK", "{dilation: 2}"));
+    fixture.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+    assert!(saved(&fixture)[1].starts_with("/data\nID=image\none\none\nconf"));
+    fixture.assert_nothing_is_left("images");
 }
 
 #[test]
 fn what_is_killed_leaves_neither_mounts_nor_a_hold_on_its_image() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        prepare(&bed, &LAB.replace("STACK", ""));
-        bed.netloom(&["up", "images.yaml", "-q"]).expect_code(0);
-        let inside = bed.netloom(&["exec", "images", "a", "--", "sh", "-c", "pwd; echo $HOME; ls /"]).expect_code(0);
+        let fixture = Fixture::new(user);
+        prepare(&fixture, &LAB.replace("STACK", ""));
+        fixture.netloom(&["up", "images.yaml", "-q"]).expect_code(0);
+        let inside = fixture.netloom(&["exec", "images", "a", "--", "sh", "-c", "pwd; echo $HOME; ls /"]).expect_code(0);
         assert!(inside.stdout.starts_with("/data\n/root\n") && !inside.stdout.contains("usr\n"), "{inside:#?}");
-        let held = bed.netloom(&["image", "remove", "tools:1.0"]).expect_code(2);
+        let held = fixture.netloom(&["image", "remove", "tools:1.0"]).expect_code(2);
         assert!(held.stderr.contains("is in use by a lab that is up"), "{held:#?}");
-        let listed = bed.netloom(&["ps", "--json"]).expect_code(0);
+        let listed = fixture.netloom(&["ps", "--json"]).expect_code(0);
         let labs: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
         let guard = i32::try_from(labs[0]["pid"].as_i64().unwrap()).unwrap();
         let lab = lab_of(guard);
         for pid in [Some(guard), lab].into_iter().flatten() {
             let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }
-        crate::kills::sweep(&bed, &[guard]);
-        bed.assert_nothing_is_left("images");
+        crate::kills::sweep(&fixture, &[guard]);
+        fixture.assert_nothing_is_left("images");
         // What the kernel kills, it ends a moment later.
-        wait_until("an image that nobody holds", || bed.netloom(&["image", "remove", "tools:1.0"]).code == Some(0));
-        let trees = bed.work().join(".cache/netloom/images/trees");
+        wait_until("an image that nobody holds", || fixture.netloom(&["image", "remove", "tools:1.0"]).code == Some(0));
+        let trees = fixture.work().join(".cache/netloom/images/trees");
         assert_eq!(fs::read_dir(trees).unwrap().count(), 0);
     }
 }
@@ -227,16 +227,16 @@ fn what_is_killed_leaves_neither_mounts_nor_a_hold_on_its_image() {
 #[test]
 fn what_an_image_lacks_is_told_before_the_lab_is_made() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        prepare(&bed, "");
+        let fixture = Fixture::new(user);
+        prepare(&fixture, "");
         let wrong = |settings: &str, run: &str, expected: &str| {
             let text = format!(
                 "nodes: {{a: {{{settings}}}, b: {{}}}}\nlinks: {{l: {{ends: [a, b]}}}}\ntimeline:\n  - {{on: a, run: {run}}}\n"
             );
-            bed.write("images.yaml", &text);
-            let refused = bed.netloom(&["run", "images.yaml"]).expect_code(4);
+            fixture.write("images.yaml", &text);
+            let refused = fixture.netloom(&["run", "images.yaml"]).expect_code(4);
             assert!(refused.stderr.contains(expected), "{settings}: {refused:#?}");
-            assert!(!bed.latest("images").exists(), "nothing was made");
+            assert!(!fixture.latest("images").exists(), "nothing was made");
         };
         wrong(
             "image: debian:12",
@@ -255,7 +255,7 @@ fn what_an_image_lacks_is_told_before_the_lab_is_made() {
         );
         wrong("image: tools:1.0, user: nobody-here", "ls", "the image has no user `nobody-here` in its /etc/passwd");
         // Programs that the kernel would call missing, or no programs.
-        let unpacked = bed.work().join("root/bin");
+        let unpacked = fixture.work().join("root/bin");
         fs::create_dir_all(&unpacked).unwrap();
         let mut foreign = fs::read("/bin/sh").unwrap();
         foreign[18..20].copy_from_slice(&[243, 0]);
@@ -270,7 +270,7 @@ fn what_an_image_lacks_is_told_before_the_lab_is_made() {
         wrong(own, "[script]", "its first line names /usr/bin/perl, which the image does not have");
         wrong("image: rootfs:tools", "/bin/sh", "rootfs:tools names no program to start: write `command`");
         if user == User::Nobody {
-            let closed = bed.work().join("closed");
+            let closed = fixture.work().join("closed");
             fs::create_dir(&closed).unwrap();
             fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
             wrong("image: tools:1.0, volumes: [./closed:/x]", "ls", "the volume /x: read ./closed: Permission denied");
@@ -280,23 +280,23 @@ fn what_an_image_lacks_is_told_before_the_lab_is_made() {
 
 #[test]
 fn the_users_of_an_image_are_those_of_its_own_files() {
-    let bed = Bed::new(User::Own);
-    prepare(&bed, "");
+    let fixture = Fixture::new(User::Own);
+    prepare(&fixture, "");
     let text =
         "name: images\nnodes: {a: {image: tools:1.0, user: app:others, command: ['id -u; id -g; echo $HOME; exec sleep 1000']}, b: {}}
 links: {l: {ends: [a, b]}}\ntimeline:\n  - {on: a, run: 'id -un', user: app, as: named, save: named}\n";
-    bed.write("images.yaml", text);
+    fixture.write("images.yaml", text);
     if !is_root() {
         return not_run("users of an image, which root has");
     }
-    bed.netloom(&["run", "images.yaml"]).expect_code(0);
-    let logs = bed.latest("images").join("logs");
+    fixture.netloom(&["run", "images.yaml"]).expect_code(0);
+    let logs = fixture.latest("images").join("logs");
     let log = fs::read_dir(logs).unwrap().flatten().map(|entry| entry.path());
     let own = log
         .filter(|path| path.to_string_lossy().contains("image-a.stdout"))
         .map(|path| fs::read_to_string(path).unwrap());
     assert_eq!(own.collect::<String>(), "1234\n1300\n/home/app\n");
-    assert_eq!(fs::read_to_string(bed.latest("images").join("named")).unwrap(), "app\n");
+    assert_eq!(fs::read_to_string(fixture.latest("images").join("named")).unwrap(), "app\n");
 }
 
 const ALONE: &str = "
@@ -313,35 +313,35 @@ timeline: [{on: a, at: 100 ms, run: [alone]}]
 #[test]
 fn files_leave_an_image_that_has_no_libraries() {
     for (user, stack) in User::all().into_iter().flat_map(|user| [(user, ""), (user, "clock: virtual\n")]) {
-        let bed = if stack.is_empty() { Bed::new(user) } else { Bed::with_kernel(user) };
-        bed.write("images.yaml", &ALONE.replace("STACK", stack));
+        let fixture = if stack.is_empty() { Fixture::new(user) } else { Fixture::with_kernel(user) };
+        fixture.write("images.yaml", &ALONE.replace("STACK", stack));
         let [source, program] = ["alone.c", "alone"]
-            .map(|name| if name.ends_with('c') { PathBuf::from(TESTS).join(name) } else { bed.work().join(name) });
+            .map(|name| if name.ends_with('c') { PathBuf::from(TESTS).join(name) } else { fixture.work().join(name) });
         assert!(Command::new("cc").args(["-static", "-o"]).arg(&program).arg(source).status().unwrap().success());
         let config = r#"{"Entrypoint": ["alone", "/data/out", "one", "two"], "Env": ["PATH=/bin"]}"#;
-        let layout = bed.work().join("only");
+        let layout = fixture.work().join("only");
         let mut made = Command::new("python3");
         made.arg(format!("{TESTS}/image.py")).args([&layout]).arg(config).arg(&program);
         assert!(made.status().unwrap().success());
-        bed.netloom(&["image", "import", "oci:only", "--name", "alone:1.0"]).expect_code(0);
-        bed.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
-        let collected = bed.latest("images").join("nodes/a/data/out");
+        fixture.netloom(&["image", "import", "oci:only", "--name", "alone:1.0"]).expect_code(0);
+        fixture.netloom(&["run", "images.yaml", "-q"]).expect_code(0);
+        let collected = fixture.latest("images").join("nodes/a/data/out");
         assert_eq!(fs::read_to_string(collected).unwrap(), "one\ntwo\n");
-        let kept = bed.latest("images").parent().unwrap().join("keep/a");
+        let kept = fixture.latest("images").parent().unwrap().join("keep/a");
         assert_eq!(fs::read_dir(kept).unwrap().count(), 1);
-        bed.assert_nothing_is_left("images");
+        fixture.assert_nothing_is_left("images");
     }
 }
 
 #[test]
 fn a_shell_is_one_of_the_image() {
-    let bed = Bed::new(User::Own);
-    prepare(&bed, &LAB.replace("STACK", ""));
-    bed.netloom(&["up", "images.yaml", "-q"]).expect_code(0);
-    let mut shell = bed.command(&["shell", "images", "a"]);
+    let fixture = Fixture::new(User::Own);
+    prepare(&fixture, &LAB.replace("STACK", ""));
+    fixture.netloom(&["up", "images.yaml", "-q"]).expect_code(0);
+    let mut shell = fixture.command(&["shell", "images", "a"]);
     let mut shell = shell.env("SHELL", "/bin/bash").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(&mut shell.stdin.take().unwrap(), b"pwd; cat /etc/os-release\n").unwrap();
     let output = shell.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "/data\nID=image\n");
-    bed.netloom(&["down", "images"]).expect_code(0);
+    fixture.netloom(&["down", "images"]).expect_code(0);
 }

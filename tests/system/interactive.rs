@@ -1,6 +1,6 @@
 //! The interactive day: a lab that is there until it is taken down.
 
-use crate::bed::{Bed, Finished, User, child_named};
+use crate::fixture::{Fixture, Finished, User, child_named};
 use crate::wait::wait_until;
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
 use nix::sys::signal::{Signal, kill};
@@ -27,66 +27,66 @@ timeline:
 #[test]
 fn a_lab_is_brought_up_used_changed_and_taken_down() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("day.yaml", DAY);
-        bed.netloom(&["up", "day.yaml"]).expect_code(0);
-        assert!(bed.netloom(&["ps"]).expect_code(0).stdout.contains("day  "));
-        programs_run_in_nodes(&bed);
-        links_can_be_changed(&bed);
-        let stats = bed.netloom(&["stats", "--once"]).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("day.yaml", DAY);
+        fixture.netloom(&["up", "day.yaml"]).expect_code(0);
+        assert!(fixture.netloom(&["ps"]).expect_code(0).stdout.contains("day  "));
+        programs_run_in_nodes(&fixture);
+        links_can_be_changed(&fixture);
+        let stats = fixture.netloom(&["stats", "--once"]).expect_code(0);
         assert!(stats.stdout.contains("far r>b"), "{stats:#?}");
-        bed.netloom(&["down"]).expect_code(0);
-        assert!(!bed.work().join("never").exists(), "the rest of the timeline belongs to runs");
-        bed.assert_nothing_is_left("day");
-        assert!(bed.runtime_files().is_empty());
+        fixture.netloom(&["down"]).expect_code(0);
+        assert!(!fixture.work().join("never").exists(), "the rest of the timeline belongs to runs");
+        fixture.assert_nothing_is_left("day");
+        assert!(fixture.runtime_files().is_empty());
     }
 }
 
-fn programs_run_in_nodes(bed: &Bed) {
-    let ping = bed.netloom(&["exec", "day", "a", "--", "ping", "-c", "1", "b"]).expect_code(0);
+fn programs_run_in_nodes(fixture: &Fixture) {
+    let ping = fixture.netloom(&["exec", "day", "a", "--", "ping", "-c", "1", "b"]).expect_code(0);
     assert!(ping.stdout.contains("1 received"), "{ping:#?}");
-    let shell = bed
+    let shell = fixture
         .netloom(&["exec", "day", "a", "--", "sh", "-c", "echo $COLOUR $NETLOOM_NODE; pwd; exit 42"])
         .expect_code(42);
-    assert_eq!(shell.stdout, format!("red a\n{}\n", bed.work().display()));
-    bed.netloom(&["exec", "day", "a", "--", "sh", "-c", "kill -9 $$"]).expect_code(128 + 9);
-    let absent = bed.netloom(&["exec", "day", "a", "--", "no-such-program"]).expect_code(4);
+    assert_eq!(shell.stdout, format!("red a\n{}\n", fixture.work().display()));
+    fixture.netloom(&["exec", "day", "a", "--", "sh", "-c", "kill -9 $$"]).expect_code(128 + 9);
+    let absent = fixture.netloom(&["exec", "day", "a", "--", "no-such-program"]).expect_code(4);
     assert!(absent.stderr.contains("program not found: no-such-program"), "{absent:#?}");
-    let all = bed
+    let all = fixture
         .netloom(&["exec", "day", "--all", "--", "sh", "-c", "echo on $NETLOOM_NODE; test $NETLOOM_NODE != b"])
         .expect_code(1);
     for node in ["a", "b", "r"] {
         assert!(all.stdout.contains(&format!("{node} | on {node}\n")), "{all:#?}");
     }
     assert!(all.stderr.contains("exit code 1 on b"), "{all:#?}");
-    let some = bed.netloom(&["exec", "day", "[!b]?*", "--", "true"]).expect_code(2);
+    let some = fixture.netloom(&["exec", "day", "[!b]?*", "--", "true"]).expect_code(2);
     assert!(some.stderr.contains("no node has a name like") && some.stderr.contains("a, r, b"), "{some:#?}");
-    assert_eq!(bed.netloom(&["complete", "--", "exec", "day", ""]).expect_code(0).stdout, "a\nr\nb\n");
-    assert_eq!(bed.netloom(&["complete", "--", "set", "day", "f"]).expect_code(0).stdout, "far\n");
-    assert_eq!(bed.netloom(&["complete", "--", "down", "d"]).expect_code(0).stdout, "day\n");
-    let odd = bed.work().join(OsStr::from_bytes(b"caf\xe9"));
+    assert_eq!(fixture.netloom(&["complete", "--", "exec", "day", ""]).expect_code(0).stdout, "a\nr\nb\n");
+    assert_eq!(fixture.netloom(&["complete", "--", "set", "day", "f"]).expect_code(0).stdout, "far\n");
+    assert_eq!(fixture.netloom(&["complete", "--", "down", "d"]).expect_code(0).stdout, "day\n");
+    let odd = fixture.work().join(OsStr::from_bytes(b"caf\xe9"));
     std::fs::create_dir(&odd).unwrap();
-    let mut elsewhere = bed.command(&["exec", "day", "a", "--", "pwd"]);
+    let mut elsewhere = fixture.command(&["exec", "day", "a", "--", "pwd"]);
     let refused = Finished::of(&elsewhere.current_dir(&odd).output().unwrap()).expect_code(2);
     assert!(refused.stderr.contains("is not UTF-8"), "{refused:#?}");
-    let services = bed.netloom(&["exec", "day", "b", "--", "ps", "-A", "-o", "args"]).expect_code(0);
+    let services = fixture.netloom(&["exec", "day", "b", "--", "ps", "-A", "-o", "args"]).expect_code(0);
     assert!(services.stdout.contains("sleep 1000"), "{services:#?}");
 }
 
-fn links_can_be_changed(bed: &Bed) {
+fn links_can_be_changed(fixture: &Fixture) {
     let round_trip_ms = || {
-        let ping = bed.netloom(&["exec", "day", "a", "--", "ping", "-c", "3", "-i", "0.2", "b"]).expect_code(0);
+        let ping = fixture.netloom(&["exec", "day", "a", "--", "ping", "-c", "3", "-i", "0.2", "b"]).expect_code(0);
         let least = ping.stdout.split("rtt min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap();
         least.parse::<f64>().unwrap()
     };
     // The least of three round trips: at least what is described, and less than half as much again.
     assert!((10.0..15.0).contains(&round_trip_ms()));
-    bed.netloom(&["set", "day", "far", "delay=40 ms"]).expect_code(0);
+    fixture.netloom(&["set", "day", "far", "delay=40 ms"]).expect_code(0);
     assert!((80.0..120.0).contains(&round_trip_ms()));
-    bed.netloom(&["set", "day", "far.forward", "state=down"]).expect_code(0);
-    bed.netloom(&["exec", "day", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(1);
-    bed.netloom(&["set", "day", "far.forward", "state=up", "delay=5 ms"]).expect_code(0);
-    let stats = bed.netloom(&["stats", "day", "--json", "--once"]).expect_code(0);
+    fixture.netloom(&["set", "day", "far.forward", "state=down"]).expect_code(0);
+    fixture.netloom(&["exec", "day", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(1);
+    fixture.netloom(&["set", "day", "far.forward", "state=up", "delay=5 ms"]).expect_code(0);
+    let stats = fixture.netloom(&["stats", "day", "--json", "--once"]).expect_code(0);
     let stats: serde_json::Value = serde_json::from_str(&stats.stdout).unwrap();
     let far = &stats["pipes"][2];
     assert_eq!((&far["link"], &far["direction"], &far["up"]), (&"far".into(), &"forward".into(), &true.into()));
@@ -96,34 +96,34 @@ fn links_can_be_changed(bed: &Bed) {
 
 #[test]
 fn two_labs_of_one_file_do_not_see_each_other() {
-    let bed = Bed::new(User::Own);
-    bed.write("day.yaml", DAY);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("day.yaml", DAY);
     for name in ["one", "two"] {
-        bed.netloom(&["up", "day.yaml", "-q", "--name", name]).expect_code(0);
+        fixture.netloom(&["up", "day.yaml", "-q", "--name", name]).expect_code(0);
     }
-    let ambiguous = bed.netloom(&["down"]).expect_code(7);
+    let ambiguous = fixture.netloom(&["down"]).expect_code(7);
     assert!(ambiguous.stderr.contains("several labs are up, name one: one, two"), "{ambiguous:#?}");
-    bed.netloom(&["set", "one", "far", "state=down"]).expect_code(0);
-    bed.netloom(&["exec", "one", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(1);
-    bed.netloom(&["exec", "two", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(0);
-    bed.netloom(&["down", "one"]).expect_code(0);
-    bed.netloom(&["exec", "two", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(0);
-    bed.netloom(&["down", "--all"]).expect_code(0);
+    fixture.netloom(&["set", "one", "far", "state=down"]).expect_code(0);
+    fixture.netloom(&["exec", "one", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(1);
+    fixture.netloom(&["exec", "two", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(0);
+    fixture.netloom(&["down", "one"]).expect_code(0);
+    fixture.netloom(&["exec", "two", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(0);
+    fixture.netloom(&["down", "--all"]).expect_code(0);
     for name in ["one", "two"] {
-        bed.assert_nothing_is_left(name);
+        fixture.assert_nothing_is_left(name);
     }
 }
 
 #[test]
 fn what_is_typed_reaches_a_program_and_its_output_comes_back() {
-    let bed = Bed::new(User::Own);
-    bed.write("day.yaml", DAY);
-    bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
-    let mut command = bed.command(&["exec", "day", "a", "--", "tr", "a-z", "A-Z"]);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("day.yaml", DAY);
+    fixture.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+    let mut command = fixture.command(&["exec", "day", "a", "--", "tr", "a-z", "A-Z"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"hello").unwrap();
     assert_eq!(child.wait_with_output().unwrap().stdout, b"HELLO");
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 /// Reads from a terminal until `wanted` appears.
@@ -141,12 +141,12 @@ fn read_until(terminal: &mut File, wanted: &str) -> String {
 #[test]
 fn a_shell_has_a_terminal_of_its_own_and_its_exit_code_comes_back() {
     for shell in ["/bin/sh", "/bin/bash"] {
-        let bed = Bed::new(User::Own);
-        bed.write("day.yaml", DAY);
-        bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+        let fixture = Fixture::new(User::Own);
+        fixture.write("day.yaml", DAY);
+        fixture.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
         let Pty { master, slave } = open_pty().unwrap();
         set_window_size(&master, WindowSize { rows: 33, columns: 111 }).unwrap();
-        let mut command = bed.command(&["shell", "day", "a"]);
+        let mut command = fixture.command(&["shell", "day", "a"]);
         command.env("SHELL", shell).stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
         let mut child = command.spawn().unwrap();
         drop(command);
@@ -163,8 +163,8 @@ fn a_shell_has_a_terminal_of_its_own_and_its_exit_code_comes_back() {
         terminal.write_all(b"exit 7\r").unwrap();
         read_until(&mut terminal, "exit 7");
         assert_eq!(child.wait().unwrap().code(), Some(7));
-        bed.netloom(&["down"]).expect_code(0);
-        bed.assert_nothing_is_left("day");
+        fixture.netloom(&["down"]).expect_code(0);
+        fixture.assert_nothing_is_left("day");
     }
 }
 
@@ -172,11 +172,11 @@ fn a_shell_has_a_terminal_of_its_own_and_its_exit_code_comes_back() {
 #[test]
 fn a_long_paste_into_a_terminal_comes_back() {
     const LINES: usize = 4_000;
-    let bed = Bed::new(User::Own);
-    bed.write("day.yaml", DAY);
-    bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("day.yaml", DAY);
+    fixture.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
     let Pty { master, slave } = open_pty().unwrap();
-    let mut command = bed.command(&["exec", "day", "a", "--", "sh", "-c", "stty raw -echo; echo ready; exec cat"]);
+    let mut command = fixture.command(&["exec", "day", "a", "--", "sh", "-c", "stty raw -echo; echo ready; exec cat"]);
     command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
     let mut child = command.spawn().unwrap();
     drop(command);
@@ -191,13 +191,13 @@ fn a_long_paste_into_a_terminal_comes_back() {
     assert!((0..LINES).all(|line| shown.contains(&format!("line {line}\n"))));
     child.kill().unwrap();
     child.wait().unwrap();
-    bed.netloom(&["down"]).expect_code(0);
-    bed.assert_nothing_is_left("day");
+    fixture.netloom(&["down"]).expect_code(0);
+    fixture.assert_nothing_is_left("day");
 }
 
 /// The pid of a lab's process, once there is one, and whether it is to be waited for.
-fn lab_pid(bed: &Bed, lab: &str) -> Pid {
-    let path = bed.path().join(format!("runtime/netloom/{lab}/lab.json"));
+fn lab_pid(fixture: &Fixture, lab: &str) -> Pid {
+    let path = fixture.path().join(format!("runtime/netloom/{lab}/lab.json"));
     for _ in 0..100_000 {
         let state = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
         if let Some(pid) = state.and_then(|state: serde_json::Value| state["lab_pid"].as_i64()) {
@@ -209,48 +209,48 @@ fn lab_pid(bed: &Bed, lab: &str) -> Pid {
 }
 
 /// What `netloom ps` prints when that contains `text`.
-fn listed_as(bed: &Bed, text: &str) {
-    let mut listed = bed.netloom(&["ps"]).expect_code(0);
+fn listed_as(fixture: &Fixture, text: &str) {
+    let mut listed = fixture.netloom(&["ps"]).expect_code(0);
     for _ in 0..100 {
         if listed.stdout.contains(text) {
             return;
         }
         std::thread::sleep(Duration::from_millis(500));
-        listed = bed.netloom(&["ps"]).expect_code(0);
+        listed = fixture.netloom(&["ps"]).expect_code(0);
     }
     panic!("{text}: {listed:#?}");
 }
 
 #[test]
 fn a_lab_whose_up_is_killed_while_it_is_made_says_so_and_goes() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let nodes: Vec<String> = (0..150).map(|node| format!("n{node}")).collect();
-    bed.write("slow.yaml", &format!("name: slow\nnodes: [{}]\nlinks: {{l: {{ends: [n0, n1]}}}}\n", nodes.join(", ")));
-    let mut up = bed.command(&["up", "slow.yaml", "-q"]).stderr(Stdio::null()).spawn().unwrap();
-    let lab = lab_pid(&bed, "slow");
+    fixture.write("slow.yaml", &format!("name: slow\nnodes: [{}]\nlinks: {{l: {{ends: [n0, n1]}}}}\n", nodes.join(", ")));
+    let mut up = fixture.command(&["up", "slow.yaml", "-q"]).stderr(Stdio::null()).spawn().unwrap();
+    let lab = lab_pid(&fixture, "slow");
     kill(lab, Signal::SIGSTOP).unwrap();
-    listed_as(&bed, "slow  is starting");
-    let refused = bed.netloom(&["exec", "slow", "n0", "--", "true"]);
+    listed_as(&fixture, "slow  is starting");
+    let refused = fixture.netloom(&["exec", "slow", "n0", "--", "true"]);
     assert!(refused.stderr.contains("still starting"), "{refused:#?}");
     up.kill().unwrap();
     up.wait().unwrap();
-    listed_as(&bed, "slow  is ending");
-    let json = bed.netloom(&["ps", "--json"]).expect_code(0);
+    listed_as(&fixture, "slow  is ending");
+    let json = fixture.netloom(&["ps", "--json"]).expect_code(0);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((&json[0]["answers"], &json[0]["state"]), (&false.into(), &"ending".into()));
     kill(lab, Signal::SIGCONT).unwrap();
-    bed.assert_nothing_is_left("slow");
+    fixture.assert_nothing_is_left("slow");
 }
 
 /// Guard and lab are killed at once: their watcher removes what they left, and where it is killed, too, the next command does and says so.
 #[test]
 fn what_a_killed_lab_left_is_removed() {
-    let bed = Bed::new(User::Own);
-    bed.write("day.yaml", DAY);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("day.yaml", DAY);
     for is_watched in [true, false] {
-        bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
-        let lab = lab_pid(&bed, "day");
-        let json: serde_json::Value = serde_json::from_str(&bed.netloom(&["ps", "--json"]).stdout).unwrap();
+        fixture.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+        let lab = lab_pid(&fixture, "day");
+        let json: serde_json::Value = serde_json::from_str(&fixture.netloom(&["ps", "--json"]).stdout).unwrap();
         let guard = Pid::from_raw(i32::try_from(json[0]["pid"].as_i64().unwrap()).unwrap());
         let watcher = Pid::from_raw(child_named(guard.as_raw(), "netloom-watcher"));
         // Stopped, it cannot clean up behind its guard.
@@ -266,25 +266,25 @@ fn what_a_killed_lab_left_is_removed() {
             if is_watched {
                 std::fs::read_link(format!("/proc/{watcher}/exe")).is_err()
             } else {
-                bed.netloom(&["ps"]).stderr.contains(told)
+                fixture.netloom(&["ps"]).stderr.contains(told)
             }
         });
         assert!(gone);
-        assert!(!bed.netloom(&["ps"]).expect_code(0).stderr.contains(told));
-        bed.assert_nothing_is_left("day");
+        assert!(!fixture.netloom(&["ps"]).expect_code(0).stderr.contains(told));
+        fixture.assert_nothing_is_left("day");
     }
 }
 
 #[test]
 fn a_client_that_is_killed_lets_go_of_its_streams_while_time_is_paused() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("held.yaml", "name: held\nclock: virtual\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
-    bed.netloom(&["up", "held.yaml", "-q"]).expect_code(0);
-    let mut command = bed.command(&["exec", "held", "a", "--", "sleep", "1000"]);
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("held.yaml", "name: held\nclock: virtual\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
+    fixture.netloom(&["up", "held.yaml", "-q"]).expect_code(0);
+    let mut command = fixture.command(&["exec", "held", "a", "--", "sleep", "1000"]);
     let mut client = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut output = client.stdout.take().unwrap();
     let pipe = std::fs::read_link(format!("/proc/self/fd/{}", output.as_raw_fd())).unwrap();
-    let of_lab = format!("/proc/{}/fd", lab_pid(&bed, "held"));
+    let of_lab = format!("/proc/{}/fd", lab_pid(&fixture, "held"));
     let is_held = || {
         std::fs::read_dir(&of_lab).unwrap().flatten().any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == pipe))
     };
@@ -294,50 +294,50 @@ fn a_client_that_is_killed_lets_go_of_its_streams_while_time_is_paused() {
     let (told, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || told.send(output.read_to_end(&mut Vec::new()).is_ok()));
     assert_eq!(ended.recv_timeout(Duration::from_secs(50)), Ok(true), "the lab holds the client's output");
-    bed.netloom(&["down", "held"]).expect_code(0);
-    bed.assert_nothing_is_left("held");
+    fixture.netloom(&["down", "held"]).expect_code(0);
+    fixture.assert_nothing_is_left("held");
 }
 
 #[test]
 fn a_lab_that_does_not_answer_is_seen_and_ended() {
-    let bed = Bed::new(User::Own);
-    bed.write("day.yaml", DAY);
-    bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
-    let state = std::fs::read_to_string(bed.path().join("runtime/netloom/day/lab.json")).unwrap();
+    let fixture = Fixture::new(User::Own);
+    fixture.write("day.yaml", DAY);
+    fixture.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+    let state = std::fs::read_to_string(fixture.path().join("runtime/netloom/day/lab.json")).unwrap();
     let state: serde_json::Value = serde_json::from_str(&state).unwrap();
     let lab = i32::try_from(state["lab_pid"].as_i64().unwrap()).unwrap();
     kill(Pid::from_raw(lab), Signal::SIGSTOP).unwrap();
-    let listed = bed.netloom(&["ps"]).expect_code(0);
+    let listed = fixture.netloom(&["ps"]).expect_code(0);
     assert!(listed.stdout.contains("day  does not answer"), "{listed:#?}");
-    let json = bed.netloom(&["ps", "--json"]).expect_code(0);
+    let json = fixture.netloom(&["ps", "--json"]).expect_code(0);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((&json[0]["name"], &json[0]["answers"]), (&"day".into(), &false.into()));
-    let ended = bed.netloom(&["down"]).expect_code(8);
+    let ended = fixture.netloom(&["down"]).expect_code(8);
     assert!(ended.stderr.contains("did not answer and was killed"), "{ended:#?}");
-    assert_eq!(bed.json("day", "report.json")["exit_code"], 8);
-    bed.assert_nothing_is_left("day");
-    assert!(bed.runtime_files().is_empty());
+    assert_eq!(fixture.json("day", "report.json")["exit_code"], 8);
+    fixture.assert_nothing_is_left("day");
+    assert!(fixture.runtime_files().is_empty());
 }
 
 #[test]
 fn a_program_is_stopped_when_its_caller_is_killed() {
-    let bed = Bed::new(User::Own);
-    bed.write("day.yaml", DAY);
-    bed.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
-    let mut caller = bed.command(&["exec", "day", "a", "--", "sleep", "1234"]).spawn().unwrap();
-    let runs = || bed.netloom(&["exec", "day", "a", "--", "pgrep", "-f", "sleep 1234"]).code == Some(0);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("day.yaml", DAY);
+    fixture.netloom(&["up", "day.yaml", "-q"]).expect_code(0);
+    let mut caller = fixture.command(&["exec", "day", "a", "--", "sleep", "1234"]).spawn().unwrap();
+    let runs = || fixture.netloom(&["exec", "day", "a", "--", "pgrep", "-f", "sleep 1234"]).code == Some(0);
     wait_until("the program", runs);
     caller.kill().unwrap();
     caller.wait().unwrap();
     wait_until("the end of the program", || !runs());
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 /// Nodes of a lab that is up stop and start, by name and by pattern; what makes no sense is refused, and nothing is left behind.
 #[test]
 fn nodes_stop_and_start() {
     for user in User::some() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let lab = "
 name: halt
 nodes: {a: {}, b1: {setup: ['test ! -e spoilt']}, b2: {}, s: {kind: switch}}
@@ -345,21 +345,21 @@ links: {l1: {ends: [a, s], delay: 1 ms}, l2: {ends: [b1, s]}, l3: {ends: [b2, s]
 timeline:
   - {on: b1, run: sleep 1000, service: true}
 ";
-        bed.write("lab.yaml", lab);
-        bed.netloom(&["up", "lab.yaml"]).expect_code(0);
+        fixture.write("lab.yaml", lab);
+        fixture.netloom(&["up", "lab.yaml"]).expect_code(0);
         let pings = |node: &str, code: i32| {
-            bed.netloom(&["exec", "halt", "a", "--", "ping", "-c", "1", "-W", if code == 0 { "20" } else { "1" }, node])
+            fixture.netloom(&["exec", "halt", "a", "--", "ping", "-c", "1", "-W", if code == 0 { "20" } else { "1" }, node])
                 .expect_code(code)
         };
         pings("b1", 0);
         pings("10.5.0.2", 0);
-        bed.netloom(&["stop", "halt", "b*"]).expect_code(0);
-        let said = bed.netloom(&["ps"]).expect_code(0).stdout;
+        fixture.netloom(&["stop", "halt", "b*"]).expect_code(0);
+        let said = fixture.netloom(&["ps"]).expect_code(0).stdout;
         assert!(said.contains("4, 2 stopped"), "{said}");
         pings("b1", 1);
         pings("10.5.0.2", 1);
         let refused = |arguments: &[&str], code: i32, why: &str| {
-            let told = bed.netloom(arguments).expect_code(code).stderr;
+            let told = fixture.netloom(arguments).expect_code(code).stderr;
             assert!(told.contains(why), "{arguments:?}: {told}");
         };
         refused(&["stop", "halt", "b1"], 2, "has stopped already");
@@ -368,27 +368,27 @@ timeline:
         refused(&["stop", "halt", "x*"], 2, "no node with a name like `x*` runs");
         refused(&["exec", "halt", "b1", "--", "true"], 2, "netloom start halt b1");
         // Whoever restores its link meanwhile does not reach it.
-        bed.netloom(&["set", "halt", "l2", "up=true"]).expect_code(0);
+        fixture.netloom(&["set", "halt", "l2", "up=true"]).expect_code(0);
         pings("b1", 1);
-        bed.netloom(&["start", "halt", "b1", "b2"]).expect_code(0);
+        fixture.netloom(&["start", "halt", "b1", "b2"]).expect_code(0);
         pings("b1", 0);
         pings("10.5.0.2", 0);
         // What fails when a node starts is told; the node and the lab go on.
-        let spoilt = bed.write("spoilt", "");
-        bed.netloom(&["stop", "halt", "b1"]).expect_code(0);
+        let spoilt = fixture.write("spoilt", "");
+        fixture.netloom(&["stop", "halt", "b1"]).expect_code(0);
         refused(&["start", "halt", "b1"], 1, "node `b1` runs, but not all that starts with it: ");
         pings("b1", 0);
         std::fs::remove_file(spoilt).unwrap();
-        bed.netloom(&["stop", "halt", "b1"]).expect_code(0);
-        bed.netloom(&["start", "halt", "b1"]).expect_code(0);
+        fixture.netloom(&["stop", "halt", "b1"]).expect_code(0);
+        fixture.netloom(&["start", "halt", "b1"]).expect_code(0);
         // A switch stops, too.
-        bed.netloom(&["stop", "halt", "s"]).expect_code(0);
+        fixture.netloom(&["stop", "halt", "s"]).expect_code(0);
         pings("b1", 1);
-        bed.netloom(&["start", "halt", "s"]).expect_code(0);
+        fixture.netloom(&["start", "halt", "s"]).expect_code(0);
         pings("b1", 0);
-        bed.netloom(&["stop", "halt", "b1"]).expect_code(0);
-        bed.netloom(&["down", "halt"]);
-        bed.assert_nothing_is_left("halt");
+        fixture.netloom(&["stop", "halt", "b1"]).expect_code(0);
+        fixture.netloom(&["down", "halt"]);
+        fixture.assert_nothing_is_left("halt");
     }
 }
 
@@ -396,8 +396,8 @@ timeline:
 #[test]
 fn services_start_again_and_the_verdict_is_told_while_it_forms() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("serve.sh", "echo $$ >> started; exec python3 -m http.server 7000\n");
+        let fixture = Fixture::new(user);
+        fixture.write("serve.sh", "echo $$ >> started; exec python3 -m http.server 7000\n");
         let lab = "
 name: again
 nodes: {a: {}, b: {}}
@@ -405,22 +405,22 @@ links: {wire: {ends: [a, b], rate: 10 Mbit/s, delay: 5 ms}}
 timeline:
   - {on: b, run: sh serve.sh, service: true, ready: {tcp: 7000}, as: web}
 ";
-        bed.write("lab.yaml", lab);
-        bed.netloom(&["up", "lab.yaml"]).expect_code(0);
-        let started = || std::fs::read_to_string(bed.work().join("started")).unwrap_or_default().lines().count();
+        fixture.write("lab.yaml", lab);
+        fixture.netloom(&["up", "lab.yaml"]).expect_code(0);
+        let started = || std::fs::read_to_string(fixture.work().join("started")).unwrap_or_default().lines().count();
         for (name, wanted) in [("web", 2), ("b", 3)] {
-            bed.netloom(&["restart", "again", name]).expect_code(0);
+            fixture.netloom(&["restart", "again", name]).expect_code(0);
             wait_until("another start", || started() >= wanted);
         }
-        let refused = bed.netloom(&["restart", "again", "wen"]).expect_code(7);
+        let refused = fixture.netloom(&["restart", "again", "wen"]).expect_code(7);
         assert!(refused.stderr.contains("wen"), "{refused:#?}");
-        bed.netloom(&["exec", "again", "a", "--", "ping", "-c", "3", "-i", "0.1", "b"]).expect_code(0);
-        let said = bed.netloom(&["verdict", "again", "--json"]).expect_code(0).stdout;
+        fixture.netloom(&["exec", "again", "a", "--", "ping", "-c", "3", "-i", "0.1", "b"]).expect_code(0);
+        let said = fixture.netloom(&["verdict", "again", "--json"]).expect_code(0).stdout;
         let verdict: serde_json::Value = serde_json::from_str(&said).unwrap();
         assert!(verdict["verdict"]["as_described"].is_boolean(), "{said}");
         let pipes = verdict["pipes"].as_array().unwrap();
         assert!(pipes.len() == 2 && pipes.iter().all(|pipe| pipe["packets"].as_u64() >= Some(3)), "{said}");
-        bed.netloom(&["down", "again"]);
-        bed.assert_nothing_is_left("again");
+        fixture.netloom(&["down", "again"]);
+        fixture.assert_nothing_is_left("again");
     }
 }

@@ -1,6 +1,6 @@
 //! Labs with a way out into the network of the machine, which is one of the test's own.
 
-use crate::bed::{User, is_root, not_run};
+use crate::fixture::{User, is_root, not_run};
 use crate::world::{OPEN, ORDINARY, WHO, World};
 use std::fs;
 
@@ -31,13 +31,13 @@ fn asking(name: &str) -> String {
 fn nodes_reach_the_world_through_the_described_links() {
     for user in User::all() {
         let world = World::new(user);
-        world.bed.write("out.yaml", &asking("out"));
+        world.fixture.write("out.yaml", &asking("out"));
         let run = world.run("$NETLOOM check out.yaml; $NETLOOM run out.yaml").expect_code(0);
         let by = "way out here: net leads into this machine's network by rules of iptables or nftables";
         assert!(run.stdout.contains(by), "{run:#?}");
         let note = "what lies beyond net, in this machine's network and further: it keeps its own time";
         assert!(run.stdout.contains(note), "{run:#?}");
-        world.bed.assert_nothing_is_left("out");
+        world.fixture.assert_nothing_is_left("out");
     }
 }
 
@@ -49,11 +49,11 @@ fn two_labs_lead_out_beside_one_another() {
         let wait = wait.replace("OTHER", other);
         lab(own, &format!("touch {own}; {wait}; {WHO}")) + "expect: [who.stdout contains \"seen as 192.0.2.2\"]\n"
     };
-    world.bed.write("first.yaml", &both("first", "second"));
-    world.bed.write("second.yaml", &both("second", "first"));
+    world.fixture.write("first.yaml", &both("first", "second"));
+    world.fixture.write("second.yaml", &both("second", "first"));
     let run = world.run("$NETLOOM run first.yaml >first.log 2>&1 & $NETLOOM run second.yaml && wait $!");
     let run = run.expect_code(0);
-    world.bed.assert_nothing_is_left("first");
+    world.fixture.assert_nothing_is_left("first");
     assert!(run.stdout.contains("beyond net"), "{run:#?}");
 }
 
@@ -62,12 +62,12 @@ fn two_labs_lead_out_beside_one_another() {
 fn whatever_is_killed_the_network_is_put_back() {
     for user in User::all() {
         let world = World::new(user);
-        world.bed.write("out.yaml", &lab("out", &format!("{WHO} > began; sleep 1000")));
-        world.bed.write("again.yaml", &asking("again"));
+        world.fixture.write("out.yaml", &lab("out", &format!("{WHO} > began; sleep 1000")));
+        world.fixture.write("again.yaml", &asking("again"));
         for (victims, after) in
             [("$G", "true"), ("$L", "true"), ("$R", "kill -INT $G"), ("$G $L", "true"), ("$G $L $R", "true")]
         {
-            let _ = fs::remove_file(world.bed.work().join("began"));
+            let _ = fs::remove_file(world.fixture.work().join("began"));
             let script = format!(
                 "$NETLOOM run out.yaml >log 2>&1 & G=$!
                 until grep -q seen began 2>/dev/null || ! kill -0 $G; do sleep 0.02; done
@@ -78,7 +78,7 @@ fn whatever_is_killed_the_network_is_put_back() {
             assert_eq!(run.code, Some(0), "{victims}: {run:#?}");
             assert!(run.stdout.starts_with("seen as 192.0.2.2\n"), "{victims}: {run:#?}");
         }
-        world.bed.assert_nothing_is_left("out");
+        world.fixture.assert_nothing_is_left("out");
     }
 }
 
@@ -89,8 +89,8 @@ fn an_ordinary_user_is_led_out_by_a_program() {
         return not_run("the way out of an ordinary user's lab, for which root makes a machine");
     }
     let world = World::new(User::Own);
-    fs::set_permissions(world.bed.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    world.bed.write("out.yaml", &asking("out"));
+    fs::set_permissions(world.fixture.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    world.fixture.write("out.yaml", &asking("out"));
     // Hidden, one is not there.
     for (hidden, program) in [("slirp4netns", "pasta"), ("pasta", "slirp4netns")] {
         let script = format!(
@@ -102,7 +102,7 @@ fn an_ordinary_user_is_led_out_by_a_program() {
         let run = world.run(&script).expect_code(0);
         let by = format!("way out here: net leads into this machine's network by {program}");
         assert!(run.stdout.contains(&by), "{run:#?}");
-        world.bed.assert_nothing_is_left("out");
+        world.fixture.assert_nothing_is_left("out");
     }
 }
 
@@ -113,9 +113,9 @@ fn a_program_that_translates_ends_with_the_lab() {
         return not_run("the end of an ordinary user's way out, for which root makes a machine");
     }
     let world = World::new(User::Own);
-    fs::set_permissions(world.bed.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    world.bed.write("out.yaml", &lab("out", &format!("{WHO} > began; sleep 1000")));
-    world.bed.write("again.yaml", &asking("again"));
+    fs::set_permissions(world.fixture.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    world.fixture.write("out.yaml", &lab("out", &format!("{WHO} > began; sleep 1000")));
+    world.fixture.write("again.yaml", &asking("again"));
     let script = format!(
         "trap 'umount /dev/net/tun; rm -r tun run' EXIT; {OPEN}
         for victims in '$G' '$L' '$G $L'; do
@@ -130,7 +130,7 @@ fn a_program_that_translates_ends_with_the_lab() {
     );
     let run = world.run(&script).expect_code(0);
     assert!(!run.stdout.contains("is left"), "{run:#?}");
-    world.bed.assert_nothing_is_left("out");
+    world.fixture.assert_nothing_is_left("out");
 }
 
 /// Names are looked up by the resolver at the machine's loopback; questions cross the described links.
@@ -140,15 +140,15 @@ fn names_are_looked_up_by_the_resolver_of_the_machine() {
         return not_run("names beyond a way out, for which root makes a machine with a resolver");
     }
     let world = World::new(User::Own);
-    fs::set_permissions(world.bed.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    world.bed.write("names.py", include_str!("names.py"));
-    world.bed.write("resolv.conf", "nameserver 127.0.0.53\n");
+    fs::set_permissions(world.fixture.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    world.fixture.write("names.py", include_str!("names.py"));
+    world.fixture.write("resolv.conf", "nameserver 127.0.0.53\n");
     let ask = "getent ahostsv4 far.test | head -n 1 | tr -s \" \"";
     let over_tcp = "  - {on: a, run: getent ahostsv4 more.test, env: {RES_OPTIONS: use-vc}, as: tcp}\n";
     let own = "  - {on: net, run: getent ahostsv4 own.test, as: own}\n";
     let expected =
         "expect:\n  - who.stdout contains \"198.51.100.1 STREAM far.test\"\n  - one.forward.packets >= 3 packets\n";
-    world.bed.write("out.yaml", &(lab("out", ask) + over_tcp + own + expected));
+    world.fixture.write("out.yaml", &(lab("out", ask) + over_tcp + own + expected));
     let script = format!(
         "python3 names.py >/dev/null 2>&1 & SERVER=$!
         trap 'kill $SERVER; umount /dev/net/tun; umount /etc/resolv.conf' EXIT
@@ -158,7 +158,7 @@ fn names_are_looked_up_by_the_resolver_of_the_machine() {
         $NETLOOM run out.yaml && rm -r results && {ORDINARY} $NETLOOM run out.yaml"
     );
     world.run(&script).expect_code(0);
-    world.bed.assert_nothing_is_left("out");
+    world.fixture.assert_nothing_is_left("out");
 }
 
 /// A home whose router lends addresses, answers for names, and translates addresses once more.
@@ -168,8 +168,8 @@ fn a_name_server_of_the_lab_asks_at_the_way_out() {
         return not_run("a name server of a lab with a way out, for which root makes a machine with a resolver");
     }
     let world = World::new(User::Own);
-    world.bed.write("names.py", include_str!("names.py"));
-    world.bed.write("resolv.conf", "nameserver 127.0.0.53\n");
+    world.fixture.write("names.py", include_str!("names.py"));
+    world.fixture.write("resolv.conf", "nameserver 127.0.0.53\n");
     let lab = lab("home", "getent ahostsv4 far.test; getent ahostsv4 tv.home")
         .replace("a: ,", "a: {addresses: dhcp}, tv: {addresses: dhcp},")
         .replace("r: {kind: router}", "r: {kind: router, dhcp: {domain: home}, nat: {outside: two}}")
@@ -177,14 +177,14 @@ fn a_name_server_of_the_lab_asks_at_the_way_out() {
         + &format!("  - {{on: a, run: [bash, -c, '{WHO}'], as: reach}}\n")
         + "expect:\n  - who.stdout contains \"198.51.100.1\"\n  - who.stdout contains \"10.0.0.\"\n  \
            - reach.stdout contains \"seen as 192.0.2.2\"\n";
-    world.bed.write("home.yaml", &lab);
+    world.fixture.write("home.yaml", &lab);
     let script = "python3 names.py >/dev/null 2>&1 & SERVER=$!
         trap 'kill $SERVER; umount /etc/resolv.conf' EXIT
         mount --bind resolv.conf /etc/resolv.conf
         until getent ahostsv4 far.test >/dev/null; do sleep 0.05; done
         $NETLOOM run home.yaml";
     world.run(script).expect_code(0);
-    world.bed.assert_nothing_is_left("home");
+    world.fixture.assert_nothing_is_left("home");
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn a_machine_without_a_way_out_is_refused_with_line_and_key() {
         return not_run("a machine without a way out, which root makes");
     }
     let world = World::new(User::Own);
-    fs::set_permissions(world.bed.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    world.bed.write("out.yaml", &asking("out"));
+    fs::set_permissions(world.fixture.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    world.fixture.write("out.yaml", &asking("out"));
     let script = format!(
         "{OPEN}; touch none; for program in pasta slirp4netns; do mount --bind none /usr/bin/$program; done
         {ORDINARY} $NETLOOM check out.yaml >/dev/null; {ORDINARY} $NETLOOM run out.yaml; echo $?
@@ -208,5 +208,5 @@ fn a_machine_without_a_way_out_is_refused_with_line_and_key() {
         format!("{place}neither pasta nor slirp4netns is on this machine: install the package passt or slirp4netns");
     assert_eq!(run.stderr.matches(&packages).count(), 2, "{run:#?}");
     assert!(run.stderr.contains(&format!("{place}it has no default route")), "{run:#?}");
-    world.bed.assert_nothing_is_left("out");
+    world.fixture.assert_nothing_is_left("out");
 }

@@ -1,7 +1,7 @@
-//! Nodes that are containers of podman, which run already. podman's storage is in the bed's folder, and its image is made of programs of
+//! Nodes that are containers of podman, which run already. podman's storage is in the fixture's folder, and its image is made of programs of
 //! this machine.
 
-use crate::bed::{Bed, Finished, User, child_named, children, is_root, lab_of, not_run};
+use crate::fixture::{Fixture, Finished, User, child_named, children, is_root, lab_of, not_run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -30,23 +30,23 @@ fn lab(timeline: &str) -> String {
 }
 
 /// podman with a storage of its own. Its containers end with it.
-struct Podman<'a>(&'a Bed);
+struct Podman<'a>(&'a Fixture);
 
 impl<'a> Podman<'a> {
-    fn new(bed: &'a Bed) -> Self {
-        let at = |name: &str| bed.work().join(name).display().to_string();
+    fn new(fixture: &'a Fixture) -> Self {
+        let at = |name: &str| fixture.work().join(name).display().to_string();
         let conf = format!(
             "[storage]\ndriver = \"vfs\"\ngraphroot = {:?}\nrunroot = {:?}\n[storage.options]\nignore_chown_errors = \"true\"\n\
              [storage.options.vfs]\nignore_chown_errors = \"true\"\n",
             at("graph"),
             at("run")
         );
-        bed.write("storage.conf", &conf);
+        fixture.write("storage.conf", &conf);
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
         let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "ip", "grep"];
-        let made = bed.run("python3", &[&[script, "tools", CONFIG][..], &programs].concat());
+        let made = fixture.run("python3", &[&[script, "tools", CONFIG][..], &programs].concat());
         made.expect_code(0);
-        let podman = Self(bed);
+        let podman = Self(fixture);
         podman.run(&["pull", "-q", "oci:tools"]);
         podman
     }
@@ -104,12 +104,12 @@ impl Drop for Podman<'_> {
     }
 }
 
-/// Fails if anything is left of the lab: podman's own processes and mounts are in the bed's folder, too.
-fn assert_only_podman_is_left(bed: &Bed) {
+/// Fails if anything is left of the lab: podman's own processes and mounts are in the fixture's folder, too.
+fn assert_only_podman_is_left(fixture: &Fixture) {
     let begun = Instant::now();
     loop {
         let ours = |pid: &i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path.ends_with("netloom"));
-        let left: Vec<i32> = bed.processes().into_iter().filter(ours).collect();
+        let left: Vec<i32> = fixture.processes().into_iter().filter(ours).collect();
         if left.is_empty() {
             return;
         }
@@ -119,9 +119,9 @@ fn assert_only_podman_is_left(bed: &Bed) {
 }
 
 /// None where these tests cannot be: podman's containers of ordinary users are not those of root.
-fn bed() -> Option<Bed> {
+fn fixture() -> Option<Fixture> {
     if is_root() {
-        return Some(Bed::new(User::Own).alone());
+        return Some(Fixture::new(User::Own).alone());
     }
     not_run("the tests of containers that run already, which need root");
     None
@@ -129,11 +129,11 @@ fn bed() -> Option<Bed> {
 
 #[test]
 fn a_container_that_runs_is_a_node_as_long_as_the_lab_is_up() {
-    let Some(bed) = bed() else { return };
-    let podman = Podman::new(&bed);
+    let Some(fixture) = fixture() else { return };
+    let podman = Podman::new(&fixture);
     podman.start("netloom-web", "none");
     let before = podman.state("netloom-web");
-    bed.write("joined.yaml", &lab("  - {on: web, as: look, save: look, run: 'id -u; pwd; echo $A $B; grep CapBnd /proc/self/status; cat /proc/sys/net/ipv4/tcp_ecn'}
+    fixture.write("joined.yaml", &lab("  - {on: web, as: look, save: look, run: 'id -u; pwd; echo $A $B; grep CapBnd /proc/self/status; cat /proc/sys/net/ipv4/tcp_ecn'}
   - {on: web, run: 'ping -c 2 -i 0.2 a', as: out}
   - {on: a, run: 'ping -c 2 -i 0.2 b', as: across}
   - {on: b, run: 'ping -c 2 -i 0.2 web', as: in}
@@ -143,9 +143,9 @@ fn a_container_that_runs_is_a_node_as_long_as_the_lab_is_up() {
     podman.netloom(&["run", "joined.yaml"]).expect_code(0);
     assert_eq!(podman.state("netloom-web"), before);
     let inside = podman.run(&["exec", "netloom-web", "grep", "CapBnd", "/proc/self/status"]);
-    let saved = fs::read_to_string(bed.latest("joined").join("look")).unwrap();
+    let saved = fs::read_to_string(fixture.latest("joined").join("look")).unwrap();
     assert_eq!(saved, format!("0\n/data\nimage lab\n{inside}1\n"));
-    let origin = bed.json("joined", "provenance.json")["images"]["web"].clone();
+    let origin = fixture.json("joined", "provenance.json")["images"]["web"].clone();
     assert_eq!(origin["source"], "container netloom-web of podman");
     assert!(origin["id"].as_str().is_some_and(|id| id.len() >= 64), "{origin}");
 
@@ -153,26 +153,26 @@ fn a_container_that_runs_is_a_node_as_long_as_the_lab_is_up() {
     let shown = podman.netloom(&["exec", "joined", "web", "--", "sh", "-c", "pwd; ip -o link | grep -c eth"]);
     assert_eq!(shown.expect_code(0).stdout, "/data\n2\n");
     let again = lab("").replace("name: joined", "name: other").replace("[a, web]", "[a, {node: web, interface: x0}]");
-    bed.write("other.yaml", &again.replace("[web, b]", "[{node: web, interface: x1}, b]"));
+    fixture.write("other.yaml", &again.replace("[web, b]", "[{node: web, interface: x1}, b]"));
     let refused = podman.netloom(&["run", "other.yaml"]).expect_code(4);
     assert!(refused.stderr.contains("another lab, or another node of this one, has the container"), "{refused:#?}");
     podman.netloom(&["down"]).expect_code(0);
     assert_eq!(podman.state("netloom-web"), before);
-    assert_only_podman_is_left(&bed);
+    assert_only_podman_is_left(&fixture);
 }
 
 #[test]
 fn a_container_is_as_it_was_whichever_process_is_killed() {
-    let Some(bed) = bed() else { return };
-    let podman = Podman::new(&bed);
+    let Some(fixture) = fixture() else { return };
+    let podman = Podman::new(&fixture);
     podman.start("netloom-web", "none");
     let before = podman.state("netloom-web");
-    bed.write("joined.yaml", &lab(""));
+    fixture.write("joined.yaml", &lab(""));
     for whom in ["guard", "lab", "agent", "keeper"] {
         podman.netloom(&["up", "joined.yaml"]).expect_code(0);
         assert_ne!(podman.state("netloom-web"), before);
         let lab_pid = |pid: &i32| lab_of(*pid).is_some();
-        let guard = bed.processes().into_iter().find(lab_pid).unwrap();
+        let guard = fixture.processes().into_iter().find(lab_pid).unwrap();
         let others = [lab_of(guard).unwrap(), child_named(guard, "netloom-watcher")];
         let is_keeper = |pid: &i32| !others.contains(pid);
         let keeper = children(guard).into_iter().find(is_keeper).unwrap();
@@ -184,26 +184,26 @@ fn a_container_is_as_it_was_whichever_process_is_killed() {
         };
         kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
         podman.await_state("netloom-web", &before);
-        assert_only_podman_is_left(&bed);
+        assert_only_podman_is_left(&fixture);
     }
 }
 
 #[test]
 fn a_container_that_ends_or_restarts_ends_the_run() {
-    let Some(bed) = bed() else { return };
-    let podman = Podman::new(&bed);
-    bed.write("joined.yaml", &lab(""));
+    let Some(fixture) = fixture() else { return };
+    let podman = Podman::new(&fixture);
+    fixture.write("joined.yaml", &lab(""));
     for ending in [&["kill", "netloom-web"][..], &["restart", "-t", "0", "netloom-web"]] {
         let _ = podman.output(&["rm", "-f", "-t", "0", "netloom-web"]);
         podman.start("netloom-web", "none");
         podman.netloom(&["up", "joined.yaml"]).expect_code(0);
         podman.run(ending);
-        assert_only_podman_is_left(&bed);
-        let report = bed.json("joined", "report.json");
+        assert_only_podman_is_left(&fixture);
+        let report = fixture.json("joined", "report.json");
         let wanted = "the container of node `web` ended or was restarted";
         assert!(report["error"].as_str().is_some_and(|error| error.contains(wanted)), "{report:#}");
         assert_eq!(report["exit_code"], 8);
-        let events = fs::read_to_string(bed.latest("joined").join("events.jsonl")).unwrap();
+        let events = fs::read_to_string(fixture.latest("joined").join("events.jsonl")).unwrap();
         assert!(events.contains(r#""event":"node_gone","node":"web""#), "{events}");
     }
     assert!(!podman.state("netloom-web").contains("eth0"));
@@ -211,29 +211,29 @@ fn a_container_that_ends_or_restarts_ends_the_run() {
 
 #[test]
 fn a_container_that_cannot_be_joined_is_told() {
-    let Some(bed) = bed() else { return };
-    let podman = Podman::new(&bed);
+    let Some(fixture) = fixture() else { return };
+    let podman = Podman::new(&fixture);
     podman.start("netloom-web", "none");
     let text = |name: &str, ends: &str| {
         format!("name: told\nnodes: {{web: {{container: {name}}}, a: {{}}}}\nlinks: {{l: {{ends: {ends}}}}}\n")
     };
     let refused = |name: &str, wanted: &str| {
-        bed.write("told.yaml", &text(name, "[web, a]"));
+        fixture.write("told.yaml", &text(name, "[web, a]"));
         let run = podman.netloom(&["run", "told.yaml"]).expect_code(4);
         assert!(run.stderr.contains("told.yaml:2: nodes.web.container: ") && run.stderr.contains(wanted), "{run:#?}");
-        assert_only_podman_is_left(&bed);
+        assert_only_podman_is_left(&fixture);
     };
     refused("nothing", "podman has no container nothing: these run: netloom-web");
     podman.run(&["exec", "netloom-web", "ip", "link", "add", "eth0", "type", "veth", "peer", "far"]);
     refused("netloom-web", "has such an interface already");
-    bed.write("told.yaml", &text("{name: netloom-web, engine: podman}", "[{node: web, interface: lab0}, a]"));
+    fixture.write("told.yaml", &text("{name: netloom-web, engine: podman}", "[{node: web, interface: lab0}, a]"));
     podman.netloom(&["run", "told.yaml"]).expect_code(0);
     podman.start("netloom-host", "host");
     refused("netloom-host", "this machine's own network");
     podman.run(&["kill", "netloom-host"]);
     refused("netloom-host", "does not run");
     // No engine at all.
-    let mut command = bed.command(&["run", "told.yaml"]);
+    let mut command = fixture.command(&["run", "told.yaml"]);
     let run = Finished::of(&command.env("PATH", Path::new("/nowhere")).output().unwrap()).expect_code(4);
     assert!(run.stderr.contains("podman is not installed"), "{run:#?}");
 }
@@ -241,17 +241,17 @@ fn a_container_that_cannot_be_joined_is_told() {
 /// In the user namespace that podman has for an ordinary user's containers.
 #[test]
 fn an_ordinary_user_has_containers_of_its_own_as_nodes() {
-    let bed = Bed::new(User::all().pop().unwrap()).alone();
-    let podman = Podman::new(&bed);
+    let fixture = Fixture::new(User::all().pop().unwrap()).alone();
+    let podman = Podman::new(&fixture);
     podman.start("netloom-web", "none");
     let before = podman.state("netloom-web");
-    bed.write(
+    fixture.write(
         "joined.yaml",
         &lab("  - {on: a, run: 'ping -c 2 -i 0.2 b', as: across}\n  - {on: web, run: ping -c 1 b}\n"),
     );
     let refused = podman.netloom(&["run", "joined.yaml"]).expect_code(4);
     assert!(refused.stderr.contains("run `podman unshare netloom"), "{refused:#?}");
-    bed.wrapped(&["env", &podman.setting(), "podman", "unshare"], &["run", "joined.yaml"]).expect_code(0);
+    fixture.wrapped(&["env", &podman.setting(), "podman", "unshare"], &["run", "joined.yaml"]).expect_code(0);
     assert_eq!(podman.state("netloom-web"), before);
-    assert_only_podman_is_left(&bed);
+    assert_only_podman_is_left(&fixture);
 }

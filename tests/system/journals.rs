@@ -1,6 +1,6 @@
 //! Journals of runs: what the program says of them, and what is in them.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
@@ -35,15 +35,15 @@ fn number(row: &BTreeMap<&str, &str>, column: &str) -> u64 {
 #[test]
 fn a_journal_has_every_packet_of_a_run_and_what_became_of_it() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write("noted.yaml", LAB);
-        let run = bed.netloom(&["run", "noted.yaml"]).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("noted.yaml", LAB);
+        let run = fixture.netloom(&["run", "noted.yaml"]).expect_code(0);
         assert!(!run.stdout.contains("journal lacks"), "{run:#?}");
-        let report = bed.json("noted", "report.json");
+        let report = fixture.json("noted", "report.json");
         assert_eq!(report["journal"]["lost_packets"], 0);
-        let summary = bed.netloom(&["journal", "results/noted/latest", "--summary", "--format", "csv"]).expect_code(0);
+        let summary = fixture.netloom(&["journal", "results/noted/latest", "--summary", "--format", "csv"]).expect_code(0);
         let told = rows(&summary.stdout);
-        let counted = bed.json("noted", "pipes.json");
+        let counted = fixture.json("noted", "pipes.json");
         let counted = counted.as_array().unwrap();
         assert_eq!(told.len(), 4);
         for (row, pipe) in told.iter().zip(counted) {
@@ -62,14 +62,14 @@ fn a_journal_has_every_packet_of_a_run_and_what_became_of_it() {
         }
         let total: u64 = told.iter().map(|row| number(row, "packets")).sum();
         assert_eq!(report["journal"]["packets"].as_u64(), Some(total));
-        packets_of_the_queue(&bed);
+        packets_of_the_queue(&fixture);
     }
 }
 
 /// Instants follow from one another, filters choose, and mahimahi's log has the same packets.
-fn packets_of_the_queue(bed: &Bed) {
+fn packets_of_the_queue(fixture: &Fixture) {
     let far = ["journal", "results/noted/latest", "--link", "far.forward"];
-    let all = bed.netloom(&[&far[..], &["--format", "csv"]].concat()).expect_code(0);
+    let all = fixture.netloom(&[&far[..], &["--format", "csv"]].concat()).expect_code(0);
     let packets = rows(&all.stdout);
     let at = |row: &BTreeMap<&str, &str>, column: &str| row[column].parse::<i64>().unwrap();
     let delivered: Vec<_> = packets.iter().filter(|row| row["outcome"] == "delivered").collect();
@@ -85,14 +85,14 @@ fn packets_of_the_queue(bed: &Bed) {
         );
     }
     let transfer = [&far[..], &["--match", "tcp port 5201", "--dropped", "--json"]].concat();
-    let dropped = bed.netloom(&transfer).expect_code(0);
+    let dropped = fixture.netloom(&transfer).expect_code(0);
     assert!(dropped.stdout.lines().count() > 0);
     for line in dropped.stdout.lines() {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!((&row["outcome"], &row["protocol"]), (&"dropped".into(), &6.into()), "{row}");
         assert!(["queue", "down"].contains(&row["cause"].as_str().unwrap()), "{row}");
     }
-    let log = bed.netloom(&[&far[..], &["--format", "mahimahi"]].concat()).expect_code(0);
+    let log = fixture.netloom(&[&far[..], &["--format", "mahimahi"]].concat()).expect_code(0);
     let lines = |mark: &str| log.stdout.lines().filter(|line| line.split(' ').nth(1) == Some(mark)).count();
     assert_eq!(lines("+"), packets.len());
     assert_eq!(lines("-") + lines("d"), packets.iter().filter(|row| row["outcome"] != "inside").count());
@@ -101,25 +101,25 @@ fn packets_of_the_queue(bed: &Bed) {
 
 #[test]
 fn a_journal_that_is_damaged_is_read_up_to_there() {
-    let bed = Bed::new(User::Own);
-    bed.write(
+    let fixture = Fixture::new(User::Own);
+    fixture.write(
         "noted.yaml",
         &format!(
             "{}traffic: [{{from: a, to: b, kind: constant, rate: 9 Mbit/s, size: 100 B}}]\n",
             LAB.split("timeline").next().unwrap()
         ),
     );
-    bed.netloom(&["sim", "noted.yaml", "--for", "2s"]).expect_code(0);
-    let journal = bed.work().join("results/noted/latest/journal.arrows");
+    fixture.netloom(&["sim", "noted.yaml", "--for", "2s"]).expect_code(0);
+    let journal = fixture.work().join("results/noted/latest/journal.arrows");
     let whole = fs::read(&journal).unwrap();
     let count = |code: i32| {
-        let told = bed.netloom(&["journal", "journal.arrows", "--format", "csv"]).expect_code(code);
+        let told = fixture.netloom(&["journal", "journal.arrows", "--format", "csv"]).expect_code(code);
         (told.stdout.lines().count() - 1, told.stderr)
     };
-    fs::write(bed.work().join("journal.arrows"), &whole).unwrap();
+    fs::write(fixture.work().join("journal.arrows"), &whole).unwrap();
     let (all, _) = count(0);
     assert!(all > 40_000, "{all}");
-    fs::write(bed.work().join("journal.arrows"), &whole[..whole.len() * 2 / 3]).unwrap();
+    fs::write(fixture.work().join("journal.arrows"), &whole[..whole.len() * 2 / 3]).unwrap();
     let (some, said) = count(2);
     assert!(
         some > 8_000
@@ -128,12 +128,12 @@ fn a_journal_that_is_damaged_is_read_up_to_there() {
             && said.contains(&format!("the {some} packets before")),
         "{said}"
     );
-    fs::write(bed.work().join("journal.arrows"), b"not a journal, but long enough").unwrap();
-    let told = bed.netloom(&["journal", "journal.arrows"]).expect_code(2);
+    fs::write(fixture.work().join("journal.arrows"), b"not a journal, but long enough").unwrap();
+    let told = fixture.netloom(&["journal", "journal.arrows"]).expect_code(2);
     assert!(told.stderr.contains("no journal of netloom"), "{told:#?}");
-    let none = bed.netloom(&["journal", "results"]).expect_code(2);
+    let none = fixture.netloom(&["journal", "results"]).expect_code(2);
     assert!(none.stderr.contains("journal: all"), "{none:#?}");
-    let unknown = bed.netloom(&["journal", "results/noted/latest", "--link", "fra"]).expect_code(2);
+    let unknown = fixture.netloom(&["journal", "results/noted/latest", "--link", "fra"]).expect_code(2);
     assert!(unknown.stderr.contains("access, far"), "{unknown:#?}");
 }
 
@@ -141,8 +141,8 @@ fn a_journal_that_is_damaged_is_read_up_to_there() {
 /// then. Tables, samples and journal begin there, and balance.
 #[test]
 fn everything_counts_from_time_zero_on() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write(
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write(
         "early.yaml",
         "
 clock: virtual
@@ -156,10 +156,10 @@ timeline:
 journal: all
 ",
     );
-    bed.netloom(&["run", "early.yaml", "-q", "--no-plots"]).expect_code(0);
-    let summary = bed.netloom(&["journal", "results/early/latest", "--summary", "--format", "csv"]).expect_code(0);
-    let samples = fs::read_to_string(bed.latest("early").join("samples.csv")).unwrap();
-    let counted = bed.json("early", "pipes.json");
+    fixture.netloom(&["run", "early.yaml", "-q", "--no-plots"]).expect_code(0);
+    let summary = fixture.netloom(&["journal", "results/early/latest", "--summary", "--format", "csv"]).expect_code(0);
+    let samples = fs::read_to_string(fixture.latest("early").join("samples.csv")).unwrap();
+    let counted = fixture.json("early", "pipes.json");
     let dropped = ["loss", "queue", "early", "down"].map(|cause| format!("dropped_{cause}_packets"));
     for (told, pipe) in rows(&summary.stdout).iter().zip(counted.as_array().unwrap()) {
         let count = |column: &str| pipe[column].as_u64().unwrap();
@@ -186,10 +186,10 @@ journal: all
 /// Whoever is killed: what was written until then can be read.
 #[test]
 fn a_run_that_is_killed_leaves_its_journal() {
-    let bed = Bed::new(User::Own);
-    bed.write("noted.yaml", LAB);
-    let mut run = bed.command(&["run", "noted.yaml"]).spawn().unwrap();
-    let latest = bed.work().join("results/noted/latest/journal.arrows");
+    let fixture = Fixture::new(User::Own);
+    fixture.write("noted.yaml", LAB);
+    let mut run = fixture.command(&["run", "noted.yaml"]).spawn().unwrap();
+    let latest = fixture.work().join("results/noted/latest/journal.arrows");
     let size = || fs::metadata(&latest).map_or(0, |file| file.len());
     for _ in 0..1_000 {
         if size() > 20_000 {
@@ -201,6 +201,6 @@ fn a_run_that_is_killed_leaves_its_journal() {
     assert!(Command::new("kill").args(["-9", &run.id().to_string()]).status().unwrap().success());
     run.wait().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
-    let told = bed.netloom(&["journal", "results/noted/latest", "--summary"]);
+    let told = fixture.netloom(&["journal", "results/noted/latest", "--summary"]);
     assert!(told.stdout.contains("far.forward"), "{told:#?}");
 }

@@ -1,7 +1,7 @@
 //! Labs whose nodes are Linux kernels of their own, in real and dilated time. The kernel is the one that the environment
 //! variable NETLOOM_KERNEL names.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::wait::wait_until;
 use std::fs;
 use std::process::Stdio;
@@ -27,13 +27,13 @@ fn lab(clock: &str, timeline: &str) -> String {
 }
 
 /// Whether there is a process of the lab's kernels.
-fn kernels_run(bed: &Bed) -> bool {
-    kernels(bed).next().is_some()
+fn kernels_run(fixture: &Fixture) -> bool {
+    kernels(fixture).next().is_some()
 }
 
 /// The processes of the lab's kernels, but for those of the programs inside.
-fn kernels(bed: &Bed) -> impl Iterator<Item = i32> {
-    let folder = bed.path().join("runtime");
+fn kernels(fixture: &Fixture) -> impl Iterator<Item = i32> {
+    let folder = fixture.path().join("runtime");
     let ours = move |pid: &i32| {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let is_kernel = String::from_utf8_lossy(&command).contains("virtio_uml.device=");
@@ -46,7 +46,7 @@ fn kernels(bed: &Bed) -> impl Iterator<Item = i32> {
 #[test]
 fn programs_run_on_kernels_in_real_and_dilated_time() {
     for (user, clock) in User::all().into_iter().zip(["{dilation: 10}", "real"]) {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let timeline = "
 timeline:
   - {on: b, run: iperf3 -s, service: true, ready: {tcp: 5201}}
@@ -59,74 +59,74 @@ timeline:
 expect:
   - odd.exit == 3
 ";
-        bed.write("kernels.yaml", &lab(clock, timeline));
-        bed.netloom(&["run", "kernels.yaml"]).expect_code(0);
-        let saved = |name: &str| fs::read_to_string(bed.latest("kernels").join(name)).unwrap();
+        fixture.write("kernels.yaml", &lab(clock, timeline));
+        fixture.netloom(&["run", "kernels.yaml"]).expect_code(0);
+        let saved = |name: &str| fs::read_to_string(fixture.latest("kernels").join(name)).unwrap();
         assert_eq!(saved("facts"), "red a a bbr\n");
         assert!(saved("ping.txt").contains("3 received"), "{}", saved("ping.txt"));
         assert!(saved("iperf.json").contains("\"congestion\":\t\"bbr\"") || saved("iperf.json").contains("bbr"));
         let numbers: String = (1..=300_000).map(|number| format!("{number}\n")).collect();
         assert!(saved("numbers") == numbers, "{} bytes", saved("numbers").len());
-        assert!(!bed.work().join("made").exists(), "a kernel node wrote to the machine's files");
-        bed.assert_nothing_is_left("kernels");
-        assert!(!kernels_run(&bed));
+        assert!(!fixture.work().join("made").exists(), "a kernel node wrote to the machine's files");
+        fixture.assert_nothing_is_left("kernels");
+        assert!(!kernels_run(&fixture));
     }
 }
 
 #[test]
 fn an_interactive_day_on_kernels() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write("kernels.yaml", &lab("real", ""));
-        bed.netloom(&["up", "kernels.yaml"]).expect_code(0);
-        let shell = bed
+        let fixture = Fixture::new(user);
+        fixture.write("kernels.yaml", &lab("real", ""));
+        fixture.netloom(&["up", "kernels.yaml"]).expect_code(0);
+        let shell = fixture
             .netloom(&["exec", "kernels", "a", "--", "sh", "-c", "echo $COLOUR; pwd; echo err >&2; exit 42"])
             .expect_code(42);
-        assert_eq!(shell.stdout, format!("red\n{}\n", bed.work().display()));
+        assert_eq!(shell.stdout, format!("red\n{}\n", fixture.work().display()));
         assert_eq!(shell.stderr, "err\n");
-        bed.netloom(&["exec", "kernels", "a", "--", "sh", "-c", "kill -9 $$"]).expect_code(128 + 9);
-        let absent = bed.netloom(&["exec", "kernels", "a", "--", "no-such-program"]).expect_code(4);
+        fixture.netloom(&["exec", "kernels", "a", "--", "sh", "-c", "kill -9 $$"]).expect_code(128 + 9);
+        let absent = fixture.netloom(&["exec", "kernels", "a", "--", "no-such-program"]).expect_code(4);
         assert!(absent.stderr.contains("program not found: no-such-program"), "{absent:#?}");
-        let ping = bed.netloom(&["exec", "kernels", "a", "--", "ping", "-c", "1", "b"]).expect_code(0);
+        let ping = fixture.netloom(&["exec", "kernels", "a", "--", "ping", "-c", "1", "b"]).expect_code(0);
         assert!(ping.stdout.contains("1 received"), "{ping:#?}");
-        bed.netloom(&["down"]).expect_code(0);
-        bed.assert_nothing_is_left("kernels");
-        assert!(bed.runtime_files().is_empty() && !kernels_run(&bed));
+        fixture.netloom(&["down"]).expect_code(0);
+        fixture.assert_nothing_is_left("kernels");
+        assert!(fixture.runtime_files().is_empty() && !kernels_run(&fixture));
     }
 }
 
 #[test]
 fn a_killed_kernel_ends_the_run_with_eight_and_its_name() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let timeline = "timeline: [{on: a, run: ping -i 0.1 b, may_fail: true}]\nduration: 600 s\n";
-    bed.write("kernels.yaml", &lab("real", timeline));
-    let mut child = bed.command(&["run", "kernels.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    fixture.write("kernels.yaml", &lab("real", timeline));
+    let mut child = fixture.command(&["run", "kernels.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("the ping", || {
-        fs::read_to_string(bed.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
+        fs::read_to_string(fixture.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
     });
-    let victim = kernels(&bed).min().unwrap();
+    let victim = kernels(&fixture).min().unwrap();
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(victim), nix::sys::signal::Signal::SIGKILL).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(8));
     let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
     assert!(stderr.contains("node `a`: its kernel was ended by signal 9"), "{stderr}");
-    assert_eq!(bed.json("kernels", "report.json")["exit_code"], 8);
-    bed.assert_nothing_is_left("kernels");
-    assert!(!kernels_run(&bed));
+    assert_eq!(fixture.json("kernels", "report.json")["exit_code"], 8);
+    fixture.assert_nothing_is_left("kernels");
+    assert!(!kernels_run(&fixture));
 }
 
 /// Stopped, as one that waits for a file of a slow disk is, or one whose control group is frozen: it waits for no processor.
 #[test]
 fn a_kernel_that_stood_still_is_found_by_its_heartbeat() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let timeline = "timeline: [{on: a, run: ping -i 0.05 -w 4 b, may_fail: true}]\n";
     let still = "starts: 100 s, standstill: 2 s}";
-    bed.write("kernels.yaml", &lab("real", timeline).replace("starts: 100 s}", still));
-    let mut child = bed.command(&["run", "kernels.yaml"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    fixture.write("kernels.yaml", &lab("real", timeline).replace("starts: 100 s}", still));
+    let mut child = fixture.command(&["run", "kernels.yaml"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     wait_until("the ping", || {
-        fs::read_to_string(bed.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
+        fs::read_to_string(fixture.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
     });
     // The kernel of the node that was booted last: the helpers of a kernel are its children.
-    let all: Vec<i32> = kernels(&bed).collect();
+    let all: Vec<i32> = kernels(&fixture).collect();
     let parent = |pid: &i32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(1)?.parse::<i32>().ok())
@@ -139,7 +139,7 @@ fn a_kernel_that_stood_still_is_found_by_its_heartbeat() {
     let stdout = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(5), "{stdout}");
     assert!(stdout.contains("node b: its kernel stood still for "), "{stdout}");
-    bed.assert_nothing_is_left("kernels");
+    fixture.assert_nothing_is_left("kernels");
 }
 
 /// What each node is told, and what its interface then has: the same in namespaces and on a kernel of its own.
@@ -191,11 +191,11 @@ timeline:
             said.join(", ")
         )
     };
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let told = |clock: &str| {
-        bed.write("sysctl.yaml", &lab(clock));
-        bed.netloom(&["run", "sysctl.yaml"]).expect_code(0);
-        ["a", "b", "c"].map(|node| fs::read_to_string(bed.latest("sysctl").join(node)).unwrap())
+        fixture.write("sysctl.yaml", &lab(clock));
+        fixture.netloom(&["run", "sysctl.yaml"]).expect_code(0);
+        ["a", "b", "c"].map(|node| fs::read_to_string(fixture.latest("sysctl").join(node)).unwrap())
     };
     let (namespaces, kernels) = (told("real"), told("virtual"));
     for (namespace, kernel) in namespaces.iter().zip(&kernels) {
@@ -215,8 +215,8 @@ fn links_are_bonded_by_lacp() {
                 \"ip link set eth0 down\", \"ip link set eth1 down\", \"ip link set eth0 master bond0\", \
                 \"ip link set eth1 master bond0\", \"ip link set bond0 up\"";
     let node = |address: &str| format!("{{setup: [{bond}, \"ip addr add {address} dev bond0\"]}}");
-    let bed = Bed::new(User::Own);
-    bed.write(
+    let fixture = Fixture::new(User::Own);
+    fixture.write(
         "lacp.yaml",
         &format!(
             "name: lacp
@@ -241,16 +241,16 @@ expect:
             node("10.0.0.2/24")
         ),
     );
-    bed.netloom(&["run", "lacp.yaml"]).expect_code(0);
+    fixture.netloom(&["run", "lacp.yaml"]).expect_code(0);
 }
 
 #[test]
 fn a_kernel_that_is_none_is_told() {
-    let bed = Bed::new(User::Own);
-    bed.write("kernels.yaml", &lab("real", ""));
-    let mut command = bed.command(&["run", "kernels.yaml"]);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("kernels.yaml", &lab("real", ""));
+    let mut command = fixture.command(&["run", "kernels.yaml"]);
     let output = command.env("NETLOOM_KERNEL", "/bin/true").output().unwrap();
     assert_eq!(output.status.code(), Some(4));
     assert!(String::from_utf8_lossy(&output.stderr).contains("/bin/true"), "{output:?}");
-    bed.assert_nothing_is_left("kernels");
+    fixture.assert_nothing_is_left("kernels");
 }

@@ -1,6 +1,6 @@
 //! Whatever is killed, and whenever: nothing is left behind.
 
-use crate::bed::{Bed, User, children, is_root, lab_of};
+use crate::fixture::{Fixture, User, children, is_root, lab_of};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -51,14 +51,14 @@ impl Chance {
     }
 }
 
-fn write_lab(bed: &Bed) {
+fn write_lab(fixture: &Fixture) {
     // Only root has cgroups on every machine.
-    let node = if is_root() && bed.user() == User::Own { "{cpus: 0.5}" } else { "{}" };
-    bed.write("victim.yaml", &LAB.replace("NODE", node));
+    let node = if is_root() && fixture.user() == User::Own { "{cpus: 0.5}" } else { "{}" };
+    fixture.write("victim.yaml", &LAB.replace("NODE", node));
 }
 
-fn start(bed: &Bed) -> Child {
-    bed.command(&["run", "victim.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+fn start(fixture: &Fixture) -> Child {
+    fixture.command(&["run", "victim.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Kills the victim, or whoever is there in its place so early; who was killed.
@@ -78,17 +78,17 @@ fn strike(victim: Victim, guard: i32) -> Vec<i32> {
 }
 
 /// How long a whole run takes when nobody is killed.
-fn length_of_a_run(bed: &Bed) -> Duration {
+fn length_of_a_run(fixture: &Fixture) -> Duration {
     let begun = Instant::now();
-    assert!(start(bed).wait().unwrap().code().is_some());
+    assert!(start(fixture).wait().unwrap().code().is_some());
     begun.elapsed()
 }
 
 /// The next netloom command removes what is left when nobody could. It sees that a lab is dead when the kernel has
 /// ended the last of its threads, which takes it a moment.
-pub(crate) fn sweep(bed: &Bed, killed: &[i32]) {
+pub(crate) fn sweep(fixture: &Fixture, killed: &[i32]) {
     wait_until("the end of what was killed", || !killed.iter().any(|pid| is_dying(*pid)));
-    bed.netloom(&["ps"]).expect_code(0);
+    fixture.netloom(&["ps"]).expect_code(0);
 }
 
 /// Whether a process that was killed still has a thread besides what is left for its parent to reap.
@@ -99,15 +99,15 @@ fn is_dying(pid: i32) -> bool {
 }
 
 fn kill_at_many_moments(user: User, times: usize, seed: u64) {
-    let bed = Bed::new(user);
-    write_lab(&bed);
-    let length = length_of_a_run(&bed);
+    let fixture = Fixture::new(user);
+    write_lab(&fixture);
+    let length = length_of_a_run(&fixture);
     let mut chance = Chance(seed);
     for round in 0..times {
         // Set-up takes some tens of milliseconds; it is as interesting as all the rest.
         let span = if round % 2 == 0 { Duration::from_millis(60) } else { length };
         let (moment, victim) = (chance.below(span), VICTIMS[round % VICTIMS.len()]);
-        let mut child = start(&bed);
+        let mut child = start(&fixture);
         sleep(moment);
         let killed = strike(victim, child.id().cast_signed());
         let code = child.wait().unwrap().code();
@@ -118,11 +118,11 @@ fn kill_at_many_moments(user: User, times: usize, seed: u64) {
             assert_eq!(code, Some(8), "{what}");
         }
         if matches!(victim, Victim::Both) {
-            sweep(&bed, &killed);
+            sweep(&fixture, &killed);
         }
-        bed.assert_nothing_is_left("victim");
-        bed.netloom(&["ps"]).expect_code(0);
-        assert!(bed.runtime_files().is_empty(), "{what}: {:?}", bed.runtime_files());
+        fixture.assert_nothing_is_left("victim");
+        fixture.netloom(&["ps"]).expect_code(0);
+        assert!(fixture.runtime_files().is_empty(), "{what}: {:?}", fixture.runtime_files());
     }
 }
 
@@ -135,34 +135,34 @@ fn a_kill_at_any_moment_leaves_nothing_behind() {
 
 #[test]
 fn a_killed_node_ends_the_run_with_eight_and_keeps_its_results() {
-    let bed = Bed::new(User::Own);
-    write_lab(&bed);
-    bed.write("long.yaml", &LAB.replace("NODE", "{}").replace("-c 4 -i 0.05", "-i 0.05"));
-    let mut child = bed.command(&["run", "long.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let fixture = Fixture::new(User::Own);
+    write_lab(&fixture);
+    fixture.write("long.yaml", &LAB.replace("NODE", "{}").replace("-c 4 -i 0.05", "-i 0.05"));
+    let mut child = fixture.command(&["run", "long.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     sleep(Duration::from_millis(700));
     strike(Victim::Node(1), child.id().cast_signed());
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(8));
     let stderr = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
     assert!(stderr.contains("the init process of node `r` was killed"), "{stderr}");
-    assert_eq!(bed.json("victim", "report.json")["exit_code"], 8);
-    bed.assert_nothing_is_left("victim");
+    assert_eq!(fixture.json("victim", "report.json")["exit_code"], 8);
+    fixture.assert_nothing_is_left("victim");
 }
 
 #[test]
 fn a_lab_that_is_up_survives_no_kill_either() {
-    let bed = Bed::new(User::Own);
-    write_lab(&bed);
+    let fixture = Fixture::new(User::Own);
+    write_lab(&fixture);
     for victim in [Victim::Guard, Victim::Lab, Victim::Node(1), Victim::Both] {
-        bed.netloom(&["up", "victim.yaml", "-q"]).expect_code(0);
-        let labs: serde_json::Value = serde_json::from_str(&bed.netloom(&["ps", "--json"]).stdout).unwrap();
+        fixture.netloom(&["up", "victim.yaml", "-q"]).expect_code(0);
+        let labs: serde_json::Value = serde_json::from_str(&fixture.netloom(&["ps", "--json"]).stdout).unwrap();
         let guard = i32::try_from(labs[0]["pid"].as_i64().unwrap()).unwrap();
         let killed = strike(victim, guard);
         if matches!(victim, Victim::Both) {
-            sweep(&bed, &killed);
+            sweep(&fixture, &killed);
         }
-        bed.assert_nothing_is_left("victim");
-        bed.netloom(&["ps"]).expect_code(0);
-        assert!(bed.runtime_files().is_empty(), "{victim:?}");
+        fixture.assert_nothing_is_left("victim");
+        fixture.netloom(&["ps"]).expect_code(0);
+        assert!(fixture.runtime_files().is_empty(), "{victim:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Commands behind links, in a machine of the test's own: a namespace with a server beyond it.
 
-use crate::bed::{User, is_root, not_run};
+use crate::fixture::{User, is_root, not_run};
 use crate::world::{OPEN, ORDINARY, WHO, World};
 use std::fs;
 
@@ -31,7 +31,7 @@ fn a_command_reaches_the_world_through_its_link_and_leaves_nothing() {
         let world = World::new(user);
         let link = "$NETLOOM link shell --delay 30ms --uplink-delay 10ms --downlink-rate 5Mbit/s --report report.json";
         let run = world.run(&format!("{link} -- bash -c '{WHO}; id -u; pwd'")).expect_code(0);
-        let folder = world.bed.work().display().to_string();
+        let folder = world.fixture.work().display().to_string();
         let user = if user == User::Nobody { 65_534 } else { nix::unistd::geteuid().as_raw() };
         assert_eq!(run.stdout, format!("seen as 192.0.2.2\n{user}\n{folder}\n"), "{run:#?}");
         let report = world.report("report.json");
@@ -45,7 +45,7 @@ fn a_command_reaches_the_world_through_its_link_and_leaves_nothing() {
             assert!(row["departed_packets"].as_u64().unwrap() >= 2, "{report:#}");
             assert!(row["measured_delay_mean_ns"].as_u64().unwrap() >= least, "{report:#}");
         }
-        world.bed.assert_nothing_is_left("link-shell");
+        world.fixture.assert_nothing_is_left("link-shell");
     }
 }
 
@@ -119,13 +119,13 @@ fn whatever_is_killed_the_network_is_put_back() {
             (both, "$NETLOOM link shell true"),
         ];
         for (kill, after) in victims {
-            let _ = fs::remove_file(world.bed.work().join("began"));
+            let _ = fs::remove_file(world.fixture.work().join("began"));
             let command = format!("{WHO} > began; {kill}; sleep 0.2");
             let run = world.run(&format!("$NETLOOM link shell -- bash -c '{command}'; {after}")).expect_code(0);
-            let began = fs::read_to_string(world.bed.work().join("began")).unwrap();
+            let began = fs::read_to_string(world.fixture.work().join("began")).unwrap();
             assert_eq!(began, "seen as 192.0.2.2\n", "{kill}: {run:#?}");
         }
-        world.bed.assert_nothing_is_left("link-shell");
+        world.fixture.assert_nothing_is_left("link-shell");
     }
 }
 
@@ -146,7 +146,7 @@ fn an_ordinary_user_is_led_out_by_a_program() {
         return not_run("a link of an ordinary user, for which root makes a machine");
     }
     let world = World::new(User::Own);
-    fs::set_permissions(world.bed.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    fs::set_permissions(world.fixture.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
     let nested = format!("$NETLOOM link shell --delay 2ms $NETLOOM link shell -- bash -c '{WHO}; id -u'");
     // Hidden, one is not there.
     for (hidden, program) in [("slirp4netns", "pasta"), ("pasta", "slirp4netns")] {
@@ -158,7 +158,7 @@ fn an_ordinary_user_is_led_out_by_a_program() {
         );
         let run = world.run(&script).expect_code(0);
         assert_eq!(run.stdout, "seen as 192.0.2.2\n65534\n", "{program}: {run:#?}");
-        world.bed.assert_nothing_is_left("link-shell");
+        world.fixture.assert_nothing_is_left("link-shell");
     }
 }
 
@@ -169,9 +169,9 @@ fn a_resolver_at_the_loopback_of_the_machine_is_asked_through_the_link() {
         return not_run("names behind a link, for which root makes a machine with a resolver");
     }
     let world = World::new(User::Own);
-    fs::set_permissions(world.bed.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    world.bed.write("names.py", include_str!("names.py"));
-    world.bed.write("resolv.conf", "nameserver 127.0.0.53\n");
+    fs::set_permissions(world.fixture.work(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    world.fixture.write("names.py", include_str!("names.py"));
+    world.fixture.write("resolv.conf", "nameserver 127.0.0.53\n");
     let ask = "began=$(date +%s%N); getent ahostsv4 far.test | head -n 1 | tr -s \" \"; \
                [ $(( $(date +%s%N) - began )) -ge 200000000 ] && echo by the link";
     let link = "$NETLOOM link shell --delay 100ms";
@@ -187,15 +187,15 @@ fn a_resolver_at_the_loopback_of_the_machine_is_asked_through_the_link() {
     let run = world.run(&script).expect_code(0);
     assert_eq!(run.stdout, "198.51.100.1 STREAM far.test\nby the link\n".repeat(4), "{run:#?}");
     assert!(!run.stderr.contains("name server"), "{run:#?}");
-    world.bed.assert_nothing_is_left("link-shell");
+    world.fixture.assert_nothing_is_left("link-shell");
 }
 
 #[test]
 fn mahimahis_command_lines_are_understood() {
     let world = World::new(User::Own);
-    let mm = world.bed.work().join("mm-link");
+    let mm = world.fixture.work().join("mm-link");
     std::os::unix::fs::symlink(&world.program, &mm).unwrap();
-    world.bed.write("trace", "1\n");
+    world.fixture.write("trace", "1\n");
     let script = format!(
         "$NETLOOM mm delay 5 $NETLOOM mm loss downlink 0 ./mm-link trace trace --uplink-log=up.log -d down.log \
          --uplink-queue=droptail --uplink-queue-args='packets=60' -- bash -c '{WHO}; echo \"$MAHIMAHI_SHELL_PREFIX\"; sleep 0.2'"
@@ -203,7 +203,7 @@ fn mahimahis_command_lines_are_understood() {
     let run = world.run(&script).expect_code(0);
     assert_eq!(run.stdout, "seen as 192.0.2.2\n[delay 5 ms] [loss down=0] [link] \n", "{run:#?}");
     for (file, way, queue) in [("up.log", "Uplink", "droptail [packets=60]"), ("down.log", "Downlink", "infinite")] {
-        let log = fs::read_to_string(world.bed.work().join(file)).unwrap();
+        let log = fs::read_to_string(world.fixture.work().join(file)).unwrap();
         assert!(log.starts_with(&format!("# mahimahi mm-link ({way}) [trace] > {file}\n")), "{log}");
         assert!(log.contains(&format!("\n# queue: {queue}\n")), "{log}");
         assert!(log.contains("\n# mahimahi config: [delay 5 ms] [loss down=0] \n"), "{log}");
@@ -222,7 +222,7 @@ fn a_shell_says_before_its_prompt_what_link_it_is_behind() {
     let shell = "echo 'echo $((40 + 2)); exit 5' | SHELL=/bin/bash $NETLOOM link shell --delay 1ms; echo $?";
     let run = world.run(shell).expect_code(0);
     assert_eq!(run.stdout, "42\n5\n", "{run:#?}");
-    world.bed.write("typist.py", TYPIST);
+    world.fixture.write("typist.py", TYPIST);
     let prompted = world.run("SHELL=/bin/sh python3 typist.py $NETLOOM link shell --delay 1ms; echo $?");
     assert!(prompted.stdout.contains("[delay 1ms] $ ") && prompted.stdout.ends_with("6\n"), "{prompted:#?}");
 }

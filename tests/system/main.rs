@@ -4,7 +4,7 @@
 //! These tests look at what netloom does, not at how precisely it does it: their labs allow more lateness than a user
 //! would, so that a busy machine does not fail them. Precision is measured by the benchmarks.
 
-mod bed;
+mod fixture;
 mod bridges;
 mod bundles;
 mod bypass;

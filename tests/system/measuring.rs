@@ -1,6 +1,6 @@
 //! What is measured inside nodes.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -32,8 +32,8 @@ fn rows(folder: &Path) -> Vec<BTreeMap<String, String>> {
 }
 
 /// Checks what must be true of the transfer's samples, whatever the clock.
-fn check(bed: &Bed, algorithm: &str) {
-    let folder = bed.latest("measured");
+fn check(fixture: &Fixture, algorithm: &str) {
+    let folder = fixture.latest("measured");
     let all = rows(&folder);
     assert!(all.iter().all(|row| row["node"] == "client"), "only that node is measured");
     let sent = |row: &BTreeMap<String, String>| row["bytes_sent"].parse::<u64>().unwrap();
@@ -51,7 +51,7 @@ fn check(bed: &Bed, algorithm: &str) {
     let rates = transfer.iter().filter_map(|row| row["delivery_rate_bits_per_second"].parse::<u64>().ok());
     assert!(rates.max().unwrap() > 5_000_000);
     assert_eq!(!last["bbr_bandwidth_bits_per_second"].is_empty(), algorithm == "bbr");
-    let report = bed.json("measured", "report.json");
+    let report = fixture.json("measured", "report.json");
     assert_eq!(report["tcp"]["rows"], all.len());
     let picture = fs::read_to_string(folder.join(format!("plots/tcp/client-{most}.svg"))).unwrap();
     assert!(picture.contains("congestion window") && picture.contains(algorithm), "{picture}");
@@ -62,25 +62,25 @@ fn check(bed: &Bed, algorithm: &str) {
 #[test]
 fn tcp_is_sampled_in_namespaces() {
     for user in User::some() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         // What a kernel allows namespaces is the machine's matter.
         let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
-        bed.write("lab.yaml", &lab("", "measure: {tcp: 10 ms}", allowed.trim()));
-        bed.netloom(&["run", "lab.yaml", "-q"]);
-        check(&bed, allowed.trim());
-        bed.assert_nothing_is_left("measured");
+        fixture.write("lab.yaml", &lab("", "measure: {tcp: 10 ms}", allowed.trim()));
+        fixture.netloom(&["run", "lab.yaml", "-q"]);
+        check(&fixture, allowed.trim());
+        fixture.assert_nothing_is_left("measured");
         // A folder of samples has no names, and so nothing of it stays.
-        let names = fs::read_dir(bed.latest("measured")).unwrap().flatten().map(|entry| entry.file_name());
+        let names = fs::read_dir(fixture.latest("measured")).unwrap().flatten().map(|entry| entry.file_name());
         assert!(names.into_iter().all(|name| !name.to_string_lossy().starts_with(".tmp")));
     }
 }
 
 #[test]
 fn tcp_is_sampled_in_kernels_of_dilated_time() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("lab.yaml", &lab("clock: {dilation: 3}", "measure: {tcp: 10 ms}", "bbr"));
-    bed.netloom(&["run", "lab.yaml", "-q"]);
-    check(&bed, "bbr");
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("lab.yaml", &lab("clock: {dilation: 3}", "measure: {tcp: 10 ms}", "bbr"));
+    fixture.netloom(&["run", "lab.yaml", "-q"]);
+    check(&fixture, "bbr");
 }
 
 /// The packets of a capture by interface: instants in nanoseconds, and bytes.
@@ -103,11 +103,11 @@ pub(crate) fn packets(path: &Path) -> BTreeMap<u32, Vec<(u64, Vec<u8>)>> {
 /// Kernels hand over the state of their connections while no time passes.
 #[test]
 fn in_virtual_time_samples_shift_nothing() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let results = ["", "measure: {tcp: 1 ms}", "measure: {tcp: 10 ms}"].map(|measure| {
-        bed.write("lab.yaml", &(lab("clock: virtual", measure, "cubic") + "journal: all\n"));
-        bed.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
-        bed.latest("measured").canonicalize().unwrap()
+        fixture.write("lab.yaml", &(lab("clock: virtual", measure, "cubic") + "journal: all\n"));
+        fixture.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
+        fixture.latest("measured").canonicalize().unwrap()
     });
     let count = packets(&results[0].join("captures/bottleneck.pcapng")).values().map(Vec::len).sum::<usize>();
     assert!(count > 4_000, "{count} packets");
@@ -124,13 +124,13 @@ fn in_virtual_time_samples_shift_nothing() {
     let coarse = rows(&results[2]);
     let fine: Vec<_> = seen.iter().filter(|row| nanoseconds(row) % 10_000_000 == 0).collect();
     assert!(fine.iter().all(|row| coarse.contains(row)), "{} and {} rows", fine.len(), coarse.len());
-    check(&bed, "cubic");
+    check(&fixture, "cubic");
 }
 
 /// Three connections over a link that holds more than the kernel has for TCP.
 #[test]
 fn that_tcp_ran_short_of_memory_is_told() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let lab = "
 name: short
 clock: virtual
@@ -141,8 +141,8 @@ timeline:
   - {on: server, run: iperf3 -s, service: true, ready: {tcp: 5201}}
   - {on: client, run: iperf3 -c server -P 3, may_fail: true}
 ";
-    bed.write("lab.yaml", lab);
-    let said = bed.netloom(&["run", "lab.yaml"]).expect_code(0).stdout;
+    fixture.write("lab.yaml", lab);
+    let said = fixture.netloom(&["run", "lab.yaml"]).expect_code(0).stdout;
     assert!(said.contains("node client: TCP ran short of memory") && !said.contains("node server: TCP"), "{said}");
 }
 
@@ -152,10 +152,10 @@ fn keys_and_qlog_files_are_collected() {
     const SERVE: &str = "openssl req -x509 -newkey rsa:2048 -nodes -keyout /tmp/key -out /tmp/cert -subj /CN=server 2> /tmp/log; \
                          exec openssl s_server -accept 4433 -key /tmp/key -cert /tmp/cert -www -quiet";
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("serve.sh", SERVE);
-        bed.write("ask.sh", "curl -sk -o /dev/null https://server:4433/ && echo {} > $QLOGDIR/1.qlog\n");
-        bed.write(
+        let fixture = Fixture::new(user);
+        fixture.write("serve.sh", SERVE);
+        fixture.write("ask.sh", "curl -sk -o /dev/null https://server:4433/ && echo {} > $QLOGDIR/1.qlog\n");
+        fixture.write(
             "lab.yaml",
             "
 name: secrets
@@ -168,11 +168,11 @@ timeline:
 ",
         );
         // Whether a busy machine delays packets is not what is tried.
-        bed.netloom(&["run", "lab.yaml", "-q"]);
-        let node = bed.latest("secrets").join("nodes/client/run");
+        fixture.netloom(&["run", "lab.yaml", "-q"]);
+        let node = fixture.latest("secrets").join("nodes/client/run");
         let keys = fs::read_to_string(node.join("tls-keys/keys.log")).unwrap();
         assert!(keys.contains("CLIENT_TRAFFIC_SECRET_0 "), "{keys}");
         assert_eq!(fs::read_to_string(node.join("qlog/1.qlog")).unwrap(), "{}\n");
-        bed.assert_nothing_is_left("secrets");
+        fixture.assert_nothing_is_left("secrets");
     }
 }

@@ -1,6 +1,6 @@
 //! Shared media: stations take turns, hear one another, and the medium is measured once.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use serde_json::Value;
 use std::fs;
 
@@ -22,15 +22,15 @@ const TOLERANT: &str =
     "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}\n";
 
 /// A run, and what it says of its only pipe.
-fn runs(bed: Bed, head: &str) -> (Bed, Value) {
-    bed.write("bus.yaml", &format!("name: bus\n{head}{BUS}"));
-    bed.netloom(&["run", "bus.yaml"]).expect_code(0);
-    let log = |name: &str| fs::read_to_string(bed.latest("bus").join(format!("logs/{name}.stdout"))).unwrap();
+fn runs(fixture: Fixture, head: &str) -> (Fixture, Value) {
+    fixture.write("bus.yaml", &format!("name: bus\n{head}{BUS}"));
+    fixture.netloom(&["run", "bus.yaml"]).expect_code(0);
+    let log = |name: &str| fs::read_to_string(fixture.latest("bus").join(format!("logs/{name}.stdout"))).unwrap();
     let least = |ping: &str| -> f64 {
         ping.split("min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap().parse().unwrap()
     };
     assert!(least(&log("02-a-near")) >= 2.0, "{}", log("02-a-near"));
-    let pipes = bed.json("bus", "pipes.json");
+    let pipes = fixture.json("bus", "pipes.json");
     let [only] = &pipes.as_array().unwrap()[..] else { panic!("{pipes}") };
     assert_eq!(
         (&only["link"], &only["direction"], &only["to"]),
@@ -42,61 +42,61 @@ fn runs(bed: Bed, head: &str) -> (Bed, Value) {
     let sum = of("sum_received") + of("sum_received_bidir_reverse");
     assert!(sum > 1e6 && sum <= 10e6, "{sum}");
     let row = only.clone();
-    (bed, row)
+    (fixture, row)
 }
 
 #[test]
 fn stations_share_the_rate_of_a_medium() {
     for user in User::some() {
-        let (bed, _) = runs(Bed::new(user), TOLERANT);
+        let (fixture, _) = runs(Fixture::new(user), TOLERANT);
         // Station c hears what the others say to each other.
-        let heard = fs::metadata(bed.latest("bus").join("captures/bus.pcapng")).unwrap().len();
+        let heard = fs::metadata(fixture.latest("bus").join("captures/bus.pcapng")).unwrap().len();
         assert!(heard > 10_000, "{heard} bytes");
     }
 }
 
 #[test]
 fn a_medium_is_in_one_shard() {
-    let bed = Bed::new(User::all().remove(0));
+    let fixture = Fixture::new(User::all().remove(0));
     let more = BUS
         .replace("nodes: [a, b, c]", "nodes: [a, b, c, d]")
         .replace("capture:", "  by: {ends: [c, d], delay: 1 ms}\ncapture:");
-    bed.write("bus.yaml", &format!("name: bus\nshards: 2\n{TOLERANT}{more}"));
-    bed.netloom(&["run", "bus.yaml"]).expect_code(0);
-    assert_eq!(bed.json("bus", "pipes.json").as_array().unwrap().len(), 3);
+    fixture.write("bus.yaml", &format!("name: bus\nshards: 2\n{TOLERANT}{more}"));
+    fixture.netloom(&["run", "bus.yaml"]).expect_code(0);
+    assert_eq!(fixture.json("bus", "pipes.json").as_array().unwrap().len(), 3);
 }
 
 /// In virtual time the medium is exactly as described, and everything is the same again.
 #[test]
 fn a_medium_in_virtual_time_is_exact() {
-    let rows = [(); 2].map(|()| runs(Bed::with_kernel(User::all().remove(0)), "clock: virtual\n").1);
+    let rows = [(); 2].map(|()| runs(Fixture::with_kernel(User::all().remove(0)), "clock: virtual\n").1);
     assert_eq!(rows[0], rows[1]);
     assert_eq!(rows[0]["rate_judged"], true);
 }
 
 #[test]
 fn a_medium_works_in_dilated_time() {
-    runs(Bed::with_kernel(User::all().remove(0)), &format!("clock: {{dilation: 4}}\n{TOLERANT}"));
+    runs(Fixture::with_kernel(User::all().remove(0)), &format!("clock: {{dilation: 4}}\n{TOLERANT}"));
 }
 
 /// Changes and cuts are of all of it.
 #[test]
 fn a_medium_is_changed_and_cut_as_one() {
-    let bed = Bed::new(User::all().remove(0));
-    bed.write(
+    let fixture = Fixture::new(User::all().remove(0));
+    fixture.write(
         "bus.yaml",
         &format!(
             "name: bus\n{TOLERANT}nodes: [a, b, c]\nlinks: {{bus: {{ends: [a, b, c], medium: shared, delay: 1 ms}}}}\n"
         ),
     );
-    bed.netloom(&["up", "bus.yaml"]).expect_code(0);
-    bed.netloom(&["set", "bus", "bus", "delay=20 ms"]).expect_code(0);
-    let slow = bed.netloom(&["exec", "bus", "a", "--", "ping", "-c", "1", "c"]).expect_code(0);
+    fixture.netloom(&["up", "bus.yaml"]).expect_code(0);
+    fixture.netloom(&["set", "bus", "bus", "delay=20 ms"]).expect_code(0);
+    let slow = fixture.netloom(&["exec", "bus", "a", "--", "ping", "-c", "1", "c"]).expect_code(0);
     let took: f64 = slow.stdout.split("time=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(took >= 40.0, "{took}");
-    let refused = bed.netloom(&["set", "bus", "bus.forward", "delay=1 ms"]).expect_code(2);
+    let refused = fixture.netloom(&["set", "bus", "bus.forward", "delay=1 ms"]).expect_code(2);
     assert!(refused.stderr.contains("`bus` is a shared medium, which has no directions"), "{refused:#?}");
-    bed.netloom(&["set", "bus", "bus", "state=down"]).expect_code(0);
-    bed.netloom(&["exec", "bus", "b", "--", "ping", "-c", "1", "-W", "1", "c"]).expect_code(1);
-    bed.netloom(&["down", "bus"]).expect_code(0);
+    fixture.netloom(&["set", "bus", "bus", "state=down"]).expect_code(0);
+    fixture.netloom(&["exec", "bus", "b", "--", "ping", "-c", "1", "-W", "1", "c"]).expect_code(1);
+    fixture.netloom(&["down", "bus"]).expect_code(0);
 }

@@ -1,10 +1,10 @@
 //! Nodes that move from link to link.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use std::fs;
 
 /// A node between two others, of which it reaches one at a time. The second is at a LAN.
-fn moves(bed: &Bed, clock: &str, carrier: bool) {
+fn moves(fixture: &Fixture, clock: &str, carrier: bool) {
     let lab = format!(
         "name: moves\nclock: {clock}\n\
          bounds: {{lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}}\n\
@@ -20,30 +20,30 @@ fn moves(bed: &Bed, clock: &str, carrier: bool) {
          \x20 - {{at: 6 s, on: c, run: ping -4 -c 1 -W 5 b, as: stayed}}\n\
          expect:\n  - a1.exit == 0\n  - b1.exit >= 1\n  - a2.exit >= 1\n  - b2.exit == 0\n  - stayed.exit == 0\n"
     );
-    bed.write("moves.yaml", &lab);
-    bed.netloom(&["run", "moves.yaml"]).expect_code(0);
-    let links = fs::read_to_string(bed.latest("moves").join("logs/03-m-links.stdout")).unwrap();
+    fixture.write("moves.yaml", &lab);
+    fixture.netloom(&["run", "moves.yaml"]).expect_code(0);
+    let links = fs::read_to_string(fixture.latest("moves").join("logs/03-m-links.stdout")).unwrap();
     let of = |name: &str| links.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
     assert_eq!((of("eth0").contains("NO-CARRIER"), of("eth1").contains("NO-CARRIER")), (carrier, false), "{links}");
-    bed.assert_nothing_is_left("moves");
+    fixture.assert_nothing_is_left("moves");
 }
 
 #[test]
 fn a_node_that_moves_reaches_those_at_its_new_link_alone() {
     for user in User::some() {
-        moves(&Bed::new(user), "real", user == User::Nobody);
+        moves(&Fixture::new(user), "real", user == User::Nobody);
     }
-    moves(&Bed::with_kernel(User::all()[0]), "virtual", false);
+    moves(&Fixture::with_kernel(User::all()[0]), "virtual", false);
 }
 
 #[test]
 fn a_mobile_node_stays_reachable_at_its_home_address() {
     let runs = [(); 2].map(|()| {
-        let bed = Bed::with_kernel(User::all()[0]);
-        bed.write("mobile.yaml", include_str!("../../examples/papers/gine/mobile-ipv6.yaml"));
-        bed.netloom(&["run", "mobile.yaml"]).expect_code(0);
-        let log = fs::read_to_string(bed.latest("mobile-ipv6").join("logs/03-peer-probe.stdout")).unwrap();
-        (bed.json("mobile-ipv6", "pipes.json"), log)
+        let fixture = Fixture::with_kernel(User::all()[0]);
+        fixture.write("mobile.yaml", include_str!("../../examples/papers/gine/mobile-ipv6.yaml"));
+        fixture.netloom(&["run", "mobile.yaml"]).expect_code(0);
+        let log = fs::read_to_string(fixture.latest("mobile-ipv6").join("logs/03-peer-probe.stdout")).unwrap();
+        (fixture.json("mobile-ipv6", "pipes.json"), log)
     });
     assert_eq!(runs[0], runs[1]);
 }

@@ -1,6 +1,6 @@
 //! Names of nodes inside nodes.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use std::fmt::Write;
 
 /// Hosts with a link between any two, of which each asks for all others by name. What this machine is late is of no
@@ -37,10 +37,10 @@ fn mesh(names: &[&str], clock: &str) -> String {
 #[test]
 fn every_host_of_a_mesh_finds_all_others() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("mesh.yaml", &mesh(&["a", "b", "c", "d", "e"], "real"));
-        bed.netloom(&["run", "mesh.yaml"]).expect_code(0);
-        bed.assert_nothing_is_left("mesh");
+        let fixture = Fixture::new(user);
+        fixture.write("mesh.yaml", &mesh(&["a", "b", "c", "d", "e"], "real"));
+        fixture.netloom(&["run", "mesh.yaml"]).expect_code(0);
+        fixture.assert_nothing_is_left("mesh");
     }
 }
 
@@ -48,18 +48,18 @@ fn every_host_of_a_mesh_finds_all_others() {
 #[test]
 fn hosts_with_files_of_their_own_find_all_others() {
     for user in User::some() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let own = "nodes: {a: {root: overlay}, b: {files: {/etc/own: empty}}, c: {}}";
-        bed.write("mesh.yaml", &mesh(&["a", "b", "c"], "real").replace("nodes: [a, b, c]", own));
-        bed.netloom(&["run", "mesh.yaml"]).expect_code(0);
-        bed.assert_nothing_is_left("mesh");
+        fixture.write("mesh.yaml", &mesh(&["a", "b", "c"], "real").replace("nodes: [a, b, c]", own));
+        fixture.netloom(&["run", "mesh.yaml"]).expect_code(0);
+        fixture.assert_nothing_is_left("mesh");
     }
 }
 
 #[test]
 fn kernel_nodes_of_a_mesh_find_all_others() {
-    let bed = Bed::new(User::Own);
-    bed.write("mesh.yaml", &mesh(&["a", "b", "c"], "virtual"));
-    bed.netloom(&["run", "mesh.yaml"]).expect_code(0);
-    bed.assert_nothing_is_left("mesh");
+    let fixture = Fixture::new(User::Own);
+    fixture.write("mesh.yaml", &mesh(&["a", "b", "c"], "virtual"));
+    fixture.netloom(&["run", "mesh.yaml"]).expect_code(0);
+    fixture.assert_nothing_is_left("mesh");
 }

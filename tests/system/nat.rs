@@ -1,6 +1,6 @@
 //! Routers that translate addresses.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::fixture::{Fixture, Finished, User, is_root};
 use std::fs;
 use std::path::Path;
 
@@ -66,7 +66,7 @@ print(mapping, filtering, "kept" if one.endswith(":5000") else "changed")
 /// A home of two hosts for each kind of translation, and two servers outside.
 #[test]
 fn mapping_and_filtering_are_those_of_rfc_4787() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let kinds = [
         ("full", "kind: full-cone", "endpoint-independent endpoint-independent"),
         ("part", "filtering: address-dependent", "endpoint-independent address-dependent"),
@@ -88,12 +88,12 @@ fn mapping_and_filtering_are_those_of_rfc_4787() {
   - {{on: t, run: exec python3 server.py s, as: at-t, service: true}}
 {timeline}"
     );
-    bed.write("server.py", SERVER);
-    bed.write("client.py", CLIENT);
-    bed.write("kinds.yaml", &text);
-    let run = ran(bed.netloom(&["run", "kinds.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    fixture.write("server.py", SERVER);
+    fixture.write("client.py", CLIENT);
+    fixture.write("kinds.yaml", &text);
+    let run = ran(fixture.netloom(&["run", "kinds.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-    let logs = bed.latest("kinds").join("logs");
+    let logs = fixture.latest("kinds").join("logs");
     let printed = |command: &str| {
         let end = format!("-{command}.stdout");
         let mut own = fs::read_dir(&logs).unwrap().flatten().filter(|log| log.path().to_string_lossy().ends_with(&end));
@@ -105,18 +105,18 @@ fn mapping_and_filtering_are_those_of_rfc_4787() {
         assert_eq!(printed(&format!("of-a-{name}")), format!("{wanted} {first}\n"));
         assert_eq!(printed(&format!("of-b-{name}")), format!("{wanted} changed\n"));
     }
-    bed.assert_nothing_is_left("kinds");
+    fixture.assert_nothing_is_left("kinds");
 }
 
 #[test]
 fn what_is_behind_a_router_is_reached_by_forwarded_ports_alone() {
     for user in User::some() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let connect =
             "import socket,sys; print(socket.create_connection((sys.argv[1], int(sys.argv[2])), 5).recv(100).decode())";
         let serve = "import socket; s = socket.create_server((\"\", 80));\nwhile True: c, who = s.accept(); c.send(who[0].encode()); c.close()";
-        bed.write("connect.py", connect);
-        bed.write("serve.py", serve);
+        fixture.write("connect.py", connect);
+        fixture.write("serve.py", serve);
         let text = format!(
             "
 {BOUNDS}
@@ -146,19 +146,19 @@ expect:
   - past.stdout contains \"Net Unreachable\"
 "
         );
-        bed.write("home.yaml", &text);
-        let run = ran(bed.netloom(&["run", "home.yaml"])).expect_code(0);
+        fixture.write("home.yaml", &text);
+        let run = ran(fixture.netloom(&["run", "home.yaml"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-        bed.assert_nothing_is_left("home");
+        fixture.assert_nothing_is_left("home");
     }
 }
 
 #[test]
 fn the_example_of_a_home_has_one_way_in() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/home-network.yaml");
-    bed.write("home-network.yaml", &fs::read_to_string(path).unwrap());
+    fixture.write("home-network.yaml", &fs::read_to_string(path).unwrap());
     let run =
-        ran(bed.netloom(&["run", "home-network.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+        ran(fixture.netloom(&["run", "home-network.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
 }

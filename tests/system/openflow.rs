@@ -1,6 +1,6 @@
 //! OpenFlow switches.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::fixture::{Fixture, Finished, User, is_root};
 use std::fs;
 use std::path::Path;
 
@@ -30,31 +30,31 @@ fn ran(finished: Finished) -> Finished {
 #[test]
 fn a_switch_alone_joins_hosts_and_leaves_nothing_behind() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("alone.yaml", ALONE);
-        let run = ran(bed.netloom(&["run", "alone.yaml"])).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("alone.yaml", ALONE);
+        let run = ran(fixture.netloom(&["run", "alone.yaml"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-        bed.assert_nothing_is_left("alone");
+        fixture.assert_nothing_is_left("alone");
     }
 }
 
 #[test]
 fn a_switch_goes_with_a_guard_that_is_killed() {
-    let bed = Bed::new(if is_root() { User::Nobody } else { User::Own });
-    bed.write("alone.yaml", ALONE);
-    ran(bed.netloom(&["up", "alone.yaml"])).expect_code(0);
-    let shown = bed.netloom(&["exec", "alone", "s1", "--", "ovs-vsctl", "list-ports", "br0"]).expect_code(0).stdout;
+    let fixture = Fixture::new(if is_root() { User::Nobody } else { User::Own });
+    fixture.write("alone.yaml", ALONE);
+    ran(fixture.netloom(&["up", "alone.yaml"])).expect_code(0);
+    let shown = fixture.netloom(&["exec", "alone", "s1", "--", "ovs-vsctl", "list-ports", "br0"]).expect_code(0).stdout;
     assert_eq!(shown, "eth0\neth1\neth2\n");
-    for pid in bed.processes() {
+    for pid in fixture.processes() {
         // Who dies with another one is gone already.
         let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
     }
-    bed.assert_nothing_is_left("alone");
+    fixture.assert_nothing_is_left("alone");
 }
 
 #[test]
 fn a_secure_switch_without_its_controller_forwards_nothing() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let text = "
 clock: virtual
 nodes: {h1: , h2: , s1: {kind: openflow, controller: 'tcp:c0', fail_mode: secure}, c0: }
@@ -65,24 +65,24 @@ timeline:
   - {at: 4 s, on: h1, run: ping -4 -c 3 -i 0.2 -W 1 h2, as: ping}
 expect: [before.exit == 1, ping.exit == 0]
 ";
-    bed.write("secure.yaml", text);
-    let run = ran(bed.netloom(&["run", "secure.yaml", "--wall-limit", "50s"])).expect_code(0);
+    fixture.write("secure.yaml", text);
+    let run = ran(fixture.netloom(&["run", "secure.yaml", "--wall-limit", "50s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
 }
 
 #[test]
 fn the_example_learns_from_its_controller_and_prints_the_same_twice() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    bed.write("openflow.yaml", &fs::read_to_string(examples.join("openflow.yaml")).unwrap());
-    fs::create_dir(bed.work().join("openflow")).unwrap();
+    fixture.write("openflow.yaml", &fs::read_to_string(examples.join("openflow.yaml")).unwrap());
+    fs::create_dir(fixture.work().join("openflow")).unwrap();
     let app = fs::read_to_string(examples.join("openflow/learning_switch.py")).unwrap();
-    bed.write("openflow/learning_switch.py", &app);
+    fixture.write("openflow/learning_switch.py", &app);
     let runs = [(), ()].map(|()| {
         let arguments = ["run", "openflow.yaml", "--clock", "virtual", "--wall-limit", "55s"];
-        let run = ran(bed.netloom(&arguments)).expect_code(0);
+        let run = ran(fixture.netloom(&arguments)).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
-        let logs = fs::read_dir(bed.latest("openflow").join("logs")).unwrap().flatten();
+        let logs = fs::read_dir(fixture.latest("openflow").join("logs")).unwrap().flatten();
         let mut logs: Vec<_> = logs.map(|log| (log.file_name(), fs::read_to_string(log.path()).unwrap())).collect();
         logs.sort();
         logs
@@ -91,5 +91,5 @@ fn the_example_learns_from_its_controller_and_prints_the_same_twice() {
     let ping = runs[0].iter().find(|(name, _)| name.to_string_lossy().ends_with("-ping.stdout")).unwrap();
     // Both switches ask on the way there, 10 ms each, and on the way back.
     assert!(ping.1.contains("icmp_seq=1 ttl=64 time=42.") && ping.1.contains("icmp_seq=5 ttl=64 time=2.0"), "{ping:?}");
-    bed.assert_nothing_is_left("openflow");
+    fixture.assert_nothing_is_left("openflow");
 }

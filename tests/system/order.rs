@@ -1,6 +1,6 @@
 //! What happens before what: setups, services, and commands that wait for others; and how programs end.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 
 const LAB: &str = "
 name: order
@@ -12,7 +12,7 @@ links: {l: {ends: [a, b], delay: 1 ms}}
 #[test]
 fn setups_services_and_those_that_wait_come_in_order() {
     for user in User::some() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let say = |word: &str| format!("echo {word} >> trace");
         let lab = format!(
             "{LAB}
@@ -36,61 +36,61 @@ expect: [last.exit == 0]
             say("load"),
             say("last"),
         );
-        bed.write("order.yaml", &lab);
-        bed.netloom(&["run", "order.yaml"]).expect_code(0);
-        let trace = std::fs::read_to_string(bed.work().join("trace")).unwrap();
+        fixture.write("order.yaml", &lab);
+        fixture.netloom(&["run", "order.yaml"]).expect_code(0);
+        let trace = std::fs::read_to_string(fixture.work().join("trace")).unwrap();
         let words: Vec<&str> = trace.split_whitespace().collect();
         assert_eq!(words, ["node-1", "node-2", "lab", "server", "migration", "load", "last"]);
-        let rows = bed.json("order", "commands.json");
+        let rows = fixture.json("order", "commands.json");
         let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
         assert!(row("migration")["end_ns"].as_i64().unwrap() < 0, "time zero waits for it");
         assert_eq!((&row("migration")["failed"], &row("server")["failed"]), (&false.into(), &false.into()));
         assert!(row("last")["start_ns"].as_i64() >= row("load")["end_ns"].as_i64());
-        bed.assert_nothing_is_left("order");
+        fixture.assert_nothing_is_left("order");
     }
 }
 
 #[test]
 fn a_setup_that_fails_ends_the_run_before_any_service() {
-    let bed = Bed::new(User::Own);
-    bed.write("order.yaml", &format!("{LAB}nodes: [a, b]\n"));
-    bed.netloom(&["run", "order.yaml", "-q"]).expect_code(0);
-    let good = bed.latest("order").canonicalize().unwrap();
+    let fixture = Fixture::new(User::Own);
+    fixture.write("order.yaml", &format!("{LAB}nodes: [a, b]\n"));
+    fixture.netloom(&["run", "order.yaml", "-q"]).expect_code(0);
+    let good = fixture.latest("order").canonicalize().unwrap();
     let lab = "nodes: {a: {setup: ['true', 'echo no such schema >&2; exit 3', 'touch after']}, b: {}}
 timeline: [{on: b, run: 'touch served; sleep 9', as: server, service: true}]
 ";
-    bed.write("order.yaml", &format!("{LAB}{lab}"));
-    let run = bed.netloom(&["run", "order.yaml"]).expect_code(1);
+    fixture.write("order.yaml", &format!("{LAB}{lab}"));
+    let run = fixture.netloom(&["run", "order.yaml"]).expect_code(1);
     assert_eq!(
-        bed.latest("order").canonicalize().unwrap(),
+        fixture.latest("order").canonicalize().unwrap(),
         good,
         "a run that never began took the place of one that did"
     );
     assert!(run.stderr.contains("order.yaml:5: setup of a: `echo` ended with code 3"), "{run:#?}");
     assert!(run.stderr.contains("| no such schema"), "{run:#?}");
-    assert!(!bed.work().join("after").exists() && !bed.work().join("served").exists());
-    bed.assert_nothing_is_left("order");
+    assert!(!fixture.work().join("after").exists() && !fixture.work().join("served").exists());
+    fixture.assert_nothing_is_left("order");
 }
 
 #[test]
 fn what_waits_for_a_failure_does_not_start() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let lab = "nodes: [a, b]
 timeline:
   - {on: a, run: 'exit 4', as: load, may_fail: true}
   - {on: a, run: 'touch checked', as: check, after: load}
   - {on: a, run: 'touch reported', as: report, after: check, may_fail: true}
 ";
-    bed.write("order.yaml", &format!("{LAB}{lab}"));
-    let run = bed.netloom(&["run", "order.yaml", "-q"]).expect_code(1);
+    fixture.write("order.yaml", &format!("{LAB}{lab}"));
+    let run = fixture.netloom(&["run", "order.yaml", "-q"]).expect_code(1);
     assert!(run.stdout.contains("check on a: was not started: load did not succeed"), "{run:#?}");
     assert!(!run.stdout.contains("report on a"), "{run:#?}");
-    assert!(!bed.work().join("checked").exists() && !bed.work().join("reported").exists());
+    assert!(!fixture.work().join("checked").exists() && !fixture.work().join("reported").exists());
 }
 
 #[test]
 fn a_program_has_the_time_to_end_that_it_is_given() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let slow = |seconds: u32| {
         format!("trap \"sleep {seconds}; exit 0\" TERM; touch up-{seconds}; while :; do sleep 0.1; done")
     };
@@ -104,9 +104,9 @@ timeline:
         slow(1),
         slow(40),
     );
-    bed.write("order.yaml", &format!("{LAB}{lab}"));
-    bed.netloom(&["run", "order.yaml", "-q"]).expect_code(0);
-    let rows = bed.json("order", "commands.json");
+    fixture.write("order.yaml", &format!("{LAB}{lab}"));
+    fixture.netloom(&["run", "order.yaml", "-q"]).expect_code(0);
+    let rows = fixture.json("order", "commands.json");
     let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
     assert_eq!((&row("patient")["exit_code"], &row("hasty")["signal"]), (&0.into(), &9.into()));
 }

@@ -1,6 +1,6 @@
 //! What clients are told that have subscribed to packets.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::client::Client;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,10 +21,10 @@ timeline:
 ";
 
 /// Lets the lab go on for two seconds, in which the link is cut for 50 ms, and reads what is told meanwhile.
-fn watch(bed: &Bed, subscriptions: &[&str]) -> Vec<Value> {
-    bed.write("exact.yaml", EXACT);
-    bed.netloom(&["up", "exact.yaml", "-q"]).expect_code(0);
-    let mut client = Client::connect(bed, "exact");
+fn watch(fixture: &Fixture, subscriptions: &[&str]) -> Vec<Value> {
+    fixture.write("exact.yaml", EXACT);
+    fixture.netloom(&["up", "exact.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(fixture, "exact");
     for subscription in subscriptions {
         assert_eq!(client.ask(subscription)["reply"], "done");
     }
@@ -48,7 +48,7 @@ fn watch(bed: &Bed, subscriptions: &[&str]) -> Vec<Value> {
         assert_eq!(client.ask(&set)["reply"], "done");
     }
     drop(client);
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
     told
 }
 
@@ -82,17 +82,17 @@ fn told_as_journaled(record: &Value) -> Value {
 /// To the nanosecond: each record is a row of the journal of the same run, and who is told of packets changes no byte of that.
 #[test]
 fn packets_are_told_as_the_journal_has_them() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let step = r#"{"request":"subscribe","events":"stats","every_ns":20000000}"#;
-    assert!(watch(&bed, &[step]).is_empty());
-    let unwatched = fs::read(bed.latest("exact").join("journal.arrows")).unwrap();
-    let events = watch(&bed, &[step, SUBSCRIBE]);
-    let watched = fs::read(bed.latest("exact").join("journal.arrows")).unwrap();
+    assert!(watch(&fixture, &[step]).is_empty());
+    let unwatched = fs::read(fixture.latest("exact").join("journal.arrows")).unwrap();
+    let events = watch(&fixture, &[step, SUBSCRIBE]);
+    let watched = fs::read(fixture.latest("exact").join("journal.arrows")).unwrap();
     assert!(unwatched == watched, "packets fare differently when they are watched");
 
     let first = &events[0];
     let zero = first["at_ns"].as_i64().unwrap() - first["since_zero_ns"].as_i64().unwrap();
-    let journal = bed.netloom(&["journal", "results/exact/latest", "--json"]).expect_code(0);
+    let journal = fixture.netloom(&["journal", "results/exact/latest", "--json"]).expect_code(0);
     let rows: Vec<Value> = journal.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let rows: BTreeSet<String> = rows.iter().map(|row| as_record(row, zero).to_string()).collect();
 
@@ -142,16 +142,16 @@ timeline:
 #[test]
 fn packets_are_told_while_they_travel() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("busy.yaml", BUSY);
-        bed.netloom(&["up", "busy.yaml", "-q"]).expect_code(0);
-        let mut client = Client::connect(&bed, "busy");
+        let fixture = Fixture::new(user);
+        fixture.write("busy.yaml", BUSY);
+        fixture.netloom(&["up", "busy.yaml", "-q"]).expect_code(0);
+        let mut client = Client::connect(&fixture, "busy");
         let early = client.ask(r#"{"request":"subscribe","events":"packets","every_ns":1000000}"#);
         assert_eq!((&early["code"], &early["key"]), (&2.into(), &"every_ns".into()), "{early}");
         let hello = client.ask(r#"{"request":"hello","version":1}"#);
         assert!(hello["capabilities"].as_array().unwrap().contains(&"packets".into()), "{hello}");
         assert_eq!(client.ask(SUBSCRIBE)["reply"], "done");
-        let mut other = Client::connect(&bed, "busy");
+        let mut other = Client::connect(&fixture, "busy");
         assert_eq!(other.ask(SUBSCRIBE)["reply"], "done");
         let since = other.next_that(|message| message["event"] == "packets")["at_ns"].as_u64().unwrap();
         let stats = client.ask(r#"{"request":"stats"}"#);
@@ -202,7 +202,7 @@ fn packets_are_told_while_they_travel() {
         assert_eq!(client.ask(SUBSCRIBE)["reply"], "done");
         let event = client.next_that(|message| !message["packets"].as_array().is_none_or(Vec::is_empty));
         assert!(event["packets"][0]["packet"].as_u64().unwrap() < 5, "{event}");
-        bed.netloom(&["down"]).expect_code(0);
-        bed.assert_nothing_is_left("busy");
+        fixture.netloom(&["down"]).expect_code(0);
+        fixture.assert_nothing_is_left("busy");
     }
 }

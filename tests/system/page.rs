@@ -1,6 +1,6 @@
 //! A browser's side of `netloom ui`, without the page: requests and WebSockets over real sockets.
 
-use crate::bed::Bed;
+use crate::fixture::Fixture;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -30,9 +30,9 @@ pub(crate) struct Answer {
 
 impl Server {
     /// Starts `netloom ui` with these arguments.
-    pub(crate) fn start(bed: &Bed, arguments: &[&str]) -> Self {
+    pub(crate) fn start(fixture: &Fixture, arguments: &[&str]) -> Self {
         let words: Vec<&str> = ["ui"].iter().chain(arguments).copied().collect();
-        let mut child = bed.command(&words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = fixture.command(&words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (place, token) = line.trim().split_once("/?token=").unwrap_or_else(|| panic!("no address: {line}"));

@@ -1,6 +1,6 @@
 //! Which ways packets take.
 
-use crate::bed::{Bed, User, is_root};
+use crate::fixture::{Fixture, User, is_root};
 
 /// One datagram of each of 64 flows, of both families.
 const SEND: &str = "
@@ -46,23 +46,23 @@ expect:
 fn flows_spread_over_ways_of_equal_length() {
     for user in User::some() {
         for kind in ["router", "transit"] {
-            let bed = Bed::new(user);
-            bed.write("send.py", SEND);
-            bed.write("paths.yaml", &diamond("", kind));
-            bed.netloom(&["run", "paths.yaml"]).expect_code(0);
-            bed.assert_nothing_is_left("paths");
+            let fixture = Fixture::new(user);
+            fixture.write("send.py", SEND);
+            fixture.write("paths.yaml", &diamond("", kind));
+            fixture.netloom(&["run", "paths.yaml"]).expect_code(0);
+            fixture.assert_nothing_is_left("paths");
         }
     }
 }
 
 #[test]
 fn kernels_of_nodes_spread_flows_the_same_way_each_time() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
-    bed.write("send.py", SEND);
-    bed.write("paths.yaml", &diamond("clock: virtual", "router"));
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    fixture.write("send.py", SEND);
+    fixture.write("paths.yaml", &diamond("clock: virtual", "router"));
     let runs = [(), ()].map(|()| {
-        bed.netloom(&["run", "paths.yaml"]).expect_code(0);
-        bed.json("paths", "pipes.json")
+        fixture.netloom(&["run", "paths.yaml"]).expect_code(0);
+        fixture.json("paths", "pipes.json")
     });
     assert_eq!(runs[0], runs[1]);
 }
@@ -141,30 +141,30 @@ expect:
 #[test]
 fn packets_for_a_group_reach_every_receiver_once() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("receive.py", RECEIVE);
-        bed.write("speak.py", SPEAK);
-        bed.write("groups.yaml", &multicast(""));
-        bed.netloom(&["run", "groups.yaml"]).expect_code(0);
-        bed.assert_nothing_is_left("groups");
+        let fixture = Fixture::new(user);
+        fixture.write("receive.py", RECEIVE);
+        fixture.write("speak.py", SPEAK);
+        fixture.write("groups.yaml", &multicast(""));
+        fixture.netloom(&["run", "groups.yaml"]).expect_code(0);
+        fixture.assert_nothing_is_left("groups");
     }
 }
 
 #[test]
 fn packets_for_a_group_reach_kernel_nodes_in_virtual_time() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
-    bed.write("receive.py", RECEIVE);
-    bed.write("speak.py", SPEAK);
-    bed.write("groups.yaml", &multicast("clock: virtual"));
-    bed.netloom(&["run", "groups.yaml"]).expect_code(0);
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    fixture.write("receive.py", RECEIVE);
+    fixture.write("speak.py", SPEAK);
+    fixture.write("groups.yaml", &multicast("clock: virtual"));
+    fixture.netloom(&["run", "groups.yaml"]).expect_code(0);
 }
 
 /// A host with two links sends by the second what has that link's address, and by rules what they say.
 #[test]
 fn a_multihomed_host_leaves_by_the_link_of_its_address() {
     for (user, clock) in User::all().into_iter().map(|user| (user, "real")).chain([(User::all()[0], "virtual")]) {
-        let bed = if clock == "real" { Bed::new(user) } else { Bed::with_kernel(user) };
-        bed.write(
+        let fixture = if clock == "real" { Fixture::new(user) } else { Fixture::with_kernel(user) };
+        fixture.write(
             "homes.yaml",
             &format!(
                 "name: homes
@@ -197,8 +197,8 @@ expect:
 "
             ),
         );
-        bed.netloom(&["run", "homes.yaml"]).expect_code(0);
-        bed.assert_nothing_is_left("homes");
+        fixture.netloom(&["run", "homes.yaml"]).expect_code(0);
+        fixture.assert_nothing_is_left("homes");
     }
 }
 
@@ -210,13 +210,13 @@ fn a_connection_of_multipath_tcp_takes_two_links() {
     let example = include_str!("../../examples/mptcp.yaml");
     let runs = User::all().into_iter().map(|user| (user, "real")).chain([(User::all()[0], "virtual")]);
     for (user, clock) in runs {
-        let bed = if clock == "real" { Bed::new(user) } else { Bed::with_kernel(user) };
+        let fixture = if clock == "real" { Fixture::new(user) } else { Fixture::with_kernel(user) };
         // On a busy machine TCP is slow: in real time only that both links are used is asked for.
         let rates = [("> 12", "> 0.5"), ("> 7 Mbit/s", "> 100 kbit/s"), ("> 4 Mbit/s", "> 100 kbit/s")];
         let any_rate = rates.into_iter().fold(example.to_owned(), |text, (rate, low)| text.replace(rate, low));
         assert_ne!(any_rate, example);
-        bed.write("mptcp.yaml", &format!("{}{loose}", if clock == "real" { &any_rate } else { example }));
-        bed.netloom(&["run", "mptcp.yaml", "--clock", clock]).expect_code(0);
+        fixture.write("mptcp.yaml", &format!("{}{loose}", if clock == "real" { &any_rate } else { example }));
+        fixture.netloom(&["run", "mptcp.yaml", "--clock", clock]).expect_code(0);
     }
 }
 
@@ -224,10 +224,10 @@ fn a_connection_of_multipath_tcp_takes_two_links() {
 #[test]
 fn a_dispatcher_sends_a_stream_over_two_providers() {
     let runs = [(); 2].map(|()| {
-        let bed = Bed::with_kernel(User::all()[0]);
-        bed.write("gine.yaml", include_str!("../../examples/papers/gine/multipath.yaml"));
-        bed.netloom(&["run", "gine.yaml", "--clock", "virtual"]).expect_code(0);
-        bed.json("gine-multipath", "pipes.json")
+        let fixture = Fixture::with_kernel(User::all()[0]);
+        fixture.write("gine.yaml", include_str!("../../examples/papers/gine/multipath.yaml"));
+        fixture.netloom(&["run", "gine.yaml", "--clock", "virtual"]).expect_code(0);
+        fixture.json("gine-multipath", "pipes.json")
     });
     assert_eq!(runs[0], runs[1]);
 }

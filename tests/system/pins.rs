@@ -1,6 +1,6 @@
 //! Nodes of all kinds that run on processors of their own.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::{images, vms};
 use netloom_host::processors;
 use std::fs;
@@ -27,40 +27,40 @@ fn allowed(pid: i32) -> Vec<String> {
 
 #[test]
 fn nodes_of_all_kinds_stay_on_their_processors() {
-    let bed = Bed::with_kernel(User::all().pop().unwrap());
+    let fixture = Fixture::with_kernel(User::all().pop().unwrap());
     let pin = processors::allowed().unwrap().pop().unwrap().to_string();
-    images::prepare(&bed, &format!("{}{}", LAB.replace("PIN", &pin), vms::BOUNDS));
-    vms::with_root(&bed);
-    bed.netloom(&["up", "images.yaml"]).expect_code(0);
+    images::prepare(&fixture, &format!("{}{}", LAB.replace("PIN", &pin), vms::BOUNDS));
+    vms::with_root(&fixture);
+    fixture.netloom(&["up", "images.yaml"]).expect_code(0);
     for node in ["n", "i"] {
-        let shown = bed.netloom(&["exec", "pins", node, "--", "cat", "/proc/self/status"]).expect_code(0).stdout;
+        let shown = fixture.netloom(&["exec", "pins", node, "--", "cat", "/proc/self/status"]).expect_code(0).stdout;
         assert!(shown.contains(&format!("Cpus_allowed_list:\t{pin}\n")), "{node}: {shown}");
     }
-    let (kernels, machines) = (bed.kernels(), vms::machines(&bed));
+    let (kernels, machines) = (fixture.kernels(), vms::machines(&fixture));
     assert_eq!((kernels.len(), machines.len()), (1, 1));
     for pid in [kernels[0], machines[0]] {
         let allowed = allowed(pid);
         assert!(!allowed.is_empty() && allowed.iter().all(|list| *list == pin), "{allowed:?}");
     }
-    bed.netloom(&["down"]).expect_code(0);
-    bed.assert_nothing_is_left("pins");
+    fixture.netloom(&["down"]).expect_code(0);
+    fixture.assert_nothing_is_left("pins");
 }
 
 #[test]
 fn processors_that_cannot_be_had_are_told() {
-    let bed = Bed::new(User::Own);
-    bed.write("pins.yaml", "name: pins\nnodes:\n  a: {pin: [0, 1020-1022]}\n");
-    let check = bed.netloom(&["check", "pins.yaml"]).expect_code(0);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("pins.yaml", "name: pins\nnodes:\n  a: {pin: [0, 1020-1022]}\n");
+    let check = fixture.netloom(&["check", "pins.yaml"]).expect_code(0);
     assert!(check.stderr.contains("nodes.a.pin: this machine has no processor 1020-1022"), "{check:#?}");
-    let run = bed.netloom(&["run", "pins.yaml"]).expect_code(4);
+    let run = fixture.netloom(&["run", "pins.yaml"]).expect_code(4);
     assert!(run.stderr.contains("pins.yaml:3: nodes.a.pin: this machine has no processor 1020-1022"), "{run:#?}");
     let all = processors::allowed().unwrap();
     let [first, .., last] = all[..] else { return };
-    bed.write("pins.yaml", &format!("name: pins\nnodes:\n  a: {{pin: {last}}}\n"));
-    let elsewhere = bed.wrapped(&["taskset", "-c", &first.to_string()], &["run", "pins.yaml"]).expect_code(4);
+    fixture.write("pins.yaml", &format!("name: pins\nnodes:\n  a: {{pin: {last}}}\n"));
+    let elsewhere = fixture.wrapped(&["taskset", "-c", &first.to_string()], &["run", "pins.yaml"]).expect_code(4);
     let wanted = format!(
         "nodes.a.pin: this process may not use processor {last} (its cpuset or affinity): it may use {first}\n"
     );
     assert!(elsewhere.stderr.contains(&wanted), "{elsewhere:#?}");
-    bed.assert_nothing_is_left("pins");
+    fixture.assert_nothing_is_left("pins");
 }

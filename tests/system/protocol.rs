@@ -1,6 +1,6 @@
 //! The control protocol as its page of the manual describes it.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::client::{Client, socket_of};
 use serde_json::Value;
 
@@ -49,11 +49,11 @@ fn is_enough(known: &Value, got: &Value) -> bool {
 }
 
 /// Plays a session whose answers have the form that it shows.
-fn replay(bed: &Bed, lines: &[&str], has_form: impl Fn(&Value, &Value) -> bool) {
+fn replay(fixture: &Fixture, lines: &[&str], has_form: impl Fn(&Value, &Value) -> bool) {
     assert!(lines.len() > 10, "{lines:?}");
-    bed.write("star.yaml", LAB);
-    bed.netloom(&["up", "star.yaml", "-q"]).expect_code(0);
-    let mut client = Client::connect(bed, "star");
+    fixture.write("star.yaml", LAB);
+    fixture.netloom(&["up", "star.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(fixture, "star");
     let mut asked = None;
     for line in lines {
         let shown = line.strip_prefix("> ").unwrap_or(line);
@@ -69,20 +69,20 @@ fn replay(bed: &Bed, lines: &[&str], has_form: impl Fn(&Value, &Value) -> bool) 
         assert!(answer["reply"] == "refused" || client.is_request(&request), "the schema refuses {request}");
     }
     // The session ends the lab, whose end `netloom down` waits for where it is not over yet.
-    bed.netloom(&["down", "star"]);
-    bed.assert_nothing_is_left("star");
+    fixture.netloom(&["down", "star"]);
+    fixture.assert_nothing_is_left("star");
 }
 
 #[test]
 fn the_session_on_the_page_can_be_replayed() {
-    User::some().into_iter().for_each(|user| replay(&Bed::new(user), &session(), is_like));
+    User::some().into_iter().for_each(|user| replay(&Fixture::new(user), &session(), is_like));
 }
 
 /// Sessions of clients as they were when their version of the protocol was the newest.
 #[test]
 fn clients_of_earlier_versions_find_what_they_know() {
     for text in [include_str!("../golden/protocol/1.0.session"), include_str!("../golden/protocol/1.1.session")] {
-        replay(&Bed::new(User::Own), &text.lines().collect::<Vec<_>>(), is_enough);
+        replay(&Fixture::new(User::Own), &text.lines().collect::<Vec<_>>(), is_enough);
     }
 }
 
@@ -97,11 +97,11 @@ timeline:
 
 #[test]
 fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
-    let bed = Bed::new(User::Own);
-    bed.write("ways.yaml", WAYS);
-    bed.netloom(&["up", "ways.yaml", "-q"]).expect_code(0);
-    bed.netloom(&["set", "ways", "far.backward", "delay=80 ms", "state=down"]).expect_code(0);
-    let mut client = Client::connect(&bed, "ways");
+    let fixture = Fixture::new(User::Own);
+    fixture.write("ways.yaml", WAYS);
+    fixture.netloom(&["up", "ways.yaml", "-q"]).expect_code(0);
+    fixture.netloom(&["set", "ways", "far.backward", "delay=80 ms", "state=down"]).expect_code(0);
+    let mut client = Client::connect(&fixture, "ways");
     let topology = client.ask(r#"{"request":"topology"}"#);
     let interface = &topology["nodes"][0]["interfaces"][0];
     assert_eq!((&interface["name"], &interface["mtu_bytes"]), (&"wired".into(), &9000.into()));
@@ -128,8 +128,8 @@ fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
     assert!(now["since_zero_ns"].as_u64() < now["at_ns"].as_u64(), "{now}");
     assert_eq!((&now["clock"], &now["dilation"], &now["stalled"]), (&"real".into(), &1.0.into(), &Value::Null));
     assert_eq!(client.ask(r#"{"request":"stats"}"#)["pipes"].as_array().unwrap().len(), 4);
-    bed.netloom(&["down"]);
-    bed.assert_nothing_is_left("ways");
+    fixture.netloom(&["down"]);
+    fixture.assert_nothing_is_left("ways");
 }
 
 /// The page's program sends from one node to another, and runs in neither.
@@ -137,17 +137,17 @@ fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
 fn the_program_on_the_page_opens_sockets_inside_nodes() {
     let program = PAGE.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("star.yaml", LAB);
-        bed.write("hello.py", program.expect("the page has a program"));
-        bed.netloom(&["up", "star.yaml", "-q"]).expect_code(0);
-        let socket = socket_of(&bed, "star");
-        let hello = bed.run("python3", &["hello.py", socket.to_str().unwrap()]).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("star.yaml", LAB);
+        fixture.write("hello.py", program.expect("the page has a program"));
+        fixture.netloom(&["up", "star.yaml", "-q"]).expect_code(0);
+        let socket = socket_of(&fixture, "star");
+        let hello = fixture.run("python3", &["hello.py", socket.to_str().unwrap()]).expect_code(0);
         assert!(hello.stdout.ends_with(" says hello over two links\n"), "{hello:#?}");
-        let mut client = Client::connect(&bed, "star");
+        let mut client = Client::connect(&fixture, "star");
         raw_sockets_of_nodes(&mut client);
-        bed.netloom(&["down", "star"]);
-        bed.assert_nothing_is_left("star");
+        fixture.netloom(&["down", "star"]);
+        fixture.assert_nothing_is_left("star");
     }
 }
 
@@ -170,24 +170,24 @@ links: {near: {ends: [a, t]}, far: {ends: [t, b]}}
 
 #[test]
 fn nodes_without_sockets_of_this_machine_refuse_to_open_one() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("none.yaml", NO_SOCKETS);
-    bed.netloom(&["up", "none.yaml", "-q"]).expect_code(0);
-    let mut client = Client::connect(&bed, "none");
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("none.yaml", NO_SOCKETS);
+    fixture.netloom(&["up", "none.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&fixture, "none");
     for (node, part) in [("a", "`a` has a kernel of its own"), ("t", "`t` is a transit router")] {
         let answer = client.ask(&format!(r#"{{"request":"socket","node":"{node}","type":"stream"}}"#));
         assert_eq!((&answer["reply"], &answer["code"]), (&"refused".into(), &2.into()));
         assert!(answer["message"].as_str().unwrap().contains(part), "{answer}");
     }
     assert_eq!(client.ask(r#"{"request":"socket","node":"b","type":"stream"}"#)["reply"], "socket");
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 /// Every request and every event of the schema is on the page.
 #[test]
 fn the_page_names_every_request_and_event() {
-    let bed = Bed::new(User::Own);
-    let printed = bed.netloom(&["schema", "--protocol"]).expect_code(0);
+    let fixture = Fixture::new(User::Own);
+    let printed = fixture.netloom(&["schema", "--protocol"]).expect_code(0);
     let schema: Value = serde_json::from_str(&printed.stdout).unwrap();
     for (kind, tag) in [("Request", "request"), ("Event", "event")] {
         let all = schema["$defs"][kind]["oneOf"].as_array().unwrap();

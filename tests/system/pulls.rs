@@ -1,20 +1,20 @@
 //! Images from registries: a real one, and one that does what registries should not. All are on the loopback of a network namespace.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::fixture::{Fixture, Finished, User, is_root};
 use std::process::Command;
 
 const REGISTRIES: &str = include_str!("pulls.sh");
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system");
 
 /// Plays a script beside registries that have the image `tools`.
-fn play(bed: &Bed, script: &str) -> Finished {
+fn play(fixture: &Fixture, script: &str) -> Finished {
     let settings = r#"{"Cmd": ["sh"], "Env": ["PATH=/bin"]}"#;
     let mut made = Command::new("python3");
-    made.arg(format!("{TESTS}/image.py")).arg(bed.work().join("tools")).args([settings, "sh", "cat"]);
+    made.arg(format!("{TESTS}/image.py")).arg(fixture.work().join("tools")).args([settings, "sh", "cat"]);
     assert!(made.status().unwrap().success());
-    bed.write("play.sh", &format!("NETLOOM={}/netloom\nTESTS={TESTS}\n{REGISTRIES}\n{script}", bed.path().display()));
-    let flags = if bed.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
-    let played = bed.run("unshare", &[flags, "bash", "play.sh"]);
+    fixture.write("play.sh", &format!("NETLOOM={}/netloom\nTESTS={TESTS}\n{REGISTRIES}\n{script}", fixture.path().display()));
+    let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
+    let played = fixture.run("unshare", &[flags, "bash", "play.sh"]);
     assert!(!played.stderr.contains("docker-registry"), "`scripts/install-deps services` installs it: {played:#?}");
     played
 }
@@ -32,7 +32,7 @@ fn assert_said(played: &Finished, image: &str, code: i32, text: &str) {
 #[test]
 fn images_come_from_a_real_registry_once() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
+        let fixture = Fixture::new(user).alone();
         let script = r#"
             python3 $TESTS/registry.py push tools localhost:5000 tools:1.0
             pull localhost:5000/tools:1.0
@@ -48,7 +48,7 @@ fn images_come_from_a_real_registry_once() {
             pull no.such.host/tools
             echo left: $(ls $HOME/.cache/netloom/images/downloads $HOME/.cache/netloom/images/staging)
         "#;
-        let played = play(&bed, script).expect_code(0);
+        let played = play(&fixture, script).expect_code(0);
         assert_said(&played, "localhost:5000/tools:1.0", 0, "fetching layer 1 of 1");
         assert_said(&played, "localhost:5000/tools:1.0", 0, "localhost:5000/tools:1.0 fetched: ");
         assert_said(&played, "localhost:5000/tools:single", 0, "localhost:5000/tools:single in the cache already");
@@ -56,17 +56,17 @@ fn images_come_from_a_real_registry_once() {
         assert_said(&played, "localhost:5000/none", 2, "localhost:5000 has no image `none` with `latest`");
         assert_said(&played, "localhost:4999/tools", 4, "ask localhost:4999: Connection refused");
         assert_said(&played, "no.such.host/tools", 4, "ask no.such.host: ");
-        let left = format!("{0}/downloads: {0}/staging:", bed.work().join(".cache/netloom/images").display());
+        let left = format!("{0}/downloads: {0}/staging:", fixture.work().join(".cache/netloom/images").display());
         assert!(played.stdout.contains(&left), "{played:#?}");
         // What was pulled serves labs.
-        bed.write("lab.yaml", "nodes: {a: {image: 'own/tools:2', entrypoint: none}, b: {}}\nlinks: {l: {ends: [a, b]}}\nbounds: {lateness: 100 s}\ntimeline: [{on: a, run: cat /etc/os-release}]\n");
-        bed.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
+        fixture.write("lab.yaml", "nodes: {a: {image: 'own/tools:2', entrypoint: none}, b: {}}\nlinks: {l: {ends: [a, b]}}\nbounds: {lateness: 100 s}\ntimeline: [{on: a, run: cat /etc/os-release}]\n");
+        fixture.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
     }
 }
 
 #[test]
 fn credentials_are_those_of_docker() {
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     let script = r#"
         python3 $TESTS/registry.py push tools localhost:5001 tools:1.0 tester:secret
         said() { mkdir -p $HOME/.docker; echo "$1" > $HOME/.docker/config.json; }
@@ -88,7 +88,7 @@ fn credentials_are_those_of_docker() {
         pull localhost:5003/odd
         $NETLOOM image list
     "#;
-    let played = play(&bed, script).expect_code(0);
+    let played = play(&fixture, script).expect_code(0);
     let shut = "localhost:5001 shows `tools` only to users who log in, or has no such image: check the name, or `docker login localhost:5001`";
     assert_said(&played, "localhost:5001/tools:1.0", 2, shut);
     assert_said(
@@ -117,14 +117,14 @@ fn credentials_are_those_of_docker() {
 
 #[test]
 fn certificates_count_on_this_machine_too() {
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     let script = r"
         pull localhost:5002/tools
         SSL_CERT_FILE=$PWD/cert.pem pull localhost:5002/none
         ip addr add 192.0.2.1/32 dev lo
         pull 192.0.2.1:5003/tools
     ";
-    let played = play(&bed, script).expect_code(0);
+    let played = play(&fixture, script).expect_code(0);
     assert_said(&played, "localhost:5002/tools", 4, "its certificate cannot be trusted (");
     assert_said(&played, "localhost:5002/none", 2, "localhost:5002 has no image `none`");
     assert_said(&played, "192.0.2.1:5003/tools", 4, "ask 192.0.2.1:5003: Connection refused");
@@ -132,13 +132,13 @@ fn certificates_count_on_this_machine_too() {
 
 #[test]
 fn nothing_that_a_registry_does_breaks_a_pull_or_keeps_it_waiting() {
-    let bed = Bed::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).alone();
     let script = r"
         wicked() { pull localhost:5003/$1 --patience 500ms; $NETLOOM image remove localhost:5003/$1 2> /dev/null || true; }
         for way in cut whole long away anyone flipped silent endless foreign huge page list other 404 429 500 418 open loop; do wicked $way; done
         echo kept: $(ls $HOME/.cache/netloom/images/downloads | wc -l)
     ";
-    let played = play(&bed, script).expect_code(0);
+    let played = play(&fixture, script).expect_code(0);
     for good in ["cut", "whole", "long", "away", "anyone"] {
         assert_said(&played, &format!("localhost:5003/{good}"), 0, "fetched: ");
     }

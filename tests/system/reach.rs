@@ -1,6 +1,6 @@
 //! Ports of this machine that lead into nodes.
 
-use crate::bed::{Bed, User, is_root, lab_of};
+use crate::fixture::{Fixture, User, is_root, lab_of};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -32,10 +32,10 @@ fn free_ports() -> [u16; 3] {
     [free(), free(), free()].map(|(_, port)| port)
 }
 
-fn lab(bed: &Bed, stack: &str, [http, echo, nobody]: [u16; 3]) -> String {
-    bed.write("echo.py", &ECHO.replace("HOST", "\"10.0.0.1\""));
-    fs::create_dir_all(bed.work().join("site")).unwrap();
-    fs::write(bed.work().join("site/data"), megabyte()).unwrap();
+fn lab(fixture: &Fixture, stack: &str, [http, echo, nobody]: [u16; 3]) -> String {
+    fixture.write("echo.py", &ECHO.replace("HOST", "\"10.0.0.1\""));
+    fs::create_dir_all(fixture.work().join("site")).unwrap();
+    fs::write(fixture.work().join("site/data"), megabyte()).unwrap();
     format!(
         "name: reach\nbounds: {{lateness: 100 s, rate: 100 %, delay: 100 %, starts: 100 s, events: 100 s, starvation: 100 %}}\nnodes:\n  a: {{stack: {stack}, \
          expose: {{{http}: 80, {echo}: 7, {nobody}: 81}}}}\n  b: {{stack: {stack}}}\n\
@@ -82,13 +82,13 @@ fn is_turned_away(port: u16) -> bool {
     }
 }
 
-fn play(bed: &Bed, stack: &str, connections: u32) {
+fn play(fixture: &Fixture, stack: &str, connections: u32) {
     let ports @ [http, echo, nobody] = free_ports();
-    bed.write("reach.yaml", &lab(bed, stack, ports));
-    let up = bed.netloom(&["up", "reach.yaml"]).expect_code(0);
+    fixture.write("reach.yaml", &lab(fixture, stack, ports));
+    let up = fixture.netloom(&["up", "reach.yaml"]).expect_code(0);
     let says = format!("localhost:{http} leads to port 80 of a");
     assert!(up.stderr.contains(&says), "{up:#?}");
-    assert!(bed.netloom(&["ps"]).expect_code(0).stdout.contains(&says));
+    assert!(fixture.netloom(&["ps"]).expect_code(0).stdout.contains(&says));
     let data = megabyte();
     assert!(fetched(connect(http)) == data);
     assert!(fetched(TcpStream::connect((Ipv6Addr::LOCALHOST, http)).unwrap()) == data);
@@ -103,9 +103,9 @@ fn play(bed: &Bed, stack: &str, connections: u32) {
     let mut left = connect(echo);
     left.write_all(b"x").unwrap();
     // A kernel whose processor was busy all the time is no fault here.
-    let down = bed.netloom(&["down", "reach"]);
+    let down = fixture.netloom(&["down", "reach"]);
     assert!(matches!(down.code, Some(0 | 5)), "{down:#?}");
-    bed.assert_nothing_is_left("reach");
+    fixture.assert_nothing_is_left("reach");
     match left.read(&mut [0]) {
         Ok(length) => assert_eq!(length, 0),
         Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),
@@ -118,13 +118,13 @@ fn play(bed: &Bed, stack: &str, connections: u32) {
 #[test]
 fn a_port_of_this_machine_leads_into_a_namespace_node() {
     for user in User::some() {
-        play(&Bed::new(user), "namespace", 200);
+        play(&Fixture::new(user), "namespace", 200);
     }
 }
 
 #[test]
 fn a_port_of_this_machine_leads_into_a_kernel_node() {
-    play(&Bed::with_kernel(if is_root() { User::Nobody } else { User::Own }), "kernel", 40);
+    play(&Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own }), "kernel", 40);
 }
 
 /// Answers each datagram with its text in reverse, and first says who has sent it.
@@ -183,11 +183,11 @@ impl Client {
 }
 
 /// Clients each have their own answers, datagrams of all lengths arrive whole, and the ports go with the lab.
-fn mirror(bed: &Bed, stack: &str, clock: &str, clients: u32) {
+fn mirror(fixture: &Fixture, stack: &str, clock: &str, clients: u32) {
     let (port, nobody) = (free_udp_port(), free_udp_port());
     // Not at the loopback, which is tried first.
-    bed.write("mirror.py", &MIRROR.replace("HOST", "'10.0.0.1'"));
-    bed.write(
+    fixture.write("mirror.py", &MIRROR.replace("HOST", "'10.0.0.1'"));
+    fixture.write(
         "mirror.yaml",
         &format!(
             "name: mirror\nclock: {clock}\n\
@@ -197,7 +197,7 @@ fn mirror(bed: &Bed, stack: &str, clock: &str, clients: u32) {
              timeline: [{{on: a, run: python3 mirror.py, ready: {{file: mirror.ready}}}}]\n"
         ),
     );
-    let up = bed.netloom(&["up", "mirror.yaml"]).expect_code(0);
+    let up = fixture.netloom(&["up", "mirror.yaml"]).expect_code(0);
     assert!(up.stderr.contains(&format!("localhost:{port}/udp leads to port 53 of a")), "{up:#?}");
     let localhost = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
     let mut own = Client::of(localhost[0], port);
@@ -213,55 +213,55 @@ fn mirror(bed: &Bed, stack: &str, clock: &str, clients: u32) {
     all[0].mirrors(b"once more");
     Client::of(localhost[0], nobody).socket.send(b"nobody listens").unwrap();
     own.mirrors(b"and that harms nobody");
-    let down = bed.netloom(&["down", "mirror"]);
+    let down = fixture.netloom(&["down", "mirror"]);
     assert!(matches!(down.code, Some(0 | 5)), "{down:#?}");
-    bed.assert_nothing_is_left("mirror");
+    fixture.assert_nothing_is_left("mirror");
     UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
 }
 
 #[test]
 fn datagrams_from_this_machine_reach_a_namespace_node_and_answers_come_back() {
     for user in User::some() {
-        mirror(&Bed::new(user), "namespace", "real", 300);
+        mirror(&Fixture::new(user), "namespace", "real", 300);
     }
 }
 
 #[test]
 fn datagrams_from_this_machine_reach_a_kernel_node_and_answers_come_back() {
-    mirror(&Bed::with_kernel(if is_root() { User::Nobody } else { User::Own }), "kernel", "real", 5);
+    mirror(&Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own }), "kernel", "real", 5);
 }
 
 #[test]
 fn a_port_that_is_taken_is_told_before_anything_is_made() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
-    bed.write("reach.yaml", &format!("nodes:\n  a: {{expose: {{{port}: 80}}}}\ntimeline: [{{on: a, run: 'true'}}]\n"));
-    let run = bed.netloom(&["run", "reach.yaml"]).expect_code(4);
+    fixture.write("reach.yaml", &format!("nodes:\n  a: {{expose: {{{port}: 80}}}}\ntimeline: [{{on: a, run: 'true'}}]\n"));
+    let run = fixture.netloom(&["run", "reach.yaml"]).expect_code(4);
     let expected =
         format!("reach.yaml:2: key `expose`: open port {port} of 127.0.0.1 on this machine: Address already in use");
     assert!(run.stderr.contains(&expected), "{run:#?}");
-    assert!(!bed.latest("reach").exists(), "nothing was made");
+    assert!(!fixture.latest("reach").exists(), "nothing was made");
     drop(taken);
-    bed.netloom(&["run", "reach.yaml", "-q"]).expect_code(0);
-    bed.assert_nothing_is_left("reach");
+    fixture.netloom(&["run", "reach.yaml", "-q"]).expect_code(0);
+    fixture.assert_nothing_is_left("reach");
 }
 
 /// The lab is killed in the middle of it: the port goes with it.
 #[test]
 fn ports_are_closed_whoever_is_killed() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     for whom in ["pid", "lab"] {
         let ports @ [http, ..] = free_ports();
-        bed.write("reach.yaml", &lab(&bed, "namespace", ports));
-        bed.netloom(&["up", "reach.yaml", "-q"]).expect_code(0);
+        fixture.write("reach.yaml", &lab(&fixture, "namespace", ports));
+        fixture.netloom(&["up", "reach.yaml", "-q"]).expect_code(0);
         let info: serde_json::Value =
-            serde_json::from_str(&bed.netloom(&["ps", "--json"]).expect_code(0).stdout).unwrap();
+            serde_json::from_str(&fixture.netloom(&["ps", "--json"]).expect_code(0).stdout).unwrap();
         let guard = i32::try_from(info[0]["pid"].as_i64().unwrap()).unwrap();
         let killed = if whom == "lab" { lab_of(guard).expect("a lab process") } else { guard };
         let pid = nix::unistd::Pid::from_raw(killed);
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
-        bed.assert_nothing_is_left("reach");
+        fixture.assert_nothing_is_left("reach");
         assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, http)).is_err(), "after {whom} was killed");
     }
 }

@@ -1,6 +1,6 @@
 //! Routers with routing daemons.
 
-use crate::bed::{Bed, Finished, User, is_root, not_run};
+use crate::fixture::{Fixture, Finished, User, is_root, not_run};
 use crate::wait::wait_until;
 use std::fs;
 use std::path::Path;
@@ -30,8 +30,8 @@ fn ran(finished: Finished) -> Finished {
 }
 
 /// What a command of the latest run of a lab printed.
-fn printed(bed: &Bed, lab: &str, command: &str) -> String {
-    let logs = fs::read_dir(bed.latest(lab).join("logs")).unwrap().flatten().map(|entry| entry.path());
+fn printed(fixture: &Fixture, lab: &str, command: &str) -> String {
+    let logs = fs::read_dir(fixture.latest(lab).join("logs")).unwrap().flatten().map(|entry| entry.path());
     let end = format!("-{command}.stdout");
     let mut own = logs.filter(|path| path.to_string_lossy().ends_with(&end));
     fs::read_to_string(own.next().unwrap_or_else(|| panic!("the log of {command}"))).unwrap()
@@ -39,7 +39,7 @@ fn printed(bed: &Bed, lab: &str, command: &str) -> String {
 
 #[test]
 fn a_ring_finds_the_other_way_in_virtual_time_and_the_same_each_time() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let timeline = "
 timeline:
   - {at: 10 s, on: h1, run: ping -4 -n -c 200 -i 0.02 h2, as: ping}
@@ -47,10 +47,10 @@ timeline:
   - {at: 13 s, on: r1, run: vtysh -c 'show ip route ospf' -c 'show ip ospf neighbor' -c 'show bfd peers', as: routes}
 expect: [ping.exit == 0, routes.stdout contains \"10.0.0.20/30\"]
 ";
-    bed.write("ring.yaml", &format!("{RING}{timeline}"));
+    fixture.write("ring.yaml", &format!("{RING}{timeline}"));
     let runs = [(), ()].map(|()| {
-        ran(bed.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
-        ["ping", "routes", "ospfd-r1", "bfdd-r1", "zebra-r3"].map(|command| printed(&bed, "ring", command))
+        ran(fixture.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+        ["ping", "routes", "ospfd-r1", "bfdd-r1", "zebra-r3"].map(|command| printed(&fixture, "ring", command))
     });
     assert_eq!(runs[0], runs[1]);
     let [ping, routes, ..] = &runs[0];
@@ -58,17 +58,17 @@ expect: [ping.exit == 0, routes.stdout contains \"10.0.0.20/30\"]
     // BFD misses three packets in 300 ms of lab time, at 20 ms for each ping, and OSPF takes some more.
     assert!((150..200).contains(&received), "{ping}");
     assert!(routes.contains("10.0.0.20/30 [110/7] via 10.0.0.13, eth1"), "{routes}");
-    bed.assert_nothing_is_left("ring");
+    fixture.assert_nothing_is_left("ring");
 }
 
 #[test]
 fn the_shell_of_frr_in_a_node_talks_to_the_nodes_own_daemons() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("ring.yaml", RING);
-        ran(bed.netloom(&["up", "ring.yaml"])).expect_code(0);
-        let ask = |what: &str| bed.netloom(&["exec", "ring", "r1", "--", "vtysh", "-c", what]).expect_code(0).stdout;
-        let ping = || bed.netloom(&["exec", "ring", "h1", "--", "ping", "-4", "-c", "1", "-W", "1", "h2"]).code;
+        let fixture = Fixture::new(user);
+        fixture.write("ring.yaml", RING);
+        ran(fixture.netloom(&["up", "ring.yaml"])).expect_code(0);
+        let ask = |what: &str| fixture.netloom(&["exec", "ring", "r1", "--", "vtysh", "-c", what]).expect_code(0).stdout;
+        let ping = || fixture.netloom(&["exec", "ring", "h1", "--", "ping", "-4", "-c", "1", "-W", "1", "h2"]).code;
         let begun = Instant::now();
         // The other routers may take longer than this one.
         while ask("show ip ospf neighbor").matches("Full").count() < 2
@@ -79,38 +79,38 @@ fn the_shell_of_frr_in_a_node_talks_to_the_nodes_own_daemons() {
             sleep(Duration::from_millis(200));
         }
         // Traffic flows again some time after a cut.
-        bed.netloom(&["set", "ring", "north", "state=down"]).expect_code(0);
+        fixture.netloom(&["set", "ring", "north", "state=down"]).expect_code(0);
         wait_until("another way", || {
             ask("show ip route ospf").contains("10.0.0.20/30 [110/7] via") && ping() == Some(0)
         });
         assert!(ask("show running-config").contains("hostname r1"));
         // The machine's own configuration is not this one's.
         assert!(
-            bed.netloom(&["exec", "ring", "r1", "--", "ls", "/run/frr"]).expect_code(0).stdout.contains("ospfd.vty")
+            fixture.netloom(&["exec", "ring", "r1", "--", "ls", "/run/frr"]).expect_code(0).stdout.contains("ospfd.vty")
         );
-        bed.netloom(&["down", "ring"]).expect_code(0);
-        bed.assert_nothing_is_left("ring");
+        fixture.netloom(&["down", "ring"]).expect_code(0);
+        fixture.assert_nothing_is_left("ring");
     }
 }
 
 #[test]
 fn a_daemon_that_dies_fails_the_run_by_its_name() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let timeline = "timeline: [{at: 2 s, on: r2, run: kill -9 $(cat /run/frr/ospfd.pid), as: killer}, {at: 3 s, on: r1, run: 'true'}]";
-    bed.write("ring.yaml", &format!("{RING}{timeline}\n"));
-    let run = ran(bed.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
+    fixture.write("ring.yaml", &format!("{RING}{timeline}\n"));
+    let run = ran(fixture.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
     assert!(run.stdout.contains("ospfd-r2") && run.stdout.contains("signal 9"), "{run:#?}");
 }
 
 #[test]
 fn an_own_configuration_that_is_wrong_is_told_with_its_line() {
-    let bed = Bed::new(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::new(if is_root() { User::Nobody } else { User::Own });
     let text = "
 nodes: {h: , r: {kind: router, daemons: [ospf], frr: {text: \"router ospf\\n ospf router-id nonsense\\n\"}}}
 links: {l: {ends: [h, r]}}
 ";
-    bed.write("own.yaml", text);
-    let run = ran(bed.netloom(&["run", "own.yaml"])).expect_code(1);
+    fixture.write("own.yaml", text);
+    let run = ran(fixture.netloom(&["run", "own.yaml"])).expect_code(1);
     assert!(run.stderr.contains("service `frr-r` did not become ready") && run.stderr.contains("nonsense"), "{run:#?}");
 }
 
@@ -120,22 +120,22 @@ fn play(name: &str) {
 }
 
 fn play_of(folder: &str, name: &str) {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let file = format!("{name}.yaml");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(folder).join(&file);
-    bed.write(&file, &fs::read_to_string(path).unwrap());
+    fixture.write(&file, &fs::read_to_string(path).unwrap());
     let runs = [(), ()].map(|()| {
-        let run = ran(bed.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "55s"])).expect_code(0);
+        let run = ran(fixture.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "55s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         let mut logs: Vec<_> =
-            fs::read_dir(bed.latest(name).join("logs")).unwrap().flatten().map(|log| log.path()).collect();
+            fs::read_dir(fixture.latest(name).join("logs")).unwrap().flatten().map(|log| log.path()).collect();
         logs.sort();
         logs.iter()
             .map(|log| (log.file_name().unwrap().to_owned(), fs::read_to_string(log).unwrap()))
             .collect::<Vec<_>>()
     });
     assert_eq!(runs[0], runs[1]);
-    bed.assert_nothing_is_left(name);
+    fixture.assert_nothing_is_left(name);
 }
 
 #[test]
@@ -186,37 +186,37 @@ fn the_example_of_a_tunnel_works_with_this_machines_kernel() {
         return not_run("the example of WireGuard in namespaces: this machine's kernel has no WireGuard");
     }
     for user in User::some() {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/wireguard.yaml");
         let example = fs::read_to_string(path).unwrap().replace("stack: kernel", "stack: namespace");
         let timed = |line: &&str| line.contains("time=2") || line.contains("bits_per_second");
         let untimed: Vec<&str> = example.lines().filter(|line| !timed(line)).collect();
         let bounds =
             "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
-        bed.write("wireguard.yaml", &format!("{bounds}\n{}\n", untimed.join("\n")));
-        ran(bed.netloom(&["run", "wireguard.yaml"])).expect_code(0);
-        bed.assert_nothing_is_left("wireguard");
+        fixture.write("wireguard.yaml", &format!("{bounds}\n{}\n", untimed.join("\n")));
+        ran(fixture.netloom(&["run", "wireguard.yaml"])).expect_code(0);
+        fixture.assert_nothing_is_left("wireguard");
     }
 }
 
 #[test]
 fn the_shell_of_frr_works_in_kernels_in_virtual_time() {
     for user in User::some() {
-        let bed = Bed::with_kernel(user);
-        bed.write("ring.yaml", &format!("clock: virtual\nready: converged{RING}"));
-        ran(bed.netloom(&["up", "ring.yaml"])).expect_code(0);
-        bed.netloom(&["resume", "ring"]).expect_code(0);
+        let fixture = Fixture::with_kernel(user);
+        fixture.write("ring.yaml", &format!("clock: virtual\nready: converged{RING}"));
+        ran(fixture.netloom(&["up", "ring.yaml"])).expect_code(0);
+        fixture.netloom(&["resume", "ring"]).expect_code(0);
         let arguments = ["exec", "ring", "r1", "--", "vtysh", "-c", "show ip ospf neighbor"];
-        let shown = bed.netloom(&arguments).expect_code(0).stdout;
+        let shown = fixture.netloom(&arguments).expect_code(0).stdout;
         assert_eq!(shown.matches("Full").count(), 2, "{shown}");
-        bed.netloom(&["down", "ring"]).expect_code(0);
-        bed.assert_nothing_is_left("ring");
+        fixture.netloom(&["down", "ring"]).expect_code(0);
+        fixture.assert_nothing_is_left("ring");
     }
 }
 
 #[test]
 fn labels_are_used_in_kernels_and_refused_where_there_is_no_mpls() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let text = "
 ready: converged
 nodes: {h1: , h2: , r1: &router {kind: router, daemons: [ospf, ldp]}, r2: *router, r3: *router}
@@ -226,25 +226,25 @@ timeline:
   - {at: 20 s, on: h1, run: ping -4 -c 3 -i 0.1 h2, as: ping}
 expect: [ping.exit == 0, 'packets.stdout contains \"MPLS (label \"']
 ";
-    bed.write("labels.yaml", text);
-    ran(bed.netloom(&["run", "labels.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+    fixture.write("labels.yaml", text);
+    ran(fixture.netloom(&["run", "labels.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
     if Path::new("/proc/sys/net/mpls").exists() {
         not_run("the refusal of labels: this machine's kernel has MPLS");
         return;
     }
-    let refused = bed.netloom(&["run", "labels.yaml"]).expect_code(4);
+    let refused = fixture.netloom(&["run", "labels.yaml"]).expect_code(4);
     assert!(refused.stderr.contains("labels.yaml:3: key `daemons`: `ldp` needs MPLS"), "{refused:#?}");
-    let checked = bed.netloom(&["check", "labels.yaml"]).expect_code(0);
+    let checked = fixture.netloom(&["check", "labels.yaml"]).expect_code(0);
     assert!(checked.stderr.contains("`ldp` needs MPLS"), "{checked:#?}");
 }
 
 #[test]
 fn routers_that_do_not_converge_are_named_with_what_they_lack() {
-    let bed = Bed::new(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::new(if is_root() { User::Nobody } else { User::Own });
     let deaf = "{kind: router, daemons: [ospf], frr: {text: \"hostname deaf\"}}";
     let text = RING.replace("r2: *router", &format!("r2: {deaf}")).replace("r4: *router", &format!("r4: {deaf}"));
-    bed.write("ring.yaml", &format!("ready: {{converged: 2 s}}{text}"));
-    let run = ran(bed.netloom(&["run", "ring.yaml"])).expect_code(1);
+    fixture.write("ring.yaml", &format!("ready: {{converged: 2 s}}{text}"));
+    let run = ran(fixture.netloom(&["run", "ring.yaml"])).expect_code(1);
     for line in
         ["did not converge within 2 s", "r1 has no route to 10.0.0.4/30, 10.0.0.8/30, 10.0.0.20/30", "\n  r4 has"]
     {
@@ -254,7 +254,7 @@ fn routers_that_do_not_converge_are_named_with_what_they_lack() {
 
 #[test]
 fn bird_finds_routes_with_its_own_configuration() {
-    let bed = Bed::with_kernel(if is_root() { User::Nobody } else { User::Own });
+    let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let text = "
 ready: converged
 nodes:
@@ -277,6 +277,6 @@ timeline:
   - {on: r1, run: birdc show protocols, as: protocols}
 expect: [ping.exit == 0, protocols.stdout contains \"OSPF\"]
 ";
-    bed.write("bird.yaml", text);
-    ran(bed.netloom(&["run", "bird.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+    fixture.write("bird.yaml", text);
+    ran(fixture.netloom(&["run", "bird.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
 }

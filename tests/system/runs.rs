@@ -1,6 +1,6 @@
 //! Runs from a lab file to a judged result.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 
 const TRANSFER: &str = "
 name: transfer
@@ -33,32 +33,32 @@ const FIGURES: &str = "  - transfer.json.end.sum_received.bits_per_second betwee
 #[test]
 fn a_transfer_is_run_judged_and_recorded() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("transfer.yaml", TRANSFER);
-        let run = bed.netloom(&["run", "transfer.yaml"]).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("transfer.yaml", TRANSFER);
+        let run = fixture.netloom(&["run", "transfer.yaml"]).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         assert!(run.stderr.contains("transfer started"), "{run:#?}");
-        assert_eq!(bed.json("transfer", "provenance.json")["seed"], 1);
-        assert_eq!(bed.json("transfer", "verdict.json")["as_described"], true);
-        assert!(bed.json("transfer", "transfer.json")["end"]["sum_received"].is_object());
-        let commands = bed.json("transfer", "commands.json");
+        assert_eq!(fixture.json("transfer", "provenance.json")["seed"], 1);
+        assert_eq!(fixture.json("transfer", "verdict.json")["as_described"], true);
+        assert!(fixture.json("transfer", "transfer.json")["end"]["sum_received"].is_object());
+        let commands = fixture.json("transfer", "commands.json");
         let sleeper = commands.as_array().unwrap().iter().find(|row| row["name"] == "sleeper").unwrap();
         assert_eq!((&sleeper["stopped"], &sleeper["failed"]), (&true.into(), &false.into()));
-        assert_eq!(std::fs::read_to_string(bed.latest("transfer").join("lab.yaml")).unwrap(), TRANSFER);
-        let samples = std::fs::read_to_string(bed.latest("transfer").join("samples.csv")).unwrap();
+        assert_eq!(std::fs::read_to_string(fixture.latest("transfer").join("lab.yaml")).unwrap(), TRANSFER);
+        let samples = std::fs::read_to_string(fixture.latest("transfer").join("samples.csv")).unwrap();
         assert!(samples.lines().filter(|line| line.contains(",bottleneck,forward,")).count() >= 3, "{samples}");
-        bed.assert_nothing_is_left("transfer");
+        fixture.assert_nothing_is_left("transfer");
     }
 }
 
 #[test]
 fn a_transfer_has_the_rate_that_is_described() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("transfer.yaml", &format!("{TRANSFER}{FIGURES}"));
-    bed.netloom(&["run", "transfer.yaml", "--clock", "virtual", "-q"]).expect_code(0);
-    let row = &bed.json("transfer", "pipes.json")[2];
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("transfer.yaml", &format!("{TRANSFER}{FIGURES}"));
+    fixture.netloom(&["run", "transfer.yaml", "--clock", "virtual", "-q"]).expect_code(0);
+    let row = &fixture.json("transfer", "pipes.json")[2];
     assert_eq!((&row["link"], &row["rate_judged"]), (&"bottleneck".into(), &true.into()));
-    let samples = std::fs::read_to_string(bed.latest("transfer").join("samples.csv")).unwrap();
+    let samples = std::fs::read_to_string(fixture.latest("transfer").join("samples.csv")).unwrap();
     assert!(samples.lines().filter(|line| line.contains(",bottleneck,forward,")).count() >= 25, "{samples}");
 }
 
@@ -70,7 +70,7 @@ links: {l: {ends: [a, b], delay: 20 ms}}
 
 #[test]
 fn links_change_while_the_run_goes_on() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let timeline = "
 name: changes
 timeline:
@@ -85,14 +85,14 @@ expect:
   - l.backward.delay within 1 us of 60 ms during 2200 ms..2800 ms
 ";
     let lab = format!("{LABORIOUS}{timeline}");
-    bed.write("changes.yaml", &lab);
-    bed.netloom(&["run", "changes.yaml", "--clock", "virtual", "-q"]).expect_code(0);
+    fixture.write("changes.yaml", &lab);
+    fixture.netloom(&["run", "changes.yaml", "--clock", "virtual", "-q"]).expect_code(0);
     // In real time, which packets go when depends on what else the machine does.
     let (unexpecting, _) = lab.split_once("expect:").unwrap();
     for clock in ["virtual", "real"] {
-        bed.write("changes.yaml", unexpecting);
-        bed.netloom(&["run", "changes.yaml", "--clock", clock, "-q"]).expect_code(0);
-        let events = std::fs::read_to_string(bed.latest("changes").join("events.jsonl")).unwrap();
+        fixture.write("changes.yaml", unexpecting);
+        fixture.netloom(&["run", "changes.yaml", "--clock", clock, "-q"]).expect_code(0);
+        let events = std::fs::read_to_string(fixture.latest("changes").join("events.jsonl")).unwrap();
         for what in ["link down", "link up", "link changed"] {
             assert!(events.contains(what), "{clock}: {events}");
         }
@@ -103,7 +103,7 @@ expect:
 /// allowed is passed over.
 #[test]
 fn changes_are_on_time_whatever_starts_then_or_the_verdict_says_so() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let programs = "  - {at: 500 ms, on: a, run: [sleep, '0.2']}\n".repeat(60);
     let timeline = format!(
         "name: crowd
@@ -117,10 +117,10 @@ duration: 1 s
 expect: [l.drops == 0 during 100 ms..501 ms]
 "
     );
-    bed.write("crowd.yaml", &timeline);
-    let run = bed.netloom(&["run", "crowd.yaml"]);
+    fixture.write("crowd.yaml", &timeline);
+    let run = fixture.netloom(&["run", "crowd.yaml"]);
     assert!(run.stdout.contains("timeline: 3 link changes at most "), "{run:#?}");
-    let report = bed.json("crowd", "report.json");
+    let report = fixture.json("crowd", "report.json");
     let findings = report["verdict"]["findings"].to_string();
     for (kind, count, bound_ns, name) in
         [("link_changes", 3, 1_000_000, "changes of links"), ("program_starts", 60, 2_000_000, "starts of programs")]
@@ -132,7 +132,7 @@ expect: [l.drops == 0 during 100 ms..501 ms]
     }
     // The windows and the run end when they are to, however late that was measured.
     assert_eq!(report["duration_ns"], 1_000_000_000, "{report:#}");
-    let log = std::fs::read_to_string(bed.latest("crowd").join("events.jsonl")).unwrap();
+    let log = std::fs::read_to_string(fixture.latest("crowd").join("events.jsonl")).unwrap();
     let events: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let changed = events.iter().find(|event| event["event"] == "link changed").unwrap();
     let (planned, late) = (changed["planned_ns"].as_u64().unwrap(), changed["lateness_ns"].as_u64().unwrap());
@@ -141,30 +141,30 @@ expect: [l.drops == 0 during 100 ms..501 ms]
 
 #[test]
 fn a_failed_command_and_an_unmet_expectation_are_one() {
-    let bed = Bed::new(User::Own);
-    bed.write("failing.yaml", &format!("{LABORIOUS}timeline:\n  - {{on: a, run: exit 3, as: failing}}\n"));
-    let failing = bed.netloom(&["run", "failing.yaml", "-q"]).expect_code(1);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("failing.yaml", &format!("{LABORIOUS}timeline:\n  - {{on: a, run: exit 3, as: failing}}\n"));
+    let failing = fixture.netloom(&["run", "failing.yaml", "-q"]).expect_code(1);
     assert!(failing.stdout.contains("failing on a: exit 3"), "{failing:#?}");
-    bed.write(
+    fixture.write(
         "unmet.yaml",
         &format!("{LABORIOUS}expect: [l.forward.packets > 1000000, l.drops == 0 during 8 s..9 s]\n"),
     );
-    let unmet = bed.netloom(&["run", "unmet.yaml", "-q"]).expect_code(1);
+    let unmet = fixture.netloom(&["run", "unmet.yaml", "-q"]).expect_code(1);
     assert!(unmet.stdout.contains("not measured: the run ended before 8 s"), "{unmet:#?}");
     assert!(unmet.stdout.contains("NOT met  l.forward.packets > 1000000"), "{unmet:#?}");
 }
 
 #[test]
 fn a_network_that_is_not_as_described_is_five() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let strict = "
 bounds: {lateness: 1 ns}
 nodes: [a, b]
 links: {l: {ends: [a, b], delay: 1 ms}}
 timeline: [{on: a, run: ping -c 3 -i 0.1 b}]
 ";
-    bed.write("strict.yaml", strict);
-    let run = bed.netloom(&["run", "strict.yaml"]).expect_code(5);
+    fixture.write("strict.yaml", strict);
+    let run = fixture.netloom(&["run", "strict.yaml"]).expect_code(5);
     assert!(run.stdout.contains("NOT as described: l "), "{run:#?}");
     // By how much slower time would have to run depends on the machine; beyond a hundred times it is virtual time that is advised.
     assert!(run.stdout.contains("a dilation of ") || run.stdout.contains("--clock virtual"), "{run:#?}");
@@ -172,19 +172,19 @@ timeline: [{on: a, run: ping -c 3 -i 0.1 b}]
 
 #[test]
 fn a_service_that_does_not_become_ready_ends_the_run_and_is_quoted() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let services =
         "timeline:\n  - {on: a, run: 'echo no luck >&2; sleep 60', as: deaf, ready: {tcp: 99, timeout: 300 ms}}\n";
-    bed.write("deaf.yaml", &format!("{LABORIOUS}{services}"));
-    let run = bed.netloom(&["run", "deaf.yaml"]).expect_code(1);
+    fixture.write("deaf.yaml", &format!("{LABORIOUS}{services}"));
+    let run = fixture.netloom(&["run", "deaf.yaml"]).expect_code(1);
     assert!(run.stderr.contains("service `deaf` did not become ready in time: TCP port 99 is not open"), "{run:#?}");
     assert!(run.stderr.contains("| no luck"), "{run:#?}");
-    bed.assert_nothing_is_left("deaf");
+    fixture.assert_nothing_is_left("deaf");
 }
 
 #[test]
 fn every_kind_of_readiness_is_waited_for() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let timeline = "
 timeline:
   - {on: a, run: 'sleep 0.2; touch made-late; sleep 60', as: by-file, ready: {file: made-late}}
@@ -192,30 +192,30 @@ timeline:
   - {on: a, run: sleep 60, as: by-pause, ready: {pause: 300 ms}}
   - {on: b, run: test -e made-late}
 ";
-    bed.write("ready.yaml", &format!("{LABORIOUS}{timeline}"));
-    bed.netloom(&["run", "ready.yaml", "-q"]).expect_code(0);
+    fixture.write("ready.yaml", &format!("{LABORIOUS}{timeline}"));
+    fixture.netloom(&["run", "ready.yaml", "-q"]).expect_code(0);
 }
 
 #[test]
 fn a_thousand_short_commands_are_all_accounted_for() {
-    let bed = Bed::new(User::Own);
-    bed.write(
+    let fixture = Fixture::new(User::Own);
+    fixture.write(
         "many.yaml",
         &format!("{LABORIOUS}timeline: [{{on: a, run: 'for i in $(seq 1000); do /bin/true; done'}}]\n"),
     );
-    bed.netloom(&["run", "many.yaml", "-q"]).expect_code(0);
+    fixture.netloom(&["run", "many.yaml", "-q"]).expect_code(0);
 }
 
 #[test]
 fn the_report_is_json_on_request_and_check_needs_no_lab() {
-    let bed = Bed::new(User::Own);
-    bed.write("plain.yaml", LABORIOUS);
-    let run = bed.netloom(&["run", "plain.yaml", "--json"]).expect_code(0);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("plain.yaml", LABORIOUS);
+    let run = fixture.netloom(&["run", "plain.yaml", "--json"]).expect_code(0);
     let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report["lab"], "plain");
-    let check = bed.netloom(&["check", "plain.yaml", "--json"]).expect_code(0);
+    let check = fixture.netloom(&["check", "plain.yaml", "--json"]).expect_code(0);
     assert!(serde_json::from_str::<serde_json::Value>(&check.stdout).unwrap().is_object());
-    bed.netloom(&["check", "plain.yaml"]).expect_code(0);
-    let schema = bed.netloom(&["schema"]).expect_code(0);
+    fixture.netloom(&["check", "plain.yaml"]).expect_code(0);
+    let schema = fixture.netloom(&["schema"]).expect_code(0);
     assert!(serde_json::from_str::<serde_json::Value>(&schema.stdout).unwrap().is_object());
 }

@@ -1,6 +1,6 @@
 //! Samples of links and nodes.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::measuring::packets;
 use std::collections::BTreeMap;
 use std::fs;
@@ -43,12 +43,12 @@ fn forward(folder: &Path) -> Vec<(u64, Row)> {
 }
 
 /// What must be true whatever the clock.
-fn check_links(bed: &Bed) {
-    let all = forward(&bed.latest("series"));
+fn check_links(fixture: &Fixture) {
+    let all = forward(&fixture.latest("series"));
     assert!(all.len() > 150, "{} samples", all.len());
     // In real time, programs take a moment to stop after the two seconds.
     assert!(all.iter().all(|(at, _)| at % 10_000_000 == 0 && *at <= 4_000_000_000));
-    let report = bed.json("series", "report.json");
+    let report = fixture.json("series", "report.json");
     assert_eq!(
         (report["samples"]["step_ns"].as_u64(), report["samples"]["delays"].as_bool()),
         (Some(10_000_000), Some(true))
@@ -71,10 +71,10 @@ fn check_links(bed: &Bed) {
     assert!(longest > 30, "{longest}");
 }
 
-fn check_nodes(bed: &Bed, has_kernel: bool) {
-    let folder = bed.latest("series");
+fn check_nodes(fixture: &Fixture, has_kernel: bool) {
+    let folder = fixture.latest("series");
     let all = rows(&folder, "nodes.csv");
-    assert_eq!(bed.json("series", "report.json")["nodes"]["rows"], all.len());
+    assert_eq!(fixture.json("series", "report.json")["nodes"]["rows"], all.len());
     // There is a row where something has changed: a program that computes makes many, one that waits few.
     for (node, fewest) in [("client", 4), ("server", 1)] {
         let own: Vec<&Row> = all.iter().filter(|row| row["node"] == node).collect();
@@ -94,32 +94,32 @@ fn check_nodes(bed: &Bed, has_kernel: bool) {
 #[test]
 fn links_and_nodes_are_sampled_in_real_time() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("lab.yaml", &LAB.replace("CLOCK", ""));
-        bed.netloom(&["run", "lab.yaml", "-q"]);
-        check_links(&bed);
-        check_nodes(&bed, false);
-        let mut client = rows(&bed.latest("series"), "nodes.csv").into_iter().filter(|row| row["node"] == "client");
+        let fixture = Fixture::new(user);
+        fixture.write("lab.yaml", &LAB.replace("CLOCK", ""));
+        fixture.netloom(&["run", "lab.yaml", "-q"]);
+        check_links(&fixture);
+        check_nodes(&fixture, false);
+        let mut client = rows(&fixture.latest("series"), "nodes.csv").into_iter().filter(|row| row["node"] == "client");
         let last = client.next_back().unwrap();
         // A busy machine gives it less than a processor, but not none.
         assert!(number(&last, "user_ns") > 50_000_000, "{last:?}");
-        let picture = fs::read_to_string(bed.latest("series").join("plots/bottleneck-forward.svg")).unwrap();
+        let picture = fs::read_to_string(fixture.latest("series").join("plots/bottleneck-forward.svg")).unwrap();
         assert!(picture.contains("one-way delay"), "{picture}");
-        bed.assert_nothing_is_left("series");
+        fixture.assert_nothing_is_left("series");
     }
 }
 
 /// Counters and delays of each sample are those that follow from the capture, to the packet and the nanosecond.
 #[test]
 fn samples_in_virtual_time_are_exact() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     // A program that only computes would never let time go on.
     let lab = LAB.replace("CLOCK", "clock: virtual").replace("while true; do true; done", "sleep 9");
-    bed.write("lab.yaml", &lab);
-    bed.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
-    check_links(&bed);
-    check_nodes(&bed, true);
-    let folder = bed.latest("series");
+    fixture.write("lab.yaml", &lab);
+    fixture.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
+    check_links(&fixture);
+    check_nodes(&fixture, true);
+    let folder = fixture.latest("series");
     let seen = packets(&folder.join("captures/bottleneck.pcapng"));
     // What the client sent forward, and what arrived of it: by the Ethernet source address.
     let source = seen[&0][0].1[6..12].to_vec();
@@ -163,8 +163,8 @@ fn samples_in_virtual_time_are_exact() {
 /// A simulation tells the same of a queue that is worked out by hand: 1,250 bytes take 1 ms, and come twice as fast.
 #[test]
 fn simulations_sample_as_often_as_wanted() {
-    let bed = Bed::new(User::Own);
-    bed.write(
+    let fixture = Fixture::new(User::Own);
+    fixture.write(
         "lab.yaml",
         "
 name: hand
@@ -174,8 +174,8 @@ measure: {pipes: 500 us}
 traffic: [{from: a, to: b, kind: constant, rate: 20 Mbit/s, size: 1250 B}]
 ",
     );
-    bed.netloom(&["sim", "lab.yaml", "-q", "--for", "50ms"]).expect_code(0);
-    let folder = bed.latest("hand");
+    fixture.netloom(&["sim", "lab.yaml", "-q", "--for", "50ms"]).expect_code(0);
+    let folder = fixture.latest("hand");
     let all = rows(&folder, "samples.csv");
     let forward: Vec<&Row> = all.iter().filter(|row| row["direction"] == "forward").collect();
     let at =
@@ -195,6 +195,6 @@ traffic: [{from: a, to: b, kind: constant, rate: 20 Mbit/s, size: 1250 B}]
     assert_eq!(column(late, ["queue_packets", "queue_ns", "rate_bits_per_second"]), ["10", "11000000", "10000000"]);
     assert_eq!(late["one_way_delay_max_ns"], "16000000");
     assert!(number(late, "dropped_queue_packets") > 20);
-    let plot = bed.netloom(&["results", "plot", folder.to_str().unwrap()]);
+    let plot = fixture.netloom(&["results", "plot", folder.to_str().unwrap()]);
     plot.expect_code(0);
 }

@@ -1,7 +1,7 @@
 //! `netloom shape`: traffic of a machine through pipes. The machine is a network namespace, and so is the one that it talks to: nothing
 //! here touches the machine that the tests run on.
 
-use crate::bed::{Bed, Finished, User};
+use crate::fixture::{Fixture, Finished, User};
 
 /// A machine with the addresses 10.9.0.1 and fd09::1, and the far one with 10.9.0.2 and fd09::2. `far` runs a command there.
 const MACHINE: &str = r#"
@@ -28,10 +28,10 @@ export XTABLES_LOCKFILE=$PWD/xtables.lock
 "#;
 
 /// Plays a script on a machine of its own, where `netloom` is the program.
-fn play(bed: &Bed, script: &str) -> Finished {
-    bed.write("play.sh", &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", bed.path().display()));
-    let flags = if bed.user() == User::Nobody || !crate::bed::is_root() { "-Urn" } else { "-n" };
-    bed.run("unshare", &[flags, "sh", "play.sh"])
+fn play(fixture: &Fixture, script: &str) -> Finished {
+    fixture.write("play.sh", &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", fixture.path().display()));
+    let flags = if fixture.user() == User::Nobody || !crate::fixture::is_root() { "-Urn" } else { "-n" };
+    fixture.run("unshare", &[flags, "sh", "play.sh"])
 }
 
 /// The number behind `key=` in a line of what a script has printed.
@@ -43,9 +43,9 @@ fn number(text: &str, key: &str) -> f64 {
 #[test]
 fn what_matches_is_delayed_both_ways_and_the_rest_is_not() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
+        let fixture = Fixture::new(user).alone();
         let played = play(
-            &bed,
+            &fixture,
             r#"
             netloom shape add --name slow --match 'to 10.9.0.2 icmp' --delay 200ms
             echo matching=$(rtt 10.9.0.2)
@@ -71,17 +71,17 @@ fn what_matches_is_delayed_both_ways_and_the_rest_is_not() {
         assert!(told.contains("forward: delay 500 ms; backward: delay 200 ms"), "{told}");
         assert!(told.contains("verdict: "), "{told}");
         assert_eq!(told.lines().last(), Some("0"), "rules are left: {told}");
-        bed.assert_nothing_is_left("slow");
+        fixture.assert_nothing_is_left("slow");
     }
 }
 
 #[test]
 fn tcp_gets_the_described_rate_over_a_long_delay() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
+        let fixture = Fixture::new(user).alone();
         // 2 MB at 8 Mbit/s take 2 s, whatever the delay: the sender keeps enough on the way.
         let played = play(
-            &bed,
+            &fixture,
             r#"
             cat > serve.py << 'END'
 import socket, sys, time
@@ -124,7 +124,7 @@ END
             serde_json::from_str(told.lines().find(|line| line.starts_with('{')).unwrap()).unwrap();
         let bytes = |pipe: usize| counted["pipes"][pipe]["departed_bytes"].as_u64().unwrap();
         assert!(bytes(0) > 4_000_000 && bytes(1) > 0, "{told}");
-        bed.assert_nothing_is_left("long");
+        fixture.assert_nothing_is_left("long");
     }
 }
 
@@ -165,10 +165,10 @@ sleep 1
 #[test]
 fn connections_of_a_user_are_shaped_both_ways_and_those_of_others_are_not() {
     // Other users are there for root only.
-    if !crate::bed::is_root() {
+    if !crate::fixture::is_root() {
         return;
     }
-    let bed = Bed::new(User::all().remove(0)).alone();
+    let fixture = Fixture::new(User::all().remove(0)).alone();
     let script = r#"
         exchanges() {
             for address in 10.9.0.2 fd09::2 127.0.0.1; do
@@ -191,7 +191,7 @@ fn connections_of_a_user_are_shaped_both_ways_and_those_of_others_are_not() {
         netloom shape remove others || [ $? = 5 ]
         rules | grep -c netloom || true
     "#;
-    let told = play(&bed, &format!("{EXCHANGES}{script}")).expect_code(0).stdout;
+    let told = play(&fixture, &format!("{EXCHANGES}{script}")).expect_code(0).stdout;
     assert!(told.contains("{protocol: udp, user: 1234, group: 1235}"), "{told}");
     for address in ["10.9.0.2", "fd09::2", "127.0.0.1"] {
         let took = |key: &str| ["first", "later"].map(|which| number(&told, &format!("{key}_{address}_{which}")));
@@ -209,15 +209,15 @@ fn connections_of_a_user_are_shaped_both_ways_and_those_of_others_are_not() {
     let packets = |pipe: usize| counted["pipes"][pipe]["departed_packets"].as_u64();
     assert_eq!([packets(0), packets(1)], [Some(12), Some(12)], "{told}");
     assert_eq!(told.lines().last(), Some("0"), "rules are left: {told}");
-    bed.assert_nothing_is_left("hers");
+    fixture.assert_nothing_is_left("hers");
 }
 
 #[test]
 fn whoever_is_killed_the_rules_go_and_traffic_flows() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
+        let fixture = Fixture::new(user).alone();
         let played = play(
-            &bed,
+            &fixture,
             r#"
             state() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" $XDG_RUNTIME_DIR/netloom/cut/lab.json; }
             for victims in guard_pid lab_pid 'guard_pid lab_pid'; do
@@ -237,16 +237,16 @@ fn whoever_is_killed_the_rules_go_and_traffic_flows() {
         );
         let played = played.expect_code(0);
         assert!(played.stdout.ends_with("done\n"), "{played:?}");
-        bed.assert_nothing_is_left("cut");
+        fixture.assert_nothing_is_left("cut");
     }
 }
 
 #[test]
 fn what_cannot_be_shaped_is_refused_and_nothing_is_left() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
+        let fixture = Fixture::new(user).alone();
         let played = play(
-            &bed,
+            &fixture,
             r#"
             refused() { echo "@@@ $*"; netloom "$@" 2>&1 && echo "code 0" || echo "code $?"; }
             refused shape add --match 'to server1' --delay 1ms
@@ -309,25 +309,25 @@ dely: 1 ms' > wrong.yaml
         assert!(told.contains("a lab named here is already up"), "{told}");
         assert!(told.contains("`sideways` is no direction"), "{told}");
         assert_eq!(told.lines().last(), Some("0"), "rules are left: {told}");
-        bed.assert_nothing_is_left("here");
+        fixture.assert_nothing_is_left("here");
     }
 }
 
 #[test]
 fn without_the_right_to_the_network_it_says_what_is_missing() {
-    let bed = Bed::new(User::all().pop().unwrap()).alone();
+    let fixture = Fixture::new(User::all().pop().unwrap()).alone();
     // A namespace of somebody else's: that of the tests themselves, where an ordinary user has no right. Nothing comes about.
-    let refused = bed.netloom(&["shape", "add", "--match", "to 192.0.2.1", "--delay", "1ms"]).expect_code(4);
+    let refused = fixture.netloom(&["shape", "add", "--match", "to 192.0.2.1", "--delay", "1ms"]).expect_code(4);
     assert!(refused.stderr.contains("CAP_NET_ADMIN"), "{refused:?}");
-    bed.assert_nothing_is_left("shape-1");
+    fixture.assert_nothing_is_left("shape-1");
 }
 
 #[test]
 fn bytes_are_changed_and_packets_doubled() {
     for user in User::all() {
-        let bed = Bed::new(user).alone();
+        let fixture = Fixture::new(user).alone();
         let played = play(
-            &bed,
+            &fixture,
             r#"
             netloom shape add --name bad --match 'to 10.9.0.2' --forward-duplicate '100 %'
             ping -c 3 -i 0.1 -w 5 10.9.0.2 > doubled || true
@@ -372,7 +372,7 @@ END
         let counts =
             ["sent100", "received100", "sent0", "received0", "whole"].map(|key| number(&told, key).to_string());
         assert_eq!(counts, ["0", "0", "10", "10", "1"], "{told}");
-        bed.assert_nothing_is_left("bad");
+        fixture.assert_nothing_is_left("bad");
     }
 }
 
@@ -380,9 +380,9 @@ END
 /// nftables, where packets that match are dropped instead.
 #[test]
 fn nftables_has_the_rules_where_iptables_cannot_have_them() {
-    let bed = Bed::with_kernel(User::all().remove(0)).alone();
+    let fixture = Fixture::with_kernel(User::all().remove(0)).alone();
     let played = play(
-        &bed,
+        &fixture,
         r#"
         mkdir tools
         for name in iptables iptables-nft iptables-legacy ip6tables ip6tables-nft ip6tables-legacy; do
@@ -406,15 +406,15 @@ END
     );
     let listed = played.expect_code(0).stdout;
     assert!(listed.contains("delay 1 ms"), "{listed}");
-    let told = std::fs::read_to_string(bed.work().join("told")).unwrap();
+    let told = std::fs::read_to_string(fixture.work().join("told")).unwrap();
     let (rules, removal) = told.split_once("}\n}\n").unwrap();
     // The first queue that no rule of others names.
     assert!(rules.contains("ip daddr 10.0.0.0/8 meta l4proto 1 queue num 19971 bypass\n"), "{told}");
     assert!(removal.starts_with("delete table inet netloom-rules\n"), "{told}");
-    bed.assert_nothing_is_left("rules");
+    fixture.assert_nothing_is_left("rules");
 
-    let queued = bed.write("queued.nft", &format!("{rules}}}\n}}\n"));
-    let dropped = bed.write("dropped.nft", &format!("{}}}\n}}\n", rules.replace("queue num 19971 bypass", "drop")));
+    let queued = fixture.write("queued.nft", &format!("{rules}}}\n}}\n"));
+    let dropped = fixture.write("dropped.nft", &format!("{}}}\n}}\n", rules.replace("queue num 19971 bypass", "drop")));
     let script = format!(
         "set -e; nft -f {queued}; nft -f {queued}; ping -4 -q -c 1 -w 5 b; nft -f {dropped}; ! ping -4 -q -c 1 -W 1 b; \
          ping -6 -q -c 1 -w 5 b; nft delete table inet netloom-rules; ping -4 -q -c 1 -w 5 b; nft list tables | wc -l",
@@ -426,8 +426,8 @@ END
          bounds: {{lateness: 100 s, starvation: 100 %, events: 100 s, starts: 100 s}}\n\
          timeline:\n  - {{on: a, run: {script:?}, save: said}}\n"
     );
-    let file = bed.write("tables.yaml", &lab);
-    bed.netloom(&["run", file.to_str().unwrap()]).expect_code(0);
-    let said = std::fs::read_to_string(bed.latest("tables").join("said")).unwrap();
+    let file = fixture.write("tables.yaml", &lab);
+    fixture.netloom(&["run", file.to_str().unwrap()]).expect_code(0);
+    let said = std::fs::read_to_string(fixture.latest("tables").join("said")).unwrap();
     assert_eq!(said.lines().last(), Some("0"), "{said}");
 }

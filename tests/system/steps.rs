@@ -1,6 +1,6 @@
 //! Lab time that clients let go on step by step, in virtual time.
 
-use crate::bed::{Bed, Finished, User};
+use crate::fixture::{Fixture, Finished, User};
 use crate::client::{Client, socket_of};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
@@ -29,20 +29,20 @@ fn advance(client: &mut Client, ms: u64) -> Value {
 #[test]
 fn a_lab_in_virtual_time_goes_on_step_by_step() {
     for user in User::some() {
-        let bed = Bed::with_kernel(user);
-        bed.write("steps.yaml", LAB);
-        let up = bed.netloom(&["up", "steps.yaml"]).expect_code(0);
+        let fixture = Fixture::with_kernel(user);
+        fixture.write("steps.yaml", LAB);
+        let up = fixture.netloom(&["up", "steps.yaml"]).expect_code(0);
         assert!(up.stderr.contains("its time stands still: netloom advance steps 1s"), "{up:#?}");
-        let mut client = Client::connect(&bed, "steps");
+        let mut client = Client::connect(&fixture, "steps");
         time_stands_still_between_steps(&mut client);
-        a_step_tells_what_happened_in_it(&bed);
-        programs_run_while_time_goes_on(&bed, &mut client);
-        a_program_whose_time_stands_still_can_be_left(&bed);
-        one_client_at_a_time_advances(&bed, &mut client);
-        a_cut_by_hand_ends_when_its_time_has_passed(&bed, &mut client);
-        time_goes_on_and_is_held_again(&bed, &mut client);
-        bed.netloom(&["down"]).expect_code(0);
-        bed.assert_nothing_is_left("steps");
+        a_step_tells_what_happened_in_it(&fixture);
+        programs_run_while_time_goes_on(&fixture, &mut client);
+        a_program_whose_time_stands_still_can_be_left(&fixture);
+        one_client_at_a_time_advances(&fixture, &mut client);
+        a_cut_by_hand_ends_when_its_time_has_passed(&fixture, &mut client);
+        time_goes_on_and_is_held_again(&fixture, &mut client);
+        fixture.netloom(&["down"]).expect_code(0);
+        fixture.assert_nothing_is_left("steps");
     }
 }
 
@@ -64,8 +64,8 @@ fn time_stands_still_between_steps(client: &mut Client) {
 }
 
 /// Whatever happens until the instant of the reply comes before it: samples at their instants, and what programs wrote.
-fn a_step_tells_what_happened_in_it(bed: &Bed) {
-    let mut client = Client::connect(bed, "steps");
+fn a_step_tells_what_happened_in_it(fixture: &Fixture) {
+    let mut client = Client::connect(fixture, "steps");
     let begin = client.ask(r#"{"request":"subscribe","events":"stats","every_ns":20000000}"#);
     assert_eq!(begin["reply"], "done");
     let first = client.next();
@@ -93,8 +93,8 @@ fn a_step_tells_what_happened_in_it(bed: &Bed) {
     }
 }
 
-fn programs_run_while_time_goes_on(bed: &Bed, client: &mut Client) {
-    let mut command = bed.command(&["exec", "steps", "a", "--", "ping", "-c", "1", "b"]);
+fn programs_run_while_time_goes_on(fixture: &Fixture, client: &mut Client) {
+    let mut command = fixture.command(&["exec", "steps", "a", "--", "ping", "-c", "1", "b"]);
     let mut ping = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut steps = 0;
     while ping.try_wait().unwrap().is_none() {
@@ -107,14 +107,14 @@ fn programs_run_while_time_goes_on(bed: &Bed, client: &mut Client) {
     let output = ping.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.contains("time=1"), "{text}");
-    let printed = bed.netloom(&["advance", "steps", "10ms"]).expect_code(0);
+    let printed = fixture.netloom(&["advance", "steps", "10ms"]).expect_code(0);
     assert!(printed.stdout.trim_end().ends_with('s'), "{printed:#?}");
 }
 
-fn a_program_whose_time_stands_still_can_be_left(bed: &Bed) {
-    let told = bed.netloom(&["exec", "steps", "nobody", "--", "true"]).expect_code(7);
+fn a_program_whose_time_stands_still_can_be_left(fixture: &Fixture) {
+    let told = fixture.netloom(&["exec", "steps", "nobody", "--", "true"]).expect_code(7);
     assert!(told.stderr.contains("steps: its time is paused"), "{told:#?}");
-    let mut command = bed.command(&["exec", "steps", "a", "--", "sleep", "1000"]);
+    let mut command = fixture.command(&["exec", "steps", "a", "--", "sleep", "1000"]);
     let sleeper = command.stderr(Stdio::piped()).spawn().unwrap();
     // Before it holds signals, it ends by this one; then it is no exit code.
     sleep(Duration::from_millis(300));
@@ -123,10 +123,10 @@ fn a_program_whose_time_stands_still_can_be_left(bed: &Bed) {
     assert!(matches!(ended.code, Some(143) | None), "{ended:#?}");
 }
 
-fn one_client_at_a_time_advances(bed: &Bed, client: &mut Client) {
+fn one_client_at_a_time_advances(fixture: &Fixture, client: &mut Client) {
     let far = format!(r#"{{"id":"far","request":"advance","by_ns":{}}}"#, u64::MAX);
     client.send(&far);
-    let mut other = Client::connect(bed, "steps");
+    let mut other = Client::connect(fixture, "steps");
     other.next_now_that(|now| now["paused"] == false);
     let refused = other.ask(r#"{"request":"advance","by_ns":1}"#);
     assert!(refused["message"].as_str().unwrap().contains("another client advances"), "{refused}");
@@ -134,7 +134,7 @@ fn one_client_at_a_time_advances(bed: &Bed, client: &mut Client) {
     let told = client.next();
     assert_eq!((&told["id"], &told["at_ns"], &told["paused"]), (&"far".into(), &held["at_ns"], &true.into()));
     // One that goes away needs no more time.
-    let mut hasty = Client::connect(bed, "steps");
+    let mut hasty = Client::connect(fixture, "steps");
     hasty.send(&far);
     other.next_now_that(|now| now["paused"] == false);
     drop(hasty);
@@ -143,13 +143,13 @@ fn one_client_at_a_time_advances(bed: &Bed, client: &mut Client) {
 }
 
 /// To the nanosecond of lab time, and though whoever has cut the link has gone; a later change of the state takes its place.
-fn a_cut_by_hand_ends_when_its_time_has_passed(bed: &Bed, client: &mut Client) {
+fn a_cut_by_hand_ends_when_its_time_has_passed(fixture: &Fixture, client: &mut Client) {
     fn is_up(client: &mut Client) -> [bool; 2] {
         let stats = client.ask(r#"{"request":"stats"}"#);
         [0, 1].map(|pipe| stats["pipes"][pipe]["up"].as_bool().unwrap())
     }
     let set = |change: &str| {
-        let done = Client::connect(bed, "steps").ask(&format!(r#"{{"request":"set","link":"l",{change}}}"#));
+        let done = Client::connect(fixture, "steps").ask(&format!(r#"{{"request":"set","link":"l",{change}}}"#));
         assert_eq!(done["reply"], "done", "{change}: {done}");
     };
     // The step before was broken off: what was let go on then comes to an end.
@@ -168,13 +168,13 @@ fn a_cut_by_hand_ends_when_its_time_has_passed(bed: &Bed, client: &mut Client) {
     assert_eq!(is_up(client), [true, true]);
 }
 
-fn time_goes_on_and_is_held_again(bed: &Bed, client: &mut Client) {
-    let listed = bed.netloom(&["ps"]).expect_code(0);
+fn time_goes_on_and_is_held_again(fixture: &Fixture, client: &mut Client) {
+    let listed = fixture.netloom(&["ps"]).expect_code(0);
     assert!(listed.stdout.contains("steps: its time is paused; netloom advance steps 1s"), "{listed:#?}");
-    bed.netloom(&["resume"]).expect_code(0);
+    fixture.netloom(&["resume"]).expect_code(0);
     let begin = client.next_now_that(|now| now["paused"] == false);
     client.next_now_that(|now| now["at_ns"].as_u64().unwrap() > begin["at_ns"].as_u64().unwrap() + 1_000 * MS);
-    bed.netloom(&["pause"]).expect_code(0);
+    fixture.netloom(&["pause"]).expect_code(0);
     let held = client.ask(r#"{"request":"now"}"#);
     assert_eq!(held["paused"], true);
     sleep(Duration::from_millis(100));
@@ -191,28 +191,28 @@ duration: 1000 h
 
 #[test]
 fn a_run_is_held_and_goes_on() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("held.yaml", RUN);
-    let run = bed.command(&["run", "held.yaml", "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_until("the socket", || socket_of(&bed, "held").exists());
-    let mut client = Client::connect(&bed, "held");
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("held.yaml", RUN);
+    let run = fixture.command(&["run", "held.yaml", "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the socket", || socket_of(&fixture, "held").exists());
+    let mut client = Client::connect(&fixture, "held");
     assert_eq!(client.ask(r#"{"request":"pause"}"#)["reply"], "now");
     let begin = client.next_now_that(|now| now["paused"] == true)["since_zero_ns"].as_u64().unwrap();
     assert_eq!(advance(&mut client, 100)["since_zero_ns"], begin + 100 * MS);
     assert_eq!(client.ask(r#"{"request":"resume"}"#)["paused"], false);
     client.next_now_that(|now| now["since_zero_ns"].as_u64().unwrap() > begin + 1_000 * MS);
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
     let ended = Finished::of(&run.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(130), "{ended:#?}");
-    bed.assert_nothing_is_left("held");
+    fixture.assert_nothing_is_left("held");
 }
 
 #[test]
 fn real_time_is_neither_held_nor_advanced() {
-    let bed = Bed::new(User::Own);
-    bed.write("real.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
-    bed.netloom(&["up", "real.yaml", "-q"]).expect_code(0);
-    let mut client = Client::connect(&bed, "real");
+    let fixture = Fixture::new(User::Own);
+    fixture.write("real.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
+    fixture.netloom(&["up", "real.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&fixture, "real");
     for request in
         [json!({"request": "advance", "by_ns": 1}), json!({"request": "pause"}), json!({"request": "resume"})]
     {
@@ -220,20 +220,20 @@ fn real_time_is_neither_held_nor_advanced() {
         assert_eq!((&answer["reply"], &answer["code"]), (&"refused".into(), &2.into()));
         assert!(answer["message"].as_str().unwrap().contains("has a real clock, which goes on by itself"), "{answer}");
     }
-    let refused = bed.netloom(&["advance", "real", "1s"]).expect_code(2);
+    let refused = fixture.netloom(&["advance", "real", "1s"]).expect_code(2);
     assert!(refused.stderr.contains("only virtual time can be held"), "{refused:#?}");
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 /// Its program computes without end, so that no signal reaches it.
 #[test]
 fn a_lab_whose_time_cannot_go_on_is_taken_down() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("spin.yaml", &LAB.replace("while sleep 0.05; do echo tick; done", "sleep 0.1; while :; do :; done"));
-    bed.netloom(&["up", "spin.yaml", "-q"]).expect_code(0);
-    let mut client = Client::connect(&bed, "spin");
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("spin.yaml", &LAB.replace("while sleep 0.05; do echo tick; done", "sleep 0.1; while :; do :; done"));
+    fixture.netloom(&["up", "spin.yaml", "-q"]).expect_code(0);
+    let mut client = Client::connect(&fixture, "spin");
     client.send(r#"{"request":"advance","by_ns":1000000000}"#);
-    let down = bed.netloom(&["down", "spin"]).expect_code(1);
+    let down = fixture.netloom(&["down", "spin"]).expect_code(1);
     assert!(down.stdout.contains("failed  ticker on a: did not end"), "{down:#?}");
-    bed.assert_nothing_is_left("spin");
+    fixture.assert_nothing_is_left("spin");
 }

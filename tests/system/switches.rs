@@ -1,6 +1,6 @@
 //! Switches and hubs: what programs see of a LAN, and what its switches count.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -52,15 +52,15 @@ fn least(ping: &str) -> f64 {
     ping.split("min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap().parse().unwrap()
 }
 
-fn runs(bed: Bed, clock: &str) -> Bed {
-    bed.write("lan.yaml", &format!("name: lan\nclock: {clock}\narp: true\n{LAN}{TIMELINE}"));
-    bed.netloom(&["run", "lan.yaml"]).expect_code(0);
-    let folder = bed.latest("lan");
+fn runs(fixture: Fixture, clock: &str) -> Fixture {
+    fixture.write("lan.yaml", &format!("name: lan\nclock: {clock}\narp: true\n{LAN}{TIMELINE}"));
+    fixture.netloom(&["run", "lan.yaml"]).expect_code(0);
+    let folder = fixture.latest("lan");
     let log = |name: &str| fs::read_to_string(folder.join(format!("logs/{name}.stdout"))).unwrap();
     // Three links of 1 ms there and back; and the first of them with the WAN.
     assert!(least(&log("02-a-near")) >= 6.0, "{}", log("02-a-near"));
     assert!((12.0..1_000.0).contains(&least(&log("05-a-far6"))), "{}", log("05-a-far6"));
-    let ports = bed.json("lan", "switches.json");
+    let ports = fixture.json("lan", "switches.json");
     let port = |node: &str, link: &str| {
         let rows = ports.as_array().unwrap().iter();
         rows.clone().find(|row| row["node"] == node && row["link"] == link).cloned().unwrap()
@@ -73,41 +73,41 @@ fn runs(bed: Bed, clock: &str) -> Bed {
     // Behind the hub are b and c.
     assert!(count("s2", "two", "learned_addresses") >= 2 && count("s1", "la", "learned_addresses") == 1, "{ports}");
     assert_eq!(count("s1", "la", "moved_addresses"), 0);
-    bed
+    fixture
 }
 
 #[test]
 fn hosts_of_a_lan_reach_one_another_and_the_world() {
     for user in User::some() {
-        runs(Bed::new(user), "real");
+        runs(Fixture::new(user), "real");
     }
 }
 
 #[test]
 fn a_lan_in_virtual_time_is_the_same_every_time() {
     let reports = [(); 2].map(|()| {
-        let bed = runs(Bed::with_kernel(User::all().remove(0)), "virtual");
-        let near = fs::read_to_string(bed.latest("lan").join("logs/02-a-near.stdout")).unwrap();
-        (bed.json("lan", "switches.json"), bed.json("lan", "pipes.json"), near)
+        let fixture = runs(Fixture::with_kernel(User::all().remove(0)), "virtual");
+        let near = fs::read_to_string(fixture.latest("lan").join("logs/02-a-near.stdout")).unwrap();
+        (fixture.json("lan", "switches.json"), fixture.json("lan", "pipes.json"), near)
     });
     assert_eq!(reports[0], reports[1]);
 }
 
 /// The example: pings go on over the link that was blocked, and the capture has what the switches say of that.
-fn heals(bed: &Bed, clock: &str) -> (Value, Vec<u8>) {
+fn heals(fixture: &Fixture, clock: &str) -> (Value, Vec<u8>) {
     let example = include_str!("../../examples/spanning-tree.yaml");
     let loose = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
-    bed.write(
+    fixture.write(
         "tree.yaml",
         &example.replace("name: spanning-tree\n", &format!("name: tree\nclock: {clock}\n{loose}\n")),
     );
-    bed.netloom(&["run", "tree.yaml"]).expect_code(0);
-    let ports = bed.json("tree", "switches.json");
+    fixture.netloom(&["run", "tree.yaml"]).expect_code(0);
+    let ports = fixture.json("tree", "switches.json");
     let blocked = ports.as_array().unwrap().iter().find(|row| row["node"] == "s3" && row["link"] == "s3-s4").unwrap();
     let tree = &blocked["tree"];
     assert_eq!((&tree["role"], &tree["state"]), (&"alternate".into(), &"discarding".into()), "{ports}");
     assert!(tree["state_changes"].as_u64().unwrap() >= 2 && blocked["malformed_bpdus"] == 0, "{ports}");
-    let capture = bed.latest("tree").join("captures/s3-s4.pcapng");
+    let capture = fixture.latest("tree").join("captures/s3-s4.pcapng");
     let read = Command::new("tcpdump").args(["-nvr", capture.to_str().unwrap(), "stp"]).output().unwrap();
     let told = String::from_utf8(read.stdout).unwrap();
     for wanted in ["STP 802.1w, Rapid STP", "port-role Root", "port-role Designated"] {
@@ -119,35 +119,35 @@ fn heals(bed: &Bed, clock: &str) -> (Value, Vec<u8>) {
 #[test]
 fn a_ring_heals_after_a_cut() {
     for user in User::some() {
-        heals(&Bed::new(user), "real");
+        heals(&Fixture::new(user), "real");
     }
 }
 
 #[test]
 fn a_ring_heals_in_virtual_time_the_same_every_time() {
-    let [first, second] = [(); 2].map(|()| heals(&Bed::with_kernel(User::all().remove(0)), "virtual"));
+    let [first, second] = [(); 2].map(|()| heals(&Fixture::with_kernel(User::all().remove(0)), "virtual"));
     assert!(first == second, "the same ports and captures");
 }
 
 #[test]
 fn nobody_runs_a_program_on_a_switch() {
-    let bed = Bed::new(User::all().remove(0));
-    bed.write("lan.yaml", &format!("name: lan\n{LAN}"));
-    bed.netloom(&["up", "lan.yaml"]).expect_code(0);
-    let refused = bed.netloom(&["exec", "lan", "s1", "--", "true"]).expect_code(2);
+    let fixture = Fixture::new(User::all().remove(0));
+    fixture.write("lan.yaml", &format!("name: lan\n{LAN}"));
+    fixture.netloom(&["up", "lan.yaml"]).expect_code(0);
+    let refused = fixture.netloom(&["exec", "lan", "s1", "--", "true"]).expect_code(2);
     assert!(refused.stderr.contains("`s1` is a switch and runs no programs"), "{refused:#?}");
-    bed.netloom(&["down", "lan"]).expect_code(0);
+    fixture.netloom(&["down", "lan"]).expect_code(0);
 }
 
 /// While a lab is up: what switches have counted, and that they forget who was behind a link that is cut.
 #[test]
 fn switches_tell_what_they_count_while_they_do() {
-    let bed = Bed::new(User::all().remove(0));
-    bed.write("lan.yaml", &format!("name: lan\n{LAN}"));
-    bed.netloom(&["up", "lan.yaml"]).expect_code(0);
-    let ping = || drop(bed.netloom(&["exec", "lan", "a", "--", "ping", "-c", "2", "-i", "0.2", "b"]).expect_code(0));
+    let fixture = Fixture::new(User::all().remove(0));
+    fixture.write("lan.yaml", &format!("name: lan\n{LAN}"));
+    fixture.netloom(&["up", "lan.yaml"]).expect_code(0);
+    let ping = || drop(fixture.netloom(&["exec", "lan", "a", "--", "ping", "-c", "2", "-i", "0.2", "b"]).expect_code(0));
     let port = |node: &str, link: &str, what: &str| {
-        let told = bed.netloom(&["stats", "lan", "--once", "--json"]).expect_code(0);
+        let told = fixture.netloom(&["stats", "lan", "--once", "--json"]).expect_code(0);
         let stats: Value = serde_json::from_str(&told.stdout).unwrap();
         let rows = stats["switches"].as_array().unwrap();
         let row = rows.iter().find(|row| row["node"] == node && row["link"] == link).unwrap();
@@ -155,13 +155,13 @@ fn switches_tell_what_they_count_while_they_do() {
     };
     ping();
     assert!(port("s1", "la", "received_frames") >= 2 && port("s3", "lb", "learned_addresses") == 1);
-    let table = bed.netloom(&["stats", "lan", "--once"]).expect_code(0).stdout;
+    let table = fixture.netloom(&["stats", "lan", "--once"]).expect_code(0).stdout;
     assert!(table.contains("switch") && table.contains("flooded"), "{table}");
-    bed.netloom(&["set", "lan", "lb", "state=down"]).expect_code(0);
-    bed.netloom(&["set", "lan", "lb", "state=up"]).expect_code(0);
+    fixture.netloom(&["set", "lan", "lb", "state=down"]).expect_code(0);
+    fixture.netloom(&["set", "lan", "lb", "state=up"]).expect_code(0);
     ping();
     assert_eq!(port("s3", "lb", "learned_addresses"), 2, "learned again");
-    bed.netloom(&["down", "lan"]).expect_code(0);
+    fixture.netloom(&["down", "lan"]).expect_code(0);
 }
 
 /// Two VLANs over a trunk, each with an end of a router: hosts reach those of their own VLAN at once, and others over the router.
@@ -184,13 +184,13 @@ timeline:
 expect: [near.exit == 0, far.exit == 0, transfer.exit == 0]
 ";
 
-fn runs_vlans(bed: &Bed, clock: &str) {
-    bed.write("vlans.yaml", &format!("name: vlans\nclock: {clock}\narp: true\n{VLANS}"));
-    bed.netloom(&["run", "vlans.yaml"]).expect_code(0);
-    let log = |name: &str| fs::read_to_string(bed.latest("vlans").join(format!("logs/{name}.stdout"))).unwrap();
+fn runs_vlans(fixture: &Fixture, clock: &str) {
+    fixture.write("vlans.yaml", &format!("name: vlans\nclock: {clock}\narp: true\n{VLANS}"));
+    fixture.netloom(&["run", "vlans.yaml"]).expect_code(0);
+    let log = |name: &str| fs::read_to_string(fixture.latest("vlans").join(format!("logs/{name}.stdout"))).unwrap();
     assert!(least(&log("02-a10-near")) >= 2.0, "{}", log("02-a10-near"));
     assert!(least(&log("03-a10-far")) >= 12.0, "over the router: {}", log("03-a10-far"));
-    let ports = bed.json("vlans", "switches.json");
+    let ports = fixture.json("vlans", "switches.json");
     let rows = ports.as_array().unwrap();
     let row = |link: &str| rows.iter().find(|row| row["link"] == link).unwrap();
     assert!(row("desk1")["received_frames"].as_u64().unwrap() > 100, "{ports}");
@@ -204,27 +204,27 @@ fn runs_vlans(bed: &Bed, clock: &str) {
 #[test]
 fn vlans_are_apart_in_real_time() {
     for user in User::some() {
-        runs_vlans(&Bed::new(user), "real");
+        runs_vlans(&Fixture::new(user), "real");
     }
 }
 
 #[test]
 fn switches_and_vlans_work_in_dilated_time() {
-    runs_vlans(&Bed::with_kernel(User::all().remove(0)), "{dilation: 4}");
+    runs_vlans(&Fixture::with_kernel(User::all().remove(0)), "{dilation: 4}");
 }
 
 /// The example: who has joined gets the group, who has not gets nothing of it, and the switches tell what they know.
-fn prunes(bed: &Bed, clock: &str, expected: bool) -> Value {
+fn prunes(fixture: &Fixture, clock: &str, expected: bool) -> Value {
     let example = include_str!("../../examples/snooping.yaml");
     let (lab, expect) = example.split_once("\nexpect:\n").unwrap();
     // How many packets a busy machine sends in six seconds is not for this test to say.
     let expect = if expected { expect } else { "  - corridor.forward.packets < 60\n" };
     let loose = "bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}";
     let lab = lab.replace("name: snooping\n", &format!("name: groups\nclock: {clock}\n{loose}\n"));
-    bed.write("groups.yaml", &format!("{lab}\nexpect:\n{expect}"));
-    let ran = bed.netloom(&["run", "groups.yaml"]).expect_code(0);
+    fixture.write("groups.yaml", &format!("{lab}\nexpect:\n{expect}"));
+    let ran = fixture.netloom(&["run", "groups.yaml"]).expect_code(0);
     assert!(ran.stdout.contains("members behind") && ran.stdout.contains("239.1.1.1"), "{ran:#?}");
-    let ports = bed.json("groups", "switches.json");
+    let ports = fixture.json("groups", "switches.json");
     let port = |link: &str, node: &str| {
         let rows = ports.as_array().unwrap().iter();
         rows.clone().find(|row| row["link"] == link && row["node"] == node).unwrap()["snooping"].clone()
@@ -249,12 +249,12 @@ fn prunes(bed: &Bed, clock: &str, expected: bool) -> Value {
 #[test]
 fn multicast_goes_where_it_is_asked_for() {
     for user in User::some() {
-        prunes(&Bed::new(user), "real", false);
+        prunes(&Fixture::new(user), "real", false);
     }
 }
 
 #[test]
 fn multicast_goes_where_it_is_asked_for_in_virtual_time_the_same_every_time() {
-    let [first, second] = [(); 2].map(|()| prunes(&Bed::with_kernel(User::all().remove(0)), "virtual", true));
+    let [first, second] = [(); 2].map(|()| prunes(&Fixture::with_kernel(User::all().remove(0)), "virtual", true));
     assert!(first == second, "the same ports");
 }

@@ -1,6 +1,6 @@
 //! Trains between real kernels: cut, lost in part, and right to the last byte of what arrives.
 
-use crate::bed::{Bed, User, not_run};
+use crate::fixture::{Fixture, User, not_run};
 use serde_json::Value;
 use std::process::Command;
 
@@ -12,8 +12,8 @@ const LENIENT: &str =
     "bounds: {lateness: 10 s, rate: 90 %, delay: 90 %, starvation: 100 %, events: 10 s, starts: 60 s}";
 
 /// Runs `timeline` over a link that cuts every train, and gives what the command `seen` printed and the report.
-fn run(bed: &Bed, timeline: &str) -> (Value, Value) {
-    let program = bed.write("trains.py", PROGRAM).display().to_string();
+fn run(fixture: &Fixture, timeline: &str) -> (Value, Value) {
+    let program = fixture.write("trains.py", PROGRAM).display().to_string();
     let lab = format!(
         "name: trains
 {LENIENT}
@@ -22,9 +22,9 @@ links: {{l: {{ends: [a, b], forward: {{rate: 10 Mbit/s, loss: 5 %, queue: 2000 p
 timeline:
 {timeline}"
     );
-    bed.write("trains.yaml", &lab.replace("TRAINS", &format!("python3 {program}")));
-    let done = bed.netloom(&["run", "trains.yaml", "--json", "-q"]).expect_code(0);
-    (bed.json("trains", "seen.json"), serde_json::from_str(&done.stdout).unwrap())
+    fixture.write("trains.yaml", &lab.replace("TRAINS", &format!("python3 {program}")));
+    let done = fixture.netloom(&["run", "trains.yaml", "--json", "-q"]).expect_code(0);
+    (fixture.json("trains", "seen.json"), serde_json::from_str(&done.stdout).unwrap())
 }
 
 /// Every datagram that the link did not lose arrives as it was sent.
@@ -43,9 +43,9 @@ fn assert_all_arrived(seen: &Value, report: &Value) {
 #[test]
 fn datagrams_that_are_sent_as_trains_arrive_one_by_one() {
     for (user, address) in User::all().into_iter().zip(["10.0.0.2", "fd00:6e6c::2"]) {
-        let bed = Bed::new(user);
+        let fixture = Fixture::new(user);
         let (seen, report) = run(
-            &bed,
+            &fixture,
             &format!(
                 "  - {{on: b, run: TRAINS receive 5, as: seen, save: seen.json}}
   - {{at: 1 s, on: a, run: TRAINS send {address}}}
@@ -60,9 +60,9 @@ fn datagrams_that_are_sent_as_trains_arrive_one_by_one() {
 #[test]
 fn trains_with_vlan_tags_keep_them() {
     for (count, tags) in [(1, "[[[33024,42]]]"), (2, "[[[34984,7],[33024,42]]]")] {
-        let bed = Bed::new(User::Own);
+        let fixture = Fixture::new(User::Own);
         let (seen, report) = run(
-            &bed,
+            &fixture,
             &format!(
                 "  - {{on: b, run: TRAINS watch eth0 5, as: seen, save: seen.json}}
   - {{at: 1 s, on: a, run: TRAINS tagged eth0 {count}}}
@@ -88,13 +88,13 @@ fn a_tunnel_carries_trains_of_tcp() {
         return;
     }
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write(
+        let fixture = Fixture::new(user);
+        fixture.write(
             "tunnel.sh",
             "ip link add t type vxlan id 5 remote $1 dstport 4789 dev eth0 && ip addr add $2/24 dev t && ip link set t up\n",
         );
         let (seen, report) = run(
-            &bed,
+            &fixture,
             "  - {on: b, run: sh tunnel.sh 10.0.0.1 192.168.7.2 && exec TRAINS serve 3000000, ready: {tcp: 7000}}
   - {on: a, run: sh tunnel.sh 10.0.0.2 192.168.7.1 && TRAINS fetch 192.168.7.2 3000000, as: seen, save: seen.json}
 ",

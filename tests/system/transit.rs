@@ -1,6 +1,6 @@
 //! Transit routers: what ping, traceroute and iperf3 see of them.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use std::fmt::Write;
 use std::fs;
 
@@ -53,11 +53,11 @@ expect:
   - l10.drops == 0
 ";
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("chain.yaml", &format!("{}{timeline}", chain("chain", "", ROUTERS, "rate: 50 Mbit/s, delay: 1 ms")));
-        let run = bed.netloom(&["run", "chain.yaml"]).expect_code(0);
+        let fixture = Fixture::new(user);
+        fixture.write("chain.yaml", &format!("{}{timeline}", chain("chain", "", ROUTERS, "rate: 50 Mbit/s, delay: 1 ms")));
+        let run = fixture.netloom(&["run", "chain.yaml"]).expect_code(0);
         assert!(run.stdout.contains("TTL expired"), "{run:#?}");
-        let folder = bed.latest("chain");
+        let folder = fixture.latest("chain");
         let log = |name: &str| fs::read_to_string(folder.join(format!("logs/{name}.stdout"))).unwrap();
         // The router before link i + 1 answers from its end of link i, which is the second.
         let wanted: Vec<String> = (0..=ROUTERS).map(|link| format!("10.0.0.{}", 4 * link + 2)).collect();
@@ -70,7 +70,7 @@ expect:
         let ping = log("04-client-ping");
         let least: f64 = ping.split("min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
         assert!(least >= 42.0, "{ping}");
-        let routers = bed.json("chain", "routers.json");
+        let routers = fixture.json("chain", "routers.json");
         assert_eq!(routers.as_array().unwrap().len(), ROUTERS);
         assert!(routers[10]["forwarded_packets"].as_u64().unwrap() > 1_000, "{routers}");
         assert!(routers[10]["expired_packets"].as_u64().unwrap() >= 2, "{routers}");
@@ -78,17 +78,17 @@ expect:
         let captured = fs::read(folder.join("captures/l10.pcapng")).unwrap();
         let between: Vec<u8> = [[0x02, 0x6e, 0x6c, 0, 0, 21], [0x02, 0x6e, 0x6c, 0, 0, 20]].concat();
         assert!(captured.windows(12).any(|window| window == between), "a frame from r10 to r11");
-        bed.assert_nothing_is_left("chain");
+        fixture.assert_nothing_is_left("chain");
     }
 }
 
 #[test]
 fn a_transit_router_runs_no_programs() {
-    let bed = Bed::new(User::Own);
-    bed.write("chain.yaml", &chain("refusing", "", 2, "delay: 1 ms"));
-    bed.netloom(&["up", "chain.yaml", "-q"]).expect_code(0);
-    let refused = bed.netloom(&["exec", "refusing", "r1", "--", "true"]);
-    bed.netloom(&["down", "refusing"]).expect_code(0);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("chain.yaml", &chain("refusing", "", 2, "delay: 1 ms"));
+    fixture.netloom(&["up", "chain.yaml", "-q"]).expect_code(0);
+    let refused = fixture.netloom(&["exec", "refusing", "r1", "--", "true"]);
+    fixture.netloom(&["down", "refusing"]).expect_code(0);
     assert_ne!(refused.code, Some(0));
     assert!(refused.stderr.contains("`r1` is a transit router and runs no programs"), "{refused:#?}");
 }
@@ -103,10 +103,10 @@ timeline:
   - {on: client, run: ping -c 3 -i 0.1 r5, as: middle}
   - {on: client, run: traceroute -n -q 1 server, as: trace}
 ";
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("exact.yaml", &format!("{}{timeline}", chain("exact", "clock: virtual", 10, "delay: 1 ms")));
-    bed.netloom(&["run", "exact.yaml", "-q"]).expect_code(0);
-    let log = |name: &str| fs::read_to_string(bed.latest("exact").join(format!("logs/{name}.stdout"))).unwrap();
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("exact.yaml", &format!("{}{timeline}", chain("exact", "clock: virtual", 10, "delay: 1 ms")));
+    fixture.netloom(&["run", "exact.yaml", "-q"]).expect_code(0);
+    let log = |name: &str| fs::read_to_string(fixture.latest("exact").join(format!("logs/{name}.stdout"))).unwrap();
     for (name, path) in [("01-client-ping", 22.0), ("02-client-middle", 10.0)] {
         let said = log(name);
         let summary = said.split("mdev = ").nth(1).unwrap_or_default();
@@ -118,7 +118,7 @@ timeline:
         );
     }
     assert_eq!(hops(&log("03-client-trace")).len(), 11, "{}", log("03-client-trace"));
-    bed.assert_nothing_is_left("exact");
+    fixture.assert_nothing_is_left("exact");
 }
 
 /// Four links of 5 ms there and back, in lab time.
@@ -134,17 +134,17 @@ expect:
   - transfer.json.end.sum_received.bits_per_second > 0
   - l3.forward.delay >= 5 ms
 ";
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let lab = chain("slow", "clock: {dilation: 4}", 3, "rate: 20 Mbit/s, delay: 5 ms");
-    bed.write("slow.yaml", &format!("{lab}{timeline}"));
-    bed.netloom(&["run", "slow.yaml", "-q"]).expect_code(0);
-    let log = |name: &str| fs::read_to_string(bed.latest("slow").join(format!("logs/{name}.stdout"))).unwrap();
+    fixture.write("slow.yaml", &format!("{lab}{timeline}"));
+    fixture.netloom(&["run", "slow.yaml", "-q"]).expect_code(0);
+    let log = |name: &str| fs::read_to_string(fixture.latest("slow").join(format!("logs/{name}.stdout"))).unwrap();
     let ping = log("02-client-ping");
     let least: f64 = ping.split("min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
     assert!(least >= 40.0, "{ping}");
     assert_eq!(hops(&log("03-client-trace")).len(), 4, "{}", log("03-client-trace"));
-    assert!(bed.json("slow", "routers.json")[1]["forwarded_packets"].as_u64().unwrap() > 100);
-    bed.assert_nothing_is_left("slow");
+    assert!(fixture.json("slow", "routers.json")[1]["forwarded_packets"].as_u64().unwrap() > 100);
+    fixture.assert_nothing_is_left("slow");
 }
 
 #[test]
@@ -157,9 +157,9 @@ expect:
   - l0.forward.delay >= 5 ms
   - l0.forward.lateness_p99 < 50 ms
 ";
-    let bed = Bed::new(User::Own);
-    bed.write("chain.yaml", &format!("{}{timeline}", chain("silent", "", 1, "delay: 5 ms")));
-    let done = bed.netloom(&["run", "chain.yaml", "-q"]).expect_code(1);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("chain.yaml", &format!("{}{timeline}", chain("silent", "", 1, "delay: 5 ms")));
+    let done = fixture.netloom(&["run", "chain.yaml", "-q"]).expect_code(1);
     let reason = "not measured: a transit router is at its end";
     assert_eq!(done.stdout.matches(reason).count(), 2, "{done:#?}");
     assert!(!done.stdout.contains("NOT met  l1"), "{done:#?}");
@@ -189,10 +189,10 @@ print(counts)
 /// Errors to one destination are limited as those of a router of Linux are.
 #[test]
 fn errors_are_as_rare_as_those_of_linux() {
-    let bed = Bed::new(User::Own);
-    bed.write("count.py", COUNT_ERRORS);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("count.py", COUNT_ERRORS);
     let counts = ["router", "transit"].map(|kind| {
-        bed.write(
+        fixture.write(
             "rare.yaml",
             &format!(
                 "name: rare\nclock: virtual\nnodes: {{s: {{}}, r: {{kind: {kind}}}, f: {{}}}}\n\
@@ -202,8 +202,8 @@ fn errors_are_as_rare_as_those_of_linux() {
                  \x20 - {{on: s, run: python3 count.py $(getent ahostsv6 f | head -1 | cut -d' ' -f1), as: six}}\n",
             ),
         );
-        bed.netloom(&["run", "rare.yaml", "-q"]).expect_code(0);
-        let log = |name: &str| fs::read_to_string(bed.latest("rare").join(format!("logs/{name}.stdout"))).unwrap();
+        fixture.netloom(&["run", "rare.yaml", "-q"]).expect_code(0);
+        let log = |name: &str| fs::read_to_string(fixture.latest("rare").join(format!("logs/{name}.stdout"))).unwrap();
         [log("01-s-four"), log("02-s-six")]
     });
     assert_eq!(counts[0], counts[1]);

@@ -1,6 +1,6 @@
 //! Further pipes for some of the traffic, and partitions.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 
 /// What packets meet when depends on what else the machine does, but for virtual time.
 const LAB: &str = "
@@ -33,29 +33,29 @@ expect:
 
 #[test]
 fn traffic_is_treated_by_destination_and_partitions_heal() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("treated.yaml", LAB);
-    bed.netloom(&["run", "treated.yaml", "--clock", "virtual", "-q"]).expect_code(0);
-    assert_treated(&bed);
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("treated.yaml", LAB);
+    fixture.netloom(&["run", "treated.yaml", "--clock", "virtual", "-q"]).expect_code(0);
+    assert_treated(&fixture);
 }
 
 /// The same way for packets of namespace nodes.
 #[test]
 fn traffic_is_treated_by_destination_in_real_time_too() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let (top, _) = LAB.split_once("  - {at: 1 s").unwrap();
     let expect = "expect: [to-near.exit == 0, to-far.exit == 0, up.forward.far.packets == 5, \
                   up.forward.delay >= 5 ms, up.forward.far.delay >= 150 ms]\n";
-    bed.write("treated.yaml", &format!("{top}{expect}"));
-    let run = bed.netloom(&["run", "treated.yaml"]).expect_code(0);
+    fixture.write("treated.yaml", &format!("{top}{expect}"));
+    let run = fixture.netloom(&["run", "treated.yaml"]).expect_code(0);
     assert!(run.stdout.contains("up.far a>r"), "{run:#?}");
-    assert_treated(&bed);
+    assert_treated(&fixture);
 }
 
-fn assert_treated(bed: &Bed) {
-    let rows = std::fs::read_to_string(bed.latest("treated").join("pipes.csv")).unwrap();
+fn assert_treated(fixture: &Fixture) {
+    let rows = std::fs::read_to_string(fixture.latest("treated").join("pipes.csv")).unwrap();
     assert!(rows.lines().any(|row| row.starts_with("up,forward,far,a,r,")), "{rows}");
-    let samples = std::fs::read_to_string(bed.latest("treated").join("samples.csv")).unwrap();
+    let samples = std::fs::read_to_string(fixture.latest("treated").join("samples.csv")).unwrap();
     assert!(samples.contains(",up,forward,far,") && samples.contains(",up,forward,,"), "{samples}");
 }
 
@@ -96,15 +96,15 @@ timeline:
 /// In namespaces and on kernels of the nodes' own: members of one group and who is in none reach each other, members of different groups do not.
 #[test]
 fn partitions_of_lans_part_groups_and_nobody_else() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("parted.yaml", &parted());
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("parted.yaml", &parted());
     for clock in ["real", "virtual"] {
-        let run = bed.netloom(&["run", "parted.yaml", "--clock", clock, "--no-plots"]).expect_code(0);
+        let run = fixture.netloom(&["run", "parted.yaml", "--clock", clock, "--no-plots"]).expect_code(0);
         assert!(!run.stdout.contains("NOT as described"), "{clock}: {run:#?}");
-        let rows = bed.json("parted", "pipes.json");
+        let rows = fixture.json("parted", "pipes.json");
         let dropped: u64 =
             rows.as_array().unwrap().iter().map(|row| row["dropped_down_packets"].as_u64().unwrap()).sum();
         assert!(dropped >= 6, "{clock}: {rows:#}");
     }
-    bed.assert_nothing_is_left("parted");
+    fixture.assert_nothing_is_left("parted");
 }

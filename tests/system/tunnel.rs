@@ -1,20 +1,20 @@
 //! Tunnels between labs of two machines. The machines are network namespaces, as is the path between them: nothing here touches the
 //! machine that the tests run on.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::fixture::{Fixture, Finished, User, is_root};
 
 const MACHINES: &str = include_str!("tunnel.sh");
 
 /// Plays a script where there are both machines.
-fn play(bed: &Bed, script: &str) -> Finished {
-    play_ahead(bed, 0, script)
+fn play(fixture: &Fixture, script: &str) -> Finished {
+    play_ahead(fixture, 0, script)
 }
 
 /// The same, where the clock of the right machine is ahead by so many seconds.
-fn play_ahead(bed: &Bed, ahead: u32, script: &str) -> Finished {
-    bed.write("play.sh", &format!("NETLOOM={}/netloom\nAHEAD={ahead}\n{MACHINES}\n{script}", bed.path().display()));
-    let flags = if bed.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
-    bed.run("unshare", &[flags, "bash", "play.sh"])
+fn play_ahead(fixture: &Fixture, ahead: u32, script: &str) -> Finished {
+    fixture.write("play.sh", &format!("NETLOOM={}/netloom\nAHEAD={ahead}\n{MACHINES}\n{script}", fixture.path().display()));
+    let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
+    fixture.run("unshare", &[flags, "bash", "play.sh"])
 }
 
 /// The number behind `key=` in a line of what a script has printed.
@@ -24,7 +24,7 @@ fn number(text: &str, key: &str) -> f64 {
 }
 
 /// Two labs with a host each; `settings` of the tunnels and the left link.
-fn labs(bed: &Bed, [left, right]: [&str; 2], line: &str) {
+fn labs(fixture: &Fixture, [left, right]: [&str; 2], line: &str) {
     let lab = |host: &str, own: u8, remote: u8, tunnel: &str, link: &str| {
         format!(
             "nodes: {{{host}: {{}}, far: {{kind: tunnel, remote: 10.8.0.{remote}{tunnel}}}}}\n\
@@ -32,20 +32,20 @@ fn labs(bed: &Bed, [left, right]: [&str; 2], line: &str) {
              bounds: {{lateness: 50 ms}}\n"
         )
     };
-    bed.write("left.yaml", &lab("hither", 1, 2, left, line));
-    bed.write("right.yaml", &lab("thither", 2, 1, right, ""));
+    fixture.write("left.yaml", &lab("hither", 1, 2, left, line));
+    fixture.write("right.yaml", &lab("thither", 2, 1, right, ""));
 }
 
-fn findings(bed: &Bed, lab: &str) -> String {
-    bed.json(lab, "report.json")["verdict"]["findings"].to_string()
+fn findings(fixture: &Fixture, lab: &str) -> String {
+    fixture.json(lab, "report.json")["verdict"]["findings"].to_string()
 }
 
 #[test]
 fn two_labs_are_one_network_with_the_delay_that_is_described() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        labs(&bed, ["", ""], ", delay: 20 ms");
-        bed.write(
+        let fixture = Fixture::new(user);
+        labs(&fixture, ["", ""], ", delay: 20 ms");
+        fixture.write(
             "path.yaml",
             "nodes: {one: {kind: external, interface: one}, two: {kind: external, interface: two}}\n\
              links: {path: {ends: [one, two], delay: 3 ms, mtu: 1600}}\nbounds: {lateness: 50 ms}\n",
@@ -67,29 +67,29 @@ fn two_labs_are_one_network_with_the_delay_that_is_described() {
             $NETLOOM down path || [ $? = 5 ]
             ";
         for ahead in [0, 1_000] {
-            let told = play_ahead(&bed, ahead, script);
+            let told = play_ahead(&fixture, ahead, script);
             let told = told.expect_code(0).stdout;
             for rtt in told.lines().filter_map(|line| line.strip_prefix("rtt=")) {
                 let rtt: f64 = rtt.parse().unwrap();
                 // Without the path taken off it would be 46; never may it be less.
                 assert!((39.9..44.0).contains(&rtt), "{rtt}: {told}");
             }
-            let rows = bed.json("left", "report.json")["tunnels"].to_string();
+            let rows = fixture.json("left", "report.json")["tunnels"].to_string();
             assert!(rows.contains("\"remote\":\"10.8.0.2\""), "{rows}");
             assert_eq!(rows.contains("\"one_clock\":true"), ahead == 0, "{rows}");
-            let base = bed.json("left", "report.json")["tunnels"][0]["base_ns"].as_u64().unwrap();
+            let base = fixture.json("left", "report.json")["tunnels"][0]["base_ns"].as_u64().unwrap();
             assert!((2_900_000..8_000_000).contains(&base), "{base}");
             if ahead > 0 {
-                assert!(findings(&bed, "left").contains("the path lost"), "{}", findings(&bed, "left"));
+                assert!(findings(&fixture, "left").contains("the path lost"), "{}", findings(&fixture, "left"));
             }
         }
-        ["left", "right", "path"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
+        ["left", "right", "path"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
     }
 }
 
 /// What each of the two says that cannot be joined.
-fn refused(bed: &Bed, settings: [&str; 2], line: &str) -> [String; 2] {
-    labs(bed, settings, line);
+fn refused(fixture: &Fixture, settings: [&str; 2], line: &str) -> [String; 2] {
+    labs(fixture, settings, line);
     let script = r"
         bridge
         b $NETLOOM up right.yaml > right.log 2>&1 & starts=$!
@@ -97,17 +97,17 @@ fn refused(bed: &Bed, settings: [&str; 2], line: &str) -> [String; 2] {
         wait $starts || echo right=$?
         a $NETLOOM ps 2>&1
         ";
-    let told = play(bed, script).expect_code(0).stdout;
+    let told = play(fixture, script).expect_code(0).stdout;
     assert_eq!((number(&told, "left"), number(&told, "right")), (4.0, 4.0), "{told}");
     assert!(told.contains("no lab is up"), "{told}");
-    ["left.log", "right.log"].map(|log| std::fs::read_to_string(bed.work().join(log)).unwrap())
+    ["left.log", "right.log"].map(|log| std::fs::read_to_string(fixture.work().join(log)).unwrap())
 }
 
 #[test]
 fn ends_that_do_not_fit_are_told_at_both() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let told = |settings, line, expected: [&str; 2]| {
-        for (text, part) in refused(&bed, settings, line).iter().zip(expected) {
+        for (text, part) in refused(&fixture, settings, line).iter().zip(expected) {
             assert!(text.contains(part), "no {part} in: {text}");
         }
     };
@@ -119,13 +119,13 @@ fn ends_that_do_not_fit_are_told_at_both() {
     let silent = "key `remote`: the far end at 10.8.0.2:5000 was silent for 300 ms";
     let there = "waiting for the far end of tunnel far at 10.8.0.1:29789";
     told([", wait: 300 ms, port: 5000", ", wait: 300 ms"], "", [silent, there]);
-    ["left", "right"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
+    ["left", "right"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
 }
 
 #[test]
 fn what_the_machine_cannot_do_is_refused_before_anything_is_made() {
-    let bed = Bed::new(User::Own);
-    labs(&bed, [", wait: 300 ms", ", wait: 300 ms"], ", mtu: 1550");
+    let fixture = Fixture::new(User::Own);
+    labs(&fixture, [", wait: 300 ms", ", wait: 300 ms"], ", mtu: 1550");
     let script = r#"
         bridge
         a $NETLOOM up left.yaml || echo mtu=$?
@@ -143,7 +143,7 @@ while os.path.exists("taken"): time.sleep(0.01)' & taker=$!
         a $NETLOOM up left.yaml || echo way=$?
         a $NETLOOM check left.yaml
         "#;
-    let told = play(&bed, script).expect_code(0);
+    let told = play(&fixture, script).expect_code(0);
     for key in ["mtu", "port", "way"] {
         assert!((number(&told.stdout, key) - 4.0).abs() < 0.1, "{}", told.stdout);
     }
@@ -151,7 +151,7 @@ while os.path.exists("taken"): time.sleep(0.01)' & taker=$!
     assert!(said.contains("carries 1600 at most: write `mtu: 1514` at the link, here and at the far end"), "{said}");
     assert!(said.contains("key `port`: port 29789 of UDP is in use here"), "{said}");
     assert_eq!(said.matches("key `remote`: there is no route from this machine to `192.0.2.1`").count(), 2, "{said}");
-    bed.assert_nothing_is_left("left");
+    fixture.assert_nothing_is_left("left");
 }
 
 /// Sends datagrams as if they came from the far end: nonsense, and messages with the right beginning.
@@ -173,8 +173,8 @@ END
 
 #[test]
 fn hostile_datagrams_are_counted_and_do_nothing() {
-    let bed = Bed::new(User::Own);
-    labs(&bed, ["", ""], "");
+    let fixture = Fixture::new(User::Own);
+    labs(&fixture, ["", ""], "");
     let script = r"
         bridge
         both
@@ -184,17 +184,17 @@ fn hostile_datagrams_are_counted_and_do_nothing() {
         a $NETLOOM down left || true
         b $NETLOOM down right || true
         ";
-    play(&bed, &format!("{HOSTILE}{script}")).expect_code(0);
-    let row = bed.json("left", "report.json")["tunnels"][0].clone();
+    play(&fixture, &format!("{HOSTILE}{script}")).expect_code(0);
+    let row = fixture.json("left", "report.json")["tunnels"][0].clone();
     assert!(row["stray_datagrams"].as_u64().unwrap() >= 3_000, "{row}");
     assert_eq!(row["lost_frames"], 0, "{row}");
-    ["left", "right"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
+    ["left", "right"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
 }
 
 #[test]
 fn a_far_end_that_dies_is_told_and_may_come_back() {
-    let bed = Bed::new(User::Own);
-    labs(&bed, ["", ""], "");
+    let fixture = Fixture::new(User::Own);
+    labs(&fixture, ["", ""], "");
     let script = r"
         bridge
         both
@@ -206,8 +206,8 @@ fn a_far_end_that_dies_is_told_and_may_come_back() {
         b $NETLOOM down right || true
         a $NETLOOM down left || true
         ";
-    play(&bed, script).expect_code(0);
-    let found = findings(&bed, "left");
+    play(&fixture, script).expect_code(0);
+    let found = findings(&fixture, "left");
     assert!(found.contains("was silent or restarted"), "{found}");
-    ["left", "right"].iter().for_each(|lab| bed.assert_nothing_is_left(lab));
+    ["left", "right"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
 }

@@ -1,6 +1,6 @@
 //! `netloom ui`: who may ask, and what strangers get.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::page::Server;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 const LAB: &str = "nodes: [a, b]\nlinks: {l: {ends: [a, b], rate: 10 Mbit/s}}\n";
 
-fn served() -> (Bed, Server) {
-    let bed = Bed::new(User::Own);
-    bed.write("lab.yaml", LAB);
-    let server = Server::start(&bed, &["lab.yaml"]);
-    (bed, server)
+fn served() -> (Fixture, Server) {
+    let fixture = Fixture::new(User::Own);
+    fixture.write("lab.yaml", LAB);
+    let server = Server::start(&fixture, &["lab.yaml"]);
+    (fixture, server)
 }
 
 #[test]
 fn nothing_is_read_without_the_token() {
-    let (_bed, server) = served();
+    let (_fixture, server) = served();
     for path in ["/", "/assets/x.js", "/api/state", "/api/files/lab.yaml", "/api/labs", "/nowhere"] {
         for headers in [vec![], vec![("Cookie", "netloom-1=x")], vec![("Authorization", "Bearer 0000")]] {
             let answer = server.send("GET", path, &headers, b"");
@@ -34,7 +34,7 @@ fn nothing_is_read_without_the_token() {
 
 #[test]
 fn the_token_becomes_a_cookie() {
-    let (_bed, server) = served();
+    let (_fixture, server) = served();
     let answer = server.send("GET", &format!("/replay?at=5&token={}", server.token), &[], b"");
     assert_eq!((answer.status, answer.header("location")), (303, Some("/replay?at=5")));
     let cookie = answer.header("set-cookie").unwrap();
@@ -61,7 +61,7 @@ fn the_token_becomes_a_cookie() {
 
 #[test]
 fn other_sites_and_other_names_are_refused() {
-    let (_bed, server) = served();
+    let (_fixture, server) = served();
     let cookie = format!("netloom-{}={}", server.port, server.token);
     let own = format!("http://127.0.0.1:{}", server.port);
     let with = |more: &[(&str, &str)], path: &str| {
@@ -97,7 +97,7 @@ fn other_sites_and_other_names_are_refused() {
 
 #[test]
 fn what_makes_no_sense_ends_no_server() {
-    let (_bed, server) = served();
+    let (_fixture, server) = served();
     for request in
         ["\0\0\0\0\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "BREW /api/labs HTTP/1.1\r\nHost: x\r\n\r\n"]
     {
@@ -132,10 +132,10 @@ fn what_makes_no_sense_ends_no_server() {
 
 #[test]
 fn what_is_shared_has_a_token_for_each_role_and_tls() {
-    let bed = Bed::new(User::Own);
-    bed.write("lab.yaml", LAB);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("lab.yaml", LAB);
     let mut child =
-        bed.command(&["ui", "lab.yaml", "--share", "127.0.0.1"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        fixture.command(&["ui", "lab.yaml", "--share", "127.0.0.1"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
     let mut lines = Vec::new();
     for _ in 0..3 {
@@ -181,15 +181,15 @@ fn what_is_shared_has_a_token_for_each_role_and_tls() {
 
 #[test]
 fn what_is_no_file_lab_or_results_folder_is_refused() {
-    let bed = Bed::new(User::Own);
-    std::fs::create_dir(bed.work().join("folder")).unwrap();
-    let unknown = bed.netloom(&["ui", "nothing"]).expect_code(2);
+    let fixture = Fixture::new(User::Own);
+    std::fs::create_dir(fixture.work().join("folder")).unwrap();
+    let unknown = fixture.netloom(&["ui", "nothing"]).expect_code(2);
     assert!(unknown.stderr.contains("neither a file nor a results folder nor a lab that is up"), "{unknown:#?}");
-    assert!(bed.netloom(&["ui", "folder"]).expect_code(2).stderr.contains("no results folder"));
-    bed.netloom(&["ui", "--host", "x"]).expect_code(2);
-    bed.netloom(&["ui", "--share", "192.0.2.1"]).expect_code(4);
-    let empty = bed.write("empty.pem", "");
+    assert!(fixture.netloom(&["ui", "folder"]).expect_code(2).stderr.contains("no results folder"));
+    fixture.netloom(&["ui", "--host", "x"]).expect_code(2);
+    fixture.netloom(&["ui", "--share", "192.0.2.1"]).expect_code(4);
+    let empty = fixture.write("empty.pem", "");
     let empty = empty.to_str().unwrap();
-    let refused = bed.netloom(&["ui", "--share", "127.0.0.1", "--certificate", empty, "--key", empty]).expect_code(2);
+    let refused = fixture.netloom(&["ui", "--share", "127.0.0.1", "--certificate", empty, "--key", empty]).expect_code(2);
     assert!(refused.stderr.contains("has no certificate"), "{refused:#?}");
 }

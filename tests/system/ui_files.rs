@@ -1,6 +1,6 @@
 //! Lab files over `netloom ui`: read, written, checked and converted.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::page::Server;
 use serde_json::{Value, json};
 use std::fs;
@@ -8,11 +8,11 @@ use std::os::unix::fs::symlink;
 
 const LAB: &str = "# kept\nnodes: [a, b]\nlinks: {l: {ends: [a, b], rate: 10 Mbit/s}}\n";
 
-fn served() -> (Bed, Server) {
-    let bed = Bed::new(User::Own);
-    bed.write("lab.yaml", LAB);
-    let server = Server::start(&bed, &["lab.yaml"]);
-    (bed, server)
+fn served() -> (Fixture, Server) {
+    let fixture = Fixture::new(User::Own);
+    fixture.write("lab.yaml", LAB);
+    let server = Server::start(&fixture, &["lab.yaml"]);
+    (fixture, server)
 }
 
 fn put(server: &Server, path: &str, condition: (&str, &str), text: &str) -> crate::page::Answer {
@@ -22,20 +22,20 @@ fn put(server: &Server, path: &str, condition: (&str, &str), text: &str) -> crat
 
 #[test]
 fn a_file_that_changed_on_disk_is_not_lost() {
-    let (bed, server) = served();
+    let (fixture, server) = served();
     let read = server.ask("GET", "/api/files/lab.yaml", b"");
     assert_eq!((read.status, read.text().as_str()), (200, LAB));
     let etag = read.header("etag").unwrap().to_owned();
     // Without a word on what it is based on, nothing is written.
     assert_eq!(server.ask("PUT", "/api/files/lab.yaml", b"x").status, 428);
-    bed.write("lab.yaml", "# by somebody else\n");
+    fixture.write("lab.yaml", "# by somebody else\n");
     let refused = put(&server, "/api/files/lab.yaml", ("If-Match", &etag), "# by the page\n");
     assert_eq!(refused.status, 412);
     let there = refused.json();
     assert_eq!(there["text"], "# by somebody else\n");
     let tag = there["etag"].as_str().unwrap();
     let written = put(&server, "/api/files/lab.yaml", ("If-Match", tag), "# by both\n").good();
-    assert_eq!(fs::read_to_string(bed.work().join("lab.yaml")).unwrap(), "# by both\n");
+    assert_eq!(fs::read_to_string(fixture.work().join("lab.yaml")).unwrap(), "# by both\n");
     assert!(written["etag"].is_string());
     assert_eq!(put(&server, "/api/files/lab.yaml", ("If-None-Match", "*"), "x").status, 412);
     put(&server, "/api/files/new.yaml", ("If-None-Match", "*"), "# new\n").good();
@@ -44,10 +44,10 @@ fn a_file_that_changed_on_disk_is_not_lost() {
 
 #[test]
 fn no_file_outside_the_folder_is_read_or_written() {
-    let (bed, server) = served();
-    fs::write(bed.path().join("secret.yaml"), "secret").unwrap();
-    symlink("../secret.yaml", bed.work().join("link.yaml")).unwrap();
-    symlink("/", bed.work().join("root")).unwrap();
+    let (fixture, server) = served();
+    fs::write(fixture.path().join("secret.yaml"), "secret").unwrap();
+    symlink("../secret.yaml", fixture.work().join("link.yaml")).unwrap();
+    symlink("/", fixture.work().join("root")).unwrap();
     for path in [
         "../secret.yaml",
         "%2e%2e/secret.yaml",
@@ -69,19 +69,19 @@ fn no_file_outside_the_folder_is_read_or_written() {
         );
         assert!([403, 404].contains(&checked.status), "{path}: {checked:?}");
     }
-    assert_eq!(fs::read_to_string(bed.path().join("secret.yaml")).unwrap(), "secret");
+    assert_eq!(fs::read_to_string(fixture.path().join("secret.yaml")).unwrap(), "secret");
 }
 
 #[test]
 fn what_is_no_lab_file_is_neither_read_nor_written() {
-    let (bed, server) = served();
+    let (fixture, server) = served();
     for (path, text) in [
         (".env", "PASSWORD=nodes"),
         (".ssh/id_ed25519", "PRIVATE-KEY"),
         ("package.json", "{\"name\": \"x\", \"version\": \"1\"}"),
         ("secrets.yaml", "kind: Secret\ndata: {nodes: x}\n"),
     ] {
-        let file = bed.work().join(path);
+        let file = fixture.work().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, text).unwrap();
         let read = server.ask("GET", &format!("/api/files/{path}"), b"");
@@ -93,13 +93,13 @@ fn what_is_no_lab_file_is_neither_read_nor_written() {
             assert_eq!(server.ask("POST", "/api/jobs", job.as_bytes()).status, 403, "{path}");
         }
     }
-    nix::unistd::mkfifo(&bed.work().join("pipe.yaml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    nix::unistd::mkfifo(&fixture.work().join("pipe.yaml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     for path in [".bashrc", ".config/x.yaml", "run.sh", "pipe.yaml"] {
         let written = put(&server, &format!("/api/files/{path}"), ("If-None-Match", "*"), "nodes: [x]\n");
         assert_eq!(written.status, 403, "{path}: {}", written.text());
     }
     use std::os::unix::fs::FileTypeExt;
-    assert!(fs::metadata(bed.work().join("pipe.yaml")).unwrap().file_type().is_fifo());
+    assert!(fs::metadata(fixture.work().join("pipe.yaml")).unwrap().file_type().is_fifo());
     let listed = server.get("/api/files");
     let paths: Vec<&str> =
         listed["files"].as_array().unwrap().iter().filter_map(|file| file["path"].as_str()).collect();
@@ -108,17 +108,17 @@ fn what_is_no_lab_file_is_neither_read_nor_written() {
 
 #[test]
 fn pages_hear_of_files_that_change() {
-    let (bed, server) = served();
+    let (fixture, server) = served();
     let mut events = server.socket("/api/events");
     // A page is told what is there before it hears of what changes.
     events.until(|event| event["event"] == "files");
-    bed.write("lab.yaml", "# another\n");
+    fixture.write("lab.yaml", "# another\n");
     let changed = events.until(|event| event["event"] == "file");
     let read = server.ask("GET", "/api/files/lab.yaml", b"");
     assert_eq!(read.header("etag"), changed["etag"].as_str());
-    fs::remove_file(bed.work().join("lab.yaml")).unwrap();
+    fs::remove_file(fixture.work().join("lab.yaml")).unwrap();
     assert_eq!(events.until(|event| event["event"] == "file")["etag"], Value::Null);
-    bed.write("other.yaml", LAB);
+    fixture.write("other.yaml", LAB);
     events.until(|event| event["event"] == "files");
     assert_eq!(server.get("/api/files")["files"][0]["path"], "other.yaml");
     server.interrupt();
@@ -127,7 +127,7 @@ fn pages_hear_of_files_that_change() {
 
 #[test]
 fn a_text_is_checked_as_if_it_stood_in_its_file() {
-    let (_bed, server) = served();
+    let (_fixture, server) = served();
     let good = server.post("/api/check", &json!({ "path": "lab.yaml" }));
     assert_eq!((&good["ok"], &good["plan"]["name"]), (&json!(true), &json!("lab")), "{good}");
     assert_eq!(good["scene"]["nodes"].as_array().unwrap().len(), 2);
@@ -142,7 +142,7 @@ fn a_text_is_checked_as_if_it_stood_in_its_file() {
 
 #[test]
 fn networks_are_generated_converted_and_exported() {
-    let (_bed, server) = served();
+    let (_fixture, server) = served();
     let generators = server.get("/api/generators");
     assert!(generators["generators"].as_array().unwrap().iter().any(|one| one["kind"] == "ring"));
     let ring = server.post("/api/generate", &json!({ "kind": "ring", "keys": { "n": "5" } }));

@@ -1,6 +1,6 @@
 //! Labs over `netloom ui`: brought up, watched, worked with, taken down.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::page::{Server, Socket};
 use crate::wait::wait_until;
 use serde_json::{Value, json};
@@ -14,18 +14,18 @@ nodes: {a: {}, b: {}}
 links: {far: {ends: [a, b], rate: 10 Mbit/s, delay: 5 ms}}
 ";
 
-fn up(user: User) -> (Bed, Server) {
-    let bed = Bed::new(user);
-    bed.write("star.yaml", LAB);
-    bed.netloom(&["up", "star.yaml"]).expect_code(0);
-    let server = Server::start(&bed, &["star"]);
-    (bed, server)
+fn up(user: User) -> (Fixture, Server) {
+    let fixture = Fixture::new(user);
+    fixture.write("star.yaml", LAB);
+    fixture.netloom(&["up", "star.yaml"]).expect_code(0);
+    let server = Server::start(&fixture, &["star"]);
+    (fixture, server)
 }
 
 #[test]
 fn a_lab_is_watched_and_changed_by_the_control_protocol() {
     for user in User::some() {
-        let (bed, server) = up(user);
+        let (fixture, server) = up(user);
         let state = server.get("/api/state");
         assert_eq!(
             (&state["opened"]["kind"], &state["opened"]["path"]),
@@ -53,21 +53,21 @@ fn a_lab_is_watched_and_changed_by_the_control_protocol() {
         assert_eq!(control.ask("nonsense")["reply"], "refused");
         // A lab that was up before stays.
         server.interrupt();
-        assert!(bed.netloom(&["ps"]).expect_code(0).stdout.contains("star"));
-        bed.netloom(&["down"]).expect_code(0);
-        bed.assert_nothing_is_left("star");
+        assert!(fixture.netloom(&["ps"]).expect_code(0).stdout.contains("star"));
+        fixture.netloom(&["down"]).expect_code(0);
+        fixture.assert_nothing_is_left("star");
     }
 }
 
 #[test]
 fn a_lab_that_ends_while_it_is_watched_closes_its_sockets() {
-    let (bed, server) = up(User::Own);
+    let (fixture, server) = up(User::Own);
     let mut events = server.socket("/api/events");
     events.until(|event| event["event"] == "labs" && event["labs"].as_array().unwrap().len() == 1);
     let mut control = server.socket("/api/labs/star/control");
     let mut terminal = server.socket("/api/labs/star/nodes/a/terminal?command=sleep&command=1000");
     assert_eq!(terminal.json()["started"], true);
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
     assert_eq!(control.closed().0, 1000);
     assert_eq!(terminal.closed().0, 1000);
     events.until(|event| event["event"] == "labs" && event["labs"].as_array().unwrap().is_empty());
@@ -81,7 +81,7 @@ fn a_lab_that_ends_while_it_is_watched_closes_its_sockets() {
 #[test]
 fn a_terminal_runs_a_program_in_a_node() {
     for user in User::some() {
-        let (bed, server) = up(user);
+        let (fixture, server) = up(user);
         let mut terminal = server.socket("/api/labs/star/nodes/a/terminal?columns=100&rows=30");
         assert_eq!(terminal.json()["started"], true);
         terminal.write(b"stty size; echo node=$NETLOOM_NODE; exit 7\r");
@@ -102,16 +102,16 @@ fn a_terminal_runs_a_program_in_a_node() {
         let mut left = server.socket("/api/labs/star/nodes/a/terminal?command=sleep&command=54321");
         left.json();
         drop(left);
-        let programs = || bed.netloom(&["exec", "star", "a", "--", "ps", "-A", "-o", "args"]).stdout;
+        let programs = || fixture.netloom(&["exec", "star", "a", "--", "ps", "-A", "-o", "args"]).stdout;
         wait_until("the end of the program", || !programs().contains("sleep 54321"));
-        bed.netloom(&["down"]).expect_code(0);
+        fixture.netloom(&["down"]).expect_code(0);
     }
 }
 
 /// With what it wrote meanwhile. Another page takes it over, one that has ended tells its code, and one that is left for good ends.
 #[test]
 fn a_page_that_comes_back_finds_its_shell() {
-    let (bed, server) = up(User::Own);
+    let (fixture, server) = up(User::Own);
     let at = |query: &str| server.socket(&format!("/api/labs/star/nodes/a/terminal?{query}"));
     let listed = || server.get("/api/labs/star/terminals")["terminals"].clone();
     let until_left = |number: usize| {
@@ -160,7 +160,7 @@ fn a_page_that_comes_back_finds_its_shell() {
     left.json();
     drop(left);
     until_left(1);
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
     until_left(0);
 }
 
@@ -201,7 +201,7 @@ fn to_the_end(terminal: &mut Socket) -> (String, i64) {
 
 #[test]
 fn a_program_that_floods_its_terminal_waits_and_can_be_interrupted() {
-    let (bed, server) = up(User::Own);
+    let (fixture, server) = up(User::Own);
     let mut terminal =
         server.socket("/api/labs/star/nodes/a/terminal?command=bash&command=-c&command=cat%20/dev/zero;%20echo%20over");
     assert_eq!(terminal.json()["started"], true);
@@ -238,12 +238,12 @@ fn a_program_that_floods_its_terminal_waits_and_can_be_interrupted() {
         }
     }
     assert_eq!(code, Some(128 + 2));
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 #[test]
 fn a_page_that_does_not_read_loses_samples_and_nobody_waits_for_it() {
-    let (bed, server) = up(User::Own);
+    let (fixture, server) = up(User::Own);
     let mut slow = server.socket("/api/labs/star/control");
     assert_eq!(slow.ask(r#"{"id":1,"request":"subscribe","events":"stats","every_ns":10000000}"#)["reply"], "done");
     let mut other = server.socket("/api/labs/star/control");
@@ -261,19 +261,19 @@ fn a_page_that_does_not_read_loses_samples_and_nobody_waits_for_it() {
     assert!(passed + Duration::from_secs(2) > begun.elapsed(), "{passed:?} of {:?}", begun.elapsed());
     // It is still served, and hears how many samples it lost, if any.
     slow.until(|message| message["event"] == "stats" && message["lost"].is_u64());
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 #[test]
 fn packets_of_a_link_are_streamed() {
-    let (bed, server) = up(User::Own);
+    let (fixture, server) = up(User::Own);
     let mut stream = server.stream("/api/labs/star/captures/far?at=sent&seconds=100");
     let mut line = String::new();
     while line != "\r\n" {
         line.clear();
         stream.read_line(&mut line).unwrap();
     }
-    bed.netloom(&["exec", "star", "a", "--", "ping", "-c", "1", "-s", "1000", "b"]).expect_code(0);
+    fixture.netloom(&["exec", "star", "a", "--", "ping", "-c", "1", "-s", "1000", "b"]).expect_code(0);
     let mut bytes = Vec::new();
     while bytes.len() < 1_500 {
         let mut piece = [0; 4_096];
@@ -287,15 +287,15 @@ fn packets_of_a_link_are_streamed() {
     assert_eq!(command["command"], "netloom capture star far.forward | wireshark -k -i -");
     assert_eq!(server.ask("GET", "/api/labs/star/captures/near", b"").status, 404);
     assert_eq!(server.ask("GET", "/api/labs/star/captures/far?direction=up", b"").status, 400);
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }
 
 #[test]
 fn a_lab_of_the_page_comes_up_and_ends_with_its_server() {
     for user in User::some() {
-        let bed = Bed::new(user);
-        bed.write("star.yaml", LAB);
-        let server = Server::start(&bed, &[]);
+        let fixture = Fixture::new(user);
+        fixture.write("star.yaml", LAB);
+        let server = Server::start(&fixture, &[]);
         let mut events = server.socket("/api/events");
         let job = server.post("/api/jobs", &json!({ "command": "up", "path": "star.yaml" }));
         assert_eq!((&job["state"], &job["lab"]), (&json!("going on"), &json!("star")));
@@ -310,48 +310,48 @@ fn a_lab_of_the_page_comes_up_and_ends_with_its_server() {
         let lines = server.get(&format!("/api/jobs/{}", again["id"]));
         assert!(lines["lines"].to_string().contains("star"), "{lines}");
         server.interrupt();
-        bed.assert_nothing_is_left("star");
-        let kept = Server::start(&bed, &["--keep"]);
+        fixture.assert_nothing_is_left("star");
+        let kept = Server::start(&fixture, &["--keep"]);
         kept.post("/api/jobs", &json!({ "command": "up", "path": "star.yaml" }));
         kept.socket("/api/events").until(|event| event["event"] == "labs" && event["labs"][0]["answers"] == true);
         kept.interrupt();
-        assert!(bed.netloom(&["ps"]).expect_code(0).stdout.contains("star"));
-        bed.netloom(&["down"]).expect_code(0);
+        assert!(fixture.netloom(&["ps"]).expect_code(0).stdout.contains("star"));
+        fixture.netloom(&["down"]).expect_code(0);
     }
 }
 
 #[test]
 fn a_server_that_is_killed_leaves_no_lab_of_its_own() {
-    let bed = Bed::new(User::Own);
-    bed.write("star.yaml", LAB);
-    let mut server = Server::start(&bed, &[]);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("star.yaml", LAB);
+    let mut server = Server::start(&fixture, &[]);
     server.post("/api/jobs", &json!({ "command": "up", "path": "star.yaml" }));
     server.socket("/api/events").until(|event| event["event"] == "labs" && event["labs"][0]["answers"] == true);
     server.child.kill().unwrap();
     server.child.wait().unwrap();
-    wait_until("the end of the lab", || !bed.netloom(&["ps"]).expect_code(0).stdout.contains("star"));
-    bed.assert_nothing_is_left("star");
+    wait_until("the end of the lab", || !fixture.netloom(&["ps"]).expect_code(0).stdout.contains("star"));
+    fixture.assert_nothing_is_left("star");
 }
 
 #[test]
 fn a_lab_is_taken_down_with_its_verdict() {
-    let (bed, server) = up(User::Own);
+    let (fixture, server) = up(User::Own);
     let down = server.ask("DELETE", "/api/labs/star", b"").good();
     assert_eq!((&down["killed"], &down["report"]["lab"]), (&json!(false), &json!("star")), "{down}");
     // Kernels may have said something by themselves by then.
     let is_idle = down["report"]["pipes"].as_array().unwrap().iter().all(|pipe| pipe["departed_packets"] == 0);
     assert_eq!(down["report"]["verdict"]["verdict"] == "not judged", is_idle, "{down}");
     drop(server);
-    bed.assert_nothing_is_left("star");
+    fixture.assert_nothing_is_left("star");
 }
 
 #[test]
 fn others_reach_the_lab_that_is_shared_and_no_other() {
-    let (bed, alone) = up(User::Own);
+    let (fixture, alone) = up(User::Own);
     drop(alone);
-    bed.write("other.yaml", LAB);
-    bed.netloom(&["up", "other.yaml"]).expect_code(0);
-    let mut child = bed
+    fixture.write("other.yaml", LAB);
+    fixture.netloom(&["up", "other.yaml"]).expect_code(0);
+    let mut child = fixture
         .command(&["ui", "star", "--share", "127.0.0.1"])
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null())
@@ -387,15 +387,15 @@ fn others_reach_the_lab_that_is_shared_and_no_other() {
     assert!(!asked(theirs, "/api/results").contains("other:") && asked(own, "/api/results").contains("other:"));
     child.kill().unwrap();
     child.wait().unwrap();
-    bed.netloom(&["down", "--all"]).expect_code(0);
+    fixture.netloom(&["down", "--all"]).expect_code(0);
 }
 
 #[test]
 fn lab_time_is_held_and_let_go_on() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("star.yaml", LAB);
-    bed.netloom(&["up", "star.yaml", "--clock", "virtual"]).expect_code(0);
-    let server = Server::start(&bed, &["star"]);
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("star.yaml", LAB);
+    fixture.netloom(&["up", "star.yaml", "--clock", "virtual"]).expect_code(0);
+    let server = Server::start(&fixture, &["star"]);
     let mut control = server.socket("/api/labs/star/control");
     assert_eq!(control.ask(r#"{"request":"now"}"#)["paused"], true);
     let there = control.ask(r#"{"request":"advance","by_ns":100000000}"#);
@@ -403,5 +403,5 @@ fn lab_time_is_held_and_let_go_on() {
     assert_eq!(control.ask(r#"{"request":"resume"}"#)["paused"], false);
     assert_eq!(control.ask(r#"{"request":"pause"}"#)["paused"], true);
     drop(server);
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
 }

@@ -1,6 +1,6 @@
 //! Results over `netloom ui`: listed, read in parts, replayed; also those that somebody has damaged.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::page::Server;
 use serde_json::{Value, json};
 use std::fs;
@@ -15,15 +15,15 @@ traffic:
 journal: all
 ";
 
-fn simulated() -> (Bed, Server) {
-    let bed = Bed::new(User::Own);
-    bed.write("lab.yaml", LAB);
-    let server = Server::start(&bed, &["lab.yaml"]);
+fn simulated() -> (Fixture, Server) {
+    let fixture = Fixture::new(User::Own);
+    fixture.write("lab.yaml", LAB);
+    let server = Server::start(&fixture, &["lab.yaml"]);
     let mut events = server.socket("/api/events");
     server.post("/api/jobs", &json!({ "command": "sim", "path": "lab.yaml", "seed": 7 }));
     let over = events.until(|event| event["event"] == "job" && event["job"]["state"] == "over");
     assert_eq!(over["job"]["exit_code"], 0, "{over}");
-    (bed, server)
+    (fixture, server)
 }
 
 fn journal(server: &Server, id: &str) -> Value {
@@ -40,7 +40,7 @@ fn journal(server: &Server, id: &str) -> Value {
 
 #[test]
 fn a_run_can_be_replayed() {
-    let (bed, server) = simulated();
+    let (fixture, server) = simulated();
     let list = server.get("/api/results");
     let one = &list["results"][0];
     assert_eq!(
@@ -54,7 +54,7 @@ fn a_run_can_be_replayed() {
     let overview = journal(&server, id);
     assert_eq!((&overview["state"], &overview["problem"]), (&json!("complete"), &Value::Null), "{overview}");
     let packets = overview["packets"].as_u64().unwrap();
-    let counted = bed.netloom(&["journal", "results/lab/latest", "--summary", "--json"]).expect_code(0);
+    let counted = fixture.netloom(&["journal", "results/lab/latest", "--summary", "--json"]).expect_code(0);
     let counted: Value = serde_json::from_str(&counted.stdout).unwrap();
     let sum: u64 = counted.as_array().unwrap().iter().map(|pipe| pipe["packets"].as_u64().unwrap()).sum();
     assert_eq!(packets, sum);
@@ -83,9 +83,9 @@ fn a_run_can_be_replayed() {
 
 #[test]
 fn files_come_in_parts_and_markup_in_an_origin_of_its_own() {
-    let (bed, server) = simulated();
+    let (fixture, server) = simulated();
     let id = server.get("/api/results")["results"][0]["id"].as_str().unwrap().to_owned();
-    let folder = bed.latest("lab");
+    let folder = fixture.latest("lab");
     let whole = fs::read(folder.join("report.json")).unwrap();
     let cookie = format!("netloom-{}={}", server.port, server.token);
     let path = format!("/api/results/{id}/files/report.json");
@@ -111,10 +111,10 @@ fn files_come_in_parts_and_markup_in_an_origin_of_its_own() {
 
 #[test]
 fn a_damaged_results_folder_is_shown_as_far_as_it_is_sound() {
-    let (bed, server) = simulated();
+    let (fixture, server) = simulated();
     let whole = server.get("/api/results")["results"][0]["id"].as_str().unwrap().to_owned();
     let packets = journal(&server, &whole)["packets"].as_u64().unwrap();
-    let folder = bed.latest("lab");
+    let folder = fixture.latest("lab");
     let journal_path = folder.join("journal.arrows");
     let bytes = fs::read(&journal_path).unwrap();
     fs::write(&journal_path, &bytes[..bytes.len() - 20]).unwrap();
@@ -147,10 +147,10 @@ fn a_damaged_results_folder_is_shown_as_far_as_it_is_sound() {
 
 #[test]
 fn a_results_folder_is_served_alone() {
-    let (bed, first) = simulated();
+    let (fixture, first) = simulated();
     drop(first);
-    let folder = bed.latest("lab");
-    let server = Server::start(&bed, &[folder.to_str().unwrap()]);
+    let folder = fixture.latest("lab");
+    let server = Server::start(&fixture, &[folder.to_str().unwrap()]);
     let state = server.get("/api/state");
     assert_eq!((&state["opened"]["kind"], &state["folder"]), (&json!("results"), &Value::Null));
     let id = state["opened"]["id"].as_str().unwrap();
@@ -158,10 +158,10 @@ fn a_results_folder_is_served_alone() {
     assert_eq!(server.get("/api/files")["files"], json!([]));
     assert_eq!(server.ask("GET", "/api/files/lab.yaml", b"").status, 404);
     // Elsewhere, under a name of its own.
-    let elsewhere = bed.work().join("elsewhere");
+    let elsewhere = fixture.work().join("elsewhere");
     fs::rename(folder.canonicalize().unwrap(), &elsewhere).unwrap();
     drop(server);
-    let moved = Server::start(&bed, &["elsewhere", "--results", "results"]);
+    let moved = Server::start(&fixture, &["elsewhere", "--results", "results"]);
     assert_eq!(moved.get("/api/state")["opened"]["id"], "given");
     assert_eq!(moved.get("/api/results/given")["data"]["lab"], "lab");
     assert_eq!(moved.get("/api/results")["results"][0]["id"], "given");

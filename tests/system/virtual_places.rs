@@ -1,6 +1,6 @@
 //! Virtual time for different users in different places: the same programs and the same kernel give the same bytes.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::virtual_time::{TWIN, assert_same, results};
 
 /// What programs can see of the place where a lab runs, beside a transfer with losses. Only `PWD`, the folder in which
@@ -31,15 +31,15 @@ fn another_place_and_another_environment_give_the_same_bytes() {
     for user in User::some() {
         let lab = TWIN.replace("SEED", "7").replace("expect:", &format!("{}inherit: [SHOWN]\nexpect:", &CURIOUS[1..]));
         let play = |wrapper: &[&str], arguments: &[&str]| {
-            let bed = Bed::with_kernel(user);
-            bed.write("lab.yaml", &lab);
-            bed.wrapped(wrapper, arguments).expect_code(0);
-            let provenance = bed.json("twin", "provenance.json");
+            let fixture = Fixture::with_kernel(user);
+            fixture.write("lab.yaml", &lab);
+            fixture.wrapped(wrapper, arguments).expect_code(0);
+            let provenance = fixture.json("twin", "provenance.json");
             assert_eq!(
                 (&provenance["inherited"]["SHOWN"], &provenance["environment"]["TZ"]),
                 (&"yes".into(), &"UTC0".into())
             );
-            results(&bed, "twin")
+            results(&fixture, "twin")
         };
         let here = play(&["env", "SHOWN=yes"], &["run", "lab.yaml", "-q"]);
         let printed = |name: &str| {

@@ -1,6 +1,6 @@
 //! Programs in virtual time that wait by computing.
 
-use crate::bed::{Bed, Finished, User};
+use crate::fixture::{Fixture, Finished, User};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -30,14 +30,14 @@ fn until_alarm(call: &str) -> String {
 /// Each of these keeps a real processor busy until its time is over, and waits neither for a timer nor for a packet.
 #[test]
 fn loops_of_system_calls_come_to_an_end() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let calls = ["os.sched_yield()", "select.poll().poll(0)", "os.getppid()", "time.process_time()"];
     for call in calls {
         let command = until_alarm(call);
         let clock = "[python3, -c, \"import time\\nwhile time.process_time() < 0.1: pass\"]";
-        bed.write("lab.yaml", &lab("", &[("loop", &command), ("clock", clock)]));
-        bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
-        let commands = bed.json("spin", "commands.json");
+        fixture.write("lab.yaml", &lab("", &[("loop", &command), ("clock", clock)]));
+        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        let commands = fixture.json("spin", "commands.json");
         let ends = commands.as_array().unwrap().iter().map(|row| row["end_ns"].as_u64().unwrap());
         assert!(ends.max().unwrap() < 1_000_000_000, "{call}: {commands}");
     }
@@ -45,14 +45,14 @@ fn loops_of_system_calls_come_to_an_end() {
 
 #[test]
 fn a_system_call_takes_what_the_lab_file_says() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let count = "[python3, -c, \"import os, time\\nbegin = time.monotonic_ns()\\nfor _ in range(1000): os.getppid()\\n\
                  print(time.monotonic_ns() - begin)\"]";
     for (cost, least, most) in [("0", 0, 10_000), ("10 us", 10_000_000, 10_100_000)] {
         let text = lab("", &[("count", count)]).replace("memory: 64 MB", &format!("cpu: {{syscall: {cost}}}"));
-        bed.write("lab.yaml", &text);
-        bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
-        let printed = std::fs::read_to_string(bed.latest("spin").join("logs/01-a-count.stdout")).unwrap();
+        fixture.write("lab.yaml", &text);
+        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        let printed = std::fs::read_to_string(fixture.latest("spin").join("logs/01-a-count.stdout")).unwrap();
         let took: u64 = printed.trim().parse().unwrap();
         assert!((least..=most).contains(&took), "a thousand calls of {cost} took {took} ns");
     }
@@ -63,8 +63,8 @@ fn a_system_call_takes_what_the_lab_file_says() {
 /// library has left when a program ends, sleeps or forks.
 #[test]
 fn looks_with_and_without_a_system_call_see_one_clock() {
-    let bed = Bed::with_kernel(User::Own);
-    let program = bed.write(
+    let fixture = Fixture::with_kernel(User::Own);
+    let program = fixture.write(
         "looks.py",
         "import ctypes, os, time\n\
          libc = ctypes.CDLL(None)\n\
@@ -80,10 +80,10 @@ fn looks_with_and_without_a_system_call_see_one_clock() {
              assert all(256 <= step <= 20_000_000 for step in steps), steps\n    print(steps)\n\
          begin = time.monotonic_ns()\nlooks = 0\nwhile time.monotonic_ns() < begin + 10**8: looks += 1\nprint(looks)\n",
     );
-    bed.write("lab.yaml", &lab("", &[("looks", &format!("[python3, {}]", program.display()))]));
+    fixture.write("lab.yaml", &lab("", &[("looks", &format!("[python3, {}]", program.display()))]));
     let run = || {
-        bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
-        std::fs::read_to_string(bed.latest("spin").join("logs/01-a-looks.stdout")).unwrap()
+        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        std::fs::read_to_string(fixture.latest("spin").join("logs/01-a-looks.stdout")).unwrap()
     };
     let printed = run();
     let looks: u64 = printed.lines().last().unwrap().parse().unwrap();
@@ -94,26 +94,26 @@ fn looks_with_and_without_a_system_call_see_one_clock() {
 /// It may have forty processes, so that its node does not run out of memory, and ends when lab time does.
 #[test]
 fn a_fork_bomb_ends_with_the_run() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let bomb = "'ulimit -u 40; b() { b | b & }; b; sleep 1', user: nobody";
     let text = lab("", &[("bomb", bomb)]).replace("10 s", "2 s");
-    bed.write("lab.yaml", &text);
-    bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]);
-    assert_eq!(bed.json("spin", "report.json")["duration_ns"], 2_000_000_000_u64);
-    bed.assert_nothing_is_left("spin");
+    fixture.write("lab.yaml", &text);
+    fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]);
+    assert_eq!(fixture.json("spin", "report.json")["duration_ns"], 2_000_000_000_u64);
+    fixture.assert_nothing_is_left("spin");
 }
 
 /// Without a system call nothing can tell it from a long computation.
 #[test]
 fn a_program_that_computes_for_ever_is_named_and_ended() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let spin = "[python3, -c, \"import time\\ntime.sleep(1)\\nprint(1, flush=True)\\nwhile True: pass\"]";
-    bed.write("lab.yaml", &lab("", &[("spin", spin)]));
+    fixture.write("lab.yaml", &lab("", &[("spin", spin)]));
     let arguments = ["run", "lab.yaml", "--wall-limit", "30s"];
-    let child = bed.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = fixture.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
     let told = loop {
-        let labs = bed.netloom(&["ps", "--json"]).expect_code(0).stdout;
+        let labs = fixture.netloom(&["ps", "--json"]).expect_code(0).stdout;
         if labs.contains("lab time has stood still") || begun.elapsed() > Duration::from_secs(25) {
             break labs;
         }
@@ -123,24 +123,24 @@ fn a_program_that_computes_for_ever_is_named_and_ended() {
     let why = "of wall time: node `a` is busy, its program `python3` computes";
     assert!(told.contains(why), "{told}");
     assert!(run.stderr.contains("lab time has stood still at 1 s for ") && run.stderr.contains(why), "{}", run.stderr);
-    let report = bed.json("spin", "report.json");
+    let report = fixture.json("spin", "report.json");
     assert_eq!((&report["exit_code"], &report["wall_limit_reached"]), (&124.into(), &true.into()));
-    assert!(bed.latest("spin").join("verdict.json").exists());
-    bed.assert_nothing_is_left("spin");
+    assert!(fixture.latest("spin").join("verdict.json").exists());
+    fixture.assert_nothing_is_left("spin");
 }
 
 /// Its node never answers that it runs, but it does, from the instant on at which it was asked for; one that cannot start does
 /// not.
 #[test]
 fn a_program_that_computes_from_its_first_instant_on_was_started() {
-    let bed = Bed::with_kernel(User::Own);
-    let lost = bed.write("lost", "#!/no/such/interpreter\n");
+    let fixture = Fixture::with_kernel(User::Own);
+    let lost = fixture.write("lost", "#!/no/such/interpreter\n");
     std::fs::set_permissions(&lost, std::fs::Permissions::from_mode(0o755)).unwrap();
     let other = format!("[{}]", lost.display());
     let text = lab("", &[("spin", "[sh, -c, 'while :; do :; done']"), ("other", &format!("{other}, at: 1 s"))]);
-    bed.write("lab.yaml", &format!("{text}expect: [spin.exit == 0]\n"));
-    bed.netloom(&["run", "lab.yaml", "--wall-limit", "5s"]).expect_code(124);
-    let report = bed.json("spin", "report.json");
+    fixture.write("lab.yaml", &format!("{text}expect: [spin.exit == 0]\n"));
+    fixture.netloom(&["run", "lab.yaml", "--wall-limit", "5s"]).expect_code(124);
+    let report = fixture.json("spin", "report.json");
     let (spin, later) = (&report["commands"][0], &report["commands"][1]);
     assert_eq!(
         (&spin["start_ns"], &spin["end_ns"], &spin["failed"]),
@@ -149,38 +149,38 @@ fn a_program_that_computes_from_its_first_instant_on_was_started() {
     );
     assert_eq!(later["start_ns"], Value::Null, "{report}");
     assert_eq!(report["expectations"][0]["explanation"], "not measured: it did not end; wanted 0", "{report}");
-    bed.write("lab.yaml", &lab("", &[("other", &other)]));
-    bed.netloom(&["run", "lab.yaml"]).expect_code(1);
-    assert_eq!(bed.json("spin", "report.json")["commands"][0]["start_ns"], Value::Null);
-    bed.assert_nothing_is_left("spin");
+    fixture.write("lab.yaml", &lab("", &[("other", &other)]));
+    fixture.netloom(&["run", "lab.yaml"]).expect_code(1);
+    assert_eq!(fixture.json("spin", "report.json")["commands"][0]["start_ns"], Value::Null);
+    fixture.assert_nothing_is_left("spin");
 }
 
 /// What spins until something happens that takes lab time: each of them ends, and the run is marked.
 #[test]
 fn lab_time_goes_on_beside_a_spinning_program_if_it_may() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let alarm = "[python3, -c, \"import signal, sys\\nsignal.signal(signal.SIGALRM, lambda *_: sys.exit(0))\\n\
                  signal.alarm(1)\\nwhile True: pass\"]";
     let timer = "[python3, -c, \"import threading\\ndone = []\\n\
                  threading.Timer(0.5, lambda: done.append(1)).start()\\nwhile not done: pass\"]";
     let openssl = "openssl speed -seconds 1 -bytes 64 md5";
     for (name, command) in [("alarm", alarm), ("timer", timer), ("openssl", openssl)] {
-        bed.write("lab.yaml", &lab("on_spin: advance\n", &[(name, command)]));
-        bed.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
-        let report = bed.json("spin", "report.json");
+        fixture.write("lab.yaml", &lab("on_spin: advance\n", &[(name, command)]));
+        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        let report = fixture.json("spin", "report.json");
         let advanced = report["advanced"][0]["advanced_ns"].as_u64().unwrap();
         assert!((400_000_000..1_500_000_000).contains(&advanced), "{name}: {report}");
         let notes = report["verdict"]["notes"].to_string();
         assert!(notes.contains("another run"), "{name}: {notes}");
-        assert_eq!(bed.json("spin", "provenance.json")["on_spin"], "advance");
+        assert_eq!(fixture.json("spin", "provenance.json")["on_spin"], "advance");
     }
 }
 
 /// Nothing spins, and so nothing is advanced: two runs are the same.
 #[test]
 fn a_run_in_which_nothing_spins_is_not_marked() {
-    let bed = Bed::with_kernel(User::Own);
-    bed.write("lab.yaml", &lab("on_spin: advance\n", &[("short", "sleep 1")]));
-    bed.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
-    assert!(bed.json("spin", "report.json")["advanced"].is_null());
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("lab.yaml", &lab("on_spin: advance\n", &[("short", "sleep 1")]));
+    fixture.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
+    assert!(fixture.json("spin", "report.json")["advanced"].is_null());
 }

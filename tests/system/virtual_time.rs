@@ -1,6 +1,6 @@
 //! Labs in virtual time: the same to the last byte, and exact to the nanosecond.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -30,8 +30,8 @@ expect:
 ";
 
 /// All files of a run that its seed decides, by name.
-pub(crate) fn results(bed: &Bed, lab: &str) -> BTreeMap<String, Vec<u8>> {
-    let folder = bed.latest(lab);
+pub(crate) fn results(fixture: &Fixture, lab: &str) -> BTreeMap<String, Vec<u8>> {
+    let folder = fixture.latest(lab);
     let mut files = BTreeMap::new();
     for part in ["", "logs", "captures", "plots"] {
         let Ok(entries) = fs::read_dir(folder.join(part)) else { continue };
@@ -50,11 +50,11 @@ pub(crate) fn results(bed: &Bed, lab: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Runs a lab; its results.
-fn play(bed: &Bed, lab: &str, text: &str) -> BTreeMap<String, Vec<u8>> {
-    bed.write("lab.yaml", text);
-    bed.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
-    bed.assert_nothing_is_left(lab);
-    results(bed, lab)
+fn play(fixture: &Fixture, lab: &str, text: &str) -> BTreeMap<String, Vec<u8>> {
+    fixture.write("lab.yaml", text);
+    fixture.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
+    fixture.assert_nothing_is_left(lab);
+    results(fixture, lab)
 }
 
 /// Fails where two runs differ, and says where.
@@ -92,19 +92,19 @@ impl Drop for Load {
 #[test]
 fn runs_with_one_seed_are_the_same_to_the_last_byte() {
     for user in User::some() {
-        let bed = Bed::with_kernel(user);
+        let fixture = Fixture::with_kernel(user);
         let lab = TWIN.replace("SEED", "7");
-        let first = play(&bed, "twin", &lab);
+        let first = play(&fixture, "twin", &lab);
         for file in ["pipes.csv", "samples.csv", "events.jsonl", "commands.json", "expectations.json", "verdict.json"] {
             assert!(first[file].len() > 10, "{file}");
         }
         assert!(first["captures/far.pcapng"].len() > 1_000_000 && first["transfer.json"].len() > 1_000);
-        assert_same(&first, &play(&bed, "twin", &lab));
+        assert_same(&first, &play(&fixture, "twin", &lab));
         let load = Load::on_all_processors();
-        let busy = play(&bed, "twin", &lab);
+        let busy = play(&fixture, "twin", &lab);
         drop(load);
         assert_same(&first, &busy);
-        let other = play(&bed, "twin", &TWIN.replace("SEED", "8"));
+        let other = play(&fixture, "twin", &TWIN.replace("SEED", "8"));
         for file in ["captures/far.pcapng", "pipes.csv", "samples.csv", "transfer.json", "logs/03-router-chance.stdout"]
         {
             assert!(first[file] != other[file], "{file} does not depend on the seed");
@@ -115,7 +115,7 @@ fn runs_with_one_seed_are_the_same_to_the_last_byte() {
 /// Static routes around a ring: the lab computes them itself.
 #[test]
 fn twenty_kernels_on_a_ring_reach_one_another() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let mut text = String::from("name: ring\nclock: virtual\nnodes:\n");
     for node in 0..20 {
         writeln!(text, "  n{node}: {{kind: router}}").unwrap();
@@ -131,20 +131,20 @@ fn twenty_kernels_on_a_ring_reach_one_another() {
         let all = others.collect::<Vec<_>>().join(" && ");
         writeln!(text, "  - {{on: n{node}, run: '{all}', as: p{node}}}").unwrap();
     }
-    bed.write("ring.yaml", &text);
-    bed.netloom(&["run", "ring.yaml", "-q"]).expect_code(0);
+    fixture.write("ring.yaml", &text);
+    fixture.netloom(&["run", "ring.yaml", "-q"]).expect_code(0);
     // Ten links there and ten back.
-    let farthest = fs::read_to_string(bed.latest("ring").join("logs/01-n0-p0.stdout")).unwrap();
+    let farthest = fs::read_to_string(fixture.latest("ring").join("logs/01-n0-p0.stdout")).unwrap();
     let times = round_trips(&farthest);
     assert_eq!(times.len(), 19, "{farthest}");
     assert!((20.0..20.6).contains(&times[9]), "{times:?}");
-    bed.assert_nothing_is_left("ring");
+    fixture.assert_nothing_is_left("ring");
 }
 
 /// Where nothing happens, kernels are let run for their own housekeeping alone.
 #[test]
 fn idle_kernels_are_seldom_woken() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let lab = "
 name: calm
 clock: virtual
@@ -154,8 +154,8 @@ links: {l: {ends: [a, b], delay: 1 ms}}
 timeline:
   - {on: a, run: 'true'}
 ";
-    play(&bed, "calm", lab);
-    let report = bed.json("calm", "report.json");
+    play(&fixture, "calm", lab);
+    let report = fixture.json("calm", "report.json");
     let grants = report["effort"]["scheduler"]["grants"].as_u64().unwrap();
     // With a thread that wakes every 100 ms there were 43 per second.
     assert!(grants < 1_500, "{grants}");
@@ -169,12 +169,12 @@ fn round_trips(text: &str) -> Vec<f64> {
 
 /// The least and the longest round-trip time of a ping from node `a` to `b`, in milliseconds. What ping prints may be up to a
 /// microsecond too short: it counts whole microseconds of a clock that goes in steps of 256 ns.
-fn ping(bed: &Bed, nodes: &str, links: &str) -> Vec<f64> {
+fn ping(fixture: &Fixture, nodes: &str, links: &str) -> Vec<f64> {
     let text = format!(
         "name: ping\nclock: virtual\nnodes: {nodes}\nlinks: {links}\ntimeline:\n  - {{on: a, run: ping -4 -c 4 -i 0.1 b, as: ping}}\n"
     );
-    play(bed, "ping", &text);
-    let printed = fs::read_to_string(bed.latest("ping").join("logs/01-a-ping.stdout")).unwrap();
+    play(fixture, "ping", &text);
+    let printed = fs::read_to_string(fixture.latest("ping").join("logs/01-a-ping.stdout")).unwrap();
     assert!(printed.contains(" 4 received"), "{printed}");
     // rtt min/avg/max/mdev = 20.001/20.002/20.003/0.001 ms
     let (_, figures) = printed.split_once("mdev = ").unwrap();
@@ -188,24 +188,24 @@ fn assert_all_between(times: &[f64], from: f64, to: f64) {
 
 #[test]
 fn links_without_lookahead_are_exact_too() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     // Neither delay nor rate: every instant is played in rounds.
-    assert_all_between(&ping(&bed, "[a, b]", "{l: {ends: [a, b]}}"), 0.0, 0.02);
+    assert_all_between(&ping(&fixture, "[a, b]", "{l: {ends: [a, b]}}"), 0.0, 0.02);
     let nodes = "{a: {}, r: {kind: router}, s: {kind: router}, b: {}}";
     let links = "{x: {ends: [a, r]}, y: {ends: [r, s], rate: 10 Mbit/s, delay: 50 ms}, z: {ends: [s, b]}}";
     // 84 bytes at 10 Mbit/s take 67.2 us, twice. One may wait for a neighbour's or router's message before it, as long.
-    let times = ping(&bed, nodes, links);
+    let times = ping(&fixture, nodes, links);
     assert_all_between(&times[..1], 100.134, 100.16);
     assert_all_between(&times[1..], 100.134, 100.3);
 }
 
 #[test]
 fn delays_and_the_processor_show_in_round_trips() {
-    let bed = Bed::with_kernel(User::Own);
-    assert_all_between(&ping(&bed, "[a, b]", "{l: {ends: [a, b], delay: 10 ms}}"), 19.999, 20.02);
+    let fixture = Fixture::with_kernel(User::Own);
+    assert_all_between(&ping(&fixture, "[a, b]", "{l: {ends: [a, b], delay: 10 ms}}"), 19.999, 20.02);
     // Sent and received by either: four times 250 us, and 84 bytes of 1 us each.
     let slow = "{a: {cpu: {packet: 250 us, byte: 1 us}}, b: {cpu: {packet: 250 us, byte: 1 us}}}";
-    let times = ping(&bed, slow, "{l: {ends: [a, b], delay: 10 ms}}");
+    let times = ping(&fixture, slow, "{l: {ends: [a, b], delay: 10 ms}}");
     assert_all_between(&times[..1], 21.335, 21.36);
     // One may wait until a processor is done with a message by which a neighbour joins a group: 250 us, and its bytes.
     assert_all_between(&times[1..], 21.335, 21.75);
@@ -213,7 +213,7 @@ fn delays_and_the_processor_show_in_round_trips() {
 
 #[test]
 fn what_the_timeline_does_happens_at_its_instant() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let lab = "
 name: instants
 clock: virtual
@@ -234,16 +234,16 @@ timeline:
   - {at: 5 s, on: a, run: sleep 1, as: second-sleeper}
 ";
     let begun = std::time::Instant::now();
-    play(&bed, "instants", lab);
+    play(&fixture, "instants", lab);
     assert!(begun.elapsed().as_secs() < 100, "a thousand seconds of sleep took {:?}", begun.elapsed());
-    let commands = bed.json("instants", "commands.json");
+    let commands = fixture.json("instants", "commands.json");
     let row = |name: &str| commands.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
     for (name, at) in [("first", 0), ("second", 0), ("ping", 1), ("third", 1), ("fourth", 1), ("sleeper", 3)] {
         assert_eq!(row(name)["start_lateness_ns"], 0, "{name}");
         assert_eq!(row(name)["start_ns"], at * 1_000_000_000_u64, "{name}");
     }
     // To start three programs takes longer than the microsecond between the first two changes.
-    let events = fs::read_to_string(bed.latest("instants").join("events.jsonl")).unwrap();
+    let events = fs::read_to_string(fixture.latest("instants").join("events.jsonl")).unwrap();
     let noted = events.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let changes: Vec<_> = noted.filter(|event| event["event"].as_str().unwrap().starts_with("link ")).collect();
     let planned = [1_000_000_000, 1_000_001_000, 1_450_000_000, 1_950_000_000, 2_150_000_000_u64];
@@ -255,7 +255,7 @@ timeline:
     for (name, ns) in [("sleeper", 1_000_000_000_000), ("second-sleeper", 1_000_000_000), ("third", 0)] {
         assert!((ns..ns + 5_000_000).contains(&lasted(name)), "{name} took {} ns", lasted(name));
     }
-    let log = |file: &str| fs::read_to_string(bed.latest("instants").join("logs").join(file)).unwrap();
+    let log = |file: &str| fs::read_to_string(fixture.latest("instants").join("logs").join(file)).unwrap();
     // Programs of one instant see the same time of day, each a little later for what it did before it looked.
     let seconds = |file: &str| log(file).trim().split_once('.').map(|(s, ns)| (s.to_owned(), ns.to_owned())).unwrap();
     let [first, second] = ["01-a-first.stdout", "02-b-second.stdout"].map(seconds);
@@ -278,10 +278,10 @@ timeline:
 
 #[test]
 fn without_a_kernel_for_it_virtual_time_is_refused() {
-    let bed = Bed::new(User::Own);
-    bed.write("lab.yaml", "clock: virtual\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
-    let mut command = bed.command(&["run", "lab.yaml"]);
-    command.env_remove("NETLOOM_KERNEL").env("XDG_CACHE_HOME", bed.work());
+    let fixture = Fixture::new(User::Own);
+    fixture.write("lab.yaml", "clock: virtual\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n");
+    let mut command = fixture.command(&["run", "lab.yaml"]);
+    command.env_remove("NETLOOM_KERNEL").env("XDG_CACHE_HOME", fixture.work());
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{stderr}");
@@ -289,5 +289,5 @@ fn without_a_kernel_for_it_virtual_time_is_refused() {
         assert!(stderr.contains("built without virtual time"), "{stderr}");
     }
     assert!(stderr.contains("netloom kernel build"), "{stderr}");
-    bed.assert_nothing_is_left("lab");
+    fixture.assert_nothing_is_left("lab");
 }

@@ -1,7 +1,7 @@
 //! Labs with virtual machines. They boot Debian's cloud kernel with a small root (`scripts/ensure-vm-root`), translated by QEMU where
 //! this machine's processor does not run them.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use crate::wait::wait_until;
 use netloom_host::terminal::{Pty, open_pty};
 use std::fs;
@@ -14,13 +14,13 @@ pub(crate) const BOUNDS: &str = "
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 ";
 
-/// Puts what machines boot into the bed's folder, where its user may read it.
-pub(crate) fn with_root(bed: &Bed) -> PathBuf {
+/// Puts what machines boot into the fixture's folder, where its user may read it.
+pub(crate) fn with_root(fixture: &Fixture) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/ensure-vm-root");
     let output = Command::new(script).stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success(), "scripts/ensure-vm-root failed");
     let made = PathBuf::from(String::from_utf8(output.stdout).unwrap().trim());
-    let folder = bed.work().join("vm");
+    let folder = fixture.work().join("vm");
     fs::create_dir(&folder).unwrap();
     for name in ["vmlinuz", "root.cpio.gz", "disk.raw"] {
         fs::copy(made.join(name), folder.join(name)).unwrap();
@@ -28,9 +28,9 @@ pub(crate) fn with_root(bed: &Bed) -> PathBuf {
     folder
 }
 
-/// The processes that are machines of the bed's labs.
-pub(crate) fn machines(bed: &Bed) -> Vec<i32> {
-    let folder = bed.path().join("runtime");
+/// The processes that are machines of the fixture's labs.
+pub(crate) fn machines(fixture: &Fixture) -> Vec<i32> {
+    let folder = fixture.path().join("runtime");
     let is_ours = |pid: &i32| {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         command.starts_with(b"/usr/bin/qemu-system-x86_64")
@@ -42,8 +42,8 @@ pub(crate) fn machines(bed: &Bed) -> Vec<i32> {
 
 #[test]
 fn a_virtual_machine_among_other_nodes() {
-    let bed = Bed::with_kernel(User::all().pop().unwrap());
-    with_root(&bed);
+    let fixture = Fixture::with_kernel(User::all().pop().unwrap());
+    with_root(&fixture);
     let lab = "
 name: vms
 nodes:
@@ -70,11 +70,11 @@ timeline:
 expect:
   - odd.exit == 3
 ";
-    bed.write("vms.yaml", &format!("{lab}{BOUNDS}"));
-    let check = bed.netloom(&["check", "vms.yaml"]).expect_code(0);
+    fixture.write("vms.yaml", &format!("{lab}{BOUNDS}"));
+    let check = fixture.netloom(&["check", "vms.yaml"]).expect_code(0);
     assert!(check.stdout.contains("virtual machines here: QEMU "), "{check:#?}");
-    bed.netloom(&["run", "vms.yaml"]).expect_code(0);
-    let results = bed.latest("vms");
+    fixture.netloom(&["run", "vms.yaml"]).expect_code(0);
+    let results = fixture.latest("vms");
     let saved = |name: &str| fs::read_to_string(results.join(name)).unwrap();
     assert_eq!(saved("facts"), "red v v hello /\n");
     assert!(saved("release").contains("cloud"), "{}", saved("release"));
@@ -83,19 +83,19 @@ expect:
     }
     assert!(saved("logs/console-v.log").contains("the tests' root is up"));
     assert_eq!(fs::read_to_string(results.join("nodes/v/root/kept")).unwrap(), "kept\n");
-    let qemu = bed.json("vms", "provenance.json")["qemu"].clone();
+    let qemu = fixture.json("vms", "provenance.json")["qemu"].clone();
     assert_eq!(qemu["without_kvm"].is_null(), qemu["accelerator"] == "kvm", "{qemu}");
     // On a busy machine, the clock of a translated one would run too fast by another source.
     assert!(qemu["accelerator"] == "kvm" || saved("release").ends_with("\nhpet\n"), "{}", saved("release"));
-    bed.assert_nothing_is_left("vms");
-    assert!(machines(&bed).is_empty());
+    fixture.assert_nothing_is_left("vms");
+    assert!(machines(&fixture).is_empty());
 }
 
 /// All that is asserted would be off by a factor of ten if the machine's clocks were this machine's.
 #[test]
 fn a_virtual_machine_in_dilated_time() {
-    let bed = Bed::with_kernel(User::all().pop().unwrap());
-    with_root(&bed);
+    let fixture = Fixture::with_kernel(User::all().pop().unwrap());
+    with_root(&fixture);
     let lab = "
 name: slow
 clock: {dilation: 10}
@@ -113,9 +113,9 @@ expect:
   - sleep.duration between 990 ms and 4 s
   - out.json.end.sum_received.bits_per_second between 5000000 and 20500000
 ";
-    bed.write("slow.yaml", &format!("{lab}{BOUNDS}"));
-    let run = bed.netloom(&["run", "slow.yaml"]).expect_code(0);
-    let results = bed.latest("slow");
+    fixture.write("slow.yaml", &format!("{lab}{BOUNDS}"));
+    let run = fixture.netloom(&["run", "slow.yaml"]).expect_code(0);
+    let results = fixture.latest("slow");
     let saved = |name: &str| fs::read_to_string(results.join(name)).unwrap();
     let uptimes: Vec<f64> =
         saved("uptime").lines().map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
@@ -124,23 +124,23 @@ expect:
     let ping = saved("ping");
     let best: f64 = ping.split("mdev = ").nth(1).and_then(|rest| rest.split('/').next()).unwrap().parse().unwrap();
     assert!((10.0..60.0).contains(&best), "{ping}");
-    bed.assert_nothing_is_left("slow");
-    assert!(machines(&bed).is_empty());
+    fixture.assert_nothing_is_left("slow");
+    assert!(machines(&fixture).is_empty());
 }
 
 #[test]
 fn a_disk_that_machines_boot_from_stays_as_it_is() {
-    let bed = Bed::new(User::Own);
-    let disk = with_root(&bed).join("disk.raw");
+    let fixture = Fixture::new(User::Own);
+    let disk = with_root(&fixture).join("disk.raw");
     let before = fs::read(&disk).unwrap();
     let vm =
         "{vm: {kernel: vm/vmlinuz, initrd: vm/root.cpio.gz, disk: vm/disk.raw, format: raw, append: root=/dev/vda}}";
-    bed.write(
+    fixture.write(
         "disk.yaml",
         &format!("name: disk\nnodes: {{v: {vm}, w: {vm}}}\nlinks: {{l: {{ends: [v, w]}}}}\n{BOUNDS}"),
     );
-    bed.netloom(&["up", "disk.yaml"]).expect_code(0);
-    let shell = |node: &str, line: &str| bed.netloom(&["exec", "disk", node, "--", "sh", "-c", line]);
+    fixture.netloom(&["up", "disk.yaml"]).expect_code(0);
+    let shell = |node: &str, line: &str| fixture.netloom(&["exec", "disk", node, "--", "sh", "-c", line]);
     let root = shell("v", "df / | sed 1d; echo written > /file; sync; cat /file; ls /netloom || ls /run/netloom")
         .expect_code(0);
     assert!(root.stdout.contains("written\n") && root.stdout.contains("netloom\n"), "{root:#?}");
@@ -148,28 +148,28 @@ fn a_disk_that_machines_boot_from_stays_as_it_is() {
     shell("w", "ping -c 1 v").expect_code(0);
     // A service that has gone into the background ends with the lab, the machine's own processes do not end with a program.
     shell("w", "sleep 1000 >/dev/null 2>&1 & exit 5").expect_code(5);
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
     assert!(fs::read(&disk).unwrap() == before, "the disk was written");
-    bed.assert_nothing_is_left("disk");
-    assert!(machines(&bed).is_empty());
+    fixture.assert_nothing_is_left("disk");
+    assert!(machines(&fixture).is_empty());
 }
 
 #[test]
 fn a_console_is_typed_at_by_several_and_goes_on_being_logged() {
-    let bed = Bed::new(User::Own);
-    with_root(&bed);
+    let fixture = Fixture::new(User::Own);
+    with_root(&fixture);
     let vm = "{vm: {kernel: vm/vmlinuz, initrd: vm/root.cpio.gz}}";
-    bed.write(
+    fixture.write(
         "typed.yaml",
         &format!("name: typed\nnodes: {{v: {vm}, a: {{}}}}\nlinks: {{l: {{ends: [v, a]}}}}\n{BOUNDS}"),
     );
-    bed.netloom(&["up", "typed.yaml"]).expect_code(0);
+    fixture.netloom(&["up", "typed.yaml"]).expect_code(0);
     let reading = "for n in 1 2; do read word < /dev/ttyS0; echo \"read $n $word\" > /dev/ttyS0; done";
-    let mut reader = bed.command(&["exec", "typed", "v", "--", "sh", "-c", reading]).spawn().unwrap();
+    let mut reader = fixture.command(&["exec", "typed", "v", "--", "sh", "-c", reading]).spawn().unwrap();
     let join = || {
         let Pty { master, slave } = open_pty().unwrap();
         let copy = || Stdio::from(slave.try_clone().unwrap());
-        let mut command = bed.command(&["shell", "typed", "v", "--console"]);
+        let mut command = fixture.command(&["shell", "typed", "v", "--console"]);
         let child = command.stdin(copy()).stdout(copy()).stderr(Stdio::null()).spawn().unwrap();
         (fs::File::from(master), child)
     };
@@ -185,13 +185,13 @@ fn a_console_is_typed_at_by_several_and_goes_on_being_logged() {
     one.write_all(b"\x1d").unwrap();
     assert!(first.wait().unwrap().success());
     assert!(reader.wait().unwrap().success());
-    let none = bed.netloom(&["shell", "typed", "a", "--console"]).expect_code(2);
+    let none = fixture.netloom(&["shell", "typed", "a", "--console"]).expect_code(2);
     assert!(none.stderr.contains("a console needs a terminal"), "{none:#?}");
-    bed.netloom(&["down"]).expect_code(0);
+    fixture.netloom(&["down"]).expect_code(0);
     assert!(second.wait().unwrap().success());
-    let log = fs::read_to_string(bed.latest("typed").join("logs/console-v.log")).unwrap();
+    let log = fs::read_to_string(fixture.latest("typed").join("logs/console-v.log")).unwrap();
     assert!(log.contains("read 1 apples") && log.contains("read 2 pears"), "{log}");
-    bed.assert_nothing_is_left("typed");
+    fixture.assert_nothing_is_left("typed");
 }
 
 /// Reads until this is shown, which a test that hangs shows as well as one that fails.
@@ -206,18 +206,18 @@ fn await_shown(terminal: &mut fs::File, wanted: &str) {
 
 #[test]
 fn machines_that_cannot_be_are_told() {
-    let bed = Bed::new(User::Own);
-    with_root(&bed);
+    let fixture = Fixture::new(User::Own);
+    with_root(&fixture);
     let refused = |vm: &str, code: i32, wanted: &str| {
-        bed.write(
+        fixture.write(
             "bad.yaml",
             &format!("name: bad\nnodes:\n  v:\n    vm: {{{vm}}}\n  a: {{}}\nlinks: {{l: {{ends: [v, a]}}}}\n"),
         );
-        let run = bed.netloom(&["run", "bad.yaml"]).expect_code(code);
+        let run = fixture.netloom(&["run", "bad.yaml"]).expect_code(code);
         assert!(run.stderr.contains(wanted), "{wanted} in {run:#?}");
         assert!(!run.stderr.contains("panicked at"), "{run:#?}");
-        bed.assert_nothing_is_left("bad");
-        assert!(machines(&bed).is_empty());
+        fixture.assert_nothing_is_left("bad");
+        assert!(machines(&fixture).is_empty());
     };
     let boots = "kernel: vm/vmlinuz, initrd: vm/root.cpio.gz";
     refused(
@@ -233,10 +233,10 @@ fn machines_that_cannot_be_are_told() {
     );
     refused("kernel: bad.yaml, initrd: vm/root.cpio.gz", 4, "node v: QEMU gave up");
     // Without an `init`, the kernel panics.
-    fs::write(bed.work().join("empty"), []).unwrap();
+    fs::write(fixture.work().join("empty"), []).unwrap();
     refused("kernel: vm/vmlinuz, initrd: empty", 4, "starting /init of the initial file system");
     refused(&format!("{boots}, boot_within: 1 s"), 4, "node v: its kernel did not come up within 1 s");
-    let mut command = bed.command(&["run", "bad.yaml"]);
+    let mut command = fixture.command(&["run", "bad.yaml"]);
     let output = command.env("PATH", "/nowhere").output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(4), "{told}");
@@ -245,23 +245,23 @@ fn machines_that_cannot_be_are_told() {
 
 #[test]
 fn a_machine_that_powers_off_ends_the_run_and_a_killed_netloom_its_machines() {
-    let bed = Bed::new(User::Own);
-    with_root(&bed);
+    let fixture = Fixture::new(User::Own);
+    with_root(&fixture);
     let lab = |timeline: &str| {
         format!(
             "name: ends\nnodes:\n  v: {{vm: {{kernel: vm/vmlinuz, initrd: vm/root.cpio.gz}}}}\n  a: {{}}\nlinks: {{l: {{ends: [v, a]}}}}\n\
              duration: 100 s\n{timeline}{BOUNDS}"
         )
     };
-    bed.write("ends.yaml", &lab("timeline: [{on: v, run: poweroff -f, may_fail: true}]\n"));
-    let run = bed.netloom(&["run", "ends.yaml"]).expect_code(8);
+    fixture.write("ends.yaml", &lab("timeline: [{on: v, run: poweroff -f, may_fail: true}]\n"));
+    let run = fixture.netloom(&["run", "ends.yaml"]).expect_code(8);
     assert!(run.stderr.contains("node `v`: it was powered off from inside"), "{run:#?}");
-    bed.assert_nothing_is_left("ends");
-    bed.write("ends.yaml", &lab("timeline: [{on: v, run: sleep 100}]\n"));
-    let mut child = bed.command(&["run", "ends.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_until("a machine", || !machines(&bed).is_empty());
+    fixture.assert_nothing_is_left("ends");
+    fixture.write("ends.yaml", &lab("timeline: [{on: v, run: sleep 100}]\n"));
+    let mut child = fixture.command(&["run", "ends.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("a machine", || !machines(&fixture).is_empty());
     child.kill().unwrap();
     child.wait().unwrap();
-    bed.assert_nothing_is_left("ends");
-    assert!(machines(&bed).is_empty());
+    fixture.assert_nothing_is_left("ends");
+    assert!(machines(&fixture).is_empty());
 }

@@ -1,6 +1,6 @@
 //! The experiments of the manual: standard workloads, and those of the papers in their quick form.
 
-use crate::bed::{Bed, User};
+use crate::fixture::{Fixture, User};
 use std::path::Path;
 use std::process::Command;
 
@@ -18,7 +18,7 @@ fn example(name: &str, changes: &[(&str, &str)]) -> String {
 /// The shallow queue keeps the round trip short; BBR loses most there, since it does not slow down for losses.
 #[test]
 fn cubic_and_bbr_meet_a_shallow_queue_as_the_manual_says() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let one_queue = "values: [16 packets, 528 packets, {kind: codel, limit: 528 packets}]";
     let text = example(
         "sweeps/congestion.yaml",
@@ -32,38 +32,38 @@ fn cubic_and_bbr_meet_a_shallow_queue_as_the_manual_says() {
             ("  - 'mean(round_trip | queue=\"{kind: codel, limit: 528 packets}\", cc=cubic) < 60 ms'\n", ""),
         ],
     );
-    bed.write("congestion.yaml", &text);
-    bed.netloom(&["sweep", "congestion.yaml", "-o", "out", "-q", "--wall-limit", "200s"]).expect_code(0);
-    let found = std::fs::read_to_string(bed.work().join("out/sweep.json")).unwrap();
+    fixture.write("congestion.yaml", &text);
+    fixture.netloom(&["sweep", "congestion.yaml", "-o", "out", "-q", "--wall-limit", "200s"]).expect_code(0);
+    let found = std::fs::read_to_string(fixture.work().join("out/sweep.json")).unwrap();
     let found: serde_json::Value = serde_json::from_str(&found).unwrap();
     let figure = |point: usize, name: &str| found["points"][point]["figures"][name]["mean"].as_f64().unwrap();
     assert!(figure(0, "round_trip") < 50e6 && figure(1, "round_trip") < 50e6, "{found:#}");
     assert!(figure(1, "drops") > 10.0 * figure(0, "drops"), "{found:#}");
-    bed.assert_nothing_is_left("congestion-0001");
+    fixture.assert_nothing_is_left("congestion-0001");
 }
 
 /// flent measures, and draws its plots, inside of nodes.
 #[test]
 fn flent_runs_inside_nodes() {
-    let bed = Bed::new(User::Own);
+    let fixture = Fixture::new(User::Own);
     let anything = "clock: real\nbounds: {lateness: 100 s, rate: 100 %, delay: 100 %, events: 100 s, starts: 100 s}\n";
-    bed.write("flent.yaml", &example("workloads/flent.yaml", &[("-l 20", "-l 5"), ("clock: real\n", anything)]));
-    bed.netloom(&["run", "flent.yaml", "-q", "--wall-limit", "300s"]).expect_code(0);
+    fixture.write("flent.yaml", &example("workloads/flent.yaml", &[("-l 20", "-l 5"), ("clock: real\n", anything)]));
+    fixture.netloom(&["run", "flent.yaml", "-q", "--wall-limit", "300s"]).expect_code(0);
     for (node, plot) in [("client", "uploads-all_scaled.png"), ("server", "downloads-ping_cdf.png")] {
-        let path = bed.latest("flent").join("nodes").join(node).join("srv/flent").join(plot);
+        let path = fixture.latest("flent").join("nodes").join(node).join("srv/flent").join(plot);
         let bytes = std::fs::read(&path).unwrap();
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5000, "{}", path.display());
     }
-    bed.assert_nothing_is_left("flent");
+    fixture.assert_nothing_is_left("flent");
 }
 
 /// Some of the experiments in their quick form, and the page with what the papers published beside them.
 #[test]
 fn the_page_of_the_papers_is_written() {
-    let bed = Bed::with_kernel(User::Own);
+    let fixture = Fixture::with_kernel(User::Own);
     let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/papers");
     let netloom = env!("CARGO_BIN_EXE_netloom");
-    let out = bed.work().join("page");
+    let out = fixture.work().join("page");
     let mut command = Command::new("python3");
     command.arg(papers).args(["--quick", "--netloom", netloom, "--out"]).arg(&out);
     command.args(["dummynet", "gine-delay", "time-warp-packets"]);

@@ -1,6 +1,6 @@
 //! A machine of a test's own: a namespace with a server beyond it. Nothing touches the machine that tests run on.
 
-use crate::bed::{Bed, Finished, User, is_root};
+use crate::fixture::{Fixture, Finished, User, is_root};
 use std::fs;
 use std::path::PathBuf;
 
@@ -13,25 +13,25 @@ pub(crate) const OPEN: &str =
 /// As an ordinary user of the machine.
 pub(crate) const ORDINARY: &str = "env XDG_RUNTIME_DIR=$PWD/run setpriv --reuid 65534 --regid 65534 --clear-groups";
 
-/// A bed in a machine of its own. Other users are as ordinary ones there that may change its network.
+/// A fixture in a machine of its own. Other users are as ordinary ones there that may change its network.
 pub(crate) struct World {
-    pub(crate) bed: Bed,
+    pub(crate) fixture: Fixture,
     pub(crate) program: PathBuf,
 }
 
 impl World {
     pub(crate) fn new(user: User) -> Self {
-        let bed = Bed::new(user).alone();
-        bed.write("world.sh", include_str!("world.sh"));
-        bed.write("world.py", include_str!("world.py"));
-        let program = bed.path().join("netloom");
-        Self { bed, program }
+        let fixture = Fixture::new(user).alone();
+        fixture.write("world.sh", include_str!("world.sh"));
+        fixture.write("world.py", include_str!("world.py"));
+        let program = fixture.path().join("netloom");
+        Self { fixture, program }
     }
 
     /// The words that run a script of bash in the machine, where `$NETLOOM` is the program.
     fn words(&self, script: &str) -> Vec<String> {
-        let server = self.bed.work().join("world.py");
-        let namespaces = match self.bed.user() {
+        let server = self.fixture.work().join("world.py");
+        let namespaces = match self.fixture.user() {
             User::Own if is_root() => "unshare --net --mount",
             _ => "unshare --user --map-current-user --net --keep-caps",
         };
@@ -48,10 +48,10 @@ impl World {
     pub(crate) fn run(&self, script: &str) -> Finished {
         let words = self.words(script);
         let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-        self.bed.run(&words[0], &arguments)
+        self.fixture.run(&words[0], &arguments)
     }
 
     pub(crate) fn report(&self, name: &str) -> serde_json::Value {
-        serde_json::from_str(&fs::read_to_string(self.bed.work().join(name)).unwrap()).unwrap()
+        serde_json::from_str(&fs::read_to_string(self.fixture.work().join(name)).unwrap()).unwrap()
     }
 }

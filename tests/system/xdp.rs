@@ -1,6 +1,6 @@
 //! Programs that read raw frames and send them on: of XDP and AF_XDP, and controllers of OpenFlow switches.
 
-use crate::bed::{Bed, User, is_root};
+use crate::fixture::{Fixture, User, is_root};
 
 /// No bound depends on the machine's load.
 const LAX: &str =
@@ -33,32 +33,32 @@ timeline:
 #[test]
 fn frames_that_xdp_redirects_reach_the_links_and_the_program_is_named() {
     // Only root may attach programs of XDP.
-    let bed = Bed::new(User::Own);
-    bed.write("redirect.py", include_str!("redirect.py"));
-    bed.write("lab.yaml", &between("redirect", LAX, "eth0 eth1"));
-    let run = bed.netloom(&["run", "lab.yaml"]);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("redirect.py", include_str!("redirect.py"));
+    fixture.write("lab.yaml", &between("redirect", LAX, "eth0 eth1"));
+    let run = fixture.netloom(&["run", "lab.yaml"]);
     if !is_root() {
         assert!(run.stderr.contains("not permitted"), "{run:#?}");
         return;
     }
     let run = run.expect_code(0);
-    let notes = bed.json("redirect", "verdict.json")["notes"].to_string();
+    let notes = fixture.json("redirect", "verdict.json")["notes"].to_string();
     assert!(notes.contains("eth0 was given a program of XDP") && !notes.contains("wrong checksum"), "{run:#?}");
     // Links without a rate bring super-packets, and bursts.
-    assert_eq!(bed.json("redirect", "report.json")["losses"].to_string(), "[]", "{run:#?}");
-    bed.write("lab.yaml", &between("redirect", &LAX.replace(", changes: true", ""), "eth0 eth1"));
-    bed.netloom(&["run", "lab.yaml"]).expect_code(5);
+    assert_eq!(fixture.json("redirect", "report.json")["losses"].to_string(), "[]", "{run:#?}");
+    fixture.write("lab.yaml", &between("redirect", &LAX.replace(", changes: true", ""), "eth0 eth1"));
+    fixture.netloom(&["run", "lab.yaml"]).expect_code(5);
 }
 
 #[test]
 fn sockets_of_af_xdp_join_two_hosts() {
-    let bed = Bed::new(User::Own);
-    bed.write("forwarder.py", include_str!("../../examples/af-xdp/forwarder.py"));
-    bed.write("lab.yaml", &between("forwarder", LAX, "eth0 eth1"));
-    let run = bed.netloom(&["run", "lab.yaml"]);
+    let fixture = Fixture::new(User::Own);
+    fixture.write("forwarder.py", include_str!("../../examples/af-xdp/forwarder.py"));
+    fixture.write("lab.yaml", &between("forwarder", LAX, "eth0 eth1"));
+    let run = fixture.netloom(&["run", "lab.yaml"]);
     if is_root() {
         let run = run.expect_code(0);
-        assert_eq!(bed.json("forwarder", "report.json")["losses"].to_string(), "[]", "{run:#?}");
+        assert_eq!(fixture.json("forwarder", "report.json")["losses"].to_string(), "[]", "{run:#?}");
     } else {
         assert!(run.stderr.contains("not permitted"), "{run:#?}");
     }
@@ -76,8 +76,8 @@ for _ in range(128):
 #[test]
 fn a_burst_of_whole_frames_loses_nothing_on_a_link_without_a_rate() {
     for user in User::all() {
-        let bed = Bed::new(user);
-        bed.write("burst.py", BURST);
+        let fixture = Fixture::new(user);
+        fixture.write("burst.py", BURST);
         let lab = format!(
             "
 name: burst
@@ -90,17 +90,17 @@ timeline:
   - {{after: all, on: b, run: 'test $(cat /sys/class/net/eth0/statistics/rx_bytes) -lt 5000000', as: no-more}}
 "
         );
-        bed.write("lab.yaml", &lab);
-        let run = bed.netloom(&["run", "lab.yaml", "--wall-limit", "60s"]).expect_code(0);
-        let report = bed.json("burst", "report.json");
+        fixture.write("lab.yaml", &lab);
+        let run = fixture.netloom(&["run", "lab.yaml", "--wall-limit", "60s"]).expect_code(0);
+        let report = fixture.json("burst", "report.json");
         assert_eq!(report["losses"].to_string(), "[]", "{run:#?}");
     }
 }
 
 #[test]
 fn tcp_works_through_a_hub_whose_controller_sends_every_frame_back() {
-    let bed = Bed::new(User::Own);
-    bed.write("hub.py", include_str!("hub.py"));
+    let fixture = Fixture::new(User::Own);
+    fixture.write("hub.py", include_str!("hub.py"));
     let lab = format!(
         "
 name: hub
@@ -117,10 +117,10 @@ timeline:
   - {{at: 3 s, on: h1, run: iperf3 -4 -c h2 -n 200K, as: transfer}}
 "
     );
-    bed.write("lab.yaml", &lab);
-    let run = bed.netloom(&["run", "lab.yaml"]);
+    fixture.write("lab.yaml", &lab);
+    let run = fixture.netloom(&["run", "lab.yaml"]);
     assert!(!run.stderr.contains("not on this machine"), "`scripts/install-deps services` installs it: {run:#?}");
     let run = run.expect_code(0);
-    assert!(!bed.json("hub", "verdict.json")["notes"].to_string().contains("wrong checksum"), "{run:#?}");
-    assert_eq!(bed.json("hub", "report.json")["losses"].to_string(), "[]", "{run:#?}");
+    assert!(!fixture.json("hub", "verdict.json")["notes"].to_string().contains("wrong checksum"), "{run:#?}");
+    assert_eq!(fixture.json("hub", "report.json")["losses"].to_string(), "[]", "{run:#?}");
 }

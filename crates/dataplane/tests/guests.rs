@@ -1,9 +1,9 @@
 //! Ports of kernels in the engine, with front-ends that this test plays. Nothing here needs a privilege.
 
-mod bed;
+mod fixture;
 
-use bed::frontend::{FROM_GUEST, TO_GUEST};
-use bed::{DELAY, boot, booted, engine, guest, snapshot_when, start, wait_for};
+use fixture::frontend::{FROM_GUEST, TO_GUEST};
+use fixture::{DELAY, boot, booted, engine, guest, snapshot_when, start, wait_for};
 use netloom_dataplane::{Act, ScheduledEvent, ExecutedEvent, PortConfig, Task};
 use netloom_fabric::{PipeId, PortId};
 use netloom_units::Duration;

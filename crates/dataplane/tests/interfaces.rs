@@ -2,9 +2,9 @@
 //!
 //! Labs are forked by a process with one thread; libtest has several, so this test has no harness.
 
-mod bed;
+mod fixture;
 
-use bed::{DELAY, snapshot_when, start};
+use fixture::{DELAY, snapshot_when, start};
 use netloom_dataplane::{Engine, PortConfig};
 use netloom_fabric::PortId;
 use netloom_host::lab::{LabOptions, spawn_lab};
@@ -113,7 +113,7 @@ impl Lab {
         node.spawn(spawn).expect("ping");
         let mut said = String::new();
         reader.read_to_string(&mut said).expect("what it says");
-        bed::wait_for("its end", || matches!(node.next_event(), Some(NodeEvent::Exited { .. })).then_some(()));
+        fixture::wait_for("its end", || matches!(node.next_event(), Some(NodeEvent::Exited { .. })).then_some(()));
         said
     }
 }
@@ -141,7 +141,7 @@ fn packets_for_an_interface_without_carrier_are_not_lost(lab: &mut Lab) {
     assert_eq!((last.engine.lost_sending, last.engine.last_send_error), (0, None));
     lab.netlink.switch("p1", true).expect("an interface");
     // The kernel notices the carrier in the background, and brings routes back then.
-    bed::wait_for("an answer", || {
+    fixture::wait_for("an answer", || {
         let answered = lab.ping(0, &["-c", "1", "-W", "1"]).contains(" 1 received");
         std::thread::park_timeout(RealDuration::from_millis(20));
         answered.then_some(())

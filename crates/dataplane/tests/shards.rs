@@ -1,10 +1,10 @@
 //! A link, a transit router, a link that is cut, another router, another link: an engine in two shards, between two kernels
 //! that this test plays. Nothing here needs a privilege.
 
-mod bed;
+mod fixture;
 
-use bed::frontend::{FROM_GUEST, Frontend, TO_GUEST};
-use bed::{boot, wait_for};
+use fixture::frontend::{FROM_GUEST, Frontend, TO_GUEST};
+use fixture::{boot, wait_for};
 use netloom_dataplane::{ScheduledEvent, Engine, EngineConfig, PortConfig, Precision, Task};
 use netloom_fabric::{
     Cuts, DeviceSpec, Fabric, Neighbor, NextHop, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec,

@@ -1,11 +1,11 @@
 //! Ports of programs that send and receive frames, which this test plays. Nothing here needs a privilege.
 
-mod bed;
+mod fixture;
 #[path = "../../packet/tests/it/common/mod.rs"]
 mod kernel;
 
-use bed::frontend::FROM_GUEST;
-use bed::{DELAY, boot, guest, snapshot_when, start};
+use fixture::frontend::FROM_GUEST;
+use fixture::{DELAY, boot, guest, snapshot_when, start};
 use kernel::Stream;
 use netloom_dataplane::{Engine, PortConfig};
 use netloom_fabric::PortId;

@@ -1,9 +1,9 @@
 //! In steady state the engine allocates nothing for a packet.
 
-mod bed;
+mod fixture;
 
-use bed::frontend::{FROM_GUEST, TO_GUEST};
-use bed::{booted, engine, snapshot_when, wait_for};
+use fixture::frontend::{FROM_GUEST, TO_GUEST};
+use fixture::{booted, engine, snapshot_when, wait_for};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};

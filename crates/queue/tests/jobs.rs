@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-type Test = fn(&Bed);
+type Test = fn(&Fixture);
 
 const TESTS: [(&str, Test); 5] = [
     ("jobs are played one after the other", one_after_the_other),
@@ -54,7 +54,7 @@ fn tests() -> ExitCode {
     let chosen: Vec<_> = TESTS.iter().filter(|(name, _)| name.contains(&wanted)).collect();
     println!("\nrunning {} tests", chosen.len());
     for (name, test) in &chosen {
-        test(&Bed::new());
+        test(&Fixture::new());
         println!("test {name} ... ok");
     }
     println!("\ntest result: ok. {} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n", chosen.len());
@@ -65,12 +65,12 @@ fn program() -> PathBuf {
     std::env::current_exe().expect("this program is somewhere")
 }
 
-struct Bed {
+struct Fixture {
     root: tempfile::TempDir,
     store: Store,
 }
 
-impl Bed {
+impl Fixture {
     fn new() -> Self {
         let root = tempfile::tempdir().expect("a folder");
         let store = Store::at(&root.path().join("queue")).expect("a store");
@@ -118,7 +118,7 @@ impl Bed {
         self.root.path().join(name)
     }
 
-    /// The processes of this bed that were told this word.
+    /// The processes of this fixture that were told this word.
     fn processes(&self, word: &str) -> Vec<String> {
         let here = self.store.path().to_string_lossy().into_owned();
         let told = |pid: &String| {
@@ -139,7 +139,7 @@ impl Bed {
     }
 }
 
-impl Drop for Bed {
+impl Drop for Fixture {
     fn drop(&mut self) {
         if std::thread::panicking() {
             return;
@@ -148,81 +148,81 @@ impl Drop for Bed {
     }
 }
 
-fn one_after_the_other(bed: &Bed) {
-    let order = bed.file("order");
-    let first = bed.add(&format!("echo one >> {0}; sleep 0.3; echo end >> {0}; cat; echo \"$@\"", order.display()));
-    let second = bed.add(&format!("echo two >> {}; exit 5", order.display()));
-    let third = bed.add("kill -9 $$");
-    bed.start();
-    let jobs = [first, second, third].map(|job| bed.end(job));
+fn one_after_the_other(fixture: &Fixture) {
+    let order = fixture.file("order");
+    let first = fixture.add(&format!("echo one >> {0}; sleep 0.3; echo end >> {0}; cat; echo \"$@\"", order.display()));
+    let second = fixture.add(&format!("echo two >> {}; exit 5", order.display()));
+    let third = fixture.add("kill -9 $$");
+    fixture.start();
+    let jobs = [first, second, third].map(|job| fixture.end(job));
     assert_eq!([first, second, third], [1, 2, 3]);
     assert_eq!(jobs.each_ref().map(|job| job.exit_code), [Some(0), Some(5), None]);
     assert_eq!(jobs[2].notes, ["it was killed by signal 9"]);
     // Its standard input is empty, and it is told where the text is and with whom to end.
-    let output = bed.output(1);
+    let output = fixture.output(1);
     assert!(output.starts_with("--text /") && output.contains("lab.yaml --parent "), "{output}");
     assert!(fs::read_to_string(&order).expect("their order").starts_with("one\n"));
     assert!(jobs.iter().all(|job| job.attempts == 1));
 }
 
-fn cancelled(bed: &Bed) {
+fn cancelled(fixture: &Fixture) {
     // It needs all processors that there are, so the second one waits.
-    let long = bed.add("trap 'echo asked; exit 130' TERM; sleep 100 & wait");
-    let never = bed.add("echo never");
-    bed.start();
-    bed.until("the first goes on", || bed.job(long).state == State::Running);
-    assert_eq!(bed.store.cancel(never, false).expect("a job"), Cancelled::Waiting);
-    bed.until("it listens", || bed.store.output(long).exists());
+    let long = fixture.add("trap 'echo asked; exit 130' TERM; sleep 100 & wait");
+    let never = fixture.add("echo never");
+    fixture.start();
+    fixture.until("the first goes on", || fixture.job(long).state == State::Running);
+    assert_eq!(fixture.store.cancel(never, false).expect("a job"), Cancelled::Waiting);
+    fixture.until("it listens", || fixture.store.output(long).exists());
     sleep(Duration::from_millis(200));
-    assert_eq!(bed.store.cancel(long, false).expect("a job"), Cancelled::Running);
-    let (long, never) = (bed.end(long), bed.end(never));
+    assert_eq!(fixture.store.cancel(long, false).expect("a job"), Cancelled::Running);
+    let (long, never) = (fixture.end(long), fixture.end(never));
     assert_eq!((long.state, never.state), (State::Cancelled, State::Cancelled));
-    assert_eq!((bed.output(1).as_str(), never.attempts), ("asked\n", 0));
+    assert_eq!((fixture.output(1).as_str(), never.attempts), ("asked\n", 0));
 }
 
-fn killed_worker(bed: &Bed) {
-    let job = bed.add("sleep 1; echo done");
-    bed.start();
-    bed.until("it goes on", || bed.job(job).state == State::Running);
-    bed.kill("work");
-    let second = bed.add("echo second");
-    bed.start();
-    assert_eq!(bed.end(job).attempts, 1);
-    assert_eq!((bed.output(job).as_str(), bed.end(second).exit_code), ("done\n", Some(0)));
+fn killed_worker(fixture: &Fixture) {
+    let job = fixture.add("sleep 1; echo done");
+    fixture.start();
+    fixture.until("it goes on", || fixture.job(job).state == State::Running);
+    fixture.kill("work");
+    let second = fixture.add("echo second");
+    fixture.start();
+    assert_eq!(fixture.end(job).attempts, 1);
+    assert_eq!((fixture.output(job).as_str(), fixture.end(second).exit_code), ("done\n", Some(0)));
 }
 
-fn killed_keeper(bed: &Bed) {
+fn killed_keeper(fixture: &Fixture) {
     // The first time it goes on for a second after its keeper: as long as nobody else may begin.
-    let (began, ended) = (bed.file("began"), bed.file("ended"));
+    let (began, ended) = (fixture.file("began"), fixture.file("ended"));
     let script = format!(
         "if [ -e {began} ]; then [ -e {ended} ] && echo \"again $1\"; else touch {began}; sleep 1.5; touch {ended}; fi",
         began = began.display(),
         ended = ended.display()
     );
-    let job = bed.add(&script);
-    bed.start();
-    bed.until("it goes on", || began.exists());
-    bed.kill("keep");
-    let job = bed.end(job);
+    let job = fixture.add(&script);
+    fixture.start();
+    fixture.until("it goes on", || began.exists());
+    fixture.kill("keep");
+    let job = fixture.end(job);
     assert_eq!((job.exit_code, job.attempts), (Some(0), 2));
     assert_eq!(job.notes, ["start 1 was lost: the process that saw to it was ended"]);
-    assert_eq!(bed.output(job.job), "-- start 2 --\nagain --again\n");
+    assert_eq!(fixture.output(job.job), "-- start 2 --\nagain --again\n");
 }
 
-fn lost_too_often(bed: &Bed) {
-    let job = bed.add("echo started; sleep 1");
-    bed.start();
+fn lost_too_often(fixture: &Fixture) {
+    let job = fixture.add("echo started; sleep 1");
+    fixture.start();
     for attempt in 1..=3 {
-        bed.until("it is started", || {
-            bed.job(job).attempts == attempt && bed.output_of(job).matches("started").count() == attempt
+        fixture.until("it is started", || {
+            fixture.job(job).attempts == attempt && fixture.output_of(job).matches("started").count() == attempt
         });
-        bed.kill("keep");
+        fixture.kill("keep");
     }
-    let job = bed.end(job);
+    let job = fixture.end(job);
     assert_eq!((job.exit_code, job.attempts, job.notes.len()), (Some(8), 3, 4));
 }
 
-impl Bed {
+impl Fixture {
     fn output_of(&self, job: u64) -> String {
         fs::read_to_string(self.store.output(job)).unwrap_or_default()
     }

@@ -4,14 +4,14 @@
 //! It checks, and does not measure: hence it is no benchmark. It takes too long for a test that runs with all others: hence
 //! it is a program of its own. Everything is drawn from a seed, so that a lab that found something can be played again.
 
-mod bed;
+mod fixture;
 mod chance;
 mod script;
 mod table;
 mod topology;
 mod trial;
 
-use bed::Bed;
+use fixture::Fixture;
 use clap::Parser;
 use netloom_guest::kernel::{Need, find};
 use script::Script;
@@ -114,12 +114,12 @@ impl Soak {
     }
 
     fn play(&mut self, script: &Script) -> io::Result<()> {
-        let mut bed = Bed::new(script, &self.netloom, self.kernel.as_deref())?;
-        let outcome = trial::play(&mut bed, script)?;
+        let mut fixture = Fixture::new(script, &self.netloom, self.kernel.as_deref())?;
+        let outcome = trial::play(&mut fixture, script)?;
         println!("{}", table::line(script, &outcome));
         if !outcome.problems.is_empty() {
             let folder = self.keep.join(format!("{}-{}", script.seed, script.index));
-            keep(&folder, script, &outcome, &bed)?;
+            keep(&folder, script, &outcome, &fixture)?;
             outcome.problems.iter().for_each(|problem| println!("      {problem}"));
             println!("      kept: {}", folder.display());
         }
@@ -129,13 +129,13 @@ impl Soak {
 }
 
 /// Keeps everything that helps to find out why.
-fn keep(folder: &Path, script: &Script, outcome: &Outcome, bed: &Bed) -> io::Result<()> {
+fn keep(folder: &Path, script: &Script, outcome: &Outcome, fixture: &Fixture) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     fs::write(folder.join("script.json"), serde_json::to_string_pretty(script)?)?;
     fs::write(folder.join("soak.yaml"), &script.lab)?;
     let lines = [&outcome.problems[..], &outcome.log[..]].concat();
     fs::write(folder.join("what-happened.txt"), lines.join("\n") + "\n")?;
-    for entry in fs::read_dir(bed.out())? {
+    for entry in fs::read_dir(fixture.out())? {
         let entry = entry?;
         fs::copy(entry.path(), folder.join(entry.file_name()))?;
     }

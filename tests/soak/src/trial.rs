@@ -1,6 +1,6 @@
 //! Plays a script and looks whether everything is as it has to be afterwards.
 
-use crate::bed::{Bed, children, lab_of, peak_memory};
+use crate::fixture::{Fixture, children, lab_of, peak_memory};
 use crate::script::{Action, Script, Victim};
 use crate::topology::NAME;
 use nix::sys::signal::{Signal, kill};
@@ -43,7 +43,7 @@ pub(crate) struct Outcome {
 }
 
 struct Trial<'a> {
-    bed: &'a mut Bed,
+    fixture: &'a mut Fixture,
     script: &'a Script,
     begun: Instant,
     /// The run itself, or what took the lab up.
@@ -57,11 +57,11 @@ struct Trial<'a> {
 }
 
 /// Plays it.
-pub(crate) fn play(bed: &mut Bed, script: &Script) -> io::Result<Outcome> {
+pub(crate) fn play(fixture: &mut Fixture, script: &Script) -> io::Result<Outcome> {
     let begun = Instant::now();
     let outcome = Outcome { ended_by: "by itself".into(), ..Outcome::default() };
     let mut trial = Trial {
-        bed,
+        fixture,
         script,
         begun,
         guard: None,
@@ -87,7 +87,7 @@ pub(crate) fn play(bed: &mut Bed, script: &Script) -> io::Result<Outcome> {
 impl Trial<'_> {
     fn begin(&mut self) -> io::Result<()> {
         if !self.script.up {
-            let run = self.bed.start(&["run", "soak.yaml"])?;
+            let run = self.fixture.start(&["run", "soak.yaml"])?;
             self.guard = i32::try_from(run.id()).ok();
             self.run = Some(run);
             return Ok(());
@@ -98,7 +98,7 @@ impl Trial<'_> {
             self.problem(format!("`netloom up` ended with {code:?}"));
         }
         self.finish("ps", &["ps", "--json"], LONGEST_COMMAND)?;
-        let labs: serde_json::Value = serde_json::from_str(&self.bed.latest_output("ps")).unwrap_or_default();
+        let labs: serde_json::Value = serde_json::from_str(&self.fixture.latest_output("ps")).unwrap_or_default();
         self.guard = labs[0]["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
         self.begun = Instant::now();
         Ok(())
@@ -110,7 +110,7 @@ impl Trial<'_> {
 
     /// Runs a command to its end; one that hangs is a problem, and is killed.
     fn finish(&mut self, word: &str, arguments: &[&str], patience: Duration) -> io::Result<Option<i32>> {
-        let child = self.bed.start(arguments)?;
+        let child = self.fixture.start(arguments)?;
         self.wait_for(word, child, Instant::now() + patience)
     }
 
@@ -188,7 +188,7 @@ impl Trial<'_> {
     }
 
     fn other(&mut self, arguments: &[&str]) -> io::Result<()> {
-        let child = self.bed.start(arguments)?;
+        let child = self.fixture.start(arguments)?;
         self.others.push((arguments[0].to_owned(), child));
         Ok(())
     }
@@ -289,17 +289,17 @@ impl Trial<'_> {
     fn look_for_leftovers(&mut self) -> io::Result<()> {
         let begun = Instant::now();
         loop {
-            let left = self.bed.left();
+            let left = self.fixture.left();
             if left.is_empty() {
                 return Ok(());
             }
             if begun.elapsed() > LONGEST_CLEANUP {
                 left.into_iter().for_each(|what| self.problem(format!("left behind: {what}")));
-                self.bed.kill_all();
+                self.fixture.kill_all();
                 return Ok(());
             }
             sleep(Duration::from_millis(200));
-            if self.bed.processes().is_empty() {
+            if self.fixture.processes().is_empty() {
                 let code = self.finish("ps", &["ps"], LONGEST_COMMAND)?;
                 if code != Some(0) {
                     self.problem(format!("`netloom ps` ended with {code:?}"));
@@ -313,7 +313,7 @@ impl Trial<'_> {
         if self.script.up {
             return;
         }
-        let folder = self.bed.results();
+        let folder = self.fixture.results();
         let files: &[&str] = match self.outcome.code {
             Some(0 | 1 | 5) => &["provenance.json", "report.json", "verdict.json", "pipes.json", "commands.json"],
             Some(_) | None if folder.exists() => &["provenance.json"],
@@ -334,7 +334,7 @@ impl Trial<'_> {
     }
 
     fn look_at_output(&mut self) {
-        let files = fs::read_dir(self.bed.out()).into_iter().flatten().flatten();
+        let files = fs::read_dir(self.fixture.out()).into_iter().flatten().flatten();
         for path in files.map(|entry| entry.path()) {
             let text = fs::read(&path).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);

@@ -5,7 +5,7 @@ use netloom_guest::kernel::{Cache, build::import};
 use netloom_host::node::{AgentClient, NodeEvent, RouteConfig, Transport};
 use nix::sys::signal::{Signal, kill};
 
-use crate::bed::{boot, config, event, in_lab, interface, kernel, ok, quiet, with_node, with_nodes};
+use crate::fixture::{boot, config, event, in_lab, interface, kernel, ok, quiet, with_node, with_nodes};
 
 pub(crate) fn a_kernel_becomes_a_node() {
     let mut router = config("router");

@@ -7,7 +7,7 @@ use netloom_guest::node::{KernelNode, SocketChannel};
 use netloom_guest::shim::{Orders, Shim};
 use netloom_host::node::NodeEvent;
 
-use crate::bed::{alone, config, event, in_lab, interface, ok, quiet, with_node, with_nodes};
+use crate::fixture::{alone, config, event, in_lab, interface, ok, quiet, with_node, with_nodes};
 
 /// User-Mode Linux as it is has interrupts for 52 devices, and a command line of 4096 bytes.
 pub(crate) fn a_node_has_hundreds_of_interfaces() {

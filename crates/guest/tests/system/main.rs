@@ -2,7 +2,7 @@
 //!
 //! The kernel is the one that the environment variable NETLOOM_KERNEL names.
 
-mod bed;
+mod fixture;
 mod boots;
 mod features;
 mod programs;

@@ -9,7 +9,7 @@ use netloom_host::node::{AgentClient, NodeEvent, Spawn, SpawnError, Transport};
 use netloom_host::terminal::{WindowSize, open_pty, set_window_size};
 use nix::poll::{PollFd, PollFlags, poll};
 
-use crate::bed::{event, exit_of, ok, output, quiet, sh, with_node};
+use crate::fixture::{event, exit_of, ok, output, quiet, sh, with_node};
 
 pub(crate) fn exit_codes_and_signals_are_told() {
     with_node(|node| {

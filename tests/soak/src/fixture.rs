@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 const NOBODY: u32 = 65_534;
 
 /// See the module.
-pub(crate) struct Bed {
+pub(crate) struct Fixture {
     root: tempfile::TempDir,
     program: PathBuf,
     kernel: Option<PathBuf>,
@@ -23,8 +23,8 @@ pub(crate) struct Bed {
     commands: usize,
 }
 
-impl Bed {
-    /// A bed for this lab, with a copy of netloom, and of the kernel if there is one.
+impl Fixture {
+    /// A fixture for this lab, with a copy of netloom, and of the kernel if there is one.
     pub(crate) fn new(script: &Script, netloom: &Path, kernel: Option<&Path>) -> io::Result<Self> {
         let root = tempfile::Builder::new().prefix("netloom-soak-").tempdir()?;
         let as_nobody = script.as_nobody && geteuid().is_root();
@@ -38,15 +38,15 @@ impl Bed {
         // A program of its own makes the lab's processes recognizable, and lets any user start it.
         let program = copy(netloom, "netloom")?;
         let kernel = kernel.filter(|_| script.kernels).map(|kernel| copy(kernel, "linux")).transpose()?;
-        let bed = Self { root, program, kernel, as_nobody, commands: 0 };
+        let fixture = Self { root, program, kernel, as_nobody, commands: 0 };
         for name in ["runtime", "work", "tmp", "out"] {
-            fs::create_dir(bed.path().join(name))?;
-            bed.give(&bed.path().join(name))?;
+            fs::create_dir(fixture.path().join(name))?;
+            fixture.give(&fixture.path().join(name))?;
         }
-        fs::set_permissions(bed.path().join("runtime"), fs::Permissions::from_mode(0o700))?;
-        fill_stock(&bed.work())?;
-        fs::write(bed.work().join("soak.yaml"), &script.lab)?;
-        Ok(bed)
+        fs::set_permissions(fixture.path().join("runtime"), fs::Permissions::from_mode(0o700))?;
+        fill_stock(&fixture.work())?;
+        fs::write(fixture.work().join("soak.yaml"), &script.lab)?;
+        Ok(fixture)
     }
 
     fn give(&self, path: &Path) -> io::Result<()> {
@@ -94,7 +94,7 @@ impl Bed {
         fs::read_to_string(path).unwrap_or_default()
     }
 
-    /// The processes of this bed.
+    /// The processes of this fixture.
     pub(crate) fn processes(&self) -> Vec<i32> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

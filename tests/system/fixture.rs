@@ -1,4 +1,4 @@
-//! A test bed: a folder of its own, the netloom program as a user would start it, and a look for what it left behind.
+//! A test fixture: a folder of its own, the netloom program as a user would start it, and a look for what it left behind.
 
 use crate::turn::{self, Turn, Use};
 use netloom_guest::kernel::{Need, find};
@@ -62,7 +62,7 @@ pub(crate) fn is_root() -> bool {
 }
 
 /// See the module.
-pub(crate) struct Bed {
+pub(crate) struct Fixture {
     root: tempfile::TempDir,
     user: User,
     program: PathBuf,
@@ -79,33 +79,33 @@ fn copy(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
-impl Bed {
-    /// A bed for `user`. Its files and commands decide [whether it is alone](Turn).
+impl Fixture {
+    /// A fixture for `user`. Its files and commands decide [whether it is alone](Turn).
     pub(crate) fn new(user: User) -> Self {
         let root = tempfile::Builder::new().prefix("netloom-test-").tempdir_in("/tmp").unwrap();
-        // A copy of its own makes the bed's processes recognizable, and lets any user start it.
+        // A copy of its own makes the fixture's processes recognizable, and lets any user start it.
         let program = root.path().join("netloom");
         copy(Path::new(env!("CARGO_BIN_EXE_netloom")), &program);
-        let bed = Self { root, user, program, kernel: None, turn: Turn::default(), knows_labs: AtomicBool::new(false) };
-        fs::set_permissions(bed.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let fixture = Self { root, user, program, kernel: None, turn: Turn::default(), knows_labs: AtomicBool::new(false) };
+        fs::set_permissions(fixture.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for folder in ["runtime", "work"] {
-            fs::create_dir(bed.path().join(folder)).unwrap();
-            bed.give(&bed.path().join(folder));
+            fs::create_dir(fixture.path().join(folder)).unwrap();
+            fixture.give(&fixture.path().join(folder));
         }
-        fs::set_permissions(bed.path().join("runtime"), fs::Permissions::from_mode(0o700)).unwrap();
-        bed
+        fs::set_permissions(fixture.path().join("runtime"), fs::Permissions::from_mode(0o700)).unwrap();
+        fixture
     }
 
-    /// A bed with a kernel for virtual time: the one that NETLOOM_KERNEL names, or the newest that was built.
+    /// A fixture with a kernel for virtual time: the one that NETLOOM_KERNEL names, or the newest that was built.
     pub(crate) fn with_kernel(user: User) -> Self {
-        let mut bed = Self::new(user);
+        let mut fixture = Self::new(user);
         let kernel = find(Need::VirtualTime, None).unwrap_or_else(|error| panic!("{error}; or run `make kernel`"));
-        let own = bed.path().join("linux");
+        let own = fixture.path().join("linux");
         // A copy of its own is recognizable, and other users may not look into the cache of this one.
         copy(&kernel.path, &own);
         fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
-        bed.kernel = Some(own);
-        bed
+        fixture.kernel = Some(own);
+        fixture
     }
 
     /// Waits until no other test runs, and keeps others from running: for what changes the machine, or measures it.
@@ -149,7 +149,7 @@ impl Bed {
 
     fn as_user(&self, mut command: Command) -> Command {
         command.current_dir(self.work()).env("XDG_RUNTIME_DIR", self.path().join("runtime"));
-        // What is kept for later runs belongs to the bed, too.
+        // What is kept for later runs belongs to the fixture, too.
         command.env("HOME", self.work()).env_remove("XDG_CACHE_HOME").stdin(Stdio::null());
         command.envs(self.kernel.iter().map(|path| ("NETLOOM_KERNEL", path)));
         if self.user == User::Nobody {
@@ -172,7 +172,7 @@ impl Bed {
         finish(command)
     }
 
-    /// Runs another program to its end, as the bed's user and in its folder.
+    /// Runs another program to its end, as the fixture's user and in its folder.
     pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Finished {
         // Whatever it does.
         self.turn.take(Use::Alone);
@@ -221,7 +221,7 @@ impl Bed {
         kernels
     }
 
-    /// Processes of this bed, by their executable.
+    /// Processes of this fixture, by their executable.
     pub(crate) fn processes(&self) -> Vec<i32> {
         let entries = fs::read_dir("/proc").unwrap().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
