@@ -16,9 +16,9 @@ mod frames;
 mod inside;
 mod listen;
 mod relay;
-mod way;
+mod forward;
 
 pub use inside::main;
 pub use listen::Exposed;
 pub use relay::Relay;
-pub use way::{Asked, Protocol, Way};
+pub use forward::{ProgramRequest, Protocol, ForwardPath};

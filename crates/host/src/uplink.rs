@@ -34,7 +34,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{Pid, getegid};
 
 use crate::error::{Attempted, KernelError};
-use crate::expose::{Relay, Way};
+use crate::expose::{Relay, ForwardPath};
 use crate::facts::Facts;
 use crate::lab::quiet_network;
 use crate::netlink::{InterfaceCounters, Link, Netlink, Veth, VethEnd};
@@ -124,7 +124,7 @@ impl Uplink {
         let answering = self.guard.finish_change()?;
         for ((_, desk), ports) in std::mem::take(&mut self.desks).into_iter().zip(answering) {
             let namespace = Some(self.inside.try_clone().attempted(|| "keep a network namespace open")?);
-            let way = Way::Network { namespace, addresses: vec![self.gateway().into()] };
+            let way = ForwardPath::Network { namespace, addresses: vec![self.gateway().into()] };
             self.relays.push(Relay::start(desk.exposed(ports), way, PATIENCE)?);
         }
         let outside = self.block.interface();

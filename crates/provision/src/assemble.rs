@@ -4,7 +4,7 @@ mod ends;
 
 use crate::cpu_shares::cpu_shares;
 use crate::driver::Driver;
-use crate::exposed::Ways;
+use crate::exposed::PortForwards;
 use crate::guard_link::GuardLink;
 use crate::hosts::HostsFiles;
 use crate::job::Job;
@@ -52,7 +52,7 @@ pub struct Parts {
     /// The files of names of nodes that know names of their own.
     pub hosts: HostsFiles,
     /// The ways from this machine into nodes.
-    pub ways: Ways,
+    pub ways: PortForwards,
 }
 
 /// Makes a lab of its plan. What was opened for it and is not part of it is closed.
@@ -171,7 +171,7 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     let recording = Recording::start(job, &mut links)?;
     configure(nodes.iter_mut().map(Box::as_mut)).map_err(|error| time.explain(error))?;
     let notes = notes_of(&nodes).collect();
-    let (claims, ways) = (Vec::new(), Ways::default());
+    let (claims, ways) = (Vec::new(), PortForwards::default());
     Ok(Parts { nodes, links, recording, signals, notes, pump: None, claims, hosts, ways })
 }
 

@@ -5,7 +5,7 @@ use crate::refusal;
 use crate::resource::{Ground, Making, Opening, Resource, Site};
 use ipnet::IpNet;
 use netloom_host::KernelError;
-use netloom_host::expose::{Asked, Exposed, Protocol, Relay, Way};
+use netloom_host::expose::{ProgramRequest, Exposed, Protocol, Relay, ForwardPath};
 use netloom_judge::RunError;
 use netloom_lab::{ExposePlan, NodePlan, Plan};
 use netloom_units::Duration;
@@ -23,12 +23,12 @@ const IDLE: Duration = Duration::from_secs(120);
 pub struct ExposedPorts {
     /// Those that were opened, each with its node's place.
     opened: Vec<(usize, Exposed)>,
-    ways: Ways,
+    ways: PortForwards,
 }
 
 impl ExposedPorts {
     /// Hands over the ways into nodes, once they are open.
-    pub(crate) fn take_ways(&mut self) -> Ways {
+    pub(crate) fn take_ways(&mut self) -> PortForwards {
         std::mem::take(&mut self.ways)
     }
 }
@@ -43,7 +43,7 @@ impl Resource for ExposedPorts {
 
     fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
         if making == Making::Begun {
-            self.ways = Ways::begin(site.plan, site.nodes, std::mem::take(&mut self.opened))?;
+            self.ways = PortForwards::begin(site.plan, site.nodes, std::mem::take(&mut self.opened))?;
         }
         Ok(())
     }
@@ -77,13 +77,13 @@ fn cannot_listen(one: &ExposePlan, lab_file: &Path, error: &KernelError) -> Stri
 
 /// The ways into the nodes of a lab that runs; they end with this.
 #[derive(Debug, Default)]
-pub struct Ways {
+pub struct PortForwards {
     /// Where programs are asked for that go on inside of a node, with its place. Before the relays, which hear of the end.
     channels: Vec<(usize, OwnedFd)>,
     relays: Vec<Relay>,
 }
 
-impl Ways {
+impl PortForwards {
     /// Begins to pass connections on to the nodes.
     fn begin(
         plan: &Plan,
@@ -96,11 +96,11 @@ impl Ways {
         exposed.into_iter().for_each(|(place, port)| of_nodes[place].push(port));
         for (place, ports) in of_nodes.into_iter().enumerate().filter(|(_, ports)| !ports.is_empty()) {
             let way = match nodes[place].as_ref().and_then(|node| node.namespaces()) {
-                Some(home) => Way::Namespace { home, addresses: addresses(&plan.nodes[place]).collect() },
+                Some(home) => ForwardPath::Namespace { home, addresses: addresses(&plan.nodes[place]).collect() },
                 None => {
-                    let (ours, theirs) = Asked::channel().map_err(|error| refusal::in_set_up(&error))?;
+                    let (ours, theirs) = ProgramRequest::channel().map_err(|error| refusal::in_set_up(&error))?;
                     ways.channels.push((place, ours));
-                    Way::Programs(theirs)
+                    ForwardPath::Programs(theirs)
                 }
             };
             ways.relays.push(Relay::start(ports, way, idle).map_err(|error| refusal::in_set_up(&error))?);
@@ -114,14 +114,14 @@ impl Ways {
     }
 
     /// The next program that is asked for over the channel of this number, and the place of its node.
-    pub fn asked(&self, number: usize) -> Option<(usize, Asked)> {
+    pub fn asked(&self, number: usize) -> Option<(usize, ProgramRequest)> {
         let (place, channel) = self.channels.get(number)?;
-        Some((*place, Asked::receive(channel)?))
+        Some((*place, ProgramRequest::receive(channel)?))
     }
 }
 
 /// The command that joins its standard streams to a port of its node.
-pub fn program(node: &NodePlan, asked: &Asked) -> Vec<OsString> {
+pub fn program(node: &NodePlan, asked: &ProgramRequest) -> Vec<OsString> {
     let addresses = addresses(node).map(|address| address.to_string());
     // Whatever the node's file system has: the agent is this very program.
     let protocol = match asked.protocol {

@@ -10,7 +10,7 @@ use nix::poll::PollFlags;
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::unistd::{read, write};
 
-use super::way::{Dialled, Dialling, Entered, Inside, end};
+use super::forward::{ConnectOutcome, Connecting, EnteredPath, NodeEnd, end};
 
 /// What waits in one direction at most, in bytes. A sender of more has to wait: no more is read than fits.
 const ROOM: usize = 64 * 1024;
@@ -26,8 +26,8 @@ pub(super) struct Connection {
 
 #[derive(Debug)]
 enum Stage {
-    Dialling(Dialling),
-    Open(Inside),
+    Connecting(Connecting),
+    Open(NodeEnd),
 }
 
 impl Connection {
@@ -37,17 +37,17 @@ impl Connection {
         // Small pieces must not wait twice for more data (Nagle's algorithm).
         outside.set_nodelay(true)?;
         let (to_node, from_node) = (Flow::default(), Flow::default());
-        Ok(Self { outside, stage: Stage::Dialling(Dialling::new(port)), to_node, from_node })
+        Ok(Self { outside, stage: Stage::Connecting(Connecting::new(port)), to_node, from_node })
     }
 
     /// Does what can be done without waiting; false when the connection is over. One that fails on one side is reset
     /// on the other.
-    pub(super) fn go_on(&mut self, way: &Entered) -> bool {
+    pub(super) fn go_on(&mut self, way: &EnteredPath) -> bool {
         match self.step(way) {
             Ok(()) => !(self.to_node.told && self.from_node.told),
             Err(_) => {
                 reset(self.outside.as_fd());
-                if let Stage::Open(Inside::Socket(socket)) = &self.stage {
+                if let Stage::Open(NodeEnd::Socket(socket)) = &self.stage {
                     reset(socket.as_fd());
                 }
                 false
@@ -55,13 +55,13 @@ impl Connection {
         }
     }
 
-    fn step(&mut self, way: &Entered) -> io::Result<()> {
-        if let Stage::Dialling(dialling) = &mut self.stage {
-            match dialling.go_on(way)? {
-                Dialled::Pending => return Ok(()),
-                Dialled::Refused => return Err(io::ErrorKind::ConnectionRefused.into()),
-                Dialled::Done(inside) => {
-                    if let Inside::Socket(socket) = &inside {
+    fn step(&mut self, way: &EnteredPath) -> io::Result<()> {
+        if let Stage::Connecting(connecting) = &mut self.stage {
+            match connecting.go_on(way)? {
+                ConnectOutcome::Pending => return Ok(()),
+                ConnectOutcome::Refused => return Err(io::ErrorKind::ConnectionRefused.into()),
+                ConnectOutcome::Done(inside) => {
+                    if let NodeEnd::Socket(socket) = &inside {
                         setsockopt(socket, sockopt::TcpNoDelay, &true)?;
                     }
                     self.stage = Stage::Open(inside);
@@ -94,11 +94,11 @@ impl Connection {
         let (output, input) = (when(self.from_node.takes(), reads), when(self.to_node.has(), writes));
         let wanted = |fd, flags: PollFlags| (!flags.is_empty()).then_some((fd, flags));
         let all = match &self.stage {
-            Stage::Dialling(dialling) => [dialling.fd().map(|fd| (fd, writes)), None, None],
-            Stage::Open(Inside::Socket(socket)) => {
+            Stage::Connecting(connecting) => [connecting.fd().map(|fd| (fd, writes)), None, None],
+            Stage::Open(NodeEnd::Socket(socket)) => {
                 [wanted(self.outside.as_fd(), outside), wanted(socket.as_fd(), output | input), None]
             }
-            Stage::Open(Inside::Pipes(reader, writer)) => [
+            Stage::Open(NodeEnd::Pipes(reader, writer)) => [
                 wanted(self.outside.as_fd(), outside),
                 wanted(reader.as_fd(), output),
                 // With nothing to write, it still reports that the program has gone.

@@ -10,7 +10,7 @@ use nix::poll::PollFlags;
 
 use super::attempts::{Attempts, LONGEST};
 use super::frames::{Frames, framed};
-use super::way::{Entered, Protocol, ask};
+use super::forward::{EnteredPath, Protocol, ask};
 
 /// How many datagrams of a socket are passed on at a time, so that the others do not wait for long.
 const TURN: usize = 32;
@@ -93,7 +93,7 @@ impl Datagrams {
     }
 
     /// Passes on what there is at these.
-    pub(super) fn serve(&mut self, all: &[Ready], way: &Entered) {
+    pub(super) fn serve(&mut self, all: &[Ready], way: &EnteredPath) {
         let mut over = vec![false; self.associations.len()];
         for ready in all {
             if let Ready::Association(number) = *ready {
@@ -132,7 +132,7 @@ impl Datagrams {
     }
 
     /// From clients into the node.
-    fn pass_on(&mut self, number: usize, way: &Entered) {
+    fn pass_on(&mut self, number: usize, way: &EnteredPath) {
         for _ in 0..TURN {
             let (socket, port) = &self.sockets[number];
             let (length, client) = match socket.recv_from(&mut self.buffer) {
@@ -154,14 +154,14 @@ impl Datagrams {
     }
 
     /// The place of a client's association, which is made if there is none.
-    fn association(&mut self, socket: usize, client: SocketAddr, port: u16, way: &Entered) -> Option<usize> {
+    fn association(&mut self, socket: usize, client: SocketAddr, port: u16, way: &EnteredPath) -> Option<usize> {
         let is_its = |one: &Association| one.socket == socket && one.client == client;
         if let Some(place) = self.associations.iter().position(is_its) {
             return Some(place);
         }
         let node = match way {
-            Entered::Namespace(addresses) => Node::Socket(Attempts::new(addresses, port).ok()?),
-            Entered::Programs(channel) => {
+            EnteredPath::Namespace(addresses) => Node::Socket(Attempts::new(addresses, port).ok()?),
+            EnteredPath::Programs(channel) => {
                 let (reader, writer) = ask(channel, port, Protocol::Udp).ok()??;
                 Node::Program(Program { reader, writer, unwritten: Vec::new(), answers: Frames::default() })
             }

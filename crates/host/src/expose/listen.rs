@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 
-use super::way::Protocol;
+use super::forward::Protocol;
 use crate::error::{Attempted, KernelError};
 
 /// The sockets of a port of this machine that leads to a port of a node.

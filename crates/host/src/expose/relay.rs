@@ -14,7 +14,7 @@ use nix::sys::signal::SigSet;
 use super::connection::Connection;
 use super::datagrams::{Datagrams, Ready};
 use super::listen::{Exposed, Sockets};
-use super::way::{Entered, Way};
+use super::forward::{EnteredPath, ForwardPath};
 use crate::error::{Attempted, KernelError};
 
 /// When the machine has no descriptors or memory for another connection, the relay tries again after this span.
@@ -33,7 +33,7 @@ impl Relay {
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub fn start(ports: Vec<Exposed>, way: Way, idle: Duration) -> Result<Self, KernelError> {
+    pub fn start(ports: Vec<Exposed>, way: ForwardPath, idle: Duration) -> Result<Self, KernelError> {
         let (stopped, stop) = io::pipe().attempted(|| "make a pipe")?;
         let (told, entered) = mpsc::channel();
         let (mut listeners, mut sockets) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ struct Switch {
     stopped: PipeReader,
     /// Each with the node's port.
     listeners: Vec<(TcpListener, u16)>,
-    way: Entered,
+    way: EnteredPath,
     connections: Vec<Connection>,
     datagrams: Datagrams,
     /// Whether the machine has refused another connection just now.

@@ -17,7 +17,7 @@ use super::apart::stand_apart;
 use super::translator::Translator;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
-use crate::expose::{Exposed, Relay, Way};
+use crate::expose::{Exposed, Relay, ForwardPath};
 use crate::fds::{receive_with_fds, send_with_fds};
 
 /// The port of name servers.
@@ -125,7 +125,7 @@ fn serve(channel: &OwnedFd) -> Result<(), KernelError> {
         let servers = serde_json::from_slice(&buffer[..received.length]).ok();
         if let (Some(addresses), Some(desk)) = (servers, Desk::received(received.fds)) {
             // Where it is refused, nobody answers there.
-            relays.extend(Relay::start(desk.exposed([PORT; 2]), Way::Network { namespace: None, addresses }, PATIENCE));
+            relays.extend(Relay::start(desk.exposed([PORT; 2]), ForwardPath::Network { namespace: None, addresses }, PATIENCE));
         }
     }
 }
@@ -161,7 +161,7 @@ mod tests {
         let desk = Desk::open([127, 0, 0, 1].into(), 0).unwrap();
         let asked = desk.udp.local_addr().unwrap();
         let to = server.local_addr().unwrap().port();
-        let way = Way::Network { namespace: None, addresses: vec![[127, 0, 0, 9].into()] };
+        let way = ForwardPath::Network { namespace: None, addresses: vec![[127, 0, 0, 9].into()] };
         let relay = Relay::start(desk.exposed([to; 2]), way, PATIENCE).unwrap();
         let client = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
         for socket in [&client, &server] {

@@ -25,7 +25,7 @@ use netloom_judge::{Kind, RunError};
 use netloom_lab::{NodeKey, Plan, RunCommand};
 use netloom_provision::driver::Driver;
 use netloom_provision::environment;
-use netloom_provision::exposed::Ways;
+use netloom_provision::exposed::PortForwards;
 use netloom_provision::hosts::HostsFiles;
 use netloom_provision::kernels::folder_in;
 use netloom_provision::node::{Begun, LabNode};
@@ -42,7 +42,7 @@ use std::path::PathBuf;
 
 impl Programs {
     /// Those of a lab whose programs have not been started.
-    pub(super) fn new(plan: &Plan, nodes: Vec<Box<dyn LabNode>>, hosts: HostsFiles, ways: Ways) -> Self {
+    pub(super) fn new(plan: &Plan, nodes: Vec<Box<dyn LabNode>>, hosts: HostsFiles, ways: PortForwards) -> Self {
         let commands = commands_of(plan);
         Self {
             nodes,
@@ -379,7 +379,7 @@ impl Programs {
         match process.purpose {
             Purpose::Command(number) => self.command_ended(context, number, ending, process.was_stopped(), ended),
             Purpose::Probe(number) if ending.code == Some(0) => self.is_ready(context, number),
-            Purpose::Probe(_) | Purpose::Way => Ok(()),
+            Purpose::Probe(_) | Purpose::PortForward => Ok(()),
             Purpose::Pack(number) => self.packed(context, number, ending),
             Purpose::Client(client) => {
                 self.ended_for.push((client, ending.shell_code()));

@@ -29,7 +29,7 @@ impl Programs {
             Purpose::Command(number) => Some(ranks[number]) == last,
             // What nodes pack is the last of all, and comes to its end.
             Purpose::Pack(_) => false,
-            Purpose::Probe(_) | Purpose::Way | Purpose::Client(_) => true,
+            Purpose::Probe(_) | Purpose::PortForward | Purpose::Client(_) => true,
         });
     }
 

@@ -4,7 +4,7 @@ use super::processes::Processes;
 use crate::commands::Command;
 use netloom_control::ClientId;
 use netloom_judge::ExitCode;
-use netloom_provision::exposed::Ways;
+use netloom_provision::exposed::PortForwards;
 use netloom_provision::hosts::HostsFiles;
 use netloom_provision::node::LabNode;
 use netloom_units::{Duration, Instant};
@@ -43,7 +43,7 @@ pub(crate) struct Programs {
     /// What names mean in nodes.
     pub(super) hosts: HostsFiles,
     /// The ways from this machine into nodes.
-    pub(crate) ways: Ways,
+    pub(crate) ways: PortForwards,
     /// Both ends of a pipe into which nobody writes.
     pub(super) silence: Option<(PipeReader, PipeWriter)>,
 }

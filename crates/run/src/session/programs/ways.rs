@@ -23,7 +23,7 @@ impl Programs {
             let stdio = [asked.input, asked.output, null()?];
             let launch = Launch { node, argv, env: Vec::new(), cwd: "/".into(), stdio, terminal: false, user: None };
             match self.launch(context, launch) {
-                Ok(key) => self.processes.add(key, Purpose::Way, context.links.now(), None, GRACE),
+                Ok(key) => self.processes.add(key, Purpose::PortForward, context.links.now(), None, GRACE),
                 Err(error) => context.tell(format!("a connection from this machine failed: {error}")),
             }
         }

@@ -25,7 +25,7 @@ pub enum Protocol {
 
 /// How connections get into a node.
 #[derive(Debug)]
-pub enum Way {
+pub enum ForwardPath {
     /// By sockets of its network namespace.
     Namespace {
         /// That namespace.
@@ -41,13 +41,13 @@ pub enum Way {
         addresses: Vec<IpAddr>,
     },
     /// By programs that the session starts there: each gets the connection, or the datagrams of a client, as standard input
-    /// and output. See [`Asked::receive`].
+    /// and output. See [`ProgramRequest::receive`].
     Programs(OwnedFd),
 }
 
 /// A request to the session: to start a program in the node that joins its standard streams to a port of the node.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ProgramRequest {
     /// The port.
     pub port: u16,
     /// The transport protocol of the port.
@@ -58,8 +58,8 @@ pub struct Asked {
     pub output: OwnedFd,
 }
 
-impl Asked {
-    /// Makes a channel and returns both of its ends, for [`Way::Programs`] and for [`Asked::receive`].
+impl ProgramRequest {
+    /// Makes a channel and returns both of its ends, for [`ForwardPath::Programs`] and for [`ProgramRequest::receive`].
     ///
     /// # Errors
     /// The kernel's refusal.
@@ -81,9 +81,9 @@ impl Asked {
     }
 }
 
-impl Way {
+impl ForwardPath {
     /// Enters the node's network namespace, if that is the way, in the thread that uses it from now on.
-    pub(super) fn enter(self) -> Result<Entered, KernelError> {
+    pub(super) fn enter(self) -> Result<EnteredPath, KernelError> {
         match self {
             Self::Namespace { home, addresses } => {
                 let attempted = || "enter the network of a node";
@@ -94,20 +94,20 @@ impl Way {
                 let namespace = std::fs::File::open(path).attempted(attempted)?;
                 setns(namespace, CloneFlags::CLONE_NEWNET).attempted(attempted)?;
                 let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
-                Ok(Entered::Namespace(loopback.into_iter().chain(addresses).collect()))
+                Ok(EnteredPath::Namespace(loopback.into_iter().chain(addresses).collect()))
             }
             Self::Network { namespace, addresses } => {
                 if let Some(namespace) = namespace {
                     setns(namespace, CloneFlags::CLONE_NEWNET).attempted(|| "enter a network namespace")?;
                 }
-                Ok(Entered::Namespace(addresses))
+                Ok(EnteredPath::Namespace(addresses))
             }
-            Self::Programs(channel) => Ok(Entered::Programs(channel)),
+            Self::Programs(channel) => Ok(EnteredPath::Programs(channel)),
         }
     }
 }
 
-impl Entered {
+impl EnteredPath {
     /// How many connections a node has at once; further ones wait in the kernel until one of these ends. And how many clients
     /// that send datagrams. Each program takes memory of the node's.
     pub(super) fn most(&self) -> usize {
@@ -120,7 +120,7 @@ impl Entered {
 
 /// A way, seen from where it begins.
 #[derive(Debug)]
-pub(super) enum Entered {
+pub(super) enum EnteredPath {
     /// All addresses at which the node may listen.
     Namespace(Vec<IpAddr>),
     /// Where programs are asked for.
@@ -129,14 +129,14 @@ pub(super) enum Entered {
 
 /// The node's end of a connection.
 #[derive(Debug)]
-pub(super) enum Inside {
+pub(super) enum NodeEnd {
     /// A socket for both directions.
     Socket(OwnedFd),
     /// What a program prints, and what it reads until it is closed.
     Pipes(PipeReader, Option<PipeWriter>),
 }
 
-impl Inside {
+impl NodeEnd {
     /// What the node sends.
     pub(super) fn output(&self) -> BorrowedFd<'_> {
         match self {
@@ -174,7 +174,7 @@ impl Inside {
 
 /// A connection into a node that is being made.
 #[derive(Debug)]
-pub(super) struct Dialling {
+pub(super) struct Connecting {
     port: u16,
     /// Which address is tried next.
     next: usize,
@@ -183,15 +183,15 @@ pub(super) struct Dialling {
 
 /// What became of it.
 #[derive(Debug)]
-pub(super) enum Dialled {
-    Done(Inside),
+pub(super) enum ConnectOutcome {
+    Done(NodeEnd),
     /// The kernel will tell.
     Pending,
     /// Nothing listens there.
     Refused,
 }
 
-impl Dialling {
+impl Connecting {
     pub(super) fn new(port: u16) -> Self {
         Self { port, next: 0, socket: None }
     }
@@ -202,19 +202,19 @@ impl Dialling {
     }
 
     /// Continues: looks at the outcome of the last attempt, then tries further addresses.
-    pub(super) fn go_on(&mut self, way: &Entered) -> io::Result<Dialled> {
+    pub(super) fn go_on(&mut self, way: &EnteredPath) -> io::Result<ConnectOutcome> {
         let addresses = match way {
-            Entered::Namespace(addresses) => addresses,
-            Entered::Programs(channel) => {
+            EnteredPath::Namespace(addresses) => addresses,
+            EnteredPath::Programs(channel) => {
                 let pipes = ask(channel, self.port, Protocol::Tcp)?;
-                let done = |(reader, writer)| Dialled::Done(Inside::Pipes(reader, Some(writer)));
-                return Ok(pipes.map_or(Dialled::Refused, done));
+                let done = |(reader, writer)| ConnectOutcome::Done(NodeEnd::Pipes(reader, Some(writer)));
+                return Ok(pipes.map_or(ConnectOutcome::Refused, done));
             }
         };
         if let Some(socket) = self.socket.take()
             && socket::getsockopt(&socket, sockopt::SocketError)? == 0
         {
-            return Ok(Dialled::Done(Inside::Socket(socket)));
+            return Ok(ConnectOutcome::Done(NodeEnd::Socket(socket)));
         }
         while let Some(address) = addresses.get(self.next) {
             self.next += 1;
@@ -227,15 +227,15 @@ impl Dialling {
                 Err(error) => return Err(error.into()),
             };
             match connect(&socket, *address, self.port) {
-                Ok(()) => return Ok(Dialled::Done(Inside::Socket(socket))),
+                Ok(()) => return Ok(ConnectOutcome::Done(NodeEnd::Socket(socket))),
                 Err(Errno::EINPROGRESS) => {
                     self.socket = Some(socket);
-                    return Ok(Dialled::Pending);
+                    return Ok(ConnectOutcome::Pending);
                 }
                 Err(_) => {}
             }
         }
-        Ok(Dialled::Refused)
+        Ok(ConnectOutcome::Refused)
     }
 }
 
