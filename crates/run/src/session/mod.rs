@@ -428,7 +428,7 @@ impl<'a> Session<'a> {
             }
             Source::Client(id) => self.serve_client(id),
             Source::Node(node) => self.serve_node(node),
-            Source::Way(number) => self.programs.lead_on(&mut self.context, number),
+            Source::PortForward(number) => self.programs.lead_on(&mut self.context, number),
             Source::Time => {
                 self.requests.arrive(&self.context);
                 Ok(())

@@ -29,7 +29,7 @@ pub(super) enum Source {
     /// A node's agent.
     Node(usize),
     /// A way into a node, by programs in it.
-    Way(usize),
+    PortForward(usize),
     /// Lab time, which is where a client wanted it.
     Time,
 }
@@ -140,7 +140,7 @@ impl Session<'_> {
         let clients = clients.map(move |(id, fd, awaited)| (Source::Client(id), fd, flags(awaited)));
         let nodes = self.programs.nodes.iter().enumerate().filter(|(index, _)| !self.programs.gone.contains(index));
         let nodes = nodes.filter_map(move |(index, node)| Some((Source::Node(index), node.fd()?, reads)));
-        let ways = self.programs.ways.channels().enumerate().map(move |(number, fd)| (Source::Way(number), fd, reads));
+        let ways = self.programs.ways.channels().enumerate().map(move |(number, fd)| (Source::PortForward(number), fd, reads));
         guard.into_iter().chain([signals]).chain(listener).chain(clients).chain(nodes).chain(ways)
     }
 

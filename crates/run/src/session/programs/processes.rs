@@ -23,7 +23,7 @@ pub(crate) enum Purpose {
     /// Packs files of its node: the pack of this number.
     Pack(usize),
     /// Joins a connection from this machine to a port of its node.
-    Way,
+    PortForward,
     /// A client of the control socket started it.
     Client(u64),
 }
