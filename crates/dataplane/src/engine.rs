@@ -1,7 +1,7 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
 use crate::event_queue::{EventQueue, ScheduledEvent, ExecutedEvent};
-use crate::bell::Bell;
+use crate::doorbell::Doorbell;
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::edge::Edge;
@@ -104,24 +104,24 @@ impl Engine {
         let failed = |attempted| move |error| EngineError::System { attempted, error };
         let clock = Clock::start(config.epoch, config.dilation);
         let places = Places::new(&shards);
-        let bells: io::Result<Vec<Arc<Bell>>> = shards.iter().map(|_| Bell::new().map(Arc::new)).collect();
-        let bells = bells.map_err(failed("opening an event counter for the packet engine"))?;
+        let doorbells: io::Result<Vec<Arc<Doorbell>>> = shards.iter().map(|_| Doorbell::new().map(Arc::new)).collect();
+        let doorbells = doorbells.map_err(failed("opening an event counter for the packet engine"))?;
         let is_beside_kernels = config.ports.iter().any(|port| matches!(port, PortConfig::Guest { .. }));
-        let sites = sites(clock, &shards, &bells, config.ports);
+        let sites = sites(clock, &shards, &doorbells, config.ports);
         let (opened, pools) = open_beside_pools(sites);
         let opened = opened.map_err(|(attempted, error)| failed(attempted)(error))?;
         let (execution_log, executed) = channel();
         let series = SeriesInbox::new(shards.len());
         let mut prepared: Vec<(Driver, Outbox<Command>)> = Vec::new();
-        for (((shard, ports), bell), pool) in shards.into_iter().zip(opened).zip(bells).zip(pools) {
+        for (((shard, ports), doorbell), pool) in shards.into_iter().zip(opened).zip(doorbells).zip(pools) {
             let (commands, inbox) = channel();
-            let mailbox = Mailbox { messages: inbox, bell };
+            let mailbox = Mailbox { messages: inbox, doorbell };
             let driver = Driver {
                 clock,
                 waiter: Waiter::new(config.precision),
                 restraint: Restraint::default(),
                 is_beside_kernels,
-                sleeper: Sleeper::new(ports.descriptors().chain([mailbox.bell.event().as_raw_fd()])),
+                sleeper: Sleeper::new(ports.descriptors().chain([mailbox.doorbell.event().as_raw_fd()])),
                 processor: config.processors.get(prepared.len()).copied(),
                 edge: Edge::new(shard.fabric, &shard.borders, pool),
                 ports,
@@ -387,10 +387,10 @@ fn open_beside_pools(sites: Vec<Site<'_>>) -> (Result<Vec<PortSet>, OpenError>, 
 }
 
 /// Where the ports of each shard are opened.
-fn sites<'a>(clock: Clock, shards: &'a [Shard], bells: &[Arc<Bell>], ports: Vec<PortConfig>) -> Vec<Site<'a>> {
+fn sites<'a>(clock: Clock, shards: &'a [Shard], doorbells: &[Arc<Doorbell>], ports: Vec<PortConfig>) -> Vec<Site<'a>> {
     let site =
-        |(shard, bell): (&'a Shard, &Arc<Bell>)| Site { clock, shard, bell: Arc::clone(bell), ports: Vec::new() };
-    let mut sites: Vec<Site<'_>> = shards.iter().zip(bells).map(site).collect();
+        |(shard, doorbell): (&'a Shard, &Arc<Doorbell>)| Site { clock, shard, doorbell: Arc::clone(doorbell), ports: Vec::new() };
+    let mut sites: Vec<Site<'_>> = shards.iter().zip(doorbells).map(site).collect();
     let owners: HashMap<PortId, usize> =
         shards.iter().enumerate().flat_map(|(shard, own)| own.ports.iter().map(move |port| (*port, shard))).collect();
     for port in ports {

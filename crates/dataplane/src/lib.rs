@@ -21,7 +21,7 @@
 //! itself (a full ring, a refused send) is an error of the engine, counted apart. Its reports are types of the crate `netloom_figures`.
 
 mod event_queue;
-mod bell;
+mod doorbell;
 mod clock;
 mod driver;
 mod edge;

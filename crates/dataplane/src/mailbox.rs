@@ -42,12 +42,12 @@ impl ExecutionLog {
 }
 
 /// Where the engine's thread finds its commands.
-pub(crate) type Mailbox = crate::bell::Mailbox<Command>;
+pub(crate) type Mailbox = crate::doorbell::Mailbox<Command>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bell::Bell;
+    use crate::doorbell::Doorbell;
     use std::os::fd::AsRawFd;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,17 +55,17 @@ mod tests {
 
     /// However ringing and looking meet: when all was seen, nothing is left that would wake the engine for ever.
     #[test]
-    fn a_bell_that_was_heard_is_silent() {
-        let bell = Arc::new(Bell::new().unwrap());
+    fn a_doorbell_that_was_heard_is_silent() {
+        let doorbell = Arc::new(Doorbell::new().unwrap());
         let (_outbox, messages) = channel();
-        let mut mailbox = Mailbox { messages, bell: Arc::clone(&bell) };
+        let mut mailbox = Mailbox { messages, doorbell: Arc::clone(&doorbell) };
         let (asked, rang) = (AtomicBool::new(false), AtomicBool::new(false));
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Acquire) {
                     if asked.swap(false, Ordering::AcqRel) {
-                        bell.ring();
+                        doorbell.ring();
                         rang.store(true, Ordering::Release);
                     }
                     std::hint::spin_loop();
@@ -76,8 +76,8 @@ mod tests {
                 while !rang.swap(false, Ordering::AcqRel) {
                     assert!(mailbox.next().is_none());
                 }
-                assert!(mailbox.next().is_none() && !bell.is_rung());
-                let mut event = libc::pollfd { fd: bell.event().as_raw_fd(), events: libc::POLLIN, revents: 0 };
+                assert!(mailbox.next().is_none() && !doorbell.is_rung());
+                let mut event = libc::pollfd { fd: doorbell.event().as_raw_fd(), events: libc::POLLIN, revents: 0 };
                 // SAFETY: one entry, which lives through the call.
                 let ready = unsafe { libc::poll(&raw mut event, 1, 0) };
                 if ready != 0 {

@@ -20,7 +20,7 @@ mod set;
 mod sockets;
 mod tunnel;
 
-use crate::bell::Bell;
+use crate::doorbell::Doorbell;
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
 pub use diverted::{Diverted, NetfilterQueue, Owners, RawSockets};
@@ -195,7 +195,7 @@ pub(crate) struct Site<'a> {
     pub(crate) clock: Clock,
     pub(crate) shard: &'a Shard,
     /// What wakes its thread.
-    pub(crate) bell: Arc<Bell>,
+    pub(crate) doorbell: Arc<Doorbell>,
     /// The ports that are still to be opened.
     pub(crate) ports: Vec<PortConfig>,
 }

@@ -1,7 +1,7 @@
 //! How a thread that may sleep is woken by those who put something where it looks, or announce it: either it sees that before it
 //! sleeps, or they see that it sleeps.
 
-use crate::bell::Bell;
+use crate::doorbell::Doorbell;
 use crate::sync::{AtomicU64, Ordering, fence};
 use netloom_units::Instant;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ const AWAKE: u64 = 0;
 pub(crate) struct Waker {
     /// Until when it sleeps, in nanoseconds of lab time.
     sleeps_until: AtomicU64,
-    bell: Arc<Bell>,
+    doorbell: Arc<Doorbell>,
 }
 
 impl Waker {
-    /// Of a thread that is awake and hears this bell.
-    pub(crate) fn new(bell: Arc<Bell>) -> Self {
-        Self { sleeps_until: AtomicU64::new(AWAKE), bell }
+    /// Of a thread that is awake and hears this doorbell.
+    pub(crate) fn new(doorbell: Arc<Doorbell>) -> Self {
+        Self { sleeps_until: AtomicU64::new(AWAKE), doorbell }
     }
 
     /// To be called behind what the thread is to find.
@@ -38,7 +38,7 @@ impl Waker {
 
     fn rouse(&self) {
         if self.sleeps_until.swap(AWAKE, Ordering::Relaxed) != AWAKE {
-            self.bell.ring();
+            self.doorbell.ring();
         }
     }
 

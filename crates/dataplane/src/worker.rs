@@ -1,6 +1,6 @@
 //! A thread of the engine as its handle sees it: where commands go, and how it ends.
 
-use crate::bell::Bell;
+use crate::doorbell::Doorbell;
 use crate::driver::Driver;
 use crate::mailbox::Command;
 use std::io;
@@ -11,22 +11,22 @@ use std::thread::JoinHandle;
 /// See the module.
 pub(crate) struct Worker {
     commands: Outbox<Command>,
-    bell: Arc<Bell>,
+    doorbell: Arc<Doorbell>,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Worker {
     /// Starts the thread of this driver, whose mailbox has the other end of `commands`.
     pub(crate) fn start(name: String, driver: Driver, commands: Outbox<Command>) -> io::Result<Self> {
-        let bell = Arc::clone(&driver.mailbox.bell);
+        let doorbell = Arc::clone(&driver.mailbox.doorbell);
         let thread = std::thread::Builder::new().name(name).spawn(move || driver.run())?;
-        Ok(Self { commands, bell, thread: Some(thread) })
+        Ok(Self { commands, doorbell, thread: Some(thread) })
     }
 
     pub(crate) fn send(&self, command: Command) {
         // A dead engine takes no commands; the caller that waits for the answer gets an error.
         let _ = self.commands.send(command);
-        self.bell.ring();
+        self.doorbell.ring();
     }
 
     pub(crate) fn is_alive(&self) -> bool {

@@ -169,7 +169,7 @@ static ssize_t result(long value)
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *text = getenv("NETLOOM_BACKEND"); /* SOCKET,MEMORY,BELL: three descriptors */
+	const char *text = getenv("NETLOOM_BACKEND"); /* SOCKET,MEMORY,DOORBELL: three descriptors */
 	long numbers[3] = { -1, -1, -1 };
 
 	if (!text)

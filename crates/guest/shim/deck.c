@@ -19,12 +19,12 @@ static _Noreturn void gone(void)
 	__builtin_unreachable();
 }
 
-void mailbox_open(int memory, int bell)
+void mailbox_open(int memory, int doorbell)
 {
 	struct mailbox *mailbox = mmap(NULL, sizeof(struct mailbox), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
 
-	mailbox_state.bell = mmap(NULL, sizeof(struct bell), PROT_READ | PROT_WRITE, MAP_SHARED, bell, 0);
-	if (mailbox == MAP_FAILED || mailbox_state.bell == MAP_FAILED || mailbox->version != MAILBOX_VERSION)
+	mailbox_state.doorbell = mmap(NULL, sizeof(struct doorbell), PROT_READ | PROT_WRITE, MAP_SHARED, doorbell, 0);
+	if (mailbox == MAP_FAILED || mailbox_state.doorbell == MAP_FAILED || mailbox->version != MAILBOX_VERSION)
 		gone();
 	mailbox_state.mailbox = mailbox;
 	mailbox_state.now = mailbox->start;
@@ -36,9 +36,9 @@ static void say(uint32_t kind, uint64_t next_wake)
 
 	mailbox->answer = (struct answer){ .kind = kind, .now = mailbox_state.now, .next_wake = next_wake };
 	__atomic_store_n(&mailbox->whose, SCHEDULERS_TURN, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&mailbox_state.bell->rung, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&mailbox_state.bell->asleep, __ATOMIC_SEQ_CST))
-		syscall(SYS_futex, &mailbox_state.bell->rung, FUTEX_WAKE, 1);
+	__atomic_fetch_add(&mailbox_state.doorbell->rung, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&mailbox_state.doorbell->asleep, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &mailbox_state.doorbell->rung, FUTEX_WAKE, 1);
 }
 
 static struct turn await_turn(void)

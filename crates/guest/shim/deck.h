@@ -3,7 +3,7 @@
  * The mailbox: the segment of memory that a device backend and the scheduler share, one per kernel, in which they take turns. The scheduler
  * says up to when the kernel may run and which frames reach it at which instants; the device backend answers when the kernel has done all
  * that, with the frames that it sent. Each sleeps on a word of shared memory meanwhile: the device backend on one of its mailbox, the
- * scheduler on one that all kernels share (`struct bell`). A socket tells the scheduler when the kernel has gone.
+ * scheduler on one that all kernels share (`struct doorbell`). A socket tells the scheduler when the kernel has gone.
  *
  * The mailbox knows frames and instants alone: how the kernel hears of them is the business of backend.c.
  */
@@ -97,7 +97,7 @@ struct mailbox {
 };
 
 /* What all kernels of a lab share. */
-struct bell {
+struct doorbell {
 	uint32_t rung;      /* how often a device backend has answered; the scheduler sleeps on it */
 	uint32_t reserved[15];
 	uint32_t asleep;    /* whether it does */
@@ -108,7 +108,7 @@ _Static_assert(sizeof(struct mailbox_frame) == 32, "header of a frame");
 _Static_assert(offsetof(struct mailbox, turn) == 40 && offsetof(struct mailbox, answer) == 56, "turns");
 _Static_assert(offsetof(struct mailbox, sample_at) == 80 && offsetof(struct mailbox, sample_owners) == 96, "samples");
 _Static_assert(offsetof(struct mailbox, to_kernel) == 128, "header of a mailbox");
-_Static_assert(offsetof(struct bell, asleep) == 64, "a cache line between the words of a bell");
+_Static_assert(offsetof(struct doorbell, asleep) == 64, "a cache line between the words of a doorbell");
 
 /* Bytes that a frame takes in a mailbox. */
 static inline uint32_t mailbox_frame_room(uint32_t length)
@@ -116,10 +116,10 @@ static inline uint32_t mailbox_frame_room(uint32_t length)
 	return (uint32_t)sizeof(struct mailbox_frame) + ((length + 7) & ~7u);
 }
 
-/* The device backend's side of the mailbox and of the bell, and how far the kernel has come. See mailbox.c. */
+/* The device backend's side of the mailbox and of the doorbell, and how far the kernel has come. See mailbox.c. */
 struct mailbox_state {
 	struct mailbox *mailbox;
-	struct bell *bell;
+	struct doorbell *doorbell;
 	uint64_t now;
 	uint64_t until;             /* instants before this one may be played */
 	uint64_t next_wake;         /* when the kernel wants to run next */
@@ -130,7 +130,7 @@ struct mailbox_state {
 extern struct mailbox_state mailbox_state;
 
 /* Maps the memory behind both descriptors and begins; ends the process if it is not what this file describes. */
-void mailbox_open(int memory, int bell);
+void mailbox_open(int memory, int doorbell);
 
 /* The next frame for the kernel; null when all have been taken. It counts as taken after deck_taken. */
 struct mailbox_frame *mailbox_next(void);

@@ -1,10 +1,10 @@
 //! A kernel in virtual time, as the scheduler sees it: the other side of the device backend in the kernel's process.
 //!
-//! Both share a mailbox of frames in memory, in which they take turns, and a bell; the layout is that of `shim/mailbox.h`, where
+//! Both share a mailbox of frames in memory, in which they take turns, and a doorbell; the layout is that of `shim/mailbox.h`, where
 //! the protocol is described. The ends of a socket pair tell each that the other is there. The device backend's side is trusted no further than its numbers can be checked: it runs in a process
 //! that also runs the user's programs.
 
-mod bell;
+mod doorbell;
 mod mailbox;
 mod memory;
 mod samples;
@@ -12,7 +12,7 @@ mod spin;
 mod vitals;
 mod watchdog;
 
-pub use bell::Bell;
+pub use doorbell::Doorbell;
 pub use vitals::Vitals;
 pub use watchdog::Watchdog;
 

@@ -164,7 +164,7 @@ impl PortGroup for Borders {
     }
 
     fn descriptor(&self) -> RawFd {
-        // What comes rings the bell of the thread.
+        // What comes rings the doorbell of the thread.
         -1
     }
 
@@ -203,7 +203,7 @@ impl PortGroup for Borders {
 
 impl Borders {
     fn new(site: &Site<'_>) -> Self {
-        let waker = Arc::new(Waker::new(Arc::clone(&site.bell)));
+        let waker = Arc::new(Waker::new(Arc::clone(&site.doorbell)));
         let places = vec![0; site.shard.pipes.len()];
         let (crossings, exits, entrances) = (Vec::new(), Vec::new(), Vec::new());
         Self { clock: site.clock, waker, places, crossings, exits, entrances }

@@ -1,13 +1,13 @@
-//! Bell, mailbox and waker under loom: in every order in which their threads can meet, and with every value that the memory model
+//! Doorbell, mailbox and waker under loom: in every order in which their threads can meet, and with every value that the memory model
 //! allows them to read. It is the code of the engine, with another `sync` below it.
 
-#[path = "../../src/bell.rs"]
-mod bell;
+#[path = "../../src/doorbell.rs"]
+mod doorbell;
 mod sync;
 #[path = "../../src/waker.rs"]
 mod waker;
 
-use bell::{Bell, Mailbox};
+use doorbell::{Doorbell, Mailbox};
 use loom::sync::mpsc::{Sender, channel};
 use loom::thread;
 use netloom_units::Instant;
@@ -17,7 +17,7 @@ use waker::Waker;
 
 fn mailbox() -> (Sender<u32>, Mailbox<u32>) {
     let (sender, messages) = channel();
-    (sender, Mailbox { messages, bell: Arc::new(Bell::new().expect("a bell")) })
+    (sender, Mailbox { messages, doorbell: Arc::new(Doorbell::new().expect("a doorbell")) })
 }
 
 /// Takes messages, and sleeps while there is none; loom says if it never wakes up.
@@ -27,7 +27,7 @@ fn take(mailbox: &mut Mailbox<u32>, count: usize) -> Vec<u32> {
         match mailbox.next() {
             Some(message) => taken.push(message),
             None => {
-                mailbox.bell.event().wait();
+                mailbox.doorbell.event().wait();
                 // Between the event and the flag of a ring it looks in vain, until the ringer goes on.
                 thread::yield_now();
             }
@@ -39,14 +39,14 @@ fn take(mailbox: &mut Mailbox<u32>, count: usize) -> Vec<u32> {
 /// Whoever is rung for wakes up and finds what was sent, in order; and when all was seen, nothing is left that would wake it for
 /// ever.
 #[test]
-fn a_bell_wakes_and_falls_silent() {
+fn a_doorbell_wakes_and_falls_silent() {
     loom::model(|| {
         let (sender, mut mailbox) = mailbox();
-        let bell = Arc::clone(&mailbox.bell);
+        let doorbell = Arc::clone(&mailbox.doorbell);
         let ringer = thread::spawn(move || {
             for message in 0..2 {
                 sender.send(message).expect("a mailbox");
-                bell.ring();
+                doorbell.ring();
             }
             sender
         });
@@ -55,7 +55,7 @@ fn a_bell_wakes_and_falls_silent() {
         assert_eq!(mailbox.next(), None);
         let _sender = ringer.join().expect("a thread");
         assert_eq!(mailbox.next(), None);
-        assert!(!mailbox.bell.is_rung() && !mailbox.bell.event().is_signalled());
+        assert!(!mailbox.doorbell.is_rung() && !mailbox.doorbell.event().is_signalled());
     });
 }
 
@@ -69,10 +69,10 @@ fn no_ring_of_two_is_lost() {
         let (sender, mut mailbox) = mailbox();
         let ringers: Vec<_> = (0..2)
             .map(|number| {
-                let (own, bell) = (sender.clone(), Arc::clone(&mailbox.bell));
+                let (own, doorbell) = (sender.clone(), Arc::clone(&mailbox.doorbell));
                 thread::spawn(move || {
                     own.send(number).expect("a mailbox");
-                    bell.ring();
+                    doorbell.ring();
                 })
             })
             .collect();
@@ -91,8 +91,8 @@ struct Queue(AtomicBool);
 #[test]
 fn nobody_sleeps_over_what_has_come() {
     loom::model(|| {
-        let bell = Arc::new(Bell::new().expect("a bell"));
-        let waker = Arc::new(Waker::new(Arc::clone(&bell)));
+        let doorbell = Arc::new(Doorbell::new().expect("a doorbell"));
+        let waker = Arc::new(Waker::new(Arc::clone(&doorbell)));
         let queue = Arc::new(Queue(AtomicBool::new(false)));
         let giver = {
             let (waker, queue) = (Arc::clone(&waker), Arc::clone(&queue));
@@ -102,7 +102,7 @@ fn nobody_sleeps_over_what_has_come() {
             })
         };
         if waker.may_sleep(Instant::from_nanos(100), || !queue.0.load(Ordering::Acquire)) {
-            bell.event().wait();
+            doorbell.event().wait();
             assert!(waker.is_awake(), "who wakes it sees that it is awake");
             assert!(queue.0.load(Ordering::Acquire), "it was woken for something");
         }
@@ -116,8 +116,8 @@ fn nobody_sleeps_past_what_was_announced() {
     const UNTIL: Instant = Instant::from_nanos(100);
     for (next, is_sooner) in [(50, true), (150, false)] {
         loom::model(move || {
-            let bell = Arc::new(Bell::new().expect("a bell"));
-            let waker = Arc::new(Waker::new(Arc::clone(&bell)));
+            let doorbell = Arc::new(Doorbell::new().expect("a doorbell"));
+            let waker = Arc::new(Waker::new(Arc::clone(&doorbell)));
             let announced = Arc::new(AtomicU64::new(u64::MAX));
             let notifier = {
                 let (waker, announced) = (Arc::clone(&waker), Arc::clone(&announced));
@@ -128,10 +128,10 @@ fn nobody_sleeps_past_what_was_announced() {
             };
             let may = waker.may_sleep(UNTIL, || announced.load(Ordering::Acquire) >= UNTIL.as_nanos());
             if may && is_sooner {
-                bell.event().wait();
+                doorbell.event().wait();
             }
             notifier.join().expect("a thread");
-            assert!(is_sooner || (may && !bell.event().is_signalled()), "what comes later wakes nobody");
+            assert!(is_sooner || (may && !doorbell.event().is_signalled()), "what comes later wakes nobody");
         });
     }
 }

@@ -46,7 +46,7 @@ pub struct KernelNode {
     pub(super) replies: VecDeque<Reply>,
     pub(super) events: VecDeque<NodeEvent>,
     /// Rung when there are events that the channel does not tell of any more.
-    bell: EventFd,
+    doorbell: EventFd,
     /// Runs while a program has a terminal.
     pub(super) look: Option<TimerFd>,
     notes: Vec<String>,
@@ -102,11 +102,11 @@ impl KernelNode {
             node: name.to_owned(),
             error: KernelError::from_io("watch its kernel", &error),
         };
-        let bell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
+        let doorbell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|error| refused(error.into()))?;
         let mail = Mail::new(channel);
         let mut watch = Watch::new().map_err(refused)?;
-        let fixed = [(mail.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (bell.as_fd(), Token::Bell)];
+        let fixed = [(mail.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (doorbell.as_fd(), Token::Doorbell)];
         let told = machine.fd().map(|fd| (fd, Token::Machine));
         fixed.into_iter().chain(told).try_for_each(|(fd, token)| watch.add(fd, token).map(drop)).map_err(refused)?;
         Ok(Self {
@@ -120,7 +120,7 @@ impl KernelNode {
             endings: BTreeMap::new(),
             replies: VecDeque::new(),
             events: VecDeque::new(),
-            bell,
+            doorbell,
             look: None,
             notes: Vec::new(),
             sessions: BTreeMap::new(),
@@ -282,8 +282,8 @@ impl KernelNode {
             self.sessions.remove(process);
         }
         if event.is_none() {
-            // An empty bell is as good as a silent one.
-            let _ = self.bell.read();
+            // An empty doorbell is as good as a silent one.
+            let _ = self.doorbell.read();
         }
         event
     }
@@ -332,8 +332,8 @@ impl KernelNode {
     /// Makes the node's descriptor readable for what has been taken in beside an answer.
     pub(super) fn ring(&self) {
         if !self.events.is_empty() {
-            // A bell that cannot be rung has been rung often enough.
-            let _ = self.bell.write(1);
+            // A doorbell that cannot be rung has been rung often enough.
+            let _ = self.doorbell.write(1);
         }
     }
 

@@ -28,7 +28,7 @@ const BACKLOG: usize = 64;
 /// The thread. Dropping it ends it.
 #[derive(Debug)]
 pub struct Pump {
-    bell: Arc<EventFd>,
+    doorbell: Arc<EventFd>,
     shared: Arc<Mutex<Shared>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -51,7 +51,7 @@ impl Pump {
     /// # Errors
     /// The machine's refusal of sockets or the thread.
     pub fn start(listeners: Vec<Listener>) -> io::Result<(Self, Vec<OwnedFd>)> {
-        let bell = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
+        let doorbell = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
         let poller = Poller::new()?;
         let mut lab_ends = Vec::new();
         let mut devices = Vec::new();
@@ -69,10 +69,10 @@ impl Pump {
         let hearts = vec![Heart::default(); devices.len()];
         let shared = Shared { is_over: false, interval: None, waited: Duration::ZERO, hearts };
         let shared = Arc::new(Mutex::new(shared));
-        let (own, told) = (Arc::clone(&bell), Arc::clone(&shared));
-        let worker = Worker { bell: own, shared: told, poller, devices, pool: Pool::new(0, 0), next_beat: None };
+        let (own, told) = (Arc::clone(&doorbell), Arc::clone(&shared));
+        let worker = Worker { doorbell: own, shared: told, poller, devices, pool: Pool::new(0, 0), next_beat: None };
         let thread = std::thread::Builder::new().name("netloom-agents".into()).spawn(move || worker.run())?;
-        Ok((Self { bell, shared, thread: Some(thread) }, lab_ends))
+        Ok((Self { doorbell, shared, thread: Some(thread) }, lab_ends))
     }
 
     /// Asks all kernels for heartbeats from now on, so often, and forgets what is known of them.
@@ -82,7 +82,7 @@ impl Pump {
         shared.hearts.fill(Heart::default());
         drop(shared);
         // A counter that is full has rung already.
-        let _ = self.bell.write(1);
+        let _ = self.doorbell.write(1);
     }
 
     /// Returns the results of each kernel's heartbeats since [`Pump::listen_to_hearts`], in the order of kernels.
@@ -100,7 +100,7 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 impl Drop for Pump {
     fn drop(&mut self) {
         lock(&self.shared).is_over = true;
-        let told = self.bell.write(1).is_ok();
+        let told = self.doorbell.write(1).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| told) {
             // A panic there has been reported by the panic hook.
             let _ = thread.join();
@@ -109,7 +109,7 @@ impl Drop for Pump {
 }
 
 struct Worker {
-    bell: Arc<EventFd>,
+    doorbell: Arc<EventFd>,
     shared: Arc<Mutex<Shared>>,
     poller: Arc<Poller>,
     devices: Vec<Device>,
@@ -184,7 +184,7 @@ impl Worker {
         // All are to be asked: no shortcut.
         let pending = self.devices.iter_mut().filter_map(|device| device.port.listen().then_some(())).count() > 0;
         let mut fds = vec![
-            PollFd::new(self.bell.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.doorbell.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.poller.as_fd(), PollFlags::POLLIN),
         ];
         for device in &self.devices {
@@ -202,7 +202,7 @@ impl Worker {
         let timeout = if pending { PollTimeout::ZERO } else { self.next_beat.map_or(PollTimeout::NONE, until_beat) };
         match poll(&mut fds, timeout) {
             Ok(_) if fds[0].any() == Some(true) => {
-                let _ = self.bell.read();
+                let _ = self.doorbell.read();
                 self.next_beat = None;
                 Ok(lock(&self.shared).is_over)
             }

@@ -35,7 +35,7 @@ impl KernelNode {
         for token in self.watch.ready() {
             match token {
                 Token::Channel => self.take_in()?,
-                Token::Kernel | Token::Bell => {}
+                Token::Kernel | Token::Doorbell => {}
                 Token::Machine => self.hear()?,
                 Token::Look => self.look_at_terminals()?,
                 Token::Input(process) => self.read_input(process)?,

@@ -112,7 +112,7 @@ pub(super) enum Token {
     /// The end of the kernel.
     Kernel,
     /// An event that was noticed while something else was waited for.
-    Bell,
+    Doorbell,
     /// What the machine tells of itself.
     Machine,
     /// Time to look at the sizes of terminals.

@@ -9,7 +9,7 @@ mod window;
 
 use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage, Statistics};
-use crate::backend::Bell;
+use crate::backend::Doorbell;
 use group::Group;
 use lanes::Lanes;
 use netloom_fabric::{Delivery, Fabric, PortId, RouterCounters, TraceObserver, SwitchState, Tap, TapId};
@@ -104,7 +104,7 @@ pub struct Scheduler<M> {
     longest_window: Duration,
     lanes: Lanes,
     /// Where machines say that they have a report.
-    bell: Option<Bell>,
+    doorbell: Option<Doorbell>,
     /// What taps are to be shown.
     shown: Vec<Shown>,
     agents: Vec<AgentFrame>,
@@ -148,7 +148,7 @@ impl<M: Machine> Scheduler<M> {
             known_of,
             longest_window: Duration::MAX,
             lanes: Lanes::default(),
-            bell: None,
+            doorbell: None,
             shown: Vec::new(),
             agents: Vec::new(),
             open: None,
@@ -169,9 +169,9 @@ impl<M: Machine> Scheduler<M> {
         Ok(())
     }
 
-    /// The machines ring this bell when they have something to report.
-    pub fn set_bell(&mut self, bell: Bell) {
-        self.bell = Some(bell);
+    /// The machines ring this doorbell when they have something to report.
+    pub fn set_doorbell(&mut self, doorbell: Doorbell) {
+        self.doorbell = Some(doorbell);
     }
 
     /// Which processor each machine runs on. Of those that share one only a few are let run at the same time, which changes

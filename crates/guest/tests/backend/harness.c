@@ -33,7 +33,7 @@
 /* ---- The scheduler ---- */
 
 static struct mailbox *mailbox;
-static struct bell *bell;
+static struct doorbell *doorbell;
 static uint64_t taken_frames, taken_bytes, unlike;
 static unsigned planned; /* frames for the next grant */
 static uint64_t until;   /* up to when the kernel may run */
@@ -82,13 +82,13 @@ static void *scheduler(void *unused)
 	(void)unused;
 	for (;;) {
 		while (__atomic_load_n(&mailbox->whose, __ATOMIC_ACQUIRE) == BACKENDS_TURN) {
-			uint32_t rung = __atomic_load_n(&bell->rung, __ATOMIC_SEQ_CST);
+			uint32_t rung = __atomic_load_n(&doorbell->rung, __ATOMIC_SEQ_CST);
 			struct timespec patience = { .tv_nsec = 10000000 };
 
-			__atomic_store_n(&bell->asleep, 1, __ATOMIC_SEQ_CST);
+			__atomic_store_n(&doorbell->asleep, 1, __ATOMIC_SEQ_CST);
 			if (__atomic_load_n(&mailbox->whose, __ATOMIC_ACQUIRE) == BACKENDS_TURN)
-				syscall(SYS_futex, &bell->rung, FUTEX_WAIT, rung, &patience);
-			__atomic_store_n(&bell->asleep, 0, __ATOMIC_SEQ_CST);
+				syscall(SYS_futex, &doorbell->rung, FUTEX_WAIT, rung, &patience);
+			__atomic_store_n(&doorbell->asleep, 0, __ATOMIC_SEQ_CST);
 		}
 		switch (mailbox->answer.kind) {
 		case ANSWER_DONE:
@@ -126,7 +126,7 @@ static void prepare(void)
 
 	CHECK(sscanf(getenv("NETLOOM_BACKEND"), "%d,%d,%d", numbers, numbers + 1, numbers + 2) == 3);
 	mailbox = map(numbers[1], sizeof(struct mailbox));
-	bell = map(numbers[2], sizeof(struct bell));
+	doorbell = map(numbers[2], sizeof(struct doorbell));
 }
 
 static void start_scheduler(void)
@@ -465,14 +465,14 @@ int main(int count, char **arguments)
 {
 	CHECK(count >= 2);
 	if (!getenv("NETLOOM_BACKEND") && strcmp(arguments[1], "arithmetic")) {
-		int ends[2], mailbox_fd = memfd_create("mailbox", 0), bell_fd = memfd_create("bell", 0);
+		int ends[2], mailbox_fd = memfd_create("mailbox", 0), doorbell_fd = memfd_create("doorbell", 0);
 		char text[64];
 
-		CHECK(!ftruncate(mailbox_fd, sizeof(struct mailbox)) && !ftruncate(bell_fd, 4096));
+		CHECK(!ftruncate(mailbox_fd, sizeof(struct mailbox)) && !ftruncate(doorbell_fd, 4096));
 		mailbox = map(mailbox_fd, sizeof(struct mailbox));
 		mailbox->version = MAILBOX_VERSION;
 		CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
-		snprintf(text, sizeof text, "%d,%d,%d", ends[0], mailbox_fd, bell_fd);
+		snprintf(text, sizeof text, "%d,%d,%d", ends[0], mailbox_fd, doorbell_fd);
 		setenv("NETLOOM_BACKEND", text, 1);
 		execv("/proc/self/exe", arguments);
 		CHECK(!"exec");

@@ -21,6 +21,6 @@ int main(void)
 	FIELD(from_kernel);
 	printf("size %zu\nlane_header %zu\nframe_header %zu\nroom %u\nrung %zu\nasleep %zu\nversion_number %u\n",
 	       sizeof(struct mailbox), offsetof(struct mailbox_lane, frames), sizeof(struct mailbox_frame), MAILBOX_ROOM,
-	       offsetof(struct bell, rung), offsetof(struct bell, asleep), MAILBOX_VERSION);
+	       offsetof(struct doorbell, rung), offsetof(struct doorbell, asleep), MAILBOX_VERSION);
 	return 0;
 }

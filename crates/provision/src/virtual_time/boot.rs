@@ -61,7 +61,7 @@ pub(crate) fn boot(
         VirtualTime::new(fabric, mailboxes, &plugs(plan, &places), names, watchdog, guard.progress_writer()).map_err(machine)?;
     let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
     wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
-    let bell = time.bell().map_err(machine)?;
+    let doorbell = time.doorbell().map_err(machine)?;
     let processors = processors::allowed().map_err(machine)?;
     let shares = time.processors(processors.len());
     let mut nodes: Vec<Option<KernelNode>> = configs.iter().map(|_| None).collect();
@@ -77,7 +77,7 @@ pub(crate) fn boot(
         boot.arguments.extend(computing(job, number));
         let orders = Orders { seed: Some(seed(plan, number)), ..Orders::default() };
         let channel = Box::new(time.channel(machine_number).map_err(machine)?);
-        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own, &bell))?;
+        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own, &doorbell))?;
         time.watch(machine_number, Vitals::new(node.pid().as_raw(), boot.console));
         nodes[number] = Some(node);
     }
@@ -142,8 +142,8 @@ fn computing(job: &Job, node: usize) -> Vec<String> {
 }
 
 /// Lets the process of `command` find its mailbox.
-fn hand_over(command: &mut Command, ends: &BackendEnds, bell: &OwnedFd) {
-    let numbers: [RawFd; 3] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd(), bell.as_raw_fd()];
+fn hand_over(command: &mut Command, ends: &BackendEnds, doorbell: &OwnedFd) {
+    let numbers: [RawFd; 3] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd(), doorbell.as_raw_fd()];
     command.env("NETLOOM_BACKEND", format!("{},{},{}", numbers[0], numbers[1], numbers[2]));
     let keep = move || {
         for number in numbers {

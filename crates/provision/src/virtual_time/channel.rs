@@ -15,7 +15,7 @@ pub(crate) struct VirtualChannel {
     /// When the last frame was sent.
     heard_at: Option<Instant>,
     /// Readable while the inbox holds frames.
-    bell: OwnedFd,
+    doorbell: OwnedFd,
 }
 
 impl VirtualTime {
@@ -27,8 +27,8 @@ impl VirtualTime {
 
 impl VirtualChannel {
     fn new(time: VirtualTime, node: usize) -> io::Result<Self> {
-        let bell = time.0.borrow().inboxes[node].rings.try_clone()?;
-        Ok(Self { time, node, heard_at: None, bell })
+        let doorbell = time.0.borrow().inboxes[node].rings.try_clone()?;
+        Ok(Self { time, node, heard_at: None, doorbell })
     }
 }
 
@@ -59,6 +59,6 @@ impl Channel for VirtualChannel {
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.bell.as_fd()
+        self.doorbell.as_fd()
     }
 }

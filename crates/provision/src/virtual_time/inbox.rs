@@ -10,17 +10,17 @@ use std::os::unix::net::UnixStream;
 pub(super) struct Inbox {
     frames: VecDeque<(Instant, Vec<u8>)>,
     /// The other end is readable while there are frames.
-    bell: UnixStream,
+    doorbell: UnixStream,
     pub(super) rings: OwnedFd,
     has_rung: bool,
 }
 
 impl Inbox {
     pub(super) fn new() -> io::Result<Self> {
-        let (bell, rings) = UnixStream::pair()?;
-        bell.set_nonblocking(true)?;
+        let (doorbell, rings) = UnixStream::pair()?;
+        doorbell.set_nonblocking(true)?;
         rings.set_nonblocking(true)?;
-        Ok(Self { frames: VecDeque::new(), bell, rings: rings.into(), has_rung: false })
+        Ok(Self { frames: VecDeque::new(), doorbell, rings: rings.into(), has_rung: false })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -31,7 +31,7 @@ impl Inbox {
         self.frames.push_back((at, frame));
         if !self.has_rung {
             // One byte always fits an empty socket.
-            self.has_rung = self.bell.write(&[1]).is_ok();
+            self.has_rung = self.doorbell.write(&[1]).is_ok();
         }
     }
 

@@ -11,7 +11,7 @@ use crate::progress_writer::ProgressWriter;
 use netloom_dataplane::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Meters, Sampled, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
-use netloom_guest::backend::{Bell, DeviceBackend, Vitals, Watchdog};
+use netloom_guest::backend::{Doorbell, DeviceBackend, Vitals, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
@@ -115,11 +115,11 @@ impl VirtualTime {
         self.0.borrow_mut().scheduler.send_whole(port);
     }
 
-    /// The bell that kernels ring when they have something to report, for their processes to inherit.
-    pub(super) fn bell(&self) -> io::Result<OwnedFd> {
-        let bell = Bell::new()?;
-        let theirs = bell.try_clone()?;
-        self.0.borrow_mut().scheduler.set_bell(bell);
+    /// The doorbell that kernels ring when they have something to report, for their processes to inherit.
+    pub(super) fn doorbell(&self) -> io::Result<OwnedFd> {
+        let doorbell = Doorbell::new()?;
+        let theirs = doorbell.try_clone()?;
+        self.0.borrow_mut().scheduler.set_doorbell(doorbell);
         Ok(theirs)
     }
 
@@ -455,7 +455,7 @@ mod tests {
                 ProgressWriter::new(told).unwrap(),
             );
             let time = time.unwrap();
-            let _bell = time.bell().unwrap();
+            let _doorbell = time.doorbell().unwrap();
             time.watch(0, Vitals::default());
             let alarming_too = alarming.try_clone().unwrap();
             let _ends = prepare(ends, alarming_too);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::bell::Bell;
+use crate::doorbell::Doorbell;
 use netloom_fabric::{Cuts, DeviceSpec, Partition, PipeSpec, RouterInterface, RouterSpec, Shard, shards};
 use netloom_link::{DelayConfig, PipeConfig};
 use netloom_packet::VirtioHeader;
@@ -30,7 +30,7 @@ fn pair() -> [(Edge, Borders); 2] {
     let partition = Partition::new(&pipes, &routers, 2, Cuts::WhereDelayed, |_| false);
     let parts = shards(Seed::new(1), &pipes, &routers, &partition);
     let clock = Clock::start(None, Dilation::ONE);
-    let site = |shard| Site { clock, shard, bell: Arc::new(Bell::new().expect("a bell")), ports: Vec::new() };
+    let site = |shard| Site { clock, shard, doorbell: Arc::new(Doorbell::new().expect("a doorbell")), ports: Vec::new() };
     let borders = connect(&parts.iter().map(site).collect::<Vec<_>>());
     let edge = |shard: Shard| Edge::new(shard.fabric, &shard.borders, Pool::new(4, 0));
     let both: Vec<(Edge, Borders)> = parts.into_iter().map(edge).zip(borders).collect();

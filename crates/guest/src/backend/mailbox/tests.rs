@@ -134,8 +134,8 @@ fn both_sides_agree_on_the_layout() {
         ("lane_header", LANE_HEADER),
         ("frame_header", FRAME_HEADER),
         ("room", ROOM),
-        ("rung", super::super::bell::RUNG),
-        ("asleep", super::super::bell::ASLEEP),
+        ("rung", super::super::doorbell::RUNG),
+        ("asleep", super::super::doorbell::ASLEEP),
     ];
     assert_eq!(theirs, ours.into());
 }

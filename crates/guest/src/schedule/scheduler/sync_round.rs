@@ -136,8 +136,8 @@ impl<M: Machine> Scheduler<M> {
 
     /// Waits for a report, and looks at those who owe one; false if there is nothing to wait at.
     fn wait(&mut self, sync_round: &mut SyncRound, now: time::Instant) -> bool {
-        let Some(bell) = &mut self.bell else { return false };
-        let has_rung = bell.wait(LOOK_INTERVAL);
+        let Some(doorbell) = &mut self.doorbell else { return false };
+        let has_rung = doorbell.wait(LOOK_INTERVAL);
         self.statistics.waited += now.elapsed();
         if has_rung {
             return true;

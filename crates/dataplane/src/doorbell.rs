@@ -4,13 +4,13 @@ use crate::sync::{AtomicBool, Event, Ordering, Receiver};
 use std::io;
 use std::sync::Arc;
 
-/// Wakes a thread, at the price of one memory read per round while the bell is silent.
-pub(crate) struct Bell {
+/// Wakes a thread, at the price of one memory read per round while the doorbell is silent.
+pub(crate) struct Doorbell {
     rung: AtomicBool,
     event: Event,
 }
 
-impl Bell {
+impl Doorbell {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self { rung: AtomicBool::new(false), event: Event::new()? })
     }
@@ -33,26 +33,26 @@ impl Bell {
     }
 }
 
-/// The commands for a thread, from those who ring its bell afterwards.
+/// The commands for a thread, from those who ring its doorbell afterwards.
 pub(crate) struct Mailbox<T> {
     pub(crate) messages: Receiver<T>,
-    pub(crate) bell: Arc<Bell>,
+    pub(crate) doorbell: Arc<Doorbell>,
 }
 
 impl<T> Mailbox<T> {
     pub(crate) fn next(&mut self) -> Option<T> {
-        if !self.bell.is_rung() {
+        if !self.doorbell.is_rung() {
             return None;
         }
         if let Ok(message) = self.messages.try_recv() {
             return Some(message);
         }
-        self.bell.rung.store(false, Ordering::Release);
-        self.bell.event.reset();
+        self.doorbell.rung.store(false, Ordering::Release);
+        self.doorbell.event.reset();
         // A message may have come between the look and the reset, and another behind it: then look again next time.
         let late = self.messages.try_recv().ok();
         if late.is_some() {
-            self.bell.rung.store(true, Ordering::Release);
+            self.doorbell.rung.store(true, Ordering::Release);
         }
         late
     }

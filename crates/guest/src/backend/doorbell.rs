@@ -1,4 +1,4 @@
-//! The bell that the device backends of all kernels of a lab ring when they have answered: a word in memory that all share, on which
+//! The doorbell that the device backends of all kernels of a lab ring when they have answered: a word in memory that all share, on which
 //! the scheduler sleeps.
 //!
 //! A kernel's process could ring for nothing, or not at all: who has answered stands in each mailbox, and the scheduler looks
@@ -12,31 +12,31 @@ use std::time::Duration;
 
 use super::memory::Memory;
 
-/// A page; of it two words are used: how often the bell was rung, and whether the scheduler sleeps.
+/// A page; of it two words are used: how often the doorbell was rung, and whether the scheduler sleeps.
 const SIZE: usize = 4096;
 pub(super) const RUNG: usize = 0;
 pub(super) const ASLEEP: usize = 64;
 
 /// See the module.
 #[derive(Debug)]
-pub struct Bell {
+pub struct Doorbell {
     memory: Memory,
     file: File,
     /// How often it had been rung when it was last looked at.
     seen: u32,
 }
 
-impl Bell {
-    /// A bell that has not rung.
+impl Doorbell {
+    /// A doorbell that has not rung.
     ///
     /// # Errors
     /// When the kernel of this machine gives no memory.
     pub fn new() -> io::Result<Self> {
-        let (memory, file) = Memory::create(c"netloom-bell", SIZE)?;
+        let (memory, file) = Memory::create(c"netloom-doorbell", SIZE)?;
         Ok(Self { memory, file: file.into(), seen: 0 })
     }
 
-    /// Duplicates the bell's descriptor, for a kernel's process to inherit.
+    /// Duplicates the doorbell's descriptor, for a kernel's process to inherit.
     ///
     /// # Errors
     /// When there are no more descriptors.
@@ -66,7 +66,7 @@ impl Bell {
     }
 }
 
-impl AsFd for Bell {
+impl AsFd for Doorbell {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
@@ -78,19 +78,19 @@ mod tests {
 
     #[test]
     fn a_ring_before_or_during_the_wait_ends_it() {
-        let mut bell = Bell::new().unwrap();
-        assert!(!bell.wait(Duration::from_millis(1)));
-        bell.ring();
-        assert!(bell.wait(Duration::from_secs(600)));
-        assert!(!bell.wait(Duration::ZERO));
-        let other = Bell {
-            memory: Memory::of(&bell.try_clone().unwrap(), SIZE).unwrap(),
-            file: bell.try_clone().unwrap().into(),
+        let mut doorbell = Doorbell::new().unwrap();
+        assert!(!doorbell.wait(Duration::from_millis(1)));
+        doorbell.ring();
+        assert!(doorbell.wait(Duration::from_secs(600)));
+        assert!(!doorbell.wait(Duration::ZERO));
+        let other = Doorbell {
+            memory: Memory::of(&doorbell.try_clone().unwrap(), SIZE).unwrap(),
+            file: doorbell.try_clone().unwrap().into(),
             seen: 0,
         };
         std::thread::scope(|scope| {
             scope.spawn(|| other.ring());
-            assert!(bell.wait(Duration::from_secs(600)));
+            assert!(doorbell.wait(Duration::from_secs(600)));
         });
     }
 }
