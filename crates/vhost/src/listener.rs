@@ -1,6 +1,6 @@
 //! Where a guest's kernel finds its port.
 
-use crate::notify::Bells;
+use crate::notify::NotifyBy;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct Listener {
     socket: UnixListener,
     path: PathBuf,
-    bells: Bells,
+    notify_by: NotifyBy,
     whole: bool,
 }
 
@@ -23,7 +23,7 @@ impl Listener {
     /// When the kernel refuses: there is such a file, the folder is missing, or the path is longer than 107 bytes.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let socket = UnixListener::bind(path)?;
-        let this = Self { socket, path: path.to_owned(), bells: Bells::Sockets, whole: false };
+        let this = Self { socket, path: path.to_owned(), notify_by: NotifyBy::Sockets, whole: false };
         this.socket.set_nonblocking(true)?;
         Ok(this)
     }
@@ -33,7 +33,7 @@ impl Listener {
     /// filled it and asked for that, which would hold up all other guests: not for guests that might.
     #[must_use]
     pub fn with_counters(mut self) -> Self {
-        self.bells = Bells::Counters;
+        self.notify_by = NotifyBy::Counters;
         self
     }
 
@@ -50,11 +50,11 @@ impl Listener {
 
     /// Whether a guest that goes before its driver has begun may be followed by another.
     pub(crate) fn may_come_again(&self) -> bool {
-        self.bells == Bells::Counters
+        self.notify_by == NotifyBy::Counters
     }
 
-    pub(crate) fn bells(&self) -> Bells {
-        self.bells
+    pub(crate) fn notify_by(&self) -> NotifyBy {
+        self.notify_by
     }
 
     /// Where it is.

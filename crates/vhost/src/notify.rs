@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// The means by which a guest asks for notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bells {
+pub(crate) enum NotifyBy {
     /// One of a pair of sockets (User-Mode Linux). Of a socket each call says that it must not wait; whether writing to an event
     /// counter or a pipe waits, is decided by a flag that the guest shares and can take away, and then it would hold up every
     /// other guest.
@@ -24,18 +24,18 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    pub(crate) fn new(file: OwnedFd, bells: Bells) -> Result<Self, PortError> {
+    pub(crate) fn new(file: OwnedFd, notify_by: NotifyBy) -> Result<Self, PortError> {
         let status = fstat(&file).map_err(PortError::system("looking at a call descriptor"))?;
-        match (FileType::from_raw_mode(status.st_mode), bells) {
+        match (FileType::from_raw_mode(status.st_mode), notify_by) {
             (FileType::Socket, _) => Ok(Self::Socket(file)),
-            (_, Bells::Sockets) => Err(PortError::Message("a call descriptor that is not a socket".into())),
-            (_, Bells::Counters) if is_counter(&file) => {
+            (_, NotifyBy::Sockets) => Err(PortError::Message("a call descriptor that is not a socket".into())),
+            (_, NotifyBy::Counters) if is_counter(&file) => {
                 let attempted = "keeping a call descriptor from waiting";
                 let flags = fcntl_getfl(&file).map_err(PortError::system(attempted))?;
                 fcntl_setfl(&file, flags | OFlags::NONBLOCK).map_err(PortError::system(attempted))?;
                 Ok(Self::Counter(file))
             }
-            (_, Bells::Counters) => {
+            (_, NotifyBy::Counters) => {
                 Err(PortError::Message("a call descriptor that is neither a socket nor an event counter".into()))
             }
         }

@@ -53,7 +53,7 @@ impl Port {
         if let State::Listening { listener, .. } = &self.state {
             match listener.accept().map_err(PortError::system("accepting a kernel's connection")) {
                 Ok(None) => return,
-                Ok(Some(socket)) => match Session::new(socket, &self.poller, self.token, listener.bells()) {
+                Ok(Some(socket)) => match Session::new(socket, &self.poller, self.token, listener.notify_by()) {
                     Ok(session) => self.connect(session),
                     Err(error) => self.end(PortError::system("watching a kernel's connection")(error)),
                 },

@@ -5,7 +5,7 @@ use crate::error::PortError;
 use crate::features::{Features, OFFERED, PROTOCOL_OFFERED, PROTOCOL_REPLY_ACK};
 use crate::memory::{Memory, RegionSpec};
 use crate::message::{Message, reply, reply_state};
-use crate::notify::{Bells, Call};
+use crate::notify::{NotifyBy, Call};
 use crate::poller::Poller;
 use crate::queue::Queue;
 use std::os::fd::OwnedFd;
@@ -26,7 +26,7 @@ pub(crate) struct Session {
     token: u32,
     pub(crate) features: Features,
     acknowledges: bool,
-    bells: Bells,
+    notify_by: NotifyBy,
     /// Kept open, since the guest would take its end for a failure.
     back_channel: Option<OwnedFd>,
     /// Whether there was ever room for a frame to the guest.
@@ -47,14 +47,14 @@ enum Answer {
 }
 
 impl Session {
-    pub(crate) fn new(socket: OwnedFd, poller: &Arc<Poller>, token: u32, bells: Bells) -> std::io::Result<Self> {
+    pub(crate) fn new(socket: OwnedFd, poller: &Arc<Poller>, token: u32, notify_by: NotifyBy) -> std::io::Result<Self> {
         Ok(Self {
             channel: Channel::new(poller.watch_socket(socket, token)?),
             poller: Arc::clone(poller),
             token,
             features: Features::default(),
             acknowledges: false,
-            bells,
+            notify_by,
             back_channel: None,
             was_up: false,
             has_begun: false,
@@ -171,7 +171,7 @@ impl Session {
     }
 
     fn set_call(&mut self, queue: usize, file: Option<OwnedFd>) -> Result<(), PortError> {
-        let call = file.map(|file| Call::new(file, self.bells)).transpose()?;
+        let call = file.map(|file| Call::new(file, self.notify_by)).transpose()?;
         self.with(queue, |queue, _| {
             queue.call = call;
             // What was published while there was nobody to notify is announced now.
