@@ -17,7 +17,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, socketpair};
 
-use super::heart::{self, Heart, Pulse};
+use super::heartbeat::{self, Heartbeat, Pulse};
 
 /// Frames that one pass takes from a device at most.
 const BATCH: usize = 64;
@@ -41,7 +41,7 @@ struct Shared {
     interval: Option<Duration>,
     /// How long the thread has waited for a processor, when it looked last.
     waited: Duration,
-    hearts: Vec<Heart>,
+    heartbeats: Vec<Heartbeat>,
 }
 
 impl Pump {
@@ -66,8 +66,8 @@ impl Pump {
                 buffer: vec![0; LONGEST_FROM_GUEST],
             });
         }
-        let hearts = vec![Heart::default(); devices.len()];
-        let shared = Shared { is_over: false, interval: None, waited: Duration::ZERO, hearts };
+        let heartbeats = vec![Heartbeat::default(); devices.len()];
+        let shared = Shared { is_over: false, interval: None, waited: Duration::ZERO, heartbeats };
         let shared = Arc::new(Mutex::new(shared));
         let (own, told) = (Arc::clone(&doorbell), Arc::clone(&shared));
         let worker = Worker { doorbell: own, shared: told, poller, devices, pool: Pool::new(0, 0), next_beat: None };
@@ -76,19 +76,19 @@ impl Pump {
     }
 
     /// Asks all kernels for heartbeats from now on, so often, and forgets what is known of them.
-    pub fn listen_to_hearts(&self, interval: Duration) {
+    pub fn listen_to_heartbeats(&self, interval: Duration) {
         let mut shared = lock(&self.shared);
         shared.interval = Some(interval);
-        shared.hearts.fill(Heart::default());
+        shared.heartbeats.fill(Heartbeat::default());
         drop(shared);
         // A counter that is full has rung already.
         let _ = self.doorbell.write(1);
     }
 
-    /// Returns the results of each kernel's heartbeats since [`Pump::listen_to_hearts`], in the order of kernels.
+    /// Returns the results of each kernel's heartbeats since [`Pump::listen_to_heartbeats`], in the order of kernels.
     pub fn pulses(&self) -> Vec<Pulse> {
         let (now, shared) = (Instant::now(), lock(&self.shared));
-        shared.hearts.iter().map(|heart| heart.pulse(now, shared.waited)).collect()
+        shared.heartbeats.iter().map(|heartbeat| heartbeat.pulse(now, shared.waited)).collect()
     }
 }
 
@@ -150,9 +150,9 @@ impl Worker {
             if device.pass(&mut self.pool) {
                 let now = Instant::now();
                 let mut shared = lock(&self.shared);
-                shared.waited = heart::own_wait();
+                shared.waited = heartbeat::own_wait();
                 let waited = shared.waited;
-                shared.hearts[number].answer(now, waited);
+                shared.heartbeats[number].answer(now, waited);
             }
         }
         self.ask_for_heartbeats();
@@ -168,13 +168,13 @@ impl Worker {
         let mut shared = lock(&self.shared);
         let Some(interval) = shared.interval else { return };
         self.next_beat = Some(now + interval);
-        shared.waited = heart::own_wait();
+        shared.waited = heartbeat::own_wait();
         let waited = shared.waited;
-        for (device, heart) in self.devices.iter_mut().zip(&mut shared.hearts) {
+        for (device, heartbeat) in self.devices.iter_mut().zip(&mut shared.heartbeats) {
             if device.socket.is_none() {
-                heart.end();
-            } else if heart.is_answered() && device.ask(&mut self.pool) {
-                heart.ask(now, waited);
+                heartbeat.end();
+            } else if heartbeat.is_answered() && device.ask(&mut self.pool) {
+                heartbeat.ask(now, waited);
             }
         }
     }
@@ -217,7 +217,7 @@ impl Device {
     fn pass(&mut self, pool: &mut Pool) -> bool {
         let (to_lab, mut has_beaten) = (&mut self.to_lab, false);
         self.port.receive(pool, BATCH, |packet| match packet.bytes() {
-            answer if heart::is_answer(answer) => has_beaten = true,
+            answer if heartbeat::is_answer(answer) => has_beaten = true,
             frame => to_lab.push_back(frame.to_vec()),
         });
         if self.flush().and_then(|()| self.take(pool)).is_err() || self.port.error().is_some() {
@@ -237,7 +237,7 @@ impl Device {
 
     /// Asks for a heartbeat; whether the kernel's device had room for that.
     fn ask(&mut self, pool: &mut Pool) -> bool {
-        let request = pool.packet(VirtioHeader::COMPLETE, &heart::request());
+        let request = pool.packet(VirtioHeader::COMPLETE, &heartbeat::request());
         let is_sent = self.port.send(&request) == Sent::Done;
         pool.recycle(request);
         self.port.flush();

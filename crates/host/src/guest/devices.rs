@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-use super::frames::{CONTROL_MTU, HEART, STATION};
+use super::frames::{CONTROL_MTU, HEARTBEAT, STATION};
 use super::socket::ControlSocket;
 use crate::error::{Attempted, KernelError};
 use crate::ethtool;
@@ -106,8 +106,8 @@ pub(super) fn hide_control(choose: Choice) -> Result<ControlSocket, KernelError>
     let long = hidden.transact(vec![change::mtu(index, &control.name, CONTROL_MTU)]).is_ok();
     hidden.set_up(index)?;
     // The kernel answers heartbeats there.
-    let heart = IpNet::V4(Ipv4Net::new(HEART, 30).expect("a prefix has 32 bits at most"));
-    hidden.transact([add_address(index, &control.name, heart)])?;
+    let heartbeat = IpNet::V4(Ipv4Net::new(HEARTBEAT, 30).expect("a prefix has 32 bits at most"));
+    hidden.transact([add_address(index, &control.name, heartbeat)])?;
     let socket = ControlSocket::open(index, if long { CONTROL_MTU } else { USUAL_MTU })?;
     return_to(home)?;
     Ok(socket)

@@ -39,7 +39,7 @@ pub const STATION: [u8; 6] = [0x0e, 0x6e, 0x6c, 0, 0, 1];
 
 /// The address at which a kernel's control device answers heartbeats: ARP requests, which the kernel itself answers. Link-local
 /// (RFC 3927), in a network namespace of the agent alone.
-pub const HEART: Ipv4Addr = Ipv4Addr::new(169, 254, 110, 2);
+pub const HEARTBEAT: Ipv4Addr = Ipv4Addr::new(169, 254, 110, 2);
 
 /// The address from which it is asked.
 pub const LISTENER: Ipv4Addr = Ipv4Addr::new(169, 254, 110, 1);

@@ -248,7 +248,7 @@ impl Session<'_> {
     fn node_evidence(&mut self, spent: &Spent) -> Result<Vec<NodeEvidence>, RunError> {
         let unenforced = self.unenforced_shares();
         let processors = self.judged_processors(spent);
-        let (standstills, unheard) = self.hearts.standstills(&self.context.job.plan);
+        let (standstills, unheard) = self.heartbeats.standstills(&self.context.job.plan);
         self.context.notes.extend(unheard);
         let carriers = &self.carriers;
         let (plan, pipes) = (&self.context.job.plan, self.context.links.pipes());

@@ -9,7 +9,7 @@ mod context;
 mod doubles;
 mod exercise;
 mod finish;
-mod hearts;
+mod heartbeats;
 mod interventions;
 mod measuring;
 mod programs;
@@ -29,7 +29,7 @@ use scheduled_events::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
 use context::Context;
 use exercise::Exercise;
-use hearts::Hearts;
+use heartbeats::Heartbeats;
 use interventions::Interventions;
 use measuring::Measuring;
 use netloom_control::Server;
@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
             known: Known::default(),
             silence: Silence::default(),
             measuring: Measuring::default(),
-            hearts: Hearts::new(pump),
+            heartbeats: Heartbeats::new(pump),
             _claims: claims,
             context: Context {
                 job,
@@ -254,7 +254,7 @@ impl<'a> Session<'a> {
         self.exercise.begin(zero);
         let sampler = sampling::sampler(&self.context)?;
         let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
-        self.hearts.begin(&self.context.job.plan);
+        self.heartbeats.begin(&self.context.job.plan);
         let spent = Spent::default();
         self.context.stage = Stage::Playing(Play {
             zero,
@@ -390,7 +390,7 @@ impl<'a> Session<'a> {
             // Without the engine there is nothing to measure any more, and why it ended is known.
             Stage::Playing(mut play) => snapshot.ok().map(|snapshot| {
                 play.spent = self.accounts(&snapshot).since(&play.began);
-                self.hearts.end();
+                self.heartbeats.end();
                 (play, Box::new(snapshot))
             }),
             Stage::Starting | Stage::Stopping(_) => None,

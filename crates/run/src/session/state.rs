@@ -3,7 +3,7 @@
 use super::carriers::Carriers;
 use super::context::Context;
 use super::exercise::Exercise;
-use super::hearts::Hearts;
+use super::heartbeats::Heartbeats;
 use super::measuring::Measuring;
 use super::programs::Programs;
 use super::requests::Requests;
@@ -37,7 +37,7 @@ pub(crate) struct Session<'a> {
     pub(super) silence: Silence,
     pub(super) measuring: Measuring,
     /// Behind the nodes, which speak to their kernels through it.
-    pub(super) hearts: Hearts,
+    pub(super) heartbeats: Heartbeats,
     pub(super) _claims: Vec<Claim>,
 }
 

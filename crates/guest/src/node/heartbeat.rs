@@ -7,7 +7,7 @@
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
-use netloom_host::guest::frames::{HEART, LISTENER, STATION};
+use netloom_host::guest::frames::{HEARTBEAT, LISTENER, STATION};
 
 /// EtherType of ARP (RFC 826).
 const ARP: [u8; 2] = [0x08, 0x06];
@@ -36,7 +36,7 @@ pub enum Pulse {
 
 /// The heartbeats of one kernel.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Heart {
+pub(super) struct Heartbeat {
     asked: Option<Asked>,
     worst: Option<Standstill>,
 }
@@ -49,7 +49,7 @@ struct Asked {
     waited: Duration,
 }
 
-impl Heart {
+impl Heartbeat {
     /// Whether the last request was answered.
     pub(super) fn is_answered(&self) -> bool {
         self.asked.is_none()
@@ -102,7 +102,7 @@ pub(super) fn request() -> [u8; FRAME] {
         &STATION_OF_LAB,
         &LISTENER.octets(),
         &[0; 6],
-        &HEART.octets(),
+        &HEARTBEAT.octets(),
         &[],
     ];
     let mut place = 0;
@@ -123,7 +123,7 @@ const STATION_OF_LAB: [u8; 6] = {
 /// Whether a frame is such an answer.
 pub(super) fn is_answer(frame: &[u8]) -> bool {
     let sender = frame.get(28..32).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()).map(Ipv4Addr::from);
-    frame.get(12..14) == Some(&ARP) && frame.get(20..22) == Some(&[0, 2]) && sender == Some(HEART)
+    frame.get(12..14) == Some(&ARP) && frame.get(20..22) == Some(&[0, 2]) && sender == Some(HEARTBEAT)
 }
 
 /// How long the calling thread has waited for a processor so far (Linux, sched-stats.rst: second field); zero where the
@@ -144,37 +144,37 @@ mod tests {
 
     #[test]
     fn the_longest_standstill_is_kept_with_its_beginning() {
-        let (begin, mut heart) = (Instant::now(), Heart::default());
-        assert_eq!(heart.pulse(begin, ms(0)), Pulse::None);
+        let (begin, mut heartbeat) = (Instant::now(), Heartbeat::default());
+        assert_eq!(heartbeat.pulse(begin, ms(0)), Pulse::None);
         for (at, took) in [(0, 1), (50, 700), (800, 2)] {
-            heart.ask(begin + ms(at), ms(0));
-            assert!(!heart.is_answered());
-            heart.answer(begin + ms(at + took), ms(0));
+            heartbeat.ask(begin + ms(at), ms(0));
+            assert!(!heartbeat.is_answered());
+            heartbeat.answer(begin + ms(at + took), ms(0));
         }
         let worst = Standstill { began: begin + ms(50), lasted: ms(700) };
-        assert_eq!(heart.pulse(begin + ms(900), ms(0)), Pulse::Beats(worst));
+        assert_eq!(heartbeat.pulse(begin + ms(900), ms(0)), Pulse::Beats(worst));
     }
 
     #[test]
     fn what_the_asking_thread_waited_is_not_the_kernels() {
-        let (begin, mut heart) = (Instant::now(), Heart::default());
-        heart.ask(begin, ms(10));
-        heart.answer(begin + ms(300), ms(305));
-        assert_eq!(heart.pulse(begin, ms(0)), Pulse::Beats(Standstill { began: begin, lasted: ms(5) }));
+        let (begin, mut heartbeat) = (Instant::now(), Heartbeat::default());
+        heartbeat.ask(begin, ms(10));
+        heartbeat.answer(begin + ms(300), ms(305));
+        assert_eq!(heartbeat.pulse(begin, ms(0)), Pulse::Beats(Standstill { began: begin, lasted: ms(5) }));
     }
 
     #[test]
     fn a_kernel_that_stands_still_at_the_end_is_found() {
-        let (begin, mut heart) = (Instant::now(), Heart::default());
-        heart.ask(begin, ms(0));
+        let (begin, mut heartbeat) = (Instant::now(), Heartbeat::default());
+        heartbeat.ask(begin, ms(0));
         // One that never answered cannot be judged.
-        assert_eq!(heart.pulse(begin + ms(5_000), ms(0)), Pulse::None);
-        heart.answer(begin + ms(1), ms(0));
-        heart.ask(begin + ms(50), ms(0));
+        assert_eq!(heartbeat.pulse(begin + ms(5_000), ms(0)), Pulse::None);
+        heartbeat.answer(begin + ms(1), ms(0));
+        heartbeat.ask(begin + ms(50), ms(0));
         let now = Standstill { began: begin + ms(50), lasted: ms(450) };
-        assert_eq!(heart.pulse(begin + ms(500), ms(0)), Pulse::Beats(now));
-        heart.end();
-        assert_eq!(heart.pulse(begin + ms(500), ms(0)), Pulse::Beats(Standstill { began: begin, lasted: ms(1) }));
+        assert_eq!(heartbeat.pulse(begin + ms(500), ms(0)), Pulse::Beats(now));
+        heartbeat.end();
+        assert_eq!(heartbeat.pulse(begin + ms(500), ms(0)), Pulse::Beats(Standstill { began: begin, lasted: ms(1) }));
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         let mut frame = request();
         assert!(!is_answer(&frame), "a request is none");
         frame[21] = 2;
-        frame[28..32].copy_from_slice(&HEART.octets());
+        frame[28..32].copy_from_slice(&HEARTBEAT.octets());
         assert!(is_answer(&frame));
         assert!(!is_answer(&frame[..31]) && !is_answer(&[]));
     }

@@ -13,8 +13,8 @@ const MOST_PER_SECOND: u32 = 1000;
 /// Kernels that may stand still for ever are asked, too.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// What serves the kernels' agents, and listens to their hearts.
-pub(super) struct Hearts {
+/// What serves the kernels' agents, and listens to their heartbeats.
+pub(super) struct Heartbeats {
     /// None in virtual time, and in labs without kernels.
     pump: Option<Pump>,
     began: Instant,
@@ -22,7 +22,7 @@ pub(super) struct Hearts {
     heard: Vec<Pulse>,
 }
 
-impl Hearts {
+impl Heartbeats {
     pub(super) fn new(pump: Option<Pump>) -> Self {
         Self { pump, began: Instant::now(), heard: Vec::new() }
     }
@@ -31,7 +31,7 @@ impl Hearts {
     pub(super) fn begin(&mut self, plan: &Plan) {
         self.began = Instant::now();
         if let Some(pump) = &self.pump {
-            pump.listen_to_hearts(interval(plan));
+            pump.listen_to_heartbeats(interval(plan));
         }
     }
 
