@@ -9,11 +9,11 @@ mod mailbox;
 mod memory;
 mod samples;
 mod spin;
-mod vitals;
+mod health;
 mod watchdog;
 
 pub use doorbell::Doorbell;
-pub use vitals::Vitals;
+pub use health::ProcessHealth;
 pub use watchdog::Watchdog;
 
 use crate::schedule::{Machine, MachineError, NextWake, Passage};
@@ -74,7 +74,7 @@ pub struct DeviceBackend {
     mailbox: Mailbox,
     /// Frames of the current grant that did not fit into the mailbox yet.
     waiting: VecDeque<Passage>,
-    vitals: Vitals,
+    health: ProcessHealth,
     watchdog: Arc<Watchdog>,
     /// Since when the kernel has used no processor time, and when it was last looked whether it has.
     silent: Option<(time::Instant, time::Instant)>,
@@ -111,7 +111,7 @@ impl DeviceBackend {
             socket,
             mailbox,
             waiting: VecDeque::new(),
-            vitals: Vitals::default(),
+            health: ProcessHealth::default(),
             watchdog: Arc::default(),
             silent: None,
             spin: None,
@@ -124,8 +124,8 @@ impl DeviceBackend {
     }
 
     /// The kernel's process has started; it is waited for until the watchdog fires.
-    pub fn watch(&mut self, vitals: Vitals, watchdog: Arc<Watchdog>) {
-        self.vitals = vitals;
+    pub fn watch(&mut self, health: ProcessHealth, watchdog: Arc<Watchdog>) {
+        self.health = health;
         self.watchdog = watchdog;
     }
 
@@ -141,7 +141,7 @@ impl DeviceBackend {
 
     /// Describes what computes: a program of the node, as far as its kernel says which, or the kernel itself.
     pub fn what_computes(&self) -> String {
-        self.vitals.what_computes()
+        self.health.what_computes()
     }
 
     /// Frames that came while the interface was down, so that the kernel did not receive them.
@@ -262,7 +262,7 @@ impl Machine for DeviceBackend {
 
     fn look(&mut self) -> Result<(), MachineError> {
         if self.has_gone() {
-            self.vitals.ended()?;
+            self.health.ended()?;
             self.is_off = true;
             return Ok(());
         }
@@ -270,14 +270,14 @@ impl Machine for DeviceBackend {
             return Err(MachineError::Interrupted);
         }
         let now = time::Instant::now();
-        if let Some(program) = self.spin.as_mut().and_then(|spin| spin.look(now, self.vitals.glance())) {
-            self.vitals.interrupt(program);
+        if let Some(program) = self.spin.as_mut().and_then(|spin| spin.look(now, self.health.glance())) {
+            self.health.interrupt(program);
         }
         match self.silent {
             Some((_, last)) if now - last < LOOK_INTERVAL => {}
-            Some((since, _)) if !self.vitals.has_computed() => {
+            Some((since, _)) if !self.health.has_computed() => {
                 if now - since >= PATIENCE {
-                    return Err(self.vitals.stalled());
+                    return Err(self.health.stalled());
                 }
                 self.silent = Some((since, now));
             }

@@ -5,7 +5,7 @@ use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, in_turn, is_kernel, seed};
 use netloom_guest::counter::Counter;
-use netloom_guest::backend::{DeviceBackend, BackendEnds, SLICE, Vitals, Watchdog};
+use netloom_guest::backend::{DeviceBackend, BackendEnds, SLICE, ProcessHealth, Watchdog};
 use netloom_guest::node::KernelNode;
 use netloom_guest::schedule::{Device, Paced, Plug};
 use netloom_guest::shim::Orders;
@@ -78,7 +78,7 @@ pub(crate) fn boot(
         let orders = Orders { seed: Some(seed(plan, number)), ..Orders::default() };
         let channel = Box::new(time.channel(machine_number).map_err(machine)?);
         let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own, &doorbell))?;
-        time.watch(machine_number, Vitals::new(node.pid().as_raw(), boot.console));
+        time.watch(machine_number, ProcessHealth::new(node.pid().as_raw(), boot.console));
         nodes[number] = Some(node);
     }
     drop(ends);

@@ -11,7 +11,7 @@ use crate::progress_writer::ProgressWriter;
 use netloom_dataplane::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Meters, Sampled, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
-use netloom_guest::backend::{Doorbell, DeviceBackend, Vitals, Watchdog};
+use netloom_guest::backend::{Doorbell, DeviceBackend, ProcessHealth, Watchdog};
 use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
@@ -137,10 +137,10 @@ impl VirtualTime {
     }
 
     /// The kernel at this place runs in a process by now.
-    pub(super) fn watch(&self, node: usize, vitals: Vitals) {
+    pub(super) fn watch(&self, node: usize, health: ProcessHealth) {
         let world = &mut *self.0.borrow_mut();
         if let Some(kernel) = world.scheduler.machines().nth(node) {
-            kernel.machine().watch(vitals, Arc::clone(&world.watchdog));
+            kernel.machine().watch(health, Arc::clone(&world.watchdog));
         }
     }
 
@@ -431,7 +431,7 @@ mod tests {
     use super::{VirtualTime, spread};
     use crate::progress_writer::ProgressWriter;
     use netloom_fabric::Fabric;
-    use netloom_guest::backend::{DeviceBackend, BackendEnds, Vitals, Watchdog};
+    use netloom_guest::backend::{DeviceBackend, BackendEnds, ProcessHealth, Watchdog};
     use netloom_guest::schedule::Paced;
     use netloom_units::{Instant, Seed};
     use std::io::Write;
@@ -456,7 +456,7 @@ mod tests {
             );
             let time = time.unwrap();
             let _doorbell = time.doorbell().unwrap();
-            time.watch(0, Vitals::default());
+            time.watch(0, ProcessHealth::default());
             let alarming_too = alarming.try_clone().unwrap();
             let _ends = prepare(ends, alarming_too);
             let error = time.play_until_heard(0, Duration::ZERO).unwrap_err();

@@ -14,9 +14,9 @@ const LAST_LINES: usize = 12;
 /// How long a kernel may take to say which program computes.
 const NAME_WITHIN: Duration = Duration::from_millis(100);
 
-/// The signs of life of a kernel's process: whether it computes or hangs, and what it said last.
+/// The health of a kernel's process: whether it computes or hangs, and what it said last.
 #[derive(Debug, Default)]
-pub struct Vitals {
+pub struct ProcessHealth {
     /// The kernel's process.
     pub pid: Option<i32>,
     /// Where its console is written to.
@@ -27,8 +27,8 @@ pub struct Vitals {
     name: String,
 }
 
-impl Vitals {
-    /// Returns the vitals of a kernel that has just started.
+impl ProcessHealth {
+    /// Returns the health of a kernel that has just started.
     pub fn new(pid: i32, console: PathBuf) -> Self {
         Self { pid: Some(pid), console, used: 0, name: name(pid) }
     }
@@ -49,7 +49,7 @@ impl Vitals {
         Glance { sleeps: sleeps(pid), program }
     }
 
-    /// Interrupts a program of it that computes, one of [`Vitals::glance`].
+    /// Interrupts a program of it that computes, one of [`ProcessHealth::glance`].
     pub(super) fn interrupt(&self, program: i32) {
         // One that has ended meanwhile needs no interruption.
         let _ = kill(Pid::from_raw(program), Signal::SIGALRM);
