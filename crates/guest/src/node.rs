@@ -9,7 +9,7 @@ mod handle;
 mod heartbeat;
 mod inspect;
 mod machine;
-mod mail;
+mod agent_messages;
 mod processor_use;
 mod pump;
 mod serve;

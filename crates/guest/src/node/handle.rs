@@ -20,7 +20,7 @@ use super::boot::{Boot, BootError};
 use super::channel::Channel;
 use super::connections::Connections;
 use super::machine::{Machine, UserMode};
-use super::mail::Mail;
+use super::agent_messages::AgentMessages;
 use super::sink::Sink;
 use super::source::Source;
 use super::streams::{Joined, Terminal, Token, Watch, same_file, standard};
@@ -38,7 +38,7 @@ pub struct KernelNode {
     pub(super) kernel: SealedProcess,
     pub(super) machine: Box<dyn Machine>,
     console: PathBuf,
-    pub(super) mail: Mail,
+    pub(super) agent_messages: AgentMessages,
     pub(super) watch: Watch,
     pub(super) joined: BTreeMap<ProcessId, Joined>,
     /// When programs ended, until the caller asks.
@@ -104,9 +104,9 @@ impl KernelNode {
         };
         let doorbell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(|error| refused(error.into()))?;
-        let mail = Mail::new(channel);
+        let agent_messages = AgentMessages::new(channel);
         let mut watch = Watch::new().map_err(refused)?;
-        let fixed = [(mail.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (doorbell.as_fd(), Token::Doorbell)];
+        let fixed = [(agent_messages.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (doorbell.as_fd(), Token::Doorbell)];
         let told = machine.fd().map(|fd| (fd, Token::Machine));
         fixed.into_iter().chain(told).try_for_each(|(fd, token)| watch.add(fd, token).map(drop)).map_err(refused)?;
         Ok(Self {
@@ -114,7 +114,7 @@ impl KernelNode {
             kernel,
             machine,
             console: console.to_owned(),
-            mail,
+            agent_messages,
             watch,
             joined: BTreeMap::new(),
             endings: BTreeMap::new(),
@@ -323,7 +323,7 @@ impl KernelNode {
                 self.cut_off(format!("{late} ({} s)", within.as_secs()));
                 return Err(self.is_over());
             }
-            if let Err(error) = self.mail.wait(self.kernel.as_fd(), left) {
+            if let Err(error) = self.agent_messages.wait(self.kernel.as_fd(), left) {
                 self.give_up(&error);
             }
         }
@@ -359,7 +359,7 @@ impl AgentClient for KernelNode {
         if self.over.is_some() {
             return Err(self.is_over());
         }
-        self.mail.ask(request).map_err(|error| self.failure(&error))
+        self.agent_messages.ask(request).map_err(|error| self.failure(&error))
     }
 
     fn reply(&mut self) -> Result<Reply, NodeError> {

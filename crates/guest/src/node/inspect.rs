@@ -37,6 +37,6 @@ impl KernelNode {
         if let Some(Err(error)) = &self.samples {
             measured.failure = Some(format!("writing samples: {error}"));
         }
-        Ok((measured, self.mail.heard_at()))
+        Ok((measured, self.agent_messages.heard_at()))
     }
 }

@@ -65,7 +65,7 @@ impl KernelNode {
 
     /// Takes in all that the agent has said.
     pub(super) fn take_in(&mut self) -> io::Result<()> {
-        while let Some(message) = self.mail.receive()? {
+        while let Some(message) = self.agent_messages.receive()? {
             self.handle(message)?;
         }
         Ok(())
@@ -108,7 +108,7 @@ impl KernelNode {
             FromGuest::InputUnwanted { process } => self.drop_input(process),
             FromGuest::Exited { process, status, cpu_ns } => {
                 let (status, cpu) = (ExitStatus::from_raw(status), Duration::from_nanos(cpu_ns));
-                let at = self.mail.heard_at();
+                let at = self.agent_messages.heard_at();
                 let Some(joined) = self.known(process) else { return Ok(()) };
                 joined.ended = Some(NodeEvent::Exited { process, status, cpu });
                 self.endings.extend(at.map(|at| (process, at)));
@@ -186,9 +186,9 @@ impl KernelNode {
             joined.outputs.remove(&stream);
         }
         if written == Written::Refused {
-            self.mail.send(&ToGuest::Unwanted { process, stream })?;
+            self.agent_messages.send(&ToGuest::Unwanted { process, stream })?;
         } else if let Some(bytes) = report {
-            self.mail.send(&ToGuest::Taken { process, stream, bytes })?;
+            self.agent_messages.send(&ToGuest::Taken { process, stream, bytes })?;
         }
         self.tell_end(process);
         Ok(())
@@ -238,7 +238,7 @@ impl KernelNode {
                 unwanted.push(ToGuest::Unwanted { process, stream });
             }
         }
-        if let Err(error) = unwanted.iter().try_for_each(|message| self.mail.send(message)) {
+        if let Err(error) = unwanted.iter().try_for_each(|message| self.agent_messages.send(message)) {
             self.give_up(&error);
         }
         self.tell_end(process);
@@ -252,11 +252,11 @@ impl KernelNode {
             let Some(source) = source.filter(|source| source.is_open()) else { break };
             let once = !source.always_ready;
             match source.read() {
-                Read::Bytes(bytes) => self.mail.send(&ToGuest::Input { process, bytes })?,
+                Read::Bytes(bytes) => self.agent_messages.send(&ToGuest::Input { process, bytes })?,
                 Read::Nothing => break,
                 Read::End => {
                     self.drop_input(process);
-                    self.mail.send(&ToGuest::InputEnds { process })?;
+                    self.agent_messages.send(&ToGuest::InputEnds { process })?;
                 }
             }
             if once {
@@ -299,7 +299,7 @@ impl KernelNode {
     fn tell_window(&mut self, process: ProcessId) -> io::Result<()> {
         let terminal = self.joined.get_mut(&process).and_then(|joined| joined.terminal.as_mut());
         let Some(window) = terminal.and_then(super::streams::Terminal::resized) else { return Ok(()) };
-        self.mail.send(&ToGuest::Resize { process, window })
+        self.agent_messages.send(&ToGuest::Resize { process, window })
     }
 
     fn begin_looking(&mut self) -> io::Result<()> {

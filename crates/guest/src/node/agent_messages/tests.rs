@@ -32,9 +32,9 @@ impl Channel for Said {
     }
 }
 
-fn mail(frames: impl IntoIterator<Item = Vec<u8>>) -> Mail {
+fn agent_messages(frames: impl IntoIterator<Item = Vec<u8>>) -> AgentMessages {
     let fd = std::fs::File::open("/dev/null").unwrap().into();
-    Mail::new(Box::new(Said { frames: frames.into_iter().collect(), fd }))
+    AgentMessages::new(Box::new(Said { frames: frames.into_iter().collect(), fd }))
 }
 
 fn frames(messages: &[FromGuest]) -> Vec<Vec<u8>> {
@@ -44,10 +44,10 @@ fn frames(messages: &[FromGuest]) -> Vec<Vec<u8>> {
 
 #[test]
 fn there_is_one_answer_to_each_request() {
-    let mut mail = mail(frames(&[FromGuest::Reply(Reply::Done), FromGuest::Reply(Reply::Yes(true))]));
-    mail.ask(Request::Configure).unwrap();
-    assert_eq!(mail.receive().unwrap(), Some(FromGuest::Reply(Reply::Done)));
-    let error = mail.receive().unwrap_err();
+    let mut agent_messages = agent_messages(frames(&[FromGuest::Reply(Reply::Done), FromGuest::Reply(Reply::Yes(true))]));
+    agent_messages.ask(Request::Configure).unwrap();
+    assert_eq!(agent_messages.receive().unwrap(), Some(FromGuest::Reply(Reply::Done)));
+    let error = agent_messages.receive().unwrap_err();
     assert!(error.to_string().contains("without a request"), "{error}");
 }
 
@@ -99,9 +99,9 @@ fn fuzz_messages_of_agents() {
             }
         }
         let most = all.len();
-        let mut mail = mail(all);
-        mail.ask(Request::Configure).expect("a channel that takes all");
-        let told = (0..=most).take_while(|_| mail.receive().is_ok_and(|message| message.is_some())).count();
+        let mut agent_messages = agent_messages(all);
+        agent_messages.ask(Request::Configure).expect("a channel that takes all");
+        let told = (0..=most).take_while(|_| agent_messages.receive().is_ok_and(|message| message.is_some())).count();
         // Each message takes a frame at least.
         assert!(told <= most);
     });

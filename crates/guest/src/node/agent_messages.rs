@@ -10,7 +10,7 @@ use netloom_units::Instant;
 use super::channel::Channel;
 
 /// Messages to and from an agent, over a channel of frames.
-pub(super) struct Mail {
+pub(super) struct AgentMessages {
     channel: Box<dyn Channel>,
     cutter: Cutter,
     joiner: Joiner,
@@ -18,7 +18,7 @@ pub(super) struct Mail {
     unanswered: usize,
 }
 
-impl Mail {
+impl AgentMessages {
     pub(super) fn new(channel: Box<dyn Channel>) -> Self {
         Self { channel, cutter: Cutter::new(LONGEST_TO_GUEST), joiner: Joiner::default(), unanswered: 0 }
     }
