@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use netloom_fabric::{Fabric, PipeSpec, PortId};
-use netloom_guest::schedule::{Device, Machine, MachineError, NextWake, Passage, Plug, Scheduler, Stop};
+use netloom_guest::schedule::{Device, Machine, MachineError, NextWake, Passage, DevicePort, Scheduler, Stop};
 use netloom_link::PipeConfig;
 use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::{Duration, Instant, Seed};
@@ -60,7 +60,7 @@ impl Machine for Sender {
 fn ring(nodes: u32, delay: Duration, pace: Duration) -> Scheduler<Sender> {
     let rate = "10 Gbit/s".parse().map(netloom_link::RateConfig::Constant).expect("a rate");
     let config = PipeConfig { rate, delay: delay.into(), ..PipeConfig::default() };
-    let (mut specs, mut plugs, mut machines) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut specs, mut device_ports, mut machines) = (Vec::new(), Vec::new(), Vec::new());
     for node in 0..nodes {
         let (right, left) = (PortId(2 * node), PortId(2 * ((node + 1) % nodes) + 1));
         for (from, to) in [(right, left), (left, right)] {
@@ -76,13 +76,13 @@ fn ring(nodes: u32, delay: Duration, pace: Duration) -> Scheduler<Sender> {
             });
         }
         let machine = node as usize;
-        plugs.push(Plug { machine, device: Device(1), port: right });
-        plugs.push(Plug { machine, device: Device(2), port: PortId(2 * node + 1) });
+        device_ports.push(DevicePort { machine, device: Device(1), port: right });
+        device_ports.push(DevicePort { machine, device: Device(2), port: PortId(2 * node + 1) });
         // Not all at the same instants.
         let next = Instant::from_nanos(u64::from(node) * 37);
         machines.push(Sender { pace, next, until: Instant::ZERO, received: 0, answers: Vec::new() });
     }
-    Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &plugs)
+    Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &device_ports)
 }
 
 fn main() {

@@ -24,5 +24,5 @@ mod tests;
 
 pub use cpu::Paced;
 pub use machine::{Device, Machine, MachineError, NextWake, Passage};
-pub use scheduler::{AgentFrame, Plug, Scheduler, SchedulerError, Stop};
+pub use scheduler::{AgentFrame, DevicePort, Scheduler, SchedulerError, Stop};
 pub use statistics::{MachineStatistics, Statistics};

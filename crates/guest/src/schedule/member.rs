@@ -49,7 +49,7 @@ impl<M: Machine> Member<M> {
         }
     }
 
-    pub(super) fn plug(&mut self, device: Device, port: PortId) {
+    pub(super) fn attach(&mut self, device: Device, port: PortId) {
         let place = usize::from(device.0);
         if self.ports.len() <= place {
             self.ports.resize(place + 1, None);

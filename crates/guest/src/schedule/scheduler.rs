@@ -22,7 +22,7 @@ use sync_round::{PutOff, SyncRound};
 
 /// A device of a kernel that is joined to the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plug {
+pub struct DevicePort {
     /// Whose: its place among the machines.
     pub machine: usize,
     /// Which of its devices.
@@ -119,13 +119,13 @@ impl<M: Machine> Scheduler<M> {
     /// A lab at instant zero, where every machine wants to run.
     ///
     /// # Panics
-    /// If there is no such machine as a plug says, or if a plug is that of the agent's device, which has no link.
-    pub fn new(fabric: Fabric, machines: Vec<M>, plugs: &[Plug]) -> Self {
+    /// If there is no such machine as a device port says, or if a device port is that of the agent's device, which has no link.
+    pub fn new(fabric: Fabric, machines: Vec<M>, device_ports: &[DevicePort]) -> Self {
         let mut members: Vec<Member<M>> = machines.into_iter().map(Member::new).collect();
         let mut places = Vec::new();
-        for Plug { machine, device, port } in plugs {
+        for DevicePort { machine, device, port } in device_ports {
             assert!(*device != Device::AGENT, "device 0 joins the agent to the lab process");
-            members[*machine].plug(*device, *port);
+            members[*machine].attach(*device, *port);
             let place = port.0 as usize;
             if places.len() <= place {
                 places.resize(place + 1, None);

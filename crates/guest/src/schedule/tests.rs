@@ -5,7 +5,7 @@ mod devices;
 mod equality;
 mod script;
 
-use super::{Device, MachineError, Plug, Scheduler, SchedulerError, Stop};
+use super::{Device, MachineError, DevicePort, Scheduler, SchedulerError, Stop};
 use netloom_fabric::{Fabric, PipeId, PipeSpec, PortId};
 use netloom_link::{PipeConfig, RateConfig};
 use netloom_units::{Duration, Instant, Seed};
@@ -26,8 +26,8 @@ fn delay(nanos: u64) -> PipeConfig {
 /// Two machines, each with one interface, at the ends of a link with this delay each way.
 fn pair(nanos: u64, machines: [Script; 2]) -> Scheduler<Script> {
     let specs = [spec("there", 0, 1, delay(nanos)), spec("back", 1, 0, delay(nanos))];
-    let plug = |machine: u32| Plug { machine: machine as usize, device: NIC, port: PortId(machine) };
-    Scheduler::new(Fabric::new(Seed::new(1), &specs), machines.into(), &[plug(0), plug(1)])
+    let device_port = |machine: u32| DevicePort { machine: machine as usize, device: NIC, port: PortId(machine) };
+    Scheduler::new(Fabric::new(Seed::new(1), &specs), machines.into(), &[device_port(0), device_port(1)])
 }
 
 fn at(nanos: u64) -> Instant {
@@ -112,9 +112,9 @@ fn ties_go_by_machine() {
         let mut machines: Vec<_> = (0..2).map(|n| Script::new(n, silent, &[(3, Act::Send(NIC, n as u32))])).collect();
         machines.push(Script::new(2, silent, &[]));
         machines[1].is_eager = eager;
-        let plug = |machine, device, port| Plug { machine, device: Device(device), port: PortId(port) };
-        let plugs = [plug(0, 1, 0), plug(1, 1, 1), plug(2, 2, 10), plug(2, 1, 11)];
-        let mut lab = Scheduler::new(fabric, machines, &plugs);
+        let device_port = |machine, device, port| DevicePort { machine, device: Device(device), port: PortId(port) };
+        let device_ports = [device_port(0, 1, 0), device_port(1, 1, 1), device_port(2, 2, 10), device_port(2, 1, 11)];
+        let mut lab = Scheduler::new(fabric, machines, &device_ports);
         assert!(matches!(lab.run_until(Instant::MAX), Ok(Stop::Idle)));
         assert_eq!(seen(&mut lab, 2), [(1_003, 0), (1_003, 1)]);
     }
@@ -197,10 +197,10 @@ fn serialization_is_lookahead() {
     let fast =
         || PipeConfig { rate: RateConfig::Constant("1 Gbit/s".parse().expect("a rate")), ..PipeConfig::default() };
     let specs = [spec("there", 0, 1, fast()), spec("back", 1, 0, fast())];
-    let plug = |machine: u32| Plug { machine: machine as usize, device: NIC, port: PortId(machine) };
+    let device_port = |machine: u32| DevicePort { machine: machine as usize, device: NIC, port: PortId(machine) };
     let plan: Vec<_> = (0..50).map(|number| (0, Act::Send(NIC, number))).collect();
     let machines = vec![Script::new(0, silent, &plan), Script::new(1, silent, &[])];
-    let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &[plug(0), plug(1)]);
+    let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &[device_port(0), device_port(1)]);
     assert!(matches!(lab.run_until(Instant::MAX), Ok(Stop::Idle)));
     assert_eq!(seen(&mut lab, 1).len(), 50);
     assert_eq!(seen(&mut lab, 1)[..2], [(800, 0), (800 + 808, 1)]);
@@ -267,14 +267,14 @@ fn what_is_asked_inside_a_window_happens_behind_it() {
 fn a_slow_machine_holds_up_only_whom_it_may_reach() {
     let play = |slow: usize, delays: u32| {
         let specs = [(0, 1), (1, 0), (2, 3), (3, 2)].map(|(from, to)| spec(&format!("{from}"), from, to, delay(1_000)));
-        let plug = |machine, device, port| Plug { machine, device: Device(device), port: PortId(port) };
-        let plugs = [plug(0, 1, 0), plug(1, 1, 1), plug(1, 2, 2), plug(2, 1, 3)];
+        let device_port = |machine, device, port| DevicePort { machine, device: Device(device), port: PortId(port) };
+        let device_ports = [device_port(0, 1, 0), device_port(1, 1, 1), device_port(1, 2, 2), device_port(2, 1, 3)];
         let ticks = |machine: usize| {
             let acts =
                 (0..50).map(|step| (step * 100, if step == 31 { Act::Send(Device::AGENT, 5) } else { Act::Tick }));
             Script::new(machine as u64, silent, &acts.collect::<Vec<_>>())
         };
-        let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), (0..3).map(ticks).collect(), &plugs);
+        let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), (0..3).map(ticks).collect(), &device_ports);
         lab.machines().nth(slow).expect("three").delays = delays;
         let reached: Vec<_> = if delays > 0 {
             let soon = std::time::Instant::now() + std::time::Duration::from_secs(100);
@@ -312,9 +312,9 @@ fn machines_may_come_up_without_a_grant() {
 fn machines_that_share_a_processor_wait_for_each_other() {
     let ticks: Vec<_> = (0..20).map(|step| (step * 700, Act::Tick)).collect();
     let specs: Vec<_> = (0..5).map(|n| spec(&format!("{n}"), n, (n + 1) % 5, delay(1_000))).collect();
-    let plugs: Vec<_> = (0..5).map(|n| Plug { machine: n as usize, device: Device(1), port: PortId(n) }).collect();
+    let device_ports: Vec<_> = (0..5).map(|n| DevicePort { machine: n as usize, device: Device(1), port: PortId(n) }).collect();
     let machines = (0..5).map(|n| Script::new(n, silent, &ticks)).collect();
-    let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &plugs);
+    let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &device_ports);
     lab.set_processors(&[0; 5]);
     lab.machines().for_each(|machine| machine.delays = 3);
     let soon = std::time::Instant::now() + std::time::Duration::from_secs(100);

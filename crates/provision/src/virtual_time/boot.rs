@@ -7,7 +7,7 @@ use crate::kernels::{Kernels, become_nodes, in_turn, is_kernel, seed};
 use netloom_guest::counter::Counter;
 use netloom_guest::backend::{DeviceBackend, BackendEnds, SLICE, ProcessHealth, Watchdog};
 use netloom_guest::node::KernelNode;
-use netloom_guest::schedule::{Device, Paced, Plug};
+use netloom_guest::schedule::{Device, Paced, DevicePort};
 use netloom_guest::shim::Orders;
 use netloom_host::node::NodeConfig;
 use netloom_host::processors;
@@ -58,7 +58,7 @@ pub(crate) fn boot(
         watchdog.fire_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
     }
     let time =
-        VirtualTime::new(fabric, mailboxes, &plugs(plan, &places), names, watchdog, guard.progress_writer()).map_err(machine)?;
+        VirtualTime::new(fabric, mailboxes, &device_ports(plan, &places), names, watchdog, guard.progress_writer()).map_err(machine)?;
     let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
     wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
     let doorbell = time.doorbell().map_err(machine)?;
@@ -158,15 +158,15 @@ fn hand_over(command: &mut Command, ends: &BackendEnds, doorbell: &OwnedFd) {
     unsafe { command.pre_exec(keep) };
 }
 
-/// The plugs of a plan: interface i of a node is its kernel's device i + 1.
-fn plugs(plan: &Plan, places: &[usize]) -> Vec<Plug> {
-    let of_node = |(machine, place): (usize, &usize)| -> Vec<Plug> {
-        let plug = |(index, interface): (usize, &InterfacePlan)| Plug {
+/// The device ports of a plan: interface i of a node is its kernel's device i + 1.
+fn device_ports(plan: &Plan, places: &[usize]) -> Vec<DevicePort> {
+    let of_node = |(machine, place): (usize, &usize)| -> Vec<DevicePort> {
+        let device_port = |(index, interface): (usize, &InterfacePlan)| DevicePort {
             machine,
             device: Device(u16::try_from(index + 1).expect("a node has fewer than 65,536 interfaces")),
             port: port_id(interface.end),
         };
-        plan.nodes[*place].interfaces.iter().enumerate().map(plug).collect()
+        plan.nodes[*place].interfaces.iter().enumerate().map(device_port).collect()
     };
     places.iter().enumerate().flat_map(of_node).collect()
 }

@@ -12,7 +12,7 @@ use netloom_dataplane::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Meters, 
 use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, SwitchState, Tap, TapId};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{Doorbell, DeviceBackend, ProcessHealth, Watchdog};
-use netloom_guest::schedule::{MachineError, Paced, Plug, Scheduler, SchedulerError, Statistics, Stop};
+use netloom_guest::schedule::{MachineError, Paced, DevicePort, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_judge::{ExitCode, RunError};
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
@@ -85,14 +85,14 @@ impl VirtualTime {
     pub(crate) fn new(
         fabric: Fabric,
         kernels: Vec<Kernel>,
-        plugs: &[Plug],
+        device_ports: &[DevicePort],
         names: Vec<String>,
         watchdog: Watchdog,
         progress_writer: ProgressWriter,
     ) -> io::Result<Self> {
         let inboxes = kernels.iter().map(|_| Inbox::new()).collect::<io::Result<_>>()?;
         let meters = Rc::new(RefCell::new(Meters::of(&fabric)));
-        let mut scheduler = Scheduler::new(fabric, kernels, plugs);
+        let mut scheduler = Scheduler::new(fabric, kernels, device_ports);
         scheduler.add_tap(Box::new(Gauge(Rc::clone(&meters))));
         Ok(Self(Rc::new(RefCell::new(World {
             scheduler,

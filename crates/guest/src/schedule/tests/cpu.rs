@@ -2,7 +2,7 @@
 
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, at, delay, spec};
-use crate::schedule::{Machine, NextWake, Paced, Passage, Plug, Scheduler, Stop};
+use crate::schedule::{Machine, NextWake, Paced, Passage, DevicePort, Scheduler, Stop};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::Pool;
 use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};
@@ -16,8 +16,8 @@ fn echoes(cost: CpuCost, plan: &[(u64, Act)], longest: Duration) -> Vec<(u64, u3
     let specs = [spec("there", 0, 1, delay(1_000)), spec("back", 1, 0, delay(1_000))];
     let machines =
         vec![Paced::new(Script::new(0, silent, plan), CpuCost::default()), Paced::new(Script::new(1, echo, &[]), cost)];
-    let plug = |machine: u32| Plug { machine: machine as usize, device: NIC, port: PortId(machine) };
-    let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &[plug(0), plug(1)]);
+    let device_port = |machine: u32| DevicePort { machine: machine as usize, device: NIC, port: PortId(machine) };
+    let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &[device_port(0), device_port(1)]);
     lab.set_longest_window(longest);
     assert!(matches!(lab.run_until(Instant::MAX), Ok(Stop::Idle)));
     let sender = lab.machines().next().expect("the sender").machine();

@@ -2,7 +2,7 @@
 
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, delay, seen, spec};
-use crate::schedule::{Plug, Scheduler, Stop};
+use crate::schedule::{DevicePort, Scheduler, Stop};
 use netloom_fabric::{DeviceSpec, Fabric, HubSpec, PortId};
 use netloom_units::{Instant, Seed};
 
@@ -14,8 +14,8 @@ fn around_a_hub(delays: [u64; 2], machines: [Script; 2]) -> Scheduler<Script> {
         .collect();
     let hub = DeviceSpec::Hub(HubSpec { ports: vec![PortId(1), PortId(2)] });
     let fabric = Fabric::new(Seed::new(1), &pipes).with_devices(&pipes, &[hub]);
-    let plug = |machine, port| Plug { machine, device: NIC, port: PortId(port) };
-    Scheduler::new(fabric, machines.into(), &[plug(0, 0), plug(1, 3)])
+    let device_port = |machine, port| DevicePort { machine, device: NIC, port: PortId(port) };
+    Scheduler::new(fabric, machines.into(), &[device_port(0, 0), device_port(1, 3)])
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::script::{Act, Script, number};
 use super::{NIC, at};
-use crate::schedule::{Device, Machine, NextWake, Paced, Passage, Plug, Scheduler, Stop};
+use crate::schedule::{Device, Machine, NextWake, Paced, Passage, DevicePort, Scheduler, Stop};
 use netloom_fabric::{Fabric, PipeSpec, PortId, Tap, Way};
 use netloom_link::{PipeConfig, PipeCounters};
 use netloom_packet::{Packet, Pool};
@@ -48,7 +48,7 @@ const MODELS: &[(&str, &[&str])] = &[
 #[derive(Clone, Debug)]
 struct Lab {
     specs: Vec<PipeSpec>,
-    plugs: Vec<Plug>,
+    device_ports: Vec<DevicePort>,
     costs: Vec<CpuCost>,
     /// What each machine does by itself.
     plans: Vec<Vec<(u64, Act)>>,
@@ -72,12 +72,12 @@ fn labs() -> impl Strategy<Value = Lab> {
     let time = prop_oneof![3 => Just((0, 0)), 1 => (0..20_000_u64, 0..9_000_u64)];
     let node = (vec(act, 0..6), time);
     (vec(link, 1..7), vec(node, 5)).prop_map(|(links, machines)| {
-        let (mut specs, mut plugs, mut devices) = (Vec::new(), Vec::new(), [0_u16; 5]);
+        let (mut specs, mut device_ports, mut devices) = (Vec::new(), Vec::new(), [0_u16; 5]);
         for (a, b, there, back, coalesce) in links {
             let ports = [a, b].map(|machine| {
                 devices[machine] += 1;
-                let port = PortId(u32::try_from(plugs.len()).expect("few ports"));
-                plugs.push(Plug { machine, device: Device(devices[machine]), port });
+                let port = PortId(u32::try_from(device_ports.len()).expect("few ports"));
+                device_ports.push(DevicePort { machine, device: Device(devices[machine]), port });
                 port
             });
             for (config, from, to) in [(there, ports[0], ports[1]), (back, ports[1], ports[0])] {
@@ -91,7 +91,7 @@ fn labs() -> impl Strategy<Value = Lab> {
             byte: TimePerByte::from_picos(byte),
             ..CpuCost::default()
         };
-        Lab { specs, plugs, costs: costs.into_iter().map(cost).collect(), plans }
+        Lab { specs, device_ports, costs: costs.into_iter().map(cost).collect(), plans }
     })
 }
 
@@ -141,7 +141,7 @@ impl Lab {
         delays: [u32; 5],
         processors: &[usize],
     ) -> (Outcome, Vec<Shown>) {
-        let mut lab = Scheduler::new(self.fabric(), self.machines(eager), &self.plugs);
+        let mut lab = Scheduler::new(self.fabric(), self.machines(eager), &self.device_ports);
         lab.set_processors(processors);
         lab.machines().zip(delays).for_each(|(machine, delays)| machine.machine().delays = delays);
         let witness = Witness::default();
@@ -165,9 +165,9 @@ impl Lab {
             let Some(now) = next.filter(|now| *now < END) else { break };
             let mut inboxes: Vec<Vec<Passage>> = machines.iter().map(|_| Vec::new()).collect();
             fabric.advance(now, |delivery| {
-                let plug = self.plugs.iter().find(|plug| plug.port == delivery.port).expect("a known port");
-                let passage = Passage { at: now, device: plug.device, packet: delivery.departure.packet };
-                inboxes[plug.machine].push(passage);
+                let device_port = self.device_ports.iter().find(|device_port| device_port.port == delivery.port).expect("a known port");
+                let passage = Passage { at: now, device: device_port.device, packet: delivery.departure.packet };
+                inboxes[device_port.machine].push(passage);
             });
             for (index, (machine, inbox)) in machines.iter_mut().zip(&mut inboxes).enumerate() {
                 if inbox.is_empty() && wakes[index] != Some(now) {
@@ -179,9 +179,9 @@ impl Lab {
                 wakes[index] = if let NextWake::At(at) = wake { Some(at) } else { None };
                 sent.sort_by_key(|passage| passage.device);
                 for Passage { device, packet, .. } in sent {
-                    let is_it = |plug: &&Plug| plug.machine == index && plug.device == device;
-                    if let Some(plug) = self.plugs.iter().find(is_it) {
-                        fabric.inject(now, plug.port, packet).expect("a known port");
+                    let is_it = |device_port: &&DevicePort| device_port.machine == index && device_port.device == device;
+                    if let Some(device_port) = self.device_ports.iter().find(is_it) {
+                        fabric.inject(now, device_port.port, packet).expect("a known port");
                     }
                 }
             }
