@@ -18,7 +18,7 @@ use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
 use show::{Show, Shown};
 use std::fmt;
-use sync_round::{PutOff, SyncRound};
+use sync_round::{Deferred, SyncRound};
 
 /// A device of a kernel that is joined to the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub struct Scheduler<M> {
     /// The synchronization round that is in progress.
     open: Option<SyncRound>,
     /// What was asked for meanwhile.
-    put_off: Vec<PutOff>,
+    deferred: Vec<Deferred>,
     statistics: Statistics,
 }
 
@@ -152,7 +152,7 @@ impl<M: Machine> Scheduler<M> {
             shown: Vec::new(),
             agents: Vec::new(),
             open: None,
-            put_off: Vec::new(),
+            deferred: Vec::new(),
             statistics: Statistics::default(),
         }
     }
@@ -267,7 +267,7 @@ impl<M: Machine> Scheduler<M> {
         let member = &mut self.members[machine];
         let is_on = member.next_wake != NextWake::Off;
         if self.open.is_some() {
-            self.put_off.push(PutOff::Send(machine, packet));
+            self.deferred.push(Deferred::Send(machine, packet));
         } else if is_on {
             member.take_in(0, Passage { at: self.now, device: Device::AGENT, packet });
         } else {

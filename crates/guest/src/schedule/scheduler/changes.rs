@@ -1,6 +1,6 @@
 //! Changes of pipes. In the middle of a synchronization round they wait for its end.
 
-use super::sync_round::PutOff;
+use super::sync_round::Deferred;
 use super::{Machine, Scheduler};
 use netloom_fabric::PipeId;
 use netloom_link::{OnTheWire, PipeChange};
@@ -12,7 +12,7 @@ impl<M: Machine> Scheduler<M> {
     /// If there is no such pipe.
     pub fn change(&mut self, pipe: PipeId, change: &PipeChange) {
         if self.open.is_some() {
-            return self.put_off.push(PutOff::Change(pipe, change.clone().into()));
+            return self.deferred.push(Deferred::Change(pipe, change.clone().into()));
         }
         self.groups.clear();
         self.fabric.change(self.now, pipe, change);
@@ -24,7 +24,7 @@ impl<M: Machine> Scheduler<M> {
     /// If there is no such pipe.
     pub fn set_up(&mut self, pipe: PipeId, up: bool) {
         if self.open.is_some() {
-            return self.put_off.push(PutOff::SetUp(pipe, up));
+            return self.deferred.push(Deferred::SetUp(pipe, up));
         }
         self.groups.clear();
         self.fabric.set_up(self.now, pipe, up);
@@ -36,7 +36,7 @@ impl<M: Machine> Scheduler<M> {
     /// If there is no such pipe.
     pub fn hold(&mut self, pipe: PipeId, stopped: bool) {
         if self.open.is_some() {
-            return self.put_off.push(PutOff::Hold(pipe, stopped));
+            return self.deferred.push(Deferred::Hold(pipe, stopped));
         }
         self.groups.clear();
         self.fabric.hold(self.now, pipe, stopped, OnTheWire::Lost);

@@ -28,7 +28,7 @@ pub(super) struct SyncRound {
 }
 
 /// What is to be done when the synchronization round is over.
-pub(super) enum PutOff {
+pub(super) enum Deferred {
     Send(usize, Packet),
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
@@ -165,12 +165,12 @@ impl<M: Machine> Scheduler<M> {
         }
         self.now = sync_round.end;
         self.write_down();
-        for asked in std::mem::take(&mut self.put_off) {
+        for asked in std::mem::take(&mut self.deferred) {
             match asked {
-                PutOff::Send(machine, packet) => drop(self.send_agent(machine, packet)),
-                PutOff::Change(pipe, change) => self.change(pipe, &change),
-                PutOff::SetUp(pipe, up) => self.set_up(pipe, up),
-                PutOff::Hold(pipe, stopped) => self.hold(pipe, stopped),
+                Deferred::Send(machine, packet) => drop(self.send_agent(machine, packet)),
+                Deferred::Change(pipe, change) => self.change(pipe, &change),
+                Deferred::SetUp(pipe, up) => self.set_up(pipe, up),
+                Deferred::Hold(pipe, stopped) => self.hold(pipe, stopped),
             }
         }
         Ok(())
