@@ -19,7 +19,7 @@
 //! ends.
 
 use crate::hub::{Hub, HubSpec};
-use crate::passage::Passage;
+use crate::forwarding::Forwarding;
 use crate::router::{Router, RouterCounters, RouterSpec};
 use crate::switch::{Switch, SwitchSpec};
 use crate::{PipeSpec, PortId};
@@ -86,7 +86,7 @@ impl Device {
 
     /// A packet reaches the device at `now`, at `port`, which is at this place among its ports.
     #[inline]
-    pub(crate) fn take(&mut self, now: Instant, place: usize, port: PortId, packet: Packet) -> Passage {
+    pub(crate) fn take(&mut self, now: Instant, place: usize, port: PortId, packet: Packet) -> Forwarding {
         match self {
             Self::Router(router) => router.take(now, place, packet),
             Self::Hub(hub) => hub.take(port, packet),

@@ -1,7 +1,7 @@
 //! A hub: what comes in at one of its ports goes out at all others, at the same instant. It looks at nothing.
 
 use crate::PortId;
-use crate::passage::Passage;
+use crate::forwarding::Forwarding;
 use alloc::{sync::Arc, vec::Vec};
 use netloom_packet::Packet;
 
@@ -22,7 +22,7 @@ impl Hub {
     }
 
     /// A packet comes in at `port`.
-    pub(crate) fn take(&self, port: PortId, packet: Packet) -> Passage {
-        Passage::Flood(packet, port, Arc::clone(&self.0))
+    pub(crate) fn take(&self, port: PortId, packet: Packet) -> Forwarding {
+        Forwarding::Flood(packet, port, Arc::clone(&self.0))
     }
 }

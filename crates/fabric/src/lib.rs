@@ -14,7 +14,7 @@ mod entry;
 mod fabric;
 mod hub;
 mod mtu;
-mod passage;
+mod forwarding;
 mod pipes;
 mod place;
 mod router;

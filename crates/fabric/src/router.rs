@@ -22,7 +22,7 @@ mod wire;
 
 use crate::PortId;
 use crate::mtu::is_above;
-use crate::passage::Passage;
+use crate::forwarding::Forwarding;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use fragments::fragments;
@@ -232,11 +232,11 @@ impl Router {
 
     /// A packet reaches the interface at this place at `now`.
     #[inline]
-    pub(crate) fn take(&mut self, now: Instant, interface: usize, mut packet: Packet) -> Passage {
+    pub(crate) fn take(&mut self, now: Instant, interface: usize, mut packet: Packet) -> Forwarding {
         // What a router has passed on was looked at there.
         if packet.hops() == 0 && !wire::is_sound(packet.bytes()) {
             self.counters.malformed += u64::from(packet.segments());
-            return Passage::End(packet, Vec::new());
+            return Forwarding::End(packet, Vec::new());
         }
         let Some(glance) = self.glance(interface, &packet) else { return self.for_itself(interface, packet) };
         let target = self.ecmp.choose(self.table.find(glance.destination), &packet);
@@ -259,12 +259,12 @@ impl Router {
         }
         self.counters.forwarded += u64::from(packet.segments());
         packet.pass_router();
-        if out.is_shared { Passage::Addressed(out.port, packet, out.ethernet) } else { Passage::On(out.port, packet) }
+        if out.is_shared { Forwarding::Addressed(out.port, packet, out.ethernet) } else { Forwarding::On(out.port, packet) }
     }
 
     /// Passes a packet on in pieces.
     #[cold]
-    fn send_fragments(&mut self, target: Target, packet: Packet, cut: Vec<Packet>) -> Passage {
+    fn send_fragments(&mut self, target: Target, packet: Packet, cut: Vec<Packet>) -> Forwarding {
         let Target::Out(out) = target else { return self.ignore(packet) };
         let out = &self.hops[out as usize];
         self.counters.forwarded += u64::from(packet.segments());
@@ -275,7 +275,7 @@ impl Router {
             let piece = if out.is_shared { piece.readdress(&out.ethernet).0 } else { piece };
             (out.port, piece)
         };
-        Passage::End(packet, cut.into_iter().map(pass).collect())
+        Forwarding::End(packet, cut.into_iter().map(pass).collect())
     }
 
     /// What counts of an IP packet that is handed to this router; none if it is not, or is no IP packet.
@@ -296,7 +296,7 @@ impl Router {
 
     /// A packet that goes no further, by its destination.
     #[cold]
-    fn keep(&mut self, now: Instant, interface: usize, packet: Packet, target: Target) -> Passage {
+    fn keep(&mut self, now: Instant, interface: usize, packet: Packet, target: Target) -> Forwarding {
         let refusal = match target {
             Target::Own => return self.receive(now, interface, packet),
             Target::Nobody => Refusal::NoHost,
@@ -307,13 +307,13 @@ impl Router {
         self.refuse(now, interface, packet, refusal)
     }
 
-    fn ignore(&mut self, packet: Packet) -> Passage {
+    fn ignore(&mut self, packet: Packet) -> Forwarding {
         self.counters.ignored += u64::from(packet.segments());
-        Passage::End(packet, Vec::new())
+        Forwarding::End(packet, Vec::new())
     }
 
     /// It belongs to a tree of multicast, the neighbour asks for the hardware address of this interface, or it is nothing for us.
-    fn for_itself(&mut self, interface: usize, packet: Packet) -> Passage {
+    fn for_itself(&mut self, interface: usize, packet: Packet) -> Forwarding {
         if let Some(branches) = self.groups.branches(interface, &packet).map(<[usize]>::to_vec) {
             return self.replicate(packet, &branches);
         }
@@ -325,11 +325,11 @@ impl Router {
         };
         let Some(answer) = answer else { return self.ignore(packet) };
         self.counters.answered += 1;
-        Passage::End(packet, Vec::from([(own.port, answer)]))
+        Forwarding::End(packet, Vec::from([(own.port, answer)]))
     }
 
     /// A packet for one of the router's own addresses.
-    fn receive(&mut self, now: Instant, interface: usize, packet: Packet) -> Passage {
+    fn receive(&mut self, now: Instant, interface: usize, packet: Packet) -> Forwarding {
         let asked = Network::of(packet.bytes());
         if asked.is_some_and(Network::is_routed_by_its_source) {
             return self.ignore(packet);
@@ -350,21 +350,21 @@ impl Router {
         }
     }
 
-    fn reply(&mut self, packet: Packet, reply: Vec<u8>) -> Passage {
+    fn reply(&mut self, packet: Packet, reply: Vec<u8>) -> Forwarding {
         let Some(sent) = self.send(reply) else { return self.ignore(packet) };
         self.counters.answered += u64::from(packet.segments());
-        Passage::End(packet, Vec::from([sent]))
+        Forwarding::End(packet, Vec::from([sent]))
     }
 
     /// Tells the sender of each segment why it goes no further, as often as the limit allows.
     #[cold]
-    fn refuse(&mut self, now: Instant, interface: usize, mut packet: Packet, refusal: Refusal) -> Passage {
+    fn refuse(&mut self, now: Instant, interface: usize, mut packet: Packet, refusal: Refusal) -> Forwarding {
         let mut answers = Vec::new();
         while let Some(first) = packet.split_front(1) {
             answers.extend(self.refusal(now, interface, &first, refusal));
         }
         answers.extend(self.refusal(now, interface, &packet, refusal));
-        Passage::End(packet, answers)
+        Forwarding::End(packet, answers)
     }
 
     fn refusal(

@@ -26,7 +26,7 @@ mod vlans;
 
 use crate::PortId;
 use crate::mtu::is_above;
-use crate::passage::Passage;
+use crate::forwarding::Forwarding;
 use addresses::{Addresses, Learned};
 use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
 use netloom_link::Carrier;
@@ -184,31 +184,31 @@ impl Switch {
 
     /// A packet comes in at the port at this place at `now`.
     #[inline]
-    pub(crate) fn take(&mut self, now: Instant, place: usize, packet: Packet) -> Passage {
+    pub(crate) fn take(&mut self, now: Instant, place: usize, packet: Packet) -> Forwarding {
         let count = u64::from(packet.segments());
         let counters = &mut self.counters[place];
         counters.received += count;
         let Some((destination, source)) = ends(&packet).filter(|(_, source)| is_somebody(source)) else {
             counters.malformed += count;
-            return Passage::End(packet, Vec::new());
+            return Forwarding::End(packet, Vec::new());
         };
         if destination == GROUP {
             return self.hear(now, place, packet);
         }
         let Some(vlan) = self.vlans.of(place, &packet) else {
             counters.foreign += count;
-            return Passage::End(packet, Vec::new());
+            return Forwarding::End(packet, Vec::new());
         };
         if self.learns(place) {
             self.learn(now, key(vlan, &source), place);
         }
         if !self.forwards(place) {
             self.counters[place].blocked += count;
-            return Passage::End(packet, Vec::new());
+            return Forwarding::End(packet, Vec::new());
         }
         if is_reserved(&destination) {
             self.counters[place].reserved += count;
-            return Passage::End(packet, Vec::new());
+            return Forwarding::End(packet, Vec::new());
         }
         if is_group(&destination) {
             return self.multicast(now, place, vlan, &destination, packet);
@@ -216,22 +216,22 @@ impl Switch {
         match self.addresses.find(now, key(vlan, &destination)) {
             Some(out) if out == place => {
                 self.counters[place].filtered += count;
-                Passage::End(packet, Vec::new())
+                Forwarding::End(packet, Vec::new())
             }
             Some(out) if !self.forwards(out) => {
                 self.counters[place].blocked += count;
-                Passage::End(packet, Vec::new())
+                Forwarding::End(packet, Vec::new())
             }
             Some(out) if is_above(&packet, self.ports[out].mtu) => {
                 self.counters[out].too_big += count;
-                Passage::End(packet, Vec::new())
+                Forwarding::End(packet, Vec::new())
             }
             Some(out) => {
                 self.counters[out].sent += count;
                 let port = self.ports[out].port;
                 match self.vlans.dress(&packet, vlan, self.vlans.is_tagged(out, vlan)) {
-                    None => Passage::On(port, packet),
-                    Some(dressed) => Passage::End(packet, Vec::from([(port, dressed)])),
+                    None => Forwarding::On(port, packet),
+                    Some(dressed) => Forwarding::End(packet, Vec::from([(port, dressed)])),
                 }
             }
             None => self.flood(place, vlan, packet),
@@ -272,22 +272,22 @@ impl Switch {
 
     /// A frame for bridges: of the spanning tree.
     #[cold]
-    fn hear(&mut self, now: Instant, place: usize, packet: Packet) -> Passage {
+    fn hear(&mut self, now: Instant, place: usize, packet: Packet) -> Forwarding {
         let count = u64::from(packet.segments());
         let Some(tree) = &mut self.tree else {
             self.counters[place].flooded += count;
             let others = self.counters.iter_mut().enumerate().filter(|(other, _)| *other != place);
             others.for_each(|(_, counters)| counters.sent += count);
             let ports = self.ports.iter().map(|port| port.port).collect();
-            return Passage::Flood(packet, self.ports[place].port, ports);
+            return Forwarding::Flood(packet, self.ports[place].port, ports);
         };
         self.counters[place].received_bpdus += count;
         let Some(outcome) = tree.hear(now, place, packet.bytes()) else {
             self.counters[place].malformed_bpdus += count;
-            return Passage::End(packet, Vec::new());
+            return Forwarding::End(packet, Vec::new());
         };
         let sent = self.follow(now, outcome);
-        Passage::End(packet, sent)
+        Forwarding::End(packet, sent)
     }
 
     /// Does what follows from its tree; what it sends, and where.
@@ -336,18 +336,18 @@ impl Switch {
         }
     }
 
-    fn flood(&mut self, from: usize, vlan: u16, packet: Packet) -> Passage {
+    fn flood(&mut self, from: usize, vlan: u16, packet: Packet) -> Forwarding {
         let count = u64::from(packet.segments());
         self.counters[from].flooded += count;
-        let Some(members) = self.vlans.members(vlan) else { return Passage::End(packet, Vec::new()) };
+        let Some(members) = self.vlans.members(vlan) else { return Forwarding::End(packet, Vec::new()) };
         let as_it_is = members.alike.is_some_and(|tagged| self.vlans.dress(&packet, vlan, tagged).is_none());
         if as_it_is && !is_above(&packet, members.least_mtu) {
             let others = members.places.iter().filter(|(place, _)| *place != from);
             others.for_each(|(place, _)| self.counters[*place].sent += count);
-            return Passage::Flood(packet, self.ports[from].port, Arc::clone(&members.ports));
+            return Forwarding::Flood(packet, self.ports[from].port, Arc::clone(&members.ports));
         }
         let copies = self.copies(from, vlan, &packet, |_| true);
-        Passage::End(packet, copies)
+        Forwarding::End(packet, copies)
     }
 
     /// What goes out at all ports of a VLAN but one, as far as they are wanted: with a tag where they have tags.

@@ -1,7 +1,7 @@
 //! The transit devices of a fabric: where they are, and what is known of the packets that reach them.
 
 use crate::device::{Device, have_unbounded_loop, owners};
-use crate::passage::Passage;
+use crate::forwarding::Forwarding;
 use crate::tap::Way;
 use crate::{DeviceSpec, PipeId, PipeSpec, PortId, RouterCounters, SwitchCounters, SwitchState};
 use alloc::collections::{BTreeMap, BinaryHeap};
@@ -317,7 +317,7 @@ impl Transit {
     }
 
     /// A packet reaches the device at this place, which is at `port`.
-    pub(crate) fn take(&mut self, Place { device, own }: Place, port: PortId, departure: Departure) -> Passage {
+    pub(crate) fn take(&mut self, Place { device, own }: Place, port: PortId, departure: Departure) -> Forwarding {
         let Departure { packet, due, first_due, .. } = departure;
         self.note(port, Way::ToNode, first_due, due, &packet);
         self.devices[device as usize].take(due, own as usize, port, packet)

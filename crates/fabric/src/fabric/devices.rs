@@ -1,7 +1,7 @@
 //! What the fabric does at its transit devices.
 
 use super::Fabric;
-use crate::passage::Passage;
+use crate::forwarding::Forwarding;
 use crate::transit::{Ends, Place, Transit};
 use crate::wakes::Wakes;
 use crate::{
@@ -89,17 +89,17 @@ impl Fabric {
         let (at, device) = (departure.due, place.device());
         self.notice_flaps(at, device);
         match self.transit.take(place, at_port, departure) {
-            Passage::On(port, packet) => self.enter(at, port, packet),
-            Passage::Addressed(port, packet, addresses) => {
+            Forwarding::On(port, packet) => self.enter(at, port, packet),
+            Forwarding::Addressed(port, packet, addresses) => {
                 let (packet, spent) = packet.readdress(&addresses);
                 spent.into_iter().for_each(|spent| self.transit.spend(spent));
                 self.enter(at, port, packet);
             }
-            Passage::Flood(packet, from, ports) => {
+            Forwarding::Flood(packet, from, ports) => {
                 ports.iter().filter(|port| **port != from).for_each(|port| self.enter(at, *port, packet.duplicate()));
                 self.transit.spend(packet);
             }
-            Passage::End(spent, answers) => {
+            Forwarding::End(spent, answers) => {
                 self.transit.spend(spent);
                 self.enter_all(at, device, answers);
             }

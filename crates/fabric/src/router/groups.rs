@@ -8,7 +8,7 @@ use super::wire::Network;
 use super::{GroupRoute, Router};
 use crate::PortId;
 use crate::mtu::is_above;
-use crate::passage::Passage;
+use crate::forwarding::Forwarding;
 use crate::router::fragments::fragments;
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use netloom_packet::Packet;
@@ -44,11 +44,11 @@ impl Groups {
 
 impl Router {
     /// Passes a packet on along its tree.
-    pub(super) fn replicate(&mut self, packet: Packet, branches: &[usize]) -> Passage {
+    pub(super) fn replicate(&mut self, packet: Packet, branches: &[usize]) -> Forwarding {
         let time_to_live = Network::of(packet.bytes()).map_or(0, Network::time_to_live);
         if time_to_live <= packet.hops().saturating_add(1) {
             self.counters.expired += u64::from(packet.segments());
-            return Passage::End(packet, Vec::new());
+            return Forwarding::End(packet, Vec::new());
         }
         let mut copies: Vec<(PortId, Packet)> = Vec::with_capacity(branches.len());
         for branch in branches {
@@ -71,7 +71,7 @@ impl Router {
                 copies.push((own.port, piece));
             }
         }
-        Passage::End(packet, copies)
+        Forwarding::End(packet, copies)
     }
 }
 

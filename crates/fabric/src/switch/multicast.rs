@@ -4,7 +4,7 @@ use super::snooping::{At, Way};
 use super::{Switch, SwitchState};
 use crate::PortId;
 use crate::mtu::is_above;
-use crate::passage::Passage;
+use crate::forwarding::Forwarding;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::Instant;
@@ -22,14 +22,14 @@ impl Switch {
         vlan: u16,
         destination: &[u8; 6],
         packet: Packet,
-    ) -> Passage {
+    ) -> Forwarding {
         if self.snooping.is_none() || *destination == EVERYBODY {
             return self.flood(place, vlan, packet);
         }
         self.snoop(now, place, vlan, packet)
     }
 
-    fn snoop(&mut self, now: Instant, place: usize, vlan: u16, packet: Packet) -> Passage {
+    fn snoop(&mut self, now: Instant, place: usize, vlan: u16, packet: Packet) -> Forwarding {
         let at = At { place, vlan, is_tagged: self.vlans.look_at_tags() && packet.vlan_tag().is_some() };
         let (Some(snooping), Some(counted)) = (&mut self.snooping, &mut self.counters[place].snooping) else {
             return self.flood(place, vlan, packet);
@@ -58,7 +58,7 @@ impl Switch {
             Way::Routers(places) => self.copies(place, vlan, &packet, |other| places.contains(&other)),
             Way::Nowhere => Vec::new(),
         };
-        Passage::End(packet, sent.into_iter().chain(asked).collect())
+        Forwarding::End(packet, sent.into_iter().chain(asked).collect())
     }
 
     /// What it asks by `now`, and where.

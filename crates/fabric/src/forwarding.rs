@@ -6,7 +6,7 @@ use netloom_packet::Packet;
 
 /// What becomes of a packet that reaches a device.
 #[derive(Debug)]
-pub(crate) enum Passage {
+pub(crate) enum Forwarding {
     /// It goes on at this port.
     On(PortId, Packet),
     /// It goes on at this port, with these Ethernet addresses in its frame.
