@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use netloom_fabric::{Fabric, PipeSpec, PortId};
-use netloom_guest::schedule::{Device, Machine, MachineError, NextWake, Passage, DevicePort, Scheduler, Stop};
+use netloom_guest::schedule::{Device, Machine, MachineError, NextWake, TimedFrame, DevicePort, Scheduler, Stop};
 use netloom_link::PipeConfig;
 use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::{Duration, Instant, Seed};
@@ -24,9 +24,9 @@ struct Sender {
 }
 
 impl Machine for Sender {
-    fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         self.until = until;
-        for Passage { at, device, packet } in frames.drain(..) {
+        for TimedFrame { at, device, packet } in frames.drain(..) {
             if device == Device(2) {
                 self.received += 1;
                 if self.received.is_multiple_of(2) {
@@ -38,7 +38,7 @@ impl Machine for Sender {
         Ok(())
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         let mut answers = self.answers.drain(..).peekable();
         loop {
             let answer = answers.peek().copied().filter(|at| *at <= self.next);
@@ -47,7 +47,7 @@ impl Machine for Sender {
                 break;
             }
             let (device, bytes) = if answer.is_some() { (Device(2), &SMALL[..]) } else { (Device(1), &LARGE[..]) };
-            sent.push(Passage { at, device, packet: pool.packet(VirtioHeader::COMPLETE, bytes) });
+            sent.push(TimedFrame { at, device, packet: pool.packet(VirtioHeader::COMPLETE, bytes) });
             if answers.next_if(|_| answer.is_some()).is_none() {
                 self.next = self.next + self.pace;
             }

@@ -16,7 +16,7 @@ pub use doorbell::Doorbell;
 pub use health::ProcessHealth;
 pub use watchdog::Watchdog;
 
-use crate::schedule::{Machine, MachineError, NextWake, Passage};
+use crate::schedule::{Machine, MachineError, NextWake, TimedFrame};
 use mailbox::Mailbox;
 use netloom_host::measure::{TcpLog, TcpState};
 use netloom_packet::Pool;
@@ -73,7 +73,7 @@ pub struct DeviceBackend {
     socket: UnixStream,
     mailbox: Mailbox,
     /// Frames of the current grant that did not fit into the mailbox yet.
-    waiting: VecDeque<Passage>,
+    waiting: VecDeque<TimedFrame>,
     health: ProcessHealth,
     watchdog: Arc<Watchdog>,
     /// Since when the kernel has used no processor time, and when it was last looked whether it has.
@@ -187,7 +187,7 @@ impl DeviceBackend {
         self.mailbox.say(kind, !self.waiting.is_empty(), until);
     }
 
-    fn begin_turn(&mut self, kind: u32, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) {
+    fn begin_turn(&mut self, kind: u32, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) {
         debug_assert!(self.waiting.is_empty(), "the grant before was reported");
         self.waiting.extend(frames.drain(..));
         if !self.has_begun {
@@ -207,7 +207,7 @@ impl DeviceBackend {
 }
 
 impl Machine for DeviceBackend {
-    fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         self.begin_turn(turn::RUN, until, frames, pool);
         Ok(())
     }
@@ -216,12 +216,12 @@ impl Machine for DeviceBackend {
         true
     }
 
-    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         self.begin_turn(turn::ALONE, until, frames, pool);
         Ok(())
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         let Some(Answer { kind, now, next_wake }) = self.mailbox.answer() else {
             return Ok(self.is_off.then_some(NextWake::Off));
         };

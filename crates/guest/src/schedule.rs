@@ -23,6 +23,6 @@ mod statistics;
 mod tests;
 
 pub use cpu::Paced;
-pub use machine::{Device, Machine, MachineError, NextWake, Passage};
+pub use machine::{Device, Machine, MachineError, NextWake, TimedFrame};
 pub use scheduler::{AgentFrame, DevicePort, Scheduler, SchedulerError, Stop};
 pub use statistics::{MachineStatistics, Statistics};

@@ -3,7 +3,7 @@
 use super::Answer;
 use super::memory::{self, Memory};
 use super::samples::Samples;
-use crate::schedule::{Device, MachineError, Passage};
+use crate::schedule::{Device, MachineError, TimedFrame};
 use netloom_packet::{LARGE_FRAME, MAX_HEAD, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::Instant;
 use std::collections::VecDeque;
@@ -100,9 +100,9 @@ impl Mailbox {
     }
 
     /// Puts as many frames behind those for the kernel as fit.
-    pub(super) fn fill(&mut self, frames: &mut VecDeque<Passage>, pool: &mut Pool) {
+    pub(super) fn fill(&mut self, frames: &mut VecDeque<TimedFrame>, pool: &mut Pool) {
         let mut used = self.used(TO_KERNEL).load(Ordering::Acquire) as usize;
-        while let Some(Passage { at, device, packet }) = frames.front() {
+        while let Some(TimedFrame { at, device, packet }) = frames.front() {
             let mut head = [0; MAX_HEAD];
             let parts = packet.write_head(&mut head);
             let payload = &packet.bytes()[parts.payload];
@@ -131,7 +131,7 @@ impl Mailbox {
     /// Takes all frames that the kernel has sent, and its samples.
     pub(super) fn take(
         &mut self,
-        sent: &mut Vec<Passage>,
+        sent: &mut Vec<TimedFrame>,
         pool: &mut Pool,
         samples: &mut Samples,
     ) -> Result<(), MachineError> {
@@ -163,7 +163,7 @@ impl Mailbox {
                 Some((length, VirtioHeader::parse(&virtio)))
             });
             let (at, device) = (Instant::from_nanos(at), Device(device));
-            sent.extend(packet.map(|packet| Passage { at, device, packet }));
+            sent.extend(packet.map(|packet| TimedFrame { at, device, packet }));
             next += room(length);
         }
         Ok(())

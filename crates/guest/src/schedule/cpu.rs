@@ -19,7 +19,7 @@
 //! Lookahead stays as it is: when a frame is delivered depends on what the kernel sends before that frame *arrives*, so
 //! the kernel is let run from arrival to arrival, and to no instant at which an undecided frame could be delivered.
 
-use super::{Device, Machine, MachineError, NextWake, Passage};
+use super::{Device, Machine, MachineError, NextWake, TimedFrame};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{CpuCost, Duration, Instant};
 use std::collections::VecDeque;
@@ -39,13 +39,13 @@ pub struct Paced<M> {
     /// When the kernel itself wants to run.
     next_wake: NextWake,
     /// Frames that have arrived, or will, and that the processor has not been asked for yet.
-    arriving: VecDeque<Passage>,
+    arriving: VecDeque<TimedFrame>,
     /// Frames with the instants at which the kernel gets them.
-    ready: VecDeque<Passage>,
+    ready: VecDeque<TimedFrame>,
     /// Frames with the instants at which they leave.
-    leaving: VecDeque<Passage>,
+    leaving: VecDeque<TimedFrame>,
     /// What the kernel gets, or has sent, in a step.
-    frames: Vec<Passage>,
+    frames: Vec<TimedFrame>,
 }
 
 impl<M: Machine> Paced<M> {
@@ -80,9 +80,9 @@ impl<M: Machine> Paced<M> {
     /// The processor serves what arrives until `end`.
     fn take_in(&mut self, end: Instant) {
         while self.arriving.front().is_some_and(|frame| frame.at <= end) {
-            let Some(Passage { at, device, packet }) = self.arriving.pop_front() else { return };
+            let Some(TimedFrame { at, device, packet }) = self.arriving.pop_front() else { return };
             let at = if device == Device::AGENT { at } else { self.serve(at, &packet) };
-            insert(&mut self.ready, Passage { at, device, packet });
+            insert(&mut self.ready, TimedFrame { at, device, packet });
         }
     }
 
@@ -108,7 +108,7 @@ impl<M: Machine> Paced<M> {
     }
 
     /// An agent's frame is delivered as it arrives.
-    fn least_cost(&self, frame: &Passage) -> Duration {
+    fn least_cost(&self, frame: &TimedFrame) -> Duration {
         if frame.device == Device::AGENT { Duration::ZERO } else { self.cost.of(frame.packet.size()) }
     }
 
@@ -116,14 +116,14 @@ impl<M: Machine> Paced<M> {
     fn end_step(&mut self, end: Instant, next_wake: NextWake) {
         let mut sent = std::mem::take(&mut self.frames);
         self.next_wake = next_wake;
-        for Passage { at, device, packet } in sent.drain(..) {
+        for TimedFrame { at, device, packet } in sent.drain(..) {
             if device == Device::AGENT {
-                insert(&mut self.leaving, Passage { at, device, packet });
+                insert(&mut self.leaving, TimedFrame { at, device, packet });
                 continue;
             }
             self.take_in(at);
             let at = self.serve(at, &packet);
-            insert(&mut self.leaving, Passage { at, device, packet });
+            insert(&mut self.leaving, TimedFrame { at, device, packet });
         }
         self.frames = sent;
         self.reached = self.reached.max(end);
@@ -145,13 +145,13 @@ impl<M: Machine> Paced<M> {
 }
 
 /// Puts a frame in its place among others, behind those of the same instant.
-fn insert(frames: &mut VecDeque<Passage>, frame: Passage) {
+fn insert(frames: &mut VecDeque<TimedFrame>, frame: TimedFrame) {
     let place = frames.partition_point(|other| other.at <= frame.at);
     frames.insert(place, frame);
 }
 
 impl<M: Machine> Machine for Paced<M> {
-    fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         if self.cost.is_zero() {
             return self.machine.grant(until, frames, pool);
         }
@@ -168,11 +168,11 @@ impl<M: Machine> Machine for Paced<M> {
         self.cost.is_zero() && self.machine.stops_after_sending()
     }
 
-    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         self.machine.grant_alone(until, frames, pool)
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         if self.cost.is_zero() {
             return self.machine.report(sent, pool);
         }

@@ -15,7 +15,7 @@ impl Device {
 
 /// A frame that enters or leaves a kernel at an instant of virtual time.
 #[derive(Debug)]
-pub struct Passage {
+pub struct TimedFrame {
     /// The instant at which it enters or leaves.
     pub at: Instant,
     /// The device by which it enters or leaves.
@@ -74,7 +74,7 @@ pub trait Machine {
     ///
     /// # Errors
     /// When the kernel's process has gone.
-    fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError>;
+    fn grant(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError>;
 
     /// Whether [`Machine::grant_alone`] stops it where it says; the scheduler does not call that otherwise.
     fn stops_after_sending(&self) -> bool {
@@ -89,7 +89,7 @@ pub trait Machine {
     ///
     /// # Errors
     /// As [`Machine::grant`].
-    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         self.grant(until, frames, pool)
     }
 
@@ -98,7 +98,7 @@ pub trait Machine {
     ///
     /// # Errors
     /// When the kernel died or broke the protocol.
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError>;
+    fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError>;
 
     /// Looks whether it will report at all; called now and then while it does not.
     ///

@@ -1,6 +1,6 @@
 //! A kernel as the scheduler knows it.
 
-use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage};
+use super::{Device, Machine, MachineError, MachineStatistics, NextWake, TimedFrame};
 use netloom_fabric::PortId;
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
@@ -27,12 +27,12 @@ pub(super) struct Member<M> {
     /// Where its devices meet the fabric, by their numbers.
     ports: Vec<Option<PortId>>,
     /// What it will be given next, in order of instants; of those at one instant, by the number before each.
-    pub(super) inbox: VecDeque<(u32, Passage)>,
-    given: Vec<Passage>,
+    pub(super) inbox: VecDeque<(u32, TimedFrame)>,
+    given: Vec<TimedFrame>,
     pub(super) next_wake: NextWake,
     pub(super) statistics: MachineStatistics,
     /// What it sent in this window.
-    sent: Vec<Passage>,
+    sent: Vec<TimedFrame>,
 }
 
 impl<M: Machine> Member<M> {
@@ -76,9 +76,9 @@ impl<M: Machine> Member<M> {
     }
 
     /// It will be given this frame, behind others of the same instant that have the same number or a lower one.
-    pub(super) fn take_in(&mut self, order: u32, passage: Passage) {
-        let place = self.inbox.partition_point(|(before, other)| (other.at, *before) <= (passage.at, order));
-        self.inbox.insert(place, (order, passage));
+    pub(super) fn take_in(&mut self, order: u32, timed_frame: TimedFrame) {
+        let place = self.inbox.partition_point(|(before, other)| (other.at, *before) <= (timed_frame.at, order));
+        self.inbox.insert(place, (order, timed_frame));
     }
 
     /// When it has something to do next.
@@ -87,16 +87,16 @@ impl<M: Machine> Member<M> {
             NextWake::At(at) => Some(at),
             NextWake::Never | NextWake::Off => None,
         };
-        let frame = self.inbox.front().map(|(_, passage)| passage.at);
+        let frame = self.inbox.front().map(|(_, timed_frame)| timed_frame.at);
         [next_wake, frame].into_iter().flatten().min()
     }
 
     /// Lets it run until `until`.
     pub(super) fn grant(&mut self, grant: Grant, pool: &mut Pool) -> Result<(), MachineError> {
         self.statistics.grants += 1;
-        let due = self.inbox.partition_point(|(_, passage)| passage.at < grant.until);
+        let due = self.inbox.partition_point(|(_, timed_frame)| timed_frame.at < grant.until);
         self.statistics.received += due as u64;
-        self.given.extend(self.inbox.drain(..due).map(|(_, passage)| passage));
+        self.given.extend(self.inbox.drain(..due).map(|(_, timed_frame)| timed_frame));
         if grant.alone {
             self.machine.grant_alone(grant.until, &mut self.given, pool)
         } else {
@@ -109,17 +109,17 @@ impl<M: Machine> Member<M> {
         &mut self,
         Grant { begin, until, alone }: Grant,
         pool: &mut Pool,
-    ) -> Result<Option<impl Iterator<Item = Passage> + '_>, MachineError> {
+    ) -> Result<Option<impl Iterator<Item = TimedFrame> + '_>, MachineError> {
         let Some(next_wake) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
         self.next_wake = next_wake;
         if next_wake == NextWake::Off {
             // What would reach it later is dropped.
-            self.inbox.drain(..).for_each(|(_, passage)| pool.recycle(passage.packet));
+            self.inbox.drain(..).for_each(|(_, timed_frame)| pool.recycle(timed_frame.packet));
         }
-        let first = self.sent.first().filter(|_| alone).map(|passage| passage.at + INSTANT);
+        let first = self.sent.first().filter(|_| alone).map(|timed_frame| timed_frame.at + INSTANT);
         let until = first.unwrap_or(until).min(until);
         let mut last = begin;
-        for Passage { at, .. } in &self.sent {
+        for TimedFrame { at, .. } in &self.sent {
             if *at < last || *at >= until {
                 let (at, least, until) = (at.as_nanos(), last.as_nanos(), until.as_nanos());
                 let what =

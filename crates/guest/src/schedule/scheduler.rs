@@ -8,7 +8,7 @@ mod sync_round;
 mod window;
 
 use super::member::{INSTANT, Member};
-use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Passage, Statistics};
+use super::{Device, Machine, MachineError, MachineStatistics, NextWake, TimedFrame, Statistics};
 use crate::backend::Doorbell;
 use group::Group;
 use lanes::Lanes;
@@ -78,7 +78,7 @@ impl std::error::Error for SchedulerError {}
 #[derive(Debug)]
 struct Sent {
     machine: usize,
-    passage: Passage,
+    timed_frame: TimedFrame,
 }
 
 /// See the module above.
@@ -269,7 +269,7 @@ impl<M: Machine> Scheduler<M> {
         if self.open.is_some() {
             self.deferred.push(Deferred::Send(machine, packet));
         } else if is_on {
-            member.take_in(0, Passage { at: self.now, device: Device::AGENT, packet });
+            member.take_in(0, TimedFrame { at: self.now, device: Device::AGENT, packet });
         } else {
             self.pool.recycle(packet);
         }
@@ -386,7 +386,7 @@ impl<M: Machine> Scheduler<M> {
                         Ok(packet) => {
                             let is_whole = whole.get(port.0 as usize).copied().unwrap_or_default();
                             let mut give =
-                                |part| members[machine].take_in(1 + pipe.0, Passage { at, device, packet: part });
+                                |part| members[machine].take_in(1 + pipe.0, TimedFrame { at, device, packet: part });
                             if is_whole {
                                 one_by_one(packet, pool, &mut give);
                             } else {
@@ -412,7 +412,7 @@ impl<M: Machine> Scheduler<M> {
     /// What the machines of a group sent enters the fabric in order of instants; at one instant in order of machines, then of
     /// devices, then as it was sent.
     fn send(&mut self, group: usize, outbox: Vec<Sent>) {
-        for Sent { machine, passage: Passage { at, device, packet } } in outbox {
+        for Sent { machine, timed_frame: TimedFrame { at, device, packet } } in outbox {
             self.statistics.frames += 1;
             if device == Device::AGENT {
                 self.agents.push(AgentFrame { at, machine, packet });

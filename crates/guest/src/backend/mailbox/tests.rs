@@ -2,9 +2,9 @@ use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn passage(at: u64, device: u16, bytes: &[u8], pool: &mut Pool) -> Passage {
+fn timed_frame(at: u64, device: u16, bytes: &[u8], pool: &mut Pool) -> TimedFrame {
     let packet = pool.packet(VirtioHeader::COMPLETE, bytes);
-    Passage { at: Instant::from_nanos(at), device: Device(device), packet }
+    TimedFrame { at: Instant::from_nanos(at), device: Device(device), packet }
 }
 
 /// What the device backend would do if it sent back all that it gets.
@@ -20,7 +20,7 @@ fn echo(mailbox: &mut Mailbox) {
 fn frames_cross_as_they_are() {
     let mut pool = Pool::new(0, 0);
     let (mut mailbox, _file) = Mailbox::create(3, 0, 0).unwrap();
-    let mut frames: VecDeque<_> = [passage(5, 1, &[7; 61], &mut pool), passage(9, 2, &[8; 1500], &mut pool)].into();
+    let mut frames: VecDeque<_> = [timed_frame(5, 1, &[7; 61], &mut pool), timed_frame(9, 2, &[8; 1500], &mut pool)].into();
     mailbox.fill(&mut frames, &mut pool);
     assert!(frames.is_empty());
     echo(&mut mailbox);
@@ -34,7 +34,7 @@ fn frames_cross_as_they_are() {
 fn what_does_not_fit_waits() {
     let mut pool = Pool::new(0, 0);
     let (mut mailbox, _file) = Mailbox::create(1, 0, 0).unwrap();
-    let mut frames: VecDeque<_> = (0..100).map(|at| passage(at, 0, &[0; 60_000], &mut pool)).collect();
+    let mut frames: VecDeque<_> = (0..100).map(|at| timed_frame(at, 0, &[0; 60_000], &mut pool)).collect();
     mailbox.fill(&mut frames, &mut pool);
     let left = frames.len();
     assert!(left > 0 && left < 100);
@@ -76,7 +76,7 @@ proptest! {
         mailbox.used(FROM_KERNEL).store(told, Ordering::Release);
         let mut sent = Vec::new();
         if mailbox.take(&mut sent, &mut pool, &mut Samples::default()).is_ok() {
-            for Passage { mut packet, .. } in sent {
+            for TimedFrame { mut packet, .. } in sent {
                 let segments = packet.segments().min(100);
                 (1..segments).for_each(|_| drop(packet.split_front(1)));
                 packet.complete(&mut Vec::new());

@@ -111,7 +111,7 @@ impl<M: Machine> Scheduler<M> {
             Ok(None) => true,
             Ok(Some(sent)) => {
                 lanes.leave(*machine);
-                outbox.extend(sent.map(|passage| Sent { machine: *machine, passage }));
+                outbox.extend(sent.map(|timed_frame| Sent { machine: *machine, timed_frame }));
                 false
             }
             Err(error) => {
@@ -132,8 +132,8 @@ impl<M: Machine> Scheduler<M> {
     /// All have reported: what they sent enters the fabric.
     fn end_window(&mut self, group: usize, window: Window) -> Result<(), SchedulerError> {
         let Window { grant: Grant { begin, until, alone }, mut outbox, is_round, .. } = window;
-        outbox.sort_by_key(|sent| (sent.passage.at, sent.machine, sent.passage.device));
-        let (first, last) = (outbox.first().map(|first| first.passage.at), outbox.last().map(|last| last.machine));
+        outbox.sort_by_key(|sent| (sent.timed_frame.at, sent.machine, sent.timed_frame.device));
+        let (first, last) = (outbox.first().map(|first| first.timed_frame.at), outbox.last().map(|last| last.machine));
         self.send(group, outbox);
         let state = &mut self.groups[group];
         if alone {

@@ -2,7 +2,7 @@
 
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, at, delay, spec};
-use crate::schedule::{Machine, NextWake, Paced, Passage, DevicePort, Scheduler, Stop};
+use crate::schedule::{Machine, NextWake, Paced, TimedFrame, DevicePort, Scheduler, Stop};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::Pool;
 use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};
@@ -44,7 +44,7 @@ fn the_processor_serves_in_order() {
 fn what_asks_first_is_served_first() {
     let mut machine = Paced::new(Script::new(0, echo, &[(5, Act::Send(NIC, 9))]), cost(30, 0));
     let (mut pool, mut sent) = (Pool::default(), Vec::new());
-    let mut frames = vec![Passage { at: at(10), device: NIC, packet: super::frame(&mut pool, 1) }];
+    let mut frames = vec![TimedFrame { at: at(10), device: NIC, packet: super::frame(&mut pool, 1) }];
     machine.grant(at(1_000), &mut frames, &mut pool).expect("it runs");
     assert_eq!(machine.report(&mut sent, &mut pool), Ok(Some(NextWake::Never)));
     assert_eq!(machine.machine().seen, [(at(65), NIC, 1)]);

@@ -4,7 +4,7 @@
 
 use super::script::{Act, Script, number};
 use super::{NIC, at};
-use crate::schedule::{Device, Machine, NextWake, Paced, Passage, DevicePort, Scheduler, Stop};
+use crate::schedule::{Device, Machine, NextWake, Paced, TimedFrame, DevicePort, Scheduler, Stop};
 use netloom_fabric::{Fabric, PipeSpec, PortId, Tap, Way};
 use netloom_link::{PipeConfig, PipeCounters};
 use netloom_packet::{Packet, Pool};
@@ -163,11 +163,11 @@ impl Lab {
         loop {
             let next = wakes.iter().copied().chain([fabric.next_wake()]).flatten().min();
             let Some(now) = next.filter(|now| *now < END) else { break };
-            let mut inboxes: Vec<Vec<Passage>> = machines.iter().map(|_| Vec::new()).collect();
+            let mut inboxes: Vec<Vec<TimedFrame>> = machines.iter().map(|_| Vec::new()).collect();
             fabric.advance(now, |delivery| {
                 let device_port = self.device_ports.iter().find(|device_port| device_port.port == delivery.port).expect("a known port");
-                let passage = Passage { at: now, device: device_port.device, packet: delivery.departure.packet };
-                inboxes[device_port.machine].push(passage);
+                let timed_frame = TimedFrame { at: now, device: device_port.device, packet: delivery.departure.packet };
+                inboxes[device_port.machine].push(timed_frame);
             });
             for (index, (machine, inbox)) in machines.iter_mut().zip(&mut inboxes).enumerate() {
                 if inbox.is_empty() && wakes[index] != Some(now) {
@@ -177,8 +177,8 @@ impl Lab {
                 machine.grant(now + Duration::from_nanos(1), inbox, &mut pool).expect("it runs");
                 let wake = machine.report(&mut sent, &mut pool).expect("it runs").expect("it waits");
                 wakes[index] = if let NextWake::At(at) = wake { Some(at) } else { None };
-                sent.sort_by_key(|passage| passage.device);
-                for Passage { device, packet, .. } in sent {
+                sent.sort_by_key(|timed_frame| timed_frame.device);
+                for TimedFrame { device, packet, .. } in sent {
                     let is_it = |device_port: &&DevicePort| device_port.machine == index && device_port.device == device;
                     if let Some(device_port) = self.device_ports.iter().find(is_it) {
                         fabric.inject(now, device_port.port, packet).expect("a known port");

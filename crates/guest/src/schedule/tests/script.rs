@@ -1,6 +1,6 @@
 //! Kernels that tests play from a script.
 
-use crate::schedule::{Device, Machine, MachineError, NextWake, Passage};
+use crate::schedule::{Device, Machine, MachineError, NextWake, TimedFrame};
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub(super) struct Script {
     /// Whether it stops when it has sent something.
     is_alone: bool,
     inbox: Vec<(Instant, Device, u32)>,
-    sent: Vec<Passage>,
+    sent: Vec<TimedFrame>,
     outcome: Result<bool, MachineError>,
     /// How many times it is still computing when it is asked to report within a limit.
     pub(super) delays: u32,
@@ -105,9 +105,9 @@ impl Script {
 
     fn act(&mut self, at: Instant, act: Act, pool: &mut Pool) {
         match act {
-            Act::Send(device, number) => self.sent.push(Passage { at, device, packet: frame(pool, number) }),
+            Act::Send(device, number) => self.sent.push(TimedFrame { at, device, packet: frame(pool, number) }),
             Act::SendInThePast(by) => {
-                self.sent.push(Passage { at: at - by, device: Device(1), packet: frame(pool, 0) });
+                self.sent.push(TimedFrame { at: at - by, device: Device(1), packet: frame(pool, 0) });
             }
             Act::Tick => {}
             Act::PowerOff => self.outcome = Ok(false),
@@ -118,12 +118,12 @@ impl Script {
 }
 
 impl Machine for Script {
-    fn grant(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         let last = self.until.as_nanos().saturating_sub(1);
         self.until = until;
         self.grants.push(until);
         assert!(frames.is_sorted_by_key(|frame| frame.at), "in order");
-        for Passage { at, device, packet } in frames.drain(..) {
+        for TimedFrame { at, device, packet } in frames.drain(..) {
             assert!(at.as_nanos() >= last && at < until, "{at:?} after {last} and before {until:?}");
             self.inbox.push((at, device, number(&packet)));
             pool.recycle(packet);
@@ -138,13 +138,13 @@ impl Machine for Script {
         self.is_eager
     }
 
-    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<Passage>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         assert!(frames.first().map(|frame| frame.at) == frames.last().map(|frame| frame.at));
         self.is_alone = true;
         self.grant(until, frames, pool)
     }
 
-    fn report(&mut self, sent: &mut Vec<Passage>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
+    fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         if self.delays > 0 {
             self.delays -= 1;
             return Ok(None);
