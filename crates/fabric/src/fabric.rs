@@ -10,7 +10,7 @@ use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Delivery, PipeId, PipeSpec, Place, PortId};
 use alloc::{sync::Arc, vec::Vec};
-use netloom_link::{Bars, Departure, DropLog, Fate, Note, OnTheWire, Pipe, PipeChange, PipeCounters, Subset, Watched};
+use netloom_link::{PartitionSet, Departure, DropLog, Fate, Note, OnTheWire, Pipe, PipeChange, PipeCounters, Subset, Watched};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
@@ -28,7 +28,7 @@ pub struct Fabric {
     /// What is behind each port.
     entries: Vec<Entry>,
     /// By pipe: the partitions in force, if any ever touches it.
-    bars: Vec<Option<Bars>>,
+    partition_set: Vec<Option<PartitionSet>>,
     wakes: Wakes,
     drop_log: DropLog,
     /// What its pipes are in the whole whose shard this is; none if it is the whole.
@@ -49,7 +49,7 @@ impl Fabric {
             entrances: specs.iter().map(|spec| spec.from).collect(),
             exits: specs.iter().map(|spec| spec.to).collect(),
             entries: entries(specs),
-            bars: specs.iter().map(|spec| spec.config.bars.clone()).collect(),
+            partition_set: specs.iter().map(|spec| spec.config.partition_set.clone()).collect(),
             wakes: Wakes::new(specs.len()),
             drop_log: DropLog::new(),
             places: None,
@@ -71,7 +71,7 @@ impl Fabric {
             return Err((UnknownPort(port), packet));
         };
         let mut packet = packet;
-        if self.bars[id.0 as usize].is_some() {
+        if self.partition_set[id.0 as usize].is_some() {
             packet = self.mark(port, packet);
             if self.is_barred(id, port, &packet) {
                 self.pipes[id.0 as usize].refuse(now, packet, self.drop_log.of(id.0));
@@ -106,7 +106,7 @@ impl Fabric {
 
     /// Whether partitions keep this packet, which enters a pipe by `port`, from all that it would reach.
     fn is_barred(&self, id: PipeId, port: PortId, packet: &Packet) -> bool {
-        if self.bars[id.0 as usize].as_ref().is_none_or(Bars::is_empty) {
+        if self.partition_set[id.0 as usize].as_ref().is_none_or(PartitionSet::is_empty) {
             return false;
         }
         match self.transit.medium(id) {
@@ -117,8 +117,8 @@ impl Fabric {
 
     /// Whether partitions keep this packet from the port at the end of a pipe.
     pub(super) fn parts(&self, id: PipeId, packet: &Packet, port: PortId) -> bool {
-        let bars = self.bars[id.0 as usize].as_ref().filter(|bars| !bars.is_empty());
-        bars.is_some_and(|bars| packet.source().is_some_and(|source| bars.part(source, port.0)))
+        let partition_set = self.partition_set[id.0 as usize].as_ref().filter(|partition_set| !partition_set.is_empty());
+        partition_set.is_some_and(|partition_set| packet.source().is_some_and(|source| partition_set.part(source, port.0)))
     }
 
     /// Returns when [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None
@@ -167,8 +167,8 @@ impl Fabric {
     /// If there is no such pipe.
     pub fn change(&mut self, now: Instant, id: PipeId, change: &PipeChange) {
         self.pipes[id.0 as usize].change(now, change, self.drop_log.of(id.0));
-        if let Some(bars) = &change.bars {
-            self.bars[id.0 as usize] = Some(bars.clone());
+        if let Some(partition_set) = &change.partition_set {
+            self.partition_set[id.0 as usize] = Some(partition_set.clone());
         }
         self.reschedule(id);
         if let Some(state) = &change.state {

@@ -107,7 +107,7 @@ macro_rules! direction {
         pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
             let mut change = PipeChange {
                 $($key: fields.get(stringify!($key)).and_then(|node| $module::decode(node, errors)),)*
-                bars: None,
+                partition_set: None,
             };
             foreign::decode(fields, &mut change, errors);
             change

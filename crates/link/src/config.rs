@@ -1,7 +1,7 @@
 //! The description of a pipe.
 
 use crate::{
-    Bars, ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig,
+    PartitionSet, ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig,
     QueueConfig, RateConfig, ReorderConfig, ScheduleConfig, StateConfig,
 };
 use alloc::{format, vec::Vec};
@@ -33,7 +33,7 @@ pub struct PipeConfig {
     /// The cross traffic, which exists in this pipe only.
     pub cross: Vec<CrossConfig>,
     /// The partitions in force; none: no partition ever touches this pipe. What they keep out, a fabric does not let in.
-    pub bars: Option<Bars>,
+    pub partition_set: Option<PartitionSet>,
 }
 
 impl PipeConfig {
@@ -86,7 +86,7 @@ pub struct PipeChange {
     /// The new cross traffic; it replaces all that there was.
     pub cross: Option<Vec<CrossConfig>>,
     /// The partitions that are in force from now on.
-    pub bars: Option<Bars>,
+    pub partition_set: Option<PartitionSet>,
 }
 
 /// Calls a macro with the name of every field that both structures have, and that a lab file sets.
@@ -109,7 +109,7 @@ impl PipeChange {
             ($($field:ident),*) => {
                 PipeConfig {
                     $($field: self.$field.clone().unwrap_or_else(|| config.$field.clone()),)*
-                    bars: self.bars.clone().or_else(|| config.bars.clone()),
+                    partition_set: self.partition_set.clone().or_else(|| config.partition_set.clone()),
                 }
             };
         }
@@ -124,8 +124,8 @@ impl PipeChange {
             };
         }
         with_fields!(merge);
-        if other.bars.is_some() {
-            self.bars = other.bars;
+        if other.partition_set.is_some() {
+            self.partition_set = other.partition_set;
         }
     }
 }

@@ -30,7 +30,7 @@
 
 extern crate alloc;
 
-mod bars;
+mod partition_set;
 mod cause;
 mod chance;
 mod internal_events;
@@ -67,7 +67,7 @@ mod transits;
 mod transmitter;
 mod watched;
 
-pub use bars::{Bars, Sides};
+pub use partition_set::{PartitionSet, Sides};
 pub use cause::Cause;
 pub use chance::ChanceConfig;
 pub use config::{PipeChange, PipeConfig};

@@ -5,16 +5,16 @@ use crate::network::all;
 use crate::network::plain;
 use crate::switches::{EVERYBODY, MS, SEED, frame, of_host, switch};
 use netloom_fabric::{DeviceSpec, Fabric, HubSpec, PipeId, PipeSpec, PortId, PortVlans};
-use netloom_link::{Bars, PipeChange, PipeConfig, Sides};
+use netloom_link::{PartitionSet, PipeChange, PipeConfig, Sides};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
 
 fn config() -> PipeConfig {
-    PipeConfig { bars: Some(Bars::default()), ..PipeConfig::default() }
+    PipeConfig { partition_set: Some(PartitionSet::default()), ..PipeConfig::default() }
 }
 
-fn set(fabric: &mut Fabric, now: Instant, pipes: impl IntoIterator<Item = u32>, bars: &Bars) {
-    let change = PipeChange { bars: Some(bars.clone()), ..PipeChange::default() };
+fn set(fabric: &mut Fabric, now: Instant, pipes: impl IntoIterator<Item = u32>, partition_set: &PartitionSet) {
+    let change = PipeChange { partition_set: Some(partition_set.clone()), ..PipeChange::default() };
     pipes.into_iter().for_each(|pipe| fabric.change(now, PipeId(pipe), &change));
 }
 
@@ -48,11 +48,11 @@ fn groups_that_are_mixed_behind_a_trunk() {
     for kind in kinds {
         let links = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]];
         let mut pipes: Vec<PipeSpec> = links.into_iter().flat_map(|ports| link(ports, MS)).collect();
-        pipes.iter_mut().for_each(|pipe| pipe.config.bars = Some(Bars::default()));
+        pipes.iter_mut().for_each(|pipe| pipe.config.partition_set = Some(PartitionSet::default()));
         let devices = [kind([1, 3, 8]), kind([5, 7, 9])];
         let mut fabric = Fabric::new(SEED, &pipes).with_devices(&pipes, &devices);
         let to_hosts = [1, 3, 5, 7];
-        let halves = Bars::new([Sides::new("mixed".into(), [(0, 0), (4, 0), (2, 1), (6, 1)])]);
+        let halves = PartitionSet::new([Sides::new("mixed".into(), [(0, 0), (4, 0), (2, 1), (6, 1)])]);
         set(&mut fabric, at(0), to_hosts, &halves);
         assert_eq!(heard(&mut fabric, at(0), 0, of_host(0), EVERYBODY), [4]);
         assert_eq!(heard(&mut fabric, at(10), 6, of_host(3), EVERYBODY), [2]);
@@ -60,7 +60,7 @@ fn groups_that_are_mixed_behind_a_trunk() {
         let dropped: u64 = fabric.counters().map(|counters| counters.dropped.down.packets).sum();
         assert!(dropped >= 4, "{dropped}");
         assert!(fabric.counters().all(netloom_link::PipeCounters::balance));
-        set(&mut fabric, at(30), to_hosts, &Bars::default());
+        set(&mut fabric, at(30), to_hosts, &PartitionSet::default());
         assert_eq!(heard(&mut fabric, at(30), 0, of_host(0), EVERYBODY), [2, 4, 6]);
     }
 }
@@ -79,12 +79,12 @@ fn groups_at_a_shared_medium() {
     };
     let mut fabric = Fabric::new(SEED, std::slice::from_ref(&medium));
     // Nobody has said where port 3 belongs.
-    let bars = |sides: &[(u32, u32)]| Bars::new([Sides::new("bus".into(), sides.iter().copied())]);
-    set(&mut fabric, at(0), [0], &bars(&[(0, 0), (1, 0), (2, 1)]));
+    let partition_set = |sides: &[(u32, u32)]| PartitionSet::new([Sides::new("bus".into(), sides.iter().copied())]);
+    set(&mut fabric, at(0), [0], &partition_set(&[(0, 0), (1, 0), (2, 1)]));
     assert_eq!(heard(&mut fabric, at(0), 0, of_host(0), EVERYBODY), [1, 3]);
     assert_eq!(heard(&mut fabric, at(1), 2, of_host(2), EVERYBODY), [3]);
     assert_eq!(heard(&mut fabric, at(2), 3, of_host(3), EVERYBODY), [0, 1, 2]);
-    set(&mut fabric, at(3), [0], &bars(&[(0, 0), (1, 1), (2, 1), (3, 1)]));
+    set(&mut fabric, at(3), [0], &partition_set(&[(0, 0), (1, 1), (2, 1), (3, 1)]));
     assert_eq!(heard(&mut fabric, at(3), 0, of_host(0), EVERYBODY), [0; 0]);
     let counters = fabric.counters().next().unwrap();
     assert_eq!((counters.arrived.packets, counters.departed.packets, counters.dropped.down.packets), (4, 3, 1));

@@ -444,8 +444,8 @@ fn pipe(config: &PipeConfig) -> Value {
 /// A change as the lab file would have it; `classes` as a list, as in [`settings_of`].
 pub fn change(change: &PipeChange) -> Value {
     let mut all = written(models::written_change(change));
-    if let Some(bars) = &change.bars {
-        all.insert("parted".into(), bars.to_string().into());
+    if let Some(partition_set) = &change.partition_set {
+        all.insert("parted".into(), partition_set.to_string().into());
     }
     all.into()
 }

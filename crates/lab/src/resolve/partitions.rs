@@ -1,7 +1,7 @@
 //! Partitions: what leads from one part of the network to another, and what of it is to be restored.
 //!
 //! A link between nodes of different groups is cut. Where several nodes meet at one medium or behind switches and hubs that belong to
-//! no group, nothing is cut, but what a node sends does not reach those of other groups ([`Bars`]). What routers pass on is told
+//! no group, nothing is cut, but what a node sends does not reach those of other groups ([`PartitionSet`]). What routers pass on is told
 //! apart by nobody: partitions that would need that are refused ([`reach`]).
 
 mod reach;
@@ -13,7 +13,7 @@ use crate::errors::Findings;
 use crate::plan::{Action, Direction, Event, Plan};
 use crate::segments::ends;
 use crate::spec::{ActionSpec, EntrySpec};
-use netloom_link::{Bars, PipeChange, Sides};
+use netloom_link::{PartitionSet, PipeChange, Sides};
 use netloom_units::Duration;
 use reach::Ground;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +92,7 @@ pub(super) fn healed(
 
 /// What happens where partitions part nodes without cutting links: at each instant at which one begins or ends, everybody whom it
 /// concerns hears of all that are in force from then on. `heals`: when all are ended, by which entries in which lines.
-pub(super) fn bars(partitions: &[Partition], heals: &[(Duration, usize, usize)], places: &Places<'_>) -> Vec<Event> {
+pub(super) fn partition_set(partitions: &[Partition], heals: &[(Duration, usize, usize)], places: &Places<'_>) -> Vec<Event> {
     let mut changes: BTreeMap<Duration, (usize, BTreeSet<(usize, usize)>)> = BTreeMap::new();
     let mut spans: Vec<(Duration, Option<Duration>, &Sides)> = Vec::new();
     for partition in partitions {
@@ -109,25 +109,25 @@ pub(super) fn bars(partitions: &[Partition], heals: &[(Duration, usize, usize)],
     let mut events = Vec::new();
     for (at, (line, ends)) in changes {
         let in_force = spans.iter().filter(|(from, to, _)| *from <= at && to.is_none_or(|to| at < to));
-        let bars = Bars::new(in_force.map(|(_, _, sides)| (*sides).clone()));
+        let partition_set = PartitionSet::new(in_force.map(|(_, _, sides)| (*sides).clone()));
         for (link, place) in ends {
-            events.extend(told(link, place, &bars, places).map(|action| Event { line, at: Some(at), action }));
+            events.extend(told(link, place, &partition_set, places).map(|action| Event { line, at: Some(at), action }));
         }
     }
     events
 }
 
 /// The changes by which the pipes that lead to this end of a link hear of partitions.
-fn told(link: usize, place: usize, bars: &Bars, places: &Places<'_>) -> impl Iterator<Item = Action> {
+fn told(link: usize, place: usize, partition_set: &PartitionSet, places: &Places<'_>) -> impl Iterator<Item = Action> {
     let spec = &places.spec.links[link];
     let direction = if place == 1 { Direction::Forward } else { Direction::Backward };
     let direction = Some(direction).filter(|_| spec.shared.is_none());
     let further = &spec.treatments[direction.unwrap_or(Direction::Forward).index()];
     let pipes: Vec<Option<String>> =
         [None].into_iter().chain(further.iter().map(|further| Some(further.name.clone()))).collect();
-    let bars = bars.clone();
+    let partition_set = partition_set.clone();
     pipes.into_iter().map(move |pipe| {
-        let change = Box::new(PipeChange { bars: Some(bars.clone()), ..PipeChange::default() });
+        let change = Box::new(PipeChange { partition_set: Some(partition_set.clone()), ..PipeChange::default() });
         Action::Set { link, direction, pipe, change }
     })
 }
@@ -138,14 +138,14 @@ pub(super) fn settle(plan: &mut Plan) {
         .timeline
         .iter()
         .filter_map(|event| match &event.action {
-            Action::Set { link, change, .. } if change.bars.is_some() => Some(*link),
+            Action::Set { link, change, .. } if change.partition_set.is_some() => Some(*link),
             _ => None,
         })
         .collect();
     for link in touched {
         let link = &mut plan.links[link];
         let further = link.treatments.iter_mut().flatten().map(|further| &mut further.config);
-        link.pipes.iter_mut().chain(further).for_each(|config| config.bars = Some(Bars::default()));
+        link.pipes.iter_mut().chain(further).for_each(|config| config.partition_set = Some(PartitionSet::default()));
     }
 }
 

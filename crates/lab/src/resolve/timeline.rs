@@ -3,7 +3,7 @@
 use super::carrier::without_carrier;
 use super::moves::Moves;
 use super::names::{FreeNames, Index, Places};
-use super::partitions::{bars, healed, partitions};
+use super::partitions::{partition_set, healed, partitions};
 use super::running::{closed, runs_nothing};
 use super::stops::Stops;
 use super::switches::may_limit_loop;
@@ -83,7 +83,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
         };
         events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
     }
-    events.extend(bars(&partitions, &heals, places));
+    events.extend(partition_set(&partitions, &heals, places));
     disturbed.settle(&mut events, places, errors);
     order::settle(&mut events, &waits, places.is_complete, errors);
     order::chain_setups(&mut events, &of_node);

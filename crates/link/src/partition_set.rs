@@ -35,9 +35,9 @@ impl Sides {
 
 /// All partitions in force. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bars(Arc<[Sides]>);
+pub struct PartitionSet(Arc<[Sides]>);
 
-impl Bars {
+impl PartitionSet {
     /// These partitions.
     pub fn new(all: impl IntoIterator<Item = Sides>) -> Self {
         Self(all.into_iter().collect())
@@ -54,7 +54,7 @@ impl Bars {
     }
 }
 
-impl fmt::Display for Bars {
+impl fmt::Display for PartitionSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
             return f.write_str("none");
@@ -76,11 +76,11 @@ mod tests {
     fn who_has_no_side_reaches_everybody_and_partitions_add_up() {
         let halves = Sides::new("1 2 | 3".into(), [(3, 1), (1, 0), (2, 0)]);
         let alone = Sides::new("2 | 1 4".into(), [(2, 0), (1, 1), (4, 1)]);
-        let bars = Bars::new([halves, alone]);
+        let partition_set = PartitionSet::new([halves, alone]);
         let parted = [[1, 3], [3, 2], [1, 2], [2, 4]];
-        assert!(parted.iter().all(|[one, other]| bars.part(*one, *other) && bars.part(*other, *one)));
+        assert!(parted.iter().all(|[one, other]| partition_set.part(*one, *other) && partition_set.part(*other, *one)));
         let joined = [[1, 4], [3, 4], [3, 3], [1, 9], [9, 3]];
-        assert!(joined.iter().all(|[one, other]| !bars.part(*one, *other)));
-        assert_eq!((bars.to_string().as_str(), Bars::default().to_string().as_str()), ("1 2 | 3, and 2 | 1 4", "none"));
+        assert!(joined.iter().all(|[one, other]| !partition_set.part(*one, *other)));
+        assert_eq!((partition_set.to_string().as_str(), PartitionSet::default().to_string().as_str()), ("1 2 | 3, and 2 | 1 4", "none"));
     }
 }
