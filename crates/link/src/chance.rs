@@ -45,12 +45,12 @@ impl From<Probability> for ChanceConfig {
 
 /// Uniformly distributed numbers, each of which repeats the one before with some probability.
 #[derive(Debug)]
-pub(crate) struct Repeating {
+pub(crate) struct CorrelatedUniform {
     correlation: Probability,
     last: Option<u64>,
 }
 
-impl Repeating {
+impl CorrelatedUniform {
     pub(crate) fn new(correlation: Probability) -> Self {
         Self { correlation, last: None }
     }
@@ -71,20 +71,20 @@ impl Repeating {
 #[derive(Debug)]
 pub(crate) struct Chance {
     probability: Probability,
-    numbers: Repeating,
+    numbers: CorrelatedUniform,
     random: Xoshiro256PlusPlus,
 }
 
 impl Chance {
     pub(crate) fn new(config: ChanceConfig, seed: Seed) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed.get());
-        Self { probability: config.probability, numbers: Repeating::new(config.correlation), random }
+        Self { probability: config.probability, numbers: CorrelatedUniform::new(config.correlation), random }
     }
 
     /// Goes on with the same generator; the next number is a new one.
     pub(crate) fn configure(&mut self, config: ChanceConfig) {
         self.probability = config.probability;
-        self.numbers = Repeating::new(config.correlation);
+        self.numbers = CorrelatedUniform::new(config.correlation);
     }
 
     /// Whether it never happens, and nothing needs to be drawn.

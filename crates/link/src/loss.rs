@@ -21,7 +21,7 @@ pub use packets::PacketsConfig;
 pub use sequence::{SequenceConfig, Then};
 
 use crate::ConfigError;
-use crate::chance::{ChanceConfig, Repeating};
+use crate::chance::{ChanceConfig, CorrelatedUniform};
 use bit_error::BitError;
 use every::Every;
 use gilbert::Gilbert;
@@ -91,7 +91,7 @@ pub(crate) struct Loss {
 enum Model {
     None,
     Independent(Probability),
-    Correlated(Probability, Repeating),
+    Correlated(Probability, CorrelatedUniform),
     BitError(BitError),
     Gilbert(Gilbert),
     GilbertElliott(GilbertElliott),
@@ -106,7 +106,7 @@ impl Model {
         match config {
             LossConfig::None => Self::None,
             LossConfig::Independent(probability) => Self::Independent(probability),
-            LossConfig::Correlated(config) => Self::Correlated(config.probability, Repeating::new(config.correlation)),
+            LossConfig::Correlated(config) => Self::Correlated(config.probability, CorrelatedUniform::new(config.correlation)),
             LossConfig::BitError(rate) => Self::BitError(BitError::new(rate)),
             LossConfig::Gilbert(config) => Self::Gilbert(Gilbert::new(config)),
             LossConfig::GilbertElliott(config) => Self::GilbertElliott(GilbertElliott::new(config)),
