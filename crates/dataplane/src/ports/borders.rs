@@ -42,7 +42,7 @@ const NEVER: u64 = u64::MAX;
 
 /// A value that shares no cache line with another; processors fetch lines of 64 bytes in pairs.
 #[repr(align(128))]
-struct Alone<T>(T);
+struct CachePadded<T>(T);
 
 /// A packet on its way over a border.
 struct Crossing {
@@ -77,7 +77,7 @@ struct Exit {
     empties: Consumer<Packet>,
     pipes: Vec<PipeId>,
     /// When the next packet leaves those pipes, in nanoseconds, or [`NEVER`].
-    next: Arc<Alone<AtomicU64>>,
+    next: Arc<CachePadded<AtomicU64>>,
     told: u64,
     waker: Arc<Waker>,
     /// Whether something was given since the shard beyond was woken.
@@ -88,7 +88,7 @@ struct Exit {
 struct Entrance {
     packets: Consumer<Crossing>,
     empties: Producer<Packet>,
-    next: Arc<Alone<AtomicU64>>,
+    next: Arc<CachePadded<AtomicU64>>,
     /// Packets that came, less the buffers that went back.
     owed: u64,
 }
@@ -118,7 +118,7 @@ fn connect(sites: &[Site<'_>]) -> Vec<Borders> {
         for (other, pipes) in exits {
             let (packets, arrivals) = RingBuffer::new(ROOM);
             let (returns, empties) = RingBuffer::new(EMPTIES);
-            let next = Arc::new(Alone(AtomicU64::new(NEVER)));
+            let next = Arc::new(CachePadded(AtomicU64::new(NEVER)));
             let waker = Arc::clone(&all[other].waker);
             all[other].entrances.push(Entrance {
                 packets: arrivals,
