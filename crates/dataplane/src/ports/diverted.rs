@@ -13,19 +13,19 @@
 //! While no pipe has a model, nothing has to wait: all packets are held, super-packets stay whole, and only headers are read. As
 //! soon as one has, the kernel cuts super-packets, so that each packet meets the model by itself.
 
-mod again;
+mod reinject;
 mod message;
 mod owners;
 mod queue;
 
-pub use again::RawSockets;
+pub use reinject::RawSockets;
 pub use owners::Owners;
 pub use queue::NetfilterQueue;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::{Clock, TimeOfDay};
 use crate::edge::{Edge, Handover};
-use again::Resender;
+use reinject::Reinjector;
 use message::{LOCAL_OUT, Message, Queued, Verdict};
 use netloom_fabric::{Delivery, PipeId, PortId};
 use netloom_figures::{EngineReport, PortReport};
@@ -73,7 +73,7 @@ struct Group {
     queue: NetfilterQueue,
     inbox: queue::Inbox,
     verdicts: queue::Verdicts,
-    resender: Resender,
+    reinjector: Reinjector,
     sides: Vec<Side>,
     owners: Option<Owners>,
     pipes: Vec<(PipeId, PipeConfig)>,
@@ -152,7 +152,7 @@ impl PortGroup for Group {
         if found > 0 {
             self.day.follow();
         }
-        let Self { day, inbox, queue, verdicts, resender, sides, owners, held, latest, missed, .. } = self;
+        let Self { day, inbox, queue, verdicts, reinjector, sides, owners, held, latest, missed, .. } = self;
         let (is_plain, is_altering) = (self.is_plain, self.is_altering);
         let mut count = 0;
         for message in (0..found).flat_map(|number| inbox.messages(number)) {
@@ -167,7 +167,7 @@ impl PortGroup for Group {
             };
             let side = &mut sides[side];
             side.report.received += 1;
-            let is_taken = !is_plain && is_resendable(&queued, resender);
+            let is_taken = !is_plain && can_be_reinjected(&queued, reinjector);
             let tag = Tag { id: queued.id, is_held: !is_taken, is_altered: is_altering && is_whole(&queued) };
             let Some(packet) = packet_of(&queued, tag, &mut edge.handover.pool) else {
                 side.report.lost_receiving += 1;
@@ -182,14 +182,14 @@ impl PortGroup for Group {
             edge.enter(arrival(&queued, day, now).min(window.latest), side.report.port, packet);
         }
         if count == 0 {
-            resender.forget();
+            reinjector.forget();
         }
         Received { count, is_lively: count > 0, has_more: false }
     }
 
     fn push(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover) {
         let is_taken = |delivery: &&Delivery| Tag::of(&delivery.departure.packet).is_none_or(|tag| !tag.is_held);
-        let refused = self.resender.send(batch.iter().filter(is_taken).map(|delivery| &delivery.departure.packet));
+        let refused = self.reinjector.send(batch.iter().filter(is_taken).map(|delivery| &delivery.departure.packet));
         // By position in the batch: whether it has been lost.
         let (mut lost, mut taken) = (0_u64, 0);
         for (index, delivery) in batch.iter().enumerate() {
@@ -230,7 +230,7 @@ impl PortGroup for Group {
     fn report(&mut self, report: &mut EngineReport) {
         report.lost_receiving += self.queue.drops() + self.missed;
         report.ports.extend(self.sides.iter().map(|side| side.report));
-        if let Some(error) = &self.resender.last_error {
+        if let Some(error) = &self.reinjector.last_error {
             report.last_send_error = Some(error.to_string());
         }
     }
@@ -276,7 +276,7 @@ impl Group {
             queue,
             inbox: queue::Inbox::new(),
             verdicts: queue::Verdicts::new(),
-            resender: Resender::new(sockets),
+            reinjector: Reinjector::new(sockets),
             sides: ports.into_iter().zip([Some(filter), backward].into_iter().flatten()).map(side).collect(),
             owners,
             pipes,
@@ -351,14 +351,14 @@ fn arrival(queued: &Queued<'_>, day: &TimeOfDay, now: Instant) -> Instant {
 
 /// Whether it is a packet of this machine that can be sent again: not one of several, nor one that others cut, nor one that belongs
 /// to an interface instead of a route.
-fn is_resendable(queued: &Queued<'_>, resender: &mut Resender) -> bool {
+fn can_be_reinjected(queued: &Queued<'_>, reinjector: &mut Reinjector) -> bool {
     let Some(to) = destination(queued.bytes) else { return false };
     let is_routed = match to {
         IpAddr::V4(to) => !to.is_multicast() && !to.is_broadcast(),
         IpAddr::V6(to) => !to.is_multicast() && !to.is_unicast_link_local(),
     };
     let is_own = queued.hook == LOCAL_OUT && is_routed && is_whole(queued);
-    is_own && resender.takes(to.is_ipv6(), queued.len, queued.out_interface)
+    is_own && reinjector.takes(to.is_ipv6(), queued.len, queued.out_interface)
 }
 
 /// Whether all of its bytes are here, and nobody changes them later.

@@ -68,7 +68,7 @@ impl RawSockets {
 }
 
 /// Sends batches.
-pub(super) struct Resender {
+pub(super) struct Reinjector {
     sockets: RawSockets,
     /// By index of interface: the longest packet it takes, as it was when it was asked for last.
     mtus: HashMap<u32, usize>,
@@ -88,7 +88,7 @@ struct Scratch {
 // SAFETY: the pointers inside are set anew for every batch, from buffers that live through the call.
 unsafe impl Send for Scratch {}
 
-impl Resender {
+impl Reinjector {
     pub(super) fn new(sockets: RawSockets) -> Self {
         // SAFETY: all-zero bytes are valid for every field: arrays of integers, null pointers and zero lengths.
         let scratch = Box::new(unsafe { std::mem::zeroed() });
