@@ -23,7 +23,7 @@ use crate::memory::Memory;
 use crate::ports::{PortSet, Window};
 use crate::priority::{Standing, processor_time, run_queue_wait};
 use crate::series::SeriesLog;
-use crate::wait::{Restraint, Sleeper, Waiter};
+use crate::wait::{SpinLimit, Sleeper, Waiter};
 use netloom_fabric::PipeId;
 use netloom_figures::{EngineReport, Policy, Snapshot, ThreadReport};
 use netloom_link::PipeChange;
@@ -47,7 +47,7 @@ pub(crate) struct Driver {
     pub(crate) clock: Clock,
     pub(crate) waiter: Waiter,
     /// For threads that would otherwise keep others from running.
-    pub(crate) restraint: Restraint,
+    pub(crate) spin_limit: SpinLimit,
     /// Whether these are kernels of nodes, which stay on their processors.
     pub(crate) is_beside_kernels: bool,
     /// The processor on which the thread stays.
@@ -98,7 +98,7 @@ impl Driver {
         let wake = self.next_event();
         let until = wake.map(|wake| self.clock.until(wake, real));
         let chosen = self.waiter.sleep(until, lively);
-        let span = if self.is_restrained(real) { self.restraint.limit(real, chosen, until) } else { chosen };
+        let span = if self.is_spin_limited(real) { self.spin_limit.limit(real, chosen, until) } else { chosen };
         let Some(span) = span else {
             // Without a margin to spin in, the packet is due now, and warming up would only keep it waiting.
             self.keep_warm(real);
@@ -122,7 +122,7 @@ impl Driver {
 
     /// Whether it comes before others on its processor and keeps them from running by spinning. With [`Precision::Exact`] it has the
     /// processor for itself.
-    fn is_restrained(&self, real: RealDuration) -> bool {
+    fn is_spin_limited(&self, real: RealDuration) -> bool {
         let Some(standing) = self.standing.as_ref().filter(|_| self.waiter.is_balanced()) else { return false };
         standing.policy() == Policy::RealTime && (self.is_beside_kernels || standing.is_crowded(real))
     }

@@ -11,7 +11,7 @@ use crate::merge::{self, Awaited, Places};
 use crate::ports::{self, OpenError, PortConfig, PortSet, Site};
 use crate::series::{Sampled, SeriesInbox};
 use crate::taps;
-use crate::wait::{Precision, Restraint, Sleeper, Waiter};
+use crate::wait::{Precision, SpinLimit, Sleeper, Waiter};
 use crate::worker::Worker;
 use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, Shard, SwitchState, Tap, TapId};
 use netloom_figures::Snapshot;
@@ -119,7 +119,7 @@ impl Engine {
             let driver = Driver {
                 clock,
                 waiter: Waiter::new(config.precision),
-                restraint: Restraint::default(),
+                spin_limit: SpinLimit::default(),
                 is_beside_kernels,
                 sleeper: Sleeper::new(ports.descriptors().chain([mailbox.doorbell.event().as_raw_fd()])),
                 processor: config.processors.get(prepared.len()).copied(),

@@ -93,7 +93,7 @@ impl Waiter {
 /// processor then, but a kernel of a node stays on one: on that of the thread, it would stand still for as long as packets follow
 /// one another too closely for a sleep that ends early. Such a thread sleeps until a packet is due, as with [`Precision::Eco`].
 #[derive(Debug, Default)]
-pub(crate) struct Restraint {
+pub(crate) struct SpinLimit {
     /// For how long it may still spin.
     left: Duration,
     /// When it was asked last. Wall time since the epoch.
@@ -102,7 +102,7 @@ pub(crate) struct Restraint {
     spins: bool,
 }
 
-impl Restraint {
+impl SpinLimit {
     /// How long to sleep at `real`, where [`Waiter::sleep`] said `chosen`, and the next packet is due after `wake`; none: spin.
     pub(crate) fn limit(
         &mut self,
@@ -175,12 +175,12 @@ mod tests {
 
     #[test]
     fn who_is_restrained_spins_for_a_quarter_of_the_time_at_most_and_not_for_long() {
-        let (mut restraint, us) = (Restraint::default(), Duration::from_micros);
+        let (mut spin_limit, us) = (SpinLimit::default(), Duration::from_micros);
         // Packets follow one another by 20 us: the waiter always wants to spin.
         let (mut now, mut spun, mut longest, mut at_once) = (us(1_000_000), us(0), us(0), us(0));
         let begin = now;
         while now < begin + us(100_000) {
-            let step = restraint.limit(now, None, Some(us(20)));
+            let step = spin_limit.limit(now, None, Some(us(20)));
             at_once = if step.is_none() { at_once + us(1) } else { us(0) };
             longest = longest.max(at_once);
             spun += us(u64::from(step.is_none()));
@@ -192,14 +192,14 @@ mod tests {
 
     #[test]
     fn nobody_is_restrained_who_sleeps_long_enough_and_what_is_due_is_not_slept_through() {
-        let (mut restraint, us) = (Restraint::default(), Duration::from_micros);
+        let (mut spin_limit, us) = (SpinLimit::default(), Duration::from_micros);
         for round in 1..1_000 {
             let now = us(1_000 * round);
-            assert_eq!(restraint.limit(now, Some(us(800)), Some(us(1_000))), Some(us(800)));
-            assert_eq!(restraint.limit(now + us(800), None, Some(us(200))), None);
+            assert_eq!(spin_limit.limit(now, Some(us(800)), Some(us(1_000))), Some(us(800)));
+            assert_eq!(spin_limit.limit(now + us(800), None, Some(us(200))), None);
         }
-        restraint.left = us(0);
-        assert_eq!(restraint.limit(restraint.asked, None, Some(us(0))), None);
+        spin_limit.left = us(0);
+        assert_eq!(spin_limit.limit(spin_limit.asked, None, Some(us(0))), None);
     }
 
     #[test]
