@@ -21,7 +21,7 @@ use crate::edge::Edge;
 use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
 use crate::ports::{PortSet, Window};
-use crate::priority::{Standing, processor_time, run_queue_wait};
+use crate::priority::{ThreadPriority, processor_time, run_queue_wait};
 use crate::series::SeriesLog;
 use crate::wait::{SpinLimit, Sleeper, Waiter};
 use netloom_fabric::PipeId;
@@ -58,7 +58,7 @@ pub(crate) struct Driver {
     pub(crate) memory: Memory,
     pub(crate) mailbox: Mailbox,
     /// None before the thread has asked for it.
-    pub(crate) standing: Option<Standing>,
+    pub(crate) thread_priority: Option<ThreadPriority>,
     /// When a packet came from a node last. Wall time since the epoch.
     pub(crate) last_arrival: RealDuration,
     /// How far the fabric has got, while this machine cannot keep up with it.
@@ -73,7 +73,7 @@ pub(crate) struct Driver {
 impl Driver {
     /// Runs until it is told to stop.
     pub(crate) fn run(mut self) -> io::Result<()> {
-        self.standing = Some(Standing::ask(self.clock.real()));
+        self.thread_priority = Some(ThreadPriority::ask(self.clock.real()));
         self.processor.map_or(Ok(()), stay_on)?;
         loop {
             while let Some(command) = self.mailbox.next() {
@@ -123,8 +123,8 @@ impl Driver {
     /// Whether it comes before others on its processor and keeps them from running by spinning. With [`Precision::Exact`] it has the
     /// processor for itself.
     fn is_spin_limited(&self, real: RealDuration) -> bool {
-        let Some(standing) = self.standing.as_ref().filter(|_| self.waiter.is_balanced()) else { return false };
-        standing.policy() == Policy::RealTime && (self.is_beside_kernels || standing.is_crowded(real))
+        let Some(thread_priority) = self.thread_priority.as_ref().filter(|_| self.waiter.is_balanced()) else { return false };
+        thread_priority.policy() == Policy::RealTime && (self.is_beside_kernels || thread_priority.is_crowded(real))
     }
 
     /// When the fabric wants to be called, a scheduled event is, or something comes that is announced.
@@ -150,8 +150,8 @@ impl Driver {
         if received.is_lively {
             self.last_arrival = real;
         }
-        if let Some(standing) = &mut self.standing {
-            standing.watch(real);
+        if let Some(thread_priority) = &mut self.thread_priority {
+            thread_priority.watch(real);
         }
         self.ports.wake_sometimes(real)?;
         self.go_on(received.has_more);
@@ -327,8 +327,8 @@ impl Driver {
             threads: vec![ThreadReport {
                 cpu_time: nanos(processor_time()),
                 run_queue_wait: run_queue_wait().map(nanos),
-                policy: self.standing.as_ref().map(Standing::policy).unwrap_or_default(),
-                gave_way: self.standing.as_ref().map(Standing::gave_way).unwrap_or_default(),
+                policy: self.thread_priority.as_ref().map(ThreadPriority::policy).unwrap_or_default(),
+                gave_way: self.thread_priority.as_ref().map(ThreadPriority::gave_way).unwrap_or_default(),
             }],
             margin: nanos(self.waiter.margin()),
             ..EngineReport::default()

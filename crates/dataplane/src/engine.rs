@@ -127,7 +127,7 @@ impl Engine {
                 ports,
                 memory: Memory::new(config.memory),
                 mailbox,
-                standing: None,
+                thread_priority: None,
                 last_arrival: RealDuration::ZERO,
                 behind: None,
                 event_queue: EventQueue::default(),

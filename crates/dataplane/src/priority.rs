@@ -31,15 +31,15 @@ const CROWDED: RealDuration = RealDuration::from_micros(500);
 /// How long it then spins less.
 const RESTRAINED: RealDuration = RealDuration::from_secs(5);
 
-/// How the calling thread stands to other programs. It belongs to that thread.
+/// The priority of the calling thread over other programs. It belongs to that thread.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct ThreadPriority {
     policy: Policy,
     budget: Budget,
     crowd: Crowd,
 }
 
-impl Standing {
+impl ThreadPriority {
     /// Asks for timers without slack, for the nice value and for the real-time policy. `real`: wall time.
     pub(crate) fn ask(real: RealDuration) -> Self {
         // Slack of one nanosecond is always granted.
@@ -286,11 +286,11 @@ mod tests {
     #[test]
     fn what_a_thread_starts_has_no_such_priority() {
         let started = std::thread::spawn(|| {
-            let standing = Standing::ask(RealDuration::ZERO);
+            let thread_priority = ThreadPriority::ask(RealDuration::ZERO);
             // SAFETY: 0 stands for the calling thread.
             let own = unsafe { libc::sched_getscheduler(0) } & !libc::SCHED_RESET_ON_FORK;
             let inherited = std::process::Command::new("cat").arg("/proc/self/stat").output().expect("cat runs");
-            (standing.policy(), own, String::from_utf8_lossy(&inherited.stdout).into_owned())
+            (thread_priority.policy(), own, String::from_utf8_lossy(&inherited.stdout).into_owned())
         });
         let (policy, own, stat) = started.join().expect("it does not panic");
         assert_eq!(policy == Policy::RealTime, own == libc::SCHED_FIFO);

@@ -5,7 +5,7 @@
 
 use crate::clock::Clock;
 use crate::driver::stay_on;
-use crate::priority::Standing;
+use crate::priority::ThreadPriority;
 use crate::sync::Event;
 use crate::wait::{Precision, Sleeper, Waiter};
 use netloom_figures::{Distribution, Policy};
@@ -41,17 +41,17 @@ pub fn waits(precision: Precision, count: u32, pause: RealDuration, processor: O
     on_a_thread("netloom-waits", move || {
         processor.map_or(Ok(()), stay_on)?;
         let clock = Clock::start(None, Dilation::ONE);
-        let mut standing = Standing::ask(clock.real());
+        let mut thread_priority = ThreadPriority::ask(clock.real());
         let mut waiter = Waiter::new(precision);
         let mut lateness = Distribution::default();
         for round in 0..REHEARSAL + count {
             let late = wait_until(&clock, &mut waiter, clock.real() + pause)?;
-            standing.watch(clock.real());
+            thread_priority.watch(clock.real());
             if round >= REHEARSAL {
                 lateness.record(ours(late), 1);
             }
         }
-        Ok(Waits { lateness, policy: standing.policy(), margin: waiter.margin() })
+        Ok(Waits { lateness, policy: thread_priority.policy(), margin: waiter.margin() })
     })
 }
 
@@ -123,7 +123,7 @@ fn sleep_and_answer(
     processor: usize,
 ) -> io::Result<()> {
     stay_on(processor)?;
-    let _ = Standing::ask(RealDuration::ZERO);
+    let _ = ThreadPriority::ask(RealDuration::ZERO);
     let mut sleeper = Sleeper::new([event.as_raw_fd()]);
     for _ in 0..count {
         sleeper.sleep(LONGEST_SLEEP)?;
