@@ -8,7 +8,7 @@
 //! The module `path` estimates how far the clocks of both machines are apart. The meter of a pipe counts what its
 //! delay could not make up for as lateness, and the crate `judge` judges the reports of tunnels.
 
-mod far;
+mod far_end;
 mod message;
 mod numbers;
 mod path;
@@ -21,7 +21,7 @@ use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
 use crate::sys::set_option;
-use far::{Come, FRAME_HEADER, Far};
+use far_end::{Come, FRAME_HEADER, FarEnd};
 use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
 use netloom_figures::{Distribution, EngineReport, PortReport, TunnelReport};
 use netloom_packet::{LARGE_FRAME, Packet, SMALL_FRAME, VirtioHeader};
@@ -56,7 +56,7 @@ const SHORTEST: usize = 14;
 
 /// This end of a tunnel. It is opened in the network namespace that leads to the far end, and inherited.
 pub struct TunnelEnd {
-    far: Far,
+    far: FarEnd,
     inbox: Inbox,
 }
 
@@ -95,7 +95,7 @@ impl TunnelEnd {
     /// # Errors
     /// When the kernel refuses an option of the socket, or there are no random numbers.
     pub fn new(socket: UdpSocket, settings: TunnelSettings) -> io::Result<Self> {
-        Ok(Self { far: Far::new(socket, settings)?, inbox: Inbox::new() })
+        Ok(Self { far: FarEnd::new(socket, settings)?, inbox: Inbox::new() })
     }
 
     /// Hears and says what there is, without waiting; whether both ends know one another by now. To be called whenever something
@@ -181,7 +181,7 @@ impl Ord for Waiting {
 /// One tunnel.
 struct Tunnel {
     port: PortId,
-    far: Far,
+    far: FarEnd,
     /// The pipes that lead there.
     pipes: Vec<PipeId>,
     waiting: BinaryHeap<Reverse<Waiting>>,
@@ -331,7 +331,7 @@ impl PortGroup for Tunnels {
 }
 
 impl Tunnel {
-    fn new(port: PortId, mut far: Far, pipes: Vec<PipeId>) -> Self {
+    fn new(port: PortId, mut far: FarEnd, pipes: Vec<PipeId>) -> Self {
         far.takes_frames = true;
         Self {
             port,

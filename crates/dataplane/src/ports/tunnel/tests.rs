@@ -120,7 +120,7 @@ fn the_other_life_of_a_far_end_that_fell_silent_is_welcome() {
     let mut ends = ends(SETTINGS);
     assert_eq!(greeted(&mut ends), [Ok(true), Ok(true)]);
     let far = &mut ends[1].far;
-    let later = far.socket.now() + far::SILENT_AFTER + 1;
+    let later = far.socket.now() + far_end::SILENT_AFTER + 1;
     let mut bytes = Vec::new();
     let greeting = message::Greeting { session: 99, clock: 1, vni: 7, mtu: 1_500, mode: 0 };
     Message::Hello { greeting, len: 0, knows: false }.write(0, &mut bytes);

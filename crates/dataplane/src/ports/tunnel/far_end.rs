@@ -28,7 +28,7 @@ const ASKED: usize = 128;
 pub(super) const FRAME_HEADER: u32 = 18;
 
 /// See the module.
-pub(super) struct Far {
+pub(super) struct FarEnd {
     pub(super) socket: Socket,
     pub(super) settings: TunnelSettings,
     own: Greeting,
@@ -80,7 +80,7 @@ pub(super) struct Come<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-impl Far {
+impl FarEnd {
     pub(super) fn new(socket: UdpSocket, settings: TunnelSettings) -> io::Result<Self> {
         let socket = Socket::new(socket)?;
         let now = socket.now();
@@ -347,7 +347,7 @@ impl Far {
 }
 
 /// Who leaves says so, whatever ends it.
-impl Drop for Far {
+impl Drop for FarEnd {
     fn drop(&mut self) {
         self.leave();
     }
