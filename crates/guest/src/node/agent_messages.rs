@@ -2,7 +2,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use netloom_host::guest::frames::{Cutter, Joiner, LONGEST_TO_GUEST};
+use netloom_host::guest::frames::{Fragmenter, Reassembler, LONGEST_TO_GUEST};
 use netloom_host::guest::message::{FromGuest, ToGuest, Wire};
 use netloom_host::node::Request;
 use netloom_units::Instant;
@@ -12,15 +12,15 @@ use super::channel::Channel;
 /// Messages to and from an agent, over a channel of frames.
 pub(super) struct AgentMessages {
     channel: Box<dyn Channel>,
-    cutter: Cutter,
-    joiner: Joiner,
+    fragmenter: Fragmenter,
+    reassembler: Reassembler,
     /// Requests that have no answer yet.
     unanswered: usize,
 }
 
 impl AgentMessages {
     pub(super) fn new(channel: Box<dyn Channel>) -> Self {
-        Self { channel, cutter: Cutter::new(LONGEST_TO_GUEST), joiner: Joiner::default(), unanswered: 0 }
+        Self { channel, fragmenter: Fragmenter::new(LONGEST_TO_GUEST), reassembler: Reassembler::default(), unanswered: 0 }
     }
 
     /// Sends what is to be answered.
@@ -31,13 +31,13 @@ impl AgentMessages {
 
     pub(super) fn send(&mut self, message: &ToGuest) -> io::Result<()> {
         let bytes = message.encode();
-        self.cutter.cut(&bytes).try_for_each(|frame| self.channel.send(&frame))
+        self.fragmenter.cut(&bytes).try_for_each(|frame| self.channel.send(&frame))
     }
 
     /// The next message, if all of it has come.
     pub(super) fn receive(&mut self) -> io::Result<Option<FromGuest>> {
         while let Some(frame) = self.channel.receive()? {
-            if let Some(message) = self.joiner.take(&frame).map_err(io::Error::other)? {
+            if let Some(message) = self.reassembler.take(&frame).map_err(io::Error::other)? {
                 return self.checked(FromGuest::decode(&message).map_err(io::Error::other)?).map(Some);
             }
         }

@@ -71,13 +71,13 @@ impl std::error::Error for FrameError {}
 
 /// Cuts messages into frames.
 #[derive(Debug)]
-pub struct Cutter {
+pub struct Fragmenter {
     next: u32,
     /// Of a frame, in bytes.
     longest: usize,
 }
 
-impl Cutter {
+impl Fragmenter {
     /// For a direction whose frames are at most `longest` bytes.
     pub fn new(longest: usize) -> Self {
         Self { next: 0, longest }
@@ -107,13 +107,13 @@ impl Cutter {
 
 /// Joins frames to messages.
 #[derive(Debug, Default)]
-pub struct Joiner {
+pub struct Reassembler {
     next: u32,
     /// The message so far; empty between messages.
     message: Vec<u8>,
 }
 
-impl Joiner {
+impl Reassembler {
     /// Takes a frame; the message, when that was its last one. Frames of other EtherTypes are passed over.
     ///
     /// # Errors
@@ -149,14 +149,14 @@ mod tests {
 
     #[test]
     fn messages_of_all_lengths_come_back() {
-        let mut cutter = Cutter::new(LONGEST_TO_GUEST);
-        let mut joiner = Joiner::default();
+        let mut fragmenter = Fragmenter::new(LONGEST_TO_GUEST);
+        let mut reassembler = Reassembler::default();
         for length in [1, 2, 37, 38, 39, 1491, 1492, 1493, 2984, 2985, 100_000] {
             let sent = message(length);
-            let frames: Vec<_> = cutter.cut(&sent).collect();
+            let frames: Vec<_> = fragmenter.cut(&sent).collect();
             assert_eq!(frames.len(), length.div_ceil(LONGEST_TO_GUEST - HEADERS));
             assert!(frames.iter().all(|frame| (SHORTEST..=LONGEST_TO_GUEST).contains(&frame.len())));
-            let mut joined: Vec<_> = frames.iter().map(|frame| joiner.take(frame).unwrap()).collect();
+            let mut joined: Vec<_> = frames.iter().map(|frame| reassembler.take(frame).unwrap()).collect();
             assert_eq!(joined.pop().unwrap(), Some(sent));
             assert!(joined.iter().all(Option::is_none));
         }
@@ -164,15 +164,15 @@ mod tests {
 
     #[test]
     fn losses_and_nonsense_are_errors_and_strangers_are_none() {
-        let mut cutter = Cutter::new(LONGEST_TO_GUEST);
-        let frames: Vec<_> = cutter.cut(&message(4000)).collect();
-        let mut joiner = Joiner::default();
-        assert_eq!(joiner.take(&[0; 60]), Ok(None));
-        assert_eq!(joiner.take(&frames[0][..10]), Ok(None));
-        assert_eq!(joiner.take(&frames[0]), Ok(None));
-        assert_eq!(joiner.take(&frames[2]), Err(FrameError::Lost { expected: 1, came: 2 }));
+        let mut fragmenter = Fragmenter::new(LONGEST_TO_GUEST);
+        let frames: Vec<_> = fragmenter.cut(&message(4000)).collect();
+        let mut reassembler = Reassembler::default();
+        assert_eq!(reassembler.take(&[0; 60]), Ok(None));
+        assert_eq!(reassembler.take(&frames[0][..10]), Ok(None));
+        assert_eq!(reassembler.take(&frames[0]), Ok(None));
+        assert_eq!(reassembler.take(&frames[2]), Err(FrameError::Lost { expected: 1, came: 2 }));
         let mut endless = frames[0].clone();
         endless[18..22].copy_from_slice(&u32::MAX.to_le_bytes());
-        assert_eq!(Joiner::default().take(&endless), Err(FrameError::Length(u32::MAX)));
+        assert_eq!(Reassembler::default().take(&endless), Err(FrameError::Length(u32::MAX)));
     }
 }

@@ -3,7 +3,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, setsockopt, socket, sockopt};
 
-use super::frames::{Cutter, ETHERNET, ETHERTYPE, Joiner, LONGEST_FROM_GUEST};
+use super::frames::{Fragmenter, ETHERNET, ETHERTYPE, Reassembler, LONGEST_FROM_GUEST};
 use super::message::{FromGuest, ToGuest, Wire};
 use crate::error::{Attempted, KernelError};
 
@@ -14,8 +14,8 @@ const RECEIVE_ROOM: usize = 16 << 20;
 /// The agent's end of the control device.
 pub(super) struct ControlSocket {
     socket: OwnedFd,
-    cutter: Cutter,
-    joiner: Joiner,
+    fragmenter: Fragmenter,
+    reassembler: Reassembler,
     buffer: Vec<u8>,
 }
 
@@ -29,13 +29,13 @@ impl ControlSocket {
             .attempted(|| "enlarge the receive buffer of the control device")?;
         bind(&socket, index).attempted(|| "bind a socket to the control device")?;
         let longest = LONGEST_FROM_GUEST.min(ETHERNET + mtu as usize);
-        Ok(Self { socket, cutter: Cutter::new(longest), joiner: Joiner::default(), buffer: vec![0; 1 << 16] })
+        Ok(Self { socket, fragmenter: Fragmenter::new(longest), reassembler: Reassembler::default(), buffer: vec![0; 1 << 16] })
     }
 
     /// Sends a message, and waits while the device is full.
     pub(super) fn send(&mut self, message: &FromGuest) -> io::Result<()> {
         let bytes = message.encode();
-        for frame in self.cutter.cut(&bytes) {
+        for frame in self.fragmenter.cut(&bytes) {
             while let Err(error) = send(self.socket.as_raw_fd(), &frame, MsgFlags::empty()) {
                 if error != nix::errno::Errno::EINTR {
                     return Err(error.into());
@@ -54,7 +54,7 @@ impl ControlSocket {
                 Err(nix::errno::Errno::EINTR) => continue,
                 Err(error) => return Err(error.into()),
             };
-            let message = self.joiner.take(&self.buffer[..length]).map_err(io::Error::other)?;
+            let message = self.reassembler.take(&self.buffer[..length]).map_err(io::Error::other)?;
             if let Some(bytes) = message {
                 return ToGuest::decode(&bytes).map(Some).map_err(io::Error::other);
             }

@@ -38,8 +38,8 @@ fn agent_messages(frames: impl IntoIterator<Item = Vec<u8>>) -> AgentMessages {
 }
 
 fn frames(messages: &[FromGuest]) -> Vec<Vec<u8>> {
-    let mut cutter = Cutter::new(LONGEST_FROM_GUEST);
-    messages.iter().flat_map(|message| cutter.cut(&message.encode()).collect::<Vec<_>>()).collect()
+    let mut fragmenter = Fragmenter::new(LONGEST_FROM_GUEST);
+    messages.iter().flat_map(|message| fragmenter.cut(&message.encode()).collect::<Vec<_>>()).collect()
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn fuzz_messages_of_agents() {
     let flip = (any::<prop::sample::Index>(), 0..40_usize, any::<u8>());
     let inputs = (prop::collection::vec(messages(), 0..8), strangers, prop::collection::vec(flip, 0..3));
     fuzz("messages-of-agents", 500, &inputs, |(messages, others, flips)| {
-        let mut cutter = Cutter::new(LONGEST_TO_GUEST);
-        let cut = messages.iter().flat_map(|message| cutter.cut(message).collect::<Vec<_>>());
+        let mut fragmenter = Fragmenter::new(LONGEST_TO_GUEST);
+        let cut = messages.iter().flat_map(|message| fragmenter.cut(message).collect::<Vec<_>>());
         let mut all: Vec<Vec<u8>> = cut.chain(others).collect();
         for (frame, byte, value) in flips {
             let frame = frame.index(all.len().max(1));
