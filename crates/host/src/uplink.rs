@@ -45,7 +45,7 @@ use block::{Block, mac, none_free};
 pub use command::Started;
 use ends::settle;
 use guard::{Change, Guard};
-use names::{Desk, Names, PATIENCE};
+use names::{DnsListener, Names, PATIENCE};
 use rules::Rules;
 use translator::{Waiting, may_change_network};
 pub use way_out::{Means, WayOut};
@@ -70,7 +70,7 @@ pub struct Uplink {
     /// The interfaces by which packets come from the command, and from the caller's network, in this namespace.
     ports: [u32; 2],
     /// Where the command finds name servers of the caller's loopback: questions go through the link. Taken when they can.
-    desks: Vec<(IpAddr, Desk)>,
+    dns_listeners: Vec<(IpAddr, DnsListener)>,
     unheard: Vec<IpAddr>,
     relays: Vec<Relay>,
 }
@@ -102,15 +102,15 @@ impl Uplink {
         let (engine, mut own) = (namespace()?, Netlink::open()?);
         unshare(CloneFlags::CLONE_NEWNET).attempted(|| "make a network namespace for the command").map_err(advised)?;
         prepare_inside()?;
-        let (desks, unheard) = desks();
+        let (dns_listeners, unheard) = dns_listeners();
         let (inside, mut inner) = (namespace()?, Netlink::open()?);
         let (block, ports) = join(&mut own, ports, guard.pid(), mtu, &taken)?;
         settle_inside(&mut inner, block)?;
         enter(&engine)?;
-        let servers = desks.iter().map(|(server, _)| *server).collect();
+        let servers = dns_listeners.iter().map(|(server, _)| *server).collect();
         let relays = Vec::new();
         let mut uplink =
-            Self { guard, _names: names, outer, inside, inner, beyond, block, ports, desks, unheard, relays };
+            Self { guard, _names: names, outer, inside, inner, beyond, block, ports, dns_listeners, unheard, relays };
         let rules = Rules { interface: block.interface(), inside: Some(block.inside()) };
         uplink.guard.begin_change(&Change { block, rules, folder, removes: false, servers })?;
         Ok(uplink)
@@ -122,10 +122,10 @@ impl Uplink {
     /// What the kernel refuses in the caller's network.
     pub fn await_ready(&mut self) -> Result<(), KernelError> {
         let answering = self.guard.finish_change()?;
-        for ((_, desk), ports) in std::mem::take(&mut self.desks).into_iter().zip(answering) {
+        for ((_, dns_listener), ports) in std::mem::take(&mut self.dns_listeners).into_iter().zip(answering) {
             let namespace = Some(self.inside.try_clone().attempted(|| "keep a network namespace open")?);
             let way = ForwardPath::Network { namespace, addresses: vec![self.gateway().into()] };
-            self.relays.push(Relay::start(desk.exposed(ports), way, PATIENCE)?);
+            self.relays.push(Relay::start(dns_listener.exposed(ports), way, PATIENCE)?);
         }
         let outside = self.block.interface();
         await_running([(&mut self.inner, INSIDE), (&mut self.beyond, &outside)])
@@ -234,15 +234,15 @@ fn prepare_inside() -> Result<(), KernelError> {
 }
 
 /// In the command's namespace, the name servers at loopback addresses; and those whose addresses cannot be had there.
-fn desks() -> (Vec<(IpAddr, Desk)>, Vec<IpAddr>) {
-    let (mut desks, mut unheard) = (Vec::new(), Vec::new());
+fn dns_listeners() -> (Vec<(IpAddr, DnsListener)>, Vec<IpAddr>) {
+    let (mut dns_listeners, mut unheard) = (Vec::new(), Vec::new());
     for server in names::servers().into_iter().filter(IpAddr::is_loopback) {
-        match Desk::open(server, names::PORT) {
-            Ok(desk) => desks.push((server, desk)),
+        match DnsListener::open(server, names::PORT) {
+            Ok(dns_listener) => dns_listeners.push((server, dns_listener)),
             Err(_) => unheard.push(server),
         }
     }
-    (desks, unheard)
+    (dns_listeners, unheard)
 }
 
 /// Makes both pairs of interfaces. The calling process must be in the command's namespace, `own` is of the engine's.

@@ -13,7 +13,7 @@ import { Joining } from "./joining";
 import { editMap } from "./map";
 import { makeSource, type Source } from "./source";
 
-export interface Desk {
+export interface DnsListener {
   path: string;
   canEdit: boolean;
   source: Source;
@@ -33,7 +33,7 @@ export interface Desk {
 }
 
 /** Makes all parts, for as long as the view that calls this is there. */
-export function makeDesk(path: string, loaded: Loaded): Desk {
+export function makeDesk(path: string, loaded: Loaded): DnsListener {
   const canEdit = may("edit");
   const beginning = new Beginning(path, loaded);
   const [chosen, setChosen] = createSignal<Chosen>({ nodes: [], links: [] });

@@ -9,7 +9,7 @@ import { createMemo, createSignal, el, keyed, press, untrack, type View } from "
 import { labs } from "../world";
 import { formOf } from "./chosen";
 import { commandsOf } from "./commands";
-import { type Desk, makeDesk } from "./desk";
+import { type DnsListener, makeDesk } from "./desk";
 import type { Loaded } from "./file";
 import { jobView } from "./job";
 import { partForm } from "./part";
@@ -41,22 +41,22 @@ export function editPage(path: string): View {
 }
 
 function editor(path: string, loaded: Loaded): View {
-  const desk = makeDesk(path, loaded);
-  offer(() => commandsOf(desk));
+  const dns_listener = makeDesk(path, loaded);
+  offer(() => commandsOf(dns_listener));
   return el(
     "div",
     { class: "lab edit" },
-    bar(desk),
+    bar(dns_listener),
     el(
       "div",
       { class: "editmain" },
-      el("div", { class: "mapside" }, desk.map.element, mapButtons(desk.map), desk.canEdit ? tools(desk) : null),
-      textSide(desk),
+      el("div", { class: "mapside" }, dns_listener.map.element, mapButtons(dns_listener.map), dns_listener.canEdit ? tools(dns_listener) : null),
+      textSide(dns_listener),
     ),
   );
 }
 
-function bar({ path, canEdit, file, checked, save, start }: Desk): View {
+function bar({ path, canEdit, file, checked, save, start }: DnsListener): View {
   const lab = createMemo(() => labs().find((row) => row.path === path));
   return el(
     "div",
@@ -80,7 +80,7 @@ function bar({ path, canEdit, file, checked, save, start }: Desk): View {
 }
 
 /** What draws on the map. */
-function tools({ act, joining, source, checked }: Desk): View {
+function tools({ act, joining, source, checked }: DnsListener): View {
   const isEmpty = createMemo(
     () =>
       checked() !== null &&
@@ -110,7 +110,7 @@ function tools({ act, joining, source, checked }: Desk): View {
   );
 }
 
-function textSide({ source, chosen, checked, fresh, act, canEdit, job, setJob }: Desk): View {
+function textSide({ source, chosen, checked, fresh, act, canEdit, job, setJob }: DnsListener): View {
   return el(
     "div",
     { class: "textside" },

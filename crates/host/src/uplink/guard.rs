@@ -17,7 +17,7 @@ use super::apart::stand_apart;
 use super::block::Block;
 use super::ends::{self, settle};
 use super::forwarding::{self, Forwarding};
-use super::names::{Desk, Names};
+use super::names::{DnsListener, Names};
 use super::record::Record;
 use super::rules::{Rules, Tool};
 use super::translator::Translator;
@@ -176,9 +176,9 @@ fn answer(change: &Change, names: &Names) -> Result<Vec<[u16; 2]>, KernelError> 
     let address = change.block.outside();
     let one = |server: &IpAddr| {
         let attempted = || format!("take questions for the name server {server} at {address}");
-        let desk = Desk::open(address.into(), 0).attempted(attempted)?;
-        let ports = desk.ports().attempted(attempted)?;
-        names.serve(&desk, &[*server])?;
+        let dns_listener = DnsListener::open(address.into(), 0).attempted(attempted)?;
+        let ports = dns_listener.ports().attempted(attempted)?;
+        names.serve(&dns_listener, &[*server])?;
         Ok(ports)
     };
     change.servers.iter().map(one).collect()

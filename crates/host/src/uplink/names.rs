@@ -31,12 +31,12 @@ const MOST_BYTES: usize = 4096;
 
 /// An address of a network at which questions for names are taken.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct DnsListener {
     udp: UdpSocket,
     tcp: TcpListener,
 }
 
-impl Desk {
+impl DnsListener {
     /// Opens it, in the network namespace of the calling thread; port 0 is any that is free.
     pub(super) fn open(address: IpAddr, port: u16) -> io::Result<Self> {
         let (udp, tcp) = (UdpSocket::bind((address, port))?, TcpListener::bind((address, port))?);
@@ -95,11 +95,11 @@ impl Names {
         Ok(Self { pid, channel: ours })
     }
 
-    /// Has it pass on what is asked at a desk: to the first of these servers that does not refuse.
-    pub(super) fn serve(&self, desk: &Desk, servers: &[IpAddr]) -> Result<(), KernelError> {
+    /// Has it pass on what is asked at a listener: to the first of these servers that does not refuse.
+    pub(super) fn serve(&self, dns_listener: &DnsListener, servers: &[IpAddr]) -> Result<(), KernelError> {
         let Some(channel) = &self.channel else { return Ok(()) };
         let text = serde_json::to_vec(servers).expect("addresses are plain data");
-        let sent = send_with_fds(channel, &text, &desk.fds());
+        let sent = send_with_fds(channel, &text, &dns_listener.fds());
         sent.attempted(|| "hand sockets over to what asks name servers").map(drop)
     }
 }
@@ -123,9 +123,9 @@ fn serve(channel: &OwnedFd) -> Result<(), KernelError> {
             return Ok(());
         }
         let servers = serde_json::from_slice(&buffer[..received.length]).ok();
-        if let (Some(addresses), Some(desk)) = (servers, Desk::received(received.fds)) {
+        if let (Some(addresses), Some(dns_listener)) = (servers, DnsListener::received(received.fds)) {
             // Where it is refused, nobody answers there.
-            relays.extend(Relay::start(desk.exposed([PORT; 2]), ForwardPath::Network { namespace: None, addresses }, PATIENCE));
+            relays.extend(Relay::start(dns_listener.exposed([PORT; 2]), ForwardPath::Network { namespace: None, addresses }, PATIENCE));
         }
     }
 }
@@ -158,11 +158,11 @@ mod tests {
     #[test]
     fn questions_are_passed_on_and_answers_find_back() {
         let server = UdpSocket::bind(("127.0.0.9", 0)).unwrap();
-        let desk = Desk::open([127, 0, 0, 1].into(), 0).unwrap();
-        let asked = desk.udp.local_addr().unwrap();
+        let dns_listener = DnsListener::open([127, 0, 0, 1].into(), 0).unwrap();
+        let asked = dns_listener.udp.local_addr().unwrap();
         let to = server.local_addr().unwrap().port();
         let way = ForwardPath::Network { namespace: None, addresses: vec![[127, 0, 0, 9].into()] };
-        let relay = Relay::start(desk.exposed([to; 2]), way, PATIENCE).unwrap();
+        let relay = Relay::start(dns_listener.exposed([to; 2]), way, PATIENCE).unwrap();
         let client = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
         for socket in [&client, &server] {
             socket.set_read_timeout(Some(Duration::from_secs(50))).unwrap();

@@ -22,7 +22,7 @@ use nix::unistd::Pid;
 use super::block::{Block, mac, none_free};
 use super::ends::settle;
 use super::guard::{Change, Guard};
-use super::names::{self, Desk, Names};
+use super::names::{self, DnsListener, Names};
 use super::rules::{self, Rules};
 use super::translator::{Chosen, Tool, Waiting, may_change_network};
 use super::{await_running, enter, namespace, runtime_folder, taken};
@@ -163,11 +163,11 @@ impl WayOut {
             }
         }
         Rules { interface: interface.to_owned(), inside: None }.add()?;
-        let desk = Desk::open(resolver.into(), names::PORT);
-        let desk = desk.attempted(|| format!("take questions for names at {resolver}"))?;
+        let dns_listener = DnsListener::open(resolver.into(), names::PORT);
+        let dns_listener = dns_listener.attempted(|| format!("take questions for names at {resolver}"))?;
         enter(&home)?;
         self.inside = Some(inside);
-        self.names.serve(&desk, &self.servers)
+        self.names.serve(&dns_listener, &self.servers)
     }
 
     /// Puts the caller's network back, in the process that forked the lab, when that has ended.
