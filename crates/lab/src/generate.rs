@@ -1,10 +1,10 @@
 //! `generate`: networks of well-known shapes. What is generated becomes entries of `nodes`, `links` and `layout`, as if the
 //! lab file had them; so they go through the same checks, and errors about settings name the place where these are written.
 //!
-//! Each kind is a function that puts nodes and links on a [`Ground`], with the keys that it reads in `keys.rs`.
+//! Each kind is a function that puts nodes and links on a [`TopologyBuilder`], with the keys that it reads in `keys.rs`.
 
 mod data_center;
-mod ground;
+mod builder;
 mod internet;
 mod keys;
 mod plain;
@@ -22,7 +22,7 @@ use crate::limits::Limits;
 use crate::scalar;
 use crate::section::Section;
 use crate::yaml::{self, Content, Entry, Node};
-use ground::{Ground, Room, Topology};
+use builder::{TopologyBuilder, Room, Topology};
 use keys::{KINDS, SECTIONS};
 use netloom_units::Seed;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +30,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Between two networks that are generated side by side, in lengths of a link.
 const GAP: f64 = 2.0;
 
-/// A kind of network: its keys, and what puts it on the ground; none after an error was noted.
-type Kind = (&'static Section, fn(&mut Ground<'_, '_>) -> Option<()>);
+/// A kind of network: its keys, and what builds it; none after an error was noted.
+type Kind = (&'static Section, fn(&mut TopologyBuilder<'_, '_>) -> Option<()>);
 
 /// A lab file with what it generates.
 pub(crate) struct Expanded {
@@ -119,9 +119,9 @@ impl Made {
         let settings = Settings::read(&fields, name, errors)?;
         let seed = fields.read("seed", scalar::seed, errors).unwrap_or(seed).derive("generate").derive(prefix);
         let room = Room { nodes: self.nodes.len(), links: self.links.len() };
-        let mut ground = Ground::new(&fields, node, errors, seed, settings.letter(), room);
-        let done = make(&mut ground);
-        let topology = ground.topology;
+        let mut builder = TopologyBuilder::new(&fields, node, errors, seed, settings.letter(), room);
+        let done = make(&mut builder);
+        let topology = builder.topology;
         done.filter(|()| errors.len() == before)?;
         let put = self.put(prefix, node, &topology, &settings);
         keep(put.and_then(|()| settings.unused(&topology)), errors)

@@ -1,7 +1,7 @@
 //! The keys of each kind of network.
 
 use super::Kind as Network;
-use super::ground::Everywhere;
+use super::builder::Everywhere;
 use super::{data_center, internet, plain, random, scenarios};
 use crate::forms::{AboveZero, Count, Whole};
 use crate::keyed::sections;

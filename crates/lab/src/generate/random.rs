@@ -1,6 +1,6 @@
 //! Random graphs.
 
-use super::ground::{Ground, Point, Random};
+use super::builder::{TopologyBuilder, Point, Random};
 use netloom_units::Duration;
 
 /// The pairs of so many nodes can be looked at in a second.
@@ -16,18 +16,18 @@ const DEGREE: f64 = 3.0;
 ///
 /// Source: B. Waxman, "Routing of multipoint connections", IEEE JSAC 6(9), 1988, section II; other papers exchange the two
 /// letters. Waxman draws points of a lattice; L there is the greatest distance of two nodes.
-pub(super) fn waxman(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n");
-    let alpha = ground.number("alpha", 0.15, 1.0);
-    let beta = ground.number("beta", 1.0, 1.0);
-    let degree = ground.number("degree", DEGREE, MOST_ON_A_PLANE as f64);
-    let span = ground.time("span", Duration::from_millis(20));
+pub(super) fn waxman(builder: &mut TopologyBuilder<'_, '_>) -> Option<()> {
+    let n = builder.count("n");
+    let alpha = builder.number("alpha", 0.15, 1.0);
+    let beta = builder.number("beta", 1.0, 1.0);
+    let degree = builder.number("degree", DEGREE, MOST_ON_A_PLANE as f64);
+    let span = builder.time("span", Duration::from_millis(20));
     let (n, alpha, beta, degree, span) = (n?, alpha?, beta?, degree?, span?);
-    let points: Vec<Point> = (0..n).map(|_| [ground.random.share(), ground.random.share()]).collect();
+    let points: Vec<Point> = (0..n).map(|_| [builder.random.share(), builder.random.share()]).collect();
     let plane = Plane { points, reach: alpha * std::f64::consts::SQRT_2 };
-    let beta = match (ground.has("beta"), ground.has("degree")) {
+    let beta = match (builder.has("beta"), builder.has("degree")) {
         (true, true) => {
-            return ground.wrong("degree", "`beta` says how many links there are, too: leave one of them out");
+            return builder.wrong("degree", "`beta` says how many links there are, too: leave one of them out");
         }
         (true, false) => beta,
         (false, is_asked) => {
@@ -37,32 +37,32 @@ pub(super) fn waxman(ground: &mut Ground<'_, '_>) -> Option<()> {
                     "at most {most:.1} neighbours on the average are possible for {n} nodes with an alpha of {alpha}: write a \
                      smaller degree, or a greater alpha"
                 );
-                return ground.wrong("degree", message);
+                return builder.wrong("degree", message);
             }
             (degree / most).min(1.0)
         }
     };
-    let mut links = plane.drawn(beta, &mut ground.random);
+    let mut links = plane.drawn(beta, &mut builder.random);
     plane.connect(&mut links);
     // About one link's length between neighbours.
     let side = libm::sqrt(n as f64) * 1.1;
     let mut nodes = Vec::new();
     for (number, [x, y]) in plane.points.iter().enumerate() {
-        nodes.push(ground.inner(number + 1, Some([x * side, y * side]))?);
+        nodes.push(builder.inner(number + 1, Some([x * side, y * side]))?);
     }
     for (one, other) in links {
         let share = plane.distance(one, other) / std::f64::consts::SQRT_2;
         let micros = (share * span.as_nanos() as f64 / 1e3).round().max(1.0);
-        ground.link_of(nodes[one], nodes[other], "core", Some(Duration::from_micros(micros as u64)))?;
+        builder.link_of(nodes[one], nodes[other], "core", Some(Duration::from_micros(micros as u64)))?;
     }
-    spread(ground, &nodes)
+    spread(builder, &nodes)
 }
 
 /// Hosts, by default one at each node.
-fn spread(ground: &mut Ground<'_, '_>, nodes: &[usize]) -> Option<()> {
-    let hosts = ground.hosts_of(nodes.len(), 1)?;
+fn spread(builder: &mut TopologyBuilder<'_, '_>, nodes: &[usize]) -> Option<()> {
+    let hosts = builder.hosts_of(nodes.len(), 1)?;
     for (node, count) in nodes.iter().zip(hosts) {
-        ground.add_hosts(*node, count, |_| None)?;
+        builder.add_hosts(*node, count, |_| None)?;
     }
     Some(())
 }
@@ -159,29 +159,29 @@ impl Parts {
 /// proportion to their number. The first `m + 1` form a star, since the paper leaves open how the first are joined.
 ///
 /// Source: A.-L. Barabási, R. Albert, "Emergence of scaling in random networks", Science 286, 1999.
-pub(super) fn barabasi_albert(ground: &mut Ground<'_, '_>) -> Option<()> {
-    let n = ground.count("n");
-    let m = ground.count("m");
+pub(super) fn barabasi_albert(builder: &mut TopologyBuilder<'_, '_>) -> Option<()> {
+    let n = builder.count("n");
+    let m = builder.count("m");
     let (n, m) = (n?, m?);
     if m >= n {
         let message = format!("a router cannot be joined to {m} others of {n}: write {} or less", n - 1);
-        return ground.wrong("m", message);
+        return builder.wrong("m", message);
     }
-    let nodes: Option<Vec<usize>> = (0..n).map(|number| ground.inner(number + 1, None)).collect();
+    let nodes: Option<Vec<usize>> = (0..n).map(|number| builder.inner(number + 1, None)).collect();
     let nodes = nodes?;
     // Each node as often as it has links: one of them drawn evenly is a node in proportion to its links.
     let mut ends = Vec::new();
     for other in 1..=m {
-        ground.link(nodes[0], nodes[other], "core")?;
+        builder.link(nodes[0], nodes[other], "core")?;
         ends.extend([0, other]);
     }
     for new in m + 1..n {
-        for old in distinct(&ends, m, &mut ground.random) {
-            ground.link(nodes[old], nodes[new], "core")?;
+        for old in distinct(&ends, m, &mut builder.random) {
+            builder.link(nodes[old], nodes[new], "core")?;
             ends.extend([old, new]);
         }
     }
-    spread(ground, &nodes)
+    spread(builder, &nodes)
 }
 
 /// So many different values of a list, drawn evenly from it, in the order in which they were drawn. It has as many.

@@ -43,7 +43,7 @@ pub(super) struct Room {
 }
 
 /// Where a kind of network puts its nodes and links.
-pub(super) struct Ground<'a, 'e> {
+pub(super) struct TopologyBuilder<'a, 'e> {
     fields: &'a Fields<'a>,
     node: &'a Node,
     errors: &'e mut Errors,
@@ -55,7 +55,7 @@ pub(super) struct Ground<'a, 'e> {
     pub(super) topology: Topology,
 }
 
-impl<'a, 'e> Ground<'a, 'e> {
+impl<'a, 'e> TopologyBuilder<'a, 'e> {
     pub(super) fn new(
         fields: &'a Fields<'a>,
         node: &'a Node,
