@@ -6,7 +6,7 @@ use super::doubles;
 use super::programs::Programs;
 use super::stage::{Play, Stage, Stop, Why};
 use super::state::Session;
-use super::unkept::Unkept;
+use super::write_errors::WriteErrors;
 use crate::commands::Command;
 use netloom_figures::Snapshot;
 use netloom_guest::backend::SLICE;
@@ -51,29 +51,29 @@ impl Session<'_> {
             unreachable!("a lab stops before it is finished");
         };
         self.context.guard.step("collecting results");
-        let mut unkept = Unkept::default();
+        let mut write_errors = WriteErrors::default();
         let captured = self.finish_captures();
         let journal = self.finish_journal();
-        let mut report = self.report(&why, played, &mut unkept)?;
+        let mut report = self.report(&why, played, &mut write_errors)?;
         report.journal = journal.as_ref().ok().cloned().flatten();
-        unkept.keep(captured)?;
-        unkept.keep(journal)?;
+        write_errors.keep(captured)?;
+        write_errors.keep(journal)?;
         // Everything is measured: nodes and engine end while it is written.
         self.programs.nodes.iter_mut().for_each(|node| node.begin_end());
         self.context.links.begin_end();
-        unkept.keep(self.context.job.folder.write_tables(&report))?;
+        write_errors.keep(self.context.job.folder.write_tables(&report))?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
         let Job { folder, plan, plots, page, .. } = &self.context.job;
         let drawn = if *plots { plots::draw(folder, plan, SampleSettings::of(plan, INTERVAL).step) } else { Ok(None) };
         report.plots = drawn.as_ref().ok().cloned().flatten();
-        unkept.keep(drawn)?;
+        write_errors.keep(drawn)?;
         report.page = page.then(|| page::FILE.into());
-        unkept.tell(&mut report);
-        unkept.keep(folder.write_report(&report))?;
-        if *page && unkept.keep(page::write(folder.path()))?.is_none() {
+        write_errors.tell(&mut report);
+        write_errors.keep(folder.write_report(&report))?;
+        if *page && write_errors.keep(page::write(folder.path()))?.is_none() {
             report.page = None;
         }
-        if unkept.tell(&mut report) {
+        if write_errors.tell(&mut report) {
             // It is to say how the command ends. Perhaps there is room for it now.
             let _ = folder.write_report(&report);
         }
@@ -100,7 +100,7 @@ impl Session<'_> {
         &mut self,
         why: &Why,
         played: Option<(Play, Box<Snapshot>)>,
-        unkept: &mut Unkept,
+        write_errors: &mut WriteErrors,
     ) -> Result<Report, RunError> {
         let interrupted = matches!(why, Why::Interrupted);
         let mut report = Report {
@@ -119,8 +119,8 @@ impl Session<'_> {
         };
         if let Some((mut play, last)) = played {
             let samples = play.sampler.take().map(Sampler::finish).transpose();
-            report.samples = unkept.keep(samples)?.flatten();
-            self.fill(&mut report, &play, &last, unkept)?;
+            report.samples = write_errors.keep(samples)?.flatten();
+            self.fill(&mut report, &play, &last, write_errors)?;
         }
         report.exit_code = match why {
             Why::Failed(error) => error.exit_code().number(),
@@ -131,18 +131,18 @@ impl Session<'_> {
         Ok(report)
     }
 
-    fn fill(&mut self, report: &mut Report, play: &Play, last: &Snapshot, unkept: &mut Unkept) -> Result<(), RunError> {
+    fn fill(&mut self, report: &mut Report, play: &Play, last: &Snapshot, write_errors: &mut WriteErrors) -> Result<(), RunError> {
         let (names, pipes) = (self.context.links.names(), self.context.links.pipes());
         report.duration_ns = last.at.since(play.zero).as_nanos();
         report.pipes = pipe_rows(names, pipes, &play.first, last);
         let routers = self.context.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
-        unkept.keep(write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last))?;
+        write_errors.keep(write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last))?;
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, last.at, &last.switches);
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
         let measured = self.measuring.end(&mut self.context, &mut self.programs, play.zero);
-        (report.tcp, report.nodes) = unkept.keep(measured)?.unwrap_or_default();
+        (report.tcp, report.nodes) = write_errors.keep(measured)?.unwrap_or_default();
         (report.expectations, report.figures) = self.expectations(last, &play.first);
         // With what was measured in nodes, more may be met than was known before.
         self.tasks_met_by(last, &play.first);

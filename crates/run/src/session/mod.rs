@@ -22,7 +22,7 @@ mod state;
 mod stops;
 mod tasks;
 mod timeline;
-mod unkept;
+mod write_errors;
 
 use crate::commands::Command;
 use scheduled_events::{FIRST_OF_TIMELINE, TIME_ZERO};

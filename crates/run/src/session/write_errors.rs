@@ -4,12 +4,12 @@ use netloom_judge::{Report, RunError};
 
 /// The first of the files that could not be written, and why.
 #[derive(Debug, Default)]
-pub(super) struct Unkept {
+pub(super) struct WriteErrors {
     first: Option<RunError>,
     is_told: bool,
 }
 
-impl Unkept {
+impl WriteErrors {
     /// What was made, or none if it could not be written. Other errors end the run.
     pub(super) fn keep<T>(&mut self, made: Result<T, RunError>) -> Result<Option<T>, RunError> {
         match made {
@@ -45,20 +45,20 @@ mod tests {
     fn a_full_disk_is_told_and_ends_nothing() {
         let full =
             |path: &str| RunError::Results { path: path.into(), source: io::Error::from_raw_os_error(libc::ENOSPC) };
-        let mut unkept = Unkept::default();
+        let mut write_errors = WriteErrors::default();
         let mut report = Report::default();
-        assert!(matches!(unkept.keep(Ok(1)), Ok(Some(1))) && !unkept.tell(&mut report));
-        assert!(matches!(unkept.keep::<u8>(Err(full("pipes.csv"))), Ok(None)));
-        assert!(matches!(unkept.keep::<u8>(Err(full("page.html"))), Ok(None)));
-        assert!(unkept.tell(&mut report) && !unkept.tell(&mut report));
+        assert!(matches!(write_errors.keep(Ok(1)), Ok(Some(1))) && !write_errors.tell(&mut report));
+        assert!(matches!(write_errors.keep::<u8>(Err(full("pipes.csv"))), Ok(None)));
+        assert!(matches!(write_errors.keep::<u8>(Err(full("page.html"))), Ok(None)));
+        assert!(write_errors.tell(&mut report) && !write_errors.tell(&mut report));
         assert!(report.error.as_ref().is_some_and(|error| error.contains("pipes.csv")), "{:?}", report.error);
         assert_eq!(report.exit_code, ExitCode::Results.number());
-        assert!(unkept.keep::<u8>(Err(RunError::Died("it".into()))).is_err());
+        assert!(write_errors.keep::<u8>(Err(RunError::Died("it".into()))).is_err());
         let cut = || Err(RunError::Lab("samples.csv: line 1: there is no column `time_s`".into()));
-        assert!(matches!(unkept.keep::<u8>(cut()), Ok(None)) && Unkept::default().keep::<u8>(cut()).is_err());
+        assert!(matches!(write_errors.keep::<u8>(cut()), Ok(None)) && WriteErrors::default().keep::<u8>(cut()).is_err());
         // Why a run failed is not hidden by that.
         let mut failed = Report { error: Some("killed".into()), exit_code: 8, ..Report::default() };
-        assert!(Unkept { first: Some(full("a")), is_told: false }.tell(&mut failed));
+        assert!(WriteErrors { first: Some(full("a")), is_told: false }.tell(&mut failed));
         assert_eq!((failed.error.as_deref(), failed.exit_code), (Some("killed"), 8));
     }
 }
