@@ -31,7 +31,7 @@ const FIRST_QUEUE: u16 = 19_968;
 const LAST_QUEUE: u16 = 20_223;
 /// What catches diverted traffic. It belongs to the network namespace in which it was made.
 #[derive(Debug)]
-struct Catch {
+struct DiversionSockets {
     queue: NetfilterQueue,
     sockets: RawSockets,
     rules: firewall::Diversion,
@@ -42,7 +42,7 @@ struct Catch {
 /// The traffic of this machine that goes through a lab.
 #[derive(Default)]
 pub struct Diversions {
-    catch: Option<Catch>,
+    catch: Option<DiversionSockets>,
     /// The rules that divert it, once they are known.
     rules: Option<firewall::Diversion>,
     firewall: Option<Rc<Firewall>>,
@@ -85,7 +85,7 @@ impl Resource for Diversions {
 }
 
 /// Takes a queue, if the plan needs one, and what its rules will be.
-fn prepare(plan: &Plan) -> Result<Option<(Catch, Firewall)>, RunError> {
+fn prepare(plan: &Plan) -> Result<Option<(DiversionSockets, Firewall)>, RunError> {
     let Some(diversion) = &plan.diversion else { return Ok(None) };
     let firewall = Firewall::here(&plan.name).map_err(|error| refused(&error))?;
     let owned = owners::find(&diversion.matching.owners).map_err(RunError::Machine)?;
@@ -95,7 +95,7 @@ fn prepare(plan: &Plan) -> Result<Option<(Catch, Firewall)>, RunError> {
         RunError::Machine(format!("open a raw socket for diverted traffic: {error}{}", advice(&error)))
     })?;
     let owners = owned.map(|owned| owned.told);
-    Ok(Some((Catch { queue, sockets, rules, owners }, firewall)))
+    Ok(Some((DiversionSockets { queue, sockets, rules, owners }, firewall)))
 }
 
 /// The rules that lead to a queue.
@@ -164,7 +164,7 @@ fn refused(error: &KernelError) -> RunError {
     RunError::Machine(error.to_string())
 }
 
-impl Catch {
+impl DiversionSockets {
     /// The rules that lead here.
     fn rules(&self) -> firewall::Diversion {
         self.rules.clone()
