@@ -78,7 +78,7 @@ pub use plan::{
 pub use programs::Program;
 pub use schema::schema;
 pub use shape::{Match, Owner, Owners, SHAPE_LINK, Shape, parse_match, write_match};
-pub use sweep::{Played, Run, Sweep};
+pub use sweep::{PreparedRun, Run, Sweep};
 pub use table::key_table;
 pub use traffic::parse_traffic;
 pub use vary::{Processors, SweepSettings};

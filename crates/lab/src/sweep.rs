@@ -37,7 +37,7 @@ pub struct Run {
 
 /// A run of a sweep that is ready to start.
 #[derive(Clone, Debug)]
-pub struct Played {
+pub struct PreparedRun {
     /// The lab that is to be built and run.
     pub lab: Lab,
     /// The text of a lab file that describes the same lab without `vary`, `repeat` and `sweep`.
@@ -102,7 +102,7 @@ impl Sweep {
     ///
     /// # Errors
     /// What is wrong with the lab at this point, which is named.
-    pub fn run(&self, run: Run, name: &str) -> Result<Played, Diagnostics> {
+    pub fn run(&self, run: Run, name: &str) -> Result<PreparedRun, Diagnostics> {
         let failed = |entries| {
             let found = Diagnostics::new(&self.file, &self.text, Severity::Error, entries);
             found.at_point(self.varied.describe(run.point))
@@ -116,7 +116,7 @@ impl Sweep {
         let lab = finish(&root, &source, self.clock, points);
         let lab = lab.map_err(|found| found.at_point(self.varied.describe(run.point)))?;
         over_runs::leave_to_sweep(&mut root, &lab.plan.over_runs);
-        Ok(Played { text: write::file(&root), lab })
+        Ok(PreparedRun { text: write::file(&root), lab })
     }
 
     /// Returns the expectations of all runs together, as the file has them: their places in its list, and their texts.

@@ -41,9 +41,9 @@ pub fn check(sweep: &Sweep, path: &Path) -> Result<Checked, SweepError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut expected: BTreeMap<usize, OverRuns> = BTreeMap::new();
     for point in 0..sweep.points() {
-        let played = sweep.run(Run { point, repetition: 0 }, &lab)?;
-        hash.update(played.text.as_bytes());
-        let plan = &played.lab.plan;
+        let prepared = sweep.run(Run { point, repetition: 0 }, &lab)?;
+        hash.update(prepared.text.as_bytes());
+        let plan = &prepared.lab.plan;
         for own in &plan.over_runs {
             let known = expected.entry(own.item).or_insert_with(|| own.clone());
             if known.text != own.text {

@@ -5,7 +5,7 @@ use crate::slots::Share;
 use crate::{SweepError, SweepFolder};
 use netloom_host::processors;
 use netloom_judge::{ExitCode, Judgement, Report};
-use netloom_lab::{Played, Run, Sweep};
+use netloom_lab::{PreparedRun, Run, Sweep};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::ffi::OsString;
@@ -63,14 +63,14 @@ impl Running {
     pub(crate) fn start(
         start: &Start<'_>,
         (number, share): (u64, Share),
-        played: &Played,
+        prepared: &PreparedRun,
         folder: &SweepFolder,
         ended: &Sender<Ended>,
     ) -> Result<Self, SweepError> {
         let home = folder.run(number);
         fs::create_dir_all(&home).map_err(SweepError::file(&home))?;
         let text = home.join("lab.yaml");
-        folder.write_with(&text, |file| std::io::Write::write_all(file, played.text.as_bytes()))?;
+        folder.write_with(&text, |file| std::io::Write::write_all(file, prepared.text.as_bytes()))?;
         let said = home.join("messages.txt");
         let said = File::create(&said).map_err(SweepError::file(&said))?;
         let mut command = Command::new(start.program);
@@ -89,7 +89,7 @@ impl Running {
             .name("netloom-run".into())
             .spawn(wait)
             .map_err(|error| SweepError::Machine(format!("starting a thread: {error}")))?;
-        Ok(Self { number, share, pid, seed: played.lab.plan.seed.get(), began: Instant::now() })
+        Ok(Self { number, share, pid, seed: prepared.lab.plan.seed.get(), began: Instant::now() })
     }
 
     /// Asks the run to end.

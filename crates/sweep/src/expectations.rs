@@ -47,7 +47,7 @@ pub(crate) struct Gathered<'a> {
     /// Runs that are not as described, or failed; and those that have not ended.
     others: u64,
     first_other: Option<String>,
-    unplayed: u64,
+    uncompleted: u64,
 }
 
 /// The values of one term.
@@ -59,21 +59,21 @@ struct Side<'a> {
     missing: u64,
     /// The first of them, and why.
     first_missing: Option<String>,
-    unplayed: u64,
+    uncompleted: u64,
 }
 
 impl<'a> Gathered<'a> {
     pub(crate) fn new(expectation: &'a OverRuns) -> Self {
-        let side = |wanted| Side { wanted, values: Vec::new(), missing: 0, first_missing: None, unplayed: 0 };
+        let side = |wanted| Side { wanted, values: Vec::new(), missing: 0, first_missing: None, uncompleted: 0 };
         let sides = expectation.terms().into_iter().map(side).collect();
-        Self { expectation, sides, others: 0, first_other: None, unplayed: 0 }
+        Self { expectation, sides, others: 0, first_other: None, uncompleted: 0 }
     }
 
     /// A run, at a point with these values of the parameters; none if it has not ended. Whether it belongs to the statistics says
     /// `counts`.
     pub(crate) fn add(&mut self, parameters: &[(&str, &str)], name: &str, record: Option<&RunRecord>, counts: bool) {
         match record {
-            None => self.unplayed += 1,
+            None => self.uncompleted += 1,
             Some(record) if record.outcome != Outcome::AsDescribed => {
                 self.others += 1;
                 let why = record.why.as_deref().unwrap_or_else(|| record.outcome.words());
@@ -103,8 +103,8 @@ impl<'a> Gathered<'a> {
             let first = self.first_other.as_deref().unwrap_or_default();
             told.push(format!("{} not; the first is {first}", runs(self.others)));
         }
-        if self.unplayed > 0 {
-            told.push(format!("{} not completed", runs(self.unplayed)));
+        if self.uncompleted > 0 {
+            told.push(format!("{} not completed", runs(self.uncompleted)));
         }
         if told.is_empty() { (true, "all of them".into()) } else { (false, told.join("; ")) }
     }
@@ -163,7 +163,7 @@ impl Side<'_> {
             return;
         }
         let Some(record) = record else {
-            self.unplayed += 1;
+            self.uncompleted += 1;
             return;
         };
         if !counts {
@@ -182,8 +182,8 @@ impl Side<'_> {
     /// Why there is no value; none if there may be one.
     fn reason(&self) -> Option<String> {
         let text = &self.wanted.term.text;
-        if self.unplayed > 0 {
-            return Some(format!("{} of {text} not completed", runs(self.unplayed)));
+        if self.uncompleted > 0 {
+            return Some(format!("{} of {text} not completed", runs(self.uncompleted)));
         }
         if self.missing > 0 {
             let first = self.first_missing.as_deref().unwrap_or_default();

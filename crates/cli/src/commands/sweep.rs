@@ -10,7 +10,7 @@ use crate::talk;
 use netloom_host::signals;
 use netloom_judge::{ExitCode, quantity};
 use netloom_lab::{Run, Sweep};
-use netloom_sweep::{Checked, How, PlayOutcome, SweepError, SweepFolder, Tables, check, page, play, write_tables};
+use netloom_sweep::{Checked, How, SweepOutcome, SweepError, SweepFolder, Tables, check, page, run_sweep, write_tables};
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, stderr, stdin};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     let incomplete = |why: &str| no_room(args, &folder, why);
     let (how, tables) = match (ended, tables) {
         (Err(failure), _) if failure.code == ExitCode::Results => return Err(incomplete(&failure.message)),
-        (Ok(PlayOutcome::NoRoom(why)), Err(_)) => return Err(incomplete(&why)),
+        (Ok(SweepOutcome::NoRoom(why)), Err(_)) => return Err(incomplete(&why)),
         (ended, tables) => (ended, tables?),
     };
     let told = ci::tell(&args.ci, || suites::suites(&sweep, &folder, &table::rows(&tables)), &args.file);
@@ -102,7 +102,7 @@ fn ask(sweep: &Sweep, args: &SweepArgs) -> Result<(), Failure> {
     }
 }
 
-fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder) -> Result<PlayOutcome, Failure> {
+fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder) -> Result<SweepOutcome, Failure> {
     let program = std::env::current_exe();
     let program = program.map_err(|error| Failure::new(ExitCode::Machine, format!("finding this program: {error}")))?;
     let options = options(args, sweep);
@@ -115,7 +115,7 @@ fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder)
         only: args.only.as_ref(),
     };
     let mut screen = watch::Screen::new(sweep, args.quiet || args.json);
-    Ok(play(sweep, checked, folder, &how, &mut |event, position| screen.show(event, position))?)
+    Ok(run_sweep(sweep, checked, folder, &how, &mut |event, position| screen.show(event, position))?)
 }
 
 /// What goes on to each run.
@@ -192,11 +192,11 @@ fn no_room(args: &SweepArgs, folder: &SweepFolder, why: &str) -> Failure {
 }
 
 /// The exit code, which is that of the worst run.
-fn conclude(args: &SweepArgs, how: &PlayOutcome, folder: &SweepFolder, tables: &Tables) -> Result<ExitCode, Failure> {
+fn conclude(args: &SweepArgs, how: &SweepOutcome, folder: &SweepFolder, tables: &Tables) -> Result<ExitCode, Failure> {
     let go_on = go_on(args, folder);
     match how {
-        PlayOutcome::NoRoom(why) => return Err(no_room(args, folder, why)),
-        PlayOutcome::Interrupted => {
+        SweepOutcome::NoRoom(why) => return Err(no_room(args, folder, why)),
+        SweepOutcome::Interrupted => {
             talk::say(&format!(
                 "interrupted, with {} of {} runs left; to continue: {go_on} --resume",
                 tables.missing(),
@@ -204,7 +204,7 @@ fn conclude(args: &SweepArgs, how: &PlayOutcome, folder: &SweepFolder, tables: &
             ));
             return Ok(ExitCode::Interrupted);
         }
-        PlayOutcome::Complete => {}
+        SweepOutcome::Complete => {}
     }
     if tables.failed > 0 {
         let runs =

@@ -1,6 +1,6 @@
 //! Lab files that describe many runs: their points, and the lab of each.
 
-use netloom_lab::{Played, Processors, Run, Sweep};
+use netloom_lab::{PreparedRun, Processors, Run, Sweep};
 use netloom_units::Seed;
 use std::fs;
 
@@ -20,7 +20,7 @@ fn with(vary: &str) -> Sweep {
     sweep(&format!("{LAB}{vary}"))
 }
 
-fn played(sweep: &Sweep, point: u64, repetition: u64) -> Played {
+fn played(sweep: &Sweep, point: u64, repetition: u64) -> PreparedRun {
     sweep.run(Run { point, repetition }, "run-1").unwrap_or_else(|found| panic!("{found}"))
 }
 
@@ -149,10 +149,10 @@ fn each_repetition_has_a_seed_of_its_own() {
 fn what_is_played_is_a_lab_file() {
     let sweep = with("vary: {n: [1, 2], q: {path: links.l.queue, values: [{kind: codel}, 5 packets]}}\nrepeat: 2\n");
     for point in 0..4 {
-        let played = played(&sweep, point, 1);
+        let prepared = played(&sweep, point, 1);
         let again =
-            netloom_lab::parse(&played.text, "other.yaml").unwrap_or_else(|found| panic!("{}\n{found}", played.text));
-        assert_eq!(again.plan.text().to_string(), played.lab.plan.text().to_string());
+            netloom_lab::parse(&prepared.text, "other.yaml").unwrap_or_else(|found| panic!("{}\n{found}", prepared.text));
+        assert_eq!(again.plan.text().to_string(), prepared.lab.plan.text().to_string());
         assert_eq!((again.note, again.plan.name.as_str()), (None, "run-1"));
     }
 }

@@ -85,7 +85,7 @@ pub enum Outcome {
 ///
 /// # Errors
 /// If a run cannot be started, or what is known of it cannot be kept. Runs that go on are ended before.
-pub fn play(
+pub fn run_sweep(
     sweep: &Sweep,
     checked: &Checked,
     folder: &SweepFolder,
@@ -94,31 +94,31 @@ pub fn play(
 ) -> Result<Outcome, SweepError> {
     let signals = Signals::hold(&[]);
     let signals = signals.map_err(|error| SweepError::Machine(format!("holding signals back: {error}")))?;
-    let mut player = Player::new(sweep, checked, folder, how, signals)?;
-    player.tell(watch, &Event::Begins);
+    let mut runner = SweepRunner::new(sweep, checked, folder, how, signals)?;
+    runner.tell(watch, &Event::Begins);
     let mut failure = None;
     loop {
-        if !player.stopping
-            && let Err(error) = player.start_some(watch)
+        if !runner.stopping
+            && let Err(error) = runner.start_some(watch)
         {
             failure.get_or_insert(error);
-            player.stop(Signal::SIGINT, watch);
+            runner.stop(Signal::SIGINT, watch);
         }
-        if player.running.is_empty() && (player.stopping || player.waiting.is_empty()) {
+        if runner.running.is_empty() && (runner.stopping || runner.waiting.is_empty()) {
             break;
         }
-        if let Err(error) = player.turn(watch) {
+        if let Err(error) = runner.turn(watch) {
             failure.get_or_insert(error);
-            player.stop(Signal::SIGINT, watch);
+            runner.stop(Signal::SIGINT, watch);
         }
     }
     match failure {
         Some(error) => Err(error),
-        None => Ok(player.outcome),
+        None => Ok(runner.outcome),
     }
 }
 
-struct Player<'a> {
+struct SweepRunner<'a> {
     sweep: &'a Sweep,
     checked: &'a Checked,
     folder: &'a SweepFolder,
@@ -138,7 +138,7 @@ struct Player<'a> {
     going: (Instant, Option<Instant>),
 }
 
-impl<'a> Player<'a> {
+impl<'a> SweepRunner<'a> {
     fn new(
         sweep: &'a Sweep,
         checked: &'a Checked,
@@ -198,10 +198,10 @@ impl<'a> Player<'a> {
             let need = self.checked.needs.get(usize::try_from(run.point).unwrap_or(usize::MAX)).copied().unwrap_or(0);
             let Some(share) = self.slots.take(need) else { return Ok(()) };
             self.waiting.pop_front();
-            let played = self.sweep.run(run, &self.folder.name_of(number))?;
+            let prepared = self.sweep.run(run, &self.folder.name_of(number))?;
             let How { program, lab_file, options, .. } = *self.how;
             let start = Start { program, lab_file, options };
-            let running = Running::start(&start, (number, share), &played, self.folder, &self.ends.0)?;
+            let running = Running::start(&start, (number, share), &prepared, self.folder, &self.ends.0)?;
             self.running.insert(number, running);
             self.tell(watch, &Event::Started);
         }
