@@ -4,7 +4,7 @@ use super::carriers::unsent;
 use super::context::Context;
 use super::doubles;
 use super::programs::Programs;
-use super::stage::{Play, Stage, Stop, Why};
+use super::stage::{RunState, Stage, Stop, Why};
 use super::state::Session;
 use super::write_errors::WriteErrors;
 use crate::commands::Command;
@@ -99,7 +99,7 @@ impl Session<'_> {
     fn report(
         &mut self,
         why: &Why,
-        played: Option<(Play, Box<Snapshot>)>,
+        played: Option<(RunState, Box<Snapshot>)>,
         write_errors: &mut WriteErrors,
     ) -> Result<Report, RunError> {
         let interrupted = matches!(why, Why::Interrupted);
@@ -112,15 +112,15 @@ impl Session<'_> {
             },
             interrupted,
             wall_limit_reached: matches!(why, Why::WallLimit),
-            commands: self.command_rows(played.as_ref().map(|(play, _)| play.zero)),
+            commands: self.command_rows(played.as_ref().map(|(run_state, _)| run_state.zero)),
             warnings: self.context.warnings.clone(),
             events: self.context.punctuality.clone(),
             ..Report::default()
         };
-        if let Some((mut play, last)) = played {
-            let samples = play.sampler.take().map(Sampler::finish).transpose();
+        if let Some((mut run_state, last)) = played {
+            let samples = run_state.sampler.take().map(Sampler::finish).transpose();
             report.samples = write_errors.keep(samples)?.flatten();
-            self.fill(&mut report, &play, &last, write_errors)?;
+            self.fill(&mut report, &run_state, &last, write_errors)?;
         }
         report.exit_code = match why {
             Why::Failed(error) => error.exit_code().number(),
@@ -131,28 +131,28 @@ impl Session<'_> {
         Ok(report)
     }
 
-    fn fill(&mut self, report: &mut Report, play: &Play, last: &Snapshot, write_errors: &mut WriteErrors) -> Result<(), RunError> {
+    fn fill(&mut self, report: &mut Report, run_state: &RunState, last: &Snapshot, write_errors: &mut WriteErrors) -> Result<(), RunError> {
         let (names, pipes) = (self.context.links.names(), self.context.links.pipes());
-        report.duration_ns = last.at.since(play.zero).as_nanos();
-        report.pipes = pipe_rows(names, pipes, &play.first, last);
+        report.duration_ns = last.at.since(run_state.zero).as_nanos();
+        report.pipes = pipe_rows(names, pipes, &run_state.first, last);
         let routers = self.context.job.plan.nodes.iter().filter(|node| node.kind == NodeKind::Transit);
         write_errors.keep(write_measured(&self.context.job.folder, &self.context.job.plan, pipes, last))?;
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, last.at, &last.switches);
-        report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, play.zero);
-        let measured = self.measuring.end(&mut self.context, &mut self.programs, play.zero);
+        report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, run_state.zero);
+        let measured = self.measuring.end(&mut self.context, &mut self.programs, run_state.zero);
         (report.tcp, report.nodes) = write_errors.keep(measured)?.unwrap_or_default();
-        (report.expectations, report.figures) = self.expectations(last, &play.first);
+        (report.expectations, report.figures) = self.expectations(last, &run_state.first);
         // With what was measured in nodes, more may be met than was known before.
-        self.tasks_met_by(last, &play.first);
+        self.tasks_met_by(last, &run_state.first);
         report.exercise = self.tasks_report();
         let nodes = self.context.job.plan.nodes.iter().map(|node| node.name.as_str());
-        report.effort = Some(play.spent.effort(self.context.job.plan.clock, nodes));
+        report.effort = Some(run_state.spent.effort(self.context.job.plan.clock, nodes));
         report.losses = self.context.links.port_losses(last)?;
         report.advanced = self.advanced();
         report.interventions = self.context.interventions.list().into_iter().map(|one| one.what).collect();
-        report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &play.spent, report)?);
+        report.verdict = judge(&self.context.job.plan.bounds.into(), &self.evidence(last, &run_state.spent, report)?);
         let plan = &self.context.job.plan;
         let has_wires = plan.nodes.iter().any(|node| node.external.is_some());
         let has_vms = plan.nodes.iter().any(|node| node.vm.is_some());

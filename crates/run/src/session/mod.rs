@@ -52,7 +52,7 @@ use programs::{Programs, Purpose};
 use requests::{Requests, longest_end};
 use serde_json::json;
 use sources::Source;
-use stage::{Play, Stage, Stop, Why};
+use stage::{RunState, Stage, Stop, Why};
 pub(crate) use state::Session;
 use state::{Known, Silence};
 use std::collections::BTreeMap;
@@ -205,7 +205,7 @@ impl<'a> Session<'a> {
             && self.programs.waiting.is_empty()
             && !self.programs.any_changes()
             && !self.commands_run();
-        if matches!(self.context.stage, Stage::Playing(_)) && over {
+        if matches!(self.context.stage, Stage::Running(_)) && over {
             self.stop(Why::Over)?;
         }
         Ok(())
@@ -220,10 +220,10 @@ impl<'a> Session<'a> {
 
     fn next_wake(&self) -> Option<Instant> {
         let sample = match &self.context.stage {
-            Stage::Playing(play) => play.sampler.as_ref().map(|_| play.next_samples),
+            Stage::Running(run_state) => run_state.sampler.as_ref().map(|_| run_state.next_samples),
             Stage::Starting | Stage::Stopping(_) => None,
         };
-        let tasks = self.exercise.next().filter(|_| matches!(self.context.stage, Stage::Playing(_)));
+        let tasks = self.exercise.next().filter(|_| matches!(self.context.stage, Stage::Running(_)));
         let carrier = self.carriers.next_look();
         [sample, tasks, carrier, self.requests.next_sample(), self.next_scheduled_event()].into_iter().flatten().min()
     }
@@ -235,7 +235,7 @@ impl<'a> Session<'a> {
         let services = self.programs.commands.iter().filter(|_| asks);
         let services = services.filter_map(|command| command.readiness.as_ref()?.due());
         let next = match &self.context.stage {
-            Stage::Playing(play) => self.timeline.next().map(|after| play.zero + after),
+            Stage::Running(run_state) => self.timeline.next().map(|after| run_state.zero + after),
             Stage::Starting | Stage::Stopping(_) => None,
         };
         let turns = self.programs.next_turn().filter(|_| asks);
@@ -256,7 +256,7 @@ impl<'a> Session<'a> {
         let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
         self.heartbeats.begin(&self.context.job.plan);
         let spent = Spent::default();
-        self.context.stage = Stage::Playing(Play {
+        self.context.stage = Stage::Running(RunState {
             zero,
             sampler,
             next_samples: zero,
@@ -285,9 +285,9 @@ impl<'a> Session<'a> {
     }
 
     fn play_timeline(&mut self) -> Result<(), RunError> {
-        while let Stage::Playing(play) = &self.context.stage {
+        while let Stage::Running(run_state) = &self.context.stage {
             let now = self.context.links.now();
-            let Some(due) = self.timeline.pop_due(now.since(play.zero)) else { return Ok(()) };
+            let Some(due) = self.timeline.pop_due(now.since(run_state.zero)) else { return Ok(()) };
             self.play_item(due)?;
         }
         Ok(())
@@ -325,7 +325,7 @@ impl<'a> Session<'a> {
     fn look_after_engine(&mut self) -> Result<(), RunError> {
         let now = self.context.links.now();
         match &mut self.context.stage {
-            Stage::Playing(Play { sampler: None, next_look, .. }) if *next_look <= now => {
+            Stage::Running(RunState { sampler: None, next_look, .. }) if *next_look <= now => {
                 *next_look = now + LOOK_INTERVAL;
                 self.context.links.counters().map(drop)
             }
@@ -349,7 +349,7 @@ impl<'a> Session<'a> {
 
     /// A user asks the lab to end, which is the regular end of one that is up.
     fn end_on_request(&mut self) -> Result<(), RunError> {
-        let is_up = self.context.job.mode == Mode::Up && matches!(self.context.stage, Stage::Playing(_));
+        let is_up = self.context.job.mode == Mode::Up && matches!(self.context.stage, Stage::Running(_));
         self.stop(if is_up { Why::TakenDown } else { Why::Interrupted })
     }
 
@@ -388,10 +388,10 @@ impl<'a> Session<'a> {
         }
         let played = match std::mem::replace(&mut self.context.stage, Stage::Starting) {
             // Without the engine there is nothing to measure any more, and why it ended is known.
-            Stage::Playing(mut play) => snapshot.ok().map(|snapshot| {
-                play.spent = self.accounts(&snapshot).since(&play.began);
+            Stage::Running(mut run_state) => snapshot.ok().map(|snapshot| {
+                run_state.spent = self.accounts(&snapshot).since(&run_state.began);
                 self.heartbeats.end();
-                (play, Box::new(snapshot))
+                (run_state, Box::new(snapshot))
             }),
             Stage::Starting | Stage::Stopping(_) => None,
         };

@@ -344,7 +344,7 @@ impl Programs {
     ) -> Result<(), RunError> {
         let now = context.links.now();
         let (name, late) = (self.commands[number].described.name.clone(), now.since(at));
-        if let Some(zero) = context.zero().filter(|_| matches!(context.stage, Stage::Playing(_))) {
+        if let Some(zero) = context.zero().filter(|_| matches!(context.stage, Stage::Running(_))) {
             context.record(Kind::Signal, late, true, || format!("signal {signal} to {name} at {}", at.since(zero)));
         }
         context.note("signalled", json!({ "command": name, "signal": signal, "lateness_ns": late.as_nanos() }))

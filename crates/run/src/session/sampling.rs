@@ -1,7 +1,7 @@
 //! Samples of pipes: the driver takes them at their instants, and the session writes them down.
 
 use super::context::Context;
-use super::stage::{Play, Stage};
+use super::stage::{RunState, Stage};
 use super::state::Session;
 use netloom_dataplane::{ScheduledEvent, Sampled, Sampling, Task};
 use netloom_judge::RunError;
@@ -41,9 +41,9 @@ impl Session<'_> {
     pub(super) fn sample(&mut self) -> Result<(), RunError> {
         let now = self.context.links.now();
         match &mut self.context.stage {
-            Stage::Playing(play) if play.sampler.is_some() && play.next_samples <= now => {
-                while play.next_samples <= now {
-                    play.next_samples = play.next_samples + INTERVAL;
+            Stage::Running(run_state) if run_state.sampler.is_some() && run_state.next_samples <= now => {
+                while run_state.next_samples <= now {
+                    run_state.next_samples = run_state.next_samples + INTERVAL;
                 }
             }
             _ => return Ok(()),
@@ -51,7 +51,7 @@ impl Session<'_> {
         // The driver answers when it has come to the present, and has sampled until then.
         let (at, counters) = self.context.links.counters()?;
         self.take_samples()?;
-        let Stage::Playing(Play { zero, sampler: Some(sampler), samples, .. }) = &mut self.context.stage else {
+        let Stage::Running(RunState { zero, sampler: Some(sampler), samples, .. }) = &mut self.context.stage else {
             return Ok(());
         };
         sampler.look()?;
@@ -69,7 +69,7 @@ impl Session<'_> {
 
     /// Writes down what was sampled since the last call.
     pub(super) fn take_samples(&mut self) -> Result<(), RunError> {
-        let Stage::Playing(Play { zero, sampler: Some(sampler), .. }) = &mut self.context.stage else { return Ok(()) };
+        let Stage::Running(RunState { zero, sampler: Some(sampler), .. }) = &mut self.context.stage else { return Ok(()) };
         for Sampled { at, pipes, left_out } in self.context.links.samples() {
             let elapsed = at.since(*zero);
             sampler.left_out(left_out);

@@ -4,7 +4,7 @@
 use super::carriers::takes_carrier;
 use super::requests::Place;
 use super::sampling;
-use super::stage::{Play, Stage};
+use super::stage::{RunState, Stage};
 use super::state::Session;
 use super::timeline::{Due, Item};
 use netloom_dataplane::{Act, ScheduledEvent, Task};
@@ -163,7 +163,7 @@ impl Session<'_> {
     /// A window of an expectation begins or ends, or the run does: what was measured then.
     pub(super) fn measured(&mut self, number: u64, at: Duration) -> Result<netloom_figures::Snapshot, RunError> {
         let (snapshot, late) = self.context.links.measured(number)?;
-        if let Stage::Playing(Play { zero, .. }) = self.context.stage {
+        if let Stage::Running(RunState { zero, .. }) = self.context.stage {
             // Without the driver's own measurement, this one is as late as it is.
             let late = late.unwrap_or_else(|| snapshot.at.since(zero + at));
             self.context.record(Kind::Measurement, late, true, || format!("that of {at}"));

@@ -18,7 +18,7 @@ impl Session<'_> {
     /// The verdict as it would be now.
     pub(super) fn verdict_so_far(&mut self) -> Result<Reply, RunError> {
         let now = self.context.links.now();
-        let Stage::Playing(play) = &self.context.stage else {
+        let Stage::Running(run_state) = &self.context.stage else {
             let message = "there is no verdict yet: the lab has not begun, or is ending".to_owned();
             return Ok(Reply::Refused(Refused { code: ExitCode::Usage.number(), message, key: None }));
         };
@@ -27,7 +27,7 @@ impl Session<'_> {
         {
             return Ok(Reply::Verdict(found.clone()));
         }
-        let (zero, first, began) = (play.zero, play.first.clone(), play.began.clone());
+        let (zero, first, began) = (run_state.zero, run_state.first.clone(), run_state.began.clone());
         let last = self.context.links.snapshot()?;
         self.take_samples()?;
         let spent = self.accounts(&last).since(&began);

@@ -13,13 +13,13 @@ pub(super) enum Stage {
     /// Services start.
     Starting,
     /// The timeline plays.
-    Playing(Play),
+    Running(RunState),
     /// Everything is being stopped.
     Stopping(Stop),
 }
 
 /// What belongs to the time from time zero on.
-pub(super) struct Play {
+pub(super) struct RunState {
     pub(super) zero: Instant,
     /// None if the lab is not sampled, which may stay for days; its engine is looked after.
     pub(super) sampler: Option<Sampler>,
@@ -40,7 +40,7 @@ pub(super) struct Play {
 pub(super) struct Stop {
     pub(super) why: Why,
     /// The part that was played, and all that was measured at its end; none if the services never became ready.
-    pub(super) played: Option<(Play, Box<Snapshot>)>,
+    pub(super) played: Option<(RunState, Box<Snapshot>)>,
 }
 
 /// Why the lab ends.

@@ -22,12 +22,12 @@ const SHARE: u64 = 1_000;
 impl Session<'_> {
     /// Looks at the tasks, when it is time to.
     pub(super) fn look_at_tasks(&mut self) -> Result<(), RunError> {
-        let Stage::Playing(play) = &self.context.stage else { return Ok(()) };
+        let Stage::Running(run_state) = &self.context.stage else { return Ok(()) };
         let now = self.context.links.now();
         if self.exercise.next.is_none_or(|at| at > now) {
             return Ok(());
         }
-        let (zero, first) = (play.zero, play.first.clone());
+        let (zero, first) = (run_state.zero, run_state.first.clone());
         let last = self.context.links.snapshot()?;
         self.take_samples()?;
         let elapsed = last.at.since(zero);

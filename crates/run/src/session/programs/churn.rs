@@ -48,7 +48,7 @@ impl Programs {
 
     /// The same as an entry of the timeline `restart: NAME` does, for a client and now. Refused if there is no such command or node.
     pub(crate) fn restart(&mut self, context: &mut Context<'_>, name: &str) -> Result<Result<(), Refusal>, RunError> {
-        if !matches!(context.stage, Stage::Playing(_)) {
+        if !matches!(context.stage, Stage::Running(_)) {
             let message = "nothing can be restarted: the lab has not begun, or is ending".to_owned();
             return Ok(Err((ExitCode::Usage, message)));
         }

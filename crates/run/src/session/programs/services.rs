@@ -122,7 +122,7 @@ impl Programs {
     /// Whether the lab goes on without a service that does not become ready: one that is up does, since its user sees what is wrong and
     /// can start it again.
     pub(super) fn survives(&self, context: &Context<'_>) -> bool {
-        context.job.mode == Mode::Up && matches!(context.stage, Stage::Playing(_))
+        context.job.mode == Mode::Up && matches!(context.stage, Stage::Running(_))
     }
 
     /// Tells of a service that has started again and did not become ready.

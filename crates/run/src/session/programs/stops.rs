@@ -78,7 +78,7 @@ impl Programs {
         context: &Context<'_>,
     ) -> Result<(), Refusal> {
         let refused = |why: String| Err((ExitCode::Usage, why));
-        if !matches!(context.stage, Stage::Playing(_)) {
+        if !matches!(context.stage, Stage::Running(_)) {
             return refused(format!("node `{name}` cannot change now: the lab has not begun, or is ending"));
         }
         if let Some(why) = context.job.plan.never_stops(node) {
@@ -168,7 +168,7 @@ impl Programs {
 
     /// Looks how far nodes are that stop or start.
     pub(crate) fn look_after_nodes(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
-        if !matches!(context.stage, Stage::Playing(_)) {
+        if !matches!(context.stage, Stage::Running(_)) {
             return Ok(());
         }
         self.look_after_returning();

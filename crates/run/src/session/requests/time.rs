@@ -105,7 +105,7 @@ impl Requests {
 }
 
 fn is_playing(context: &Context<'_>) -> bool {
-    matches!(context.stage, Stage::Playing(_))
+    matches!(context.stage, Stage::Running(_))
 }
 
 fn is_virtual(context: &Context<'_>) -> bool {
