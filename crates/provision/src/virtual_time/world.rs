@@ -69,7 +69,7 @@ pub enum EndOfTime {
 
 /// The reason why a stretch of time ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Played {
+pub enum StopReason {
     /// Time is where it was to go.
     Limit,
     /// Agents have something to say; their channels are readable.
@@ -149,8 +149,8 @@ impl VirtualTime {
     }
 
     /// Lets time go on to `limit` (none: as far as anything happens), but for no longer than `patience` of wall time.
-    pub fn play(&self, limit: Option<Instant>, patience: time::Duration) -> Result<Played, RunError> {
-        self.0.borrow_mut().play(limit.unwrap_or(Instant::MAX), patience)
+    pub fn run(&self, limit: Option<Instant>, patience: time::Duration) -> Result<StopReason, RunError> {
+        self.0.borrow_mut().run(limit.unwrap_or(Instant::MAX), patience)
     }
 
     /// Lets time go on until the agent of `node` has said something, or for `patience` of wall time, and for as long as
@@ -169,17 +169,17 @@ impl VirtualTime {
             }
             let limit = world.scheduler.now() + step;
             // Who computes is looked at, even if it was waited for long enough.
-            match world.play(limit, LOOK_AROUND)? {
-                Played::Limit | Played::Agents => step = (step + step).min(LONGEST_STEP),
-                Played::Idle => {
+            match world.run(limit, LOOK_AROUND)? {
+                StopReason::Limit | StopReason::Agents => step = (step + step).min(LONGEST_STEP),
+                StopReason::Idle => {
                     let name = &world.names[node];
                     return Err(RunError::Died(format!(
                         "node `{name}`: its agent was asked something and does not answer"
                     )));
                 }
                 // A kernel that computes is waited for, however long that takes.
-                Played::Pause if waited < patience || world.scheduler.awaited().is_some() => {}
-                Played::Pause => return Ok(()),
+                StopReason::Pause if waited < patience || world.scheduler.awaited().is_some() => {}
+                StopReason::Pause => return Ok(()),
             }
         }
     }
@@ -314,7 +314,7 @@ fn spread(groups: &[usize], count: usize) -> Vec<usize> {
 }
 
 impl World {
-    fn play(&mut self, limit: Instant, patience: time::Duration) -> Result<Played, RunError> {
+    fn run(&mut self, limit: Instant, patience: time::Duration) -> Result<StopReason, RunError> {
         if self.end.is_none() && self.watchdog.is_over() {
             self.end = Some(EndOfTime::Interrupted);
         }
@@ -330,15 +330,15 @@ impl World {
             self.execute_events();
             match stop {
                 Stop::Limit | Stop::Idle if scheduled_event.is_some_and(|at| at < limit) => {}
-                Stop::Limit => return Ok(Played::Limit),
-                Stop::Idle => return Ok(Played::Idle),
-                Stop::Pause => return Ok(Played::Pause),
+                Stop::Limit => return Ok(StopReason::Limit),
+                Stop::Idle => return Ok(StopReason::Idle),
+                Stop::Pause => return Ok(StopReason::Pause),
                 Stop::Agents(frames) => {
                     for frame in frames {
                         self.inboxes[frame.machine].put(frame.at, frame.packet.bytes().to_vec());
                         self.scheduler.pool().recycle(frame.packet);
                     }
-                    return Ok(Played::Agents);
+                    return Ok(StopReason::Agents);
                 }
             }
         }

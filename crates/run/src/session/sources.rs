@@ -6,7 +6,7 @@ use netloom_control::{Awaited, ClientId};
 use netloom_judge::RunError;
 use netloom_provision::driver::Driver;
 use netloom_provision::job::Mode;
-use netloom_provision::virtual_time::{Played, VirtualTime};
+use netloom_provision::virtual_time::{StopReason, VirtualTime};
 use netloom_units::Instant;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -84,15 +84,15 @@ impl Session<'_> {
             return if ready.is_empty() { self.poll(patience).map_err(failed) } else { Ok(ready) };
         }
         let limit = [wake, held].into_iter().flatten().min();
-        match time.play(limit, if ready.is_empty() { PATIENCE } else { BRIEFLY })? {
-            Played::Limit | Played::Pause | Played::Agents => Ok(ready),
+        match time.run(limit, if ready.is_empty() { PATIENCE } else { BRIEFLY })? {
+            StopReason::Limit | StopReason::Pause | StopReason::Agents => Ok(ready),
             // With a scheduled event, time has gone on to it.
-            Played::Idle if held.is_some() || self.next_scheduled_event().is_some() || !ready.is_empty() => Ok(ready),
+            StopReason::Idle if held.is_some() || self.next_scheduled_event().is_some() || !ready.is_empty() => Ok(ready),
             // Its users may come at any time.
-            Played::Idle if self.context.job.mode == Mode::Up => {
+            StopReason::Idle if self.context.job.mode == Mode::Up => {
                 self.poll(if wake.is_some() { Duration::ZERO } else { patience }).map_err(failed)
             }
-            Played::Idle => Err(RunError::Died(self.what_waits_for_ever())),
+            StopReason::Idle => Err(RunError::Died(self.what_waits_for_ever())),
         }
     }
 
