@@ -47,7 +47,7 @@ pub fn keep(store: &Store, number: u64) -> Result<(), QueueError> {
         let why = format!("it was started {MOST_ATTEMPTS} times, and lost each time: `netloom queue add` tries again");
         return store.end(number, &End::now(Some(ExitCode::Died.number()), Some(why)));
     }
-    keeper.play(&lock, attempts)
+    keeper.run(&lock, attempts)
 }
 
 struct Keeper<'a> {
@@ -76,7 +76,7 @@ impl Keeper<'_> {
         Ok(attempts)
     }
 
-    fn play(&mut self, lock: &File, mut attempts: Vec<Attempt>) -> Result<(), QueueError> {
+    fn run(&mut self, lock: &File, mut attempts: Vec<Attempt>) -> Result<(), QueueError> {
         let (store, number) = (self.store, self.number);
         // One job of a user waits at a time.
         let turn = store.lock("turn")?;
