@@ -57,7 +57,7 @@ impl NetfilterQueue {
         set_socket_send_buffer_size_force(&socket, SEND_BUFFER)
             .or_else(|_| set_socket_send_buffer_size(&socket, SEND_BUFFER))?;
         let this = Self { socket, number, counters: File::open(COUNTERS).ok() };
-        this.tell(&message::bind(number, MOST_HELD))?;
+        this.request(&message::bind(number, MOST_HELD))?;
         Ok(this)
     }
 
@@ -74,7 +74,7 @@ impl NetfilterQueue {
     }
 
     /// Says something before there are packets, and waits for the answer, which the kernel gives within the call.
-    fn tell(&self, request: &[u8]) -> io::Result<()> {
+    fn request(&self, request: &[u8]) -> io::Result<()> {
         send(&self.socket, request, SendFlags::empty())?;
         let mut buffer = [0; MOST_HEAD];
         let (len, _) = recv(&self.socket, &mut buffer[..], RecvFlags::DONTWAIT)?;
@@ -191,7 +191,7 @@ impl Verdicts {
         self.write_accepted(queue);
         message::verdict(&mut self.written, queue.number, id, verdict, altered);
         if self.written.len() >= FULL {
-            self.tell(queue);
+            self.flush(queue);
         }
     }
 
@@ -204,7 +204,7 @@ impl Verdicts {
             }
             None => self.write_accepted(queue),
         }
-        self.tell(queue);
+        self.flush(queue);
     }
 
     fn write_accepted(&mut self, queue: &NetfilterQueue) {
@@ -213,7 +213,7 @@ impl Verdicts {
         }
     }
 
-    fn tell(&mut self, queue: &NetfilterQueue) {
+    fn flush(&mut self, queue: &NetfilterQueue) {
         if !self.written.is_empty() {
             // What the kernel cannot take it never will: the packets go when the queue does.
             let _ = queue.send(&self.written);
