@@ -41,8 +41,8 @@ impl GuardLink {
     }
 
     /// Tells the guard something.
-    pub fn tell(&mut self, event: &Event) {
-        self.progress_writer.tell(event);
+    pub fn report(&mut self, event: &Event) {
+        self.progress_writer.report(event);
     }
 
     /// Tells the guard something that can be left out if it does not listen.
@@ -66,8 +66,8 @@ impl GuardLink {
     }
 
     /// Tells the guard the last thing, and waits until the guard has it or is gone.
-    pub fn last_words(self, event: &Event) {
-        self.progress_writer.last_words(event);
+    pub fn report_last(self, event: &Event) {
+        self.progress_writer.report_last(event);
     }
 
     /// Reads what the guard said: the most of it. To be called when the channel can be read.

@@ -27,7 +27,7 @@ impl ProgressWriter {
     }
 
     /// Reports something that must arrive: what the reader does not take now waits.
-    pub fn tell(&self, event: &Event) {
+    pub fn report(&self, event: &Event) {
         self.unsent.borrow_mut().extend(to_line(event));
         self.flush();
     }
@@ -35,7 +35,7 @@ impl ProgressWriter {
     /// Reports something that can be left out: nothing, if the other side does not listen.
     pub fn report_if_ready(&self, event: &Event) {
         if !self.has_unsent() {
-            self.tell(event);
+            self.report(event);
         }
     }
 
@@ -56,7 +56,7 @@ impl ProgressWriter {
     }
 
     /// Reports the last thing, and waits until the reader has it or is gone.
-    pub fn last_words(&self, event: &Event) {
+    pub fn report_last(&self, event: &Event) {
         self.unsent.borrow_mut().extend(to_line(event));
         if self.stream.set_nonblocking(false).is_ok() {
             // There is nobody left to tell that this failed.
@@ -78,13 +78,13 @@ mod tests {
         let step = |number: u32| Event::Step { text: format!("{number} {}", "x".repeat(1_000)) };
         (0..10_000).for_each(|number| progress_writer.report_if_ready(&step(number)));
         assert!(progress_writer.unsent.borrow().len() < 2_000, "{}", progress_writer.unsent.borrow().len());
-        progress_writer.tell(&Event::Ready);
+        progress_writer.report(&Event::Ready);
         let reader = std::thread::spawn(move || {
             let mut all = Vec::new();
             theirs.read_to_end(&mut all).unwrap();
             all
         });
-        progress_writer.last_words(&Event::Failed { code: 8, message: "the end".into() });
+        progress_writer.report_last(&Event::Failed { code: 8, message: "the end".into() });
         // The reader reads until nobody is left to write.
         drop(progress_writer);
         let mut lines = Lines::default();

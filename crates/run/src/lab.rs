@@ -49,7 +49,7 @@ fn live(channel: UnixStream, job: &Job, resources: &mut Resources) -> (i32, bool
         Ok((parts, server, events)) => Session::new(job, guard, parts, server, events).live(),
         Err(error) => {
             let code = error.exit_code().number();
-            guard.last_words(&Event::Failed { code, message: error.to_string() });
+            guard.report_last(&Event::Failed { code, message: error.to_string() });
             (i32::from(code), true)
         }
     }

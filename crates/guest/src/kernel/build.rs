@@ -91,7 +91,7 @@ pub type Listener<'a> = &'a mut dyn FnMut(Progress<'_>);
 ///
 /// # Errors
 /// See [`BuildError`].
-pub fn build(request: &Request, cache: &Cache, tell: Listener<'_>) -> Result<Built, BuildError> {
+pub fn build(request: &Request, cache: &Cache, report: Listener<'_>) -> Result<Built, BuildError> {
     if !cfg!(target_arch = "x86_64") {
         return Err(BuildError::Processor);
     }
@@ -107,7 +107,7 @@ pub fn build(request: &Request, cache: &Cache, tell: Listener<'_>) -> Result<Bui
     let mut runner = Runner::new(cache.log(), &interrupt)?;
     let source = match &request.source {
         Some(path) => source::given(path, &mut runner)?,
-        None => apt::newest(&work.0, &cache.download(), &mut runner, tell)?,
+        None => apt::newest(&work.0, &cache.download(), &mut runner, report)?,
     };
     // Another build may have ended while this one waited for its source.
     let place = cache.place(&source.version, &config_hash());
@@ -115,13 +115,13 @@ pub fn build(request: &Request, cache: &Cache, tell: Listener<'_>) -> Result<Bui
         return Ok(Built::Before(there));
     }
     let tree = work.0.join("tree");
-    tell(Progress::Step(&format!("unpacking {}", source.name)));
+    report(Progress::Step(&format!("unpacking {}", source.name)));
     source::unpack(&source, &tree, &mut runner)?;
-    configure(&tree, &mut runner, tell)?;
-    tell(Progress::Step(&format!("compiling Linux {}", source.version)));
-    make::compile(&tree, request.jobs, &mut runner, tell)?;
+    configure(&tree, &mut runner, report)?;
+    report(Progress::Step(&format!("compiling Linux {}", source.version)));
+    make::compile(&tree, request.jobs, &mut runner, report)?;
     let finished = finish(&tree, &work.0, &source, start, &mut runner)?;
-    tell(Progress::Step("booting the kernel"));
+    report(Progress::Step("booting the kernel"));
     trial::boot(&finished.join(KERNEL), &request.init, &work.0, &mut runner)?;
     let built = install(&finished, &place, cache)?;
     // What was downloaded has served; a failed build would have found it again.
@@ -178,7 +178,7 @@ impl Drop for Work {
     }
 }
 
-fn configure(tree: &Path, runner: &mut Runner<'_>, tell: Listener<'_>) -> Result<(), BuildError> {
+fn configure(tree: &Path, runner: &mut Runner<'_>, report: Listener<'_>) -> Result<(), BuildError> {
     let warnings = edits::make(tree)?;
     let fragment = tree.join("netloom.config");
     let options = format!("{}{}", options::FRAGMENT, Mark::of_today().line());
@@ -189,7 +189,7 @@ fn configure(tree: &Path, runner: &mut Runner<'_>, tell: Listener<'_>) -> Result
     let path = tree.join(".config");
     let config = fs::read_to_string(&path).attempted(|| format!("read {}", path.display()))?;
     for warning in options::check(&config)?.into_iter().chain(warnings) {
-        tell(Progress::Warning(&warning));
+        report(Progress::Warning(&warning));
     }
     Ok(())
 }

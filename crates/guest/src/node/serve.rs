@@ -113,7 +113,7 @@ impl KernelNode {
                 joined.ended = Some(NodeEvent::Exited { process, status, cpu });
                 self.endings.extend(at.map(|at| (process, at)));
                 self.drop_input(process);
-                self.tell_end(process);
+                self.report_end(process);
             }
         }
         Ok(())
@@ -161,7 +161,7 @@ impl KernelNode {
         self.joined.insert(process, joined);
         OUTPUTS.into_iter().try_for_each(|stream| self.write_output(process, stream))?;
         self.watch_input(process)?;
-        self.tell_end(process);
+        self.report_end(process);
         self.ring();
         Ok(())
     }
@@ -190,12 +190,12 @@ impl KernelNode {
         } else if let Some(bytes) = report {
             self.agent_messages.send(&ToGuest::Taken { process, stream, bytes })?;
         }
-        self.tell_end(process);
+        self.report_end(process);
         Ok(())
     }
 
     /// Tells that a program has ended, when everything that it wrote has been written.
-    fn tell_end(&mut self, process: ProcessId) {
+    fn report_end(&mut self, process: ProcessId) {
         let Some(joined) = self.joined.get_mut(&process) else { return };
         let waits = !joined.is_joined || !joined.is_written();
         if !waits && let Some(event) = joined.ended.take() {
@@ -241,12 +241,12 @@ impl KernelNode {
         if let Err(error) = unwanted.iter().try_for_each(|message| self.agent_messages.send(message)) {
             self.give_up(&error);
         }
-        self.tell_end(process);
+        self.report_end(process);
         self.ring();
     }
 
     fn read_input(&mut self, process: ProcessId) -> io::Result<()> {
-        self.tell_window(process)?;
+        self.report_window(process)?;
         loop {
             let source = self.joined.get_mut(&process).and_then(|joined| joined.input.as_mut());
             let Some(source) = source.filter(|source| source.is_open()) else { break };
@@ -293,10 +293,10 @@ impl KernelNode {
             look.wait()?;
         }
         let all: Vec<ProcessId> = self.joined.keys().copied().collect();
-        all.into_iter().try_for_each(|process| self.tell_window(process))
+        all.into_iter().try_for_each(|process| self.report_window(process))
     }
 
-    fn tell_window(&mut self, process: ProcessId) -> io::Result<()> {
+    fn report_window(&mut self, process: ProcessId) -> io::Result<()> {
         let terminal = self.joined.get_mut(&process).and_then(|joined| joined.terminal.as_mut());
         let Some(window) = terminal.and_then(super::streams::Terminal::resized) else { return Ok(()) };
         self.agent_messages.send(&ToGuest::Resize { process, window })

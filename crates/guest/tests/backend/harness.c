@@ -158,7 +158,7 @@ static int time_fd, device_fd, memory_fd, epoll_fd, own_end, device_end;
 static uint8_t *memory;
 static uint64_t now;
 
-static void tell_time(uint32_t op, uint64_t time)
+static void report_time(uint32_t op, uint64_t time)
 {
 	struct time_message message = { .op = op, .time = time }, answer;
 
@@ -179,15 +179,15 @@ static void interrupted(int number)
 	if (epoll_wait(epoll_fd, events, 4, 0) > 0)
 		while (read(own_end, calls, sizeof calls) > 0)
 			;
-	tell_time(REQUEST, now);
+	report_time(REQUEST, now);
 }
 
 static void wait_to_run(uint64_t wake)
 {
 	struct time_message run, ack = { .op = ACK };
 
-	tell_time(REQUEST, wake);
-	tell_time(WAIT, 0);
+	report_time(REQUEST, wake);
+	report_time(WAIT, 0);
 	CHECK(read(time_fd, &run, sizeof run) == sizeof run && run.op == RUN);
 	CHECK(write(time_fd, &ack, sizeof ack) == sizeof ack);
 	now = run.time;

@@ -55,13 +55,13 @@ impl StallWatch {
     }
 
     /// `what` computes in `node`.
-    pub(super) fn tell(&mut self, node: &str, what: String) {
+    pub(super) fn report(&mut self, node: &str, what: String) {
         let Some((now, since)) = self.reached else { return };
         let elapsed = since.elapsed();
         self.told_after = elapsed * 2;
         let at_ns = self.zero.map(|zero| now.since(zero).as_nanos());
         let wall_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        self.progress_writer.tell(&Event::Stalled { at_ns, wall_ns, node: node.to_owned(), what: what.clone() });
+        self.progress_writer.report(&Event::Stalled { at_ns, wall_ns, node: node.to_owned(), what: what.clone() });
         self.told = Some(Stall { at_ns, node: node.to_owned(), what });
     }
 

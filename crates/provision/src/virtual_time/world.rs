@@ -402,7 +402,7 @@ impl World {
         let Some(machine) = awaited else { return self.stall.clear() };
         if self.stall.is_due(now, time::Instant::now()) {
             let what = self.scheduler.machines().nth(machine).map(|kernel| kernel.machine().what_computes());
-            self.stall.tell(&self.names[machine], what.unwrap_or_default());
+            self.stall.report(&self.names[machine], what.unwrap_or_default());
         }
     }
 

@@ -69,7 +69,7 @@ fn leave() -> io::Result<bool> {
 }
 
 fn say_failed(progress_writer: &ProgressWriter, error: &RunError) {
-    progress_writer.last_words(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
+    progress_writer.report_last(&Event::Failed { code: error.exit_code().number(), message: error.to_string() });
 }
 
 /// In the guard: tells the command that started it, unless that is gone.
@@ -79,16 +79,16 @@ fn guard(
     body: impl FnOnce(OwnedFd, &mut dyn FnMut(&Event)) -> Result<(), RunError>,
 ) {
     // The command that waits may have been stopped, and must not block the lab.
-    let mut tell = |event: &Event| match event {
+    let mut report = |event: &Event| match event {
         Event::Ready => {
-            progress_writer.tell(event);
+            progress_writer.report(event);
             let _ = progress_writer.stream().shutdown(Shutdown::Both);
         }
         // Of what is in it, the error alone matters here, which comes as the last words.
         Event::Finished { .. } => {}
         _ => progress_writer.report_if_ready(event),
     };
-    if let Err(error) = body(watcher, &mut tell) {
+    if let Err(error) = body(watcher, &mut report) {
         say_failed(progress_writer, &error);
     }
 }

@@ -64,13 +64,13 @@ impl Context<'_> {
     }
 
     /// Tells the guard what happens now.
-    pub(super) fn tell(&mut self, text: String) {
+    pub(super) fn report(&mut self, text: String) {
         let now = self.links.now();
-        self.tell_at(self.zero().map(|zero| now.since(zero)), text);
+        self.report_at(self.zero().map(|zero| now.since(zero)), text);
     }
 
     /// Tells the guard what happened so long after time zero; none before that.
-    pub(super) fn tell_at(&mut self, at: Option<Duration>, text: String) {
+    pub(super) fn report_at(&mut self, at: Option<Duration>, text: String) {
         self.guard.report_if_ready(&Event::Happened { at_ns: at.map(Duration::as_nanos), text });
     }
 

@@ -68,12 +68,12 @@ impl Session<'_> {
         report.plots = drawn.as_ref().ok().cloned().flatten();
         write_errors.keep(drawn)?;
         report.page = page.then(|| page::FILE.into());
-        write_errors.tell(&mut report);
+        write_errors.report(&mut report);
         write_errors.keep(folder.write_report(&report))?;
         if *page && write_errors.keep(page::write(folder.path()))?.is_none() {
             report.page = None;
         }
-        if write_errors.tell(&mut report) {
+        if write_errors.report(&mut report) {
             // It is to say how the command ends. Perhaps there is room for it now.
             let _ = folder.write_report(&report);
         }

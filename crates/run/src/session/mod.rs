@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
             Event::Finished { report } if report.error.is_some() => i32::from(report.exit_code),
             _ => 0,
         };
-        guard.last_words(&last);
+        guard.report_last(&last);
         (code, guard_is_alive)
     }
 
@@ -179,7 +179,7 @@ impl<'a> Session<'a> {
             self.stop(Why::WallLimit)?;
         }
         self.programs.look_after_nodes(&mut self.context)?;
-        self.requests.tell_changed(self.programs.take_changed());
+        self.requests.report_changed(self.programs.take_changed());
         self.programs.look_after_services(&mut self.context)?;
         self.programs.start_those_whose_turn_it_is(&mut self.context)?;
         if matches!(self.context.stage, Stage::Starting) && self.programs.is_ready_to_begin(&self.context) {
@@ -197,7 +197,7 @@ impl<'a> Session<'a> {
         self.look_after_engine()?;
         self.programs.stop_in_turn(&self.context);
         self.programs.send_due_signals(&mut self.context)?;
-        for client in self.requests.tell(&mut self.context, &mut self.programs) {
+        for client in self.requests.report(&mut self.context, &mut self.programs) {
             self.serve_client(client)?;
         }
         let over = self.context.job.mode == Mode::Run
@@ -270,7 +270,7 @@ impl<'a> Session<'a> {
         if let Driver::Virtual(time) = self.context.links.driver() {
             time.begin();
         }
-        self.context.guard.tell(&match self.context.job.mode {
+        self.context.guard.report(&match self.context.job.mode {
             Mode::Run => Event::Started { duration_ns: self.context.job.plan.duration.map(Duration::as_nanos) },
             Mode::Up => Event::Ready,
         });

@@ -154,7 +154,7 @@ impl Programs {
     /// What it waited for has failed.
     fn never_starts(&mut self, context: &mut Context<'_>, number: usize, other: usize) -> Result<(), RunError> {
         let [name, other] = [number, other].map(|one| self.commands[one].described.name.clone());
-        context.tell(format!("{name} does not start: {other} did not succeed"));
+        context.report(format!("{name} does not start: {other} did not succeed"));
         context.note("not started", json!({ "command": name, "because": other }))?;
         self.commands[number].kept_by = Some(other.clone());
         let failure = RunError::Command(format!("`{name}` could not start: `{other}` did not succeed"));
@@ -284,7 +284,7 @@ impl Programs {
         }
         let late_ns = lateness.map(Duration::as_nanos);
         context.note("started", json!({ "command": name, "lateness_ns": late_ns }))?;
-        context.tell(format!("{name} started"));
+        context.report(format!("{name} started"));
         Ok(())
     }
 
@@ -411,21 +411,21 @@ impl Programs {
             "ended",
             json!({ "command": name, "exit_code": ending.code, "signal": ending.signal, "stopped": stopped }),
         )?;
-        context.tell(format!("{name} ended"));
+        context.report(format!("{name} ended"));
         if died_early {
             let how = format!("because it ended with code {}", ending.shell_code());
             let failure = self.not_ready(context, number, &how);
             if !self.survives(context) {
                 return Err(failure);
             }
-            self.tell_not_ready(context, number, &failure)?;
+            self.report_not_ready(context, number, &failure)?;
         }
         if setup_failed {
             let failure = self.setup_failed(context, number, ending);
             if matches!(context.stage, Stage::Starting) {
                 return Err(failure);
             }
-            self.tell_not_ready(context, number, &failure)?;
+            self.report_not_ready(context, number, &failure)?;
         }
         if is_done && !awaits_routes {
             self.is_ready(context, number)?;

@@ -52,7 +52,7 @@ impl Requests {
     /// Lets the clients in that wait.
     pub(super) fn accept(&mut self, context: &mut Context<'_>) {
         if let Err(error) = self.server.accept() {
-            context.tell(format!("no more clients for now: accepting one: {error}"));
+            context.report(format!("no more clients for now: accepting one: {error}"));
         }
     }
 
@@ -213,7 +213,7 @@ impl Requests {
     }
 
     /// Tells clients that what they asked of nodes is done, or why not.
-    pub(super) fn tell_changed(&mut self, clients: Vec<(ClientId, Result<(), Refusal>)>) {
+    pub(super) fn report_changed(&mut self, clients: Vec<(ClientId, Result<(), Refusal>)>) {
         for (client, changed) in clients {
             self.server.reply(client, &changed.map_or_else(refused, |()| Reply::Done));
         }

@@ -110,7 +110,7 @@ impl Session<'_> {
         };
         let text = text.clone();
         self.context.events.add(zero + at, Some(zero), "log", json!({ "text": text }))?;
-        self.context.tell_at(Some(at), text);
+        self.context.report_at(Some(at), text);
         Ok(())
     }
 
@@ -155,7 +155,7 @@ impl Session<'_> {
         details["planned_ns"] = at.as_nanos().into();
         details["lateness_ns"] = late.map(Duration::as_nanos).into();
         let happened = zero + *at + judged;
-        self.context.tell_at(Some(happened.since(zero)), format!("{text} {what}"));
+        self.context.report_at(Some(happened.since(zero)), format!("{text} {what}"));
         let details = place.details(&self.context.links.names()[place.link].name, details);
         self.context.events.add(happened, Some(zero), &format!("link {what}"), details)
     }

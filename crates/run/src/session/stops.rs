@@ -81,7 +81,7 @@ pub(super) fn asked(
         stop(context, programs, carriers, &[node], due)?;
     }
     context.intervene(true, &format!("node {name} {}", if starts { "started" } else { "stopped" }));
-    programs.tell_when_changed(node, client);
+    programs.report_when_changed(node, client);
     Ok(Ok(()))
 }
 
@@ -184,6 +184,6 @@ fn note(
     let name = context.job.plan.nodes[node].name.clone();
     let at = due.since(context.zero().unwrap_or_default());
     context.record(Kind::Signal, late, is_planned, || format!("{name} {what} at {at}"));
-    context.tell(format!("{name} {what}"));
+    context.report(format!("{name} {what}"));
     context.note(what, json!({ "node": name, "lateness_ns": late.as_nanos() }))
 }

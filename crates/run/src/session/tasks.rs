@@ -39,7 +39,7 @@ impl Session<'_> {
         for task in self.tasks_met_by(&last, &first) {
             let tasks = &self.context.job.plan.exercise.as_ref().expect("there is a task").tasks;
             let title = &tasks[task].title;
-            self.context.tell(format!("task {} of {} is met: {title}", task + 1, tasks.len()));
+            self.context.report(format!("task {} of {} is met: {title}", task + 1, tasks.len()));
             self.context.note("task met", json!({ "task": task + 1, "of": tasks.len(), "title": title }))?;
         }
         let step = if self.context.job.plan.links.len() > MANY { STEP_OF_MANY } else { STEP };

@@ -6,7 +6,7 @@ use netloom_judge::{Report, RunError};
 #[derive(Debug, Default)]
 pub(super) struct WriteErrors {
     first: Option<RunError>,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl WriteErrors {
@@ -24,9 +24,9 @@ impl WriteErrors {
     }
 
     /// Writes into the report what is missing, and with what code the command then ends; whether there is something new to say.
-    pub(super) fn tell(&mut self, report: &mut Report) -> bool {
-        let Some(error) = self.first.as_ref().filter(|_| !self.is_told) else { return false };
-        self.is_told = true;
+    pub(super) fn report(&mut self, report: &mut Report) -> bool {
+        let Some(error) = self.first.as_ref().filter(|_| !self.is_reported) else { return false };
+        self.is_reported = true;
         if report.error.is_none() {
             report.error = Some(error.to_string());
             report.exit_code = error.exit_code().number();
@@ -47,10 +47,10 @@ mod tests {
             |path: &str| RunError::Results { path: path.into(), source: io::Error::from_raw_os_error(libc::ENOSPC) };
         let mut write_errors = WriteErrors::default();
         let mut report = Report::default();
-        assert!(matches!(write_errors.keep(Ok(1)), Ok(Some(1))) && !write_errors.tell(&mut report));
+        assert!(matches!(write_errors.keep(Ok(1)), Ok(Some(1))) && !write_errors.report(&mut report));
         assert!(matches!(write_errors.keep::<u8>(Err(full("pipes.csv"))), Ok(None)));
         assert!(matches!(write_errors.keep::<u8>(Err(full("page.html"))), Ok(None)));
-        assert!(write_errors.tell(&mut report) && !write_errors.tell(&mut report));
+        assert!(write_errors.report(&mut report) && !write_errors.report(&mut report));
         assert!(report.error.as_ref().is_some_and(|error| error.contains("pipes.csv")), "{:?}", report.error);
         assert_eq!(report.exit_code, ExitCode::Results.number());
         assert!(write_errors.keep::<u8>(Err(RunError::Died("it".into()))).is_err());
@@ -58,7 +58,7 @@ mod tests {
         assert!(matches!(write_errors.keep::<u8>(cut()), Ok(None)) && WriteErrors::default().keep::<u8>(cut()).is_err());
         // Why a run failed is not hidden by that.
         let mut failed = Report { error: Some("killed".into()), exit_code: 8, ..Report::default() };
-        assert!(WriteErrors { first: Some(full("a")), is_told: false }.tell(&mut failed));
+        assert!(WriteErrors { first: Some(full("a")), is_reported: false }.report(&mut failed));
         assert_eq!((failed.error.as_deref(), failed.exit_code), (Some("killed"), 8));
     }
 }

@@ -31,12 +31,12 @@ pub(super) fn newest(
     work: &Path,
     download: &Path,
     runner: &mut Runner<'_>,
-    tell: Listener<'_>,
+    report: Listener<'_>,
 ) -> Result<Source, BuildError> {
     let release = Release::of_system()?;
     let apt = Apt::new(&work.join("apt"))?;
     apt.write_sources(&release.sources(&mirrors(runner)?))?;
-    tell(Progress::Step("looking for the newest kernel source in the package archive"));
+    report(Progress::Step("looking for the newest kernel source in the package archive"));
     // A branch that a mirror lacks, or whose keys are not there, is ignored as long as another has kernels.
     let said = runner.attempt("reading the package lists", apt.command("apt-get", &["-q", "update"]), &mut |_| ())?;
     let found = apt.packages(runner)?;
@@ -47,7 +47,7 @@ pub(super) fn newest(
         },
     })?;
     let name = format!("{} {}", package.name, package.version);
-    tell(Progress::Step(&format!("fetching {name} (some 170 MB)")));
+    report(Progress::Step(&format!("fetching {name} (some 170 MB)")));
     let deb = apt.fetch(&package, download, runner)?;
     let archive = take_out(&deb, &work.join("package"), runner)?;
     source::at(&archive, name, runner)

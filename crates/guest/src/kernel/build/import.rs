@@ -20,7 +20,7 @@ const SUFFIX: &str = "-netloom";
 ///
 /// # Errors
 /// See [`BuildError`].
-pub fn import(path: &Path, init: &Path, cache: &Cache, tell: Listener<'_>) -> Result<OwnBuild, BuildError> {
+pub fn import(path: &Path, init: &Path, cache: &Cache, report: Listener<'_>) -> Result<OwnBuild, BuildError> {
     if !cfg!(target_arch = "x86_64") {
         return Err(BuildError::Processor);
     }
@@ -45,10 +45,10 @@ pub fn import(path: &Path, init: &Path, cache: &Cache, tell: Listener<'_>) -> Re
     let config = facts::config(&copy).map_err(wrong)?;
     let mark = judge(&config).map_err(wrong)?;
     for warning in options::check(&config)? {
-        tell(Progress::Warning(&warning));
+        report(Progress::Warning(&warning));
     }
     let version: Version = facts.version.trim_end_matches(SUFFIX).parse().map_err(|()| wrong(facts.version.clone()))?;
-    tell(Progress::Step("booting the kernel"));
+    report(Progress::Step("booting the kernel"));
     trial::boot(&copy, init, &work.0, &mut runner)?;
     let record = Record {
         facts,

@@ -48,7 +48,7 @@ pub(super) fn compile(
     tree: &Path,
     jobs: Option<NonZero<usize>>,
     runner: &mut Runner<'_>,
-    tell: Listener<'_>,
+    report: Listener<'_>,
 ) -> Result<(), BuildError> {
     let jobs = jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
     put_compiler(&tree.join(FOLDER))?;
@@ -59,7 +59,7 @@ pub(super) fn compile(
         runner.run("compiling the kernel", command, &mut |line| {
             if is_compiled_file(line) {
                 files += 1;
-                tell(Progress::Compiled { files, about: ABOUT_FILES.max(files) });
+                report(Progress::Compiled { files, about: ABOUT_FILES.max(files) });
             }
         })?;
     }

@@ -214,6 +214,6 @@ fn note(context: &mut Context<'_>, whose: Whose, due: Instant, what: &str) -> Re
     let kind = if matches!(whose, Whose::Node(_)) { "node" } else { "command" };
     let at = due.since(context.zero().unwrap_or_default());
     context.record(Kind::Signal, late, true, || format!("{name} {what} at {at}"));
-    context.tell(format!("{name} {what}"));
+    context.report(format!("{name} {what}"));
     context.note(what, json!({ kind: name, "lateness_ns": late.as_nanos() }))
 }

@@ -6,7 +6,7 @@ use netloom_judge::{ExitCode, RunError};
 
 impl Programs {
     /// These clients are told when these commands, which start with their node, have succeeded, or that one has not.
-    pub(super) fn tell_when_returned(&mut self, node: usize, awaited: Vec<usize>, clients: Vec<ClientId>) {
+    pub(super) fn report_when_returned(&mut self, node: usize, awaited: Vec<usize>, clients: Vec<ClientId>) {
         if awaited.is_empty() {
             self.changed_for.extend(clients.into_iter().map(|client| (client, Ok(()))));
         } else if !clients.is_empty() {

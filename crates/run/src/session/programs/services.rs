@@ -37,7 +37,7 @@ impl Programs {
                         return Err(failure);
                     }
                     self.commands[number].readiness.iter_mut().for_each(Readiness::go_on);
-                    self.tell_not_ready(context, number, &failure)?;
+                    self.report_not_ready(context, number, &failure)?;
                 }
             }
         }
@@ -98,7 +98,7 @@ impl Programs {
         self.commands[number].readiness = Some(Readiness::Ready);
         self.commands[number].succeeded.get_or_insert(context.links.now());
         let name = self.commands[number].described.name.clone();
-        context.tell(format!("{name} is ready"));
+        context.report(format!("{name} is ready"));
         context.note("ready", json!({ "command": name }))
     }
 
@@ -126,14 +126,14 @@ impl Programs {
     }
 
     /// Tells of a service that has started again and did not become ready.
-    pub(super) fn tell_not_ready(
+    pub(super) fn report_not_ready(
         &mut self,
         context: &mut Context<'_>,
         number: usize,
         failure: &RunError,
     ) -> Result<(), RunError> {
         self.fails_to_return(number, failure);
-        context.tell(failure.to_string());
+        context.report(failure.to_string());
         let command = &self.commands[number].described.name;
         context.note("not ready", json!({ "command": command, "because": failure.to_string() }))
     }

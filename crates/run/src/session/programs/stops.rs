@@ -55,7 +55,7 @@ impl Programs {
     }
 
     /// A client is told when a node has stopped or runs, which may be so by now.
-    pub(crate) fn tell_when_changed(&mut self, node: usize, client: ClientId) {
+    pub(crate) fn report_when_changed(&mut self, node: usize, client: ClientId) {
         match self.changing.get_mut(&node) {
             Some(change) if change.next_look.is_some() => change.clients.push(client),
             _ => self.changed_for.push((client, Ok(()))),
@@ -100,7 +100,7 @@ impl Programs {
         let (now, least) = (context.links.now(), context.job.plan.stop);
         if let Some(Change { step: Step::Starting { awaited, .. }, clients, .. }) = self.changing.remove(&node) {
             self.deferred.extend(&awaited);
-            self.tell_when_returned(node, awaited.into_iter().collect(), clients);
+            self.report_when_returned(node, awaited.into_iter().collect(), clients);
         }
         self.never_returns(node, &context.job.plan.nodes[node].name);
         for (number, command) in self.commands.iter_mut().enumerate().filter(|(_, one)| one.described.node == node) {
@@ -218,7 +218,7 @@ impl Programs {
         let step = Step::Stopped { awaited };
         self.changing.insert(node, Change { step, next_look: None, clients: Vec::new() });
         let name = context.job.plan.nodes[node].name.clone();
-        context.tell(format!("{name} has stopped"));
+        context.report(format!("{name} has stopped"));
         context.note("has stopped", json!({ "node": name }))
     }
 
@@ -236,14 +236,14 @@ impl Programs {
         let awaited = std::mem::take(awaited);
         let clients = self.changing.remove(&node).map(|changed| changed.clients).unwrap_or_default();
         let returning = awaited.iter().copied().filter(|number| self.starts_with_node(*number)).collect();
-        self.tell_when_returned(node, returning, clients);
+        self.report_when_returned(node, returning, clients);
         let (again, first): (Vec<usize>, Vec<usize>) =
             awaited.into_iter().partition(|number| self.commands[*number].started.is_some());
         self.start_again(&again);
         first.iter().for_each(|number| self.commands[*number].may_start());
         self.waiting.extend(first);
         let name = context.job.plan.nodes[node].name.clone();
-        context.tell(format!("{name} runs again"));
+        context.report(format!("{name} runs again"));
         context.note("runs again", json!({ "node": name }))?;
         self.start_those_whose_turn_it_is(context)
     }
@@ -268,7 +268,7 @@ impl Programs {
             } else {
                 let command = self.commands[number].described.name.clone();
                 let name = context.job.plan.nodes[node].name.clone();
-                context.tell(format!("{command} does not start: {name} has stopped"));
+                context.report(format!("{command} does not start: {name} has stopped"));
                 context.note(
                     "not started",
                     json!({ "command": command, "because": format!("node {name} has stopped") }),

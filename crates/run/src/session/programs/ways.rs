@@ -24,7 +24,7 @@ impl Programs {
             let launch = Launch { node, argv, env: Vec::new(), cwd: "/".into(), stdio, terminal: false, user: None };
             match self.launch(context, launch) {
                 Ok(key) => self.processes.add(key, Purpose::PortForward, context.links.now(), None, GRACE),
-                Err(error) => context.tell(format!("a connection from this machine failed: {error}")),
+                Err(error) => context.report(format!("a connection from this machine failed: {error}")),
             }
         }
         Ok(())
@@ -32,6 +32,6 @@ impl Programs {
 
     /// Tells of the ways into nodes.
     pub(crate) fn show_ways(&mut self, context: &mut Context<'_>) {
-        exposed::ways_into(&context.job.plan).into_iter().for_each(|way| context.tell(way));
+        exposed::ways_into(&context.job.plan).into_iter().for_each(|way| context.report(way));
     }
 }

@@ -128,17 +128,17 @@ impl Requests {
 
     /// Tells clients of what they have subscribed to: the samples that are due, and one piece of the rest. Gives the clients whose
     /// further requests are to be served now.
-    pub(crate) fn tell(&mut self, context: &mut Context<'_>, programs: &mut Programs) -> Vec<ClientId> {
+    pub(crate) fn report(&mut self, context: &mut Context<'_>, programs: &mut Programs) -> Vec<ClientId> {
         self.sample(context);
         self.sample_connections(context, programs);
-        self.tell_of_packets(context);
+        self.report_of_packets(context);
         let next = self.next_client(context);
         if let Some(client) = next
             && let Some(feeds) = self.subscriptions.clients.get_mut(&client)
         {
             self.subscriptions.last = client;
             if let Some((id, event)) = feeds.piece(context, programs) {
-                self.server.tell(client, id.as_ref(), &event);
+                self.server.report(client, id.as_ref(), &event);
             }
         }
         let answered = self.answer_arrived(context);
@@ -181,13 +181,13 @@ impl Requests {
             match &stats {
                 Ok(stats) => {
                     let sample = Sample { since_zero_ns, lost, stats: stats.clone() };
-                    self.server.tell(*client, feed.id.as_ref(), &Event::Stats(sample));
+                    self.server.report(*client, feed.id.as_ref(), &Event::Stats(sample));
                 }
                 // The session itself notices that the engine has died.
                 Err(error) => {
                     let id = feeds.end(Topic::Stats);
                     let ended = Event::Ended { events: Topic::Stats, because: error.to_string() };
-                    self.server.tell(*client, id.as_ref(), &ended);
+                    self.server.report(*client, id.as_ref(), &ended);
                 }
             }
         }
@@ -202,7 +202,7 @@ impl Requests {
             .filter_map(|feeds| feeds.output.as_mut())
             .for_each(OutputFeed::look_now);
         loop {
-            self.tell(context, programs);
+            self.report(context, programs);
             if !self.subscriptions.more || begun.elapsed() >= FAREWELL {
                 return;
             }

@@ -22,7 +22,7 @@ pub(super) fn note_state(context: &mut Context<'_>, place: &Place, state: State)
     let link = context.links.names()[place.link].name.clone();
     let state = if state == State::Up { "up" } else { "down" };
     context.intervene(true, &format!("{} {state}", place.text(&link)));
-    context.tell(format!("{} {state}", place.text(&link)));
+    context.report(format!("{} {state}", place.text(&link)));
     context.note(&format!("link {state}"), place.details(&link, json!({})))
 }
 

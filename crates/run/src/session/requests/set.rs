@@ -80,7 +80,7 @@ fn change_link(context: &mut Context<'_>, place: &Place, change: &PipeChange) ->
     let link = context.links.names()[place.link].name.clone();
     let set = netloom_lab::describe_change(change);
     context.intervene(true, &format!("{} set to {set}", place.text(&link)));
-    context.tell(format!("{} changed", place.text(&link)));
+    context.report(format!("{} changed", place.text(&link)));
     context.note("link changed", place.details(&link, json!({ "set": set })))
 }
 

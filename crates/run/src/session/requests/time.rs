@@ -93,8 +93,8 @@ impl Requests {
         if !is_playing(context) {
             self.arrive(context);
         }
-        let is_told = |client: &ClientId| self.server.is_clear(*client) && !self.has_news(*client, context);
-        let told: Vec<ClientId> = self.hold.arrived.keys().copied().filter(is_told).collect();
+        let is_reported = |client: &ClientId| self.server.is_clear(*client) && !self.has_news(*client, context);
+        let told: Vec<ClientId> = self.hold.arrived.keys().copied().filter(is_reported).collect();
         for client in &told {
             if let Some(now) = self.hold.arrived.remove(client) {
                 self.server.reply(*client, &Reply::Now(now));

@@ -51,7 +51,7 @@ impl Requests {
             };
             let nodes = feed.nodes.iter().filter_map(|place| known.get(place).cloned()).collect();
             let sample = TcpSample { at_ns: now.as_nanos(), since_zero_ns, lost, nodes };
-            self.server.tell(client, feed.id.as_ref(), &Event::Tcp(sample));
+            self.server.report(client, feed.id.as_ref(), &Event::Tcp(sample));
         }
     }
 }

@@ -37,7 +37,7 @@ impl Requests {
     }
 
     /// If somebody is due to be told of packets, what has become of them is fetched for all.
-    pub(super) fn tell_of_packets(&mut self, context: &mut Context<'_>) {
+    pub(super) fn report_of_packets(&mut self, context: &mut Context<'_>) {
         let begun = context.links.now();
         let mut packet_feeds = self.subscriptions.clients.values().filter_map(|feeds| feeds.packets.as_ref());
         if !packet_feeds.any(|feed| feed.pace.is_due(begun)) {
@@ -51,14 +51,14 @@ impl Requests {
                 Ok((records, lost)) => {
                     feed.put(records, *lost);
                     if let Some(sample) = feed.take_due(now, zero, self.server.is_clear(*client)) {
-                        self.server.tell(*client, feed.id.as_ref(), &Event::Packets(sample));
+                        self.server.report(*client, feed.id.as_ref(), &Event::Packets(sample));
                     }
                 }
                 // The session itself notices that the engine has died.
                 Err(because) => {
                     let id = feeds.end(Topic::Packets);
                     let ended = Event::Ended { events: Topic::Packets, because: because.clone() };
-                    self.server.tell(*client, id.as_ref(), &ended);
+                    self.server.report(*client, id.as_ref(), &ended);
                 }
             }
         }
