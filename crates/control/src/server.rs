@@ -208,7 +208,7 @@ impl Server {
 
     /// Sends a client an event that it has subscribed to, as far as it takes it now. To be called where it [is
     /// clear](Self::is_clear): what it does not take is kept.
-    pub fn tell(&mut self, id: ClientId, subscription: Option<&Id>, event: &Event) {
+    pub fn report(&mut self, id: ClientId, subscription: Option<&Id>, event: &Event) {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.unsent.push(&to_line(&Notice { id: subscription, event }));
             connection.flush();

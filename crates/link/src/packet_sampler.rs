@@ -140,7 +140,7 @@ impl PacketSampler {
         let sent = Sent { start, end, due: due() };
         let record = pick.record(pipe, packet, Some(sent), None);
         picks.travel(segment, record, end);
-        self.tell(record);
+        self.report(record);
     }
 
     /// It is dropped, wherever it is.
@@ -151,7 +151,7 @@ impl PacketSampler {
         if let Some((_, pick)) = picks.take(packet) {
             if pick.entered < at {
                 let record = pick.record(pipe, packet, None, dropped);
-                return self.tell(record);
+                return self.report(record);
             }
             // The next one is picked in its place: where drops have the rhythm of the picks, none would be that is sent.
             picks.next = at;
@@ -160,7 +160,7 @@ impl PacketSampler {
         if picks.latest == (packet.place().0, at) && at >= picks.next_dropped {
             picks.next_dropped = at + step;
             self.picked += 1;
-            self.tell(Pick { number, entered: at }.record(pipe, packet, None, dropped));
+            self.report(Pick { number, entered: at }.record(pipe, packet, None, dropped));
         }
     }
 
@@ -169,7 +169,7 @@ impl PacketSampler {
         // If it came in at this instant, it is not reported as dropped at the entrance.
         self.of(pipe).latest = NOTHING;
         while let Some(record) = self.of(pipe).lose(packet, at) {
-            self.tell(SampledPacket { dropped: Some((at, cause)), ..record });
+            self.report(SampledPacket { dropped: Some((at, cause)), ..record });
         }
     }
 
@@ -178,7 +178,7 @@ impl PacketSampler {
         SampledPackets { packets: mem::take(&mut self.told).into(), lost: mem::take(&mut self.lost) }
     }
 
-    fn tell(&mut self, record: SampledPacket) {
+    fn report(&mut self, record: SampledPacket) {
         if self.told.len() >= MOST_TOLD {
             self.told.pop_front();
             self.lost += 1;

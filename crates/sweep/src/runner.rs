@@ -95,7 +95,7 @@ pub fn run_sweep(
     let signals = Signals::hold(&[]);
     let signals = signals.map_err(|error| SweepError::Machine(format!("holding signals back: {error}")))?;
     let mut runner = SweepRunner::new(sweep, checked, folder, how, signals)?;
-    runner.tell(watch, &Event::Begins);
+    runner.report(watch, &Event::Begins);
     let mut failure = None;
     loop {
         if !runner.stopping
@@ -203,7 +203,7 @@ impl<'a> SweepRunner<'a> {
             let start = Start { program, lab_file, options };
             let running = Running::start(&start, (number, share), &prepared, self.folder, &self.ends.0)?;
             self.running.insert(number, running);
-            self.tell(watch, &Event::Started);
+            self.report(watch, &Event::Started);
         }
         Ok(())
     }
@@ -264,7 +264,7 @@ impl<'a> SweepRunner<'a> {
     fn stop(&mut self, signal: Signal, watch: &mut Watch<'_>) {
         let is_new = !std::mem::replace(&mut self.stopping, true);
         if is_new {
-            self.tell(watch, &Event::Stopping);
+            self.report(watch, &Event::Stopping);
         }
         self.running.values().for_each(|running| running.signal(signal));
     }
@@ -277,7 +277,7 @@ impl<'a> SweepRunner<'a> {
         self.position.left = (here > 0).then(|| Duration::from_secs_f64(each * left as f64));
     }
 
-    fn tell(&mut self, watch: &mut Watch<'_>, event: &Event<'_>) {
+    fn report(&mut self, watch: &mut Watch<'_>, event: &Event<'_>) {
         self.update();
         watch(event, &self.position);
     }

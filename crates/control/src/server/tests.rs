@@ -193,7 +193,7 @@ fn a_request_that_is_answered_later_holds_up_those_behind_it() {
     assert!(matches!(server.next(id), Some(Incoming::Request(Request::Advance(_), _))));
     server.postpone(id);
     assert!(read(&mut server, id).is_empty() && awaited(&server) == Awaited::Nothing);
-    server.tell(id, None, &Event::Ended { events: crate::protocol::Topic::Lab, because: "x".into() });
+    server.report(id, None, &Event::Ended { events: crate::protocol::Topic::Lab, because: "x".into() });
     assert!(read(&mut server, id).is_empty() && awaited(&server) == Awaited::Nothing);
     server.reply(id, &Reply::Done);
     assert!(matches!(read(&mut server, id)[..], [Incoming::Request(Request::Info, _)]));
@@ -250,7 +250,7 @@ fn a_client_is_clear_when_it_has_taken_everything() {
     let event = Event::Ended { events: crate::protocol::Topic::Lab, because: "x".repeat(10_000) };
     let mut told = 0;
     while server.is_clear(id) {
-        server.tell(id, Some(&Id::Number(5)), &event);
+        server.report(id, Some(&Id::Number(5)), &event);
         told += 1;
     }
     assert!(server.connections[&id].unsent.len() <= 11_000 && told > 2);

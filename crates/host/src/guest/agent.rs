@@ -96,7 +96,7 @@ impl Agent {
                     }
                 }
             }
-            self.tell_endings()?;
+            self.report_endings()?;
             self.go_on_stopping()?;
         }
     }
@@ -241,7 +241,7 @@ impl Agent {
     }
 
     /// Reports the programs that have ended and whose output has been sent.
-    fn tell_endings(&mut self) -> io::Result<()> {
+    fn report_endings(&mut self) -> io::Result<()> {
         if self.ended.is_empty() {
             return Ok(());
         }

@@ -111,7 +111,7 @@ impl Connections {
     }
 
     /// It was looked who has sockets, by their inodes.
-    pub(super) fn tell_owners(&mut self, found: &BTreeMap<u32, u64>, written: &mut Vec<u8>) {
+    pub(super) fn report_owners(&mut self, found: &BTreeMap<u32, u64>, written: &mut Vec<u8>) {
         for known in self.known.values_mut().filter(|known| known.looked_for < owners::ATTEMPTS) {
             known.looked_for += 1;
             if let Some(owner) = found.get(&known.inode) {

@@ -51,7 +51,7 @@ impl TcpLog {
 
     fn end_sample(&mut self) {
         if std::mem::take(&mut self.is_open) {
-            self.connections.tell_owners(&std::mem::take(&mut self.owners), &mut self.written);
+            self.connections.report_owners(&std::mem::take(&mut self.owners), &mut self.written);
             self.connections.end(&mut self.written);
         }
         if self.written.len() >= CHUNK {

@@ -55,7 +55,7 @@ impl OwnConnections {
         self.connections.end(written);
         let unknown = if self.owners { self.connections.without_owner() } else { Vec::new() };
         if !unknown.is_empty() {
-            self.connections.tell_owners(&owners::owners(&unknown, sessions), written);
+            self.connections.report_owners(&owners::owners(&unknown, sessions), written);
         }
         Ok(())
     }

@@ -127,7 +127,7 @@ impl Tracker {
         let mut all = Vec::new();
         for book in self.books.iter_mut().flatten() {
             for piece in book.inside.drain().flat_map(|(_, pieces)| pieces) {
-                piece.tell(book.wanted.place, Instant::MAX, Fate::Inside, &mut |fated| all.push(fated));
+                piece.report(book.wanted.place, Instant::MAX, Fate::Inside, &mut |fated| all.push(fated));
             }
         }
         all.sort_by_key(|fated| (fated.record.pipe, fated.number, fated.segment, fated.record.due_ns));
@@ -208,7 +208,7 @@ impl Book {
             let Segments { first, count, .. } = note.whose;
             let entry = Entry { at: note.at, number, whose: note.whose, content };
             let piece = Piece { first, count, entry, marked: None, way: None };
-            piece.tell(self.wanted.place, note.at, fate, out);
+            piece.report(self.wanted.place, note.at, fate, out);
         }
     }
 
@@ -225,7 +225,7 @@ impl Book {
         let mut has_ended = false;
         carve(pieces, note.whose, is_meant, |piece| {
             has_ended = true;
-            piece.tell(self.wanted.place, note.at, fate, out);
+            piece.report(self.wanted.place, note.at, fate, out);
         });
         if pieces.is_empty() {
             spare.extend(self.inside.remove(&note.whose.frame));
@@ -271,7 +271,7 @@ impl Piece {
     }
 
     /// Tells of each segment.
-    fn tell(&self, pipe: u32, end: Instant, fate: Fate, out: &mut impl FnMut(Fated)) {
+    fn report(&self, pipe: u32, end: Instant, fate: Fate, out: &mut impl FnMut(Fated)) {
         let Self { entry: Entry { at, number, whose, content }, marked, way, .. } = self;
         let last = u32::from(whose.count).saturating_sub(1);
         for index in u32::from(self.first)..self.end() {

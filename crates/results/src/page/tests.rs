@@ -89,8 +89,8 @@ fn a_damaged_folder_shows_the_rest() {
         fs::write(root.path().join(name), text).unwrap();
         let data = embedded(&write(root.path()).unwrap());
         let notes = data["notes"].as_array().unwrap();
-        let is_told = notes.iter().any(|note| note.as_str().unwrap().contains(name));
-        assert!(is_told || matches!(name, "plan.json" | "lab.svg"), "{name}: {notes:?}");
+        let is_reported = notes.iter().any(|note| note.as_str().unwrap().contains(name));
+        assert!(is_reported || matches!(name, "plan.json" | "lab.svg"), "{name}: {notes:?}");
         assert_eq!(data["lab"], "lab", "{name}");
     }
 }
