@@ -33,7 +33,7 @@ impl Network<'_, '_> {
         self.links(&mut topology)?;
         self.addresses(&mut topology);
         self.happen(&mut topology);
-        self.tell();
+        self.note_rest();
         topology.notes.extend(std::mem::take(&mut self.notes));
         Ok(topology)
     }
@@ -131,7 +131,7 @@ impl Network<'_, '_> {
     }
 
     /// Notes what was said of objects and classes, and came to nothing.
-    fn tell(&mut self) {
+    fn note_rest(&mut self) {
         let mut notes = std::mem::take(&mut self.notes);
         for object in self.objects.values() {
             if let super::objects::Object::Other(other) = object {
