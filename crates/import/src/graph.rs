@@ -63,7 +63,7 @@ pub(crate) fn topology(mut graph: Graph, label: &str, role: Role) -> Read<Topolo
         topology.remarks.push(geography::STATED.to_owned());
     }
     edges::add(&graph.edges, &positions, &mut topology, &mut used)?;
-    used.tell(&mut topology.notes);
+    used.note(&mut topology.notes);
     Ok(topology)
 }
 

@@ -108,7 +108,7 @@ fn controlled(scripts: &[Script], interfaces: &Interfaces) -> BTreeSet<String> {
 }
 
 /// Says that commands of the set-up may fail, if there are such.
-pub(crate) fn tell_failures(topology: &mut Topology) {
+pub(crate) fn note_failures(topology: &mut Topology) {
     if topology.nodes.iter().any(|node| node.settings.iter().any(|(key, _)| key == "setup")) {
         topology.remarks.push("Commands of the set-up may fail, as there: `|| true`, `trap 'exit 0' EXIT`.".into());
     }

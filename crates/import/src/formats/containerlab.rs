@@ -82,7 +82,7 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
         let said = "the file gives no addresses: nodes have those and the routes that Netloom gives; write `addresses: none` for none";
         reader.topology.notes.add(Place::default(), said);
     }
-    machine::tell_failures(&mut reader.topology);
+    machine::note_failures(&mut reader.topology);
     reader.leave_sections(&nodes.entries().iter().map(|node| &node.value).collect::<Vec<_>>());
     overlaps::to_commands(&mut reader.topology);
     reader.topology.notes.extend(reader.variables.into_notes());

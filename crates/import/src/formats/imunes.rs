@@ -113,7 +113,7 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
             routing.settle(&mut topology, *number, &machine::Interfaces::new(), machine.place);
         }
     }
-    machine::tell_failures(&mut topology);
+    machine::note_failures(&mut topology);
     overlaps::to_commands(&mut topology);
     Ok(topology)
 }

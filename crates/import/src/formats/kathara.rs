@@ -101,7 +101,7 @@ pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
             found.settle(&mut topology, node, interfaces, begin);
         }
     }
-    machine::tell_failures(&mut topology);
+    machine::note_failures(&mut topology);
     left_out(input, has_shared, &numbers, &mut topology);
     overlaps::to_commands(&mut topology);
     Ok(topology)

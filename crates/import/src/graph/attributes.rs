@@ -60,7 +60,7 @@ impl Used {
     }
 
     /// Notes what was left over.
-    pub(super) fn tell(self, notes: &mut Notes) {
+    pub(super) fn note(self, notes: &mut Notes) {
         for (what, (names, place)) in self.unused {
             let mut names: Vec<String> = names.into_iter().collect();
             names.extend(self.left_out.get(what).map(|others| format!("and {} more", others.len())));

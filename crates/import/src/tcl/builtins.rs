@@ -83,7 +83,7 @@ pub(super) fn call(
             Some(if name == "open" { "file1".to_owned() } else { String::new() })
         }
         _ => {
-            tell_options(interpreter, name, words, line, host);
+            note_options(interpreter, name, words, line, host);
             of_lists(name, words)?
         }
     };
@@ -260,7 +260,7 @@ fn info(interpreter: &Interpreter, words: &[String], line: usize, host: &mut dyn
 }
 
 /// Notes options of commands on lists that these do not have here.
-fn tell_options(interpreter: &Interpreter, name: &str, words: &[String], line: usize, host: &mut dyn Host) {
+fn note_options(interpreter: &Interpreter, name: &str, words: &[String], line: usize, host: &mut dyn Host) {
     let known: &[&str] = match name {
         "lsearch" => &["-exact", "-glob"],
         "lsort" => &["-integer", "-real", "-unique", "-decreasing", "-increasing", "-ascii"],

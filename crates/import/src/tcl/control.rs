@@ -34,14 +34,14 @@ pub(super) fn call(interpreter: &mut Interpreter, name: &str, words: &[Word], ho
         "switch" => switch(interpreter, words, host),
         "subst" => match words {
             [_, options @ .., text] => {
-                tell(interpreter, host, name, options);
+                note(interpreter, host, name, options);
                 substitute(interpreter, &text.text, text.line, host)
             }
             _ => Ok(String::new()),
         },
         "time" => match words {
             [_, script, more @ ..] => {
-                tell(interpreter, host, name, more);
+                note(interpreter, host, name, more);
                 interpreter.run(&script.text, script.line, host)
             }
             _ => Ok(String::new()),
@@ -51,7 +51,7 @@ pub(super) fn call(interpreter: &mut Interpreter, name: &str, words: &[Word], ho
 }
 
 /// Notes words that a command does not understand.
-fn tell(interpreter: &Interpreter, host: &mut dyn Host, name: &str, words: &[Word]) {
+fn note(interpreter: &Interpreter, host: &mut dyn Host, name: &str, words: &[Word]) {
     for word in words {
         let said = format!("`{}` of `{name}` is not known here", super::shortened(&word.text));
         host.note(interpreter.place(word.line), said);
@@ -179,7 +179,7 @@ fn switch(interpreter: &mut Interpreter, words: &[Word], host: &mut dyn Host) ->
         }
         is_glob |= option.text == "-glob";
         if !["-glob", "-exact", "--"].contains(&option.text.as_str()) {
-            tell(interpreter, host, "switch", std::slice::from_ref(option));
+            note(interpreter, host, "switch", std::slice::from_ref(option));
         }
         rest = behind;
         if option.text == "--" {

@@ -109,7 +109,7 @@ pub(super) fn shortened(words: &[String]) -> String {
 
 impl Network<'_, '_> {
     /// Notes the words of a command that nobody reads. What only watches is noted as a whole.
-    pub(super) fn tell_words(&mut self, of: Of, words: &[String], place: Place) {
+    pub(super) fn note_words(&mut self, of: Of, words: &[String], place: Place) {
         let at = usize::from(of != Of::Testbed);
         let name = words.get(at).map_or("", String::as_str);
         let table: &[(&str, usize)] = match of {

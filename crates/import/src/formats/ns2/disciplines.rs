@@ -117,7 +117,7 @@ impl QueueOf {
             probability *= (limit - min) as f64 / (max - min) as f64;
             words = format!("maxthresh_ would be {}, above the limit", amount(max, is_in_bytes));
         }
-        self.tell_red(1.0 / self.number("linterm_", notes).max(1.0), notes);
+        self.note_red(1.0 / self.number("linterm_", notes).max(1.0), notes);
         let mut text = format!(
             "{{kind: red, limit: {}, min: {}, max: {}, probability: {}, weight: {}",
             amount(limit, is_in_bytes),
@@ -136,7 +136,7 @@ impl QueueOf {
     }
 
     /// Notes what RED of ns-2 does beyond that of a lab, with what follows from it. `most` is the probability below the upper threshold.
-    fn tell_red(&self, most: f64, notes: &mut Notes) {
+    fn note_red(&self, most: f64, notes: &mut Notes) {
         let is_on = |name: &str| self.number(name, &mut Notes::default()) != 0.0 || self.flag(name);
         let (is_marking, is_limited) = (self.flag("setbit_"), self.flag("use_mark_p_"));
         let mark = self.number("mark_p_", notes);

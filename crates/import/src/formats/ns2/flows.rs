@@ -148,7 +148,7 @@ impl Network<'_, '_> {
     }
 
     /// Notes what was to be sent and is not known.
-    pub(super) fn tell_unknown(&mut self) {
+    pub(super) fn note_unknown(&mut self) {
         for (handle, reason) in std::mem::take(&mut self.flows.unknown) {
             if let Some(Object::Other(other)) = self.objects.get(&handle) {
                 let note = format!("what `{}` sends is not known here: {reason}", other.class);

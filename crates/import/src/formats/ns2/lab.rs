@@ -135,14 +135,14 @@ impl Network<'_, '_> {
         let mut notes = std::mem::take(&mut self.notes);
         for object in self.objects.values() {
             if let super::objects::Object::Other(other) = object {
-                other.attributes.tell(&other.class, &mut notes);
+                other.attributes.note(&other.class, &mut notes);
             }
         }
-        self.nodes.iter().for_each(|node| node.attributes.tell("nodes", &mut notes));
-        self.links.iter().for_each(|link| link.attributes.tell("links", &mut notes));
-        self.classes.iter().for_each(|(class, attributes)| attributes.tell(class, &mut notes));
+        self.nodes.iter().for_each(|node| node.attributes.note("nodes", &mut notes));
+        self.links.iter().for_each(|link| link.attributes.note("links", &mut notes));
+        self.classes.iter().for_each(|(class, attributes)| attributes.note(class, &mut notes));
         self.notes = notes;
-        self.tell_queues();
+        self.note_queues();
         let Some(first) = self.watched.values().min().copied() else { return };
         let mut all: Vec<(&String, &crate::source::Place)> = self.watched.iter().collect();
         all.sort_by_key(|(what, place)| (**place, what.as_str()));

@@ -60,7 +60,7 @@ impl Host for Network<'_, '_> {
                 let done = self.testbed(words, place);
                 // What has no counterpart is noted as a whole.
                 if self.notes.count() == before {
-                    self.tell_words(Of::Testbed, words, place);
+                    self.note_words(Of::Testbed, words, place);
                 }
                 Some(done)
             }
@@ -204,7 +204,7 @@ impl Network<'_, '_> {
         if let Some(value) = answer? {
             let of = if whose == "$ns" { Of::Simulator } else { Of::Object };
             if self.watched_words == before {
-                self.tell_words(of, words, place);
+                self.note_words(of, words, place);
             }
             return Ok(value);
         }

@@ -94,7 +94,7 @@ impl Attributes {
     }
 
     /// Notes what nobody asked for, unless it is as ns-2 has it anyway.
-    pub(super) fn tell(&self, whose: &str, notes: &mut Notes) {
+    pub(super) fn note(&self, whose: &str, notes: &mut Notes) {
         if let Some((name, place)) = &self.left_out {
             let said = format!("`{name}` of {whose} is not read: {MOST_ATTRIBUTES} attributes are set before it");
             notes.add(*place, said);

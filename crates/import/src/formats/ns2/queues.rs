@@ -49,9 +49,9 @@ impl Network<'_, '_> {
     }
 
     /// Notes what was set on queues without effect.
-    pub(super) fn tell_queues(&mut self) {
+    pub(super) fn note_queues(&mut self) {
         for queue in self.links.iter().take(MOST).flat_map(|link| link.queues.iter().flatten()) {
-            queue.attributes.tell(&queue.class, &mut self.notes);
+            queue.attributes.note(&queue.class, &mut self.notes);
         }
     }
 }

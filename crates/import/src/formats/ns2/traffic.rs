@@ -25,7 +25,7 @@ impl Network<'_, '_> {
 
     /// What comes from the applications that were started, in the order in which these were made.
     pub(super) fn traffic(&mut self, topology: &mut Topology) -> Vec<Value> {
-        self.tell_unknown();
+        self.note_unknown();
         let mut flows = std::mem::take(&mut self.flows.all);
         // What ends when it begins never was.
         flows.retain(|flow| flow.stop.is_none_or(|stop| stop > flow.start));
