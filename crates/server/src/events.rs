@@ -28,7 +28,7 @@ pub(crate) async fn events(
     let opener = Opener { visitor, address, what: json!({ "kind": "page" }) };
     converse(&app, opener, upgrade, move |outbox, mut inbox| async move {
         tokio::select! {
-            () = tell(&server, role, &outbox) => {}
+            () = report(&server, role, &outbox) => {}
             () = inbox.ignore() => {}
         }
         Close::done("")
@@ -36,7 +36,7 @@ pub(crate) async fn events(
 }
 
 /// Tells until the page has gone.
-async fn tell(app: &App, role: Role, outbox: &Outbox) {
+async fn report(app: &App, role: Role, outbox: &Outbox) {
     let (mut world, mut jobs, mut visitors) = (app.world.watch(), app.jobs.watch(), app.visitors.watch());
     let mut told = Told::default();
     let mut heard = Heard::default();
@@ -46,7 +46,7 @@ async fn tell(app: &App, role: Role, outbox: &Outbox) {
         jobs.borrow_and_update();
         visitors.borrow_and_update();
         let sent = async {
-            told.tell(now.seen_by(role, app), app.labs.as_ref(), outbox).await?;
+            told.report(now.seen_by(role, app), app.labs.as_ref(), outbox).await?;
             for event in app.jobs.news(&mut heard, |lab, path| app.scope.has_job(role, lab, path)) {
                 outbox.json(&event).await?;
             }
@@ -77,7 +77,7 @@ struct Told {
 }
 
 impl Told {
-    async fn tell(&mut self, now: Now, labs: Option<&Arc<LabFiles>>, outbox: &Outbox) -> Result<(), Gone> {
+    async fn report(&mut self, now: Now, labs: Option<&Arc<LabFiles>>, outbox: &Outbox) -> Result<(), Gone> {
         let before = self.now.replace(now.clone());
         if before.as_ref().is_none_or(|before| before.labs != now.labs) {
             outbox.json(&json!({ "event": "labs", "labs": *now.labs })).await?;

@@ -33,7 +33,7 @@ pub(crate) async fn look_on(app: Arc<App>) {
         let looked = tokio::task::spawn_blocking(move || seen.look(&app_here, turn.is_multiple_of(LOOKS_AT_RESULTS)));
         let Ok(looked) = looked.await else { return };
         known = looked;
-        app.world.change(|now| known.tell(now));
+        app.world.change(|now| known.report(now));
     }
 }
 
@@ -67,7 +67,7 @@ impl Known {
     }
 
     /// Brings what pages know up to date; false if it was.
-    fn tell(&self, now: &mut Now) -> bool {
+    fn report(&self, now: &mut Now) -> bool {
         let same_labs = now.labs.len() == self.labs.len()
             && now.labs.iter().zip(&self.labs).all(|(one, other)| ageless(one) == ageless(other));
         let same_files = *now.files == self.files;

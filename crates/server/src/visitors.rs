@@ -70,7 +70,7 @@ pub(crate) struct Open {
 impl Drop for Open {
     fn drop(&mut self) {
         self.visitor.open().remove(&self.number);
-        self.visitors.tell();
+        self.visitors.report();
     }
 }
 
@@ -128,7 +128,7 @@ impl Visitors {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self) {
+    fn report(&self) {
         self.changed.send_modify(|version| *version += 1);
     }
 
@@ -170,7 +170,7 @@ impl Visitors {
         let visitor = Arc::new(Visitor::new(inner.next(), role, Some(name), address));
         inner.guests.push(Guest { digest: Sha256::digest(&token).into(), visitor });
         drop(inner);
-        self.tell();
+        self.report();
         Ok(token)
     }
 
@@ -182,7 +182,7 @@ impl Visitors {
         let visitor = inner.guests.remove(place).visitor;
         drop(inner);
         visitor.sent_away.send_replace(true);
-        self.tell();
+        self.report();
         Ok(visitor)
     }
 
@@ -196,7 +196,7 @@ impl Visitors {
         let old = std::mem::replace(&mut inner.links[place], link).visitor;
         drop(inner);
         old.sent_away.send_replace(true);
-        self.tell();
+        self.report();
         Ok((old, token))
     }
 
@@ -204,7 +204,7 @@ impl Visitors {
     pub(crate) fn opened(self: &Arc<Self>, visitor: &Arc<Visitor>, what: Value) -> Open {
         let number = self.inner().next();
         visitor.open().insert(number, what);
-        self.tell();
+        self.report();
         Open { visitors: Arc::clone(self), visitor: Arc::clone(visitor), number }
     }
 

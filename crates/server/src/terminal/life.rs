@@ -172,7 +172,7 @@ impl Life {
                 other = coming.recv() => {
                     let (Some(page), how) = (other, over) else { return Left::Ended };
                     let Some(how) = how else { return Left::For(page) };
-                    tell_end(page, &shown.whole(), how).await;
+                    report_end(page, &shown.whole(), how).await;
                     return Left::Ended;
                 }
                 happened = program.next_or_gone(&mut piece[..], over.is_some()) => match happened {
@@ -217,7 +217,7 @@ async fn greet(outbox: &Outbox, id: Option<&str>, before: &[u8]) -> Result<(), G
 }
 
 /// Shows a page that has come back what a program wrote before it ended, and with which code.
-async fn tell_end(page: Page, before: &[u8], code: i32) {
+async fn report_end(page: Page, before: &[u8], code: i32) {
     if greet(&page.outbox, None, before).await.is_ok() {
         close(page, &Left::Over(Ok(code))).await;
     }
