@@ -8,7 +8,7 @@ use netloom_results::ci::{Suite, annotations, junit};
 use std::path::{Path, PathBuf};
 
 /// Tells what was judged of the lab file `file`.
-pub(super) fn tell(args: &Ci, suites: impl FnOnce() -> Vec<Suite>, file: &Path) -> Result<(), Failure> {
+pub(super) fn report(args: &Ci, suites: impl FnOnce() -> Vec<Suite>, file: &Path) -> Result<(), Failure> {
     let is_annotated = match args.annotations {
         AnnotationsArg::Github => true,
         AnnotationsArg::Auto => std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true"),

@@ -30,7 +30,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
             Err(failure) => print_json(&without_run(failure))?,
         };
     }
-    let told = ci::tell(&args.ci, || vec![suite(&outcome, args)], &args.file);
+    let told = ci::report(&args.ci, || vec![suite(&outcome, args)], &args.file);
     let report = match outcome {
         Ok(report) => report,
         Err(failure) => {

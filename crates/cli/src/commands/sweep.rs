@@ -56,7 +56,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
         (Ok(SweepOutcome::NoRoom(why)), Err(_)) => return Err(incomplete(&why)),
         (ended, tables) => (ended, tables?),
     };
-    let told = ci::tell(&args.ci, || suites::suites(&sweep, &folder, &table::rows(&tables)), &args.file);
+    let told = ci::report(&args.ci, || suites::suites(&sweep, &folder, &table::rows(&tables)), &args.file);
     let page = (!args.no_report).then(|| page::write(folder.path()));
     let how = how?;
     show(args, &folder, &tables, page.as_ref().and_then(|page| page.as_deref().ok()))?;
