@@ -20,7 +20,7 @@ pub(super) fn ui(args: &UiArgs) -> Outcome {
     let program = std::env::current_exe().map_err(failed)?;
     let fingerprint = share.as_ref().map(|share| share.certificate.fingerprint());
     let options = Options { opened, folder, results, port: args.port, share, keep: args.keep, program };
-    netloom_server::serve(options, |served| tell(served, fingerprint.as_deref()))?;
+    netloom_server::serve(options, |served| print_addresses(served, fingerprint.as_deref()))?;
     DONE
 }
 
@@ -92,7 +92,7 @@ fn share(address: IpAddr, args: &UiArgs) -> Result<Share, Failure> {
     Ok(Share { address, names: args.host.clone(), certificate })
 }
 
-fn tell(served: &Served, fingerprint: Option<&str>) {
+fn print_addresses(served: &Served, fingerprint: Option<&str>) {
     for (role, address) in &served.addresses {
         if served.addresses.len() > 1 {
             talk::say(match role {
