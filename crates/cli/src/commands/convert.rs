@@ -13,7 +13,7 @@ pub(super) fn convert(args: &ConvertArgs) -> Outcome {
     if let To::Other(target) = args.to {
         let loaded = lab_file::parse(&args.file, &args.foreign, None)?;
         let (text, left_out) = target.write(&loaded.lab.plan);
-        lab_file::tell_notes(&[loaded.notes, left_out].concat());
+        lab_file::print_notes(&[loaded.notes, left_out].concat());
         return hand_out(args, &text);
     }
     let text = netloom_lab::read(&args.file).map_err(|error| Failure::new(ExitCode::LabFile, error))?;
@@ -30,7 +30,7 @@ pub(super) fn convert(args: &ConvertArgs) -> Outcome {
     // A lab file that is refused would be of no use, and here the place in the other file is known.
     let lab = imported.parse(None).map_err(|found| lab_file::refused(&found))?;
     let notes: Vec<String> = imported.notes().chain(misplaced(args, &lab.plan)).collect();
-    lab_file::tell_notes(&notes);
+    lab_file::print_notes(&notes);
     match args.to {
         To::Json => hand_out(args, &json(imported.yaml(), &args.file)?),
         _ => hand_out(args, imported.yaml()),

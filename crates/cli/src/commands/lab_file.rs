@@ -24,8 +24,8 @@ pub(super) struct Loaded {
 /// Reads and resolves a lab file, with another clock if one is given, and prints its warnings.
 pub(super) fn load(path: &Path, foreign: &Foreign, clock: Option<Clock>) -> Result<Loaded, Failure> {
     let loaded = parse(path, foreign, clock)?;
-    tell_notes(&loaded.notes);
-    tell_notes(loaded.lab.note.as_slice());
+    print_notes(&loaded.notes);
+    print_notes(loaded.lab.note.as_slice());
     if !loaded.lab.warnings.is_empty() {
         talk::say(&loaded.lab.warnings.render_styled());
     }
@@ -45,7 +45,7 @@ pub(super) fn check_filters(plan: &Plan, path: &Path) -> Result<(), Failure> {
 }
 
 /// Prints what a file of another tool says and the lab does not have.
-pub(super) fn tell_notes(notes: &[String]) {
+pub(super) fn print_notes(notes: &[String]) {
     for note in notes {
         talk::say(&format!("note: {note}"));
     }

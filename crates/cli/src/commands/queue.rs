@@ -89,12 +89,12 @@ fn list(args: &QueueListArgs) -> Outcome {
         print(table(&jobs).to_string().trim_end())?;
     }
     hint.iter().for_each(|hint| talk::say(hint));
-    tell_notes(&jobs);
+    print_notes(&jobs);
     others.iter().for_each(|other| talk::say(&in_words(other)));
     DONE
 }
 
-fn tell_notes(jobs: &[Job]) {
+fn print_notes(jobs: &[Job]) {
     for (job, note) in jobs.iter().flat_map(|job| job.notes.iter().map(move |note| (job.job, note))) {
         talk::say(&format!("job {job}: {note}"));
     }
@@ -173,7 +173,7 @@ fn wait(args: &QueueWaitArgs) -> Outcome {
         print_json(&jobs)?;
     } else {
         jobs.iter().for_each(|job| talk::say(&format!("job {} ({}) {}", job.job, job.lab, how(job))));
-        tell_notes(&jobs);
+        print_notes(&jobs);
     }
     Ok(jobs.iter().map(code_of).find(|code| *code != 0).unwrap_or(0))
 }

@@ -77,7 +77,7 @@ pub(super) fn run(lab: &str, nodes: &[String], exec: &Exec) -> Outcome {
                     let label = format!("{node:width$}");
                     let code =
                         in_node(lab, &label, Exec { node: node.clone(), ..exec.clone() }).unwrap_or_else(|error| {
-                            tell(&mut anstream::stderr(), &label, '!', error.to_string().as_bytes());
+                            print(&mut anstream::stderr(), &label, '!', error.to_string().as_bytes());
                             error.exit_code().number()
                         });
                     codes.lock().expect("nobody panics while holding it").entry(code).or_default().push(node);
@@ -161,8 +161,8 @@ fn show(
     while code.is_none() || open > 0 {
         let next = if code.is_some() { heard.recv_timeout(REST).ok() } else { heard.recv().ok() };
         match next {
-            Some(Heard::Line('|', line)) => tell(out, label, '|', &line),
-            Some(Heard::Line(mark, line)) => tell(errors, label, mark, &line),
+            Some(Heard::Line('|', line)) => print(out, label, '|', &line),
+            Some(Heard::Line(mark, line)) => print(errors, label, mark, &line),
             Some(Heard::Closed) => open -= 1,
             Some(Heard::Ended(ended)) => code = Some(ended?),
             None => break,
@@ -172,7 +172,7 @@ fn show(
 }
 
 /// Writes a line in one go, so that those of several nodes do not mix.
-fn tell(to: &mut impl Write, label: &str, mark: char, line: &[u8]) {
+fn print(to: &mut impl Write, label: &str, mark: char, line: &[u8]) {
     let mut whole = format!("{label} {mark} ").into_bytes();
     whole.extend_from_slice(line);
     whole.push(b'\n');
