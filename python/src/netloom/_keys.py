@@ -104,7 +104,7 @@ class NodeKeys(TypedDict, total=False):
     Where its addresses come from: dhcp is a DHCP client on each of its links, for IPv4. Default: Netloom sets them.
     """
     ageing: Time | None
-    """For how long a switch remembers an address of which it does not hear any more. Default: 300 s."""
+    """For how long a switch remembers an address without hearing from it. Default: 300 s."""
     as_: int | None
     """The autonomous system that a router with `bgp` belongs to, 1 to 4294967294."""
     bird: str | Configuration | None
@@ -150,7 +150,7 @@ class NodeKeys(TypedDict, total=False):
     """
     dhcp: bool | Dhcp | None
     """
-    Whether dnsmasq runs on it, lends addresses of IPv4 to the nodes on its links that ask, and answers their
+    Whether dnsmasq runs on it, assigns addresses of IPv4 to the nodes on its links that ask, and answers their
     questions for names; or how it does. Default: false.
     """
     dns: bool | Dns | None
@@ -553,7 +553,7 @@ class LabKeys(TypedDict, total=False):
     duration: Time | None
     """When the run ends at the latest, after time zero. Default: when all commands have ended."""
     exercise: Exercise | None
-    """Tasks for somebody who learns with this lab, which are checked while it is up. Default: none."""
+    """Tasks for those who learn with this lab, which are checked while it is up. Default: none."""
     generate: Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Mapping[str, Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet] | None
     """A network of a well-known shape, or several by name: their nodes and links are added to those of the file."""
     inherit: Sequence[str] | None
@@ -594,7 +594,7 @@ class LabKeys(TypedDict, total=False):
     at most 60 s or what {converged: 30 s} says. Default: nothing.
     """
     repeat: int | None
-    """How often `netloom sweep` plays each point, each time with another seed. Default: 1."""
+    """How often `netloom sweep` runs each point, each time with another seed. Default: 1."""
     routes: Literal["shortest", "ecmp", "none"] | None
     """
     What routes the nodes get: shortest, those of the shortest paths, one to each destination; ecmp, all of the least

@@ -813,7 +813,7 @@ class TableDelay(Model):
 
 
 class UniformDelay(Model):
-    """A delay that is evenly distributed between two bounds."""
+    """A delay that is uniformly distributed between two bounds."""
 
     def __init__(
         self,
@@ -861,7 +861,7 @@ class Dhcp(Model):
         Args:
             advertise: Whether a router advertises itself and its prefix of IPv6, too, so that its clients get their
                 addresses and their default route of IPv6 from that (SLAAC, RFC 4862). Default: false.
-            dns: The name server that clients are told of: a node, an address, or none. Default: this node.
+            dns: The name server that clients get: a node, an address, or none. Default: this node.
             domain: The domain of the lab's names, in which those who ask look for names without a dot. Default: none.
             lease: For how long an address is lent: 2 min or more. Default: 1 h.
             links: The link, or those, that it serves. Default: those of its links where somebody asks.
@@ -869,7 +869,7 @@ class Dhcp(Model):
                 all addresses of the subnet that no other node has.
             reserve: Whether each node of the lab that asks gets the address that the plan has for it. Default: true;
                 else it gets any of the range, and has no name in /etc/hosts.
-            router: The router that clients are told of: a node, an address, or none. Default: the routes that the
+            router: The router that clients get: a node, an address, or none. Default: the routes that the
                 plan has for each.
         """
         super().__init__()
@@ -977,7 +977,7 @@ class EveryLoss(Model):
 
 
 class Exercise(Model):
-    """What somebody who learns with this lab is to do."""
+    """An exercise for those who learn with this lab."""
 
     def __init__(
         self,
@@ -1976,12 +1976,10 @@ class Measure(Model):
                 above; it goes to nodes.csv. Default: never.
             pipes: How often all directions of links are sampled, 100 us to 10 s; it goes to samples.csv, which then
                 has quantiles of delays, too. Default: ten times a second, without delays.
-            qlog: Whether programs are told by QLOGDIR to write qlog files of their QUIC connections, which are
-                collected. Default: false.
+            qlog: Whether programs get QLOGDIR, so that they write qlog files of their QUIC connections, which are collected. Default: false.
             tcp: How often the state of all TCP connections is sampled, 1 ms and above; it goes to tcp.csv. Default:
                 never.
-            tls_keys: Whether programs are told by SSLKEYLOGFILE to write down the keys of their TLS connections,
-                which are collected. Default: false.
+            tls_keys: Whether programs get SSLKEYLOGFILE, so that they write down the keys of their TLS connections, which are collected. Default: false.
         """
         super().__init__()
         self._put("node", node)
@@ -2087,12 +2085,10 @@ class NodeMeasure(Model):
         Args:
             node: How often processor time, memory and packets that the node itself dropped are sampled, 1 ms and
                 above; it goes to nodes.csv. Default: never.
-            qlog: Whether programs are told by QLOGDIR to write qlog files of their QUIC connections, which are
-                collected. Default: false.
+            qlog: Whether programs get QLOGDIR, so that they write qlog files of their QUIC connections, which are collected. Default: false.
             tcp: How often the state of all TCP connections is sampled, 1 ms and above; it goes to tcp.csv. Default:
                 never.
-            tls_keys: Whether programs are told by SSLKEYLOGFILE to write down the keys of their TLS connections,
-                which are collected. Default: false.
+            tls_keys: Whether programs get SSLKEYLOGFILE, so that they write down the keys of their TLS connections, which are collected. Default: false.
         """
         super().__init__()
         self._put("node", node)
@@ -2833,8 +2829,7 @@ class Ready(Model):
             pause: A time that has passed.
             tcp: A TCP port that listens in the node.
             timeout: How long to wait; then the run fails. Default: 10 s.
-            udp: A UDP port in the node that a socket is bound to, which takes datagrams from anybody. Whether its
-                program reads them by then, nobody can know.
+            udp: A UDP port in the node that a socket is bound to, which takes datagrams from anybody. It does not say whether the program reads them by then.
         """
         super().__init__()
         self._put("command", command)
@@ -3189,7 +3184,7 @@ class Snooping(Model):
                 how. Where nobody asks, multicast goes everywhere. Default: true.
             response: How long hosts may take to answer: whole tenths of a second, 100 ms to 12.7 s, and less than
                 `interval`. Default: 10 s.
-            robustness: How often what may be lost is said, 1 to 7. A membership counts for `robustness` times
+            robustness: How often messages that may be lost are repeated, 1 to 7. A membership counts for `robustness` times
                 `interval`, and `response`. Default: 2.
             routers: The links that are taken to lead to a multicast router, and so carry all multicast. Routers that
                 are heard and transit routers need no entry.

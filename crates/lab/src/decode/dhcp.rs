@@ -43,9 +43,9 @@ sections! {
         /// Whether a router advertises itself and its prefix of IPv6, too, so that its clients get their addresses and their default route
         /// of IPv6 from that (SLAAC, RFC 4862). Default: false.
         advertise: Said, "true";
-        /// The router that clients are told of: a node, an address, or none. Default: the routes that the plan has for each.
+        /// The router that clients get: a node, an address, or none. Default: the routes that the plan has for each.
         router: Target, "r1";
-        /// The name server that clients are told of: a node, an address, or none. Default: this node.
+        /// The name server that clients get: a node, an address, or none. Default: this node.
         dns: Target, "none";
         /// The domain of the lab's names, in which those who ask look for names without a dot. Default: none.
         domain: Domain, "home";
@@ -53,7 +53,7 @@ sections! {
 }
 
 const USUAL_LEASE: Duration = Duration::from_secs(3_600);
-/// dnsmasq lends addresses for no shorter time (dnsmasq(8), `--dhcp-range`).
+/// dnsmasq assigns addresses for no shorter time (dnsmasq(8), `--dhcp-range`).
 const LEAST_LEASE: Duration = Duration::from_secs(120);
 /// A longer one does not fit into 32 bits, where the highest number means for ever (RFC 2132, section 9.2).
 const MOST_LEASE: Duration = Duration::from_secs(u32::MAX as u64 - 1);
@@ -97,7 +97,7 @@ fn lease(node: &Node) -> Result<Duration, Diagnostic> {
         return Err(node.error("DHCP counts in seconds: write whole ones"));
     }
     if lease < LEAST_LEASE || lease > MOST_LEASE {
-        return Err(node.error(format!("dnsmasq lends addresses for {LEAST_LEASE} or more: write for example 1 h")));
+        return Err(node.error(format!("dnsmasq assigns addresses for {LEAST_LEASE} or more: write for example 1 h")));
     }
     Ok(lease)
 }

@@ -28,7 +28,7 @@ forms! {
 const TEXTS: Kind = Kind::List { items: &Filled::KIND, least: 0, most: Some(MOST_LINES) };
 
 sections! {
-    /// What somebody who learns with this lab is to do.
+    /// An exercise for those who learn with this lab.
     pub(crate) struct Exercise = "exercise" {
         /// What it is called. Default: the lab's name.
         title: ForPeople, "A bottleneck and its queue";

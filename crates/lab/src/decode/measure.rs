@@ -32,9 +32,9 @@ sections! {
         /// How often processor time, memory and packets that the node itself dropped are sampled, 1 ms and above; it goes to nodes.csv.
         /// Default: never.
         node: Maybe<Interval>, "100 ms" else None;
-        /// Whether programs are told by SSLKEYLOGFILE to write down the keys of their TLS connections, which are collected. Default: false.
+        /// Whether programs get SSLKEYLOGFILE, so that they write down the keys of their TLS connections, which are collected. Default: false.
         tls_keys: bool, "true" else false;
-        /// Whether programs are told by QLOGDIR to write qlog files of their QUIC connections, which are collected. Default: false.
+        /// Whether programs get QLOGDIR, so that they write qlog files of their QUIC connections, which are collected. Default: false.
         qlog: bool, "true" else false;
     }
 }

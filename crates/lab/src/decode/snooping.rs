@@ -33,7 +33,7 @@ sections! {
         interval: Interval, "30 s";
         /// How long hosts may take to answer: whole tenths of a second, 100 ms to 12.7 s, and less than `interval`. Default: 10 s.
         response: Response, "5 s";
-        /// How often what may be lost is said, 1 to 7. A membership counts for `robustness` times `interval`, and `response`. Default: 2.
+        /// How often messages that may be lost are repeated, 1 to 7. A membership counts for `robustness` times `interval`, and `response`. Default: 2.
         robustness: Whole<u8, 1, 7>, "3";
         /// How long hosts may take to say that they stay when another has left: whole tenths of a second, 100 ms to 12.7 s. It is asked
         /// `robustness` times. Default: 1 s.

@@ -79,7 +79,7 @@ sections! {
         firewall = FIREWALL, "\"table inet filter {\\n}\\n\"";
         /// How a router translates addresses of IPv4 of what is behind it.
         nat = Nat::KIND, "{outside: access}";
-        /// Whether dnsmasq runs on it, lends addresses of IPv4 to the nodes on its links that ask, and answers their questions for names;
+        /// Whether dnsmasq runs on it, assigns addresses of IPv4 to the nodes on its links that ask, and answers their questions for names;
         /// or how it does. Default: false.
         dhcp = Kind::OneOf(&[Kind::Flag, Dhcp::KIND]), "{lease: 10 min}";
         /// Whether dnsmasq runs on it and answers questions for the names of the lab, which all other nodes then ask; or how it does.
@@ -87,7 +87,7 @@ sections! {
         dns = Kind::OneOf(&[Kind::Flag, Dns::KIND]), "{domain: home}";
         /// Where its addresses come from: dhcp is a DHCP client on each of its links, for IPv4. Default: Netloom sets them.
         addresses = Kind::Word(&["dhcp"]), "dhcp";
-        /// For how long a switch remembers an address of which it does not hear any more. Default: 300 s.
+        /// For how long a switch remembers an address without hearing from it. Default: 300 s.
         ageing: AboveZero<Duration>, "10 s";
         /// How many addresses a switch remembers at most, 1 to 1000000; what is for others goes out at all ports. Default: 8192.
         table: Count<1, 1_000_000>, "1024";

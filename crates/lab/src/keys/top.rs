@@ -117,7 +117,7 @@ sections! {
         expect = Kind::list(&Filled::KIND, 0), "[ping.exit == 0, p99(backbone.forward.delay) < 25 ms]";
         /// What is measured, by name, for reports and the tables of sweeps: <term> [in UNIT] [during A..B].
         figures = Kind::Map { names: COMMAND_NAME, values: &Filled::KIND }, "{goodput: ping.duration}";
-        /// Tasks for somebody who learns with this lab, which are checked while it is up. Default: none.
+        /// Tasks for those who learn with this lab, which are checked while it is up. Default: none.
         exercise = Exercise::KIND,
             "{text: Fill the queue., tasks: [{title: See it fill, check: backbone.forward.queue_max > 9 packets}]}";
         /// How far the network may stray from its description.

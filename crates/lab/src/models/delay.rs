@@ -81,9 +81,9 @@ sections! {
         ..ORDER;
     }
 
-    /// A delay that is evenly distributed between two bounds.
+    /// A delay that is uniformly distributed between two bounds.
     for Uniform = "delay-uniform" {
-        /// uniform: evenly distributed between two bounds.
+        /// uniform: uniformly distributed between two bounds.
         kind is "uniform";
         /// The shortest.
         from: Time, required "5 ms";

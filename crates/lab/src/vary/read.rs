@@ -22,7 +22,7 @@ pub(crate) const VARIED: Section = keys! {
     /// What differs between the runs of `netloom sweep`: parameters by name, each with its values.
     vary = Kind::Map { names: PARAMETER_NAME, values: &Kind::OneOf(&[Kind::list(&Kind::Any, 1), Kind::Section(&PARAMETER)])},
         "{rate: {path: links.backbone.rate, values: [1 Mbit/s, 10 Mbit/s]}}";
-    /// How often `netloom sweep` plays each point, each time with another seed. Default: 1.
+    /// How often `netloom sweep` runs each point, each time with another seed. Default: 1.
     repeat: Whole<u64, 1, MOST_REPETITIONS>, "10";
     /// How `netloom sweep` counts and packs the runs.
     sweep = Keys::KIND, "{count: all}";
@@ -95,7 +95,7 @@ pub(crate) fn read(root: &Node, errors: &mut Errors) -> Option<Varied> {
         .try_fold(varied.repetitions, |all, group| all.checked_mul(group.len as u64).filter(|all| *all <= MOST_RUNS));
     if points.is_none() {
         let node = get("vary").or(get("repeat")).unwrap_or(root);
-        errors.push(node.error(format!("these are more than {MOST_RUNS} runs: no machine would come to their end")));
+        errors.push(node.error(format!("these are more than {MOST_RUNS} runs: no machine would finish them")));
     }
     Some(varied)
 }
