@@ -170,7 +170,7 @@ export function means(drawing: Drawing, arranged: Arranged): SVGSVGElement {
 
 export function boxes(drawing: Drawing, arranged: Arranged): SVGSVGElement {
   const all = arranged.groups.flatMap(({ points, figure }) => points.flatMap((one) => one?.figures[figure]?.q ?? []));
-  const made = base(drawing, arranged, all, "least, quartiles and most of the runs");
+  const made = base(drawing, arranged, all, "minimum, quartiles and maximum of the runs");
   const count = arranged.groups.length;
   const step = room(made, arranged);
   const half = Math.max(Math.min(step / (count + 1), 26) * 0.4, 1.5);
@@ -187,7 +187,7 @@ export function boxes(drawing: Drawing, arranged: Arranged): SVGSVGElement {
         number,
         number,
       ];
-      const words = `${label ? `${label}, ` : ""}${arranged.names[place]}: ${["least", "lower quartile", "median", "upper quartile", "most"].map((name, part) => `${name} ${quantity(q[part], drawing.figure.unit)}`).join(", ")}`;
+      const words = `${label ? `${label}, ` : ""}${arranged.names[place]}: ${["minimum", "lower quartile", "median", "upper quartile", "maximum"].map((name, part) => `${name} ${quantity(q[part], drawing.figure.unit)}`).join(", ")}`;
       made.add(
         s(
           "g",

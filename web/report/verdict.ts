@@ -114,7 +114,7 @@ function verdictWords(run: Run): string {
   const early = report.wall_limit_reached
     ? "The run ended at its wall limit. "
     : report.interrupted
-      ? "The run was ended before its time. "
+      ? "The run was ended early. "
       : "";
   if (!report.verdict || (report.verdict.findings.length === 0 && !report.verdict.as_described))
     return `${early}No link carried a packet, so that nothing was judged.`;

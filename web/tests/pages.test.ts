@@ -95,7 +95,7 @@ describe("on a shared page", () => {
     await teacher.getByRole("listitem").filter({ hasText: "taught" }).getByText("Ada L.").waitFor();
     await teacher.getByRole("button", { name: "Send away Ada L." }).click();
     await row.waitFor({ state: "detached" });
-    await page.getByText("has taken your access back").waitFor();
+    await page.getByText("has revoked your access").waitFor();
     assert.equal((await page.request.get(new URL("/api/state", page.url()).href)).status(), 401);
     await Promise.all([page.close(), teacher.close()]);
   });
@@ -111,7 +111,7 @@ describe("on a shared page", () => {
       assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
     await page.keyboard.press("Control+k");
     await page.keyboard.type("terminal");
-    await page.getByText("nothing is called so").waitFor();
+    await page.getByText("no command has this name").waitFor();
     await page.keyboard.press("Escape");
     assert.match(await told(page, { request: "set", link: "access", changes: [["delay", "2 ms"]] }), /refused/);
     assert.match(await told(page, { request: "now" }), /at_ns/);

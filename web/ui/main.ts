@@ -122,7 +122,7 @@ function frame(): HTMLElement {
             "p",
             { class: "note strip", role: "alert" },
             "The server is of another version of Netloom than this page. ",
-            press("Load it anew", () => location.reload()),
+            press("Reload", () => location.reload()),
           )
         : null,
     el("main", { id: "main", tabindex: -1 }, page()),

@@ -200,7 +200,7 @@ class Palette {
       },
       this.input,
       this.list,
-      () => (found.list().length === 0 ? el("p", { class: "none" }, "nothing is called so") : null),
+      () => (found.list().length === 0 ? el("p", { class: "none" }, "no command has this name") : null),
       () =>
         found.more() > 0 ? el("p", { class: "none" }, `and ${found.more()} more: write a part of the name`) : null,
     );

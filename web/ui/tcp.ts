@@ -148,7 +148,7 @@ export class Connections {
     if (wanted === "") return;
     if (!offers?.includes("tcp")) {
       this.set.setRefused(
-        "This lab was brought up by an older version of Netloom, which tells nothing of TCP connections while it is up.",
+        "This lab was brought up by an older version of Netloom, which reports no TCP connections while it is up.",
       );
       return;
     }

@@ -41,7 +41,7 @@ const STEPS: Partial<Record<Route["page"], Step[]>> = {
     },
     {
       title: "Let it run",
-      text: "“Up” brings the lab up, to be watched and used. “Run” also plays its timeline to the end and judges it. “Simulate” computes links alone, without programs.",
+      text: "“Up” brings the lab up, to be watched and used. “Run” also carries out its timeline to the end and judges it. “Simulate” computes links alone, without programs.",
       of: ".labbar .controls",
     },
   ],

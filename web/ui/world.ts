@@ -67,8 +67,8 @@ function again(): void {
       if (error instanceof Refusal && error.status === 401)
         setLasting(
           isAway
-            ? "Whoever shares this page has taken your access back. Ask them for an address; this page goes on by itself when you have opened it in this browser."
-            : "netloom ui was started anew and has another token. Open the address that it has printed in this browser: this page goes on by itself then.",
+            ? "The owner of this page has revoked your access. Ask for an address; this page continues when you have opened it in this browser."
+            : "netloom ui was restarted and has another token. Open the address that it printed in this browser: this page then continues.",
         );
     },
   );

@@ -36,7 +36,7 @@ export class CheckedText {
     const later = (...given: A): void => {
       if (this.fresh() !== this.source.text()) this.waiting.push(() => later(...given));
       else if (this.tree() || isBlank(this.fresh())) act(...given);
-      else tell("the text is no YAML at the moment: repair it first", true);
+      else tell("the text is not valid YAML at the moment: repair it first", true);
     };
     return later;
   }

@@ -106,7 +106,7 @@ export function exporter(path: string, text: string): void {
   attempt(async () => {
     const { targets } = await api.formats();
     dialog("Export for another tool", (close) => [
-      el("p", { class: "about" }, "What the other tool does not have is said afterwards."),
+      el("p", { class: "about" }, "What the other tool does not support is listed afterwards."),
       el(
         "div",
         { class: "controls" },

@@ -96,7 +96,7 @@ export class EditedFile {
     const theirs = error.body.text;
     if (typeof theirs === "string") {
       this.take(plain(theirs), String(error.body.etag));
-      throw new Error("somebody else has written the file meanwhile: look at the text, and save again");
+      throw new Error("the file has been changed by someone else meanwhile: look at the text, and save again");
     }
     this.removed();
     throw new Error("nothing was saved: the file is not there any more");
@@ -156,6 +156,6 @@ export class EditedFile {
   private removed(): void {
     [this.base, this.etag] = ["", null];
     this.setDirty(true);
-    tell("The file was removed from disk; the text is still here, and saving writes the file anew.", true);
+    tell("The file was removed from disk; the text is still here, and saving creates the file again.", true);
   }
 }

@@ -45,7 +45,7 @@ const stateOf = (job: Job): View =>
 function linesOf(job: Job): View {
   const box = el(
     "pre",
-    { class: "joblog", tabindex: 0, role: "log", "aria-label": "what the command says" },
+    { class: "joblog", tabindex: 0, role: "log", "aria-label": "output of the command" },
     (job.lines ?? []).slice(-200).join("\n"),
   );
   queueMicrotask(() => {

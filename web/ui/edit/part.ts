@@ -158,7 +158,7 @@ function nameField({ given, kind, name }: Part, help: (text: string) => void): V
     value: name,
     spellcheck: "false",
     disabled: !given.edit,
-    onfocus: () => help("Its name; with another one, the file names it so wherever it is meant."),
+    onfocus: () => help("Its name; with another one, all references to it in the file change, too."),
     onchange: () => given.act.rename(kind, name(), input.value.trim()),
   });
   return el("div", { class: "field" }, el("label", { for: id }, one(kind)), input);

@@ -38,7 +38,7 @@ export function decode(buffer: ArrayBuffer): Packets {
   if (buffer.byteLength < HEAD || view.getUint32(0, true) !== MAGIC)
     throw new Error("the server did not send packets of a journal");
   const n = view.getUint32(4, true);
-  if (buffer.byteLength < HEAD + n * ROW) throw new Error(`the server promised ${n} packets and sent fewer`);
+  if (buffer.byteLength < HEAD + n * ROW) throw new Error(`the server announced ${n} packets and sent fewer`);
   const doubles = (column: number): Float64Array => new Float64Array(buffer, HEAD + column * 8 * n, n);
   const words = (column: number): Uint32Array => new Uint32Array(buffer, HEAD + 48 * n + column * 4 * n, n);
   const bytes = (column: number): Uint8Array => new Uint8Array(buffer, HEAD + 68 * n + column * n, n);

@@ -90,7 +90,7 @@ function people(): View {
               "button",
               {
                 type: "button",
-                title: "Makes a new address. The old one lets nobody in any more; who is here stays",
+                title: "Makes a new address. The old one no longer works; whoever is here stays",
                 onclick: () => renew(role),
               },
               `New address to ${role}`,

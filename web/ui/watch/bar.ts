@@ -21,7 +21,7 @@ export function bar(watching: Watching): View {
       lab.lost() > 0
         ? el(
             "small",
-            { title: "this page was too slow to take every sample; the lab was not kept waiting" },
+            { title: "this page was too slow for every sample; the lab did not wait for it" },
             `${counted(lab.lost(), "sample")} left out`,
           )
         : null,

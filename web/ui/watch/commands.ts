@@ -104,7 +104,7 @@ const changes = ({ lab, chosen, changeNode }: Watching): Command[] =>
 
 const time = ({ lab, advance }: Watching, isPaused: boolean): Command[] => [
   {
-    name: isPaused ? "Let time go on" : "Pause time",
+    name: isPaused ? "Resume time" : "Pause time",
     keys: " ",
     act: () => attempt(() => lab.time(isPaused ? "resume" : "pause")),
   },

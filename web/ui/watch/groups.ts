@@ -93,7 +93,7 @@ function members({ groups, known_groups }: Snooping): View {
         group,
         vlan === undefined || vlan === null ? "" : ` in VLAN ${vlan}`,
         " ",
-        el("small", { title: "for so long, unless a member reports again" }, span(remaining_ns, 2)),
+        el("small", { title: "time left, unless a member reports again" }, span(remaining_ns, 2)),
       ),
     ),
     left > 0 ? el("div", {}, `and ${counted(left, "more group")}`) : null,

@@ -162,7 +162,7 @@ function flowsOn(lab: Lab, name: string, book: FlowBook, open: (ends: string) =>
         ? el(
             "p",
             { class: "none" },
-            "This lab was brought up by an older version of Netloom, which tells nothing of its packets.",
+            "This lab was brought up by an older version of Netloom, which reports no packets.",
           )
         : book.lately().length === 0
           ? el("p", { class: "none", role: "status" }, "no packet was seen in the last ten seconds")

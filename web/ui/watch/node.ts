@@ -20,7 +20,7 @@ export const runsPrograms = (kind: string): boolean => !SILENT.has(kind);
 /** Signals to all programs of a node: `kill -1` reaches all processes of its namespace but the first and the sender. */
 export const SIGNALS = [
   { name: "Pause programs", signal: "STOP" },
-  { name: "Let programs go on", signal: "CONT" },
+  { name: "Resume programs", signal: "CONT" },
   { name: "Kill programs", signal: "KILL" },
 ] as const;
 

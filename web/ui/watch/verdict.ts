@@ -58,7 +58,7 @@ export function verdictSoFar(lab: Lab): View {
 }
 
 function judgement(verdict: SoFar["verdict"] | null): View {
-  if (!verdict) return el("p", { class: "none" }, "the lab has not begun, or tells no verdict yet");
+  if (!verdict) return el("p", { class: "none" }, "there is no verdict yet: the lab has not begun");
   return [
     el(
       "p",
