@@ -140,7 +140,8 @@ fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     assert!(unknown.stderr.contains("no link is called `m`"), "{unknown:#?}");
     let refused = fixture.netloom(&["capture", "watched", "l", "--at", "c", "-w", "l.pcapng"]).expect_code(2);
     assert!(refused.stderr.contains("`c` is not a point of this link: write sent, delivered, a or b"), "{refused:#?}");
-    let mut capture = fixture.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
+    let mut capture =
+        fixture.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
     let file = fixture.work().join("l.pcapng");
     // What comes first is written when nothing else comes.
     wait_until("a file with something in it", || {

@@ -50,7 +50,11 @@ fn programs_see_a_carrier_go_and_come_back() {
         );
         assert!(log(&fixture, "monitor").contains("NO-CARRIER"), "{}", log(&fixture, "monitor"));
         assert!(log(&fixture, "meanwhile").contains("NO-CARRIER"), "{}", log(&fixture, "meanwhile"));
-        assert!(log(&fixture, "meanwhile").contains("2 packets transmitted, 0 received"), "{}", log(&fixture, "meanwhile"));
+        assert!(
+            log(&fixture, "meanwhile").contains("2 packets transmitted, 0 received"),
+            "{}",
+            log(&fixture, "meanwhile")
+        );
         assert_eq!(log(&fixture, "before"), log(&fixture, "after"));
         // What was sent without a carrier was dropped as described, and nobody is blamed for the changes.
         let verdict = fixture.json("carrier", "verdict.json");

@@ -1,6 +1,6 @@
 //! What programs do to the network of their node, and what the verdict says of it.
 
-use crate::fixture::{Fixture, Finished, User};
+use crate::fixture::{Finished, Fixture, User};
 
 /// A lab in which `node` does this to its network, and nothing else; `rest`: further keys.
 fn run(fixture: &Fixture, clock: &str, act: &str, rest: &str) -> Finished {

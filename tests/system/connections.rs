@@ -1,7 +1,7 @@
 //! TCP connections of labs that are up, as clients are told of them.
 
-use crate::fixture::{Fixture, User};
 use crate::client::Client;
+use crate::fixture::{Fixture, User};
 use serde_json::{Value, json};
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! DHCP servers and their clients.
 
-use crate::fixture::{Fixture, Finished, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root};
 use std::fs;
 
 /// Fails with what is to be done if a program is not there.
@@ -106,7 +106,8 @@ fn in_virtual_time_leases_are_the_same_in_each_run() {
     fixture.write("lent.yaml", &network());
     let mut seen = Vec::new();
     for _ in 0..2 {
-        let run = ran(fixture.netloom(&["run", "lent.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+        let run =
+            ran(fixture.netloom(&["run", "lent.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         check(&fixture, "lent");
         let logs = ["dnsmasq-gw", "dhcp-a", "dhcp-guest"].map(|command| printed(&fixture, "lent", command, "stderr"));
@@ -197,7 +198,8 @@ fn in_virtual_time_router_advertisements_are_the_same_in_each_run() {
     fixture.write("told.yaml", ADVERTISED);
     let mut seen = Vec::new();
     for _ in 0..2 {
-        let run = ran(fixture.netloom(&["run", "told.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+        let run =
+            ran(fixture.netloom(&["run", "told.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         check_advertised(&fixture);
         seen.push(

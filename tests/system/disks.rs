@@ -1,6 +1,6 @@
 //! Virtual machines that boot their own disks: a Debian with cloud-init and QEMU's guest agent (`scripts/ensure-vm-disk`).
 
-use crate::fixture::{Fixture, Finished, User};
+use crate::fixture::{Finished, Fixture, User};
 use crate::vms::{BOUNDS, machines};
 use std::fs;
 use std::path::{Path, PathBuf};

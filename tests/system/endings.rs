@@ -1,6 +1,6 @@
 //! Runs that are ended by their user.
 
-use crate::fixture::{Fixture, Finished, User};
+use crate::fixture::{Finished, Fixture, User};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;

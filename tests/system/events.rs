@@ -1,7 +1,7 @@
 //! What clients are told that have subscribed to it.
 
-use crate::fixture::{Fixture, User};
 use crate::client::{Client, socket_of};
+use crate::fixture::{Fixture, User};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::os::unix::net::UnixStream;

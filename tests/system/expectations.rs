@@ -110,7 +110,8 @@ fn connections_are_found_by_their_commands() {
 fn what_could_not_run_is_an_error() {
     let fixture = Fixture::new(User::Own);
     fixture.write("lab.yaml", "nodes: [a]\nexpect: [b.exit == 0]\n");
-    let run = fixture.netloom(&["run", "lab.yaml", "-q", "--junit", "out.xml", "--annotations", "github"]).expect_code(3);
+    let run =
+        fixture.netloom(&["run", "lab.yaml", "-q", "--junit", "out.xml", "--annotations", "github"]).expect_code(3);
     let annotated = run
         .stderr
         .lines()

@@ -1,13 +1,16 @@
 //! External interfaces: wires of a machine's network cards that end in a lab. The machine is a network namespace, and so is the
 //! one at the other end of the wire: nothing here touches the machine that the tests run on.
 
-use crate::fixture::{Fixture, Finished, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root};
 
 const MACHINE: &str = include_str!("external.sh");
 
 /// Plays a script on a machine of its own, where `netloom` is the program.
 fn play(fixture: &Fixture, script: &str) -> Finished {
-    fixture.write("play.sh", &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", fixture.path().display()));
+    fixture.write(
+        "play.sh",
+        &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", fixture.path().display()),
+    );
     let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
     fixture.run("unshare", &[flags, "sh", "play.sh"])
 }
@@ -251,8 +254,9 @@ bounds: {{lateness: 50 ms}}
         netloom down near || [ $? = 5 ]
         there down beyond || [ $? = 5 ]
         ";
-    let told =
-        play(&fixture, &format!("NETLOOM={}/netloom\n{TRANSFER}{ASK}{script}", fixture.path().display())).expect_code(0).stdout;
+    let told = play(&fixture, &format!("NETLOOM={}/netloom\n{TRANSFER}{ASK}{script}", fixture.path().display()))
+        .expect_code(0)
+        .stdout;
     for wanted in
         ["asked-a vlan=100 8100", "asked-b vlan=200 8100", "asked-c vlan=0 0", "wrong silence", "unknown silence"]
     {
@@ -490,7 +494,9 @@ fn kills(fixture: &Fixture, first: u32, last: u32) -> String {
 #[test]
 fn a_card_comes_back_by_the_next_command_when_all_processes_are_killed() {
     if !is_root() {
-        crate::fixture::not_run("the network namespace of a passed interface outlives its processes where root mounts it");
+        crate::fixture::not_run(
+            "the network namespace of a passed interface outlives its processes where root mounts it",
+        );
         return;
     }
     let fixture = Fixture::new(User::Own).alone();

@@ -1,6 +1,6 @@
 //! More than the machine, or a node, can take: it is counted, it turns the verdict, and nothing grows or dies of it.
 
-use crate::fixture::{Fixture, Finished, User, lab_of};
+use crate::fixture::{Finished, Fixture, User, lab_of};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

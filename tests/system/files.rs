@@ -71,7 +71,11 @@ fn play_twice(fixture: &Fixture) {
         fixture.assert_nothing_is_left("files");
         assert!(fixture.runtime_files().is_empty());
     }
-    assert_eq!(fs::read_to_string(fixture.work().join("service/conf")).unwrap(), "configured\n", "the source is as it was");
+    assert_eq!(
+        fs::read_to_string(fixture.work().join("service/conf")).unwrap(),
+        "configured\n",
+        "the source is as it was"
+    );
     assert!(!fixture.work().join("written").exists(), "the machine's files are as they were");
     assert!(fixture.latest("files").join("files/service/conf").is_file(), "the source is in the results");
     assert!(fixture.work().join("results/files/keep/a/var/lib/service.tar").is_file());

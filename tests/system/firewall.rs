@@ -1,6 +1,6 @@
 //! Firewalls of nodes.
 
-use crate::fixture::{Fixture, Finished, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root};
 
 /// A client, a router with a firewall and a server with two services.
 const LAB: &str = "

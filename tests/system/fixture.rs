@@ -86,7 +86,8 @@ impl Fixture {
         // A copy of its own makes the fixture's processes recognizable, and lets any user start it.
         let program = root.path().join("netloom");
         copy(Path::new(env!("CARGO_BIN_EXE_netloom")), &program);
-        let fixture = Self { root, user, program, kernel: None, turn: Turn::default(), knows_labs: AtomicBool::new(false) };
+        let fixture =
+            Self { root, user, program, kernel: None, turn: Turn::default(), knows_labs: AtomicBool::new(false) };
         fs::set_permissions(fixture.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for folder in ["runtime", "work"] {
             fs::create_dir(fixture.path().join(folder)).unwrap();

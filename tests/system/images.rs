@@ -1,6 +1,6 @@
 //! Nodes whose file system is a container image, made of programs of this machine.
 
-use crate::fixture::{Fixture, Finished, User, is_root, lab_of, not_run};
+use crate::fixture::{Finished, Fixture, User, is_root, lab_of, not_run};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -204,7 +204,8 @@ fn what_is_killed_leaves_neither_mounts_nor_a_hold_on_its_image() {
         let fixture = Fixture::new(user);
         prepare(&fixture, &LAB.replace("STACK", ""));
         fixture.netloom(&["up", "images.yaml", "-q"]).expect_code(0);
-        let inside = fixture.netloom(&["exec", "images", "a", "--", "sh", "-c", "pwd; echo $HOME; ls /"]).expect_code(0);
+        let inside =
+            fixture.netloom(&["exec", "images", "a", "--", "sh", "-c", "pwd; echo $HOME; ls /"]).expect_code(0);
         assert!(inside.stdout.starts_with("/data\n/root\n") && !inside.stdout.contains("usr\n"), "{inside:#?}");
         let held = fixture.netloom(&["image", "remove", "tools:1.0"]).expect_code(2);
         assert!(held.stderr.contains("is in use by a lab that is up"), "{held:#?}");

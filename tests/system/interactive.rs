@@ -1,6 +1,6 @@
 //! The interactive day: a lab that is there until it is taken down.
 
-use crate::fixture::{Fixture, Finished, User, child_named};
+use crate::fixture::{Finished, Fixture, User, child_named};
 use crate::wait::wait_until;
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
 use nix::sys::signal::{Signal, kill};
@@ -225,7 +225,8 @@ fn listed_as(fixture: &Fixture, text: &str) {
 fn a_lab_whose_up_is_killed_while_it_is_made_says_so_and_goes() {
     let fixture = Fixture::new(User::Own);
     let nodes: Vec<String> = (0..150).map(|node| format!("n{node}")).collect();
-    fixture.write("slow.yaml", &format!("name: slow\nnodes: [{}]\nlinks: {{l: {{ends: [n0, n1]}}}}\n", nodes.join(", ")));
+    fixture
+        .write("slow.yaml", &format!("name: slow\nnodes: [{}]\nlinks: {{l: {{ends: [n0, n1]}}}}\n", nodes.join(", ")));
     let mut up = fixture.command(&["up", "slow.yaml", "-q"]).stderr(Stdio::null()).spawn().unwrap();
     let lab = lab_pid(&fixture, "slow");
     kill(lab, Signal::SIGSTOP).unwrap();
@@ -348,7 +349,19 @@ timeline:
         fixture.write("lab.yaml", lab);
         fixture.netloom(&["up", "lab.yaml"]).expect_code(0);
         let pings = |node: &str, code: i32| {
-            fixture.netloom(&["exec", "halt", "a", "--", "ping", "-c", "1", "-W", if code == 0 { "20" } else { "1" }, node])
+            fixture
+                .netloom(&[
+                    "exec",
+                    "halt",
+                    "a",
+                    "--",
+                    "ping",
+                    "-c",
+                    "1",
+                    "-W",
+                    if code == 0 { "20" } else { "1" },
+                    node,
+                ])
                 .expect_code(code)
         };
         pings("b1", 0);

@@ -1,7 +1,7 @@
 //! Nodes that are containers of podman, which run already. podman's storage is in the fixture's folder, and its image is made of programs of
 //! this machine.
 
-use crate::fixture::{Fixture, Finished, User, child_named, children, is_root, lab_of, not_run};
+use crate::fixture::{Finished, Fixture, User, child_named, children, is_root, lab_of, not_run};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;

@@ -41,7 +41,8 @@ fn a_journal_has_every_packet_of_a_run_and_what_became_of_it() {
         assert!(!run.stdout.contains("journal lacks"), "{run:#?}");
         let report = fixture.json("noted", "report.json");
         assert_eq!(report["journal"]["lost_packets"], 0);
-        let summary = fixture.netloom(&["journal", "results/noted/latest", "--summary", "--format", "csv"]).expect_code(0);
+        let summary =
+            fixture.netloom(&["journal", "results/noted/latest", "--summary", "--format", "csv"]).expect_code(0);
         let told = rows(&summary.stdout);
         let counted = fixture.json("noted", "pipes.json");
         let counted = counted.as_array().unwrap();

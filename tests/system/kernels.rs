@@ -100,9 +100,11 @@ fn a_killed_kernel_ends_the_run_with_eight_and_its_name() {
     let fixture = Fixture::new(User::Own);
     let timeline = "timeline: [{on: a, run: ping -i 0.1 b, may_fail: true}]\nduration: 600 s\n";
     fixture.write("kernels.yaml", &lab("real", timeline));
-    let mut child = fixture.command(&["run", "kernels.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        fixture.command(&["run", "kernels.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("the ping", || {
-        fs::read_to_string(fixture.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
+        fs::read_to_string(fixture.latest("kernels").join("logs/01-a-ping.stdout"))
+            .is_ok_and(|text| text.contains("seq=3"))
     });
     let victim = kernels(&fixture).min().unwrap();
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(victim), nix::sys::signal::Signal::SIGKILL).unwrap();
@@ -121,9 +123,11 @@ fn a_kernel_that_stood_still_is_found_by_its_heartbeat() {
     let timeline = "timeline: [{on: a, run: ping -i 0.05 -w 4 b, may_fail: true}]\n";
     let still = "starts: 100 s, standstill: 2 s}";
     fixture.write("kernels.yaml", &lab("real", timeline).replace("starts: 100 s}", still));
-    let mut child = fixture.command(&["run", "kernels.yaml"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child =
+        fixture.command(&["run", "kernels.yaml"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     wait_until("the ping", || {
-        fs::read_to_string(fixture.latest("kernels").join("logs/01-a-ping.stdout")).is_ok_and(|text| text.contains("seq=3"))
+        fs::read_to_string(fixture.latest("kernels").join("logs/01-a-ping.stdout"))
+            .is_ok_and(|text| text.contains("seq=3"))
     });
     // The kernel of the node that was booted last: the helpers of a kernel are its children.
     let all: Vec<i32> = kernels(&fixture).collect();

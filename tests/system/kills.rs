@@ -138,7 +138,8 @@ fn a_killed_node_ends_the_run_with_eight_and_keeps_its_results() {
     let fixture = Fixture::new(User::Own);
     write_lab(&fixture);
     fixture.write("long.yaml", &LAB.replace("NODE", "{}").replace("-c 4 -i 0.05", "-i 0.05"));
-    let mut child = fixture.command(&["run", "long.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        fixture.command(&["run", "long.yaml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     sleep(Duration::from_millis(700));
     strike(Victim::Node(1), child.id().cast_signed());
     let status = child.wait().unwrap();

@@ -1,6 +1,6 @@
 //! What programs wrote, and what a run says when it fails.
 
-use crate::fixture::{Fixture, Finished, User};
+use crate::fixture::{Finished, Fixture, User};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -104,7 +104,8 @@ fn a_lab_that_is_up_keeps_results_and_is_judged_when_it_is_taken_down() {
         let fixture = Fixture::new(user);
         fixture.write("day.yaml", DAY);
         fixture.netloom(&["up", "day.yaml"]).expect_code(0);
-        fixture.netloom(&["exec", "day", "a", "--", "sh", "-c", "ping -c 2 -i 0.1 b; echo kept > /var/data/kept"])
+        fixture
+            .netloom(&["exec", "day", "a", "--", "sh", "-c", "ping -c 2 -i 0.1 b; echo kept > /var/data/kept"])
             .expect_code(0);
         let down = fixture.netloom(&["down"]).expect_code(0);
         assert!(down.stdout.contains("verdict: as described"), "{down:#?}");

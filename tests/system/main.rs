@@ -4,7 +4,6 @@
 //! These tests look at what netloom does, not at how precisely it does it: their labs allow more lateness than a user
 //! would, so that a busy machine does not fail them. Precision is measured by the benchmarks.
 
-mod fixture;
 mod bridges;
 mod bundles;
 mod bypass;
@@ -27,6 +26,7 @@ mod external;
 mod faults;
 mod files;
 mod firewall;
+mod fixture;
 mod formats;
 mod generated;
 mod images;

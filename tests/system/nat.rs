@@ -1,6 +1,6 @@
 //! Routers that translate addresses.
 
-use crate::fixture::{Fixture, Finished, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root};
 use std::fs;
 use std::path::Path;
 

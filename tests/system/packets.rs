@@ -1,7 +1,7 @@
 //! What clients are told that have subscribed to packets.
 
-use crate::fixture::{Fixture, User};
 use crate::client::Client;
+use crate::fixture::{Fixture, User};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,7 +1,7 @@
 //! The control protocol as its page of the manual describes it.
 
-use crate::fixture::{Fixture, User};
 use crate::client::{Client, socket_of};
+use crate::fixture::{Fixture, User};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../docs/protocol.md");

@@ -1,6 +1,6 @@
 //! Images from registries: a real one, and one that does what registries should not. All are on the loopback of a network namespace.
 
-use crate::fixture::{Fixture, Finished, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root};
 use std::process::Command;
 
 const REGISTRIES: &str = include_str!("pulls.sh");
@@ -12,7 +12,10 @@ fn play(fixture: &Fixture, script: &str) -> Finished {
     let mut made = Command::new("python3");
     made.arg(format!("{TESTS}/image.py")).arg(fixture.work().join("tools")).args([settings, "sh", "cat"]);
     assert!(made.status().unwrap().success());
-    fixture.write("play.sh", &format!("NETLOOM={}/netloom\nTESTS={TESTS}\n{REGISTRIES}\n{script}", fixture.path().display()));
+    fixture.write(
+        "play.sh",
+        &format!("NETLOOM={}/netloom\nTESTS={TESTS}\n{REGISTRIES}\n{script}", fixture.path().display()),
+    );
     let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
     let played = fixture.run("unshare", &[flags, "bash", "play.sh"]);
     assert!(!played.stderr.contains("docker-registry"), "`scripts/install-deps services` installs it: {played:#?}");

@@ -236,7 +236,8 @@ fn a_port_that_is_taken_is_told_before_anything_is_made() {
     let fixture = Fixture::new(User::Own);
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
-    fixture.write("reach.yaml", &format!("nodes:\n  a: {{expose: {{{port}: 80}}}}\ntimeline: [{{on: a, run: 'true'}}]\n"));
+    fixture
+        .write("reach.yaml", &format!("nodes:\n  a: {{expose: {{{port}: 80}}}}\ntimeline: [{{on: a, run: 'true'}}]\n"));
     let run = fixture.netloom(&["run", "reach.yaml"]).expect_code(4);
     let expected =
         format!("reach.yaml:2: key `expose`: open port {port} of 127.0.0.1 on this machine: Address already in use");

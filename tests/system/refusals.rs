@@ -1,6 +1,6 @@
 //! What netloom refuses: each with its exit code, a message that says what would be right, and nothing changed.
 
-use crate::fixture::{Fixture, Finished, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root};
 use std::process::Command;
 
 const PLAIN: &str = "name: plain\nbounds: {lateness: 100 s, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}\nnodes: [a, b]\nlinks: {l: {ends: [a, b]}}\n";
@@ -174,7 +174,8 @@ fn pipes_are_refused_where_files_are_wanted() {
         pipe(name);
     }
     std::fs::write(fixture.work().join("oci/oci-layout"), r#"{"imageLayoutVersion":"1.0.0"}"#).unwrap();
-    fixture.write("traced.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b], rate: {kind: delivery-trace, file: b.tar}}}\n");
+    fixture
+        .write("traced.yaml", "nodes: [a, b]\nlinks: {l: {ends: [a, b], rate: {kind: delivery-trace, file: b.tar}}}\n");
     let disk = "{disk: b.tar, format: raw, access: none}";
     fixture.write("disk.yaml", &format!("nodes: {{a: {{vm: {disk}}}, b: {{}}}}\nlinks: {{l: {{ends: [a, b]}}}}\n"));
     for arguments in [

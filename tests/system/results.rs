@@ -82,7 +82,8 @@ fn runs_that_go_on_are_not_removed() {
         fixture.write("brief.yaml", "name: brief\nnodes: [a]\ntimeline: [{on: a, run: 'true'}]\n");
         fixture.write("long.yaml", "name: brief\nnodes: [a]\ntimeline: [{on: a, run: sleep 1000}]\n");
         let mut long = fixture.command(&["run", "long.yaml", "-q"]).spawn().unwrap();
-        let going_on = || listed(&fixture).as_array().unwrap().iter().filter(|found| found["state"] == "going_on").count();
+        let going_on =
+            || listed(&fixture).as_array().unwrap().iter().filter(|found| found["state"] == "going_on").count();
         wait_until("a run that goes on", || {
             assert!(long.try_wait().unwrap().is_none(), "it ended");
             going_on() > 0

@@ -1,6 +1,6 @@
 //! Routers with routing daemons.
 
-use crate::fixture::{Fixture, Finished, User, is_root, not_run};
+use crate::fixture::{Finished, Fixture, User, is_root, not_run};
 use crate::wait::wait_until;
 use std::fs;
 use std::path::Path;
@@ -67,7 +67,8 @@ fn the_shell_of_frr_in_a_node_talks_to_the_nodes_own_daemons() {
         let fixture = Fixture::new(user);
         fixture.write("ring.yaml", RING);
         ran(fixture.netloom(&["up", "ring.yaml"])).expect_code(0);
-        let ask = |what: &str| fixture.netloom(&["exec", "ring", "r1", "--", "vtysh", "-c", what]).expect_code(0).stdout;
+        let ask =
+            |what: &str| fixture.netloom(&["exec", "ring", "r1", "--", "vtysh", "-c", what]).expect_code(0).stdout;
         let ping = || fixture.netloom(&["exec", "ring", "h1", "--", "ping", "-4", "-c", "1", "-W", "1", "h2"]).code;
         let begun = Instant::now();
         // The other routers may take longer than this one.
@@ -86,7 +87,11 @@ fn the_shell_of_frr_in_a_node_talks_to_the_nodes_own_daemons() {
         assert!(ask("show running-config").contains("hostname r1"));
         // The machine's own configuration is not this one's.
         assert!(
-            fixture.netloom(&["exec", "ring", "r1", "--", "ls", "/run/frr"]).expect_code(0).stdout.contains("ospfd.vty")
+            fixture
+                .netloom(&["exec", "ring", "r1", "--", "ls", "/run/frr"])
+                .expect_code(0)
+                .stdout
+                .contains("ospfd.vty")
         );
         fixture.netloom(&["down", "ring"]).expect_code(0);
         fixture.assert_nothing_is_left("ring");

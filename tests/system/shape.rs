@@ -1,7 +1,7 @@
 //! `netloom shape`: traffic of a machine through pipes. The machine is a network namespace, and so is the one that it talks to: nothing
 //! here touches the machine that the tests run on.
 
-use crate::fixture::{Fixture, Finished, User};
+use crate::fixture::{Finished, Fixture, User};
 
 /// A machine with the addresses 10.9.0.1 and fd09::1, and the far one with 10.9.0.2 and fd09::2. `far` runs a command there.
 const MACHINE: &str = r#"
@@ -29,7 +29,10 @@ export XTABLES_LOCKFILE=$PWD/xtables.lock
 
 /// Plays a script on a machine of its own, where `netloom` is the program.
 fn play(fixture: &Fixture, script: &str) -> Finished {
-    fixture.write("play.sh", &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", fixture.path().display()));
+    fixture.write(
+        "play.sh",
+        &format!("{MACHINE}\nnetloom() {{ {}/netloom \"$@\"; }}\n{script}", fixture.path().display()),
+    );
     let flags = if fixture.user() == User::Nobody || !crate::fixture::is_root() { "-Urn" } else { "-n" };
     fixture.run("unshare", &[flags, "sh", "play.sh"])
 }

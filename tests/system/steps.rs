@@ -1,7 +1,7 @@
 //! Lab time that clients let go on step by step, in virtual time.
 
-use crate::fixture::{Fixture, Finished, User};
 use crate::client::{Client, socket_of};
+use crate::fixture::{Finished, Fixture, User};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -193,7 +193,8 @@ duration: 1000 h
 fn a_run_is_held_and_goes_on() {
     let fixture = Fixture::with_kernel(User::Own);
     fixture.write("held.yaml", RUN);
-    let run = fixture.command(&["run", "held.yaml", "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let run =
+        fixture.command(&["run", "held.yaml", "-q"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("the socket", || socket_of(&fixture, "held").exists());
     let mut client = Client::connect(&fixture, "held");
     assert_eq!(client.ask(r#"{"request":"pause"}"#)["reply"], "now");

@@ -145,7 +145,8 @@ fn switches_tell_what_they_count_while_they_do() {
     let fixture = Fixture::new(User::all().remove(0));
     fixture.write("lan.yaml", &format!("name: lan\n{LAN}"));
     fixture.netloom(&["up", "lan.yaml"]).expect_code(0);
-    let ping = || drop(fixture.netloom(&["exec", "lan", "a", "--", "ping", "-c", "2", "-i", "0.2", "b"]).expect_code(0));
+    let ping =
+        || drop(fixture.netloom(&["exec", "lan", "a", "--", "ping", "-c", "2", "-i", "0.2", "b"]).expect_code(0));
     let port = |node: &str, link: &str, what: &str| {
         let told = fixture.netloom(&["stats", "lan", "--once", "--json"]).expect_code(0);
         let stats: Value = serde_json::from_str(&told.stdout).unwrap();

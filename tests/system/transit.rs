@@ -54,7 +54,8 @@ expect:
 ";
     for user in User::some() {
         let fixture = Fixture::new(user);
-        fixture.write("chain.yaml", &format!("{}{timeline}", chain("chain", "", ROUTERS, "rate: 50 Mbit/s, delay: 1 ms")));
+        fixture
+            .write("chain.yaml", &format!("{}{timeline}", chain("chain", "", ROUTERS, "rate: 50 Mbit/s, delay: 1 ms")));
         let run = fixture.netloom(&["run", "chain.yaml"]).expect_code(0);
         assert!(run.stdout.contains("TTL expired"), "{run:#?}");
         let folder = fixture.latest("chain");

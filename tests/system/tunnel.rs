@@ -1,7 +1,7 @@
 //! Tunnels between labs of two machines. The machines are network namespaces, as is the path between them: nothing here touches the
 //! machine that the tests run on.
 
-use crate::fixture::{Fixture, Finished, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root};
 
 const MACHINES: &str = include_str!("tunnel.sh");
 
@@ -12,7 +12,10 @@ fn play(fixture: &Fixture, script: &str) -> Finished {
 
 /// The same, where the clock of the right machine is ahead by so many seconds.
 fn play_ahead(fixture: &Fixture, ahead: u32, script: &str) -> Finished {
-    fixture.write("play.sh", &format!("NETLOOM={}/netloom\nAHEAD={ahead}\n{MACHINES}\n{script}", fixture.path().display()));
+    fixture.write(
+        "play.sh",
+        &format!("NETLOOM={}/netloom\nAHEAD={ahead}\n{MACHINES}\n{script}", fixture.path().display()),
+    );
     let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
     fixture.run("unshare", &[flags, "bash", "play.sh"])
 }

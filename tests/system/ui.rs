@@ -134,8 +134,11 @@ fn what_makes_no_sense_ends_no_server() {
 fn what_is_shared_has_a_token_for_each_role_and_tls() {
     let fixture = Fixture::new(User::Own);
     fixture.write("lab.yaml", LAB);
-    let mut child =
-        fixture.command(&["ui", "lab.yaml", "--share", "127.0.0.1"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = fixture
+        .command(&["ui", "lab.yaml", "--share", "127.0.0.1"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
     let mut lines = Vec::new();
     for _ in 0..3 {
@@ -190,6 +193,7 @@ fn what_is_no_file_lab_or_results_folder_is_refused() {
     fixture.netloom(&["ui", "--share", "192.0.2.1"]).expect_code(4);
     let empty = fixture.write("empty.pem", "");
     let empty = empty.to_str().unwrap();
-    let refused = fixture.netloom(&["ui", "--share", "127.0.0.1", "--certificate", empty, "--key", empty]).expect_code(2);
+    let refused =
+        fixture.netloom(&["ui", "--share", "127.0.0.1", "--certificate", empty, "--key", empty]).expect_code(2);
     assert!(refused.stderr.contains("has no certificate"), "{refused:#?}");
 }

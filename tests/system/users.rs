@@ -1,6 +1,6 @@
 //! Users and folders of commands.
 
-use crate::fixture::{Fixture, Finished, User, is_root, not_run};
+use crate::fixture::{Finished, Fixture, User, is_root, not_run};
 use std::fs;
 use std::process::{Command, Stdio};
 

@@ -1,6 +1,6 @@
 //! Labs in virtual time that cannot go on: each ends by itself, says why, and leaves nothing behind but its results.
 
-use crate::fixture::{Fixture, Finished, User, lab_of};
+use crate::fixture::{Finished, Fixture, User, lab_of};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

@@ -1,6 +1,6 @@
 //! Programs in virtual time that wait by computing.
 
-use crate::fixture::{Fixture, Finished, User};
+use crate::fixture::{Finished, Fixture, User};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! A machine of a test's own: a namespace with a server beyond it. Nothing touches the machine that tests run on.
 
-use crate::fixture::{Fixture, Finished, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root};
 use std::fs;
 use std::path::PathBuf;
 

@@ -15,15 +15,15 @@
 //! to the engine's processor, the median lateness of 50,000 packets per second grows from 7 to 20 µs (`exact`: from 4
 //! to 10); steered to another processor, a ping takes 30 µs longer.
 
-use crate::event_queue::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Task};
 use crate::clock::Clock;
 use crate::edge::Edge;
+use crate::event_queue::{Act, EventQueue, ExecutedEvent, ScheduledEvent, Task};
 use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
 use crate::ports::{PortSet, Window};
 use crate::priority::{ThreadPriority, processor_time, run_queue_wait};
 use crate::series::SeriesLog;
-use crate::wait::{SpinLimit, Sleeper, Waiter};
+use crate::wait::{Sleeper, SpinLimit, Waiter};
 use netloom_fabric::PipeId;
 use netloom_figures::{EngineReport, Policy, Snapshot, ThreadReport};
 use netloom_link::PipeChange;
@@ -123,7 +123,9 @@ impl Driver {
     /// Whether it comes before others on its processor and keeps them from running by spinning. With [`Precision::Exact`] it has the
     /// processor for itself.
     fn is_spin_limited(&self, real: RealDuration) -> bool {
-        let Some(thread_priority) = self.thread_priority.as_ref().filter(|_| self.waiter.is_balanced()) else { return false };
+        let Some(thread_priority) = self.thread_priority.as_ref().filter(|_| self.waiter.is_balanced()) else {
+            return false;
+        };
         thread_priority.policy() == Policy::RealTime && (self.is_beside_kernels || thread_priority.is_crowded(real))
     }
 

@@ -1,19 +1,19 @@
 //! The handle by which the rest of Netloom starts, changes, asks and stops the engine.
 
-use crate::event_queue::{EventQueue, ScheduledEvent, ExecutedEvent};
-use crate::doorbell::Doorbell;
 use crate::clock::Clock;
+use crate::doorbell::Doorbell;
 use crate::driver::Driver;
 use crate::edge::Edge;
+use crate::event_queue::{EventQueue, ExecutedEvent, ScheduledEvent};
 use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
 use crate::merge::{self, Awaited, Places};
 use crate::ports::{self, OpenError, PortConfig, PortSet, Site};
 use crate::series::{Sampled, SeriesInbox};
 use crate::taps;
-use crate::wait::{Precision, SpinLimit, Sleeper, Waiter};
+use crate::wait::{Precision, Sleeper, SpinLimit, Waiter};
 use crate::worker::Worker;
-use netloom_fabric::{Fabric, PipeId, PortId, TraceObserver, Shard, SwitchState, Tap, TapId};
+use netloom_fabric::{Fabric, PipeId, PortId, Shard, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_packet::Pool;
@@ -261,7 +261,10 @@ impl Engine {
     ///
     /// # Errors
     /// When the engine has died.
-    pub fn set_trace_observers(&mut self, trace_observers: Vec<Box<dyn TraceObserver + Send>>) -> Result<(), EngineError> {
+    pub fn set_trace_observers(
+        &mut self,
+        trace_observers: Vec<Box<dyn TraceObserver + Send>>,
+    ) -> Result<(), EngineError> {
         for (worker, trace_observer) in self.workers.iter().zip(trace_observers) {
             worker.send(Command::SetTraceObserver(Some(trace_observer)));
         }
@@ -388,8 +391,12 @@ fn open_beside_pools(sites: Vec<Site<'_>>) -> (Result<Vec<PortSet>, OpenError>, 
 
 /// Where the ports of each shard are opened.
 fn sites<'a>(clock: Clock, shards: &'a [Shard], doorbells: &[Arc<Doorbell>], ports: Vec<PortConfig>) -> Vec<Site<'a>> {
-    let site =
-        |(shard, doorbell): (&'a Shard, &Arc<Doorbell>)| Site { clock, shard, doorbell: Arc::clone(doorbell), ports: Vec::new() };
+    let site = |(shard, doorbell): (&'a Shard, &Arc<Doorbell>)| Site {
+        clock,
+        shard,
+        doorbell: Arc::clone(doorbell),
+        ports: Vec::new(),
+    };
     let mut sites: Vec<Site<'_>> = shards.iter().zip(doorbells).map(site).collect();
     let owners: HashMap<PortId, usize> =
         shards.iter().enumerate().flat_map(|(shard, own)| own.ports.iter().map(move |port| (*port, shard))).collect();

@@ -110,7 +110,8 @@ mod tests {
         let at = Instant::from_nanos;
         assert_eq!((event_queue.limit(at(5)), event_queue.limit(at(10))), (at(5), at(9)));
         assert_eq!(event_queue.take_due(at(9)), None);
-        let order: Vec<u64> = std::iter::from_fn(|| event_queue.take_due(at(30))).map(|executed| executed.number).collect();
+        let order: Vec<u64> =
+            std::iter::from_fn(|| event_queue.take_due(at(30))).map(|executed| executed.number).collect();
         assert_eq!(order, [1, 3, 0, 2]);
         assert_eq!(event_queue.limit(at(7)), at(7));
     }

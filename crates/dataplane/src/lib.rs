@@ -20,12 +20,12 @@
 //! This crate decides nothing about a packet: what is dropped, delayed or cut is the fabric's business. What it loses
 //! itself (a full ring, a refused send) is an error of the engine, counted apart. Its reports are types of the crate `netloom_figures`.
 
-mod event_queue;
-mod doorbell;
 mod clock;
+mod doorbell;
 mod driver;
 mod edge;
 mod engine;
+mod event_queue;
 mod mailbox;
 mod memory;
 mod merge;
@@ -41,8 +41,8 @@ mod wait;
 mod waker;
 mod worker;
 
-pub use event_queue::{Act, EventQueue, ScheduledEvent, ExecutedEvent, Task};
 pub use engine::{Engine, EngineConfig, EngineError};
+pub use event_queue::{Act, EventQueue, ExecutedEvent, ScheduledEvent, Task};
 pub use meter::Meters;
 pub use ports::{
     Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, Refusal, TunnelEnd, TunnelSettings,

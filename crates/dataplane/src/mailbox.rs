@@ -1,7 +1,7 @@
 //! The commands for a thread of the engine, and its waker.
 
-use crate::event_queue::{ScheduledEvent, ExecutedEvent};
-use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
+use crate::event_queue::{ExecutedEvent, ScheduledEvent};
+use netloom_fabric::{PipeId, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
 use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};

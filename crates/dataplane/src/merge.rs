@@ -1,6 +1,6 @@
 //! Merges the reports of several threads into that of one engine.
 
-use crate::event_queue::{Act, ScheduledEvent, ExecutedEvent, Task};
+use crate::event_queue::{Act, ExecutedEvent, ScheduledEvent, Task};
 use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchState};
 use netloom_figures::{EngineReport, PipeReport, Snapshot};
 use netloom_link::{PipeCounters, SampledPackets};

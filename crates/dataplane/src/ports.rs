@@ -20,8 +20,8 @@ mod set;
 mod sockets;
 mod tunnel;
 
-use crate::doorbell::Doorbell;
 use crate::clock::Clock;
+use crate::doorbell::Doorbell;
 use crate::edge::{Edge, Handover};
 pub use diverted::{Diverted, NetfilterQueue, Owners, RawSockets};
 pub use external::{External, WireSockets};

@@ -4,7 +4,7 @@ mod fixture;
 
 use fixture::frontend::{FROM_GUEST, TO_GUEST};
 use fixture::{DELAY, boot, booted, engine, guest, snapshot_when, start, wait_for};
-use netloom_dataplane::{Act, ScheduledEvent, ExecutedEvent, PortConfig, Task};
+use netloom_dataplane::{Act, ExecutedEvent, PortConfig, ScheduledEvent, Task};
 use netloom_fabric::{PipeId, PortId};
 use netloom_units::Duration;
 
@@ -38,7 +38,11 @@ fn scheduled_events_are_kept_at_their_instants() {
     let cut = Task::Acts(vec![(PipeId(0), Act::SetUp(false))]);
     let scheduled_event = |number, when, task| ScheduledEvent { number, at: when, task };
     let past = scheduled_event(5, at - Duration::from_millis(30), Task::Begin);
-    let coming = [scheduled_event(9, at + next, Task::Measure), scheduled_event(7, at, Task::Measure), scheduled_event(8, at, cut)];
+    let coming = [
+        scheduled_event(9, at + next, Task::Measure),
+        scheduled_event(7, at, Task::Measure),
+        scheduled_event(8, at, cut),
+    ];
     engine.plan([coming.to_vec(), vec![past]].concat()).expect("a running engine");
     let mut executed: Vec<ExecutedEvent> = Vec::new();
     wait_for("the last scheduled event", || {
@@ -46,7 +50,8 @@ fn scheduled_events_are_kept_at_their_instants() {
         (executed.len() == 4).then_some(())
     });
     assert_eq!(executed.iter().map(|executed| executed.number).collect::<Vec<_>>(), [5, 7, 8, 9]);
-    let instants: Vec<_> = executed.iter().map(|executed| executed.snapshot.as_ref().map(|snapshot| snapshot.at)).collect();
+    let instants: Vec<_> =
+        executed.iter().map(|executed| executed.snapshot.as_ref().map(|snapshot| snapshot.at)).collect();
     assert_eq!(instants, [None, Some(at), None, Some(at + next)]);
     // By some 10 ms; the engine may have looked at its clock a little before it was told.
     assert!(executed[0].late >= Duration::from_millis(5), "{:?}", executed[0].late);

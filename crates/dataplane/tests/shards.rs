@@ -5,7 +5,7 @@ mod fixture;
 
 use fixture::frontend::{FROM_GUEST, Frontend, TO_GUEST};
 use fixture::{boot, wait_for};
-use netloom_dataplane::{ScheduledEvent, Engine, EngineConfig, PortConfig, Precision, Task};
+use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, ScheduledEvent, Task};
 use netloom_fabric::{
     Cuts, DeviceSpec, Fabric, Neighbor, NextHop, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec,
     Shard, Tap, Way, shards,

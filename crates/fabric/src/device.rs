@@ -18,8 +18,8 @@
 //! other ports. With a transit device at a medium there is no lookahead, since the device takes turns with all other
 //! ends.
 
-use crate::hub::{Hub, HubSpec};
 use crate::forwarding::Forwarding;
+use crate::hub::{Hub, HubSpec};
 use crate::router::{Router, RouterCounters, RouterSpec};
 use crate::switch::{Switch, SwitchSpec};
 use crate::{PipeSpec, PortId};

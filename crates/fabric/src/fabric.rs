@@ -1,8 +1,8 @@
 //! The pipes of a fabric, joined to its ports and transit devices.
 
 mod borders;
-mod lookahead;
 mod devices;
+mod lookahead;
 mod sample;
 
 use crate::entry::{Entry, entries};
@@ -10,7 +10,9 @@ use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Delivery, PipeId, PipeSpec, Place, PortId};
 use alloc::{sync::Arc, vec::Vec};
-use netloom_link::{PartitionSet, Departure, DropLog, Fate, Note, OnTheWire, Pipe, PipeChange, PipeCounters, Subset, Watched};
+use netloom_link::{
+    Departure, DropLog, Fate, Note, OnTheWire, PartitionSet, Pipe, PipeChange, PipeCounters, Subset, Watched,
+};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
 
@@ -117,8 +119,10 @@ impl Fabric {
 
     /// Whether partitions keep this packet from the port at the end of a pipe.
     pub(super) fn parts(&self, id: PipeId, packet: &Packet, port: PortId) -> bool {
-        let partition_set = self.partition_set[id.0 as usize].as_ref().filter(|partition_set| !partition_set.is_empty());
-        partition_set.is_some_and(|partition_set| packet.source().is_some_and(|source| partition_set.part(source, port.0)))
+        let partition_set =
+            self.partition_set[id.0 as usize].as_ref().filter(|partition_set| !partition_set.is_empty());
+        partition_set
+            .is_some_and(|partition_set| packet.source().is_some_and(|source| partition_set.part(source, port.0)))
     }
 
     /// Returns when [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None

@@ -12,16 +12,16 @@ mod checksum;
 mod device;
 mod entry;
 mod fabric;
+mod forwarding;
 mod hub;
 mod mtu;
-mod forwarding;
 mod pipes;
 mod place;
 mod router;
-mod trace_observer;
 mod shards;
 mod switch;
 mod tap;
+mod trace_observer;
 mod transit;
 mod wakes;
 
@@ -31,11 +31,11 @@ pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
 pub use place::Place;
 pub use router::{GroupRoute, Neighbor, NextHop, RouterCounters, RouterInterface, RouterSpec};
-pub use trace_observer::TraceObserver;
 pub use shards::{Border, Cuts, Partition, Shard, shards};
 pub use switch::{
     Membership, PortRole, PortState, PortTree, PortVlans, QuerierSpec, RouterPort, SnoopingCounters, SnoopingSpec,
     SwitchCounters, SwitchPort, SwitchSpec, SwitchState, Timing, TreePort, TreeSpec,
 };
 pub use tap::{Tap, TapId, Way};
+pub use trace_observer::TraceObserver;
 pub use transit::{Ethernet, Pass};

@@ -13,25 +13,25 @@
 //! and copies the frame if others hold it.
 
 mod answers;
+mod ecmp;
 mod fragments;
 mod groups;
 mod limit;
-mod ecmp;
 mod table;
 mod wire;
 
 use crate::PortId;
-use crate::mtu::is_above;
 use crate::forwarding::Forwarding;
+use crate::mtu::is_above;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use ecmp::Ecmp;
 use fragments::fragments;
 use groups::Groups;
 use limit::Limit;
 use netloom_link::Prefix;
 use netloom_packet::Packet;
 use netloom_units::{Bytes, Instant, Seed};
-use ecmp::Ecmp;
 use table::Table;
 use wire::{ARP, IPV6, NEIGHBOR_SOLICITATION, Network};
 
@@ -259,7 +259,11 @@ impl Router {
         }
         self.counters.forwarded += u64::from(packet.segments());
         packet.pass_router();
-        if out.is_shared { Forwarding::Addressed(out.port, packet, out.ethernet) } else { Forwarding::On(out.port, packet) }
+        if out.is_shared {
+            Forwarding::Addressed(out.port, packet, out.ethernet)
+        } else {
+            Forwarding::On(out.port, packet)
+        }
     }
 
     /// Passes a packet on in pieces.

@@ -25,8 +25,8 @@ mod tree;
 mod vlans;
 
 use crate::PortId;
-use crate::mtu::is_above;
 use crate::forwarding::Forwarding;
+use crate::mtu::is_above;
 use addresses::{Addresses, Learned};
 use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
 use netloom_link::Carrier;

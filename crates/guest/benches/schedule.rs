@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use netloom_fabric::{Fabric, PipeSpec, PortId};
-use netloom_guest::schedule::{Device, Machine, MachineError, NextWake, TimedFrame, DevicePort, Scheduler, Stop};
+use netloom_guest::schedule::{Device, DevicePort, Machine, MachineError, NextWake, Scheduler, Stop, TimedFrame};
 use netloom_link::PipeConfig;
 use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::{Duration, Instant, Seed};

@@ -12,7 +12,7 @@
 #ifndef NETLOOM_BACKEND_H
 #define NETLOOM_BACKEND_H
 
-#include "deck.h"
+#include "mailbox.h"
 
 #include <poll.h>
 #include <stdbool.h>

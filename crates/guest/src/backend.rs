@@ -5,11 +5,11 @@
 //! that also runs the user's programs.
 
 mod doorbell;
+mod health;
 mod mailbox;
 mod memory;
 mod samples;
 mod spin;
-mod health;
 mod watchdog;
 
 pub use doorbell::Doorbell;
@@ -216,7 +216,12 @@ impl Machine for DeviceBackend {
         true
     }
 
-    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant_alone(
+        &mut self,
+        until: Instant,
+        frames: &mut Vec<TimedFrame>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
         self.begin_turn(turn::ALONE, until, frames, pool);
         Ok(())
     }

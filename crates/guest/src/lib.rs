@@ -42,8 +42,8 @@
 //! clocks. Devices leave the node's network namespace and come back when the kernel's parameters are set, so that
 //! they take those of `default` as later interfaces do.
 
-pub mod counter;
 pub mod backend;
+pub mod counter;
 pub mod kernel;
 pub mod node;
 pub mod schedule;

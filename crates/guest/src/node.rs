@@ -1,6 +1,7 @@
 //! A kernel node, seen from the lab process: boots it, and talks to the agent inside. It does what a namespace node
 //! does, in the same words.
 
+mod agent_messages;
 mod boot;
 mod channel;
 mod connections;
@@ -9,7 +10,6 @@ mod handle;
 mod heartbeat;
 mod inspect;
 mod machine;
-mod agent_messages;
 mod processor_use;
 mod pump;
 mod serve;

@@ -12,13 +12,13 @@
 mod attempts;
 mod connection;
 mod datagrams;
+mod forward;
 mod frames;
 mod inside;
 mod listen;
 mod relay;
-mod forward;
 
+pub use forward::{ForwardPath, ProgramRequest, Protocol};
 pub use inside::main;
 pub use listen::Exposed;
 pub use relay::Relay;
-pub use forward::{ProgramRequest, Protocol, ForwardPath};

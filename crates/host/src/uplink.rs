@@ -34,7 +34,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{Pid, getegid};
 
 use crate::error::{Attempted, KernelError};
-use crate::expose::{Relay, ForwardPath};
+use crate::expose::{ForwardPath, Relay};
 use crate::facts::Facts;
 use crate::lab::quiet_network;
 use crate::netlink::{InterfaceCounters, Link, Netlink, Veth, VethEnd};

@@ -159,9 +159,9 @@ impl<F: Written> Written for Maybe<F> {
 }
 
 /// One of something, or a list of them.
-pub(crate) struct Several<F>(PhantomData<F>);
+pub(crate) struct OneOrMore<F>(PhantomData<F>);
 
-impl<F: Form> Form for Several<F> {
+impl<F: Form> Form for OneOrMore<F> {
     type Value = Vec<F::Value>;
     const KIND: Kind = Kind::OneOf(&[F::KIND, Kind::list(&F::KIND, 1)]);
     /// What can be read of it.
@@ -170,14 +170,14 @@ impl<F: Form> Form for Several<F> {
     }
 }
 
-impl<F: Written> Written for Several<F> {
+impl<F: Written> Written for OneOrMore<F> {
     fn write(values: &Vec<F::Value>) -> String {
-        several(values.iter().map(F::write))
+        one_or_more(values.iter().map(F::write))
     }
 }
 
 /// A value alone, or a list.
-pub(crate) fn several(values: impl Iterator<Item = String>) -> String {
+pub(crate) fn one_or_more(values: impl Iterator<Item = String>) -> String {
     let values: Vec<String> = values.collect();
     if let [only] = &values[..] { only.clone() } else { format!("[{}]", values.join(", ")) }
 }

@@ -3,8 +3,8 @@
 //!
 //! Each kind is a function that puts nodes and links on a [`TopologyBuilder`], with the keys that it reads in `keys.rs`.
 
-mod data_center;
 mod builder;
+mod data_center;
 mod internet;
 mod keys;
 mod plain;
@@ -22,7 +22,7 @@ use crate::limits::Limits;
 use crate::scalar;
 use crate::section::Section;
 use crate::yaml::{self, Content, Entry, Node};
-use builder::{TopologyBuilder, Room, Topology};
+use builder::{Room, Topology, TopologyBuilder};
 use keys::{KINDS, SECTIONS};
 use netloom_units::Seed;
 use std::collections::{BTreeMap, BTreeSet};

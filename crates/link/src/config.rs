@@ -1,7 +1,7 @@
 //! The description of a pipe.
 
 use crate::{
-    PartitionSet, ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig,
+    ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, PartitionSet,
     QueueConfig, RateConfig, ReorderConfig, ScheduleConfig, StateConfig,
 };
 use alloc::{format, vec::Vec};

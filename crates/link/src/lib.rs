@@ -30,10 +30,8 @@
 
 extern crate alloc;
 
-mod partition_set;
 mod cause;
 mod chance;
-mod internal_events;
 mod config;
 mod corrupt;
 mod counters;
@@ -46,6 +44,7 @@ mod error;
 mod filter;
 mod hash;
 mod impairments;
+mod internal_events;
 mod ledger;
 mod line;
 mod loss;
@@ -54,6 +53,7 @@ mod observers;
 mod overhead;
 mod overtaking;
 mod packet_sampler;
+mod partition_set;
 mod pipe;
 mod queue;
 mod rate;
@@ -67,7 +67,6 @@ mod transits;
 mod transmitter;
 mod watched;
 
-pub use partition_set::{PartitionSet, Sides};
 pub use cause::Cause;
 pub use chance::ChanceConfig;
 pub use config::{PipeChange, PipeConfig};
@@ -90,6 +89,7 @@ pub use loss::{
 pub use note::{Content, Event, Fate, Note, Outcome, Segments};
 pub use overhead::OverheadConfig;
 pub use packet_sampler::{SampledPacket, SampledPackets, Sent};
+pub use partition_set::{PartitionSet, Sides};
 pub use pipe::{Pipe, PipeSample};
 pub use queue::{
     ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig, Overload,

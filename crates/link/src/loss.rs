@@ -106,7 +106,9 @@ impl Model {
         match config {
             LossConfig::None => Self::None,
             LossConfig::Independent(probability) => Self::Independent(probability),
-            LossConfig::Correlated(config) => Self::Correlated(config.probability, CorrelatedUniform::new(config.correlation)),
+            LossConfig::Correlated(config) => {
+                Self::Correlated(config.probability, CorrelatedUniform::new(config.correlation))
+            }
             LossConfig::BitError(rate) => Self::BitError(BitError::new(rate)),
             LossConfig::Gilbert(config) => Self::Gilbert(Gilbert::new(config)),
             LossConfig::GilbertElliott(config) => Self::GilbertElliott(GilbertElliott::new(config)),

@@ -81,6 +81,9 @@ mod tests {
         assert!(parted.iter().all(|[one, other]| partition_set.part(*one, *other) && partition_set.part(*other, *one)));
         let joined = [[1, 4], [3, 4], [3, 3], [1, 9], [9, 3]];
         assert!(joined.iter().all(|[one, other]| !partition_set.part(*one, *other)));
-        assert_eq!((partition_set.to_string().as_str(), PartitionSet::default().to_string().as_str()), ("1 2 | 3, and 2 | 1 4", "none"));
+        assert_eq!(
+            (partition_set.to_string().as_str(), PartitionSet::default().to_string().as_str()),
+            ("1 2 | 3, and 2 | 1 4", "none")
+        );
     }
 }

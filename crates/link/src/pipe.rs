@@ -16,16 +16,16 @@
 //! - Cross traffic is made inside a pipe and leaves it with its last bit. It takes room and time there, and no other
 //!   crate sees it.
 
-mod lookahead;
 mod cuts;
+mod lookahead;
 mod sample;
 mod scheduled;
 
 use crate::cause::Cause;
-use crate::internal_events::{CATCH_UP, InternalEvents, TimedEvent, earlier};
 use crate::delay::{Delay, Order};
 use crate::drop_log::DropLog;
 use crate::impairments::Impairments;
+use crate::internal_events::{CATCH_UP, InternalEvents, TimedEvent, earlier};
 use crate::ledger::Ledger;
 use crate::line::Line;
 use crate::note;

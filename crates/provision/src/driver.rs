@@ -1,8 +1,8 @@
 //! What moves the packets and tells the time: the engine in real and dilated time, the scheduler in virtual time.
 
 use crate::virtual_time::VirtualTime;
-use netloom_dataplane::{ScheduledEvent, Engine, EngineError, ExecutedEvent, Sampled};
-use netloom_fabric::{PipeId, TraceObserver, SwitchState, Tap, TapId};
+use netloom_dataplane::{Engine, EngineError, ExecutedEvent, Sampled, ScheduledEvent};
+use netloom_fabric::{PipeId, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
 use netloom_guest::schedule::Statistics;
 use netloom_judge::RunError;
@@ -141,7 +141,10 @@ impl Driver {
     }
 
     /// From now on these trace observers, one for each thread, take the notes of what happens in pipes.
-    pub(crate) fn set_trace_observers(&mut self, trace_observers: Vec<Box<dyn TraceObserver + Send>>) -> Result<(), RunError> {
+    pub(crate) fn set_trace_observers(
+        &mut self,
+        trace_observers: Vec<Box<dyn TraceObserver + Send>>,
+    ) -> Result<(), RunError> {
         match self {
             Self::Engine(engine) => engine.set_trace_observers(trace_observers).map_err(died),
             Self::Virtual(time) => {

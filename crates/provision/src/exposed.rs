@@ -5,7 +5,7 @@ use crate::refusal;
 use crate::resource::{Ground, Making, Opening, Resource, Site};
 use ipnet::IpNet;
 use netloom_host::KernelError;
-use netloom_host::expose::{ProgramRequest, Exposed, Protocol, Relay, ForwardPath};
+use netloom_host::expose::{Exposed, ForwardPath, ProgramRequest, Protocol, Relay};
 use netloom_judge::RunError;
 use netloom_lab::{ExposePlan, NodePlan, Plan};
 use netloom_units::Duration;

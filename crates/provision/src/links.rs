@@ -2,7 +2,7 @@
 
 use crate::driver::Driver;
 use crate::port_name::port_of;
-use netloom_dataplane::{Act, ScheduledEvent, ExecutedEvent, Sampled};
+use netloom_dataplane::{Act, ExecutedEvent, Sampled, ScheduledEvent};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_host::KernelError;

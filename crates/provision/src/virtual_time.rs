@@ -12,4 +12,4 @@ mod world;
 
 pub(crate) use boot::boot;
 pub use sampling::TcpSampling;
-pub use world::{EndOfTime, IMPATIENCE, Played, VirtualTime};
+pub use world::{EndOfTime, IMPATIENCE, StopReason, VirtualTime};

@@ -11,9 +11,9 @@
 
 mod flow;
 mod meter;
+mod model_plot;
 mod network;
 mod outcome;
-mod model_plot;
 mod receiver;
 mod route;
 mod seen;
@@ -24,7 +24,7 @@ mod window;
 
 pub use flow::{FlowSpec, Hop};
 pub use meter::Meter;
+pub use model_plot::{MODEL_PLOT_GAP, MODEL_PLOT_PACKET, ModelPlot, model_plot};
 pub use network::Network;
 pub use outcome::{Outcome, PipeOutcome, Sample, SimError, SourceOutcome};
-pub use model_plot::{MODEL_PLOT_GAP, MODEL_PLOT_PACKET, ModelPlot, model_plot};
 pub use simulate::{check, simulate};

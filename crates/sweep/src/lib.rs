@@ -19,8 +19,8 @@ mod folder;
 mod moments;
 mod only;
 pub mod page;
-mod runner;
 mod record;
+mod runner;
 mod slots;
 mod tables;
 
@@ -30,6 +30,6 @@ pub use expectations::{RunsRow, RunsValue};
 pub use folder::SweepFolder;
 pub use moments::{Moments, student, welch};
 pub use only::Only;
-pub use runner::{Event, How, Outcome as SweepOutcome, Position, Watch, run_sweep};
 pub use record::{Figure, Outcome, RunRecord};
+pub use runner::{Event, How, Outcome as SweepOutcome, Position, Watch, run_sweep};
 pub use tables::{LeftOut, PointTable, Tables, write_tables};

@@ -5,7 +5,7 @@ use crate::error::PortError;
 use crate::features::{Features, OFFERED, PROTOCOL_OFFERED, PROTOCOL_REPLY_ACK};
 use crate::memory::{Memory, RegionSpec};
 use crate::message::{Message, reply, reply_state};
-use crate::notify::{NotifyBy, Call};
+use crate::notify::{Call, NotifyBy};
 use crate::poller::Poller;
 use crate::queue::Queue;
 use std::os::fd::OwnedFd;

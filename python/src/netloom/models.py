@@ -869,8 +869,8 @@ class Dhcp(Model):
                 all addresses of the subnet that no other node has.
             reserve: Whether each node of the lab that asks gets the address that the plan has for it. Default: true;
                 else it gets any of the range, and has no name in /etc/hosts.
-            router: The router that clients get: a node, an address, or none. Default: the routes that the
-                plan has for each.
+            router: The router that clients get: a node, an address, or none. Default: the routes that the plan has
+                for each.
         """
         super().__init__()
         self._put("advertise", advertise)
@@ -1976,10 +1976,12 @@ class Measure(Model):
                 above; it goes to nodes.csv. Default: never.
             pipes: How often all directions of links are sampled, 100 us to 10 s; it goes to samples.csv, which then
                 has quantiles of delays, too. Default: ten times a second, without delays.
-            qlog: Whether programs get QLOGDIR, so that they write qlog files of their QUIC connections, which are collected. Default: false.
+            qlog: Whether programs get QLOGDIR, so that they write qlog files of their QUIC connections, which are
+                collected. Default: false.
             tcp: How often the state of all TCP connections is sampled, 1 ms and above; it goes to tcp.csv. Default:
                 never.
-            tls_keys: Whether programs get SSLKEYLOGFILE, so that they write down the keys of their TLS connections, which are collected. Default: false.
+            tls_keys: Whether programs get SSLKEYLOGFILE, so that they write down the keys of their TLS connections,
+                which are collected. Default: false.
         """
         super().__init__()
         self._put("node", node)
@@ -2085,10 +2087,12 @@ class NodeMeasure(Model):
         Args:
             node: How often processor time, memory and packets that the node itself dropped are sampled, 1 ms and
                 above; it goes to nodes.csv. Default: never.
-            qlog: Whether programs get QLOGDIR, so that they write qlog files of their QUIC connections, which are collected. Default: false.
+            qlog: Whether programs get QLOGDIR, so that they write qlog files of their QUIC connections, which are
+                collected. Default: false.
             tcp: How often the state of all TCP connections is sampled, 1 ms and above; it goes to tcp.csv. Default:
                 never.
-            tls_keys: Whether programs get SSLKEYLOGFILE, so that they write down the keys of their TLS connections, which are collected. Default: false.
+            tls_keys: Whether programs get SSLKEYLOGFILE, so that they write down the keys of their TLS connections,
+                which are collected. Default: false.
         """
         super().__init__()
         self._put("node", node)
@@ -2829,7 +2833,8 @@ class Ready(Model):
             pause: A time that has passed.
             tcp: A TCP port that listens in the node.
             timeout: How long to wait; then the run fails. Default: 10 s.
-            udp: A UDP port in the node that a socket is bound to, which takes datagrams from anybody. It does not say whether the program reads them by then.
+            udp: A UDP port in the node that a socket is bound to, which takes datagrams from anybody. Whether its
+                program reads them by then, nobody can know.
         """
         super().__init__()
         self._put("command", command)
@@ -3184,8 +3189,8 @@ class Snooping(Model):
                 how. Where nobody asks, multicast goes everywhere. Default: true.
             response: How long hosts may take to answer: whole tenths of a second, 100 ms to 12.7 s, and less than
                 `interval`. Default: 10 s.
-            robustness: How often messages that may be lost are repeated, 1 to 7. A membership counts for `robustness` times
-                `interval`, and `response`. Default: 2.
+            robustness: How often messages that may be lost are repeated, 1 to 7. A membership counts for `robustness`
+                times `interval`, and `response`. Default: 2.
             routers: The links that are taken to lead to a multicast router, and so carry all multicast. Routers that
                 are heard and transit routers need no entry.
         """

@@ -4,15 +4,15 @@
 //! It checks, and does not measure: hence it is no benchmark. It takes too long for a test that runs with all others: hence
 //! it is a program of its own. Everything is drawn from a seed, so that a lab that found something can be played again.
 
-mod fixture;
 mod chance;
+mod fixture;
 mod script;
 mod table;
 mod topology;
 mod trial;
 
-use fixture::Fixture;
 use clap::Parser;
+use fixture::Fixture;
 use netloom_guest::kernel::{Need, find};
 use script::Script;
 use std::fs;

@@ -22,8 +22,13 @@ fn plot(args: &PlotArgs) -> Outcome {
     let keys = args.models.iter().map(|model| split_change(model)).collect::<Result<Vec<_>, _>>()?;
     let config = parse_pipe(&keys).map_err(|error| wrong(error.to_string()))?;
     let span = args.span.parse().map_err(|error| wrong(format!("--for: {error}")))?;
-    let request =
-        ModelPlotRequest { config, title: args.models.clone(), seed: Seed::new(args.seed), packets: args.packets, span };
+    let request = ModelPlotRequest {
+        config,
+        title: args.models.clone(),
+        seed: Seed::new(args.seed),
+        packets: args.packets,
+        span,
+    };
     let (svg, figures) = netloom_run::model_plot(&request).ok_or_else(|| {
         wrong("nothing here varies: write a delay or loss by chance, a token bucket, a trace or a schedule".into())
     })?;

@@ -10,7 +10,9 @@ use crate::talk;
 use netloom_host::signals;
 use netloom_judge::{ExitCode, quantity};
 use netloom_lab::{Run, Sweep};
-use netloom_sweep::{Checked, How, SweepOutcome, SweepError, SweepFolder, Tables, check, page, run_sweep, write_tables};
+use netloom_sweep::{
+    Checked, How, SweepError, SweepFolder, SweepOutcome, Tables, check, page, run_sweep, write_tables,
+};
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, stderr, stdin};
 use std::path::{Path, PathBuf};

@@ -14,7 +14,8 @@ pub(super) fn ui(args: &UiArgs) -> Outcome {
     let opened = args.what.as_deref().map(opened).transpose()?;
     let folder = folder(opened.as_ref())?;
     let home = folder.as_deref().unwrap_or(Path::new("."));
-    let results = args.results.clone().or_else(|| results_folder(opened.as_ref())).unwrap_or_else(|| home.join("results"));
+    let results =
+        args.results.clone().or_else(|| results_folder(opened.as_ref())).unwrap_or_else(|| home.join("results"));
     let share = args.share.map(|address| share(address, args)).transpose()?;
     let failed = |error| Failure::new(ExitCode::Machine, format!("finding this program: {error}"));
     let program = std::env::current_exe().map_err(failed)?;

@@ -13,25 +13,25 @@
 //! While no pipe has a model, nothing has to wait: all packets are held, super-packets stay whole, and only headers are read. As
 //! soon as one has, the kernel cuts super-packets, so that each packet meets the model by itself.
 
-mod reinject;
 mod message;
 mod owners;
 mod queue;
+mod reinject;
 
-pub use reinject::RawSockets;
 pub use owners::Owners;
 pub use queue::NetfilterQueue;
+pub use reinject::RawSockets;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::{Clock, TimeOfDay};
 use crate::edge::{Edge, Handover};
-use reinject::Reinjector;
 use message::{LOCAL_OUT, Message, Queued, Verdict};
 use netloom_fabric::{Delivery, PipeId, PortId};
 use netloom_figures::{EngineReport, PortReport};
 use netloom_link::{Filter, PipeChange, PipeConfig, QueueConfig};
 use netloom_packet::{Flow, MAX_HEAD, Packet, Pool, VirtioHeader};
 use netloom_units::{Duration, Instant};
+use reinject::Reinjector;
 use std::collections::HashSet;
 use std::io;
 use std::net::IpAddr;

@@ -3,8 +3,8 @@
 use super::snooping::{At, Way};
 use super::{Switch, SwitchState};
 use crate::PortId;
-use crate::mtu::is_above;
 use crate::forwarding::Forwarding;
+use crate::mtu::is_above;
 use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::Instant;

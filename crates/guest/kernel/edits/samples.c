@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * An agent that takes samples is a program: it wakes its kernel, sets timers and takes a little lab time. So the kernel tells its deputy
+ * An agent that takes samples is a program: it wakes its kernel, sets timers and takes a little lab time. So the kernel tells its device backend
  * (`shim/samples.c`) a function that hands over the state of all connections while no time passes.
  */
 

@@ -2,7 +2,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use netloom_host::guest::frames::{Fragmenter, Reassembler, LONGEST_TO_GUEST};
+use netloom_host::guest::frames::{Fragmenter, LONGEST_TO_GUEST, Reassembler};
 use netloom_host::guest::message::{FromGuest, ToGuest, Wire};
 use netloom_host::node::Request;
 use netloom_units::Instant;
@@ -20,7 +20,12 @@ pub(super) struct AgentMessages {
 
 impl AgentMessages {
     pub(super) fn new(channel: Box<dyn Channel>) -> Self {
-        Self { channel, fragmenter: Fragmenter::new(LONGEST_TO_GUEST), reassembler: Reassembler::default(), unanswered: 0 }
+        Self {
+            channel,
+            fragmenter: Fragmenter::new(LONGEST_TO_GUEST),
+            reassembler: Reassembler::default(),
+            unanswered: 0,
+        }
     }
 
     /// Sends what is to be answered.

@@ -16,11 +16,11 @@ use netloom_host::terminal::pass_through;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::timerfd::TimerFd;
 
+use super::agent_messages::AgentMessages;
 use super::boot::{Boot, BootError};
 use super::channel::Channel;
 use super::connections::Connections;
 use super::machine::{Machine, UserMode};
-use super::agent_messages::AgentMessages;
 use super::sink::Sink;
 use super::source::Source;
 use super::streams::{Joined, Terminal, Token, Watch, same_file, standard};
@@ -106,7 +106,11 @@ impl KernelNode {
             .map_err(|error| refused(error.into()))?;
         let agent_messages = AgentMessages::new(channel);
         let mut watch = Watch::new().map_err(refused)?;
-        let fixed = [(agent_messages.as_fd(), Token::Channel), (kernel.as_fd(), Token::Kernel), (doorbell.as_fd(), Token::Doorbell)];
+        let fixed = [
+            (agent_messages.as_fd(), Token::Channel),
+            (kernel.as_fd(), Token::Kernel),
+            (doorbell.as_fd(), Token::Doorbell),
+        ];
         let told = machine.fd().map(|fd| (fd, Token::Machine));
         fixed.into_iter().chain(told).try_for_each(|(fd, token)| watch.add(fd, token).map(drop)).map_err(refused)?;
         Ok(Self {

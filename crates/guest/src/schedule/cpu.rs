@@ -168,7 +168,12 @@ impl<M: Machine> Machine for Paced<M> {
         self.cost.is_zero() && self.machine.stops_after_sending()
     }
 
-    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant_alone(
+        &mut self,
+        until: Instant,
+        frames: &mut Vec<TimedFrame>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
         self.machine.grant_alone(until, frames, pool)
     }
 

@@ -89,7 +89,12 @@ pub trait Machine {
     ///
     /// # Errors
     /// As [`Machine::grant`].
-    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant_alone(
+        &mut self,
+        until: Instant,
+        frames: &mut Vec<TimedFrame>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
         self.grant(until, frames, pool)
     }
 

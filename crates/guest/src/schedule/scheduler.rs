@@ -8,11 +8,11 @@ mod sync_round;
 mod window;
 
 use super::member::{INSTANT, Member};
-use super::{Device, Machine, MachineError, MachineStatistics, NextWake, TimedFrame, Statistics};
+use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Statistics, TimedFrame};
 use crate::backend::Doorbell;
 use group::Group;
 use lanes::Lanes;
-use netloom_fabric::{Delivery, Fabric, PortId, RouterCounters, TraceObserver, SwitchState, Tap, TapId};
+use netloom_fabric::{Delivery, Fabric, PortId, RouterCounters, SwitchState, Tap, TapId, TraceObserver};
 use netloom_link::PipeCounters;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};

@@ -5,7 +5,7 @@ mod devices;
 mod equality;
 mod script;
 
-use super::{Device, MachineError, DevicePort, Scheduler, SchedulerError, Stop};
+use super::{Device, DevicePort, MachineError, Scheduler, SchedulerError, Stop};
 use netloom_fabric::{Fabric, PipeId, PipeSpec, PortId};
 use netloom_link::{PipeConfig, RateConfig};
 use netloom_units::{Duration, Instant, Seed};
@@ -312,7 +312,8 @@ fn machines_may_come_up_without_a_grant() {
 fn machines_that_share_a_processor_wait_for_each_other() {
     let ticks: Vec<_> = (0..20).map(|step| (step * 700, Act::Tick)).collect();
     let specs: Vec<_> = (0..5).map(|n| spec(&format!("{n}"), n, (n + 1) % 5, delay(1_000))).collect();
-    let device_ports: Vec<_> = (0..5).map(|n| DevicePort { machine: n as usize, device: Device(1), port: PortId(n) }).collect();
+    let device_ports: Vec<_> =
+        (0..5).map(|n| DevicePort { machine: n as usize, device: Device(1), port: PortId(n) }).collect();
     let machines = (0..5).map(|n| Script::new(n, silent, &ticks)).collect();
     let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &device_ports);
     lab.set_processors(&[0; 5]);

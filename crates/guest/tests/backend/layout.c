@@ -1,5 +1,5 @@
 /* Prints where the fields of a mailbox are, for the scheduler's side to compare. */
-#include "../../shim/deck.h"
+#include "../../shim/mailbox.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
 //!
 //! The kernel is the one that the environment variable NETLOOM_KERNEL names.
 
-mod fixture;
 mod boots;
 mod features;
+mod fixture;
 mod programs;
 #[path = "../../../host/tests/system/runner.rs"]
 mod runner;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use nix::poll::PollFlags;
 
 use super::attempts::{Attempts, LONGEST};
-use super::frames::{Frames, framed};
 use super::forward::{EnteredPath, Protocol, ask};
+use super::frames::{Frames, framed};
 
 /// How many datagrams of a socket are passed on at a time, so that the others do not wait for long.
 const TURN: usize = 32;

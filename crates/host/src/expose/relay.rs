@@ -13,8 +13,8 @@ use nix::sys::signal::SigSet;
 
 use super::connection::Connection;
 use super::datagrams::{Datagrams, Ready};
-use super::listen::{Exposed, Sockets};
 use super::forward::{EnteredPath, ForwardPath};
+use super::listen::{Exposed, Sockets};
 use crate::error::{Attempted, KernelError};
 
 /// When the machine has no descriptors or memory for another connection, the relay tries again after this span.

@@ -3,7 +3,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, send, setsockopt, socket, sockopt};
 
-use super::frames::{Fragmenter, ETHERNET, ETHERTYPE, Reassembler, LONGEST_FROM_GUEST};
+use super::frames::{ETHERNET, ETHERTYPE, Fragmenter, LONGEST_FROM_GUEST, Reassembler};
 use super::message::{FromGuest, ToGuest, Wire};
 use crate::error::{Attempted, KernelError};
 
@@ -29,7 +29,12 @@ impl ControlSocket {
             .attempted(|| "enlarge the receive buffer of the control device")?;
         bind(&socket, index).attempted(|| "bind a socket to the control device")?;
         let longest = LONGEST_FROM_GUEST.min(ETHERNET + mtu as usize);
-        Ok(Self { socket, fragmenter: Fragmenter::new(longest), reassembler: Reassembler::default(), buffer: vec![0; 1 << 16] })
+        Ok(Self {
+            socket,
+            fragmenter: Fragmenter::new(longest),
+            reassembler: Reassembler::default(),
+            buffer: vec![0; 1 << 16],
+        })
     }
 
     /// Sends a message, and waits while the device is full.

@@ -17,7 +17,7 @@ use super::apart::stand_apart;
 use super::translator::Translator;
 use crate::clone::{Cloned, assert_one_thread, clone_process};
 use crate::error::{Attempted, KernelError};
-use crate::expose::{Exposed, Relay, ForwardPath};
+use crate::expose::{Exposed, ForwardPath, Relay};
 use crate::fds::{receive_with_fds, send_with_fds};
 
 /// The port of name servers.
@@ -125,7 +125,11 @@ fn serve(channel: &OwnedFd) -> Result<(), KernelError> {
         let servers = serde_json::from_slice(&buffer[..received.length]).ok();
         if let (Some(addresses), Some(dns_listener)) = (servers, DnsListener::received(received.fds)) {
             // Where it is refused, nobody answers there.
-            relays.extend(Relay::start(dns_listener.exposed([PORT; 2]), ForwardPath::Network { namespace: None, addresses }, PATIENCE));
+            relays.extend(Relay::start(
+                dns_listener.exposed([PORT; 2]),
+                ForwardPath::Network { namespace: None, addresses },
+                PATIENCE,
+            ));
         }
     }
 }

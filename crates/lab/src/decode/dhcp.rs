@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::forms::{LinkName, Said, Several, forms};
+use crate::forms::{LinkName, OneOrMore, Said, forms};
 use crate::keyed::{Keyed, sections};
 use crate::names::wrong_node_name;
 use crate::scalar::{duration, filled, flag};
@@ -31,7 +31,7 @@ sections! {
     /// A node's DHCP server, which answers questions for names, too.
     pub(crate) struct Dhcp = "dhcp" {
         /// The link, or those, that it serves. Default: those of its links where somebody asks.
-        links: Several<LinkName>, "lan";
+        links: OneOrMore<LinkName>, "lan";
         /// Whether each node of the lab that asks gets the address that the plan has for it. Default: true; else it gets any of the range,
         /// and has no name in /etc/hosts.
         reserve: bool, "false";

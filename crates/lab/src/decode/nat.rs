@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
 use crate::fields::{Fields, list};
-use crate::forms::{LinkName, Placed, Several, Whole, Word, forms, word_form};
+use crate::forms::{LinkName, OneOrMore, Placed, Whole, Word, forms, word_form};
 use crate::keyed::{Keyed, sections};
 use crate::plan::NodeKind;
 use crate::scalar::filled;
@@ -38,7 +38,7 @@ sections! {
     /// How a router translates addresses of IPv4.
     pub(crate) struct Nat = "nat" {
         /// The link, or those, that lead outside: there the router's address takes the place of those behind it.
-        outside = Several::<LinkName>::KIND, required "access";
+        outside = OneOrMore::<LinkName>::KIND, required "access";
         /// When a sender keeps its port outside (RFC 4787): to all destinations, or to one address and port only. Default:
         /// endpoint-independent.
         mapping : Word<Dependence>, "endpoint-independent";

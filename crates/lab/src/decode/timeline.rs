@@ -8,7 +8,7 @@ use super::variables::settings;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::{AboveZero, Command, CommandName, LinkName, NodeName, Several, Word};
+use crate::forms::{AboveZero, Command, CommandName, LinkName, NodeName, OneOrMore, Word};
 use crate::keyed::Keyed;
 use crate::keys::{CUT, Condition, DOWN, HEAL, LOG, MOVE, PARTITION, RAMP_ENTRY, RUN, SET, SETUP, UP};
 use crate::models::{ChangeError, changes};
@@ -104,7 +104,7 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
     let mut when = when(&fields, errors);
     let stop_after = length(&fields, "for", &mut when.lasts, errors);
     let stop = fields.form::<AboveZero<Duration>>("stop", errors);
-    let after = fields.form::<Several<CommandName>>("after", errors).unwrap_or_default();
+    let after = fields.form::<OneOrMore<CommandName>>("after", errors).unwrap_or_default();
     let delay = length(&fields, "delay", &mut when.waits, errors);
     if let (Some(place), true) = (fields.get("delay"), after.is_empty()) {
         errors.push(

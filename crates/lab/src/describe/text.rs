@@ -422,7 +422,9 @@ fn run_text(plan: &Plan, run: &RunCommand) -> String {
 
 fn change_text(change: &PipeChange) -> String {
     let parts = models::written_change(change).into_iter().map(|(key, value)| format!("{key} {value}"));
-    let partition_set = change.partition_set.iter().map(|partition_set| if partition_set.is_empty() { "healed".into() } else { format!("parted: {partition_set}") });
+    let partition_set = change.partition_set.iter().map(|partition_set| {
+        if partition_set.is_empty() { "healed".into() } else { format!("parted: {partition_set}") }
+    });
     parts.chain(partition_set).collect::<Vec<_>>().join(", ")
 }
 

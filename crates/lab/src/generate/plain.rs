@@ -1,6 +1,6 @@
 //! Regular networks.
 
-use super::builder::{TopologyBuilder, Point, around, radius};
+use super::builder::{Point, TopologyBuilder, around, radius};
 use crate::limits::MOST_NODES;
 
 /// Hosts below a node, beside one another.
@@ -45,7 +45,8 @@ pub(super) fn chain(builder: &mut TopologyBuilder<'_, '_>) -> Option<()> {
 
 /// Nodes in a row, each joined to the next.
 fn row(builder: &mut TopologyBuilder<'_, '_>, n: usize) -> Option<Vec<usize>> {
-    let nodes: Option<Vec<usize>> = (0..n).map(|number| builder.inner(number + 1, Some([number as f64, 0.0]))).collect();
+    let nodes: Option<Vec<usize>> =
+        (0..n).map(|number| builder.inner(number + 1, Some([number as f64, 0.0]))).collect();
     let nodes = nodes?;
     for pair in nodes.windows(2) {
         builder.link(pair[0], pair[1], "core")?;

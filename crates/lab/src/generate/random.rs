@@ -1,6 +1,6 @@
 //! Random graphs.
 
-use super::builder::{TopologyBuilder, Point, Random};
+use super::builder::{Point, Random, TopologyBuilder};
 use netloom_units::Duration;
 
 /// The pairs of so many nodes can be looked at in a second.

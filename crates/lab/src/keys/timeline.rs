@@ -1,7 +1,7 @@
 //! The tables of the timeline's entries.
 
 use crate::decode::files::User;
-use crate::forms::{AboveZero, Command, CommandName, Filled, LinkName, NodeName, OrZero, Several, Whole, Word};
+use crate::forms::{AboveZero, Command, CommandName, Filled, LinkName, NodeName, OneOrMore, OrZero, Whole, Word};
 use crate::keyed::sections;
 use crate::kinds::{ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
 use crate::models::CHANGE;
@@ -63,7 +63,7 @@ sections! {
         as: CommandName, "transfer";
         /// The command, or several, after which it starts: when that has ended successfully, or, if it is a service, when it is ready. With
         /// `at` not before that time, either.
-        after: Several<CommandName>, "migration";
+        after: OneOrMore<CommandName>, "migration";
         /// How long it waits after what it starts `after`. Default: not at all.
         delay = LENGTH, "500 ms";
         /// When it is ready to be used; makes it a service.
@@ -151,9 +151,9 @@ sections! {
     }
 }
 
-const NAMES: Kind = Several::<CommandName>::KIND;
-const LINKS_OR_NODES: Kind = Several::<LinkName>::KIND;
-const NODE_LIST: Kind = Several::<NodeName>::KIND;
+const NAMES: Kind = OneOrMore::<CommandName>::KIND;
+const LINKS_OR_NODES: Kind = OneOrMore::<LinkName>::KIND;
+const NODE_LIST: Kind = OneOrMore::<NodeName>::KIND;
 
 sections! {
     /// Ends programs at once, by SIGKILL.

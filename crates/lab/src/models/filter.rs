@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::forms::{Maybe, Several, Whole, forms, several};
+use crate::forms::{Maybe, OneOrMore, Whole, forms, one_or_more};
 use crate::keyed::{Keyed, sections};
 use crate::scalar::{integer, text, word};
 use crate::section::{Form, Kind, Written};
@@ -42,15 +42,15 @@ sections! {
         /// Where it goes, in the same notation.
         to: Maybe<Addresses>, "[10.0.9.0/24, \"fd00::/64\"]" else None;
         /// The protocol above IP by name or by number, 0 to 255, or several.
-        protocol: Maybe<Several<Protocol>>, "udp" else None;
+        protocol: Maybe<OneOrMore<Protocol>>, "udp" else None;
         /// One of its ports: a port from 1 to 65535 or a range, or several.
-        port: Maybe<Several<PortRange>>, "5000-6000" else None;
+        port: Maybe<OneOrMore<PortRange>>, "5000-6000" else None;
         /// Its source port, in the same notation.
-        from_port: Maybe<Several<PortRange>>, "53" else None;
+        from_port: Maybe<OneOrMore<PortRange>>, "53" else None;
         /// Its destination port, in the same notation.
-        to_port: Maybe<Several<PortRange>>, "[80, 443]" else None;
+        to_port: Maybe<OneOrMore<PortRange>>, "[80, 443]" else None;
         /// Its differentiated services code point, 0 to 63, or several.
-        dscp: Maybe<Several<Dscp>>, "46" else None;
+        dscp: Maybe<OneOrMore<Dscp>>, "46" else None;
     }
 }
 
@@ -114,7 +114,7 @@ impl Written for Addresses {
     fn write(prefixes: &Vec<Prefix>) -> String {
         // A colon means something else to YAML.
         let prefix = |prefix: &Prefix| if prefix.is_ipv6() { format!("\"{prefix}\"") } else { prefix.to_string() };
-        several(prefixes.iter().map(prefix))
+        one_or_more(prefixes.iter().map(prefix))
     }
 }
 
@@ -172,7 +172,7 @@ fn prefix(node: &Node) -> Result<Prefix, Diagnostic> {
 fn protocol(node: &Node) -> Result<u8, Diagnostic> {
     match node.plain() {
         Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => {
-            integer(node, 0, 255).map(|number| u8::try_from(number).unwrap_or(u8::MAX))
+            integer(node, 0, 255).map(|value| u8::try_from(value).unwrap_or(u8::MAX))
         }
         _ => word(node, &std::array::from_fn::<_, 11, _>(|place| (NAMES[place], NUMBERS[place]))),
     }

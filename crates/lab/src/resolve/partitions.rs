@@ -92,7 +92,11 @@ pub(super) fn healed(
 
 /// What happens where partitions part nodes without cutting links: at each instant at which one begins or ends, everybody whom it
 /// concerns hears of all that are in force from then on. `heals`: when all are ended, by which entries in which lines.
-pub(super) fn partition_set(partitions: &[Partition], heals: &[(Duration, usize, usize)], places: &Places<'_>) -> Vec<Event> {
+pub(super) fn partition_set(
+    partitions: &[Partition],
+    heals: &[(Duration, usize, usize)],
+    places: &Places<'_>,
+) -> Vec<Event> {
     let mut changes: BTreeMap<Duration, (usize, BTreeSet<(usize, usize)>)> = BTreeMap::new();
     let mut spans: Vec<(Duration, Option<Duration>, &Sides)> = Vec::new();
     for partition in partitions {

@@ -3,7 +3,7 @@
 use super::carrier::without_carrier;
 use super::moves::Moves;
 use super::names::{FreeNames, Index, Places};
-use super::partitions::{partition_set, healed, partitions};
+use super::partitions::{healed, partition_set, partitions};
 use super::running::{closed, runs_nothing};
 use super::stops::Stops;
 use super::switches::may_limit_loop;

@@ -3,7 +3,7 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::forms::{Several, forms, several};
+use crate::forms::{OneOrMore, forms, one_or_more};
 use crate::keyed::{Keyed, WrittenKeys, sections};
 use crate::models::filter;
 use crate::section::Kind;
@@ -87,9 +87,9 @@ sections! {
     pub(super) struct Matching = "match" {
         ..Filter::SECTION;
         /// Whose socket made it: a user by name, by number, or several.
-        user: Several<Owner>, "alice";
+        user: OneOrMore<Owner>, "alice";
         /// The first group of who opened the socket, in the same notation.
-        group: Several<Owner>, "1000-1999";
+        group: OneOrMore<Owner>, "1000-1999";
     }
 }
 
@@ -120,7 +120,7 @@ pub fn write_match(matching: &Match) -> String {
     keys.retain(|key| !key.is_empty());
     for (key, owners) in [("user", &matching.owners.users), ("group", &matching.owners.groups)] {
         if !owners.is_empty() {
-            keys.push(format!("{key}: {}", several(owners.iter().map(Owner::to_string))));
+            keys.push(format!("{key}: {}", one_or_more(owners.iter().map(Owner::to_string))));
         }
     }
     format!("{{{}}}", keys.join(", "))

@@ -150,8 +150,8 @@ fn what_is_played_is_a_lab_file() {
     let sweep = with("vary: {n: [1, 2], q: {path: links.l.queue, values: [{kind: codel}, 5 packets]}}\nrepeat: 2\n");
     for point in 0..4 {
         let prepared = played(&sweep, point, 1);
-        let again =
-            netloom_lab::parse(&prepared.text, "other.yaml").unwrap_or_else(|found| panic!("{}\n{found}", prepared.text));
+        let again = netloom_lab::parse(&prepared.text, "other.yaml")
+            .unwrap_or_else(|found| panic!("{}\n{found}", prepared.text));
         assert_eq!(again.plan.text().to_string(), prepared.lab.plan.text().to_string());
         assert_eq!((again.note, again.plan.name.as_str()), (None, "run-1"));
     }

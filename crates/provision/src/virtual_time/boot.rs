@@ -4,10 +4,10 @@ use super::world::{IMPATIENCE, Kernel, VirtualTime};
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::kernels::{Kernels, become_nodes, in_turn, is_kernel, seed};
+use netloom_guest::backend::{BackendEnds, DeviceBackend, ProcessHealth, SLICE, Watchdog};
 use netloom_guest::counter::Counter;
-use netloom_guest::backend::{DeviceBackend, BackendEnds, SLICE, ProcessHealth, Watchdog};
 use netloom_guest::node::KernelNode;
-use netloom_guest::schedule::{Device, Paced, DevicePort};
+use netloom_guest::schedule::{Device, DevicePort, Paced};
 use netloom_guest::shim::Orders;
 use netloom_host::node::NodeConfig;
 use netloom_host::processors;
@@ -58,7 +58,8 @@ pub(crate) fn boot(
         watchdog.fire_after(end.saturating_duration_since(std::time::Instant::now()) + IMPATIENCE);
     }
     let time =
-        VirtualTime::new(fabric, mailboxes, &device_ports(plan, &places), names, watchdog, guard.progress_writer()).map_err(machine)?;
+        VirtualTime::new(fabric, mailboxes, &device_ports(plan, &places), names, watchdog, guard.progress_writer())
+            .map_err(machine)?;
     let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
     wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
     let doorbell = time.doorbell().map_err(machine)?;

@@ -20,13 +20,13 @@ mod order;
 mod read;
 mod record;
 mod rows;
-mod trace_observer;
 mod select;
 mod spool;
 mod start;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod trace_observer;
 mod tracker;
 mod writer;
 

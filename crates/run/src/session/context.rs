@@ -38,7 +38,9 @@ impl Context<'_> {
     /// When time zero was, if it has come.
     pub(super) fn zero(&self) -> Option<Instant> {
         match &self.stage {
-            Stage::Running(run_state) | Stage::Stopping(Stop { played: Some((run_state, _)), .. }) => Some(run_state.zero),
+            Stage::Running(run_state) | Stage::Stopping(Stop { played: Some((run_state, _)), .. }) => {
+                Some(run_state.zero)
+            }
             Stage::Starting | Stage::Stopping(_) => None,
         }
     }

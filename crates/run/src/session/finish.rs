@@ -131,7 +131,13 @@ impl Session<'_> {
         Ok(report)
     }
 
-    fn fill(&mut self, report: &mut Report, run_state: &RunState, last: &Snapshot, write_errors: &mut WriteErrors) -> Result<(), RunError> {
+    fn fill(
+        &mut self,
+        report: &mut Report,
+        run_state: &RunState,
+        last: &Snapshot,
+        write_errors: &mut WriteErrors,
+    ) -> Result<(), RunError> {
         let (names, pipes) = (self.context.links.names(), self.context.links.pipes());
         report.duration_ns = last.at.since(run_state.zero).as_nanos();
         report.pipes = pipe_rows(names, pipes, &run_state.first, last);

@@ -3,7 +3,6 @@
 //! One thread does everything here, the engine moves the packets in another. The loop is: do what is due, wait for
 //! what comes, serve it. The stages follow one another: services start, the timeline plays, everything is stopped.
 
-mod scheduled_events;
 mod carriers;
 mod context;
 mod doubles;
@@ -15,6 +14,7 @@ mod measuring;
 mod programs;
 mod requests;
 mod sampling;
+mod scheduled_events;
 mod so_far;
 mod sources;
 mod stage;
@@ -25,7 +25,6 @@ mod timeline;
 mod write_errors;
 
 use crate::commands::Command;
-use scheduled_events::{FIRST_OF_TIMELINE, TIME_ZERO};
 use carriers::Carriers;
 use context::Context;
 use exercise::Exercise;
@@ -50,6 +49,7 @@ use netloom_results::EventLog;
 use netloom_units::{Duration, Instant};
 use programs::{Programs, Purpose};
 use requests::{Requests, longest_end};
+use scheduled_events::{FIRST_OF_TIMELINE, TIME_ZERO};
 use serde_json::json;
 use sources::Source;
 use stage::{RunState, Stage, Stop, Why};

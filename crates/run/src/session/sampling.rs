@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::stage::{RunState, Stage};
 use super::state::Session;
-use netloom_dataplane::{ScheduledEvent, Sampled, Sampling, Task};
+use netloom_dataplane::{Sampled, Sampling, ScheduledEvent, Task};
 use netloom_judge::RunError;
 use netloom_provision::Event;
 use netloom_provision::job::{Job, Mode};
@@ -69,7 +69,9 @@ impl Session<'_> {
 
     /// Writes down what was sampled since the last call.
     pub(super) fn take_samples(&mut self) -> Result<(), RunError> {
-        let Stage::Running(RunState { zero, sampler: Some(sampler), .. }) = &mut self.context.stage else { return Ok(()) };
+        let Stage::Running(RunState { zero, sampler: Some(sampler), .. }) = &mut self.context.stage else {
+            return Ok(());
+        };
         for Sampled { at, pipes, left_out } in self.context.links.samples() {
             let elapsed = at.since(*zero);
             sampler.left_out(left_out);

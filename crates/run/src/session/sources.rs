@@ -87,7 +87,9 @@ impl Session<'_> {
         match time.run(limit, if ready.is_empty() { PATIENCE } else { BRIEFLY })? {
             StopReason::Limit | StopReason::Pause | StopReason::Agents => Ok(ready),
             // With a scheduled event, time has gone on to it.
-            StopReason::Idle if held.is_some() || self.next_scheduled_event().is_some() || !ready.is_empty() => Ok(ready),
+            StopReason::Idle if held.is_some() || self.next_scheduled_event().is_some() || !ready.is_empty() => {
+                Ok(ready)
+            }
             // Its users may come at any time.
             StopReason::Idle if self.context.job.mode == Mode::Up => {
                 self.poll(if wake.is_some() { Duration::ZERO } else { patience }).map_err(failed)
@@ -140,7 +142,8 @@ impl Session<'_> {
         let clients = clients.map(move |(id, fd, awaited)| (Source::Client(id), fd, flags(awaited)));
         let nodes = self.programs.nodes.iter().enumerate().filter(|(index, _)| !self.programs.gone.contains(index));
         let nodes = nodes.filter_map(move |(index, node)| Some((Source::Node(index), node.fd()?, reads)));
-        let ways = self.programs.ways.channels().enumerate().map(move |(number, fd)| (Source::PortForward(number), fd, reads));
+        let ways =
+            self.programs.ways.channels().enumerate().map(move |(number, fd)| (Source::PortForward(number), fd, reads));
         guard.into_iter().chain([signals]).chain(listener).chain(clients).chain(nodes).chain(ways)
     }
 

@@ -55,7 +55,9 @@ mod tests {
         assert_eq!(report.exit_code, ExitCode::Results.number());
         assert!(write_errors.keep::<u8>(Err(RunError::Died("it".into()))).is_err());
         let cut = || Err(RunError::Lab("samples.csv: line 1: there is no column `time_s`".into()));
-        assert!(matches!(write_errors.keep::<u8>(cut()), Ok(None)) && WriteErrors::default().keep::<u8>(cut()).is_err());
+        assert!(
+            matches!(write_errors.keep::<u8>(cut()), Ok(None)) && WriteErrors::default().keep::<u8>(cut()).is_err()
+        );
         // Why a run failed is not hidden by that.
         let mut failed = Report { error: Some("killed".into()), exit_code: 8, ..Report::default() };
         assert!(WriteErrors { first: Some(full("a")), is_reported: false }.report(&mut failed));

@@ -30,7 +30,8 @@ fn pair() -> [(Edge, Borders); 2] {
     let partition = Partition::new(&pipes, &routers, 2, Cuts::WhereDelayed, |_| false);
     let parts = shards(Seed::new(1), &pipes, &routers, &partition);
     let clock = Clock::start(None, Dilation::ONE);
-    let site = |shard| Site { clock, shard, doorbell: Arc::new(Doorbell::new().expect("a doorbell")), ports: Vec::new() };
+    let site =
+        |shard| Site { clock, shard, doorbell: Arc::new(Doorbell::new().expect("a doorbell")), ports: Vec::new() };
     let borders = connect(&parts.iter().map(site).collect::<Vec<_>>());
     let edge = |shard: Shard| Edge::new(shard.fabric, &shard.borders, Pool::new(4, 0));
     let both: Vec<(Edge, Borders)> = parts.into_iter().map(edge).zip(borders).collect();

@@ -9,7 +9,7 @@
 #include <linux/user_namespace.h>
 #include <os.h>
 
-/* What the deputy is handed: the same kinds as in shim/deck.h. */
+/* What the device backend gets: the same kinds as in shim/mailbox.h. */
 enum { NETLOOM_CONNECTION = 1, NETLOOM_OWNER = 2 };
 
 typedef void netloom_put(unsigned int kind, const void *bytes, unsigned int length);
@@ -76,7 +76,7 @@ static void netloom_put_owners(netloom_put *put)
 }
 
 /*
- * Called by the deputy when no time passes, at the end of all that happens at an instant: hands over the state of all
+ * Called by the device backend when no time passes, at the end of all that happens at an instant: hands over the state of all
  * connections, `ahead` nanoseconds later. Nothing happens until then, and nothing is changed here: no process wakes up, no
  * timer is set, no clock advances. The kernel has one processor and does not preempt itself, so that nobody can be in the
  * middle of changing a list.

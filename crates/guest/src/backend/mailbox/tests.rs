@@ -20,7 +20,8 @@ fn echo(mailbox: &mut Mailbox) {
 fn frames_cross_as_they_are() {
     let mut pool = Pool::new(0, 0);
     let (mut mailbox, _file) = Mailbox::create(3, 0, 0).unwrap();
-    let mut frames: VecDeque<_> = [timed_frame(5, 1, &[7; 61], &mut pool), timed_frame(9, 2, &[8; 1500], &mut pool)].into();
+    let mut frames: VecDeque<_> =
+        [timed_frame(5, 1, &[7; 61], &mut pool), timed_frame(9, 2, &[8; 1500], &mut pool)].into();
     mailbox.fill(&mut frames, &mut pool);
     assert!(frames.is_empty());
     echo(&mut mailbox);

@@ -44,7 +44,8 @@ fn frames(messages: &[FromGuest]) -> Vec<Vec<u8>> {
 
 #[test]
 fn there_is_one_answer_to_each_request() {
-    let mut agent_messages = agent_messages(frames(&[FromGuest::Reply(Reply::Done), FromGuest::Reply(Reply::Yes(true))]));
+    let mut agent_messages =
+        agent_messages(frames(&[FromGuest::Reply(Reply::Done), FromGuest::Reply(Reply::Yes(true))]));
     agent_messages.ask(Request::Configure).unwrap();
     assert_eq!(agent_messages.receive().unwrap(), Some(FromGuest::Reply(Reply::Done)));
     let error = agent_messages.receive().unwrap_err();

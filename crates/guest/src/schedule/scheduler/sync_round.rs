@@ -48,7 +48,11 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// Runs a synchronization round; false if `pause`, an instant of wall time, came before its end.
-    pub(super) fn run_round(&mut self, mut sync_round: SyncRound, pause: Option<time::Instant>) -> Result<bool, SchedulerError> {
+    pub(super) fn run_round(
+        &mut self,
+        mut sync_round: SyncRound,
+        pause: Option<time::Instant>,
+    ) -> Result<bool, SchedulerError> {
         loop {
             let floor = self.floor();
             let is_running = self.groups.iter().any(|group| group.window.is_some());

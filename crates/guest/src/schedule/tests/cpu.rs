@@ -2,7 +2,7 @@
 
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, at, delay, spec};
-use crate::schedule::{Machine, NextWake, Paced, TimedFrame, DevicePort, Scheduler, Stop};
+use crate::schedule::{DevicePort, Machine, NextWake, Paced, Scheduler, Stop, TimedFrame};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::Pool;
 use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};

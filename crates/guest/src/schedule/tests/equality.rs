@@ -4,7 +4,7 @@
 
 use super::script::{Act, Script, number};
 use super::{NIC, at};
-use crate::schedule::{Device, Machine, NextWake, Paced, TimedFrame, DevicePort, Scheduler, Stop};
+use crate::schedule::{Device, DevicePort, Machine, NextWake, Paced, Scheduler, Stop, TimedFrame};
 use netloom_fabric::{Fabric, PipeSpec, PortId, Tap, Way};
 use netloom_link::{PipeConfig, PipeCounters};
 use netloom_packet::{Packet, Pool};
@@ -165,7 +165,11 @@ impl Lab {
             let Some(now) = next.filter(|now| *now < END) else { break };
             let mut inboxes: Vec<Vec<TimedFrame>> = machines.iter().map(|_| Vec::new()).collect();
             fabric.advance(now, |delivery| {
-                let device_port = self.device_ports.iter().find(|device_port| device_port.port == delivery.port).expect("a known port");
+                let device_port = self
+                    .device_ports
+                    .iter()
+                    .find(|device_port| device_port.port == delivery.port)
+                    .expect("a known port");
                 let timed_frame = TimedFrame { at: now, device: device_port.device, packet: delivery.departure.packet };
                 inboxes[device_port.machine].push(timed_frame);
             });
@@ -179,7 +183,8 @@ impl Lab {
                 wakes[index] = if let NextWake::At(at) = wake { Some(at) } else { None };
                 sent.sort_by_key(|timed_frame| timed_frame.device);
                 for TimedFrame { device, packet, .. } in sent {
-                    let is_it = |device_port: &&DevicePort| device_port.machine == index && device_port.device == device;
+                    let is_it =
+                        |device_port: &&DevicePort| device_port.machine == index && device_port.device == device;
                     if let Some(device_port) = self.device_ports.iter().find(is_it) {
                         fabric.inject(now, device_port.port, packet).expect("a known port");
                     }

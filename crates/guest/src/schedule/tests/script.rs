@@ -138,7 +138,12 @@ impl Machine for Script {
         self.is_eager
     }
 
-    fn grant_alone(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
+    fn grant_alone(
+        &mut self,
+        until: Instant,
+        frames: &mut Vec<TimedFrame>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
         assert!(frames.first().map(|frame| frame.at) == frames.last().map(|frame| frame.at));
         self.is_alone = true;
         self.grant(until, frames, pool)

@@ -249,8 +249,13 @@ fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
     let (ring, items) = rtrb::RingBuffer::new(RING);
     let wanted: Arc<[bool]> = [true, true].into();
     let lost_by_trace_observer = Arc::clone(&lost);
-    let mut trace_observer =
-        RealTimeObserver { wanted: Arc::clone(&wanted), ring, lost: lost_by_trace_observer, has_gap: false, began: Vec::new() };
+    let mut trace_observer = RealTimeObserver {
+        wanted: Arc::clone(&wanted),
+        ring,
+        lost: lost_by_trace_observer,
+        has_gap: false,
+        began: Vec::new(),
+    };
     let mut fabric = fabric("delay: 1 ms");
     fabric.take_notes(|pipe| trace_observer.wants(pipe));
     fabric.begin_counting(ms(0));
@@ -323,8 +328,13 @@ fn a_journal_begins_though_notes_are_missing() {
     let (ring, mut items) = rtrb::RingBuffer::new(RING);
     let wanted: Arc<[bool]> = [true, true].into();
     let lost_by_trace_observer = Arc::clone(&lost);
-    let mut trace_observer =
-        RealTimeObserver { wanted: Arc::clone(&wanted), ring, lost: lost_by_trace_observer, has_gap: false, began: Vec::new() };
+    let mut trace_observer = RealTimeObserver {
+        wanted: Arc::clone(&wanted),
+        ring,
+        lost: lost_by_trace_observer,
+        has_gap: false,
+        began: Vec::new(),
+    };
     let mut fabric = fabric("delay: 1 ms");
     fabric.take_notes(|pipe| trace_observer.wants(pipe));
     let mut pool = Pool::default();

@@ -3,7 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "deck.h"
+#include "mailbox.h"
 
 #include <linux/futex.h>
 #include <sys/mman.h>

@@ -7,8 +7,8 @@
  *
  * The mailbox knows frames and instants alone: how the kernel hears of them is the business of backend.c.
  */
-#ifndef NETLOOM_DECK_H
-#define NETLOOM_DECK_H
+#ifndef NETLOOM_MAILBOX_H
+#define NETLOOM_MAILBOX_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -132,7 +132,7 @@ extern struct mailbox_state mailbox_state;
 /* Maps the memory behind both descriptors and begins; ends the process if it is not what this file describes. */
 void mailbox_open(int memory, int doorbell);
 
-/* The next frame for the kernel; null when all have been taken. It counts as taken after deck_taken. */
+/* The next frame for the kernel; null when all have been taken. It counts as taken after mailbox_taken. */
 struct mailbox_frame *mailbox_next(void);
 void mailbox_taken(const struct mailbox_frame *frame);
 
