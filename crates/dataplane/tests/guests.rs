@@ -34,10 +34,11 @@ fn frames_cross_after_the_described_delay_of_the_lab() {
 fn scheduled_events_are_kept_at_their_instants() {
     let (mut engine, paths) = engine(1);
     let [mut left, _right] = booted(&paths);
+    std::thread::sleep(std::time::Duration::from_millis(300));
     let (at, next) = (engine.now() + Duration::from_millis(20), Duration::from_nanos(1));
     let cut = Task::Acts(vec![(PipeId(0), Act::SetUp(false))]);
     let scheduled_event = |number, when, task| ScheduledEvent { number, at: when, task };
-    let past = scheduled_event(5, at - Duration::from_millis(30), Task::Begin);
+    let past = scheduled_event(5, at - Duration::from_millis(270), Task::Begin);
     let coming = [
         scheduled_event(9, at + next, Task::Measure),
         scheduled_event(7, at, Task::Measure),
@@ -53,8 +54,8 @@ fn scheduled_events_are_kept_at_their_instants() {
     let instants: Vec<_> =
         executed.iter().map(|executed| executed.snapshot.as_ref().map(|snapshot| snapshot.at)).collect();
     assert_eq!(instants, [None, Some(at), None, Some(at + next)]);
-    // By some 10 ms; the engine may have looked at its clock a little before it was told.
-    assert!(executed[0].late >= Duration::from_millis(5), "{:?}", executed[0].late);
+    // By some 250 ms; the engine may have looked at its clock before it was told.
+    assert!(executed[0].late >= Duration::from_millis(100), "{:?}", executed[0].late);
     left.transmit(&[0; 12], &[7; 100]);
     left.kick(FROM_GUEST);
     snapshot_when(&mut engine, "the drop", |snapshot| snapshot.pipes[0].counters.dropped.down.packets == 1);
