@@ -104,7 +104,8 @@ fn partitions_of_lans_part_groups_and_nobody_else() {
         let rows = fixture.json("parted", "pipes.json");
         let dropped: u64 =
             rows.as_array().unwrap().iter().map(|row| row["dropped_down_packets"].as_u64().unwrap()).sum();
-        assert!(dropped >= 6, "{clock}: {rows:#}");
+        // Two pings at least on the LAN and on the VLAN; a shared medium counts otherwise.
+        assert!(dropped >= 4, "{clock}: {rows:#}");
     }
     fixture.assert_nothing_is_left("parted");
 }
