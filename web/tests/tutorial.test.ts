@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { launch, place as made, serve, visit, type Served } from "./real";
+import { launch, place as made, type Served, serve, visit } from "./real";
 
 const TEXT = readFileSync("../docs/tutorial-page.md", "utf8");
-const [DRAWN = "", EXPERIMENT = "", CLOCK = ""] = [...TEXT.matchAll(/^```yaml\n([^]*?)^```/gm)].map((match) => match[1] ?? "");
+const [DRAWN = "", EXPERIMENT = "", CLOCK = ""] = [...TEXT.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(
+  (match) => match[1] ?? "",
+);
 /** What the page of the manual calls by its words on the screen. */
 const NAMES = [...TEXT.matchAll(/(?<!\*)\*([^*\n]+)\*(?!\*)/g)].map((match) => match[1] ?? "");
 
@@ -30,20 +32,31 @@ after(async () => {
 
 /** Notes what of the names is on the screen. */
 async function look(page: Page): Promise<void> {
-  const words = await page.evaluate(() => [document.body.innerText, ...[...document.querySelectorAll("option, [aria-label]")].map((one) => one.textContent ?? "")].join("\n"));
+  const words = await page.evaluate(() =>
+    [
+      document.body.innerText,
+      ...[...document.querySelectorAll("option, [aria-label]")].map((one) => one.textContent ?? ""),
+    ].join("\n"),
+  );
   for (const name of NAMES) if (words.includes(name)) seen.add(name);
 }
 
 async function press(page: Page, role: "button" | "link" | "tab", name: string | RegExp): Promise<void> {
   await look(page);
-  await page.getByRole(role, { name, exact: typeof name === "string" }).first().click();
+  await page
+    .getByRole(role, { name, exact: typeof name === "string" })
+    .first()
+    .click();
 }
 
 /** Chooses a node or a link, by the list of commands. */
 async function choose(page: Page, what: string): Promise<void> {
   await page.keyboard.press("Control+k");
   await page.keyboard.type(`Show ${what}`);
-  await page.getByRole("option", { name: `Show ${what}` }).first().waitFor();
+  await page
+    .getByRole("option", { name: `Show ${what}` })
+    .first()
+    .waitFor();
   await page.keyboard.press("Enter");
   await look(page);
 }
@@ -73,11 +86,18 @@ async function draw(page: Page): Promise<void> {
   await press(page, "button", "New lab…");
   await page.getByLabel("file", { exact: true }).fill("tutorial");
   await press(page, "button", "Empty");
-  for (const [kind, name] of [["host", "h1"], ["router", "r1"], ["host", "h2"]] as const) {
+  for (const [kind, name] of [
+    ["host", "h1"],
+    ["router", "r1"],
+    ["host", "h2"],
+  ] as const) {
     await press(page, "button", `+ ${kind}`);
     await reads(page, `  ${name}: {`);
   }
-  for (const [one, other, link, rate, delay] of [["h1", "r1", "l1", "1 Gbit/s", "1 ms"], ["r1", "h2", "l2", "10 Mbit/s", "20 ms"]] as const) {
+  for (const [one, other, link, rate, delay] of [
+    ["h1", "r1", "l1", "1 Gbit/s", "1 ms"],
+    ["r1", "h2", "l2", "10 Mbit/s", "20 ms"],
+  ] as const) {
     await choose(page, `node ${one}`);
     await press(page, "button", "Join");
     await choose(page, `node ${other}`);
@@ -97,14 +117,23 @@ async function use(page: Page): Promise<void> {
   const terminal = async (node: string, line: string): Promise<void> => {
     await choose(page, `node ${node}`);
     await press(page, "button", "Open a terminal");
-    await page.getByRole("textbox", { name: `terminal of ${node}` }).last().waitFor();
+    await page
+      .getByRole("textbox", { name: `terminal of ${node}` })
+      .last()
+      .waitFor();
     await page.keyboard.type(`${line}\n`);
   };
   await terminal("h1", "ping -c 3 -i 0.2 h2");
-  await page.getByText(/3 packets transmitted, 3 received/).first().waitFor();
+  await page
+    .getByText(/3 packets transmitted, 3 received/)
+    .first()
+    .waitFor();
   await page.keyboard.press("F6");
   await terminal("h2", "iperf3 -s");
-  await page.getByText(/Server listening on 5201/).first().waitFor();
+  await page
+    .getByText(/Server listening on 5201/)
+    .first()
+    .waitFor();
   await page.keyboard.press("F6");
   await terminal("h1", "iperf3 -c h2 -t 60");
   await page.keyboard.press("F6");
@@ -143,7 +172,11 @@ test("the tutorial, and its words", async () => {
   await draw(page);
   await use(page);
   await experiment(page);
-  assert.deepEqual(NAMES.filter((name) => !seen.has(name)), [], "the tutorial names what is not on the screen");
+  assert.deepEqual(
+    NAMES.filter((name) => !seen.has(name)),
+    [],
+    "the tutorial names what is not on the screen",
+  );
   assert.deepEqual(faults, []);
   await page.close();
 });

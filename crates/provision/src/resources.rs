@@ -1,4 +1,4 @@
-//! All kinds of resources, each a [`Resource`]: whoever adds one adds a file and its lines in [`Resources`].
+//! All kinds of resources, each a `Resource`: whoever adds one adds a file and its lines in [`Resources`].
 
 use crate::Event;
 use crate::bridges::KernelBridges;

@@ -3,7 +3,7 @@
 //! known of it is a small file in the sweep's folder.
 //!
 //! [`check`] reads and plans every point before anything is started. A [`SweepFolder`] is the state of a sweep, and all of
-//! it: a run counts when its `run.json` is there, which is written in one go when it has ended. [`play`] starts the runs that
+//! it: a run counts when its `run.json` is there, which is written in one go when it has ended. [`run_sweep`] starts the runs that
 //! have none. [`write_tables`] makes the tables of what is there.
 //!
 //! A run gets the text of its point (`netloom run --as-played`) and the process with which it ends (`--parent`).

@@ -3,21 +3,21 @@ import { png, save } from "../../components/download";
 import type { Command } from "../commands";
 import { mapSvg } from "../map/export";
 import { attempt } from "../tell";
-import type { DnsListener } from "./desk";
 import { exporter, generator, importer } from "./dialogs";
+import type { Workbench } from "./workbench";
 
 /** How many nodes and links have a command each. */
 const MOST_NAMED = 300;
 
-export const commandsOf = (dns_listener: DnsListener): Command[] => [
-  ...(dns_listener.canEdit ? changes(dns_listener) : []),
-  ...pictures(dns_listener),
-  { name: "Go to the map", keys: "m", act: () => dns_listener.map.element.focus() },
-  { name: "Go to the text", keys: "e", act: () => dns_listener.source.view.focus() },
-  ...found(dns_listener),
+export const commandsOf = (workbench: Workbench): Command[] => [
+  ...(workbench.canEdit ? changes(workbench) : []),
+  ...pictures(workbench),
+  { name: "Go to the map", keys: "m", act: () => workbench.map.element.focus() },
+  { name: "Go to the text", keys: "e", act: () => workbench.source.view.focus() },
+  ...found(workbench),
 ];
 
-function changes({ source, act, joining, map, save: saveFile, start }: DnsListener): Command[] {
+function changes({ source, act, joining, map, save: saveFile, start }: Workbench): Command[] {
   return [
     { name: "Save the file", keys: "Mod+s", act: saveFile },
     { name: "Bring the lab up", act: () => start("up") },
@@ -49,7 +49,7 @@ function changes({ source, act, joining, map, save: saveFile, start }: DnsListen
   ];
 }
 
-function pictures({ path, source, map }: DnsListener): Command[] {
+function pictures({ path, source, map }: Workbench): Command[] {
   const picture = (): string => mapSvg(map, [], `map of ${path}`);
   return [
     { name: "Export for another tool…", act: () => exporter(path, source.text()) },
@@ -59,7 +59,7 @@ function pictures({ path, source, map }: DnsListener): Command[] {
 }
 
 /** What the text describes, to be gone to by name. */
-function found({ checked, map }: DnsListener): Command[] {
+function found({ checked, map }: Workbench): Command[] {
   const { nodes = [], links = [] } = checked()?.scene ?? {};
   return [
     ...nodes.slice(0, MOST_NAMED).map(({ name }) => ({ name: `Show node ${name}`, act: () => map.choose([name], []) })),

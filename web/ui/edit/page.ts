@@ -9,12 +9,12 @@ import { createMemo, createSignal, el, keyed, press, untrack, type View } from "
 import { labs } from "../world";
 import { formOf } from "./chosen";
 import { commandsOf } from "./commands";
-import { type DnsListener, makeDesk } from "./desk";
 import type { Loaded } from "./file";
 import { jobView } from "./job";
 import { partForm } from "./part";
 import type { Source } from "./source";
 import { valueAt } from "./spans";
+import { makeWorkbench, type Workbench } from "./workbench";
 
 export function editPage(path: string): View {
   const [loaded, setLoaded] = createSignal<Loaded | null>(null);
@@ -41,22 +41,28 @@ export function editPage(path: string): View {
 }
 
 function editor(path: string, loaded: Loaded): View {
-  const dns_listener = makeDesk(path, loaded);
-  offer(() => commandsOf(dns_listener));
+  const workbench = makeWorkbench(path, loaded);
+  offer(() => commandsOf(workbench));
   return el(
     "div",
     { class: "lab edit" },
-    bar(dns_listener),
+    bar(workbench),
     el(
       "div",
       { class: "editmain" },
-      el("div", { class: "mapside" }, dns_listener.map.element, mapButtons(dns_listener.map), dns_listener.canEdit ? tools(dns_listener) : null),
-      textSide(dns_listener),
+      el(
+        "div",
+        { class: "mapside" },
+        workbench.map.element,
+        mapButtons(workbench.map),
+        workbench.canEdit ? tools(workbench) : null,
+      ),
+      textSide(workbench),
     ),
   );
 }
 
-function bar({ path, canEdit, file, checked, save, start }: DnsListener): View {
+function bar({ path, canEdit, file, checked, save, start }: Workbench): View {
   const lab = createMemo(() => labs().find((row) => row.path === path));
   return el(
     "div",
@@ -80,7 +86,7 @@ function bar({ path, canEdit, file, checked, save, start }: DnsListener): View {
 }
 
 /** What draws on the map. */
-function tools({ act, joining, source, checked }: DnsListener): View {
+function tools({ act, joining, source, checked }: Workbench): View {
   const isEmpty = createMemo(
     () =>
       checked() !== null &&
@@ -110,7 +116,7 @@ function tools({ act, joining, source, checked }: DnsListener): View {
   );
 }
 
-function textSide({ source, chosen, checked, fresh, act, canEdit, job, setJob }: DnsListener): View {
+function textSide({ source, chosen, checked, fresh, act, canEdit, job, setJob }: Workbench): View {
   return el(
     "div",
     { class: "textside" },

@@ -13,7 +13,7 @@ import { Joining } from "./joining";
 import { editMap } from "./map";
 import { makeSource, type Source } from "./source";
 
-export interface DnsListener {
+export interface Workbench {
   path: string;
   canEdit: boolean;
   source: Source;
@@ -33,7 +33,7 @@ export interface DnsListener {
 }
 
 /** Makes all parts, for as long as the view that calls this is there. */
-export function makeDesk(path: string, loaded: Loaded): DnsListener {
+export function makeWorkbench(path: string, loaded: Loaded): Workbench {
   const canEdit = may("edit");
   const beginning = new Beginning(path, loaded);
   const [chosen, setChosen] = createSignal<Chosen>({ nodes: [], links: [] });
