@@ -244,7 +244,7 @@ describe("packets", () => {
     assert.equal(progress(packets, k, (packets.started[k] ?? 0) - 1), null);
   });
   test("an answer that is cut off or of another kind is refused", () => {
-    assert.throws(() => decode(buffer.slice(0, 1000)), /promised/);
+    assert.throws(() => decode(buffer.slice(0, 1000)), /announced/);
     assert.throws(() => decode(new ArrayBuffer(8)), /did not send/);
     assert.throws(() => decode(new ArrayBuffer(100)), /did not send/);
   });

@@ -8,9 +8,12 @@ const here = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
 // Below node_modules, so that the tests find theirs.
 const out = mkdtempSync(join(here, "../node_modules/.tests-"));
 try {
-  const files = readdirSync(here).filter(
-    (name) => name.endsWith(".test.ts") && (process.argv.length < 3 || process.argv.includes(name.slice(0, -8))),
-  );
+  const all = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
+  // Figures, long watches and whole lessons: `make test-all`.
+  const long = process.env.NETLOOM_TEST_ALL ? [] : ["lessons.test.ts", "night.test.ts", "speed.test.ts"];
+  const asked = (name) => process.argv.includes(name.slice(0, -8));
+  const files = all.filter((name) => (process.argv.length < 3 ? !long.includes(name) : asked(name)));
+  if (process.argv.length < 3 && long.length > 0) console.log(`# left to make test-all: ${long.join(" ")}`);
   await build({
     entryPoints: files.map((name) => join(here, name)),
     outdir: out,

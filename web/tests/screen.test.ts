@@ -161,7 +161,7 @@ async function draw(page: Page, hand: Hand, name: string): Promise<void> {
     "undo has taken back more than the last change",
   );
   await hand.append("journal: all\n");
-  await says(page, /^right$/);
+  await says(page, /^valid$/);
 }
 
 async function use(page: Page, hand: Hand): Promise<void> {
