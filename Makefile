@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb deb-kernel demo test test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site python python-ray mininet deny advisories bench bench-clocks bench-growth bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
+.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-deps test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site packaging python python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,25 +40,32 @@ install: build ## install program, completions and manual pages below PREFIX (/u
 wheel: web ## a wheel of the Python package with the program inside, in target/wheels
 	scripts/wheel
 
-deb: web ## a package for Debian, in target/debian
+deb: web ## a package for Debian and Ubuntu, in target/packages
 	$(CARGO) build --profile dist --locked --bin netloom
-	scripts/deb $(DIST) $(or $(CARGO_TARGET_DIR),target)/debian
+	scripts/packages deb $(DIST) $(or $(CARGO_TARGET_DIR),target)/packages
 
-deb-kernel: build ## a package of the kernel for kernel nodes, which is built if need be, in target/debian
-	scripts/deb --kernel $(NETLOOM) $(or $(CARGO_TARGET_DIR),target)/debian
+rpm: web ## a package for Fedora and its like, in target/packages
+	$(CARGO) build --profile dist --locked --bin netloom
+	scripts/packages rpm $(DIST) $(or $(CARGO_TARGET_DIR),target)/packages
+
+deb-kernel: build ## a package of the kernel for kernel nodes, which is built if need be, in target/packages
+	scripts/packages --kernel deb $(NETLOOM) $(or $(CARGO_TARGET_DIR),target)/packages
 
 demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts across a bottleneck, judged
 	$(NETLOOM) run examples/dumbbell.yaml
 
 test: ## check and test everything; all steps run, and those that failed are listed last
-	@MAKE='$(MAKE)' scripts/all-steps web fmt-check tidy deny lint doc unit manual python web-check
+	@MAKE='$(MAKE)' scripts/all-steps test-deps web fmt-check tidy deny lint doc unit manual web-check+python
+
+test-deps: ## install what `make test` needs and this machine lacks, at once: later steps find it there
+	scripts/install-deps services papers python web
 
 test-all: ## all of that as every user, and what takes longer: before a release, and when what it tests was changed
-	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test oldest tutorial docs-site asan bench-quick papers-quick soak fuzz
+	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test oldest tutorial docs-site packaging asan bench-quick papers-quick soak fuzz
 
 test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
 	$(CARGO) test --workspace --locked --lib --bins --quiet
-	$(CARGO) test --locked --quiet --test '*' -p netloom-units -p netloom-packet -p netloom-link -p netloom-fabric -p netloom-lab -p netloom-sim
+	$(CARGO) test --locked --quiet --test '*' -p netloom-units -p netloom-packet -p netloom-link -p netloom-fabric -p netloom-radio -p netloom-lab -p netloom-sim
 
 fmt: ## format the code
 	$(CARGO) fmt --all
@@ -90,7 +97,7 @@ unit: ## all tests of all crates, with the totals; those that need namespaces in
 
 # The tests, too, here and below: without them, libraries would have fewer features and be built again.
 manual: ## do the manual and the examples agree with the program?
-	$(CARGO) build --workspace --bins --tests --locked
+	$(CARGO) build --workspace --bin netloom --tests --locked
 	scripts/check-manual
 	scripts/gallery --check
 
@@ -101,6 +108,10 @@ tutorial: kernel ## do the commands of the tutorial do what it says? two minutes
 gallery: kernel ## make the pictures of docs/gallery.md, to be committed; two minutes
 	scripts/install-deps services
 	scripts/gallery
+
+packaging: ## are the recipes for other systems in order? not part of `make test`: it fetches schemas and tools
+	scripts/install-deps python
+	scripts/check-packaging
 
 docs-site: ## build the manual as a site with search in target/site; a link that leads nowhere is an error
 	scripts/docs-site
@@ -113,13 +124,13 @@ web-keep: ## the same, and keep them in the repository, for source builds withou
 
 web-check: ## do both work in a browser?
 	scripts/install-deps web
-	$(CARGO) build --workspace --bins --tests --locked
+	$(CARGO) build --workspace --bin netloom --tests --locked
 	scripts/check-web
 
 python: ## form, types and tests of the Python package, in an environment of its own
 	scripts/install-deps python
 	scripts/install-deps services papers
-	$(CARGO) build --workspace --bins --tests --locked
+	$(CARGO) build --workspace --bin netloom --tests --locked
 	scripts/python-tests
 
 python-ray: ## the tests of sweeps on Ray, with several of its nodes on this machine; not part of `make test`: Ray has 80 MB
@@ -148,6 +159,10 @@ bench-clocks: kernel ## the clocks of kernel nodes and the paper on time dilatio
 bench-growth: deps ## how cost grows with packets, hops, pipes, streams and nodes; seven minutes
 	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench
 	$(dir $(DIST))netloom-bench growth
+
+bench-peers: kernel ## virtual time beside Shadow and ns-3, where they are installed; 25 minutes
+	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench
+	$(dir $(DIST))netloom-bench peers
 
 bench-docs: deps ## measure everything in docs/performance.md and write it there; 20 minutes on a quiet machine
 	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench

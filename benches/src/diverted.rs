@@ -1,8 +1,8 @@
 //! Traffic of a machine itself that `netloom shape` sends through pipes, beside the same traffic on the same plain veth pair.
 
+use crate::emulators;
 use crate::exactness::{DELAY_US, SMALL, Sent, arrivals, highest, kpps, seconds};
 use crate::lab::Lab;
-use crate::peers;
 use crate::plain::{self, OTHER_OF_PAIR, SERVER, VETH};
 use crate::probe::{Arrivals, Load, RECEIVE};
 use crate::row::{Goal, Row, median, number};
@@ -86,7 +86,7 @@ fn delays(settings: &Settings) -> Result<Vec<Row>, String> {
         let goals = [Some(MEDIAN_US), Some(NEARLY_ALL_US)];
         rows.extend(errors(&format!("{precision}, 1 kpps"), VETH, &direct, &ours, goals)?);
     }
-    rows.extend(match peers::behind_mahimahi(settings, pace(settings)) {
+    rows.extend(match emulators::behind_mahimahi(settings, pace(settings)) {
         Ok(theirs) => errors(MAHIMAHI, VETH, &direct, &theirs, [None, None])?,
         Err(reason) => vec![Row::absent(MAHIMAHI, reason)],
     });

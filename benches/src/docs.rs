@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn the_manual_has_a_place_for_every_case_but_those_of_the_clocks() {
         let page = include_str!("../../docs/performance.md");
-        for case in crate::goals::CASES.iter().chain(&crate::growth::CASES) {
+        for case in crate::goals::CASES.iter().chain(&crate::growth::CASES).chain(&crate::peers::CASES) {
             assert!(page.contains(&format!("{BEGIN}{}{CLOSED}", case.name)), "no mark for {}", case.name);
         }
         for name in [MACHINE, SERVER] {

@@ -2,8 +2,8 @@
 
 use crate::case::{Case, case};
 use crate::{
-    accuracy, capacity, chains, diverted, exactness, external, images, journal, many, peers, random, routing, scale,
-    shells, streams, switches, tunnel, vms, watched,
+    accuracy, capacity, chains, diverted, emulators, exactness, external, images, journal, many, random, routing,
+    scale, shells, streams, switches, tunnel, vms, watched,
 };
 
 pub(crate) const CASES: [Case; 26] = [
@@ -32,5 +32,5 @@ pub(crate) const CASES: [Case; 26] = [
     case("tree", "A tree of 73 switches and 512 hosts, beside Mininet", 90, switches::tree),
     case("star", "Setting up and removing 100 nodes around one router", 8, scale::run),
     case("images", "Nodes with container images, and unpacking beside tar", 90, images::run),
-    case("peers", "The same on other emulators, where they are installed", 60, peers::run),
+    case("emulators", "The same on other emulators, where they are installed", 60, emulators::run),
 ];

@@ -23,7 +23,7 @@ const NAME: &str = "netloom-bench/tree";
 pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let folder = beside_the_cache()?;
     let rows = measure(settings, &folder);
-    // What could not be made cannot be removed, which was told already.
+    // What could not be made cannot be removed, which was reported already.
     let _ = output(Command::new(&settings.netloom).args(["image", "remove", NAME]));
     let _ = std::fs::remove_dir_all(&folder);
     rows

@@ -42,7 +42,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // A guard that is gone already has nothing to be told.
+        // A guard that is gone already needs no request.
         let _ = self.0.stdin.take().map(|mut pipe| pipe.write_all(DONE));
         let _ = self.0.wait();
     }

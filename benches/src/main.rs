@@ -14,6 +14,7 @@ mod chains;
 mod clocks;
 mod diverted;
 mod docs;
+mod emulators;
 mod exactness;
 mod external;
 mod goals;
@@ -69,8 +70,8 @@ fn main() -> ExitCode {
     {
         return ended;
     }
-    let (cases, quick, write_docs) = match args::parse(&arguments) {
-        Ok(Asked::Measure { cases, quick, write_docs }) => (cases, quick, write_docs),
+    let (cases, quick, write_docs, peers) = match args::parse(&arguments) {
+        Ok(Asked::Measure { cases, quick, write_docs, peers }) => (cases, quick, write_docs, peers),
         Ok(Asked::Help(text)) => {
             print!("{text}");
             return ExitCode::SUCCESS;
@@ -80,7 +81,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let settings = Settings::new(quick);
+    let settings = Settings { peers, ..Settings::new(quick) };
     let guard = match lab::Guard::start(&settings.netloom) {
         Ok(guard) => guard,
         Err(error) => {

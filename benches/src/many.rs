@@ -53,7 +53,7 @@ pub(crate) fn pipes(settings: &Settings) -> Result<Vec<Row>, String> {
         carried.push(shares.len() as f64);
         reasons.extend(complaint(&report));
     }
-    // Of the figures above, too, the median counts: a machine whose host took it away for long is told of, as it should be.
+    // Of the figures above, too, the median counts: a machine whose host took it away for long is named, as it should be.
     let as_described = rounds as usize - reasons.len();
     let verdict = format!("{as_described} of {rounds} as described");
     let all = f64::from(PIPES);

@@ -264,7 +264,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
     let head = ["case", "goal", "measured", "ratio", "spread", ""].map(str::to_owned);
     let lines: Vec<[String; 6]> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
     let widths: [usize; 5] = std::array::from_fn(|column| {
-        // What is told in words is long, and would make the columns of all numbers wide.
+        // What stands in words is long, and would make the columns of all numbers wide.
         let fits = |cell: &&String| column == 0 || cell.chars().count() <= 36;
         let cells = lines.iter().map(|line| &line[column]);
         cells.filter(fits).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -359,7 +359,7 @@ mod tests {
         assert!(Row::number("a figure", "us", Vec::new()).is_err());
         let absent = Row::absent("mahimahi", "not installed");
         assert_eq!((absent.met(), absent.cells()[5].as_str()), (None, "not installed"));
-        assert!(absent.json("peers")["measured"].is_null());
+        assert!(absent.json("emulators")["measured"].is_null());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is the same for all cases: what is measured, where its scripts are and where figures go.
 
+use crate::peers::options::Options;
 use crate::picture::{self, Panel};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) output: PathBuf,
     /// Few and short measurements: shows that the benchmarks run, not what the machine can do.
     pub(crate) quick: bool,
+    /// What the command line says of simulators.
+    pub(crate) peers: Options,
     /// What the case that runs has drawn.
     pub(crate) figures: RefCell<Vec<String>>,
 }
@@ -47,6 +50,7 @@ impl Settings {
             examples: root.join("../examples/papers/time-warp"),
             output: PathBuf::from(OUTPUT),
             quick,
+            peers: Options::default(),
             figures: RefCell::default(),
         }
     }

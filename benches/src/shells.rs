@@ -1,6 +1,6 @@
 //! Commands behind links: how long a link takes to be made and removed, and what nested ones carry.
 
-use crate::peers;
+use crate::emulators;
 use crate::plain::{self, APART, LAST, SERVER, VETH};
 use crate::row::{Goal, Row, median, number};
 use crate::settings::Settings;
@@ -29,7 +29,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
     let without = median(&bare)?;
     let over = |samples: Vec<f64>| samples.into_iter().map(|sample| sample - without).collect::<Vec<f64>>();
     let [one, ten] = ours.map(over);
-    let theirs = match peers::mahimahi(settings) {
+    let theirs = match emulators::mahimahi(settings) {
         Ok(_) => {
             let samples = (0..settings.rounds(7)).map(|_| took(settings, MAHIMAHI)).collect::<Result<Vec<_>, _>>();
             format!("mahimahi's mm-delay: {} ms", number(median(&over(samples?))?))

@@ -1,9 +1,9 @@
 //! Switches: a chain of them beside a single link, and a tree of them beside Mininet.
 
 use crate::chains;
+use crate::emulators;
 use crate::lab::{Lab, output};
 use crate::many::settled_memory;
-use crate::peers;
 use crate::plain;
 use crate::random;
 use crate::row::{Goal, Row, median, number};
@@ -113,7 +113,7 @@ pub(crate) fn tree(settings: &Settings) -> Result<Vec<Row>, String> {
 
 /// Seconds that Mininet needs to set the tree up and to remove it; an error says why it could not be asked.
 fn mininet(settings: &Settings, tree: Tree) -> Result<[f64; 2], String> {
-    peers::mininet(settings)?;
+    emulators::mininet(settings)?;
     let asked = [tree.depth, tree.fanout].map(|number| number.to_string());
     let told = output(Command::new(&settings.peer).arg("mininet-tree").args(asked))?;
     seconds(&told).ok_or_else(|| format!("it told {told:?}"))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import two_nodes
 
 import netloom
-from netloom import Lab
+from netloom import Lab, _program
 
 if not os.environ.get("NETLOOM_TEST_RAY"):
     pytest.skip("only with NETLOOM_TEST_RAY=1, which `make python-ray` sets: Ray has 80 MB", allow_module_level=True)
@@ -61,7 +64,7 @@ def test_a_lost_worker_is_replaced(cluster: Any) -> None:
     def lose() -> None:
         deadline = time.monotonic() + 60
         while not lost and time.monotonic() < deadline:
-            found = subprocess.run(["pgrep", "-f", "ray::_play_one"], capture_output=True, text=True, check=False)
+            found = subprocess.run(["pgrep", "-f", "ray::play"], capture_output=True, text=True, check=False)
             for pid in found.stdout.split()[:1]:
                 time.sleep(0.5)
                 os.kill(int(pid), signal.SIGKILL)
@@ -75,7 +78,21 @@ def test_a_lost_worker_is_replaced(cluster: Any) -> None:
     assert lost and found.complete and len(list(found.results())) == 4
 
 
-def _records(found: netloom.SweepResult) -> list[dict[str, Any]]:
-    import json
+def test_the_command_line_has_the_same_word(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "told.txt").write_text("told\n")
+    lab = "name: far\nclock: virtual\nvary: {word: [one, two]}\nnodes: {a: {files: {/etc/told: told.txt}}, b: {}}\n"
+    lab += "links: {l: {ends: [a, b]}}\ntimeline: [{on: a, run: \"sh -c 'cat /etc/told; ping -c 2 b'\", as: said}]\n"
+    (tmp_path / "far.yaml").write_text(lab + "figures: {drops: l.forward.drops}\n")
+    environment = {**os.environ, "NETLOOM_PYTHON": sys.executable, "RAY_ADDRESS": cluster.address}
+    command = [_program.program(), "sweep", "far.yaml", "-o", "out", "--on", "ray", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["as_described"] == 2
+    again = subprocess.run(
+        [*command, "--resume"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert again.returncode == 0, again.stderr
 
+
+def _records(found: netloom.SweepResult) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted((found.folder / "runs").glob("*/run.json"))]

@@ -85,3 +85,20 @@ def test_an_older_client_understands_the_lab(live: netloom.Live) -> None:
     )
     done = subprocess.run(["python3", "-c", program, live.socket_path], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["info", "now", "stats"]
+
+
+def test_faults_happen_by_hand(live: netloom.Live) -> None:
+    live.fault(netloom.Freeze(freeze="b", for_="2 s"))
+    states = {node["name"]: node["state"] for node in live.ask("topology")["nodes"]}
+    assert states == {"a": "running", "b": "frozen"}
+    live.advance("3 s")
+    live.fault({"on": "b", "clock": {"step": "-3 s"}})
+    live.fault("{link: l, direction: forward, packet: {match: {protocol: icmp}}, do: drop}")
+    assert "1 received" in live["a"].run("ping -4 -c 2 -i 0.2 -W 1 b").stdout
+    live.fault(netloom.Crash(crash="b", keep="torn", for_="1 s"))
+    [node] = [node for node in live.ask("topology")["nodes"] if node["name"] == "b"]
+    assert node["state"] == "crashed" and node["faults"]["crash"] is None
+    with pytest.raises(netloom.RefusedError, match="node `b` has crashed"):
+        live.fault(netloom.Freeze(freeze="b", for_="1 s"))
+    live.advance("3 s")
+    assert live["b"].shell("hostname") == "b"

@@ -51,6 +51,19 @@ fn a_run_says_which_links_it_could_not_judge() {
     }
 }
 
+/// While two ends of a pair come up, one kernel may send what the other does not take yet. Nothing is lost by that which a program sent.
+#[test]
+fn what_kernels_send_while_they_come_up_is_no_loss() {
+    let fixture = Fixture::new(User::Own);
+    fixture.write(
+        "many.yaml",
+        "bounds: {events: 100 s}\nbypass: auto\ngenerate: {kind: chain, n: 40, inner: router}\nduration: 300 ms\n",
+    );
+    let run = fixture.netloom(&["run", "many.yaml"]).expect_code(0);
+    assert!(run.stdout.contains("not judged: 41 of 41 links, joined in the kernel"), "{run:#?}");
+    fixture.assert_nothing_is_left("many");
+}
+
 /// A lab that is up, as its nodes see it.
 struct Seen {
     addresses: Vec<String>,

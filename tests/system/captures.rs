@@ -84,6 +84,8 @@ fn a_capture_has_all_packets_in_lab_time() {
 const LOSSLESS: &str = "
 name: points
 clock: virtual
+# Long after the last packet has arrived.
+duration: 4 s
 nodes: [a, b]
 links: {l: {ends: [a, b], rate: 20 Mbit/s, delay: 5 ms, queue: 10 MB}}
 capture:
@@ -182,7 +184,7 @@ fn ports_filters_rings_and_comments() {
     for user in User::some() {
         let fixture = Fixture::new(user);
         fixture.write("lab.yaml", PORTS);
-        fixture.netloom(&["run", "lab.yaml", "-q"]);
+        fixture.netloom(&["run", "lab.yaml", "-q"]).expect_end();
         let folder = fixture.latest("ports").join("captures");
         let mut names: Vec<String> = std::fs::read_dir(&folder)
             .unwrap()

@@ -1,4 +1,4 @@
-//! TCP connections of labs that are up, as clients are told of them.
+//! TCP connections of labs that are up, as clients receive them.
 
 use crate::client::Client;
 use crate::fixture::{Fixture, User};
@@ -74,7 +74,7 @@ fn connections_of_labs_that_are_up_are_told() {
         assert_eq!(names, ["client", "idle"]);
         assert_eq!(sample["nodes"][1]["connections"], json!([]));
         assert_eq!(transfer(&sample, "client").unwrap()["connection"], found["connection"]);
-        // Another client is told of all nodes that run programs.
+        // Another client receives those of all nodes that run programs.
         let mut other = Client::connect(&fixture, "flows");
         assert_eq!(other.ask(r#"{"request":"subscribe","events":"tcp","every_ns":50000000}"#)["reply"], "done");
         let all = other.next();
@@ -82,7 +82,7 @@ fn connections_of_labs_that_are_up_are_told() {
         assert_eq!(of_all, ["client", "server", "idle"]);
         assert_eq!(client.ask(r#"{"request":"unsubscribe","events":"tcp"}"#)["reply"], "done");
         // Its verdict is about packets, which a busy machine makes late.
-        fixture.netloom(&["down"]);
+        fixture.netloom(&["down"]).expect_end();
         fixture.assert_nothing_is_left("flows");
     }
 }
@@ -113,7 +113,7 @@ fn connections_of_kernels_in_dilated_time_are_told() {
     check(&until_sent(&mut client, 200_000));
     let sample = client.next_that(|message| message["event"] == "tcp");
     assert!(sample["nodes"][0]["at_ns"].as_u64() <= sample["at_ns"].as_u64(), "{sample}");
-    fixture.netloom(&["down"]);
+    fixture.netloom(&["down"]).expect_end();
 }
 
 /// Three seconds of the lab in virtual time, with so many clients that watch; the capture, and the samples of the first.

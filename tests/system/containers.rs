@@ -123,7 +123,7 @@ fn routers_of_containerlab_run_the_daemons_of_their_image() {
     });
     let daemons = inside(&fixture, "routed", "r1", "ps -e -o user,args");
     assert!(daemons.lines().any(|line| line.starts_with("frr ") && line.contains("/usr/lib/frr/ospfd ")), "{daemons}");
-    fixture.netloom(&["down", "routed"]);
+    fixture.netloom(&["down", "routed"]).expect_end();
     fixture.assert_nothing_is_left("routed");
 }
 
@@ -140,6 +140,6 @@ fn a_lab_of_kathara_runs_its_images() {
     fixture.netloom(&["up", "lan", "-q"]).expect_code(0);
     assert_eq!(inside(&fixture, "lan", "pc1", "cat /etc/os-release /data/seen; echo $WHO"), "ID=image\nwelcome\nme\n");
     assert!(inside(&fixture, "lan", "pc1", "ping -c 1 10.0.0.2").contains("1 received"));
-    fixture.netloom(&["down", "lan"]);
+    fixture.netloom(&["down", "lan"]).expect_end();
     fixture.assert_nothing_is_left("lan");
 }

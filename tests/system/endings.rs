@@ -21,7 +21,7 @@ timeline:
   - {on: a, run: trap '' TERM; sleep 1000, as: stubborn}
 ";
 
-/// Starts a run and returns when its timeline plays.
+/// Starts a run and returns when its timeline runs.
 fn start(fixture: &Fixture) -> Child {
     fixture.write("long.yaml", LONG);
     let mut command = fixture.command(&["run", "long.yaml"]);

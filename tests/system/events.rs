@@ -1,4 +1,4 @@
-//! What clients are told that have subscribed to it.
+//! What clients receive that have subscribed to it.
 
 use crate::client::{Client, socket_of};
 use crate::fixture::{Fixture, User};
@@ -151,7 +151,7 @@ fn memory_of(fixture: &Fixture, lab: &str) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// It is told of everything and reads nothing for a long time, and then all of it.
+/// It is sent everything and reads nothing for a long time, and then all of it.
 #[test]
 fn a_client_that_does_not_read_costs_no_memory_and_misses_no_line() {
     let fixture = Fixture::new(User::Own);

@@ -54,7 +54,7 @@ fn many_values_are_judged_in_virtual_time_and_the_same_twice() {
     fixture.write("lab.yaml", &FLOWS.replace("CLOCK", "clock: virtual"));
     let mut all = Vec::new();
     for _ in 0..2 {
-        fixture.netloom(&["run", "lab.yaml", "-q", "--no-plots"]).expect_code(0);
+        fixture.netloom(&["run", "lab.yaml", "-q"]).expect_code(0);
         all.push(expectations(&fixture, "flows"));
     }
     assert!(all[0].iter().all(|(_, met, _)| *met), "{:#?}", all[0]);
@@ -85,8 +85,7 @@ fn connections_are_found_by_their_commands() {
 ";
         let idle = "  - {on: client, run: 'true', as: idle}\nfigures:";
         fixture.write("lab.yaml", &format!("{}{more}", head.replace("figures:", idle)));
-        let run =
-            fixture.netloom(&["run", "lab.yaml", "-q", "--no-plots", "--junit", "out.xml", "--annotations", "github"]);
+        let run = fixture.netloom(&["run", "lab.yaml", "-q", "--junit", "out.xml", "--annotations", "github"]);
         let run = run.expect_code(1);
         let rows = expectations(&fixture, "flows");
         assert!(rows[..3].iter().all(|(_, met, _)| *met), "{rows:#?}");
@@ -123,7 +122,7 @@ fn what_could_not_run_is_an_error() {
         "{junit}"
     );
     fixture.write("lab.yaml", "nodes: [a]\n");
-    let full = fixture.netloom(&["run", "lab.yaml", "-q", "--no-plots", "--junit", "/dev/full"]).expect_code(6);
+    let full = fixture.netloom(&["run", "lab.yaml", "-q", "--junit", "/dev/full"]).expect_code(6);
     assert!(full.stderr.contains("writing /dev/full"), "{full:#?}");
 }
 
@@ -169,14 +168,14 @@ fn a_sweep_judges_all_runs_together() {
     let junit = fs::read_to_string(fixture.work().join("out.xml")).unwrap();
     assert!(junit.contains("tests=\"9\" failures=\"1\" errors=\"0\""), "{junit}");
     assert!(junit.contains("name=\"both-0003 cc=reno\""), "{junit}");
-    // A single run leaves that to sweeps, and what was played runs by itself.
+    // A single run leaves that to sweeps, and what was run runs by itself.
     let single = fixture.netloom(&["check", "both.yaml"]).expect_code(0);
     assert!(
         single.stderr.contains("5 expectations are of all runs together: `netloom sweep` judges that"),
         "{single:#?}"
     );
     let played = fixture.work().join("out/runs/both-0003/lab.yaml");
-    fixture.netloom(&["run", &played.to_string_lossy(), "-q", "--no-plots"]).expect_code(0);
+    fixture.netloom(&["run", &played.to_string_lossy(), "-q"]).expect_code(0);
 }
 
 /// The programs' packets take another way than over `l`; what is there are the kernels' own.
@@ -205,7 +204,7 @@ expect:
   - p99(x.forward.delay match (programs)) < 1 ms
 "#,
     );
-    fixture.netloom(&["run", "detour.yaml", "-q", "--no-plots"]).expect_code(1);
+    fixture.netloom(&["run", "detour.yaml", "-q"]).expect_code(1);
     let all = expectations(&fixture, "detour");
     let met: Vec<bool> = all.iter().map(|(_, met, _)| *met).collect();
     assert_eq!(met, [true, true, true, false, true, true, true], "{all:#?}");

@@ -1,7 +1,7 @@
 //! External interfaces: wires of a machine's network cards that end in a lab. The machine is a network namespace, and so is the
 //! one at the other end of the wire: nothing here touches the machine that the tests run on.
 
-use crate::fixture::{Finished, Fixture, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root, number};
 
 const MACHINE: &str = include_str!("external.sh");
 
@@ -13,12 +13,6 @@ fn play(fixture: &Fixture, script: &str) -> Finished {
     );
     let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
     fixture.run("unshare", &[flags, "sh", "play.sh"])
-}
-
-/// The number behind `key=` in a line of what a script has printed.
-fn number(text: &str, key: &str) -> f64 {
-    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
-    value.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("no number {key} in:\n{text}"))
 }
 
 /// A host at the wire.
@@ -416,7 +410,7 @@ fn a_wire_that_goes_down_keeps_no_processor_busy() {
         "#;
     let told = play(&fixture, script).expect_code(0).stdout;
     assert!(number(&told, "down") < 100.0 && number(&told, "gone") < 100.0 && number(&told, "again") > 0.0, "{told}");
-    // What was lost is told, and no clock proposed that would be refused.
+    // What was lost is reported, and no clock proposed that would be refused.
     assert!(told.contains("NOT as described: ") && !told.contains("dilation"), "{told}");
     fixture.assert_nothing_is_left("down");
 }

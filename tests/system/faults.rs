@@ -124,7 +124,7 @@ timeline:
         let done = fixture.netloom(&["run", "fast.yaml", "--json"]).expect_code(5);
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
         let verdict = &report["verdict"];
-        // Whether a ping comes through in time, whose delay is told too, the machine decides.
+        // Whether a ping comes through in time, whose delay is printed too, the machine decides.
         assert!(engine_finding(verdict).unwrap().contains("of lab time it had computed"), "{verdict:#}");
         let dilation = verdict["dilation"].as_u64().unwrap();
         assert!((2..1_000).contains(&dilation), "{verdict:#}");

@@ -1,6 +1,6 @@
 //! Firewalls of nodes.
 
-use crate::fixture::{Finished, Fixture, User, is_root};
+use crate::fixture::{Fixture, User, is_root, ran};
 
 /// A client, a router with a firewall and a server with two services.
 const LAB: &str = "
@@ -15,15 +15,6 @@ timeline:
   - {on: client, run: 'exec 3<>/dev/tcp/server/81', as: second}
 expect: [ping.exit == 0, first.exit == 0, second.exit == 1]
 ";
-
-/// Fails with what is to be done if a program is not there.
-fn ran(finished: Finished) -> Finished {
-    assert!(
-        !finished.stderr.contains("not on this machine"),
-        "`scripts/install-deps services` installs it: {finished:#?}"
-    );
-    finished
-}
 
 /// The lab, whose commands are those of bash, with a firewall in the router.
 fn lab(firewall: &str) -> String {

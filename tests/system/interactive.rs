@@ -386,7 +386,7 @@ timeline:
         fixture.netloom(&["start", "halt", "b1", "b2"]).expect_code(0);
         pings("b1", 0);
         pings("10.5.0.2", 0);
-        // What fails when a node starts is told; the node and the lab go on.
+        // What fails when a node starts is reported; the node and the lab go on.
         let spoilt = fixture.write("spoilt", "");
         fixture.netloom(&["stop", "halt", "b1"]).expect_code(0);
         refused(&["start", "halt", "b1"], 1, "node `b1` runs, but not all that starts with it: ");
@@ -400,7 +400,7 @@ timeline:
         fixture.netloom(&["start", "halt", "s"]).expect_code(0);
         pings("b1", 0);
         fixture.netloom(&["stop", "halt", "b1"]).expect_code(0);
-        fixture.netloom(&["down", "halt"]);
+        fixture.netloom(&["down", "halt"]).expect_end();
         fixture.assert_nothing_is_left("halt");
     }
 }
@@ -433,7 +433,7 @@ timeline:
         assert!(verdict["verdict"]["as_described"].is_boolean(), "{said}");
         let pipes = verdict["pipes"].as_array().unwrap();
         assert!(pipes.len() == 2 && pipes.iter().all(|pipe| pipe["packets"].as_u64() >= Some(3)), "{said}");
-        fixture.netloom(&["down", "again"]);
+        fixture.netloom(&["down", "again"]).expect_end();
         fixture.assert_nothing_is_left("again");
     }
 }

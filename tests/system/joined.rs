@@ -2,12 +2,11 @@
 //! this machine.
 
 use crate::fixture::{Finished, Fixture, User, child_named, children, is_root, lab_of, not_run};
+use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 const CONFIG: &str = r#"{"Env": ["A=image", "B=image", "PATH=/bin"], "Cmd": ["sh"], "WorkingDir": "/data"}"#;
 
@@ -86,15 +85,7 @@ impl<'a> Podman<'a> {
     }
 
     fn await_state(&self, name: &str, wanted: &str) {
-        let begun = Instant::now();
-        loop {
-            let state = self.state(name);
-            if state == wanted {
-                return;
-            }
-            assert!(begun.elapsed() < Duration::from_secs(30), "{state} is not {wanted}");
-            sleep(Duration::from_millis(50));
-        }
+        wait_until(&format!("{wanted} in the container {name}"), || self.state(name) == wanted);
     }
 }
 
@@ -106,16 +97,8 @@ impl Drop for Podman<'_> {
 
 /// Fails if anything is left of the lab: podman's own processes and mounts are in the fixture's folder, too.
 fn assert_only_podman_is_left(fixture: &Fixture) {
-    let begun = Instant::now();
-    loop {
-        let ours = |pid: &i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path.ends_with("netloom"));
-        let left: Vec<i32> = fixture.processes().into_iter().filter(ours).collect();
-        if left.is_empty() {
-            return;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(60), "left behind: {left:?}");
-        sleep(Duration::from_millis(20));
-    }
+    let ours = |pid: &i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path.ends_with("netloom"));
+    wait_until("the end of all that is not podman's", || !fixture.processes().iter().any(ours));
 }
 
 /// None where these tests cannot be: podman's containers of ordinary users are not those of root.

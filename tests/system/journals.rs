@@ -157,7 +157,7 @@ timeline:
 journal: all
 ",
     );
-    fixture.netloom(&["run", "early.yaml", "-q", "--no-plots"]).expect_code(0);
+    fixture.netloom(&["run", "early.yaml", "-q"]).expect_code(0);
     let summary = fixture.netloom(&["journal", "results/early/latest", "--summary", "--format", "csv"]).expect_code(0);
     let samples = fs::read_to_string(fixture.latest("early").join("samples.csv")).unwrap();
     let counted = fixture.json("early", "pipes.json");

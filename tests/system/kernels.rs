@@ -36,7 +36,7 @@ fn kernels(fixture: &Fixture) -> impl Iterator<Item = i32> {
     let folder = fixture.path().join("runtime");
     let ours = move |pid: &i32| {
         let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let is_kernel = String::from_utf8_lossy(&command).contains("virtio_uml.device=");
+        let is_kernel = String::from_utf8_lossy(&command).contains("rootfstype=hostfs");
         is_kernel && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|place| place.starts_with(&folder))
     };
     let all = fs::read_dir("/proc").unwrap().flatten();
@@ -212,7 +212,8 @@ timeline:
     assert!(kernels[2].contains("ipv6/conf/eth0/disable_ipv6 1\n"), "{}", kernels[2]);
 }
 
-/// A bond by LACP needs ports that tell their speed and duplex: two of them become one.
+/// A bond by LACP needs ports that tell their speed and duplex, also those of links without a rate: two of them become one. A bridge's
+/// spanning tree takes its costs from the speed (802.1D, table 17-3).
 #[test]
 fn links_are_bonded_by_lacp() {
     let bond = "\"ip link add bond0 type bond mode 802.3ad lacp_rate fast miimon 100\", \

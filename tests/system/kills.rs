@@ -2,6 +2,7 @@
 
 use crate::fixture::{Fixture, User, children, is_root, lab_of};
 use crate::wait::wait_until;
+use netloom_testing::chance::Chance;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 const LAB: &str = "
 name: victim
+bounds: {lateness: 100 s}
 nodes: {a: NODE, r: {kind: router}, b: {}}
 links: {l: {ends: [a, r], delay: 1 ms}, m: {ends: [r, b], rate: 10 Mbit/s}}
 timeline:
@@ -33,23 +35,6 @@ enum Victim {
 }
 
 const VICTIMS: [Victim; 5] = [Victim::Guard, Victim::Lab, Victim::Node(0), Victim::Both, Victim::Node(2)];
-
-/// SplitMix64 (Steele, Lea and Flood 2014): the same moments in every run of the test.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, limit: Duration) -> Duration {
-        let ns = u64::try_from(limit.as_nanos()).unwrap();
-        Duration::from_nanos(self.next() % ns)
-    }
-}
 
 fn write_lab(fixture: &Fixture) {
     // Only root has cgroups on every machine.
@@ -102,11 +87,11 @@ fn kill_at_many_moments(user: User, times: usize, seed: u64) {
     let fixture = Fixture::new(user);
     write_lab(&fixture);
     let length = length_of_a_run(&fixture);
-    let mut chance = Chance(seed);
+    let mut chance = Chance::new(seed);
     for round in 0..times {
         // Set-up takes some tens of milliseconds; it is as interesting as all the rest.
         let span = if round % 2 == 0 { Duration::from_millis(60) } else { length };
-        let (moment, victim) = (chance.below(span), VICTIMS[round % VICTIMS.len()]);
+        let (moment, victim) = (chance.span(span), VICTIMS[round % VICTIMS.len()]);
         let mut child = start(&fixture);
         sleep(moment);
         let killed = strike(victim, child.id().cast_signed());
@@ -135,7 +120,8 @@ fn a_kill_at_any_moment_leaves_nothing_behind() {
 
 #[test]
 fn a_killed_node_ends_the_run_with_eight_and_keeps_its_results() {
-    let fixture = Fixture::new(User::Own);
+    // The lab is to be up when its node is killed.
+    let fixture = Fixture::new(User::Own).alone();
     write_lab(&fixture);
     fixture.write("long.yaml", &LAB.replace("NODE", "{}").replace("-c 4 -i 0.05", "-i 0.05"));
     let mut child =

@@ -53,6 +53,7 @@ fn check(fixture: &Fixture, algorithm: &str) {
     assert_eq!(!last["bbr_bandwidth_bits_per_second"].is_empty(), algorithm == "bbr");
     let report = fixture.json("measured", "report.json");
     assert_eq!(report["tcp"]["rows"], all.len());
+    fixture.netloom(&["results", "plot", "results/measured/latest"]).expect_code(0);
     let picture = fs::read_to_string(folder.join(format!("plots/tcp/client-{most}.svg"))).unwrap();
     assert!(picture.contains("congestion window") && picture.contains(algorithm), "{picture}");
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
@@ -66,7 +67,7 @@ fn tcp_is_sampled_in_namespaces() {
         // What a kernel allows namespaces is the machine's matter.
         let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
         fixture.write("lab.yaml", &lab("", "measure: {tcp: 10 ms}", allowed.trim()));
-        fixture.netloom(&["run", "lab.yaml", "-q"]);
+        fixture.netloom(&["run", "lab.yaml", "-q"]).expect_end();
         check(&fixture, allowed.trim());
         fixture.assert_nothing_is_left("measured");
         // A folder of samples has no names, and so nothing of it stays.
@@ -79,7 +80,7 @@ fn tcp_is_sampled_in_namespaces() {
 fn tcp_is_sampled_in_kernels_of_dilated_time() {
     let fixture = Fixture::with_kernel(User::Own);
     fixture.write("lab.yaml", &lab("clock: {dilation: 3}", "measure: {tcp: 10 ms}", "bbr"));
-    fixture.netloom(&["run", "lab.yaml", "-q"]);
+    fixture.netloom(&["run", "lab.yaml", "-q"]).expect_end();
     check(&fixture, "bbr");
 }
 
@@ -168,7 +169,7 @@ timeline:
 ",
         );
         // Whether a busy machine delays packets is not what is tried.
-        fixture.netloom(&["run", "lab.yaml", "-q"]);
+        fixture.netloom(&["run", "lab.yaml", "-q"]).expect_end();
         let node = fixture.latest("secrets").join("nodes/client/run");
         let keys = fs::read_to_string(node.join("tls-keys/keys.log")).unwrap();
         assert!(keys.contains("CLIENT_TRAFFIC_SECRET_0 "), "{keys}");

@@ -1,17 +1,8 @@
 //! Routers that translate addresses.
 
-use crate::fixture::{Finished, Fixture, User, is_root};
+use crate::fixture::{Fixture, User, is_root, ran};
 use std::fs;
 use std::path::Path;
-
-/// Fails with what is to be done if a program is not there.
-fn ran(finished: Finished) -> Finished {
-    assert!(
-        !finished.stderr.contains("not on this machine"),
-        "`scripts/install-deps services` installs it: {finished:#?}"
-    );
-    finished
-}
 
 const BOUNDS: &str =
     "bounds: {lateness: 10 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 10 s, starts: 60 s}";

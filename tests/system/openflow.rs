@@ -1,6 +1,6 @@
 //! OpenFlow switches.
 
-use crate::fixture::{Finished, Fixture, User, is_root};
+use crate::fixture::{Fixture, User, is_root, ran};
 use std::fs;
 use std::path::Path;
 
@@ -17,15 +17,6 @@ timeline:
   - {on: h1, run: ping -c 3 -i 0.2 -W 5 h3, as: ping}
   - {at: 1 s, on: h1, run: iperf3 -c h2 -n 3M, as: transfer}
 ";
-
-/// Fails with what is to be done if Open vSwitch or os-ken is not there.
-fn ran(finished: Finished) -> Finished {
-    assert!(
-        !finished.stderr.contains("not on this machine"),
-        "`scripts/install-deps services` installs it: {finished:#?}"
-    );
-    finished
-}
 
 #[test]
 fn a_switch_alone_joins_hosts_and_leaves_nothing_behind() {

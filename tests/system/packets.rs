@@ -1,4 +1,4 @@
-//! What clients are told that have subscribed to packets.
+//! What clients receive that have subscribed to packets.
 
 use crate::client::Client;
 use crate::fixture::{Fixture, User};
@@ -20,7 +20,7 @@ timeline:
   - {on: a, run: 'sleep 0.1; exec ping -4 -q -s 1400 -i 0.01 b', as: many, service: true, may_fail: true}
 ";
 
-/// Lets the lab go on for two seconds, in which the link is cut for 50 ms, and reads what is told meanwhile.
+/// Lets the lab go on for two seconds, in which the link is cut for 50 ms, and reads what comes meanwhile.
 fn watch(fixture: &Fixture, subscriptions: &[&str]) -> Vec<Value> {
     fixture.write("exact.yaml", EXACT);
     fixture.netloom(&["up", "exact.yaml", "-q"]).expect_code(0);
@@ -79,7 +79,7 @@ fn told_as_journaled(record: &Value) -> Value {
     ])
 }
 
-/// To the nanosecond: each record is a row of the journal of the same run, and who is told of packets changes no byte of that.
+/// To the nanosecond: each record is a row of the journal of the same run, and who receives packets changes no byte of that.
 #[test]
 fn packets_are_told_as_the_journal_has_them() {
     let fixture = Fixture::with_kernel(User::Own);
@@ -96,7 +96,7 @@ fn packets_are_told_as_the_journal_has_them() {
     let rows: Vec<Value> = journal.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let rows: BTreeSet<String> = rows.iter().map(|row| as_record(row, zero).to_string()).collect();
 
-    // The last that is told of a packet is what became of it.
+    // The last record of a packet is what became of it.
     let mut last: BTreeMap<(u64, u64), Value> = BTreeMap::new();
     let mut told_twice = 0;
     let mut latest = 0;
@@ -104,7 +104,7 @@ fn packets_are_told_as_the_journal_has_them() {
         let at = event["at_ns"].as_u64().unwrap();
         for record in event["packets"].as_array().unwrap() {
             let number = |key: &str| record[key].as_u64().unwrap();
-            // What happens is told at the first instant behind it.
+            // What happens is sent at the first instant behind it.
             let known = record["dropped"]["at_ns"].as_u64().or(record["sent_ns"].as_u64()).unwrap();
             assert!(latest <= known && known < at, "{known} is told at {at}: {record}");
             let packet = (number("pipe"), number("packet"));
@@ -184,7 +184,7 @@ fn packets_are_told_while_they_travel() {
             }
         }
         assert!(sent.windows(2).all(|two| two[0].1 + 20_000_000 <= two[1].1), "a step apart: {sent:?}");
-        // Whoever has subscribed, too, is told of the same.
+        // Whoever has subscribed, too, receives the same.
         let mut heard = BTreeSet::new();
         let last = sent[sent.len() - 1].0;
         while !heard.contains(&last) {

@@ -69,7 +69,8 @@ fn replay(fixture: &Fixture, lines: &[&str], has_form: impl Fn(&Value, &Value) -
         assert!(answer["reply"] == "refused" || client.is_request(&request), "the schema refuses {request}");
     }
     // The session ends the lab, whose end `netloom down` waits for where it is not over yet.
-    fixture.netloom(&["down", "star"]);
+    let ended = fixture.netloom(&["down", "star"]);
+    assert!(matches!(ended.code, Some(0 | 1 | 5 | 7 | 9)), "{ended:#?}");
     fixture.assert_nothing_is_left("star");
 }
 
@@ -128,7 +129,7 @@ fn the_topology_tells_what_is_there_and_what_is_in_force_now() {
     assert!(now["since_zero_ns"].as_u64() < now["at_ns"].as_u64(), "{now}");
     assert_eq!((&now["clock"], &now["dilation"], &now["stalled"]), (&"real".into(), &1.0.into(), &Value::Null));
     assert_eq!(client.ask(r#"{"request":"stats"}"#)["pipes"].as_array().unwrap().len(), 4);
-    fixture.netloom(&["down"]);
+    fixture.netloom(&["down"]).expect_end();
     fixture.assert_nothing_is_left("ways");
 }
 
@@ -146,7 +147,7 @@ fn the_program_on_the_page_opens_sockets_inside_nodes() {
         assert!(hello.stdout.ends_with(" says hello over two links\n"), "{hello:#?}");
         let mut client = Client::connect(&fixture, "star");
         raw_sockets_of_nodes(&mut client);
-        fixture.netloom(&["down", "star"]);
+        fixture.netloom(&["down", "star"]).expect_end();
         fixture.assert_nothing_is_left("star");
     }
 }

@@ -20,10 +20,10 @@ fn listed(fixture: &Fixture) -> serde_json::Value {
 }
 
 #[test]
-fn a_run_without_plots_has_all_other_results() {
+fn a_run_draws_only_what_was_asked_for() {
     let fixture = Fixture::new(User::Own);
     fixture.write("drawn.yaml", LAB);
-    let run = fixture.netloom(&["run", "drawn.yaml", "--no-plots"]);
+    let run = fixture.netloom(&["run", "drawn.yaml"]);
     assert!(!run.stdout.contains("plots/"), "{run:#?}");
     assert!(!fixture.latest("drawn").join("plots").exists());
     assert!(fixture.json("drawn", "report.json")["plots"].is_null());
@@ -40,7 +40,7 @@ fn a_run_is_drawn_and_listed() {
     for user in User::some() {
         let fixture = Fixture::new(user);
         fixture.write("drawn.yaml", LAB);
-        let run = fixture.netloom(&["run", "drawn.yaml"]);
+        let run = fixture.netloom(&["run", "drawn.yaml", "--plots"]);
         let folder = fixture.latest("drawn");
         let page = fs::read_to_string(folder.join("report.html")).unwrap();
         assert!(run.stdout.contains("report.html"), "{run:#?}");
@@ -90,7 +90,7 @@ fn runs_that_go_on_are_not_removed() {
         });
         // Of the same lab, under another name while it is up.
         for _ in 0..2 {
-            fixture.netloom(&["run", "brief.yaml", "--name", "short", "-q"]);
+            fixture.netloom(&["run", "brief.yaml", "--name", "short", "-q"]).expect_end();
         }
         fixture.netloom(&["results", "prune"]).expect_code(2);
         let named = fixture.netloom(&["results", "prune", "--keep", "0", "--dry-run"]).expect_code(0);

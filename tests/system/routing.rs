@@ -1,6 +1,6 @@
 //! Routers with routing daemons.
 
-use crate::fixture::{Finished, Fixture, User, is_root, not_run};
+use crate::fixture::{Fixture, User, is_root, not_run, ran};
 use crate::wait::wait_until;
 use std::fs;
 use std::path::Path;
@@ -19,15 +19,6 @@ links:
   b: {ends: [h2, r3]}
 bounds: {lateness: 10 s, events: 10 s, starts: 10 s, starvation: 100 %}
 ";
-
-/// Fails with what is to be done if FRR is not there.
-fn ran(finished: Finished) -> Finished {
-    assert!(
-        !finished.stderr.contains("not on this machine"),
-        "`scripts/install-deps services` installs it: {finished:#?}"
-    );
-    finished
-}
 
 /// What a command of the latest run of a lab printed.
 fn printed(fixture: &Fixture, lab: &str, command: &str) -> String {

@@ -96,13 +96,14 @@ fn links_and_nodes_are_sampled_in_real_time() {
     for user in User::some() {
         let fixture = Fixture::new(user);
         fixture.write("lab.yaml", &LAB.replace("CLOCK", ""));
-        fixture.netloom(&["run", "lab.yaml", "-q"]);
+        fixture.netloom(&["run", "lab.yaml", "-q"]).expect_end();
         check_links(&fixture);
         check_nodes(&fixture, false);
         let mut client = rows(&fixture.latest("series"), "nodes.csv").into_iter().filter(|row| row["node"] == "client");
         let last = client.next_back().unwrap();
         // A busy machine gives it less than a processor, but not none.
         assert!(number(&last, "user_ns") > 50_000_000, "{last:?}");
+        fixture.netloom(&["results", "plot", "results/series/latest"]).expect_code(0);
         let picture = fs::read_to_string(fixture.latest("series").join("plots/bottleneck-forward.svg")).unwrap();
         assert!(picture.contains("one-way delay"), "{picture}");
         fixture.assert_nothing_is_left("series");

@@ -1,7 +1,7 @@
 //! `netloom shape`: traffic of a machine through pipes. The machine is a network namespace, and so is the one that it talks to: nothing
 //! here touches the machine that the tests run on.
 
-use crate::fixture::{Finished, Fixture, User};
+use crate::fixture::{Finished, Fixture, User, number};
 
 /// A machine with the addresses 10.9.0.1 and fd09::1, and the far one with 10.9.0.2 and fd09::2. `far` runs a command there.
 const MACHINE: &str = r#"
@@ -35,12 +35,6 @@ fn play(fixture: &Fixture, script: &str) -> Finished {
     );
     let flags = if fixture.user() == User::Nobody || !crate::fixture::is_root() { "-Urn" } else { "-n" };
     fixture.run("unshare", &[flags, "sh", "play.sh"])
-}
-
-/// The number behind `key=` in a line of what a script has printed.
-fn number(text: &str, key: &str) -> f64 {
-    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
-    value.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("no number {key} in:\n{text}"))
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn time_goes_on_and_is_held_again(fixture: &Fixture, client: &mut Client) {
     assert_eq!(client.ask(r#"{"request":"now"}"#), held);
 }
 
-/// To play it takes minutes.
+/// To run it takes minutes.
 const RUN: &str = "
 clock: virtual
 nodes: [a, b]
@@ -206,6 +206,25 @@ fn a_run_is_held_and_goes_on() {
     let ended = Finished::of(&run.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(130), "{ended:#?}");
     fixture.assert_nothing_is_left("held");
+}
+
+#[test]
+fn a_run_is_held_at_an_instant_that_is_told() {
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("until.yaml", &RUN.replace("1000 h", "3 s"));
+    let told = ["run", "until.yaml", "-q", "--stop-at", "1.2345 s"];
+    let run = fixture.command(&told).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the socket", || socket_of(&fixture, "until").exists());
+    let mut client = Client::connect(&fixture, "until");
+    let held = client.next_now_that(|now| now["paused"] == true);
+    assert_eq!(held["since_zero_ns"], 1_234_500_000_u64);
+    assert_eq!(advance(&mut client, 1)["since_zero_ns"], 1_235_500_000_u64);
+    fixture.netloom(&["resume", "until"]).expect_code(0);
+    let ended = Finished::of(&run.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    fixture.assert_nothing_is_left("until");
+    let refused = fixture.netloom(&["run", "until.yaml", "--clock", "real", "--stop-at", "1s"]).expect_code(2);
+    assert!(refused.stderr.contains("only virtual time can be held"), "{refused:#?}");
 }
 
 #[test]

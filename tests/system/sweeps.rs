@@ -66,7 +66,7 @@ fn a_sweep_in_virtual_time_is_the_same_twice() {
     assert_eq!(timeless(rows), timeless(table(&fixture, "second", "runs.csv")));
     assert_eq!(table(&fixture, "first", "points.csv"), table(&fixture, "second", "points.csv"));
     assert_eq!(document(&fixture, "first")["points"][3]["figures"]["time"]["n"], 2);
-    // What lies beside a run is what was played.
+    // What lies beside a run is what was run.
     let played = fixture.work().join("first/runs/pings-0008/lab.yaml");
     fixture.netloom(&["run", &played.to_string_lossy(), "-q"]).expect_code(0);
     fixture.assert_nothing_is_left("pings-0008");
@@ -107,7 +107,7 @@ fn a_run_that_fails_is_alone_in_that() {
     let others = sweep(&[]).expect_code(2);
     assert!(others.stderr.contains("holds a sweep already"), "{others:#?}");
     sweep(&["--retry"]).expect_code(124);
-    // What differs is told.
+    // What differs is named.
     fixture.write("naps.yaml", &text.replace("30", "31"));
     let refused = sweep(&["--resume"]).expect_code(2);
     assert!(refused.stderr.contains("what differs: `vary.nap[1]`"), "{refused:#?}");

@@ -12,7 +12,7 @@ fn counted(fixture: &Fixture, clock: &str) -> [u64; 3] {
     let compiled = Command::new("cc").args(["-O2", "-Wall", "-Werror", "-o"]).arg(&program).arg(source).status();
     assert!(compiled.unwrap().success());
     let lab = format!(
-        "name: tsc\nclock: {clock}\nnodes: {{a: {{}}}}\nlinks: {{}}\ntimeline:\n  - {{on: a, run: [{}], as: read}}\n",
+        "name: tsc\nclock: {clock}\nbounds: {{starvation: 100 %}}\nnodes: {{a: {{}}}}\nlinks: {{}}\ntimeline:\n  - {{on: a, run: [{}], as: read}}\n",
         program.display()
     );
     fixture.write("lab.yaml", &lab);

@@ -1,7 +1,7 @@
 //! Tunnels between labs of two machines. The machines are network namespaces, as is the path between them: nothing here touches the
 //! machine that the tests run on.
 
-use crate::fixture::{Finished, Fixture, User, is_root};
+use crate::fixture::{Finished, Fixture, User, is_root, number};
 
 const MACHINES: &str = include_str!("tunnel.sh");
 
@@ -18,12 +18,6 @@ fn play_ahead(fixture: &Fixture, ahead: u32, script: &str) -> Finished {
     );
     let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
     fixture.run("unshare", &[flags, "bash", "play.sh"])
-}
-
-/// The number behind `key=` in a line of what a script has printed.
-fn number(text: &str, key: &str) -> f64 {
-    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
-    value.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("no number {key} in:\n{text}"))
 }
 
 /// Two labs with a host each; `settings` of the tunnels and the left link.

@@ -5,7 +5,7 @@ use crate::virtual_time::{TWIN, assert_same, results};
 
 /// What programs can see of the place where a lab runs, beside a transfer with losses. Only `PWD`, the folder in which
 /// netloom was started, is another one, and `NETLOOM_FILL` as much shorter as that is longer.
-const CURIOUS: &str = "
+pub(crate) const CURIOUS: &str = "
   - {on: client, as: environment, run: 'env | grep -v -e ^PWD= -e ^NETLOOM_FILL= | sort; umask; ulimit -a; id; nproc; hostname; date'}
   - {on: client, as: kernel, run: 'cat /proc/cmdline; grep MemTotal /proc/meminfo; ls -l /proc/1/exe; tr \"\\0\" \" \" < /proc/1/cmdline'}
   - {on: client, as: stack, run: [cat, /proc/self/stat, /proc/self/maps]}

@@ -98,7 +98,7 @@ fn a_fork_bomb_ends_with_the_run() {
     let bomb = "'ulimit -u 40; b() { b | b & }; b; sleep 1', user: nobody";
     let text = lab("", &[("bomb", bomb)]).replace("10 s", "2 s");
     fixture.write("lab.yaml", &text);
-    fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]);
+    fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]).expect_end();
     assert_eq!(fixture.json("spin", "report.json")["duration_ns"], 2_000_000_000_u64);
     fixture.assert_nothing_is_left("spin");
 }

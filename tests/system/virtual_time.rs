@@ -112,6 +112,19 @@ fn runs_with_one_seed_are_the_same_to_the_last_byte() {
     }
 }
 
+/// Nodes of one kind are copies of a kernel that has booted once; they compute what they would if each had booted by itself.
+#[test]
+fn copied_kernels_compute_what_kernels_compute_that_boot() {
+    for user in User::some() {
+        let fixture = Fixture::with_kernel(user);
+        let copied = play(&fixture, "twin", &TWIN.replace("SEED", "9"));
+        fixture.wrapped(&["env", "NETLOOM_BOOT=each"], &["run", "lab.yaml", "-q"]).expect_code(0);
+        fixture.assert_nothing_is_left("twin");
+        let booted = results(&fixture, "twin");
+        assert_same(&copied, &booted);
+    }
+}
+
 /// Static routes around a ring: the lab computes them itself.
 #[test]
 fn twenty_kernels_on_a_ring_reach_one_another() {
@@ -161,6 +174,28 @@ timeline:
     assert!(grants < 1_500, "{grants}");
 }
 
+/// A packet counts once, however many links it crosses, and the wall time of a run has five phases.
+#[test]
+fn a_run_says_what_it_cost() {
+    let fixture = Fixture::with_kernel(User::Own);
+    let nodes = "{a: {}, r: {kind: transit}, b: {}}";
+    let links = "{one: {ends: [a, r], delay: 1 ms}, two: {ends: [r, b], delay: 1 ms}}";
+    ping(&fixture, nodes, links);
+    let report = fixture.json("ping", "report.json");
+    let count = |row: &serde_json::Value| row["arrived_packets"].as_u64().unwrap();
+    let pipes = report["pipes"].as_array().unwrap();
+    let sent: u64 = pipes.iter().filter(|row| row["from"] != "r").map(count).sum();
+    let effort = &report["effort"];
+    assert!(sent >= 8 && effort["scheduler"]["packets"] == sent, "{effort:#}");
+    let phases = &effort["phases"];
+    for phase in ["setup_ns", "boot_ns", "lab_ns", "end_ns", "results_ns"] {
+        assert!(phases[phase].as_u64().unwrap() > 0, "{phase}: {phases:#}");
+    }
+    assert_eq!(phases["lab_ns"], effort["wall_ns"]);
+    let summary = fs::read_to_string(fixture.latest("ping").join("summary.txt")).unwrap();
+    assert!(summary.contains(" packets sent, ") && summary.contains("wall time: "), "{summary}");
+}
+
 /// The round-trip times that ping prints, in milliseconds.
 fn round_trips(text: &str) -> Vec<f64> {
     let times = text.split("time=").skip(1);
@@ -189,7 +224,7 @@ fn assert_all_between(times: &[f64], from: f64, to: f64) {
 #[test]
 fn links_without_lookahead_are_exact_too() {
     let fixture = Fixture::with_kernel(User::Own);
-    // Neither delay nor rate: every instant is played in rounds.
+    // Neither delay nor rate: every instant is computed in rounds.
     assert_all_between(&ping(&fixture, "[a, b]", "{l: {ends: [a, b]}}"), 0.0, 0.02);
     let nodes = "{a: {}, r: {kind: router}, s: {kind: router}, b: {}}";
     let links = "{x: {ends: [a, r]}, y: {ends: [r, s], rate: 10 Mbit/s, delay: 50 ms}, z: {ends: [s, b]}}";

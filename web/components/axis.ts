@@ -8,6 +8,14 @@ export interface Mark {
   direction?: string;
 }
 
+/** A span of time in which something was wrong: it is shaded. */
+export interface FaultSpan {
+  from: number;
+  /** null: to the end. */
+  to: number | null;
+  text: string;
+}
+
 export interface Member {
   /** What is in sight has changed. */
   show(from: number, to: number): void;
@@ -19,6 +27,7 @@ export class TimeAxis {
   from = 0;
   to: number;
   marks: Mark[];
+  readonly faults: readonly FaultSpan[];
   cursor: number | null = null;
   private readonly members = new Set<Member>();
   private readonly listeners = new Set<() => void>();
@@ -27,9 +36,11 @@ export class TimeAxis {
   constructor(
     readonly end: number,
     marks: Mark[],
+    faults: readonly FaultSpan[] = [],
   ) {
     this.to = end;
     this.marks = marks;
+    this.faults = faults;
   }
 
   join(member: Member): void {

@@ -1,4 +1,4 @@
-// Numbers with their units, as the command line writes them: crates/judge/src/quantity.rs has the same rule, and both are tested from tests/golden/quantities.json.
+// Numbers with their units, as the command line writes them: crates/units/src/quantity.rs has the same rule, and both are tested from tests/golden/quantities.json.
 // The unit is the largest one that the value reaches, and a number has four digits, or all before the point, without zeros that say nothing.
 
 /** More decimals than these no number has. */

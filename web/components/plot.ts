@@ -1,7 +1,7 @@
 // A plot over the time axis: drawn by uPlot, zoomed and pointed at together with all others of the axis.
 import uPlot from "uplot";
 import type { Mark, Member, TimeAxis } from "./axis";
-import { chart, DASHES, dash, type Key, PAPER, line as svgLine, text as svgText } from "./chart";
+import { type Chart, chart, DASHES, dash, type Key, PAPER, line as svgLine, text as svgText } from "./chart";
 import { h, refill, s } from "./dom";
 import { announce, type Sheet, saves } from "./download";
 import { digits } from "./format";
@@ -257,6 +257,7 @@ export class TimePlot implements Member {
             axis.point(left < 0 ? null : plot.posToVal(left, "x"));
           },
         ],
+        drawClear: [(plot) => drawFaults(plot, axis)],
         drawAxes: [(plot) => drawMarks(plot, axis.marks)],
       },
     };
@@ -383,8 +384,21 @@ export class TimePlot implements Member {
         ),
       );
     }
+    group.prepend(...this.shades(made, from, to));
     made.add(clip, group);
     return svgText(made.svg);
+  }
+
+  /** The shades of a picture that is saved. */
+  private shades(made: Chart, from: number, to: number): SVGElement[] {
+    const { faults, end } = this.axis;
+    const seen = faults.filter((fault) => fault.from <= to && (fault.to ?? end) >= from);
+    return seen.map((fault) => {
+      const [left, right] = [made.x(Math.max(fault.from, from)), made.x(Math.min(fault.to ?? end, to))];
+      const { top, bottom } = made.inner;
+      const place = { x: left.toFixed(1), y: top, width: Math.max(right - left, 1).toFixed(1), height: bottom - top };
+      return s("rect", { ...place, style: "fill:#d1242f;fill-opacity:.12" }, s("title", {}, fault.text));
+    });
   }
 
   /** All of its data. */
@@ -431,6 +445,24 @@ export function sample(line: Pick<Line, "style" | "plain" | "dash" | "kind">): S
           style: `${style};stroke-dasharray:${(line.dash ?? DASHES[line.style % DASHES.length] ?? []).join(" ") || "none"}`,
         }),
   );
+}
+
+/** A shade over each span in which something was wrong. */
+function drawFaults(plot: uPlot, { faults, end }: TimeAxis): void {
+  const { ctx, bbox } = plot;
+  const { min, max } = plot.scales.x ?? {};
+  if (min == null || max == null) return;
+  ctx.save();
+  ctx.fillStyle = colour("--fault");
+  for (const { from, to } of faults) {
+    const [begin, until] = [Math.max(from, min), Math.min(to ?? end, max)];
+    if (until < begin) continue;
+    const left = plot.valToPos(begin, "x", true);
+    // One that is over at once is seen, too.
+    const width = Math.max(plot.valToPos(until, "x", true) - left, 1);
+    ctx.fillRect(left, bbox.top, width, bbox.height);
+  }
+  ctx.restore();
 }
 
 /** A dashed line at each mark, and its number where there is room. */

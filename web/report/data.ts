@@ -1,5 +1,5 @@
 // What `netloom` embeds in a page: see crates/results/src/page and crates/sweep/src/page. Units end the names.
-import type { Mark } from "../components/axis";
+import type { FaultSpan, Mark } from "../components/axis";
 
 /** An integer of 64 bits: text if it is beyond 2^53, which a number would round. */
 export type Whole = number | string;
@@ -29,6 +29,9 @@ export interface PipeRow extends PipeKey {
   dropped_loss_packets: number;
   dropped_early_packets: number;
   dropped_down_packets: number;
+  dropped_partition_packets?: number;
+  dropped_fault_packets?: number;
+  dropped_air_packets?: number;
   marked_packets?: number;
   duplicated_packets?: number;
   corrupted_packets?: number;
@@ -145,6 +148,17 @@ export interface Source {
   delay_p99_ns: number | null;
 }
 
+/** What a run or a simulation cost; a part that is missing was not measured. */
+export interface Effort {
+  wall_ns: number;
+  engine_cpu_share?: number | null;
+  phases?: { setup_ns: number; boot_ns: number; lab_ns: number; end_ns: number; results_ns: number } | null;
+  /** Of a run in virtual time. */
+  scheduler?: { packets: number } | null;
+  /** Of a simulation. */
+  packets?: number;
+}
+
 export interface Report {
   error?: string | null;
   interrupted?: boolean;
@@ -170,7 +184,7 @@ export interface Report {
   exit_code?: number;
   sources?: Source[];
   skipped?: string[];
-  effort?: { clock: string; dilation: number | null; wall_ns: number; engine_cpu_share: number | null } | null;
+  effort?: Effort | null;
   losses?: unknown[];
   attempts?: { clock: string; as_described: boolean; verdict: string; wall_ns: number }[];
   advanced?: { node: string; advanced_ns: number }[];
@@ -192,6 +206,8 @@ export interface Run {
   described: Described[];
   marks: Mark[];
   marks_left_out: number;
+  /** When something was wrong. */
+  faults?: FaultSpan[];
   tcp: Connection[];
   nodes: NodeUse[];
   nodes_left_out: number;
@@ -301,7 +317,13 @@ export const pipeName = (key: PipeKey): string => `${key.link} ${key.direction}$
 export const samePipe = (one: PipeKey, other: PipeKey): boolean =>
   one.link === other.link && one.direction === other.direction && (one.pipe ?? null) === (other.pipe ?? null);
 export const drops = (row: PipeRow): number =>
-  row.dropped_queue_packets + row.dropped_loss_packets + row.dropped_early_packets + row.dropped_down_packets;
+  row.dropped_queue_packets +
+  row.dropped_loss_packets +
+  row.dropped_early_packets +
+  row.dropped_down_packets +
+  (row.dropped_partition_packets ?? 0) +
+  (row.dropped_fault_packets ?? 0) +
+  (row.dropped_air_packets ?? 0);
 /** The mean throughput as a share of the described rate. */
 export const use = (row: PipeRow): number | null =>
   row.rate_bits_per_second ? row.throughput_bits_per_second / row.rate_bits_per_second : null;

@@ -29,7 +29,11 @@ export function timeSection(runs: Run[], chosen: Chosen): HTMLElement | null {
   const [first] = runs;
   const hasTcp = runs.some((run) => run.tcp.length > 0);
   if (!first || (runs.every((run) => run.series.length === 0) && !hasTcp)) return null;
-  const axis = new TimeAxis(Math.max(...runs.map((run) => run.end), 1e-6), runs.length === 1 ? first.marks : []);
+  const axis = new TimeAxis(
+    Math.max(...runs.map((run) => run.end), 1e-6),
+    runs.length === 1 ? first.marks : [],
+    runs.length === 1 ? first.faults : [],
+  );
   const plots = [
     new TimePlot(axis, {
       title: "Throughput",
@@ -93,7 +97,7 @@ export function timeSection(runs: Run[], chosen: Chosen): HTMLElement | null {
       { class: "about" },
       "All plots share this axis. Drag to zoom into a stretch, double-click for the whole run; with a plot in focus, arrows, + and −, Home.",
     ),
-    runs.length === 1 ? markList(first, axis) : runList(runs),
+    runs.length === 1 ? [markList(first, axis), faultList(first, axis)] : runList(runs),
     runs.some((run) => run.series.length > 0) ? [picker, plots.map((plot) => plot.element)] : null,
     hasTcp ? tcpPlots(runs, axis) : null,
     runs.length === 1 ? journalPlots(first, axis) : null,
@@ -370,5 +374,39 @@ function markList(run: Run, axis: TimeAxis): Child {
     h("summary", {}, "marks: dashed lines in all plots"),
     h("ol", {}, items),
     run.marks_left_out > 0 ? h("p", { class: "note" }, `${run.marks_left_out} more are in events.jsonl.`) : null,
+  );
+}
+
+/** How many faults are listed. */
+const MOST_FAULTS = 200;
+
+/** What the shades say. */
+function faultList(run: Run, axis: TimeAxis): Child {
+  const faults = run.faults ?? [];
+  if (faults.length === 0) return null;
+  const items = faults.slice(0, MOST_FAULTS).map(({ from, to, text }) => {
+    const until = to ?? axis.end;
+    const when = to === null ? `from ${digits(from)} s` : `${digits(from)} s to ${digits(to)} s`;
+    return h(
+      "li",
+      {},
+      button(
+        when,
+        () => {
+          const room = Math.max((until - from) / 2, axis.end / 100);
+          axis.set(from - room, until + room);
+        },
+        { class: "plain", "aria-label": `zoom to ${when}: ${text}` },
+      ),
+      ` ${text}`,
+    );
+  });
+  const more = faults.length - items.length;
+  return h(
+    "details",
+    { class: "marks faults", open: faults.length <= 12 },
+    h("summary", {}, "faults: shaded in all plots"),
+    h("ol", {}, items),
+    more > 0 ? h("p", { class: "note" }, `${more} more are in events.jsonl.`) : null,
   );
 }

@@ -2,7 +2,7 @@
 import { type Child, h, section } from "../components/dom";
 import { counted, quantity, share, span, whole } from "../components/format";
 import { table } from "../components/table";
-import { drops, type Run } from "./data";
+import { drops, type Effort, type Run } from "./data";
 import { badge, fact, facts } from "./frame";
 
 /** Findings that are shown at once. */
@@ -72,18 +72,38 @@ function counts(run: Run): HTMLElement {
   const commands = report?.commands ?? [];
   const failed = commands.filter((row) => row.failed).length;
   const effort = report?.effort;
+  const sent = effort?.scheduler?.packets ?? effort?.packets;
   return facts(
     expectations.length > 0 ? fact("expectations", `${met} of ${expectations.length} met`) : null,
     commands.length > 0
       ? fact("commands", failed > 0 ? `${failed} of ${commands.length} failed` : counted(commands.length, "command"))
       : null,
+    sent === undefined
+      ? null
+      : fact("packets sent", whole(sent), "by nodes: each counts once, however many links it crosses"),
     run.pipes.length > 0
-      ? fact("packets delivered", whole(total), "over all links, so each counts once per link")
+      ? fact("delivered by links", whole(total), "packets of all links: each link that one crosses counts it")
       : null,
     run.pipes.length > 0 ? fact("dropped by links", whole(lost)) : null,
-    effort ? fact("wall time", span(effort.wall_ns)) : null,
+    effort ? wallTime(effort) : null,
     effort?.engine_cpu_share != null ? fact("engine", `${share(effort.engine_cpu_share)} of a processor`) : null,
   );
+}
+
+/** How long it took, by phases if they are known; of older results, from time zero to the end. */
+function wallTime({ wall_ns, phases }: Effort): HTMLElement {
+  if (!phases) return fact("wall time", span(wall_ns));
+  const { setup_ns, boot_ns, lab_ns, end_ns, results_ns } = phases;
+  const all: [string, number][] = [
+    ["set-up", setup_ns],
+    ["boot", boot_ns],
+    ["lab", lab_ns],
+    ["end", end_ns],
+    ["results", results_ns],
+  ];
+  const words = all.filter(([, ns]) => ns > 0).map(([name, ns]) => `${name} ${span(ns)}`);
+  const total = span(all.reduce((sum, [, ns]) => sum + ns, 0));
+  return fact("wall time", [total, h("br"), h("small", {}, words.join(", "))]);
 }
 
 /** The figures that the lab file asks for. */

@@ -174,271 +174,284 @@ test("a program that writes as fast as it can costs no memory, and neither the p
   await page.close();
 });
 
-describe("markup", () => {
-  test("in a lab that runs is shown as it is written: names of files, outputs, tasks, what happened", async () => {
-    copyFileSync(file("saying.yaml"), file(`${EVIL}.yaml`));
-    const job = spawn(NETLOOM, ["run", "saying.yaml"], {
-      env: place.environment,
-      cwd: join(place.path, "labs"),
-      stdio: "ignore",
+async function markupInARun(): Promise<void> {
+  copyFileSync(file("saying.yaml"), file(`${EVIL}.yaml`));
+  const job = spawn(NETLOOM, ["run", "saying.yaml"], {
+    env: place.environment,
+    cwd: join(place.path, "labs"),
+    stdio: "ignore",
+  });
+  const ended = new Promise((done) => job.on("exit", done));
+  const { page, faults } = await open("#/");
+  await page.getByRole("link", { name: `${EVIL}.yaml`, exact: true }).waitFor();
+  await page.locator(".card", { hasText: "saying" }).waitFor();
+  await innocent(page, "the front page");
+  await page.getByRole("link", { name: "saying", exact: true }).first().click();
+  await ready(page);
+  await page.getByRole("tab", { name: "Logs" }).click();
+  await page.locator(".log", { hasText: HOSTILE }).waitFor();
+  await page.getByRole("tab", { name: "Tasks" }).click();
+  await page.locator(".panel h2", { hasText: HOSTILE }).waitFor();
+  await page.getByRole("button", { name: "a hint for task 1" }).click();
+  await page.locator(".hint", { hasText: HOSTILE }).waitFor();
+  await page.getByRole("tab", { name: "Events" }).click();
+  await page.locator(".events li").first().waitFor();
+  await innocent(page, "a lab");
+  await page.goto(page.url().replace(/#.*/, `#/edit/${encodeURIComponent(`${EVIL}.yaml`)}`));
+  await page.locator("h1", { hasText: EVIL }).waitFor();
+  await page.locator(".badge", { hasText: "valid" }).waitFor();
+  await innocent(page, "the editor");
+  await once();
+  spawnSync(NETLOOM, ["down", "saying"], { env: place.environment, stdio: "ignore" });
+  await ended;
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+/** What programs said comes once, also after the server was away. */
+async function once(): Promise<void> {
+  const first = await serve(place);
+  const { page } = await visit(browser, first.addresses[0] ?? "", "#/lab/saying", { allow: /./ });
+  await ready(page);
+  await page.getByRole("tab", { name: "Logs" }).click();
+  const lines = async (): Promise<number> =>
+    ((await page.locator(".log").textContent()) ?? "").split("line 3").length - 1;
+  const whole = (): Promise<unknown> =>
+    page.waitForFunction(() => /line 5/.test(document.querySelector(".log")?.textContent ?? ""));
+  await whole();
+  assert.equal(await lines(), 1);
+  await first.end("SIGKILL");
+  await page.getByRole("alert").waitFor();
+  const second = await serve(place, ["--port", new URL(first.addresses[0] ?? "").port]);
+  const door = await page.context().newPage();
+  await door.goto(second.addresses[0] ?? "");
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  await page.locator(".badge.good", { hasText: "up" }).waitFor();
+  await page.waitForTimeout(500);
+  await whole();
+  assert.equal(await lines(), 1);
+  await page.close();
+  await second.end();
+}
+
+async function markupInResults(): Promise<void> {
+  // What is left of the run, with names in it that no lab file can have.
+  const runs = join(place.path, "labs/results/saying");
+  const name = readdirSync(runs).find((one) => one !== "latest") ?? "";
+  const run = join(runs, name);
+  const changed = (folder: string): void =>
+    readdirSync(folder, { withFileTypes: true }).forEach((one) => {
+      const path = join(folder, one.name);
+      if (one.isDirectory()) changed(path);
+      else {
+        const text = readFileSync(path).toString("latin1");
+        const evil = text
+          .replaceAll(NODE, EVIL)
+          .replaceAll(LINK, EVIL)
+          .replaceAll(COMMAND, EVIL)
+          .replaceAll('"saying"', JSON.stringify(EVIL));
+        if (evil !== text) writeFileSync(path, Buffer.from(evil, "latin1"));
+        renameSync(
+          path,
+          join(folder, one.name.replaceAll(NODE, EVIL).replaceAll(LINK, EVIL).replaceAll(COMMAND, EVIL)),
+        );
+      }
     });
-    const ended = new Promise((done) => job.on("exit", done));
-    const { page, faults } = await open("#/");
-    await page.getByRole("link", { name: `${EVIL}.yaml`, exact: true }).waitFor();
-    await page.locator(".card", { hasText: "saying" }).waitFor();
-    await innocent(page, "the front page");
-    await page.getByRole("link", { name: "saying", exact: true }).first().click();
-    await ready(page);
-    await page.getByRole("tab", { name: "Logs" }).click();
-    await page.locator(".log", { hasText: HOSTILE }).waitFor();
-    await page.getByRole("tab", { name: "Tasks" }).click();
-    await page.locator(".panel h2", { hasText: HOSTILE }).waitFor();
-    await page.getByRole("button", { name: "a hint for task 1" }).click();
-    await page.locator(".hint", { hasText: HOSTILE }).waitFor();
-    await page.getByRole("tab", { name: "Events" }).click();
-    await page.locator(".events li").first().waitFor();
-    await innocent(page, "a lab");
-    await page.goto(page.url().replace(/#.*/, `#/edit/${encodeURIComponent(`${EVIL}.yaml`)}`));
-    await page.locator("h1", { hasText: EVIL }).waitFor();
-    await page.locator(".badge", { hasText: "valid" }).waitFor();
-    await innocent(page, "the editor");
-    await once();
-    spawnSync(NETLOOM, ["down", "saying"], { env: place.environment, stdio: "ignore" });
-    await ended;
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
+  changed(run);
+  mkdirSync(join(place.path, "labs/results", EVIL));
+  renameSync(run, join(place.path, "labs/results", EVIL, name));
+  const { page, faults } = await open("#/", { allow: /40[04]|422/ });
+  await page.getByRole("link", { name: EVIL, exact: true }).click();
+  await page.locator("h1").waitFor();
+  await page.locator(".mapcanvas[data-shown]").waitFor();
+  for (const key of ["Home", ".", ".", "End", ","]) await page.keyboard.press(key);
+  await page.waitForTimeout(300);
+  assert.ok((await page.locator("#main").innerText()).includes(EVIL));
+  await innocent(page, "the replay");
+  await accessible(page, "the replay");
+  await page.keyboard.press("Control+k");
+  await page.locator("dialog[open] li").first().waitFor();
+  await innocent(page, "the list of commands");
+  assert.deepEqual(faults, []);
+  await page.close();
+}
 
-  /** What programs said comes once, also after the server was away. */
-  async function once(): Promise<void> {
-    const first = await serve(place);
-    const { page } = await visit(browser, first.addresses[0] ?? "", "#/lab/saying", { allow: /./ });
-    await ready(page);
-    await page.getByRole("tab", { name: "Logs" }).click();
-    const lines = async (): Promise<number> =>
-      ((await page.locator(".log").textContent()) ?? "").split("line 3").length - 1;
-    const whole = (): Promise<unknown> =>
-      page.waitForFunction(() => /line 5/.test(document.querySelector(".log")?.textContent ?? ""));
-    await whole();
-    assert.equal(await lines(), 1);
-    await first.end("SIGKILL");
-    await page.getByRole("alert").waitFor();
-    const second = await serve(place, ["--port", new URL(first.addresses[0] ?? "").port]);
-    const door = await page.context().newPage();
-    await door.goto(second.addresses[0] ?? "");
-    await page.getByRole("alert").waitFor({ state: "detached" });
-    await page.locator(".badge.good", { hasText: "up" }).waitFor();
-    await page.waitForTimeout(500);
-    await whole();
-    assert.equal(await lines(), 1);
-    await page.close();
-    await second.end();
-  }
-
-  test("in results, whoever has written it there, is shown as it is written", async () => {
-    // What is left of the run, with names in it that no lab file can have.
-    const runs = join(place.path, "labs/results/saying");
-    const name = readdirSync(runs).find((one) => one !== "latest") ?? "";
-    const run = join(runs, name);
-    const changed = (folder: string): void =>
-      readdirSync(folder, { withFileTypes: true }).forEach((one) => {
-        const path = join(folder, one.name);
-        if (one.isDirectory()) changed(path);
-        else {
-          const text = readFileSync(path).toString("latin1");
-          const evil = text
-            .replaceAll(NODE, EVIL)
-            .replaceAll(LINK, EVIL)
-            .replaceAll(COMMAND, EVIL)
-            .replaceAll('"saying"', JSON.stringify(EVIL));
-          if (evil !== text) writeFileSync(path, Buffer.from(evil, "latin1"));
-          renameSync(
-            path,
-            join(folder, one.name.replaceAll(NODE, EVIL).replaceAll(LINK, EVIL).replaceAll(COMMAND, EVIL)),
-          );
-        }
-      });
-    changed(run);
-    mkdirSync(join(place.path, "labs/results", EVIL));
-    renameSync(run, join(place.path, "labs/results", EVIL, name));
-    const { page, faults } = await open("#/", { allow: /40[04]|422/ });
-    await page.getByRole("link", { name: EVIL, exact: true }).click();
-    await page.locator("h1").waitFor();
-    await page.locator(".mapcanvas[data-shown]").waitFor();
-    for (const key of ["Home", ".", ".", "End", ","]) await page.keyboard.press(key);
-    await page.waitForTimeout(300);
-    assert.ok((await page.locator("#main").innerText()).includes(EVIL));
-    await innocent(page, "the replay");
-    await accessible(page, "the replay");
-    await page.keyboard.press("Control+k");
-    await page.locator("dialog[open] li").first().waitFor();
-    await innocent(page, "the list of commands");
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
+describe("markup", () => {
+  test("in a lab that runs is shown as it is written: names of files, outputs, tasks, what happened", markupInARun);
+  test("in results, whoever has written it there, is shown as it is written", markupInResults);
 });
+
+async function tornResults(): Promise<void> {
+  writeFileSync(
+    file("torn.yaml"),
+    `name: torn\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b], rate: 1 Mbit/s, delay: 10 ms}}\ntraffic:\n  - {kind: window, from: a, to: b, window: 64 kB, amount: 200 kB}\njournal: all\n`,
+  );
+  place.call("sim", "torn.yaml", "--for", "2s");
+  const runs = join(place.path, "labs/results/torn");
+  const run = join(runs, readdirSync(runs).find((name) => name !== "latest") ?? "");
+  const { page, faults } = await open("#/", { allow: /40[049]|5\d\d/ });
+  await page.getByRole("link", { name: "torn", exact: true }).click();
+  await page.locator(".mapcanvas[data-shown]").waitFor();
+  const at = async (): Promise<number> => Number(await page.locator(".mapcanvas").getAttribute("data-at"));
+  const play = async (): Promise<void> => {
+    const was = await at();
+    await page.keyboard.press(".");
+    await page.waitForFunction(
+      (before) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > before,
+      was,
+    );
+  };
+  await page.locator(".strip-time").focus();
+  await play();
+  const journal = join(run, readdirSync(run).find((name) => name.startsWith("journal")) ?? "");
+  truncateSync(journal, Math.floor(readFileSync(journal).length / 2));
+  await play();
+  rmSync(run, { recursive: true });
+  await play();
+  await page.keyboard.press("End");
+  await page.waitForTimeout(300);
+  await innocent(page, "a folder that is gone");
+  // The list loses it; who asks for it is told.
+  const address = page.url();
+  await page.goto(address.replace(/#.*/, "#/"));
+  await page.getByRole("link", { name: "torn", exact: true }).waitFor({ state: "detached" });
+  await page.goto(address);
+  await page
+    .getByText(/there are no results/)
+    .first()
+    .waitFor();
+  await accessible(page, "results that are gone");
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+async function halfResults(): Promise<void> {
+  const folder = join(place.path, "labs/results/half");
+  for (const [name, files] of Object.entries({
+    "20260101T000000-0000": { "report.json": '{"lab": "half", "pipes": [{"link"' },
+    "20260101T000001-0000": {},
+    "20260101T000002-0000": {
+      "report.json": "[]",
+      "plan.json": "\0\0",
+      "samples.csv": '\u00ff,"\n',
+      "events.jsonl": "{\n",
+    },
+  })) {
+    mkdirSync(join(folder, name), { recursive: true });
+    for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, name, path), text);
+  }
+  const { page, faults } = await open("#/", { allow: /40[049]|422|5\d\d/ });
+  for (const name of readdirSync(folder)) {
+    await page.goto(`${page.url().replace(/#.*/, "")}#/replay/${encodeURIComponent(`half:${name}`)}`);
+    await page.locator("#main .error, #main .note, #main .none, #main h1").first().waitFor();
+    await page.waitForTimeout(200);
+    const says = await page.locator("#main").innerText();
+    assert.doesNotMatch(says, /undefined|NaN|\[object|TypeError/);
+  }
+  assert.deepEqual(faults, []);
+  await page.close();
+}
 
 describe("results", () => {
-  test("whose journal is cut off while it is played, and whose folder goes away, leave what was there", async () => {
-    writeFileSync(
-      file("torn.yaml"),
-      `name: torn\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b], rate: 1 Mbit/s, delay: 10 ms}}\ntraffic:\n  - {kind: window, from: a, to: b, window: 64 kB, amount: 200 kB}\njournal: all\n`,
-    );
-    place.call("sim", "torn.yaml", "--for", "2s");
-    const runs = join(place.path, "labs/results/torn");
-    const run = join(runs, readdirSync(runs).find((name) => name !== "latest") ?? "");
-    const { page, faults } = await open("#/", { allow: /40[049]|5\d\d/ });
-    await page.getByRole("link", { name: "torn", exact: true }).click();
-    await page.locator(".mapcanvas[data-shown]").waitFor();
-    const at = async (): Promise<number> => Number(await page.locator(".mapcanvas").getAttribute("data-at"));
-    const play = async (): Promise<void> => {
-      const was = await at();
-      await page.keyboard.press(".");
-      await page.waitForFunction(
-        (before) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > before,
-        was,
-      );
-    };
-    await page.locator(".strip-time").focus();
-    await play();
-    const journal = join(run, readdirSync(run).find((name) => name.startsWith("journal")) ?? "");
-    truncateSync(journal, Math.floor(readFileSync(journal).length / 2));
-    await play();
-    rmSync(run, { recursive: true });
-    await play();
-    await page.keyboard.press("End");
-    await page.waitForTimeout(300);
-    await innocent(page, "a folder that is gone");
-    // The list loses it; who asks for it is told.
-    const address = page.url();
-    await page.goto(address.replace(/#.*/, "#/"));
-    await page.getByRole("link", { name: "torn", exact: true }).waitFor({ state: "detached" });
-    await page.goto(address);
-    await page
-      .getByText(/there are no results/)
-      .first()
-      .waitFor();
-    await accessible(page, "results that are gone");
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
-
-  test("that are half written or no results at all are told from whole ones", async () => {
-    const folder = join(place.path, "labs/results/half");
-    for (const [name, files] of Object.entries({
-      "20260101T000000-0000": { "report.json": '{"lab": "half", "pipes": [{"link"' },
-      "20260101T000001-0000": {},
-      "20260101T000002-0000": {
-        "report.json": "[]",
-        "plan.json": "\0\0",
-        "samples.csv": '\u00ff,"\n',
-        "events.jsonl": "{\n",
-      },
-    })) {
-      mkdirSync(join(folder, name), { recursive: true });
-      for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, name, path), text);
-    }
-    const { page, faults } = await open("#/", { allow: /40[049]|422|5\d\d/ });
-    for (const name of readdirSync(folder)) {
-      await page.goto(`${page.url().replace(/#.*/, "")}#/replay/${encodeURIComponent(`half:${name}`)}`);
-      await page.locator("#main .error, #main .note, #main .none, #main h1").first().waitFor();
-      await page.waitForTimeout(200);
-      const says = await page.locator("#main").innerText();
-      assert.doesNotMatch(says, /undefined|NaN|\[object|TypeError/);
-    }
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
+  test("whose journal is cut off while it is played, and whose folder goes away, leave what was there", tornResults);
+  test("that are half written or no results at all are told from whole ones", halfResults);
 });
 
-describe("a lab file", () => {
-  const append = async (page: Page, text: string): Promise<void> => {
-    await page.locator(".cm-content").click();
-    await page.keyboard.press("Control+End");
-    await page.keyboard.type(text);
+const append = async (page: Page, text: string): Promise<void> => {
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(text);
+};
+
+async function keptFile(): Promise<void> {
+  const { page, faults } = await open("#/edit/kept.yaml", { allow: /40[49]|412/ });
+  await page.locator(".cm-content", { hasText: "name: kept" }).waitFor();
+  await append(page, "# mine\n");
+  await page.locator(".badge", { hasText: "not saved" }).waitFor();
+  await page.getByRole("link", { name: "Netloom" }).click();
+  await page.locator(".rows li", { hasText: "kept.yaml" }).locator(".badge", { hasText: "not saved" }).waitFor();
+  assert.equal(readFileSync(file("kept.yaml"), "utf8"), TEXT);
+  // Meanwhile somebody else writes it.
+  writeFileSync(file("kept.yaml"), `# theirs\n${TEXT}`);
+  await page.getByRole("link", { name: "kept.yaml" }).click();
+  await page.locator(".cm-content", { hasText: "# mine" }).waitFor();
+  await page.locator(".cm-content", { hasText: "# theirs" }).waitFor();
+  rmSync(file("kept.yaml"));
+  await page.locator(".toast.error", { hasText: "removed from disk" }).waitFor();
+  await page.keyboard.press("Control+s");
+  await page.locator(".badge", { hasText: "not saved" }).waitFor({ state: "detached" });
+  assert.equal(readFileSync(file("kept.yaml"), "utf8"), `# theirs\n${TEXT}# mine\n`);
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+async function fileOnAFullDisk(): Promise<void> {
+  // A file system of its own for the folder, of 96 KiB, which is made read only when the file `ro` beside it comes.
+  const script = `mount -t tmpfs -o size=96k none . && cd "$PWD" && cp ../kept.yaml kept.yaml || exit 1; (while [ ! -e ../ro ]; do sleep 0.05; done; mount -o remount,ro . && touch ../is-ro) & exec "$@"`;
+  writeFileSync(join(place.path, "kept.yaml"), TEXT);
+  const own = await serve(place, ["kept.yaml"], 1, [
+    "unshare",
+    "--user",
+    "--map-root-user",
+    "--mount",
+    "sh",
+    "-c",
+    script,
+    "sh",
+  ]);
+  const { page, faults } = await visit(browser, own.addresses[0] ?? "", "#/edit/kept.yaml", { allow: /5\d\d|40\d/ });
+  await page.locator(".cm-content", { hasText: "name: kept" }).waitFor();
+  const save = async (text: string, sign: RegExp): Promise<void> => {
+    await append(page, text);
+    await page.keyboard.press("Control+s");
+    await page.locator(".toast", { hasText: sign }).last().waitFor();
+    const close = page.getByRole("button", { name: "close the message" });
+    for (let count = await close.count(); count > 0; count -= 1) await close.first().click();
   };
-
-  test("that was not saved is kept when one goes elsewhere on the page, and written anew when it was removed", async () => {
-    const { page, faults } = await open("#/edit/kept.yaml", { allow: /40[49]|412/ });
-    await page.locator(".cm-content", { hasText: "name: kept" }).waitFor();
-    await append(page, "# mine\n");
-    await page.locator(".badge", { hasText: "not saved" }).waitFor();
-    await page.getByRole("link", { name: "Netloom" }).click();
-    await page.locator(".rows li", { hasText: "kept.yaml" }).locator(".badge", { hasText: "not saved" }).waitFor();
-    assert.equal(readFileSync(file("kept.yaml"), "utf8"), TEXT);
-    // Meanwhile somebody else writes it.
-    writeFileSync(file("kept.yaml"), `# theirs\n${TEXT}`);
-    await page.getByRole("link", { name: "kept.yaml" }).click();
-    await page.locator(".cm-content", { hasText: "# mine" }).waitFor();
-    await page.locator(".cm-content", { hasText: "# theirs" }).waitFor();
-    rmSync(file("kept.yaml"));
-    await page.locator(".toast.error", { hasText: "removed from disk" }).waitFor();
-    await page.keyboard.press("Control+s");
-    await page.locator(".badge", { hasText: "not saved" }).waitFor({ state: "detached" });
-    assert.equal(readFileSync(file("kept.yaml"), "utf8"), `# theirs\n${TEXT}# mine\n`);
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
-
-  test("on a disk that is full, or that nothing can be written to, stays in the page until there is room", async () => {
-    // A file system of its own for the folder, of 96 KiB, which is made read only when the file `ro` beside it comes.
-    const script = `mount -t tmpfs -o size=96k none . && cd "$PWD" && cp ../kept.yaml kept.yaml || exit 1; (while [ ! -e ../ro ]; do sleep 0.05; done; mount -o remount,ro . && touch ../is-ro) & exec "$@"`;
-    writeFileSync(join(place.path, "kept.yaml"), TEXT);
-    const own = await serve(place, ["kept.yaml"], 1, [
-      "unshare",
-      "--user",
-      "--map-root-user",
-      "--mount",
-      "sh",
-      "-c",
-      script,
-      "sh",
-    ]);
-    const { page, faults } = await visit(browser, own.addresses[0] ?? "", "#/edit/kept.yaml", { allow: /5\d\d|40\d/ });
-    await page.locator(".cm-content", { hasText: "name: kept" }).waitFor();
-    const save = async (text: string, sign: RegExp): Promise<void> => {
-      await append(page, text);
-      await page.keyboard.press("Control+s");
-      await page.locator(".toast", { hasText: sign }).last().waitFor();
-      const close = page.getByRole("button", { name: "close the message" });
-      for (let count = await close.count(); count > 0; count -= 1) await close.first().click();
-    };
-    await save("# it fits\n", /saved/);
-    await page.evaluate(async () => {
-      await fetch("/api/files/filler.yaml", {
-        method: "PUT",
-        headers: { "If-None-Match": "*" },
-        body: `# ${"x".repeat(80_000)}`,
-      });
+  await save("# it fits\n", /saved/);
+  await page.evaluate(async () => {
+    await fetch("/api/files/filler.yaml", {
+      method: "PUT",
+      headers: { "If-None-Match": "*" },
+      body: `# ${"x".repeat(80_000)}`,
     });
-    await save(`# ${"too much ".repeat(2)}\n`.repeat(3), /saved|No space|full/);
-    await page.locator(".cm-content").click();
-    await page.evaluate((text) => navigator.clipboard?.writeText(text).catch(() => undefined), "");
-    await page.keyboard.insertText(`# ${"y".repeat(30_000)}\n`);
-    await page.keyboard.press("Control+s");
-    await page.locator(".toast.error", { hasText: /No space left/i }).waitFor();
-    await page.locator(".badge", { hasText: "not saved" }).waitFor();
-    // What was there before is there still, whole.
-    const disk = await page.evaluate(async () => (await fetch("/api/files/kept.yaml")).text());
-    assert.match(disk, /^name: kept[\s\S]*# it fits\n/);
-    assert.doesNotMatch(disk, /yyy/);
-    const names = await page.evaluate(async () =>
-      ((await (await fetch("/api/files")).json()) as { files: { path: string }[] }).files
-        .map(({ path }) => path)
-        .sort(),
-    );
-    assert.deepEqual(names, ["filler.yaml", "kept.yaml"]);
-    writeFileSync(join(place.path, "ro"), "");
-    while (!existsSync(join(place.path, "is-ro"))) await page.waitForTimeout(50);
-    await page.locator(".cm-content").click();
-    await page.keyboard.press("Control+a");
-    await page.keyboard.insertText(TEXT);
-    await page.keyboard.press("Control+s");
-    await page.locator(".toast.error", { hasText: /Read-only/i }).waitFor();
-    await page.locator(".badge", { hasText: "not saved" }).waitFor();
-    assert.match(await page.locator(".cm-content").innerText(), /name: kept/);
-    assert.deepEqual(faults, []);
-    await page.close();
-    await own.end();
   });
+  await save(`# ${"too much ".repeat(2)}\n`.repeat(3), /saved|No space|full/);
+  await page.locator(".cm-content").click();
+  await page.evaluate((text) => navigator.clipboard?.writeText(text).catch(() => undefined), "");
+  await page.keyboard.insertText(`# ${"y".repeat(30_000)}\n`);
+  await page.keyboard.press("Control+s");
+  await page.locator(".toast.error", { hasText: /No space left/i }).waitFor();
+  await page.locator(".badge", { hasText: "not saved" }).waitFor();
+  // What was there before is there still, whole.
+  const disk = await page.evaluate(async () => (await fetch("/api/files/kept.yaml")).text());
+  assert.match(disk, /^name: kept[\s\S]*# it fits\n/);
+  assert.doesNotMatch(disk, /yyy/);
+  const names = await page.evaluate(async () =>
+    ((await (await fetch("/api/files")).json()) as { files: { path: string }[] }).files.map(({ path }) => path).sort(),
+  );
+  assert.deepEqual(names, ["filler.yaml", "kept.yaml"]);
+  writeFileSync(join(place.path, "ro"), "");
+  while (!existsSync(join(place.path, "is-ro"))) await page.waitForTimeout(50);
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(TEXT);
+  await page.keyboard.press("Control+s");
+  await page.locator(".toast.error", { hasText: /Read-only/i }).waitFor();
+  await page.locator(".badge", { hasText: "not saved" }).waitFor();
+  assert.match(await page.locator(".cm-content").innerText(), /name: kept/);
+  assert.deepEqual(faults, []);
+  await page.close();
+  await own.end();
+}
+
+describe("a lab file", () => {
+  test(
+    "that was not saved is kept when one goes elsewhere on the page, and written anew when it was removed",
+    keptFile,
+  );
+  test(
+    "on a disk that is full, or that nothing can be written to, stays in the page until there is room",
+    fileOnAFullDisk,
+  );
 });

@@ -49,63 +49,84 @@ timeline:
 `;
 
 /** A run with these links, each between two nodes of its own. */
-export function run(
-  folder: string,
-  {
-    name = "lab",
-    links = ["backbone", "access"],
-    seconds = 10,
-    tcp = 0,
-    nodes = 0,
-    described = true,
-    error,
-    hostile = false,
-  }: Shape = {},
-): string {
+export function run(folder: string, shape: Shape = {}): string {
+  const { links = ["backbone", "access"], seconds = 10, tcp = 0, nodes = 0, hostile = false } = shape;
   const word = hostile ? HOSTILE : "word";
-  const row = (link: string, direction: string): object => ({
-    link,
-    direction,
-    pipe: null,
-    from: `${link}-a`,
-    to: `${link}-b`,
-    joined_in_kernel: false,
-    rate_bits_per_second: 10_000_000,
-    achieved_bits_per_second: 9_990_000,
-    rate_judged: true,
-    throughput_bits_per_second: direction === "forward" ? 9_400_000 : 200_000,
-    delay_ns: 20_000_000,
-    measured_delay_mean_ns: 20_100_000,
-    measured_delay_p99_ns: 21_000_000,
-    queue_peak_packets: 60,
-    arrived_packets: 9000,
-    arrived_bytes: 13_000_000,
-    departed_packets: 8900,
-    departed_bytes: 12_900_000,
-    dropped_queue_packets: direction === "forward" ? 100 : 0,
-    dropped_loss_packets: 0,
-    dropped_early_packets: 0,
-    dropped_down_packets: 0,
-    marked_packets: 0,
-    duplicated_packets: 0,
-    corrupted_packets: 0,
-    reordered_packets: 0,
-    cross_arrived_packets: 0,
-    cross_arrived_bytes: 0,
-    cross_departed_packets: 0,
-    cross_departed_bytes: 0,
-    cross_dropped_packets: 0,
-    lateness_p50_ns: 10_000,
-    lateness_p99_ns: 90_000,
-    lateness_max_ns: 200_000,
-  });
-  const pipes = links.flatMap((link) => [row(link, "forward"), row(link, "backward")]);
+  report(folder, { ...shape, links, seconds }, word);
+  about(folder, { ...shape, links }, word);
+  write(folder, "lab.svg", picture(links, hostile));
+  write(folder, "logs/1.stdout", `${word}\n`.repeat(5000));
+  write(folder, "logs/1.stderr", word);
+  events(folder, links[0], seconds, word.replace(/"/g, "'"));
+  samples(folder, links, seconds);
+  write(
+    folder,
+    "delays.json",
+    links.map((link) => ({
+      link,
+      direction: "forward",
+      pipe: null,
+      packets: 8900,
+      measured_ns: rising(2e7, 1.1),
+      described_ns: rising(2e7, 1),
+      ks: 0.031,
+      drawn_packets: 20_000,
+    })),
+  );
+  if (tcp > 0) connections(folder, tcp, seconds, hostile);
+  if (nodes > 0) uses(folder, nodes, seconds, hostile);
+  return folder;
+}
+
+/** What a report says of a pipe. */
+const row = (link: string, direction: string): object => ({
+  link,
+  direction,
+  pipe: null,
+  from: `${link}-a`,
+  to: `${link}-b`,
+  joined_in_kernel: false,
+  rate_bits_per_second: 10_000_000,
+  achieved_bits_per_second: 9_990_000,
+  rate_judged: true,
+  throughput_bits_per_second: direction === "forward" ? 9_400_000 : 200_000,
+  delay_ns: 20_000_000,
+  measured_delay_mean_ns: 20_100_000,
+  measured_delay_p99_ns: 21_000_000,
+  queue_peak_packets: 60,
+  arrived_packets: 9000,
+  arrived_bytes: 13_000_000,
+  departed_packets: 8900,
+  departed_bytes: 12_900_000,
+  dropped_queue_packets: direction === "forward" ? 100 : 0,
+  dropped_loss_packets: 0,
+  dropped_early_packets: 0,
+  dropped_down_packets: 0,
+  marked_packets: 0,
+  duplicated_packets: 0,
+  corrupted_packets: 0,
+  reordered_packets: 0,
+  cross_arrived_packets: 0,
+  cross_arrived_bytes: 0,
+  cross_departed_packets: 0,
+  cross_departed_bytes: 0,
+  cross_dropped_packets: 0,
+  lateness_p50_ns: 10_000,
+  lateness_p99_ns: 90_000,
+  lateness_max_ns: 200_000,
+});
+
+function report(
+  folder: string,
+  { name = "lab", links = [], seconds = 0, described = true, error, hostile = false }: Shape,
+  word: string,
+): void {
   write(folder, "report.json", {
     lab: name,
     results: folder,
     interrupted: false,
     duration_ns: seconds * 1e9,
-    pipes,
+    pipes: links.flatMap((link) => [row(link, "forward"), row(link, "backward")]),
     switches: [],
     commands: [
       {
@@ -143,6 +164,10 @@ export function run(
     exit_code: 0,
     ...(error ? { error } : {}),
   });
+}
+
+/** Where the run comes from, what it was to be, and its verdict in words. */
+function about(folder: string, { name = "lab", links = [] }: Shape, word: string): void {
   write(folder, "provenance.json", {
     netloom_version: "0.1.0",
     mode: "run",
@@ -172,46 +197,28 @@ export function run(
     })),
   });
   write(folder, "summary.txt", `verdict: ${word}\n`);
+}
+
+/** The map, with scripts in it if it is hostile. */
+function picture(links: string[], hostile: boolean): string {
   const at = (link: number): string => `M${20 + link * 60} 40L${60 + link * 60} 120`;
-  write(
-    folder,
-    "lab.svg",
-    `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="200" viewBox="0 0 600 200"><title>x</title><style>body{display:none}</style>${hostile ? "<script>window.pwned=1</script><foreignObject><img src='x' onerror='window.pwned=1'/></foreignObject>" : ""}
-    <defs><g id="host"><rect class="node" x="-9" y="-8" width="18" height="13"${hostile ? ' onclick="window.pwned=1"' : ""}/></g></defs>${links.map((link, place) => `<path class="link" data-link="${escaped(link)}" stroke-width="2" d="${at(place)}"><title>${escaped(link)}</title></path><g transform="translate(${20 + place * 60} 40)"><use href="#host"/></g>`).join("")}</svg>`,
-  );
-  write(folder, "logs/1.stdout", `${word}\n`.repeat(5000));
-  write(folder, "logs/1.stderr", word);
-  const text = word.replace(/"/g, "'");
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="200" viewBox="0 0 600 200"><title>x</title><style>body{display:none}</style>${hostile ? "<script>window.pwned=1</script><foreignObject><img src='x' onerror='window.pwned=1'/></foreignObject>" : ""}
+    <defs><g id="host"><rect class="node" x="-9" y="-8" width="18" height="13"${hostile ? ' onclick="window.pwned=1"' : ""}/></g></defs>${links.map((link, place) => `<path class="link" data-link="${escaped(link)}" stroke-width="2" d="${at(place)}"><title>${escaped(link)}</title></path><g transform="translate(${20 + place * 60} 40)"><use href="#host"/></g>`).join("")}</svg>`;
+}
+
+function events(folder: string, link: string | undefined, seconds: number, text: string): void {
   write(
     folder,
     "events.jsonl",
     `${[
       { time_ns: 1e9, event: "started", command: text },
-      { time_ns: 5e9, event: "link changed", link: links[0], set: { rate: "5 Mbit/s" } },
+      { time_ns: 5e9, event: "link changed", link, set: { rate: "5 Mbit/s" } },
       { time_ns: 6e9, event: "log", text },
       { time_ns: seconds * 1e9, event: "the end begins" },
     ]
       .map((line) => JSON.stringify({ since_start_ns: 0, ...line }))
       .join("\n")}\n`,
   );
-  samples(folder, links, seconds);
-  write(
-    folder,
-    "delays.json",
-    links.map((link) => ({
-      link,
-      direction: "forward",
-      pipe: null,
-      packets: 8900,
-      measured_ns: rising(2e7, 1.1),
-      described_ns: rising(2e7, 1),
-      ks: 0.031,
-      drawn_packets: 20_000,
-    })),
-  );
-  if (tcp > 0) connections(folder, tcp, seconds, hostile);
-  if (nodes > 0) uses(folder, nodes, seconds, hostile);
-  return folder;
 }
 
 const escaped = (text: string): string =>

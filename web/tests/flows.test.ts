@@ -311,94 +311,97 @@ test("a network is generated, a foreign one brought in, and a lab given to anoth
   await page.close();
 });
 
-describe("a replay", () => {
-  test("is taken along as a video and as a picture that moves", async () => {
-    const { page, faults } = await open("#/");
-    await page.getByRole("link", { name: "played", exact: true }).click();
-    await page.locator(".mapcanvas[data-shown]").waitFor();
-    await page.getByRole("slider", { name: "speed" }).fill("19");
-    await page.getByRole("button", { name: "● Video" }).click();
-    await page.waitForTimeout(1200);
-    const [video] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "■ Stop" }).click(),
-    ]);
-    const bytes = readFileSync(await video.path());
-    assert.equal(bytes.readUInt32BE(0), 0x1a45dfa3, "WebM");
-    // It can be played, has the size of the map, and is not all of one colour.
-    const seen = await page.evaluate(async (text) => {
-      const film = document.createElement("video");
-      film.src = URL.createObjectURL(
-        new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], { type: "video/webm" }),
-      );
-      film.muted = true;
-      await new Promise((done, failed) => {
-        film.onloadeddata = done;
-        film.onerror = () => failed(new Error(film.error?.message));
-      });
-      await film.play();
-      await new Promise((done) => {
-        const wait = (): void => void (film.currentTime > 0.4 || film.ended ? done(null) : setTimeout(wait, 20));
-        wait();
-      });
-      const canvas = document.createElement("canvas");
-      [canvas.width, canvas.height] = [film.videoWidth, film.videoHeight];
-      const pen = canvas.getContext("2d");
-      pen?.drawImage(film, 0, 0);
-      const colours = new Set(
-        new Uint32Array(pen?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0)),
-      );
-      return { width: film.videoWidth, colours: colours.size };
-    }, bytes.toString("base64"));
-    assert.ok(seen.width > 300 && seen.colours > 10, JSON.stringify(seen));
-    await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByRole("slider", { name: /time of the replay/ }).focus();
-    await page.keyboard.press("Home");
-    const [svg] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "save a span as moving SVG" }).click(),
-    ]);
-    const picture = readFileSync(await svg.path(), "utf8");
-    assert.ok((picture.match(/<animateTransform/g) ?? []).length > 5 && !/NaN|undefined|<script/.test(picture));
-    // It moves by itself.
-    const own = await browser.newPage();
-    await own.setContent(picture.replace(/^<\?xml[^>]*>/, ""));
-    const places = (): Promise<string> =>
-      own.evaluate(() =>
-        [...document.querySelectorAll("g[opacity] > g")].map((one) => one.getBoundingClientRect().x.toFixed(0)).join(),
-      );
-    const [first] = [await places(), await own.waitForTimeout(700)];
-    assert.notEqual(await places(), first);
-    await own.close();
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
+async function takenAlong(): Promise<void> {
+  const { page, faults } = await open("#/");
+  await page.getByRole("link", { name: "played", exact: true }).click();
+  await page.locator(".mapcanvas[data-shown]").waitFor();
+  await page.getByRole("slider", { name: "speed" }).fill("19");
+  await page.getByRole("button", { name: "● Video" }).click();
+  await page.waitForTimeout(1200);
+  const [video] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "■ Stop" }).click(),
+  ]);
+  const bytes = readFileSync(await video.path());
+  assert.equal(bytes.readUInt32BE(0), 0x1a45dfa3, "WebM");
+  // It can be played, has the size of the map, and is not all of one colour.
+  const seen = await page.evaluate(async (text) => {
+    const film = document.createElement("video");
+    film.src = URL.createObjectURL(
+      new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], { type: "video/webm" }),
+    );
+    film.muted = true;
+    await new Promise((done, failed) => {
+      film.onloadeddata = done;
+      film.onerror = () => failed(new Error(film.error?.message));
+    });
+    await film.play();
+    await new Promise((done) => {
+      const wait = (): void => void (film.currentTime > 0.4 || film.ended ? done(null) : setTimeout(wait, 20));
+      wait();
+    });
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [film.videoWidth, film.videoHeight];
+    const pen = canvas.getContext("2d");
+    pen?.drawImage(film, 0, 0);
+    const colours = new Set(
+      new Uint32Array(pen?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0)),
+    );
+    return { width: film.videoWidth, colours: colours.size };
+  }, bytes.toString("base64"));
+  assert.ok(seen.width > 300 && seen.colours > 10, JSON.stringify(seen));
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("slider", { name: /time of the replay/ }).focus();
+  await page.keyboard.press("Home");
+  const [svg] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "save a span as moving SVG" }).click(),
+  ]);
+  const picture = readFileSync(await svg.path(), "utf8");
+  assert.ok((picture.match(/<animateTransform/g) ?? []).length > 5 && !/NaN|undefined|<script/.test(picture));
+  // It moves by itself.
+  const own = await browser.newPage();
+  await own.setContent(picture.replace(/^<\?xml[^>]*>/, ""));
+  const places = (): Promise<string> =>
+    own.evaluate(() =>
+      [...document.querySelectorAll("g[opacity] > g")].map((one) => one.getBoundingClientRect().x.toFixed(0)).join(),
+    );
+  const [first] = [await places(), await own.waitForTimeout(700)];
+  assert.notEqual(await places(), first);
+  await own.close();
+  assert.deepEqual(faults, []);
+  await page.close();
+}
 
-  test("of a journal that is damaged shows what is before the damage", async () => {
-    writeFileSync(file("torn.yaml"), PLAYED.replace("name: played", "name: torn"));
-    place.call("sim", "torn.yaml", "--for", "1s");
-    const folder = join(place.path, "labs/results/torn");
-    const run = join(folder, readdirSync(folder).find((name) => name !== "latest") ?? "");
-    const journal = join(run, readdirSync(run).find((name) => name.startsWith("journal")) ?? "");
-    const whole = readFileSync(journal);
-    truncateSync(journal, Math.floor(whole.length * 0.7));
-    const bytes = readFileSync(journal);
-    bytes.fill(0xff, Math.floor(bytes.length * 0.9));
-    writeFileSync(journal, bytes);
-    const { page, faults } = await open("#/", { allow: /4\d\d|5\d\d/ });
-    await page.getByRole("link", { name: "torn", exact: true }).click();
-    await page
-      .getByText(/damaged|cut off|no packets|cannot/i)
-      .first()
-      .waitFor();
-    await accessible(page, "a damaged journal");
-    // A folder that goes away while it is looked at.
-    rmSync(run, { recursive: true });
-    await page.goto(page.url().replace(/#.*/, "#/"));
-    await page.locator("h1").waitFor();
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
+async function damagedJournal(): Promise<void> {
+  writeFileSync(file("torn.yaml"), PLAYED.replace("name: played", "name: torn"));
+  place.call("sim", "torn.yaml", "--for", "1s");
+  const folder = join(place.path, "labs/results/torn");
+  const run = join(folder, readdirSync(folder).find((name) => name !== "latest") ?? "");
+  const journal = join(run, readdirSync(run).find((name) => name.startsWith("journal")) ?? "");
+  const whole = readFileSync(journal);
+  truncateSync(journal, Math.floor(whole.length * 0.7));
+  const bytes = readFileSync(journal);
+  bytes.fill(0xff, Math.floor(bytes.length * 0.9));
+  writeFileSync(journal, bytes);
+  const { page, faults } = await open("#/", { allow: /4\d\d|5\d\d/ });
+  await page.getByRole("link", { name: "torn", exact: true }).click();
+  await page
+    .getByText(/damaged|cut off|no packets|cannot/i)
+    .first()
+    .waitFor();
+  await accessible(page, "a damaged journal");
+  // A folder that goes away while it is looked at.
+  rmSync(run, { recursive: true });
+  await page.goto(page.url().replace(/#.*/, "#/"));
+  await page.locator("h1").waitFor();
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+describe("a replay", () => {
+  test("is taken along as a video and as a picture that moves", takenAlong);
+  test("of a journal that is damaged shows what is before the damage", damagedJournal);
 });
 
 test("two people write one file, and others write it on disk: nothing is lost", async () => {

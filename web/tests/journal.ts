@@ -39,42 +39,41 @@ export function journalOf(folder: string): Kept {
   );
 }
 
-/** A journal of so many packets over these links in turn, one every `every` ns; its rows are made when they are asked for. Each is on its way for `way` ns. */
-export function long(count: number, every = 1000, links: readonly string[] = ["bottleneck"], way = 7000): Kept {
-  const row = (place: number): Row => {
-    const at = place * every;
-    const drop = place % 97 === 0;
-    return {
-      link: links[place % links.length] ?? "",
-      direction: "forward",
-      pipe: null,
-      outcome: drop ? "dropped" : "delivered",
-      cause: drop ? "queue" : null,
-      arrived_ns: at,
-      started_ns: drop ? null : at + 2000,
-      sent_ns: drop ? null : at + 3000,
-      due_ns: drop ? null : at + 3000 + way,
-      delivered_ns: drop ? null : at + 3000 + way,
-      dropped_ns: drop ? at : null,
-      marked_ns: null,
-      size_bytes: 1500,
-      protocol: 6,
-      source: "10.0.0.1",
-      destination: "10.0.0.2",
-      source_port: 40_000,
-      destination_port: 80 + (place % 3),
-      sequence: place * 1448,
-    };
+interface Long {
+  every: number;
+  links: readonly string[];
+  way: number;
+}
+
+/** The packet at this place of a long journal. */
+function rowAt(place: number, { every, links, way }: Long): Row {
+  const at = place * every;
+  const drop = place % 97 === 0;
+  return {
+    link: links[place % links.length] ?? "",
+    direction: "forward",
+    pipe: null,
+    outcome: drop ? "dropped" : "delivered",
+    cause: drop ? "queue" : null,
+    arrived_ns: at,
+    started_ns: drop ? null : at + 2000,
+    sent_ns: drop ? null : at + 3000,
+    due_ns: drop ? null : at + 3000 + way,
+    delivered_ns: drop ? null : at + 3000 + way,
+    dropped_ns: drop ? at : null,
+    marked_ns: null,
+    size_bytes: 1500,
+    protocol: 6,
+    source: "10.0.0.1",
+    destination: "10.0.0.2",
+    source_port: 40_000,
+    destination_port: 80 + (place % 3),
+    sequence: place * 1448,
   };
-  const end = (count - 1) * every + 3000 + way;
-  const blocks = Array.from({ length: Math.ceil(count / 4096) }, (_, block) => ({
-    from_ns: block * 4096 * every,
-    to_ns: Math.min(((block + 1) * 4096 - 1) * every + 3000 + way, end),
-    packets: Math.min(4096, count - block * 4096),
-    dropped: 42,
-    marked: 0,
-  }));
-  const flows = [0, 1, 2].map((flow) => ({
+}
+
+const flowsOf = (count: number): object[] =>
+  [0, 1, 2].map((flow) => ({
     flow,
     protocol: 6,
     source: "10.0.0.1",
@@ -84,6 +83,17 @@ export function long(count: number, every = 1000, links: readonly string[] = ["b
     packets: Math.floor(count / 3),
     bytes: count * 500,
   }));
+
+/** A journal of so many packets over these links in turn, one every `every` ns; its rows are made when they are asked for. Each is on its way for `way` ns. */
+export function long(count: number, every = 1000, links: readonly string[] = ["bottleneck"], way = 7000): Kept {
+  const end = (count - 1) * every + 3000 + way;
+  const blocks = Array.from({ length: Math.ceil(count / 4096) }, (_, block) => ({
+    from_ns: block * 4096 * every,
+    to_ns: Math.min(((block + 1) * 4096 - 1) * every + 3000 + way, end),
+    packets: Math.min(4096, count - block * 4096),
+    dropped: 42,
+    marked: 0,
+  }));
   const journal = {
     lab: "lab",
     state: "complete",
@@ -92,7 +102,7 @@ export function long(count: number, every = 1000, links: readonly string[] = ["b
     from_ns: 0,
     to_ns: end,
     pipes: links.map((link) => ({ link, direction: "forward", pipe: null })),
-    flows,
+    flows: flowsOf(count),
     flows_left_out: 0,
     blocks,
   };
@@ -111,7 +121,7 @@ export function long(count: number, every = 1000, links: readonly string[] = ["b
       const step = Math.max(1, Math.ceil((last - first + 1) / limit));
       const all = [];
       for (let place = first; place <= last; place += step) {
-        const made = row(place);
+        const made = rowAt(place, { every, links, way });
         all.push({
           row: made,
           pipe: place % links.length,
@@ -125,7 +135,16 @@ export function long(count: number, every = 1000, links: readonly string[] = ["b
   };
 }
 
-function kept(rows: Row[]): Kept {
+/** A packet of a journal, with the numbers of its pipe and flow and the instant of its end. */
+interface Numbered {
+  row: Row;
+  pipe: number;
+  flow: number;
+  ended: number;
+}
+
+/** Gives pipes and flows their numbers, in the order in which they come. */
+function numbered(rows: Row[]): { all: Numbered[]; pipes: object[]; flows: object[] } {
   const pipes: { link: string; direction: string; pipe: string | null }[] = [];
   const flows: Record<string, unknown>[] = [];
   const [pipeNumbers, flowNumbers] = [new Map<string, number>(), new Map<string, number>()];
@@ -162,7 +181,11 @@ function kept(rows: Row[]): Kept {
     if (known) [known.packets, known.bytes] = [Number(known.packets) + 1, Number(known.bytes) + row.size_bytes];
     return { row, pipe, flow, ended: row.delivered_ns ?? row.dropped_ns ?? NaN };
   });
-  const ends = all.map(({ row, ended }) => (Number.isNaN(ended) ? row.arrived_ns : ended));
+  return { all, pipes, flows };
+}
+
+/** What the index of a journal says of each 4,096 packets. */
+function blocksOf(all: Numbered[], ends: number[]): { from_ns: number; to_ns: number; packets: number }[] {
   const blocks = [];
   for (let from = 0; from < all.length; from += 4096) {
     const some = all.slice(from, from + 4096);
@@ -174,6 +197,13 @@ function kept(rows: Row[]): Kept {
       marked: 0,
     });
   }
+  return blocks;
+}
+
+function kept(rows: Row[]): Kept {
+  const { all, pipes, flows } = numbered(rows);
+  const ends = all.map(({ row, ended }) => (Number.isNaN(ended) ? row.arrived_ns : ended));
+  const blocks = blocksOf(all, ends);
   const journal = {
     lab: "lab",
     state: "complete",
@@ -209,7 +239,7 @@ function kept(rows: Row[]): Kept {
   };
 }
 
-function encode(all: { row: Row; pipe: number; flow: number; ended: number; place: number }[], found: number): Buffer {
+function encode(all: (Numbered & { place: number })[], found: number): Buffer {
   const n = all.length;
   const buffer = Buffer.alloc(32 + 70 * n);
   buffer.writeUInt32LE(0x314a4c4e, 0);

@@ -113,160 +113,167 @@ const hide = (page: Page, state: "hidden" | "visible"): Promise<void> =>
   }, state);
 const table = (page: Page) => page.getByRole("region", { name: "TCP connections" });
 
+async function connectionsOfANode(): Promise<void> {
+  const played = lab();
+  const { page, done } = await open(played);
+  assert.equal(asks(played, "tcp"), null);
+  await command(page, "show node client");
+  await table(page).getByRole("row").nth(2).waitFor();
+  assert.deepEqual(asks(played, "tcp"), { every_ns: 250e6, nodes: ["client"] });
+  // What the node itself sends and receives: 1,150 bytes and 30 each millisecond.
+  const own = page.locator(".panel > .plots .liveplot");
+  assert.deepEqual(await own.locator(".title").allTextContents(), ["Throughput"]);
+  await own.getByText(/^9(\.\d+)? Mbit\/s$/).waitFor();
+  await own.getByText(/^2[34]\d(\.\d)? kbit\/s$/).waitFor();
+  await page.locator(".tcp .liveplot").first().scrollIntoViewIfNeeded();
+  await page.locator(".tcp .liveplot canvas").first().waitFor();
+  assert.deepEqual(await page.locator(".tcp .liveplot .title").allTextContents(), [
+    "Congestion window",
+    "Round-trip time",
+    "Delivery rate",
+    "Retransmissions per second",
+  ]);
+  const first = table(page).getByRole("row").nth(1);
+  assert.match(await first.innerText(), /server:5201\s+cubic, established/);
+  // What it carries is told when there are two samples: 1 MB per second.
+  await first.getByText(/^8(\.\d+)? Mbit\/s$/).waitFor();
+  assert.match(
+    await page.locator(".tcp .liveplot").first().innerText(),
+    /window\s*\d+ packets\s*slow-start threshold\s*42 packets/,
+  );
+  await accessible(page, "a node with connections");
+  // Nobody looks: not behind another page, not at another tab, and not at a router without programs.
+  await hide(page, "hidden");
+  await until("hidden", () => asks(played, "tcp") === null);
+  await hide(page, "visible");
+  await until("seen again", () => asks(played, "tcp") !== null);
+  await page.keyboard.press("3");
+  await until("another tab", () => asks(played, "tcp") === null);
+  await done();
+}
+
+async function connectionsOfAllNodes(): Promise<void> {
+  const played = lab();
+  const { page, done } = await open(played, { motion: "reduce" });
+  await command(page, "show tcp connections");
+  await table(page).getByRole("row").nth(4).waitFor();
+  assert.deepEqual(asks(played, "tcp"), { every_ns: 250e6 });
+  // The busiest, on the side that sends.
+  await page.getByRole("heading", { name: "client:40001 → server:5201" }).waitFor();
+  await page.getByRole("button", { name: "client:40002 → server:5201" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
+  await page.getByText("All figures of the kernel").click();
+  assert.match(await page.locator(".tcp dl").innerText(), /bbr pacing gain\s*1.25/);
+  await accessible(page, "all connections");
+  for (const width of [400, 2560, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await fits(page, `TCP at ${width}`);
+  }
+  played.connections = (told) =>
+    told.map((of) => ({ ...of, connections: of.connections.filter(({ congestion }) => congestion !== "bbr") }));
+  await page.locator(".tcp tr.ended", { hasText: "client:40002" }).waitFor();
+  assert.match(await page.locator(".tcp tr.ended").innerText(), /bbr, ended/);
+  // What was chosen stays on show.
+  await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
+  await command(page, "show tcp connection client:40001");
+  await page.getByRole("heading", { name: "client:40001 → server:5201" }).waitFor();
+  // One that ends is forgotten after a minute.
+  await page.evaluate(() => {
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 61_000;
+  });
+  await page.locator(".tcp tr.ended").waitFor({ state: "detached" });
+  await done();
+}
+
+async function manyConnections(): Promise<void> {
+  const played = lab();
+  played.connections = (told) =>
+    told.map((of) => ({
+      ...of,
+      left_out: of.node === "client" ? 7 : 0,
+      connections:
+        of.node === "router"
+          ? []
+          : Array.from({ length: 150 }, (_, number) => sender(number + 1, "cubic", 9, { local: `10.0.0.1:${number}` })),
+    }));
+  const { page, done } = await open(played, { motion: "reduce" });
+  await page.getByRole("tab", { name: "TCP" }).click();
+  await page.getByText("and 107 more, which carry less").waitFor();
+  await page.getByRole("button", { name: "show more of 200" }).click();
+  await table(page).getByRole("row").nth(80).waitFor();
+  await done();
+}
+
+async function refusedConnections(): Promise<void> {
+  const played = lab();
+  played.refuse.tcp = `the kernel of <b>client</b> ${HOSTILE}`;
+  const { page, done } = await open(played);
+  await page.getByRole("tab", { name: "TCP" }).click();
+  await page.locator(".panel .note", { hasText: "the kernel of <b>client</b>" }).waitFor();
+  await accessible(page, "a refusal");
+  await done();
+  const failing = lab();
+  failing.connections = (told) =>
+    told.map((of) => ({
+      ...of,
+      connections: [],
+      failure: of.node === "client" ? "its kernel has no sock_diag" : null,
+    }));
+  const other = await open(failing);
+  await other.page.getByRole("tab", { name: "TCP" }).click();
+  await other.page.getByText("client: its kernel has no sock_diag").waitFor();
+  await other.done();
+  const old = lab();
+  old.capabilities = ["stats"];
+  const third = await open(old);
+  await third.page.getByRole("tab", { name: "TCP" }).click();
+  await third.page.getByText("older version of Netloom").waitFor();
+  assert.ok(!old.asked.some(({ events }) => events === "tcp" || events === "packets"), JSON.stringify(old.asked));
+  await third.done();
+}
+
+async function hostileConnections(): Promise<void> {
+  const played = lab();
+  played.connections = (told) =>
+    told.map((of) => ({
+      ...of,
+      connections:
+        of.node === "client"
+          ? [
+              sender(1, HOSTILE, 9, {
+                local: HOSTILE,
+                remote: HOSTILE,
+                state: HOSTILE,
+                ca_state: HOSTILE,
+                figures: { [HOSTILE]: 1 },
+              }),
+            ]
+          : [],
+    }));
+  played.packets = (at) => [
+    packet(2, at, 1, { protocol: HOSTILE }),
+    packet(2, at, 1, { dropped: { at_ns: at, cause: HOSTILE } }),
+  ];
+  const { page, done } = await open(played);
+  await page.getByRole("tab", { name: "TCP" }).click();
+  await page.getByText("Legend").click();
+  await page.locator(".maplegend li", { hasText: "onerror" }).waitFor();
+  await table(page).getByRole("row").nth(1).waitFor();
+  assert.equal(await page.evaluate(() => (window as { pwned?: number }).pwned), undefined);
+  await done();
+}
+
 describe("TCP connections", () => {
-  test("of a node are asked for when its panel is looked at, and have curves", async () => {
-    const played = lab();
-    const { page, done } = await open(played);
-    assert.equal(asks(played, "tcp"), null);
-    await command(page, "show node client");
-    await table(page).getByRole("row").nth(2).waitFor();
-    assert.deepEqual(asks(played, "tcp"), { every_ns: 250e6, nodes: ["client"] });
-    // What the node itself sends and receives: 1,150 bytes and 30 each millisecond.
-    const own = page.locator(".panel > .plots .liveplot");
-    assert.deepEqual(await own.locator(".title").allTextContents(), ["Throughput"]);
-    await own.getByText(/^9(\.\d+)? Mbit\/s$/).waitFor();
-    await own.getByText(/^2[34]\d(\.\d)? kbit\/s$/).waitFor();
-    await page.locator(".tcp .liveplot").first().scrollIntoViewIfNeeded();
-    await page.locator(".tcp .liveplot canvas").first().waitFor();
-    assert.deepEqual(await page.locator(".tcp .liveplot .title").allTextContents(), [
-      "Congestion window",
-      "Round-trip time",
-      "Delivery rate",
-      "Retransmissions per second",
-    ]);
-    const first = table(page).getByRole("row").nth(1);
-    assert.match(await first.innerText(), /server:5201\s+cubic, established/);
-    // What it carries is told when there are two samples: 1 MB per second.
-    await first.getByText(/^8(\.\d+)? Mbit\/s$/).waitFor();
-    assert.match(
-      await page.locator(".tcp .liveplot").first().innerText(),
-      /window\s*\d+ packets\s*slow-start threshold\s*42 packets/,
-    );
-    await accessible(page, "a node with connections");
-    // Nobody looks: not behind another page, not at another tab, and not at a router without programs.
-    await hide(page, "hidden");
-    await until("hidden", () => asks(played, "tcp") === null);
-    await hide(page, "visible");
-    await until("seen again", () => asks(played, "tcp") !== null);
-    await page.keyboard.press("3");
-    await until("another tab", () => asks(played, "tcp") === null);
-    await done();
-  });
-
-  test("of all nodes are listed, chosen by keys alone, and remembered for a while when they end", async () => {
-    const played = lab();
-    const { page, done } = await open(played, { motion: "reduce" });
-    await command(page, "show tcp connections");
-    await table(page).getByRole("row").nth(4).waitFor();
-    assert.deepEqual(asks(played, "tcp"), { every_ns: 250e6 });
-    // The busiest, on the side that sends.
-    await page.getByRole("heading", { name: "client:40001 → server:5201" }).waitFor();
-    await page.getByRole("button", { name: "client:40002 → server:5201" }).focus();
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
-    await page.getByText("All figures of the kernel").click();
-    assert.match(await page.locator(".tcp dl").innerText(), /bbr pacing gain\s*1.25/);
-    await accessible(page, "all connections");
-    for (const width of [400, 2560, 1280]) {
-      await page.setViewportSize({ width, height: 800 });
-      await fits(page, `TCP at ${width}`);
-    }
-    played.connections = (told) =>
-      told.map((of) => ({ ...of, connections: of.connections.filter(({ congestion }) => congestion !== "bbr") }));
-    await page.locator(".tcp tr.ended", { hasText: "client:40002" }).waitFor();
-    assert.match(await page.locator(".tcp tr.ended").innerText(), /bbr, ended/);
-    // What was chosen stays on show.
-    await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
-    await command(page, "show tcp connection client:40001");
-    await page.getByRole("heading", { name: "client:40001 → server:5201" }).waitFor();
-    // One that ends is forgotten after a minute.
-    await page.evaluate(() => {
-      const now = performance.now.bind(performance);
-      performance.now = () => now() + 61_000;
-    });
-    await page.locator(".tcp tr.ended").waitFor({ state: "detached" });
-    await done();
-  });
-
-  test("are bounded in number, and what is left out is said", async () => {
-    const played = lab();
-    played.connections = (told) =>
-      told.map((of) => ({
-        ...of,
-        left_out: of.node === "client" ? 7 : 0,
-        connections:
-          of.node === "router"
-            ? []
-            : Array.from({ length: 150 }, (_, number) =>
-                sender(number + 1, "cubic", 9, { local: `10.0.0.1:${number}` }),
-              ),
-      }));
-    const { page, done } = await open(played, { motion: "reduce" });
-    await page.getByRole("tab", { name: "TCP" }).click();
-    await page.getByText("and 107 more, which carry less").waitFor();
-    await page.getByRole("button", { name: "show more of 200" }).click();
-    await table(page).getByRole("row").nth(80).waitFor();
-    await done();
-  });
-
-  test("that cannot be had are said so, in the words of the lab", async () => {
-    const played = lab();
-    played.refuse.tcp = `the kernel of <b>client</b> ${HOSTILE}`;
-    const { page, done } = await open(played);
-    await page.getByRole("tab", { name: "TCP" }).click();
-    await page.locator(".panel .note", { hasText: "the kernel of <b>client</b>" }).waitFor();
-    await accessible(page, "a refusal");
-    await done();
-    const failing = lab();
-    failing.connections = (told) =>
-      told.map((of) => ({
-        ...of,
-        connections: [],
-        failure: of.node === "client" ? "its kernel has no sock_diag" : null,
-      }));
-    const other = await open(failing);
-    await other.page.getByRole("tab", { name: "TCP" }).click();
-    await other.page.getByText("client: its kernel has no sock_diag").waitFor();
-    await other.done();
-    const old = lab();
-    old.capabilities = ["stats"];
-    const third = await open(old);
-    await third.page.getByRole("tab", { name: "TCP" }).click();
-    await third.page.getByText("older version of Netloom").waitFor();
-    assert.ok(!old.asked.some(({ events }) => events === "tcp" || events === "packets"), JSON.stringify(old.asked));
-    await third.done();
-  });
-
-  test("with markup in them are text", async () => {
-    const played = lab();
-    played.connections = (told) =>
-      told.map((of) => ({
-        ...of,
-        connections:
-          of.node === "client"
-            ? [
-                sender(1, HOSTILE, 9, {
-                  local: HOSTILE,
-                  remote: HOSTILE,
-                  state: HOSTILE,
-                  ca_state: HOSTILE,
-                  figures: { [HOSTILE]: 1 },
-                }),
-              ]
-            : [],
-      }));
-    played.packets = (at) => [
-      packet(2, at, 1, { protocol: HOSTILE }),
-      packet(2, at, 1, { dropped: { at_ns: at, cause: HOSTILE } }),
-    ];
-    const { page, done } = await open(played);
-    await page.getByRole("tab", { name: "TCP" }).click();
-    await page.getByText("Legend").click();
-    await page.locator(".maplegend li", { hasText: "onerror" }).waitFor();
-    await table(page).getByRole("row").nth(1).waitFor();
-    assert.equal(await page.evaluate(() => (window as { pwned?: number }).pwned), undefined);
-    await done();
-  });
+  test("of a node are asked for when its panel is looked at, and have curves", connectionsOfANode);
+  test(
+    "of all nodes are listed, chosen by keys alone, and remembered for a while when they end",
+    connectionsOfAllNodes,
+  );
+  test("are bounded in number, and what is left out is said", manyConnections);
+  test("that cannot be had are said so, in the words of the lab", refusedConnections);
+  test("with markup in them are text", hostileConnections);
 });
 
 test("what a node of two links sends and receives is told of each", async () => {
@@ -345,6 +352,81 @@ describe("a node that is stopped", () => {
     await page.getByRole("button", { name: "Open a terminal" }).waitFor();
     assert.equal(await stop(page).count(), 0);
     await done();
+  });
+});
+
+describe("a fault of a node", () => {
+  const POSSIBLE = { stop: null, crash: null, freeze: null, clock: null, disk: null };
+  const REAL = "`client` cannot crash: it has the kernel of this machine";
+  const asked = (played: Played) =>
+    played.asked.filter(({ request }) => request === "fault").map(({ entry }) => String(entry));
+  const panel = (page: Page) => page.getByRole("region", { name: "Faults" });
+
+  test("is an entry of the timeline, and its panel tells what it did", async () => {
+    const played = lab();
+    played.faults.set("client", POSSIBLE);
+    const { page, done } = await open(played, { motion: "reduce" });
+    await command(page, "show node client");
+    const faults = panel(page);
+    await faults.getByRole("textbox", { name: "Step the clock: by" }).fill("-3 s");
+    await faults.getByRole("button", { name: "Step the clock" }).click();
+    await faults.getByRole("button", { name: "Let the clock drift" }).click();
+    await faults.getByRole("button", { name: "Fill the disk" }).click();
+    await faults.getByRole("button", { name: "Let the disk work" }).click();
+    await faults.getByRole("combobox", { name: "keep" }).selectOption("torn");
+    await faults.getByRole("textbox", { name: "Crash: for" }).fill("soon");
+    await faults.getByRole("button", { name: "Crash" }).click();
+    await page.locator(".toast.error", { hasText: "expected a duration" }).waitFor();
+    await faults.getByRole("textbox", { name: "Crash: for" }).fill("");
+    await accessible(page, "faults of a node");
+    await fits(page, "faults of a node");
+    await faults.getByRole("button", { name: "Crash" }).click();
+    await page.locator(".panel .badge", { hasText: "crashed" }).waitFor();
+    assert.deepEqual(asked(played), [
+      "{on: client, clock: {step: -3 s}}",
+      "{on: client, clock: {drift: 200 ppm}}",
+      "{disk: client, full: true}",
+      "{disk: client, works: true}",
+      "{crash: client, keep: torn, for: soon}",
+      "{crash: client, keep: torn}",
+    ]);
+    assert.equal(await page.locator(".mapcanvas").getAttribute("data-off"), "client crashed");
+    await faults.getByRole("status").getByText("crashed").waitFor();
+    // What does not run has no other faults, and can be started.
+    assert.equal(
+      await faults.getByRole("button", { name: "Freeze" }).getAttribute("title"),
+      "client does not run: it is crashed",
+    );
+    await page.getByRole("button", { name: "Start the node" }).click();
+    await until("the node is started", () => !played.off.has("client"));
+    await page.locator(".panel .badge", { hasText: "crashed" }).waitFor({ state: "detached" });
+    await command(page, "Freeze: client");
+    await page.locator(".panel .badge", { hasText: "frozen" }).waitFor();
+    assert.equal(asked(played).at(-1), "{freeze: client, for: 1 s}");
+    await done();
+  });
+
+  test("that a node cannot have is no button to press, and its title has the reason", async () => {
+    const played = lab();
+    played.faults.set("client", { ...POSSIBLE, crash: REAL });
+    const { page, done } = await open(played, { motion: "reduce" });
+    await command(page, "show node client");
+    const crash = panel(page).getByRole("button", { name: "Crash" });
+    assert.deepEqual([await crash.isDisabled(), await crash.getAttribute("title")], [true, REAL]);
+    assert.equal(await panel(page).getByRole("button", { name: "Freeze" }).isDisabled(), false);
+    await accessible(page, "a fault that a node cannot have");
+    // A lab of an older program tells nothing of them.
+    await command(page, "show node server");
+    await page.getByRole("button", { name: "Stop the node" }).waitFor();
+    assert.equal(await panel(page).count(), 0);
+    await done();
+    const looked = lab();
+    looked.faults.set("client", POSSIBLE);
+    const looking = await open(looked, { motion: "reduce", role: "look" });
+    await command(looking.page, "show node client");
+    await looking.page.getByRole("heading", { name: "Interfaces" }).waitFor();
+    assert.equal(await panel(looking.page).count(), 0);
+    await looking.done();
   });
 });
 
@@ -437,151 +519,231 @@ test("virtual time that runs fast is told no more often than the page can show",
   await done();
 });
 
-describe("packets on the map", () => {
-  const shown = (page: Page): Promise<number> => page.locator(".mapcanvas").getAttribute("data-dots").then(Number);
+const shown = (page: Page): Promise<number> => page.locator(".mapcanvas").getAttribute("data-dots").then(Number);
 
-  test("move in the colours of their flows, and fall off when they are dropped", async () => {
-    const played = lab();
-    const { page, done } = await open(played);
-    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.fell) > 2);
-    assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
-    assert.ok((await shown(page)) > 3);
-    await page.getByText("Legend").click();
-    assert.deepEqual((await page.locator(".maplegend li:has(.flow)").allTextContents()).slice(0, 2), [
-      "TCP client:40001 →\u00a0server:5201",
-      "TCP client:40002 →\u00a0server:5201",
-    ]);
-    // The same colour is at the connection in the list.
-    await page.getByRole("tab", { name: "TCP" }).click();
-    await table(page).getByRole("row").nth(4).waitFor();
-    assert.equal(await table(page).locator("tbody .flow").count(), 4);
-    const places = (): Promise<string> =>
-      page.evaluate(() => {
-        // Where the map has the colour of the first flow: a copy, since a canvas that is read often is another one.
-        const map = document.querySelector<HTMLCanvasElement>(".mapcanvas canvas");
-        const canvas = document.createElement("canvas");
-        [canvas.width, canvas.height] = [map?.width ?? 1, map?.height ?? 1];
-        if (map) canvas.getContext("2d")?.drawImage(map, 0, 0);
-        const probe = document.createElement("i");
-        probe.style.color = "var(--s0)";
-        document.body.append(probe);
-        const wanted = (getComputedStyle(probe).color.match(/\d+/g) ?? []).map(Number);
-        probe.remove();
-        const { data, width } = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? {
-          data: new Uint8ClampedArray(),
-          width: 1,
-        };
-        const columns = new Set<number>();
-        for (let at = 0; at < data.length; at += 4)
-          if (data[at] === wanted[0] && data[at + 1] === wanted[1] && data[at + 2] === wanted[2])
-            columns.add((at / 4) % width);
-        return [...columns].join();
-      });
-    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/dots.png` });
-    // The sign of the router has this colour, too: other places are those of packets.
-    const seen = new Set<string>();
-    for (let tries = 0; seen.size < 3; tries += 1) {
-      assert.ok(tries < 100, [...seen].join("\n"));
-      const found = await places();
-      if (found.split(",").length > 30) seen.add(found);
-      await page.waitForTimeout(30);
-    }
-    await done();
-  });
-
-  test("are asked for while they can be seen, and only then", async () => {
-    const played = lab();
-    const { page, done } = await open(played);
-    await until("seen", () => asks(played, "packets") !== null);
-    await hide(page, "hidden");
-    await until("hidden", () => asks(played, "packets") === null);
-    await hide(page, "visible");
-    await until("seen again", () => asks(played, "packets") !== null);
-    // On a small map there is no room.
-    await page.locator(".mapcanvas").focus();
-    for (let turn = 0; turn < 16; turn += 1) await page.keyboard.press("-");
-    await until("small", () => asks(played, "packets") === null);
-    await page.keyboard.press("0");
-    await until("all of the map", () => asks(played, "packets") !== null);
-    await command(page, "let nothing move");
-    await until("still", () => asks(played, "packets") === null);
-    await page.locator(".mapcanvas[data-dots='0']").waitFor();
-    await command(page, "show packets that move");
-    await until("moving", () => asks(played, "packets") !== null);
-    await page.emulateMedia({ reducedMotion: "reduce" });
-    await until("reduced motion", () => asks(played, "packets") === null);
-    await done();
-  });
-
-  test("tell which flows cross a link, and lead to their connections", async () => {
-    const played = lab();
-    // Nothing moves for who wants it so: packets are asked for as long as a link is looked at.
-    const { page, done } = await open(played, { motion: "reduce" });
-    assert.equal(asks(played, "packets"), null);
-    await command(page, "show link bottleneck");
-    const flows = page.locator(".flows li");
-    await flows.nth(3).waitFor();
-    assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
-    assert.deepEqual(
-      (await flows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ")),
-      [
-        "TCP client:40001 → server:5201 forward",
-        "TCP client:40002 → server:5201 forward",
-        "TCP server:5201 → client:40001 backward",
-        "TCP server:5201 → client:40002 backward",
-      ],
-    );
-    assert.equal(await shown(page), 0);
-    await accessible(page, "flows of a link");
-    // One that has ended is forgotten, the others stay.
-    const before = played.packets;
-    played.packets = (at) => before(at).filter(({ flow }) => !JSON.stringify(flow).includes("40001"));
-    await page.evaluate(() => {
-      const now = performance.now.bind(performance);
-      performance.now = () => now() + 11_000;
+async function movingPackets(): Promise<void> {
+  const played = lab();
+  const { page, done } = await open(played);
+  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.fell) > 2);
+  assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
+  assert.ok((await shown(page)) > 3);
+  await page.getByText("Legend").click();
+  assert.deepEqual((await page.locator(".maplegend li:has(.flow)").allTextContents()).slice(0, 2), [
+    "TCP client:40001 →\u00a0server:5201",
+    "TCP client:40002 →\u00a0server:5201",
+  ]);
+  // The same colour is at the connection in the list.
+  await page.getByRole("tab", { name: "TCP" }).click();
+  await table(page).getByRole("row").nth(4).waitFor();
+  assert.equal(await table(page).locator("tbody .flow").count(), 4);
+  const places = (): Promise<string> =>
+    page.evaluate(() => {
+      // Where the map has the colour of the first flow: a copy, since a canvas that is read often is another one.
+      const map = document.querySelector<HTMLCanvasElement>(".mapcanvas canvas");
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [map?.width ?? 1, map?.height ?? 1];
+      if (map) canvas.getContext("2d")?.drawImage(map, 0, 0);
+      const probe = document.createElement("i");
+      probe.style.color = "var(--s0)";
+      document.body.append(probe);
+      const wanted = (getComputedStyle(probe).color.match(/\d+/g) ?? []).map(Number);
+      probe.remove();
+      const { data, width } = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? {
+        data: new Uint8ClampedArray(),
+        width: 1,
+      };
+      const columns = new Set<number>();
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at] === wanted[0] && data[at + 1] === wanted[1] && data[at + 2] === wanted[2])
+          columns.add((at / 4) % width);
+      return [...columns].join();
     });
-    await page.waitForFunction(() => document.querySelectorAll(".flows li").length === 2);
-    await flows.first().getByRole("button").press("Enter");
-    await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
-    await until("no link is looked at", () => asks(played, "packets") === null);
-    // Of many, some.
-    played.packets = (at) =>
-      Array.from({ length: 300 }, (_, number) => packet(0, at, 40_000 + number, { protocol: "udp" }));
-    await command(page, "show link access");
-    await flows.nth(39).waitFor();
-    await page.waitForTimeout(500);
-    assert.equal(await flows.count(), 40);
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/dots.png` });
+  // The sign of the router has this colour, too: other places are those of packets.
+  const seen = new Set<string>();
+  for (let tries = 0; seen.size < 3; tries += 1) {
+    assert.ok(tries < 100, [...seen].join("\n"));
+    const found = await places();
+    if (found.split(",").length > 30) seen.add(found);
+    await page.waitForTimeout(30);
+  }
+  await done();
+}
+
+async function seenPackets(): Promise<void> {
+  const played = lab();
+  const { page, done } = await open(played);
+  await until("seen", () => asks(played, "packets") !== null);
+  await hide(page, "hidden");
+  await until("hidden", () => asks(played, "packets") === null);
+  await hide(page, "visible");
+  await until("seen again", () => asks(played, "packets") !== null);
+  // On a small map there is no room.
+  await page.locator(".mapcanvas").focus();
+  for (let turn = 0; turn < 16; turn += 1) await page.keyboard.press("-");
+  await until("small", () => asks(played, "packets") === null);
+  await page.keyboard.press("0");
+  await until("all of the map", () => asks(played, "packets") !== null);
+  await command(page, "let nothing move");
+  await until("still", () => asks(played, "packets") === null);
+  await page.locator(".mapcanvas[data-dots='0']").waitFor();
+  await command(page, "show packets that move");
+  await until("moving", () => asks(played, "packets") !== null);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await until("reduced motion", () => asks(played, "packets") === null);
+  await done();
+}
+
+async function flowsOfALink(): Promise<void> {
+  const played = lab();
+  // Nothing moves for who wants it so: packets are asked for as long as a link is looked at.
+  const { page, done } = await open(played, { motion: "reduce" });
+  assert.equal(asks(played, "packets"), null);
+  await command(page, "show link bottleneck");
+  const flows = page.locator(".flows li");
+  await flows.nth(3).waitFor();
+  assert.deepEqual(asks(played, "packets"), { every_ns: 100e6 });
+  assert.deepEqual(
+    (await flows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ")),
+    [
+      "TCP client:40001 → server:5201 forward",
+      "TCP client:40002 → server:5201 forward",
+      "TCP server:5201 → client:40001 backward",
+      "TCP server:5201 → client:40002 backward",
+    ],
+  );
+  assert.equal(await shown(page), 0);
+  await accessible(page, "flows of a link");
+  // One that has ended is forgotten, the others stay.
+  const before = played.packets;
+  played.packets = (at) => before(at).filter(({ flow }) => !JSON.stringify(flow).includes("40001"));
+  await page.evaluate(() => {
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 11_000;
+  });
+  await page.waitForFunction(() => document.querySelectorAll(".flows li").length === 2);
+  await flows.first().getByRole("button").press("Enter");
+  await page.getByRole("heading", { name: "client:40002 → server:5201" }).waitFor();
+  await until("no link is looked at", () => asks(played, "packets") === null);
+  // Of many, some.
+  played.packets = (at) =>
+    Array.from({ length: 300 }, (_, number) => packet(0, at, 40_000 + number, { protocol: "udp" }));
+  await command(page, "show link access");
+  await flows.nth(39).waitFor();
+  await page.waitForTimeout(500);
+  assert.equal(await flows.count(), 40);
+  await done();
+}
+
+async function standingPackets(): Promise<void> {
+  const played = lab();
+  played.clock = "virtual";
+  const { page, done } = await open(played);
+  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.dots) > 3);
+  await page.getByRole("button", { name: "‖ pause" }).click();
+  await page.getByText("paused, virtual time").waitFor();
+  await page.waitForTimeout(1500);
+  const frames = (): Promise<string | null> => page.locator(".mapcanvas").getAttribute("data-frames");
+  const before = await frames();
+  await page.waitForTimeout(600);
+  assert.equal(await frames(), before);
+  await done();
+}
+
+async function manyPackets(): Promise<void> {
+  const played = lab();
+  played.packets = (at) =>
+    Array.from({ length: 4_000 }, (_, number) =>
+      packet(number % 4, at + number * 2e4, 40_000 + number, { wait: number % 9 ? 0 : 2e9, travel: 1e9 }),
+    );
+  const { page, done } = await open(played);
+  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.dots) > 3);
+  await page.waitForTimeout(1500);
+  assert.ok((await shown(page)) <= 1_500, String(await shown(page)));
+  await page.getByText("Legend").click();
+  await page.getByText(/and [\d,]+ more flows/).waitFor();
+  assert.ok((await page.locator(".maplegend li").count()) < 30);
+  await done();
+}
+
+describe("packets on the map", () => {
+  test("move in the colours of their flows, and fall off when they are dropped", movingPackets);
+  test("are asked for while they can be seen, and only then", seenPackets);
+  test("tell which flows cross a link, and lead to their connections", flowsOfALink);
+  test("stand still while virtual time does", standingPackets);
+  test("are bounded, however many come", manyPackets);
+});
+
+describe("partitions by hand", () => {
+  const wishes = (played: Played): unknown[] =>
+    played.asked
+      .filter(({ request }) => request === "partition" || request === "heal")
+      .map(({ id: _, ...rest }) => rest);
+
+  test("part what a lasso is drawn around, in the way that is chosen, until they are healed", async () => {
+    const played = lab();
+    const { page, done } = await open(played);
+    await page.locator(".mapcanvas").focus();
+    await page.keyboard.press("l");
+    const box = await page.locator(".mapcanvas").boundingBox();
+    assert.ok(box);
+    await page.mouse.move(box.x + 2, box.y + 2);
+    await page.mouse.down();
+    // The left half: the client, and no more.
+    for (const [x, y] of [
+      [0.3, 0.01],
+      [0.3, 0.99],
+      [0.01, 0.99],
+      [0.01, 0.01],
+    ] as const)
+      await page.mouse.move(box.x + box.width * x, box.y + box.height * y, { steps: 4 });
+    await page.mouse.up();
+    await page.locator(".panel h2", { hasText: "client" }).waitFor();
+    const form = page.getByRole("region", { name: "Partition" });
+    await form.getByLabel("packets").selectOption("are held");
+    await form.getByLabel("packets").selectOption("come later");
+    await form.getByLabel("by").fill("300 ms");
+    await form.getByLabel("direction").selectOption("only to them");
+    await form.getByLabel("for").fill("2 s");
+    await accessible(page, "a partition");
+    await form.getByRole("button", { name: "Part from the others" }).click();
+    await form.getByText("parted by hand: client | all others").waitFor();
+    assert.deepEqual(wishes(played), [
+      { request: "partition", entry: "{partition: [[client]], direction: to, slow: 300 ms, for: 2 s}" },
+    ]);
+    await form.getByRole("button", { name: "Heal" }).click();
+    await form.getByText("parted by hand").waitFor({ state: "detached" });
+    assert.equal(await form.getByRole("button", { name: "Heal" }).count(), 0);
+    assert.deepEqual(wishes(played)[1], { request: "heal" });
+    // What it did is in the events, and what is wrong is said in the lab's words.
+    await form.getByLabel("for").fill("soon");
+    await form.getByRole("button", { name: "Part from the others" }).click();
+    await page.locator(".toast.error", { hasText: "expected a duration" }).waitFor();
+    await page.keyboard.press("3");
+    assert.equal(await page.locator(".events li", { hasText: "partition" }).count(), 2);
     await done();
   });
 
-  test("stand still while virtual time does", async () => {
+  test("need no form: a key parts the chosen nodes, a command heals", async () => {
     const played = lab();
-    played.clock = "virtual";
     const { page, done } = await open(played);
-    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.dots) > 3);
-    await page.getByRole("button", { name: "‖ pause" }).click();
-    await page.getByText("paused, virtual time").waitFor();
-    await page.waitForTimeout(1500);
-    const frames = (): Promise<string | null> => page.locator(".mapcanvas").getAttribute("data-frames");
-    const before = await frames();
-    await page.waitForTimeout(600);
-    assert.equal(await frames(), before);
+    await command(page, "show node server");
+    await page.getByRole("region", { name: "Partition" }).waitFor();
+    await page.locator(".mapcanvas").focus();
+    await page.keyboard.press("p");
+    await until("parted", () => wishes(played).length === 1);
+    assert.deepEqual(wishes(played), [{ request: "partition", entry: "{partition: [[server]]}" }]);
+    await page.getByText("parted by hand: server | all others").waitFor();
+    await command(page, "heal partitions made by hand");
+    await until("healed", () => wishes(played).length === 2);
     await done();
   });
 
-  test("are bounded, however many come", async () => {
-    const played = lab();
-    played.packets = (at) =>
-      Array.from({ length: 4_000 }, (_, number) =>
-        packet(number % 4, at + number * 2e4, 40_000 + number, { wait: number % 9 ? 0 : 2e9, travel: 1e9 }),
-      );
-    const { page, done } = await open(played);
-    await page.waitForFunction(() => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.dots) > 3);
-    await page.waitForTimeout(1500);
-    assert.ok((await shown(page)) <= 1_500, String(await shown(page)));
-    await page.getByText("Legend").click();
-    await page.getByText(/and [\d,]+ more flows/).waitFor();
-    assert.ok((await page.locator(".maplegend li").count()) < 30);
+  test("are not offered to those who only look", async () => {
+    const { page, done } = await open(lab(), { role: "look" });
+    await command(page, "show node client");
+    await page.getByRole("heading", { name: "Interfaces" }).waitFor();
+    assert.equal(await page.getByRole("region", { name: "Partition" }).count(), 0);
     await done();
   });
 });

@@ -43,85 +43,87 @@ interface Night {
   lines: () => number;
 }
 
+const ROW = { name: "long", mode: "up", nodes: 3, clock: "real", path: null, results: null, job: null };
+const NODES = ["n0", "n1", "n2"].map((name) => ({ name, kind: "host", stack: "", interfaces: [] }));
+const TOPOLOGY_LINKS = LINKS.map((name, place_) => ({
+  name,
+  ends: [place_, place_ + 1].map((node) => ({ node: `n${node}`, interface: "" })),
+  mtu_bytes: 1500,
+  joined_in_kernel: false,
+  pipes: ["forward", "backward"].map((direction) => ({ direction, pipe: null, up: true, settings: {} })),
+}));
+const SAID: Record<string, object> = {
+  topology: { reply: "topology", nodes: NODES, links: TOPOLOGY_LINKS, exposed: [], services: [] },
+  info: { reply: "info", name: "long" },
+  now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false },
+  exercise: { reply: "exercise", title: "", text: "", tasks: [] },
+};
+const ANSWERS = {
+  state: {
+    version: "0.1.0",
+    role: "edit",
+    shared: false,
+    opened: null,
+    folder: "/labs",
+    results_folder: "/labs/results",
+    protocol: { major: 1, minor: 6 },
+  },
+  labs: { labs: [ROW] },
+  results: { results: [] },
+  files: { files: [], left_out: 0 },
+  keys: { top: "lab", sections: {} },
+};
+
+/** What is told of the links after so many samples. */
+const pipesAt = (at: number): object[] =>
+  LINKS.flatMap((link) =>
+    ["forward", "backward"].map((direction) => ({
+      link,
+      direction,
+      pipe: null,
+      from: "n0",
+      to: "n1",
+      joined_in_kernel: false,
+      rate_bits_per_second: 1e7,
+      delay_ns: 1e6,
+      up: true,
+      arrived_packets: 0,
+      arrived_bytes: 0,
+      departed_packets: at,
+      departed_bytes: at * (1000 + (at % 7)),
+      queued_packets: at % 9,
+      queued_bytes: 0,
+      dropped_queue_packets: at,
+      dropped_loss_packets: 0,
+      dropped_early_packets: 0,
+      dropped_down_packets: 0,
+      marked_packets: 0,
+    })),
+  );
+
 function night(): Night {
-  const row = { name: "long", mode: "up", nodes: 3, clock: "real", path: null, results: null, job: null };
-  const nodes = ["n0", "n1", "n2"].map((name) => ({ name, kind: "host", stack: "", interfaces: [] }));
-  const links = LINKS.map((name, place_) => ({
-    name,
-    ends: [place_, place_ + 1].map((node) => ({ node: `n${node}`, interface: "" })),
-    mtu_bytes: 1500,
-    joined_in_kernel: false,
-    pipes: ["forward", "backward"].map((direction) => ({ direction, pipe: null, up: true, settings: {} })),
-  }));
   let [at, wrote, heard] = [0, 0, null as Socket | null];
   const ids = new Map<string, number>();
   const say = (events: string, more: object): void =>
     heard?.send(
       JSON.stringify({ id: ids.get(events), event: events, at_ns: at * 250e6, since_zero_ns: at * 250e6, ...more }),
     );
-  const sample = (): void =>
-    say("stats", {
-      lost: 0,
-      pipes: LINKS.flatMap((link) =>
-        ["forward", "backward"].map((direction) => ({
-          link,
-          direction,
-          pipe: null,
-          from: "n0",
-          to: "n1",
-          joined_in_kernel: false,
-          rate_bits_per_second: 1e7,
-          delay_ns: 1e6,
-          up: true,
-          arrived_packets: 0,
-          arrived_bytes: 0,
-          departed_packets: at,
-          departed_bytes: at * (1000 + (at % 7)),
-          queued_packets: at % 9,
-          queued_bytes: 0,
-          dropped_queue_packets: at,
-          dropped_loss_packets: 0,
-          dropped_early_packets: 0,
-          dropped_down_packets: 0,
-          marked_packets: 0,
-        })),
-      ),
-    });
+  const sample = (): void => say("stats", { lost: 0, pipes: pipesAt(at) });
   const control = (socket: Socket): void => {
     heard = socket;
     ids.clear();
     socket.onMessage((text) => {
       const { id, request, events } = JSON.parse(text) as { id: number; request: string; events?: string };
-      const said: Record<string, object> = {
-        topology: { reply: "topology", nodes, links, exposed: [], services: [] },
-        info: { reply: "info", name: "long" },
-        now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: "real", paused: false },
-        exercise: { reply: "exercise", title: "", text: "", tasks: [] },
-      };
-      socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
+      socket.send(JSON.stringify({ id, ...(SAID[request] ?? { reply: "done" }) }));
       if (request === "subscribe" && events !== undefined) ids.set(events, id);
     });
   };
   return {
     wire: {
-      answers: {
-        state: {
-          version: "0.1.0",
-          role: "edit",
-          shared: false,
-          opened: null,
-          folder: "/labs",
-          results_folder: "/labs/results",
-          protocol: { major: 1, minor: 6 },
-        },
-        labs: { labs: [row] },
-        results: { results: [] },
-        files: { files: [], left_out: 0 },
-        keys: { top: "lab", sections: {} },
-      },
+      answers: ANSWERS,
       sockets: {
         "/control": control,
-        "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [row] })),
+        "/events": (socket) => socket.send(JSON.stringify({ event: "labs", labs: [ROW] })),
       },
     },
     pass: (samples) => {

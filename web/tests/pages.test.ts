@@ -51,143 +51,145 @@ const open = (role: (typeof ROLES)[number], hash: string, wish = {}): Promise<Se
   });
 const ready = (page: Page): Promise<void> => page.locator(".mapcanvas[data-nodes]:not([data-nodes='0'])").waitFor();
 
-describe("on a shared page", () => {
-  /** What the server says to a request of this page. */
-  const status = (page: Page, method: string, path: string, body = ""): Promise<number> =>
-    page.evaluate(
-      async ([how, where, text]) =>
-        (
-          await fetch(`/api/${where}`, {
-            method: how ?? "",
-            ...(text ? { body: text, headers: { "Content-Type": "application/json", "If-None-Match": "*" } } : {}),
-          })
-        ).status,
-      [method, path, body],
-    );
-  const told = (page: Page, request: object): Promise<string> =>
-    page.evaluate(
-      (text) =>
-        new Promise<string>((done) => {
-          const socket = new WebSocket(`wss://${location.host}/api/labs/taught/control`);
-          socket.onopen = () => socket.send(text);
-          socket.onmessage = (event) => {
-            done(String(event.data));
-            socket.close();
-          };
-        }),
-      JSON.stringify({ id: 1, ...request }),
-    );
-
-  test("who comes in says a name, is listed with what is open, and can be sent away", async () => {
-    const { page } = await visit(browser, link("use"), "", {
-      allow: /40[0134]|WebSocket|Failed to load/,
-      isAsked: true,
-    });
-    await page.getByLabel("Your name").fill("Ada L.");
-    await page.getByRole("button", { name: "Come in" }).click();
-    await page.getByText("role: use").waitFor();
-    assert.ok(!page.url().includes("token"), page.url());
-    const { page: teacher } = await open("edit", "#/class");
-    const row = teacher.getByRole("row", { name: "Ada L." });
-    await row.getByText("use", { exact: true }).waitFor();
-    await page.goto(page.url().replace(/#.*|$/, "#/lab/taught"));
-    await row.getByText("taught").waitFor();
-    await teacher.getByRole("listitem").filter({ hasText: "taught" }).getByText("Ada L.").waitFor();
-    await teacher.getByRole("button", { name: "Send away Ada L." }).click();
-    await row.waitFor({ state: "detached" });
-    await page.getByText("has revoked your access").waitFor();
-    assert.equal((await page.request.get(new URL("/api/state", page.url()).href)).status(), 401);
-    await Promise.all([page.close(), teacher.close()]);
-  });
-
-  test("who looks on sees everything and changes nothing", async () => {
-    const { page, faults } = await open("look", "#/lab/taught");
-    await ready(page);
-    await page.getByText("role: look").waitFor();
-    await page.getByText("kbit/s").first().waitFor();
-    await page.locator(".side tbody button", { hasText: "bottleneck" }).click();
-    await page.locator(".liveplot canvas").first().waitFor();
-    for (const name of ["Cut", "Take down", "Copy command for Wireshark"])
-      assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("terminal");
-    await page.getByText("no command has this name").waitFor();
-    await page.keyboard.press("Escape");
-    assert.match(await told(page, { request: "set", link: "access", changes: [["delay", "2 ms"]] }), /refused/);
-    assert.match(await told(page, { request: "now" }), /at_ns/);
-    assert.equal(await status(page, "PUT", "files/new.yaml", "x"), 403);
-    assert.equal(await status(page, "DELETE", "labs/taught"), 403);
-    assert.equal(await status(page, "GET", "labs/taught/captures/access?seconds=1"), 403);
-    await page.goto(page.url().replace(/#.*/, "#/edit/taught.yaml"));
-    await page.locator(".cm-content", { hasText: "name: taught" }).waitFor();
-    for (const name of ["Save", "Run", "Up", "+ host"])
-      assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
-    await page.locator(".cm-content").click();
-    await page.keyboard.type("mine");
-    await page.keyboard.press("Control+s");
-    assert.ok(!(await page.locator(".cm-content").innerText()).includes("mine"));
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
-
-  test("who uses it changes links and works in nodes, and leaves files alone", async () => {
-    const { page, faults } = await open("use", "#/lab/taught");
-    await ready(page);
-    await page.locator(".side tbody button", { hasText: "access" }).click();
-    await page.getByLabel("delay", { exact: true }).fill("3 ms");
-    await page.keyboard.press("Enter");
-    let said = "";
-    for (let tries = 0; !/"delay":"3 ms"/.test(said); tries += 1) {
-      assert.ok(tries < 50, said);
-      said = await told(page, { request: "topology" });
-    }
-    assert.equal(await page.getByRole("button", { name: "Take down" }).count(), 0);
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("terminal on client");
-    await page.keyboard.press("Enter");
-    await page.locator(".terminal[data-bytes]").waitFor();
-    await page.keyboard.type("echo $((6 * 7))\n");
-    await page.waitForFunction(() => /42/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
-    await accessible(page, "a terminal");
-    assert.equal(await status(page, "PUT", "files/new.yaml", "x"), 403);
-    assert.equal(await status(page, "POST", "jobs", '{"command":"up","path":"taught.yaml"}'), 403);
-    assert.equal(await status(page, "DELETE", "labs/taught"), 403);
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
-
-  test("the teacher sees all labs at once, and may do everything", async () => {
-    const { page, faults } = await open("edit", "#/class");
-    await page
-      .locator(".classcard", { hasText: "taught" })
-      .locator("dd", { hasText: /[1-9].*bit\/s/ })
-      .first()
-      .waitFor();
-    // Another lab comes up, and goes.
-    const begun = await page.evaluate(async () => {
-      const text = "name: pupil\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b]}}\n";
-      await fetch("/api/files/pupil.yaml", { method: "PUT", body: text, headers: { "If-None-Match": "*" } });
-      return (
-        await fetch("/api/jobs", {
-          method: "POST",
-          body: JSON.stringify({ command: "up", path: "pupil.yaml" }),
-          headers: { "Content-Type": "application/json" },
+/** What the server says to a request of this page. */
+const status = (page: Page, method: string, path: string, body = ""): Promise<number> =>
+  page.evaluate(
+    async ([how, where, text]) =>
+      (
+        await fetch(`/api/${where}`, {
+          method: how ?? "",
+          ...(text ? { body: text, headers: { "Content-Type": "application/json", "If-None-Match": "*" } } : {}),
         })
-      ).status;
-    });
-    assert.equal(begun, 201);
-    await page.locator(".classcard", { hasText: "pupil" }).locator(".badge.good").waitFor();
-    await page.locator(".classcard a", { hasText: "pupil" }).click();
-    await ready(page);
-    await page.getByRole("button", { name: "Take down" }).click();
-    await page.getByText("This lab has ended").waitFor();
-    await page.goto(page.url().replace(/#.*/, "#/class"));
-    await page.locator(".classcard", { hasText: "taught" }).waitFor();
-    // The list of labs hears of it a moment later than who watched it.
-    await page.locator(".classcard", { hasText: "pupil" }).waitFor({ state: "detached" });
-    assert.deepEqual(faults, []);
-    await page.close();
+      ).status,
+    [method, path, body],
+  );
+const told = (page: Page, request: object): Promise<string> =>
+  page.evaluate(
+    (text) =>
+      new Promise<string>((done) => {
+        const socket = new WebSocket(`wss://${location.host}/api/labs/taught/control`);
+        socket.onopen = () => socket.send(text);
+        socket.onmessage = (event) => {
+          done(String(event.data));
+          socket.close();
+        };
+      }),
+    JSON.stringify({ id: 1, ...request }),
+  );
+
+async function comesIn(): Promise<void> {
+  const { page } = await visit(browser, link("use"), "", { allow: /40[0134]|WebSocket|Failed to load/, isAsked: true });
+  await page.getByLabel("Your name").fill("Ada L.");
+  await page.getByRole("button", { name: "Come in" }).click();
+  await page.getByText("role: use").waitFor();
+  assert.ok(!page.url().includes("token"), page.url());
+  const { page: teacher } = await open("edit", "#/class");
+  const row = teacher.getByRole("row", { name: "Ada L." });
+  await row.getByText("use", { exact: true }).waitFor();
+  await page.goto(page.url().replace(/#.*|$/, "#/lab/taught"));
+  await row.getByText("taught").waitFor();
+  await teacher.getByRole("listitem").filter({ hasText: "taught" }).getByText("Ada L.").waitFor();
+  await teacher.getByRole("button", { name: "Send away Ada L." }).click();
+  await row.waitFor({ state: "detached" });
+  await page.getByText("has revoked your access").waitFor();
+  assert.equal((await page.request.get(new URL("/api/state", page.url()).href)).status(), 401);
+  await Promise.all([page.close(), teacher.close()]);
+}
+
+async function looksOn(): Promise<void> {
+  const { page, faults } = await open("look", "#/lab/taught");
+  await ready(page);
+  await page.getByText("role: look").waitFor();
+  await page.getByText("kbit/s").first().waitFor();
+  await page.locator(".side tbody button", { hasText: "bottleneck" }).click();
+  await page.locator(".liveplot canvas").first().waitFor();
+  for (const name of ["Cut", "Take down", "Copy command for Wireshark"])
+    assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("terminal");
+  await page.getByText("no command has this name").waitFor();
+  await page.keyboard.press("Escape");
+  assert.match(await told(page, { request: "set", link: "access", changes: [["delay", "2 ms"]] }), /refused/);
+  assert.match(await told(page, { request: "now" }), /at_ns/);
+  assert.equal(await status(page, "PUT", "files/new.yaml", "x"), 403);
+  assert.equal(await status(page, "DELETE", "labs/taught"), 403);
+  assert.equal(await status(page, "GET", "labs/taught/captures/access?seconds=1"), 403);
+  await page.goto(page.url().replace(/#.*/, "#/edit/taught.yaml"));
+  await page.locator(".cm-content", { hasText: "name: taught" }).waitFor();
+  for (const name of ["Save", "Run", "Up", "+ host"])
+    assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0, name);
+  await page.locator(".cm-content").click();
+  await page.keyboard.type("mine");
+  await page.keyboard.press("Control+s");
+  assert.ok(!(await page.locator(".cm-content").innerText()).includes("mine"));
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+async function uses(): Promise<void> {
+  const { page, faults } = await open("use", "#/lab/taught");
+  await ready(page);
+  await page.locator(".side tbody button", { hasText: "access" }).click();
+  await page.getByLabel("delay", { exact: true }).fill("3 ms");
+  await page.keyboard.press("Enter");
+  let said = "";
+  for (let tries = 0; !/"delay":"3 ms"/.test(said); tries += 1) {
+    assert.ok(tries < 50, said);
+    said = await told(page, { request: "topology" });
+  }
+  assert.equal(await page.getByRole("button", { name: "Take down" }).count(), 0);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("terminal on client");
+  await page.keyboard.press("Enter");
+  await page.locator(".terminal[data-bytes]").waitFor();
+  await page.keyboard.type("echo $((6 * 7))\n");
+  await page.waitForFunction(() => /42/.test(document.querySelector(".xterm-rows")?.textContent ?? ""));
+  await accessible(page, "a terminal");
+  assert.equal(await status(page, "PUT", "files/new.yaml", "x"), 403);
+  assert.equal(await status(page, "POST", "jobs", '{"command":"up","path":"taught.yaml"}'), 403);
+  assert.equal(await status(page, "DELETE", "labs/taught"), 403);
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+async function teaches(): Promise<void> {
+  const { page, faults } = await open("edit", "#/class");
+  await page
+    .locator(".classcard", { hasText: "taught" })
+    .locator("dd", { hasText: /[1-9].*bit\/s/ })
+    .first()
+    .waitFor();
+  // Another lab comes up, and goes.
+  const begun = await page.evaluate(async () => {
+    const text = "name: pupil\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b]}}\n";
+    await fetch("/api/files/pupil.yaml", { method: "PUT", body: text, headers: { "If-None-Match": "*" } });
+    return (
+      await fetch("/api/jobs", {
+        method: "POST",
+        body: JSON.stringify({ command: "up", path: "pupil.yaml" }),
+        headers: { "Content-Type": "application/json" },
+      })
+    ).status;
   });
+  assert.equal(begun, 201);
+  await page.locator(".classcard", { hasText: "pupil" }).locator(".badge.good").waitFor();
+  await page.locator(".classcard a", { hasText: "pupil" }).click();
+  await ready(page);
+  await page.getByRole("button", { name: "Take down" }).click();
+  await page.getByText("This lab has ended").waitFor();
+  await page.goto(page.url().replace(/#.*/, "#/class"));
+  await page.locator(".classcard", { hasText: "taught" }).waitFor();
+  // The list of labs hears of it a moment later than who watched it.
+  await page.locator(".classcard", { hasText: "pupil" }).waitFor({ state: "detached" });
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+describe("on a shared page", () => {
+  test("who comes in says a name, is listed with what is open, and can be sent away", comesIn);
+  test("who looks on sees everything and changes nothing", looksOn);
+  test("who uses it changes links and works in nodes, and leaves files alone", uses);
+  test("the teacher sees all labs at once, and may do everything", teaches);
 });
 
 test("a lesson is played in its lab until all its tasks are met", async () => {

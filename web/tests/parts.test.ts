@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { bytes, plusMinus, quantity, rate, span } from "../components/format";
-import { measured } from "../components/measure";
+import { amount, exact, type Kind, measured } from "../components/measure";
 import type { Keys, Tree } from "../ui/api";
 import type { PipeStats } from "../ui/control";
 import { contextAt, keysAt } from "../ui/edit/context";
@@ -23,86 +23,102 @@ import { long } from "./journal";
 
 const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
 
-/** The tree of a small part of YAML, enough for these texts: block maps, flow maps and lists, plain words. */
-function treeOf(text: string): Tree {
-  let at = 0;
-  const skip = (): void => {
-    while (/[ \t]/.test(text[at] ?? "")) at += 1;
-  };
-  const blank = (): void => {
+/** A reader of a small part of YAML, enough for these texts: block maps, flow maps and lists, plain words. */
+class Reader {
+  private at = 0;
+
+  constructor(private readonly text: string) {}
+
+  private skip(): void {
+    while (/[ \t]/.test(this.text[this.at] ?? "")) this.at += 1;
+  }
+
+  private blank(): void {
     for (;;) {
-      const line = /^[ \t]*(#[^\n]*)?\n/.exec(text.slice(at));
+      const line = /^[ \t]*(#[^\n]*)?\n/.exec(this.text.slice(this.at));
       if (!line) return;
-      at += line[0].length;
+      this.at += line[0].length;
     }
-  };
-  const flow = (): Tree => {
-    const from = at;
-    const open = text[at];
-    if (open !== "{" && open !== "[") {
-      while (
-        at < text.length &&
-        !/[,}\]\n]/.test(text[at] ?? "") &&
-        !(text[at] === ":" && /\s/.test(text[at + 1] ?? "")) &&
-        !(text[at] === " " && text[at + 1] === "#")
-      )
-        at += 1;
-      const word = text.slice(from, at).trimEnd();
-      return { from, to: from + word.length, text: word, plain: true };
-    }
-    at += 1;
+  }
+
+  private spaces(): number {
+    return /^ */.exec(this.text.slice(this.at))?.[0].length ?? 0;
+  }
+
+  private word(): Tree {
+    const { text, at: from } = this;
+    while (
+      this.at < text.length &&
+      !/[,}\]\n]/.test(text[this.at] ?? "") &&
+      !(text[this.at] === ":" && /\s/.test(text[this.at + 1] ?? "")) &&
+      !(text[this.at] === " " && text[this.at + 1] === "#")
+    )
+      this.at += 1;
+    const word = text.slice(from, this.at).trimEnd();
+    return { from, to: from + word.length, text: word, plain: true };
+  }
+
+  private flow(): Tree {
+    const { text, at: from } = this;
+    const open = text[from];
+    if (open !== "{" && open !== "[") return this.word();
+    this.at += 1;
     const [map, list]: [NonNullable<Tree["map"]>, Tree[]] = [[], []];
-    for (skip(); text[at] !== "}" && text[at] !== "]"; skip()) {
-      const item = flow();
-      skip();
-      if (text[at] === ":") {
-        at += 1;
-        skip();
-        map.push({ name: item.text ?? "", from: item.from, to: item.to, value: flow() });
+    for (this.skip(); text[this.at] !== "}" && text[this.at] !== "]"; this.skip()) {
+      const item = this.flow();
+      this.skip();
+      if (text[this.at] === ":") {
+        this.at += 1;
+        this.skip();
+        map.push({ name: item.text ?? "", from: item.from, to: item.to, value: this.flow() });
       } else list.push(item);
-      skip();
-      if (text[at] === ",") at += 1;
+      this.skip();
+      if (text[this.at] === ",") this.at += 1;
     }
-    at += 1;
-    return open === "{" ? { from, to: at, map } : { from, to: at, list };
-  };
-  const block = (indent: number): Tree => {
+    this.at += 1;
+    return open === "{" ? { from, to: this.at, map } : { from, to: this.at, list };
+  }
+
+  /** What stands behind a key: on its line, or as a block below it. */
+  private value(indent: number): Tree {
+    this.skip();
+    if (this.text[this.at] !== "\n" && this.at < this.text.length) return this.flow();
+    const after = this.at;
+    this.at += 1;
+    this.blank();
+    const deeper = this.spaces();
+    return deeper > indent ? this.block(deeper) : { from: after, to: after, empty: true };
+  }
+
+  block(indent: number): Tree {
+    const { text } = this;
     const [map, list]: [NonNullable<Tree["map"]>, Tree[]] = [[], []];
-    blank();
-    const first = at + indent;
+    this.blank();
+    const first = this.at + indent;
     let end = first;
     for (;;) {
-      blank();
-      const spaces = /^ */.exec(text.slice(at))?.[0].length ?? 0;
-      if (at >= text.length || spaces !== indent) break;
-      at += spaces;
-      if (text.startsWith("- ", at)) {
-        at += 2;
-        list.push(flow());
+      this.blank();
+      const spaces = this.spaces();
+      if (this.at >= text.length || spaces !== indent) break;
+      this.at += spaces;
+      if (text.startsWith("- ", this.at)) {
+        this.at += 2;
+        list.push(this.flow());
       } else {
-        const from = at;
-        const name = /^[^:\n]+/.exec(text.slice(at))?.[0] ?? "";
-        at += name.length + 1;
-        skip();
-        let value: Tree;
-        if (text[at] === "\n" || at >= text.length) {
-          const after = at;
-          at += 1;
-          blank();
-          const deeper = /^ */.exec(text.slice(at))?.[0].length ?? 0;
-          if (deeper > indent) value = block(deeper);
-          else value = { from: after, to: after, empty: true };
-        } else value = flow();
-        map.push({ name, from, to: from + name.length, value });
+        const from = this.at;
+        const name = /^[^:\n]+/.exec(text.slice(from))?.[0] ?? "";
+        this.at += name.length + 1;
+        map.push({ name, from, to: from + name.length, value: this.value(indent) });
       }
-      end = at;
-      const line = text.indexOf("\n", Math.max(at - 1, 0));
-      if (text[at - 1] !== "\n") at = line < 0 ? text.length : line + 1;
+      end = this.at;
+      const line = text.indexOf("\n", Math.max(this.at - 1, 0));
+      if (text[this.at - 1] !== "\n") this.at = line < 0 ? text.length : line + 1;
     }
     return list.length > 0 ? { from: first, to: end, list } : { from: first, to: end, map };
-  };
-  return block(0);
+  }
 }
+
+const treeOf = (text: string): Tree => new Reader(text).block(0);
 
 const FILE = `# A lab.
 name: two   # its name
@@ -450,6 +466,21 @@ test("a value and what is said beside it have one unit", () => {
   ] as const)
     assert.equal(plusMinus(mean, half, unit), words);
   assert.equal(plusMinus(-20e6, 300e3, "ns", { count: 3, signed: true }), "−20 ± 0.3 ms");
+});
+
+test("quantities are read as the program does", () => {
+  const lines = readFileSync(join(WEB, "../tests/golden/exact.csv"), "utf8").trim().split("\n").slice(1);
+  const kinds: Record<string, Kind> = { time: "ns", rate: "bit/s", size: "B", share: "share" };
+  let read = 0;
+  for (const line of lines) {
+    const [name = "", text = "", value = ""] = line.split(",");
+    const kind = kinds[name];
+    if (!kind) continue;
+    assert.equal(exact(text, kind)?.toString() ?? "", value, line);
+    read += 1;
+  }
+  assert.ok(read > 40, `${read} lines`);
+  assert.deepEqual([amount("0.1 %", "share"), amount("250 ms", "ns"), amount("ten", "ns")], [0.001, 2.5e8, NaN]);
 });
 
 test("values that a sweep varies are numbers if they are of one kind", () => {

@@ -24,6 +24,8 @@ export interface Played {
   connections: (nodes: NodeConnections[]) => NodeConnections[];
   /** The state of nodes that do not run. */
   off: Map<string, NodeState>;
+  /** Why nodes cannot have faults: by node, the reasons by the kind of fault; null: they can. */
+  faults: Map<string, Record<string, string | null>>;
   /** What is told of the ports of switches. */
   ports: Partial<SwitchRow>[];
   /** Packets that enter each tenth of a second. */
@@ -51,6 +53,7 @@ export const CAPABILITIES = [
   "clock",
   "events",
   "exec",
+  "fault",
   "packets",
   "restart",
   "set",
@@ -184,9 +187,231 @@ export function packet(
   };
 }
 
+/** The lab's time in milliseconds, which runs as fast as a test wants. */
+class Clock {
+  private began = Date.now();
+  private base = 5_000;
+  speed = 1;
+
+  now(): number {
+    return this.base + (Date.now() - this.began) * this.speed;
+  }
+
+  run(speed: number): void {
+    [this.base, this.began, this.speed] = [this.now(), Date.now(), speed];
+  }
+
+  /** What stands in each event. */
+  time(): object {
+    return { at_ns: this.now() * 1e6, since_zero_ns: (this.now() - 5_000) * 1e6 };
+  }
+}
+
+type Replies = Record<string, (asked: Record<string, unknown>) => object>;
+
+const statsOf = (played: Played, clock: Clock): object => ({
+  ...clock.time(),
+  lost: 0,
+  switches: played.ports,
+  pipes: PIPES.map(([link, direction], pipe) => ({
+    link,
+    direction,
+    pipe: null,
+    ...ways(link, direction),
+    joined_in_kernel: false,
+    rate_bits_per_second: 1e7,
+    delay_ns: 2e7,
+    up: true,
+    arrived_packets: 0,
+    arrived_bytes: 0,
+    departed_packets: clock.now(),
+    departed_bytes: Math.round(clock.now() * (pipe % 2 ? 30 : 1150)),
+    queued_packets: pipe === 2 ? 12 : 0,
+    queued_bytes: 0,
+    dropped_queue_packets: pipe === 2 ? Math.floor(clock.now() / 100) : 0,
+    dropped_loss_packets: 0,
+    dropped_early_packets: 0,
+    dropped_down_packets: 0,
+    marked_packets: 0,
+  })),
+});
+
+function tcpOf(played: Played, clock: Clock, names: string[] | null): object {
+  const at = clock.now() / 1000;
+  const all: NodeConnections[] = [
+    {
+      node: "client",
+      at_ns: clock.now() * 1e6,
+      connections: [sender(1, "cubic", at), sender(2, "bbr", at)],
+      left_out: 0,
+      failure: null,
+    },
+    { node: "router", at_ns: clock.now() * 1e6, connections: [], left_out: 0, failure: null },
+    {
+      node: "server",
+      at_ns: clock.now() * 1e6,
+      connections: [receiver(1, at), receiver(2, at)],
+      left_out: 0,
+      failure: null,
+    },
+  ];
+  return {
+    ...clock.time(),
+    lost: 0,
+    nodes: played.connections(all.filter(({ node }) => !names || names.includes(node))),
+  };
+}
+
+/** What is answered to requests that follow nothing. */
+function repliesOf(played: Played, clock: Clock): Replies {
+  const reply: Replies = {
+    hello: () => ({
+      reply: "hello",
+      version: 1,
+      minor: 7,
+      program: "test",
+      lab: "played",
+      capabilities: played.capabilities,
+    }),
+    topology: () => ({
+      reply: "topology",
+      nodes: nodes.map((node) => ({
+        ...node,
+        state: played.off.get(node.name) ?? "running",
+        ...(played.faults.has(node.name) ? { faults: played.faults.get(node.name) } : {}),
+      })),
+      links,
+      exposed: [],
+      services: [],
+    }),
+    stop: ({ node }) => {
+      if (node === "router") return { reply: "refused", code: 2, message: "node `router` is at a shared medium" };
+      played.off.set(String(node), "stopped");
+      return { reply: "done" };
+    },
+    start: ({ node }) => {
+      played.off.delete(String(node));
+      return { reply: "done" };
+    },
+    info: () => ({ reply: "info", name: "played" }),
+    now: () => ({
+      reply: "now",
+      ...clock.time(),
+      clock: played.clock,
+      paused: played.paused,
+      dilation: 1,
+      stalled: null,
+    }),
+    exercise: () => ({ reply: "exercise", title: "", text: "", tasks: [] }),
+    verdict: () => ({ reply: "refused", code: 2, message: "none" }),
+    pause: () => {
+      played.paused = true;
+      return reply.now?.({}) ?? {};
+    },
+    resume: () => {
+      played.paused = false;
+      return reply.now?.({}) ?? {};
+    },
+  };
+  return reply;
+}
+
+/** The subscriptions of a connection: what is told, and how often. */
+class Subscriptions {
+  private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
+  private readonly ids = new Map<string, unknown>();
+
+  constructor(
+    private readonly played: Played,
+    private readonly clock: Clock,
+    private readonly socket: Talk,
+  ) {}
+
+  stop(events: string): void {
+    clearTimeout(this.timers.get(events));
+    this.timers.delete(events);
+    this.played.held.delete(events);
+  }
+
+  stopAll(): void {
+    for (const events of [...this.timers.keys()]) this.stop(events);
+  }
+
+  /** Something has happened in the lab. */
+  happened(what: string, details: object): void {
+    const { clock, ids } = this;
+    this.socket.send(JSON.stringify({ id: ids.get("lab"), event: "lab", ...clock.time(), what, details }));
+  }
+
+  begin({ id, events, every_ns, request: _request, ...keys }: Record<string, unknown>): object {
+    const { played, clock } = this;
+    const what = String(events);
+    const why = played.refuse[what];
+    if (why !== undefined) return { reply: "refused", code: 2, message: why };
+    this.stop(what);
+    this.ids.set(what, id);
+    played.held.set(what, { ...keys, every_ns });
+    const tell: Record<string, () => object> = {
+      stats: () => statsOf(played, clock),
+      tcp: () => tcpOf(played, clock, (keys.nodes as string[] | undefined) ?? null),
+      packets: () => ({ ...clock.time(), lost: 0, packets: played.packets(clock.now() * 1e6 - 1e8) }),
+    };
+    const of = tell[what];
+    if (of) this.next(what, Number(every_ns) / 1e6, () => JSON.stringify({ id, event: what, ...of() }));
+    return { reply: "done" };
+  }
+
+  private next(what: string, every: number, tell: () => string): void {
+    const act = (): void => {
+      if (!this.played.paused) this.socket.send(tell());
+      this.next(what, every, tell);
+    };
+    this.timers.set(what, setTimeout(act, every / this.clock.speed));
+  }
+}
+
+/** Answers what comes on a connection. */
+function speak(played: Played, clock: Clock, socket: Talk): void {
+  const subscriptions = new Subscriptions(played, clock, socket);
+  const reply: Replies = {
+    ...repliesOf(played, clock),
+    unsubscribe: ({ events }) => {
+      subscriptions.stop(String(events));
+      return { reply: "done" };
+    },
+    subscribe: (asked) => subscriptions.begin(asked),
+    partition: ({ entry }) => {
+      if (String(entry).includes("soon"))
+        return { reply: "refused", code: 2, message: "partition: expected a duration, found a text" };
+      const [, inside = ""] = /partition: \[\[(.*?)\]\]/.exec(String(entry)) ?? [];
+      subscriptions.happened("partition", { in_force: [`${inside.replaceAll(", ", " ")} | all others`], by: "client" });
+      return { reply: "done" };
+    },
+    fault: ({ entry }) => {
+      const [, kind, node] = /^\{(crash|freeze): (\w+)/.exec(String(entry)) ?? [];
+      if (String(entry).includes("soon"))
+        return { reply: "refused", code: 2, message: "fault: expected a duration, found a text" };
+      if (kind && node) {
+        played.off.set(node, kind === "crash" ? "crashed" : "frozen");
+        subscriptions.happened(kind === "crash" ? "crashed" : "frozen", { node, lateness_ns: 0 });
+      }
+      return { reply: "done" };
+    },
+    heal: () => {
+      subscriptions.happened("partition", { in_force: [], by: "client" });
+      return { reply: "done" };
+    },
+  };
+  socket.onMessage((text) => {
+    const asked = JSON.parse(text) as Record<string, unknown>;
+    played.asked.push(asked);
+    socket.send(JSON.stringify({ id: asked.id, ...(reply[String(asked.request)]?.(asked) ?? { reply: "done" }) }));
+  });
+  socket.onClose(() => subscriptions.stopAll());
+}
+
 export function lab(): Played {
-  let [began, speed, base] = [Date.now(), 1, 5_000];
-  const now = (): number => base + (Date.now() - began) * speed;
+  const clock = new Clock();
   const played: Played = {
     asked: [],
     held: new Map(),
@@ -194,157 +419,16 @@ export function lab(): Played {
     refuse: {},
     paused: false,
     clock: "real",
-    fast: (wanted) => {
-      [base, began, speed] = [now(), Date.now(), wanted];
-    },
+    fast: (wanted) => clock.run(wanted),
     connections: (told) => told,
     off: new Map(),
+    faults: new Map(),
     ports: [],
     packets: (at) =>
       PIPES.flatMap((_, pipe) =>
         [0, 1, 2, 3].map((part) => packet(pipe, at + part * 25e6, 40_001 + (part % 2))),
       ).concat(packet(2, at, 40_001, { dropped: { at_ns: at, cause: "queue" } })),
-    speak: (socket) => {
-      const timers = new Map<string, ReturnType<typeof setTimeout>>();
-      const stop = (events: string): void => {
-        clearTimeout(timers.get(events));
-        timers.delete(events);
-        played.held.delete(events);
-      };
-      const time = (): object => ({ at_ns: now() * 1e6, since_zero_ns: (now() - 5_000) * 1e6 });
-      const stats = (): object => ({
-        ...time(),
-        lost: 0,
-        switches: played.ports,
-        pipes: PIPES.map(([link, direction], pipe) => ({
-          link,
-          direction,
-          pipe: null,
-          ...ways(link, direction),
-          joined_in_kernel: false,
-          rate_bits_per_second: 1e7,
-          delay_ns: 2e7,
-          up: true,
-          arrived_packets: 0,
-          arrived_bytes: 0,
-          departed_packets: now(),
-          departed_bytes: Math.round(now() * (pipe % 2 ? 30 : 1150)),
-          queued_packets: pipe === 2 ? 12 : 0,
-          queued_bytes: 0,
-          dropped_queue_packets: pipe === 2 ? Math.floor(now() / 100) : 0,
-          dropped_loss_packets: 0,
-          dropped_early_packets: 0,
-          dropped_down_packets: 0,
-          marked_packets: 0,
-        })),
-      });
-      const tcp = (names: string[] | null): object => {
-        const at = now() / 1000;
-        const all: NodeConnections[] = [
-          {
-            node: "client",
-            at_ns: now() * 1e6,
-            connections: [sender(1, "cubic", at), sender(2, "bbr", at)],
-            left_out: 0,
-            failure: null,
-          },
-          { node: "router", at_ns: now() * 1e6, connections: [], left_out: 0, failure: null },
-          {
-            node: "server",
-            at_ns: now() * 1e6,
-            connections: [receiver(1, at), receiver(2, at)],
-            left_out: 0,
-            failure: null,
-          },
-        ];
-        return {
-          ...time(),
-          lost: 0,
-          nodes: played.connections(all.filter(({ node }) => !names || names.includes(node))),
-        };
-      };
-      const reply: Record<string, (asked: Record<string, unknown>) => object> = {
-        hello: () => ({
-          reply: "hello",
-          version: 1,
-          minor: 7,
-          program: "test",
-          lab: "played",
-          capabilities: played.capabilities,
-        }),
-        topology: () => ({
-          reply: "topology",
-          nodes: nodes.map((node) => ({ ...node, state: played.off.get(node.name) ?? "running" })),
-          links,
-          exposed: [],
-          services: [],
-        }),
-        stop: ({ node }) => {
-          if (node === "router") return { reply: "refused", code: 2, message: "node `router` is at a shared medium" };
-          played.off.set(String(node), "stopped");
-          return { reply: "done" };
-        },
-        start: ({ node }) => {
-          played.off.delete(String(node));
-          return { reply: "done" };
-        },
-        info: () => ({ reply: "info", name: "played" }),
-        now: () => ({
-          reply: "now",
-          ...time(),
-          clock: played.clock,
-          paused: played.paused,
-          dilation: 1,
-          stalled: null,
-        }),
-        exercise: () => ({ reply: "exercise", title: "", text: "", tasks: [] }),
-        verdict: () => ({ reply: "refused", code: 2, message: "none" }),
-        pause: () => {
-          played.paused = true;
-          return reply.now?.({}) ?? {};
-        },
-        resume: () => {
-          played.paused = false;
-          return reply.now?.({}) ?? {};
-        },
-        unsubscribe: ({ events }) => {
-          stop(String(events));
-          return { reply: "done" };
-        },
-        subscribe: ({ id, events, every_ns, request: _request, ...keys }) => {
-          const what = String(events);
-          const why = played.refuse[what];
-          if (why !== undefined) return { reply: "refused", code: 2, message: why };
-          stop(what);
-          played.held.set(what, { ...keys, every_ns });
-          const tell: Record<string, () => object> = {
-            stats,
-            tcp: () => tcp((keys.nodes as string[] | undefined) ?? null),
-            packets: () => ({ ...time(), lost: 0, packets: played.packets(now() * 1e6 - 1e8) }),
-          };
-          const of = tell[what];
-          const next = (): void =>
-            void timers.set(
-              what,
-              setTimeout(
-                () => {
-                  if (of && !played.paused) socket.send(JSON.stringify({ id, event: what, ...of() }));
-                  next();
-                },
-                Number(every_ns) / 1e6 / speed,
-              ),
-            );
-          if (of) next();
-          return { reply: "done" };
-        },
-      };
-      socket.onMessage((text) => {
-        const asked = JSON.parse(text) as Record<string, unknown>;
-        played.asked.push(asked);
-        socket.send(JSON.stringify({ id: asked.id, ...(reply[String(asked.request)]?.(asked) ?? { reply: "done" }) }));
-      });
-      socket.onClose(() => [...timers.keys()].forEach(stop));
-    },
+    speak: (socket) => speak(played, clock, socket),
   };
   return played;
 }

@@ -110,6 +110,75 @@ test("a form shows them as they are written, without what they are indented by",
   for (const [path, text] of all) assert.equal(shown(FILE, tree, path), text, path.join("."));
 });
 
+/** What is written at a path: the path, the value, what stands there before and after, what it means. */
+const CASES: [Path, string, string, string, unknown][] = [
+  [
+    ["links", "l", "queue"],
+    "kind: red\nlimit: 9 packets\n# mine",
+    "kind: codel\n      limit: 400 packets   # all",
+    "kind: red\n      limit: 9 packets\n      # mine   # all",
+    { kind: "red", limit: "9 packets" },
+  ],
+  [
+    ["links", "l", "queue"],
+    "20 packets",
+    "kind: codel\n      limit: 400 packets   # all",
+    "20 packets   # all",
+    "20 packets",
+  ],
+  [
+    ["links", "l", "delay"],
+    "normal: 5 ms\ndeviation: 2 ms",
+    "delay: {normal: 10 ms,\n      deviation: 1 ms}",
+    "delay:\n      normal: 5 ms\n      deviation: 2 ms",
+    { normal: "5 ms", deviation: "2 ms" },
+  ],
+  [["links", "l", "delay"], "5 ms", "{normal: 10 ms,\n      deviation: 1 ms}", "5 ms", "5 ms"],
+  [
+    ["links", "l", "delay"],
+    "{normal: 5 ms,\ndeviation: 2 ms}",
+    "{normal: 10 ms,\n      deviation: 1 ms}",
+    "{normal: 5 ms,\n      deviation: 2 ms}",
+    { normal: "5 ms", deviation: "2 ms" },
+  ],
+  [
+    ["links", "m", "queue"],
+    "{kind: red,\nlimit: 3 packets}",
+    "{kind: codel,\n",
+    "{kind: red,\n",
+    { kind: "red", limit: "3 packets" },
+  ],
+  [
+    ["links", "m", "queue"],
+    "7 packets",
+    "{kind: codel,\n      limit: 3 packets}, rate",
+    "7 packets, rate",
+    "7 packets",
+  ],
+  [
+    ["nodes", "b", "env", "GREETING"],
+    "|\nbye\n\n  all",
+    "|-  # said\n        ü hello\n          there\n\n        again",
+    "|\n        bye\n\n          all",
+    "bye\n\n  all\n",
+  ],
+  [
+    ["nodes", "b", "env", "GREETING"],
+    "bye",
+    "|-  # said\n        ü hello\n          there\n\n        again",
+    "bye",
+    "bye",
+  ],
+  [
+    ["nodes", "b", "env"],
+    "ONE: 1\nTWO: |\n  2\n",
+    FILE.slice(FILE.indexOf("GREETING"), FILE.indexOf("    # between")).trimEnd(),
+    "ONE: 1\n      TWO: |\n        2",
+    { ONE: "1", TWO: "2\n" },
+  ],
+  [["nodes", "b", "kind"], "host", "kind: host", "kind: host", "host"],
+];
+
 test("what is written back unchanged changes nothing, and what is changed means what was written", async () => {
   const tree = await treeOf(FILE);
   const known = said(tree);
@@ -127,75 +196,7 @@ test("what is written back unchanged changes nothing, and what is changed means 
     assert.ok(change, path.join("."));
     assert.equal(apply(FILE, [change]), FILE, path.join("."));
   }
-  const cases: [Path, string, string, string, unknown][] = [
-    // The path, the value, what stands there before and after, what it means.
-    [
-      ["links", "l", "queue"],
-      "kind: red\nlimit: 9 packets\n# mine",
-      "kind: codel\n      limit: 400 packets   # all",
-      "kind: red\n      limit: 9 packets\n      # mine   # all",
-      { kind: "red", limit: "9 packets" },
-    ],
-    [
-      ["links", "l", "queue"],
-      "20 packets",
-      "kind: codel\n      limit: 400 packets   # all",
-      "20 packets   # all",
-      "20 packets",
-    ],
-    [
-      ["links", "l", "delay"],
-      "normal: 5 ms\ndeviation: 2 ms",
-      "delay: {normal: 10 ms,\n      deviation: 1 ms}",
-      "delay:\n      normal: 5 ms\n      deviation: 2 ms",
-      { normal: "5 ms", deviation: "2 ms" },
-    ],
-    [["links", "l", "delay"], "5 ms", "{normal: 10 ms,\n      deviation: 1 ms}", "5 ms", "5 ms"],
-    [
-      ["links", "l", "delay"],
-      "{normal: 5 ms,\ndeviation: 2 ms}",
-      "{normal: 10 ms,\n      deviation: 1 ms}",
-      "{normal: 5 ms,\n      deviation: 2 ms}",
-      { normal: "5 ms", deviation: "2 ms" },
-    ],
-    [
-      ["links", "m", "queue"],
-      "{kind: red,\nlimit: 3 packets}",
-      "{kind: codel,\n",
-      "{kind: red,\n",
-      { kind: "red", limit: "3 packets" },
-    ],
-    [
-      ["links", "m", "queue"],
-      "7 packets",
-      "{kind: codel,\n      limit: 3 packets}, rate",
-      "7 packets, rate",
-      "7 packets",
-    ],
-    [
-      ["nodes", "b", "env", "GREETING"],
-      "|\nbye\n\n  all",
-      "|-  # said\n        ü hello\n          there\n\n        again",
-      "|\n        bye\n\n          all",
-      "bye\n\n  all\n",
-    ],
-    [
-      ["nodes", "b", "env", "GREETING"],
-      "bye",
-      "|-  # said\n        ü hello\n          there\n\n        again",
-      "bye",
-      "bye",
-    ],
-    [
-      ["nodes", "b", "env"],
-      "ONE: 1\nTWO: |\n  2\n",
-      FILE.slice(FILE.indexOf("GREETING"), FILE.indexOf("    # between")).trimEnd(),
-      "ONE: 1\n      TWO: |\n        2",
-      { ONE: "1", TWO: "2\n" },
-    ],
-    [["nodes", "b", "kind"], "host", "kind: host", "kind: host", "host"],
-  ];
-  for (const [path, value, before_, after_, meaning] of cases) {
+  for (const [path, value, before_, after_, meaning] of CASES) {
     const change = setLines(FILE, tree, path, value);
     assert.ok(change, path.join("."));
     const text = apply(FILE, [change]);

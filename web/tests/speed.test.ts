@@ -35,8 +35,14 @@ after(async () => {
   place.done();
 });
 
-/** A lab of so many nodes and links on a grid, with samples of all links every `every` ms. */
-function large(nodes: number, links: number, every: number): Wire {
+interface Grid {
+  spots: { name: string; kind: string; stack: string; interfaces: never[] }[];
+  lines: { name: string; ends: { node: string; interface: string }[]; [key: string]: unknown }[];
+  scene: object;
+}
+
+/** So many nodes on a grid, and links between neighbours. */
+function grid(nodes: number, links: number): Grid {
   const wide = Math.ceil(Math.sqrt(nodes));
   const spots = Array.from({ length: nodes }, (_, number) => ({
     name: `n${number}`,
@@ -58,44 +64,50 @@ function large(nodes: number, links: number, every: number): Wire {
     nodes: spots.map(({ name, kind }, number) => ({ name, kind, x: number % wide, y: Math.floor(number / wide) })),
     links: lines.map(({ name, ends }) => ({ name, ends: ends.map(({ node }) => node) })),
   };
-  const row = { name: "large", mode: "up", nodes, clock: "real", path: "large.yaml", results: null, job: null };
-  const stats = (id: number, at: number): string =>
-    JSON.stringify({
-      id,
-      event: "stats",
-      at_ns: at * every * 1e6,
-      since_zero_ns: at * every * 1e6,
-      lost: 0,
-      pipes: lines.flatMap(({ name }, number) =>
-        ["forward", "backward"].map((direction) => ({
-          link: name,
-          direction,
-          pipe: null,
-          from: "",
-          to: "",
-          joined_in_kernel: false,
-          rate_bits_per_second: 1e7,
-          delay_ns: 1e6,
-          up: number % 97 !== 5,
-          arrived_packets: 0,
-          arrived_bytes: 0,
-          departed_packets: at * (1 + (number % 50)) * 10,
-          departed_bytes: at * (number % 50) * every * 22 + ((at * 7 + number) % 5) * every * 20,
-          queued_packets: number % 3 ? 0 : ((number + at) % 9) ** 2,
-          queued_bytes: 0,
-          dropped_queue_packets: number % 11 ? 0 : at,
-          dropped_loss_packets: 0,
-          dropped_early_packets: 0,
-          dropped_down_packets: 0,
-          marked_packets: 0,
-        })),
-      ),
-    });
-  // As many packets as a lab picks: 50 per second of each pipe, and 2,000 of all.
+  return { spots, lines, scene };
+}
+
+/** The samples of links that such a lab tells. */
+function statsOf(lines: Grid["lines"], every: number, id: number, at: number): string {
+  return JSON.stringify({
+    id,
+    event: "stats",
+    at_ns: at * every * 1e6,
+    since_zero_ns: at * every * 1e6,
+    lost: 0,
+    pipes: lines.flatMap(({ name }, number) =>
+      ["forward", "backward"].map((direction) => ({
+        link: name,
+        direction,
+        pipe: null,
+        from: "",
+        to: "",
+        joined_in_kernel: false,
+        rate_bits_per_second: 1e7,
+        delay_ns: 1e6,
+        up: number % 97 !== 5,
+        arrived_packets: 0,
+        arrived_bytes: 0,
+        departed_packets: at * (1 + (number % 50)) * 10,
+        departed_bytes: at * (number % 50) * every * 22 + ((at * 7 + number) % 5) * every * 20,
+        queued_packets: number % 3 ? 0 : ((number + at) % 9) ** 2,
+        queued_bytes: 0,
+        dropped_queue_packets: number % 11 ? 0 : at,
+        dropped_loss_packets: 0,
+        dropped_early_packets: 0,
+        dropped_down_packets: 0,
+        marked_packets: 0,
+      })),
+    ),
+  });
+}
+
+/** What tells as many packets as a lab picks: 50 per second of each pipe, and 2,000 of all. */
+function picker(links: number): (id: number, at: number) => string {
   const pipes = links * 2;
   const step = Math.max(20e6, 5e5 * pipes);
   let [number, taken] = [0, 0];
-  const packets = (id: number, at: number): string => {
+  return (id, at) => {
     const made = [];
     for (; taken < (at / step) * pipes; taken += 1) {
       const [pipe, entered] = [
@@ -119,6 +131,13 @@ function large(nodes: number, links: number, every: number): Wire {
     }
     return JSON.stringify({ id, event: "packets", at_ns: at, since_zero_ns: at, lost: 0, packets: made });
   };
+}
+
+/** A lab of so many nodes and links on a grid, with samples of all links every `every` ms. */
+function large(nodes: number, links: number, every: number): Wire {
+  const { spots, lines, scene } = grid(nodes, links);
+  const packets = picker(links);
+  const row = { name: "large", mode: "up", nodes, clock: "real", path: "large.yaml", results: null, job: null };
   const control = (socket: Socket): void =>
     socket.onMessage((text) => {
       const { id, request, events, every_ns } = JSON.parse(text) as {
@@ -144,7 +163,7 @@ function large(nodes: number, links: number, every: number): Wire {
       let at = 0;
       const timer = setInterval(() => {
         at += 1;
-        socket.send(stats(id, at));
+        socket.send(statsOf(lines, every, id, at));
       }, every);
       socket.onClose(() => clearInterval(timer));
     });

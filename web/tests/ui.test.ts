@@ -147,117 +147,187 @@ async function accessible(page: Page, what: string): Promise<void> {
   assert.deepEqual(found, [], what);
 }
 
-describe("a lab that is watched", () => {
-  test("shows what its links carry, without a fault, in both themes at all widths", async () => {
-    for (const theme of ["light", "dark"] as const) {
-      const { page, faults } = await open("#/lab/watched", double(), { theme });
-      await ready(page);
-      await page.getByText("Mbit/s").or(page.getByText("kbit/s")).first().waitFor();
-      for (const width of [400, 1280, 2560]) {
-        await page.setViewportSize({ width, height: 800 });
-        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `wider than ${width}`);
-      }
-      for (const tab of ["Tasks", "Events", "Logs", "Verdict", "Overview"]) {
-        await page.getByRole("tab", { name: tab }).click();
-        await accessible(page, `${tab}, ${theme}`);
-      }
-      await page.locator(".side tbody button", { hasText: "bottleneck" }).click();
-      await page.locator(".liveplot canvas").first().waitFor();
-      await accessible(page, `a link, ${theme}`);
-      assert.deepEqual(faults, []);
-      await page.close();
-    }
-  });
-
-  test("is changed by a form at once, cut and healed by keys alone", async () => {
-    const { page, faults } = await open("#/lab/watched");
+async function showsLinks(): Promise<void> {
+  for (const theme of ["light", "dark"] as const) {
+    const { page, faults } = await open("#/lab/watched", double(), { theme });
     await ready(page);
-    // To the map by its key, to the node by arrows, to its link by Tab.
-    await page.keyboard.press("m");
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("show link bottle");
-    await page.keyboard.press("Enter");
-    await page.locator(".panel h2", { hasText: "bottleneck" }).waitFor();
-    const field = page.getByRole("textbox", { name: "delay" });
-    assert.equal(await field.inputValue(), "5 ms");
-    const began = Date.now();
-    await field.fill("50 ms");
-    await page.keyboard.press("Enter");
-    const delays = (): number[] =>
-      (
-        JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as {
-          pipes: { link: string; delay_ns: number }[];
-        }
-      ).pipes
-        .filter(({ link }) => link === "bottleneck")
-        .map(({ delay_ns }) => delay_ns);
-    await page.locator("input[type=text]").first().waitFor();
-    await assert.doesNotReject(async () => {
-      for (let tries = 0; delays().some((delay) => delay !== 5e7); tries += 1) {
-        assert.ok(tries < 20);
-        await page.waitForTimeout(50);
-      }
-    });
-    console.log(`a setting was in force ${Date.now() - began} ms after its form was filled in, looking at it included`);
-    await page.locator("h1").first().click();
-    await page.keyboard.press("x");
-    await page.locator(".panel .badge.bad", { hasText: "down" }).first().waitFor();
-    await page.keyboard.press("h");
-    await page.locator(".panel .badge.bad", { hasText: "down" }).first().waitFor({ state: "detached" });
-    await page.keyboard.press("3");
-    await page.locator(".events li", { hasText: "link" }).first().waitFor();
-    // What is wrong is said in the lab's words, and changes nothing.
-    await page.keyboard.press("2");
-    await page.getByRole("textbox", { name: "rate" }).fill("fast");
-    await page.keyboard.press("Enter");
-    await page.locator(".toast.error").waitFor();
+    await page.getByText("Mbit/s").or(page.getByText("kbit/s")).first().waitFor();
+    for (const width of [400, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 800 });
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `wider than ${width}`);
+    }
+    for (const tab of ["Tasks", "Events", "Logs", "Verdict", "Overview"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      await accessible(page, `${tab}, ${theme}`);
+    }
+    await page.locator(".side tbody button", { hasText: "bottleneck" }).click();
+    await page.locator(".liveplot canvas").first().waitFor();
+    await accessible(page, `a link, ${theme}`);
     assert.deepEqual(faults, []);
     await page.close();
-  });
+  }
+}
 
-  test("is partitioned by a lasso", async () => {
-    const { page } = await open("#/lab/watched");
-    await ready(page);
-    await page.locator(".mapcanvas").focus();
-    await page.keyboard.press("l");
-    const box = await page.locator(".mapcanvas").boundingBox();
-    assert.ok(box);
-    await page.mouse.move(box.x + 5, box.y + 5);
-    await page.mouse.down();
-    for (const [x, y] of [
-      [0.99, 0.01],
-      [0.99, 0.99],
-      [0.01, 0.99],
-      [0.01, 0.01],
-    ] as const)
-      await page.mouse.move(box.x + box.width * x, box.y + box.height * y, { steps: 4 });
-    await page.mouse.up();
-    await page.locator(".panel h2", { hasText: "3 nodes" }).waitFor();
-    await page.close();
-  });
-
-  test("a link's settings follow a slider", async () => {
-    const { page } = await open("#/lab/watched");
-    await ready(page);
-    await page.locator(".side tbody button", { hasText: "access" }).click();
-    await page.getByRole("slider", { name: "delay by a slider" }).fill("1");
-    const slow = (): boolean =>
-      (
-        JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as {
-          pipes: { link: string; delay_ns: number }[];
-        }
-      ).pipes.some(({ link, delay_ns }) => link === "access" && delay_ns === 1e9);
-    for (let tries = 0; !slow(); tries += 1) {
-      assert.ok(tries < 100);
+async function changesLink(): Promise<void> {
+  const { page, faults } = await open("#/lab/watched");
+  await ready(page);
+  // To the map by its key, to the node by arrows, to its link by Tab.
+  await page.keyboard.press("m");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("show link bottle");
+  await page.keyboard.press("Enter");
+  await page.locator(".panel h2", { hasText: "bottleneck" }).waitFor();
+  const field = page.getByRole("textbox", { name: "delay" });
+  assert.equal(await field.inputValue(), "5 ms");
+  const began = Date.now();
+  await field.fill("50 ms");
+  await page.keyboard.press("Enter");
+  const delays = (): number[] =>
+    (
+      JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as {
+        pipes: { link: string; delay_ns: number }[];
+      }
+    ).pipes
+      .filter(({ link }) => link === "bottleneck")
+      .map(({ delay_ns }) => delay_ns);
+  await page.locator("input[type=text]").first().waitFor();
+  await assert.doesNotReject(async () => {
+    for (let tries = 0; delays().some((delay) => delay !== 5e7); tries += 1) {
+      assert.ok(tries < 20);
       await page.waitForTimeout(50);
     }
-    await page.getByRole("textbox", { name: "delay" }).fill("1 ms");
-    await page.keyboard.press("Enter");
-    await page.close();
   });
+  console.log(`a setting was in force ${Date.now() - began} ms after its form was filled in, looking at it included`);
+  await page.locator("h1").first().click();
+  await page.keyboard.press("x");
+  await page.locator(".panel .badge.bad", { hasText: "down" }).first().waitFor();
+  await page.keyboard.press("h");
+  await page.locator(".panel .badge.bad", { hasText: "down" }).first().waitFor({ state: "detached" });
+  await page.keyboard.press("3");
+  await page.locator(".events li", { hasText: "link" }).first().waitFor();
+  // What is wrong is said in the lab's words, and changes nothing.
+  await page.keyboard.press("2");
+  await page.getByRole("textbox", { name: "rate" }).fill("fast");
+  await page.keyboard.press("Enter");
+  await page.locator(".toast.error").waitFor();
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+async function partitions(): Promise<void> {
+  const { page } = await open("#/lab/watched");
+  await ready(page);
+  await page.locator(".mapcanvas").focus();
+  await page.keyboard.press("l");
+  const box = await page.locator(".mapcanvas").boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + 5, box.y + 5);
+  await page.mouse.down();
+  for (const [x, y] of [
+    [0.99, 0.01],
+    [0.99, 0.99],
+    [0.01, 0.99],
+    [0.01, 0.01],
+  ] as const)
+    await page.mouse.move(box.x + box.width * x, box.y + box.height * y, { steps: 4 });
+  await page.mouse.up();
+  await page.locator(".panel h2", { hasText: "3 nodes" }).waitFor();
+  await page.close();
+}
+
+async function slides(): Promise<void> {
+  const { page } = await open("#/lab/watched");
+  await ready(page);
+  await page.locator(".side tbody button", { hasText: "access" }).click();
+  await page.getByRole("slider", { name: "delay by a slider" }).fill("1");
+  const slow = (): boolean =>
+    (
+      JSON.parse(call("stats", "watched", "--json", "--once").split("\n")[0] ?? "{}") as {
+        pipes: { link: string; delay_ns: number }[];
+      }
+    ).pipes.some(({ link, delay_ns }) => link === "access" && delay_ns === 1e9);
+  for (let tries = 0; !slow(); tries += 1) {
+    assert.ok(tries < 100);
+    await page.waitForTimeout(50);
+  }
+  await page.getByRole("textbox", { name: "delay" }).fill("1 ms");
+  await page.keyboard.press("Enter");
+  await page.close();
+}
+
+describe("a lab that is watched", () => {
+  test("shows what its links carry, without a fault, in both themes at all widths", showsLinks);
+  test("is changed by a form at once, cut and healed by keys alone", changesLink);
+  test("is partitioned by a lasso", partitions);
+  test("a link's settings follow a slider", slides);
 });
 
-test("names with markup in them are text, wherever they come from", async () => {
+const HOSTILE_TOPOLOGY = {
+  reply: "topology",
+  nodes: [
+    {
+      name: HOSTILE,
+      kind: HOSTILE,
+      stack: HOSTILE,
+      interfaces: [{ name: HOSTILE, link: HOSTILE, mac: "", mtu_bytes: 1, addresses: [HOSTILE] }],
+    },
+    { name: "b", kind: "host", stack: "", interfaces: [] },
+  ],
+  links: [
+    {
+      name: HOSTILE,
+      ends: [
+        { node: HOSTILE, interface: "" },
+        { node: "b", interface: "" },
+      ],
+      mtu_bytes: 1,
+      joined_in_kernel: false,
+      pipes: [{ direction: "forward", pipe: null, up: true, settings: { rate: HOSTILE } }],
+    },
+  ],
+  exposed: [],
+  services: [],
+};
+const HOSTILE_CHECK = { text: HOSTILE, explanation: HOSTILE, line: 1, met: false };
+const HOSTILE_REPLIES: Record<string, object> = {
+  topology: HOSTILE_TOPOLOGY,
+  info: { reply: "info", name: HOSTILE },
+  now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: HOSTILE, paused: false },
+  exercise: {
+    reply: "exercise",
+    title: HOSTILE,
+    text: HOSTILE,
+    tasks: [
+      {
+        title: HOSTILE,
+        text: HOSTILE,
+        line: 1,
+        next: true,
+        met_ns: null,
+        last_ns: null,
+        hints: [HOSTILE],
+        checks: [HOSTILE_CHECK],
+      },
+    ],
+  },
+  verdict: {
+    reply: "verdict",
+    at_ns: 1,
+    since_zero_ns: 1,
+    verdict: {
+      as_described: false,
+      findings: [{ subject: HOSTILE, text: HOSTILE }],
+      causes: [HOSTILE],
+      notes: [HOSTILE],
+      dilation: null,
+    },
+    expectations: [HOSTILE_CHECK],
+    pipes: [{ link: HOSTILE, direction: "forward", pipe: HOSTILE, packets: 1, p50_ns: 1, p99_ns: 1, max_ns: 1 }],
+  },
+};
+
+/** A server and a lab all of whose names have markup in them. */
+function hostile(): Double {
   const given = double({
     labs: { labs: [{ ...row, name: HOSTILE, path: HOSTILE }] },
     files: { files: [{ path: HOSTILE, size_bytes: 1, format: "lab" }], left_out: 0 },
@@ -277,73 +347,10 @@ test("names with markup in them are text, wherever they come from", async () => 
     },
     "POST check": { ok: true, errors: [], warnings: [], notes: [], tree: null, plan: null, scene: null },
   });
-  const topology = {
-    reply: "topology",
-    nodes: [
-      {
-        name: HOSTILE,
-        kind: HOSTILE,
-        stack: HOSTILE,
-        interfaces: [{ name: HOSTILE, link: HOSTILE, mac: "", mtu_bytes: 1, addresses: [HOSTILE] }],
-      },
-      { name: "b", kind: "host", stack: "", interfaces: [] },
-    ],
-    links: [
-      {
-        name: HOSTILE,
-        ends: [
-          { node: HOSTILE, interface: "" },
-          { node: "b", interface: "" },
-        ],
-        mtu_bytes: 1,
-        joined_in_kernel: false,
-        pipes: [{ direction: "forward", pipe: null, up: true, settings: { rate: HOSTILE } }],
-      },
-    ],
-    exposed: [],
-    services: [],
-  };
   given.sockets["/control"] = (socket) =>
     socket.onMessage((message) => {
       const { id, request, events } = JSON.parse(String(message)) as { id: number; request: string; events?: string };
-      const check = { text: HOSTILE, explanation: HOSTILE, line: 1, met: false };
-      const said: Record<string, object> = {
-        topology,
-        info: { reply: "info", name: HOSTILE },
-        now: { reply: "now", at_ns: 1, since_zero_ns: 1, clock: HOSTILE, paused: false },
-        exercise: {
-          reply: "exercise",
-          title: HOSTILE,
-          text: HOSTILE,
-          tasks: [
-            {
-              title: HOSTILE,
-              text: HOSTILE,
-              line: 1,
-              next: true,
-              met_ns: null,
-              last_ns: null,
-              hints: [HOSTILE],
-              checks: [check],
-            },
-          ],
-        },
-        verdict: {
-          reply: "verdict",
-          at_ns: 1,
-          since_zero_ns: 1,
-          verdict: {
-            as_described: false,
-            findings: [{ subject: HOSTILE, text: HOSTILE }],
-            causes: [HOSTILE],
-            notes: [HOSTILE],
-            dilation: null,
-          },
-          expectations: [check],
-          pipes: [{ link: HOSTILE, direction: "forward", pipe: HOSTILE, packets: 1, p50_ns: 1, p99_ns: 1, max_ns: 1 }],
-        },
-      };
-      socket.send(JSON.stringify({ id, ...(said[request] ?? { reply: "done" }) }));
+      socket.send(JSON.stringify({ id, ...(HOSTILE_REPLIES[request] ?? { reply: "done" }) }));
       if (events === "lab")
         socket.send(
           JSON.stringify({
@@ -368,7 +375,11 @@ test("names with markup in them are text, wherever they come from", async () => 
           }),
         );
     });
-  const { page, faults } = await open(`#/lab/${encodeURIComponent(HOSTILE)}`, given);
+  return given;
+}
+
+test("names with markup in them are text, wherever they come from", async () => {
+  const { page, faults } = await open(`#/lab/${encodeURIComponent(HOSTILE)}`, hostile());
   await ready(page);
   for (const tab of ["Tasks", "Events", "Logs", "Verdict", "Overview"]) {
     await page.getByRole("tab", { name: tab }).click();
@@ -385,32 +396,148 @@ test("names with markup in them are text, wherever they come from", async () => 
   await page.close();
 });
 
-describe("a run that is replayed", () => {
-  const results = join(place.path, "results");
-  const scene = {
-    nodes: [
-      { name: "client", kind: "host", x: 0, y: 0 },
-      { name: "r", kind: "router", x: 1, y: 0 },
-      { name: "server", kind: "host", x: 2, y: 0 },
-    ],
-    links: [
-      { name: "access", ends: ["client", "r"] },
-      { name: "bottleneck", ends: ["r", "server"] },
-    ],
+const results = join(place.path, "results");
+const scene = {
+  nodes: [
+    { name: "client", kind: "host", x: 0, y: 0 },
+    { name: "r", kind: "router", x: 1, y: 0 },
+    { name: "server", kind: "host", x: 2, y: 0 },
+  ],
+  links: [
+    { name: "access", ends: ["client", "r"] },
+    { name: "bottleneck", ends: ["r", "server"] },
+  ],
+};
+const dataOf = (folder: string): object =>
+  JSON.parse(
+    /<script[^>]*type="application\/json"[^>]*>([\s\S]*?)<\/script>/.exec(
+      readFileSync(join(folder, "report.html"), "utf8"),
+    )?.[1] ?? "{}",
+  ) as object;
+const answers = (kept: ReturnType<typeof long>, data: object): Double["answers"] => ({
+  "results/r1": { id: "r1", data, scene },
+  "results/r1/journal": kept.journal,
+  "results/r1/journal/packets": (_body: string, url: URL) =>
+    new Answer(200, kept.packets(url), { "Content-Type": "application/octet-stream" }),
+});
+
+let real: Double["answers"];
+
+async function stepsByPackets(): Promise<void> {
+  const { page, faults } = await open("#/replay/r1?at=10000000&speed=1000000", double(real));
+  const at = async (): Promise<number> => Number(await page.locator(".mapcanvas").getAttribute("data-at"));
+  await page.locator(".mapcanvas[data-shown]:not([data-shown='0'])").waitFor();
+  await page.getByRole("slider", { name: /time of the replay/ }).focus();
+  const before = await at();
+  await page.keyboard.press(".");
+  await page.waitForFunction(
+    (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > was,
+    before,
+  );
+  const stepped = await at();
+  await page.keyboard.press(",");
+  await page.waitForFunction(
+    (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) < was,
+    stepped,
+  );
+  await page.keyboard.press(" ");
+  await page.waitForFunction(
+    (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > was + 200_000,
+    stepped,
+  );
+  await page.keyboard.press(" ");
+  await page.goto(`${ORIGIN}/#/replay/r1?at=10000000&speed=1000000`);
+  await page.reload();
+  await page.locator(".mapcanvas[data-shown]:not([data-shown='0'])").waitFor();
+  // Somewhere on the line there is a packet.
+  const box = await page.locator(".mapcanvas").boundingBox();
+  assert.ok(box);
+  for (let part = 0.1; part < 0.95 && (await page.locator(".way").count()) === 0; part += 0.02)
+    await page.mouse.click(box.x + box.width * part, box.y + box.height / 2 + 5);
+  await page.locator(".way tbody tr").first().waitFor();
+  assert.match(page.url(), /packet=\d+/);
+  await accessible(page, "replay");
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
+async function takesPictures(): Promise<void> {
+  const { page } = await open("#/replay/r1?at=10000000&speed=2000000", double(real));
+  await page.locator(".mapcanvas[data-shown]:not([data-shown='0'])").waitFor();
+  const taken = async (name: string): Promise<string> => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+    return readFileSync(await download.path(), "utf8");
   };
-  const dataOf = (folder: string): object =>
-    JSON.parse(
-      /<script[^>]*type="application\/json"[^>]*>([\s\S]*?)<\/script>/.exec(
-        readFileSync(join(folder, "report.html"), "utf8"),
-      )?.[1] ?? "{}",
-    ) as object;
-  const answers = (kept: ReturnType<typeof long>, data: object): Double["answers"] => ({
-    "results/r1": { id: "r1", data, scene },
-    "results/r1/journal": kept.journal,
-    "results/r1/journal/packets": (_body: string, url: URL) =>
-      new Answer(200, kept.packets(url), { "Content-Type": "application/octet-stream" }),
-  });
-  let real: Double["answers"];
+  const still = await taken("save this moment as SVG");
+  assert.ok(
+    still.startsWith("<?xml") && (still.match(/<rect/g) ?? []).length > 3 && !still.includes("var(--"),
+    still.slice(0, 300),
+  );
+  const moving = await taken("save a span as moving SVG");
+  assert.ok((moving.match(/<animateTransform/g) ?? []).length > 5 && !/NaN|undefined/.test(moving));
+  await page.close();
+}
+
+async function scrubs(): Promise<void> {
+  const kept = long(1_000_000);
+  const { page } = await open(
+    "#/replay/r1",
+    double(
+      answers(kept, {
+        kind: "run",
+        lab: "long",
+        name: "long",
+        report: null,
+        marks: [],
+        tcp: [],
+        notes: [],
+        end: 1,
+        map: null,
+      }),
+    ),
+  );
+  await page.locator(".mapcanvas[data-took]").waitFor();
+  const box = await page.locator(".strip-time").boundingBox();
+  assert.ok(box);
+  // The work of the page: the server's is not in it. What is measured is processor time, since others use this machine, too.
+  const client = await page.context().newCDPSession(page);
+  await client.send("Performance.enable");
+  const work = async (): Promise<number> =>
+    (await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+  const began = await work();
+  const moves = 20;
+  await page.mouse.move(box.x + 10, box.y + 20);
+  await page.mouse.down();
+  for (let move = 1; move <= moves; move += 1) {
+    const was = await page.locator(".mapcanvas").getAttribute("data-at");
+    await page.mouse.move(box.x + 10 + ((box.width - 20) * move) / moves, box.y + 20);
+    await page.waitForFunction(
+      (before) => document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at !== before,
+      was,
+    );
+  }
+  await page.mouse.up();
+  const ms = (((await work()) - began) * 1000) / moves;
+  console.log(`a step through a million packets: ${ms.toFixed(1)} ms of work in the page`);
+  // 50 on a machine that has nothing else to do.
+  assert.ok(ms < 600, `${ms} ms`);
+  await page.close();
+}
+
+async function saysDamage(): Promise<void> {
+  const { page } = await open(
+    "#/replay/r1",
+    double({ ...real, "results/r1/journal": new Answer(404, { message: "these results have no journal" }) }),
+  );
+  await page.getByText("no packets to replay").or(page.getByText("no journal")).first().waitFor();
+  await page.close();
+  const journal = { ...(real["results/r1/journal"] as object), state: "damaged", problem: "at byte 1000" };
+  const other = await open("#/replay/r1", double({ ...real, "results/r1/journal": journal }));
+  await other.page.getByText("damaged: at byte 1000").waitFor();
+  await other.page.close();
+}
+
+describe("a run that is replayed", () => {
   before(() => {
     writeFileSync(
       join(place.path, "queue.yaml"),
@@ -429,119 +556,10 @@ journal: all
     real = answers(journalOf(folder), dataOf(folder));
   });
 
-  test("goes packet by packet, plays, and leads to a packet's whole way", async () => {
-    const { page, faults } = await open("#/replay/r1?at=10000000&speed=1000000", double(real));
-    const at = async (): Promise<number> => Number(await page.locator(".mapcanvas").getAttribute("data-at"));
-    await page.locator(".mapcanvas[data-shown]:not([data-shown='0'])").waitFor();
-    await page.getByRole("slider", { name: /time of the replay/ }).focus();
-    const before = await at();
-    await page.keyboard.press(".");
-    await page.waitForFunction(
-      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > was,
-      before,
-    );
-    const stepped = await at();
-    await page.keyboard.press(",");
-    await page.waitForFunction(
-      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) < was,
-      stepped,
-    );
-    await page.keyboard.press(" ");
-    await page.waitForFunction(
-      (was) => Number(document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at) > was + 200_000,
-      stepped,
-    );
-    await page.keyboard.press(" ");
-    await page.goto(`${ORIGIN}/#/replay/r1?at=10000000&speed=1000000`);
-    await page.reload();
-    await page.locator(".mapcanvas[data-shown]:not([data-shown='0'])").waitFor();
-    // Somewhere on the line there is a packet.
-    const box = await page.locator(".mapcanvas").boundingBox();
-    assert.ok(box);
-    for (let part = 0.1; part < 0.95 && (await page.locator(".way").count()) === 0; part += 0.02)
-      await page.mouse.click(box.x + box.width * part, box.y + box.height / 2 + 5);
-    await page.locator(".way tbody tr").first().waitFor();
-    assert.match(page.url(), /packet=\d+/);
-    await accessible(page, "replay");
-    assert.deepEqual(faults, []);
-    await page.close();
-  });
-
-  test("a moment and a span can be taken along as pictures", async () => {
-    const { page } = await open("#/replay/r1?at=10000000&speed=2000000", double(real));
-    await page.locator(".mapcanvas[data-shown]:not([data-shown='0'])").waitFor();
-    const taken = async (name: string): Promise<string> => {
-      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
-      return readFileSync(await download.path(), "utf8");
-    };
-    const still = await taken("save this moment as SVG");
-    assert.ok(
-      still.startsWith("<?xml") && (still.match(/<rect/g) ?? []).length > 3 && !still.includes("var(--"),
-      still.slice(0, 300),
-    );
-    const moving = await taken("save a span as moving SVG");
-    assert.ok((moving.match(/<animateTransform/g) ?? []).length > 5 && !/NaN|undefined/.test(moving));
-    await page.close();
-  });
-
-  test("a million packets are scrubbed through in no time", async () => {
-    const kept = long(1_000_000);
-    const { page } = await open(
-      "#/replay/r1",
-      double(
-        answers(kept, {
-          kind: "run",
-          lab: "long",
-          name: "long",
-          report: null,
-          marks: [],
-          tcp: [],
-          notes: [],
-          end: 1,
-          map: null,
-        }),
-      ),
-    );
-    await page.locator(".mapcanvas[data-took]").waitFor();
-    const box = await page.locator(".strip-time").boundingBox();
-    assert.ok(box);
-    // The work of the page: the server's is not in it. What is measured is processor time, since others use this machine, too.
-    const client = await page.context().newCDPSession(page);
-    await client.send("Performance.enable");
-    const work = async (): Promise<number> =>
-      (await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
-    const began = await work();
-    const moves = 20;
-    await page.mouse.move(box.x + 10, box.y + 20);
-    await page.mouse.down();
-    for (let move = 1; move <= moves; move += 1) {
-      const was = await page.locator(".mapcanvas").getAttribute("data-at");
-      await page.mouse.move(box.x + 10 + ((box.width - 20) * move) / moves, box.y + 20);
-      await page.waitForFunction(
-        (before) => document.querySelector<HTMLElement>(".mapcanvas")?.dataset.at !== before,
-        was,
-      );
-    }
-    await page.mouse.up();
-    const ms = (((await work()) - began) * 1000) / moves;
-    console.log(`a step through a million packets: ${ms.toFixed(1)} ms of work in the page`);
-    // 50 on a machine that has nothing else to do.
-    assert.ok(ms < 600, `${ms} ms`);
-    await page.close();
-  });
-
-  test("results without a journal, and a journal that is damaged, say so", async () => {
-    const { page } = await open(
-      "#/replay/r1",
-      double({ ...real, "results/r1/journal": new Answer(404, { message: "these results have no journal" }) }),
-    );
-    await page.getByText("no packets to replay").or(page.getByText("no journal")).first().waitFor();
-    await page.close();
-    const journal = { ...(real["results/r1/journal"] as object), state: "damaged", problem: "at byte 1000" };
-    const other = await open("#/replay/r1", double({ ...real, "results/r1/journal": journal }));
-    await other.page.getByText("damaged: at byte 1000").waitFor();
-    await other.page.close();
-  });
+  test("goes packet by packet, plays, and leads to a packet's whole way", stepsByPackets);
+  test("a moment and a span can be taken along as pictures", takesPictures);
+  test("a million packets are scrubbed through in no time", scrubs);
+  test("results without a journal, and a journal that is damaged, say so", saysDamage);
 });
 
 test("the page is small, painted soon, and loads what is heavy when it is needed", async () => {

@@ -29,7 +29,7 @@ const FIGURES_MS = 480;
 /** Between two looks at what programs wrote, in ms. */
 const WRITTEN_MS = 100;
 /** What happens to nodes that are stopped and started. */
-const NODE_CHANGES = ["has stopped", "runs again"];
+const NODE_CHANGES = ["has stopped", "runs again", "crashed", "boots", "frozen", "goes on"];
 export const MOST_EVENTS = 2_000;
 export const MOST_LINES = 5_000;
 export const SERIES = ["bits", "queue", "drops"] as const;
@@ -77,7 +77,13 @@ export class History {
 }
 
 export const dropsOf = (pipe: PipeStats): number =>
-  pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_early_packets + pipe.dropped_down_packets;
+  pipe.dropped_queue_packets +
+  pipe.dropped_loss_packets +
+  pipe.dropped_early_packets +
+  pipe.dropped_down_packets +
+  (pipe.dropped_partition_packets ?? 0) +
+  (pipe.dropped_fault_packets ?? 0) +
+  (pipe.dropped_air_packets ?? 0);
 
 /** What happened between two samples. Counters that went back belong to another lab of the name. */
 export function flowsOf(before: Pick<Stats, "at_ns" | "pipes"> | null, now: Pick<Stats, "at_ns" | "pipes">): Flow[] {
@@ -306,6 +312,22 @@ export class Lab {
     } finally {
       this.refresh();
     }
+  }
+
+  /** Parts nodes, as an entry of the timeline says it. */
+  async part(entry: string): Promise<void> {
+    await this.control.send({ request: "partition", entry });
+  }
+
+  /** Does now what an entry of the timeline describes. */
+  async fault(entry: string): Promise<void> {
+    await this.control.send({ request: "fault", entry });
+    this.refresh();
+  }
+
+  /** Ends all partitions that clients have made. */
+  async heal(): Promise<void> {
+    await this.control.send({ request: "heal" });
   }
 
   /** Asks how far the tasks are. A lab of an older program knows of none. */

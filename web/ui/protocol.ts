@@ -1,7 +1,7 @@
 // What is said over the control socket of a lab. Written by `scripts/page-types` from `netloom schema --protocol`: change that, and run it again.
 
-/** Netloom control protocol 1.8. */
-export const PROTOCOL = "1.8";
+/** Netloom control protocol 1.11. */
+export const PROTOCOL = "1.11";
 
 /** A step of lab time. */
 export interface Advance {
@@ -92,6 +92,13 @@ export interface ExposedPort {
 
 /** A family of sockets. */
 export type Family = "inet" | "inet6";
+
+/** A disturbance of programs or nodes. */
+export interface Fault {
+  /** An entry of the timeline as a lab file has it, without the keys that say when: `{on: n1, clock: {step: 3 s}}`, or one of `freeze`,
+`limit`, `kill`, `pause`, `continue`, `signal`, `fail`, `starve`, `schedule` and `oom`. */
+  entry: string;
+}
 
 /** One bound that was not kept. */
 export interface Finding {
@@ -220,6 +227,8 @@ export interface Link {
 
 /** A node. */
 export interface Node {
+  /** The kinds of faults that nodes have, as entries of the timeline, each with the reason why this node cannot have it; null: it can. */
+  faults?: Record<string, string | null>;
   /** Its interfaces, in the order of the links. */
   interfaces: Interface[];
   /** `host`, `router`, `transit`, `switch` or `hub`. */
@@ -265,7 +274,7 @@ export interface NodeName {
 }
 
 /** Whether a node runs. */
-export type NodeState = "running" | "stopping" | "stopped" | "starting";
+export type NodeState = "running" | "stopping" | "stopped" | "crashed" | "frozen" | "starting";
 
 /** The time of a lab. */
 export interface Now {
@@ -376,6 +385,12 @@ export interface PacketSample {
   since_zero_ns: number | null;
 }
 
+/** Nodes that are to be parted. */
+export interface Partition {
+  /** An entry of the timeline as a lab file has it, without the keys that say when: `{partition: [[a], [b]], slow: 200 ms}`. */
+  entry: string;
+}
+
 /** A direction of a link, or a further pipe of one. */
 export interface Pipe {
   /** The direction of the pipe: `forward` or `backward`; `shared` for a shared medium. */
@@ -408,6 +423,14 @@ export interface PipeLateness {
 
 /** The counters of one pipe so far. Packets are segments; bytes count from the IP header on. */
 export interface PipeStats {
+  /** Attempts to send on a radio medium. */
+  air_attempts?: number;
+  /** How long the radio medium was busy, in nanoseconds. */
+  air_busy_ns?: number;
+  /** The attempts that collided with those of other stations. */
+  air_collisions?: number;
+  /** Packets, or several under one header, that an attempt failed to get across; each was sent again or given up. */
+  air_retries?: number;
   /** Bytes of the packets that arrived at the pipe. */
   arrived_bytes: number;
   /** Packets that arrived at the pipe. */
@@ -432,12 +455,18 @@ export interface PipeStats {
   departed_packets: number;
   /** The direction of the pipe: `forward` or `backward`; `shared` for a shared medium. */
   direction: string;
+  /** Packets that were lost on the air: after their last retry, or to everybody in a collision. */
+  dropped_air_packets?: number;
   /** Packets that were dropped because the link was down. */
   dropped_down_packets: number;
   /** Packets that were dropped by the queue's discipline, though there was room. */
   dropped_early_packets: number;
+  /** Packets that a fault of the timeline dropped. */
+  dropped_fault_packets?: number;
   /** Packets that were dropped by the loss model. */
   dropped_loss_packets: number;
+  /** Packets that were dropped because a partition was between the nodes from which and for which they were. */
+  dropped_partition_packets?: number;
   /** Packets that were dropped because the queue was full. */
   dropped_queue_packets: number;
   /** Packets made beside those that came in. */
@@ -515,6 +544,9 @@ export type Request =
   | (Capture & { id?: Id; request: "capture"; })
   | (SignalProgram & { id?: Id; request: "signal"; })
   | (Set & { id?: Id; request: "set"; })
+  | (Partition & { id?: Id; request: "partition"; })
+  | { id?: Id; request: "heal"; }
+  | (Fault & { id?: Id; request: "fault"; })
   | (OpenSocket & { id?: Id; request: "socket"; })
   | (OpenConsole & { id?: Id; request: "console"; })
   | (Subscribe & { id?: Id; request: "subscribe"; })

@@ -56,7 +56,7 @@ impl Here {
     }
 }
 
-/// How much longer than a second it was between the two times that were told.
+/// How much longer than a second it was between the two times that were printed.
 fn slept_ms(told: &str) -> Result<f64, String> {
     let times: Vec<f64> = told.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [from, to] = times[..] else { return Err(format!("sleep told {told:?}")) };

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The link to the newest of a lab's results, which tells nothing of them.
 const LATEST: &str = "latest";
-/// The file that the process locks which plays a sweep.
+/// The file that the process locks which runs a sweep.
 const LOCK: &str = "lock";
 
 /// A folder of results that nobody writes to any more.

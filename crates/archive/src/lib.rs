@@ -1,5 +1,5 @@
 //! Bundles: the results of a run or a sweep as one file, which is packed, looked into, checked and unpacked here. It must not
-//! play anything, nor believe what a bundle says of itself: a bundle may be a stranger's.
+//! run anything, nor believe what a bundle says of itself: a bundle may be a stranger's.
 //!
 //! A bundle is a tar archive, packed with zstd. Its first file is the [`Manifest`], with the digests of all others, in the order
 //! in which they follow. The same files give the same bytes: owners, times and permissions are the same in every bundle.

@@ -1,8 +1,8 @@
-//! Results that are to be repeated: what was played, and with which arguments it is played again.
+//! Results that are to be repeated: what was run, and with which arguments it is run again.
 //!
 //! A lab file runs commands, and so does that of a bundle: whoever repeats a stranger's results runs a stranger's commands.
 //!
-//! The lab file is laid out with its files in a folder of its own and played by `netloom run` or `netloom sweep`, as
+//! The lab file is laid out with its files in a folder of its own and run by `netloom run` or `netloom sweep`, as
 //! a user would. Then the files of both results folders are compared (`compare`).
 
 use crate::compare::{Change, document};
@@ -35,7 +35,7 @@ pub struct Then {
     _unpacked: Option<TempDir>,
 }
 
-/// A lab file that is ready to be played again, with all that it names.
+/// A lab file that is ready to be run again, with all that it names.
 #[derive(Debug)]
 pub struct Ready {
     lab_file: PathBuf,
@@ -144,10 +144,10 @@ impl Then {
         netloom_regular::copy(&copy, &target).map(|()| None).map_err(ArchiveError::file(&copy))
     }
 
-    /// The arguments of `netloom` that play it again; a run leaves its results below the folder `out`, a sweep in it.
+    /// The arguments of `netloom` that repeat it; a run leaves its results below the folder `out`, a sweep in it.
     ///
     /// # Errors
-    /// If the provenance does not say how it was played.
+    /// If the provenance does not say how it was run.
     pub fn arguments(&self, ready: &Ready, out: &Path) -> Result<Vec<OsString>, ArchiveError> {
         let word = match self.kind {
             Kind::Sweep => "sweep",
@@ -181,9 +181,6 @@ impl Then {
         }
         if let Some(shards) = number("shards") {
             add("--shards", shards.into());
-        }
-        if !self.folder.join("plots").is_dir() {
-            arguments.push("--no-plots".into());
         }
         Ok(arguments)
     }
@@ -297,7 +294,7 @@ mod tests {
         let words: Vec<&str> = words.iter().map(|word| word.to_str().unwrap()).collect();
         assert_eq!(
             words[2..],
-            "--json --results out --seed 7 --name pair --clock 2.5 --precision eco --shards 2 --no-plots"
+            "--json --results out --seed 7 --name pair --clock 2.5 --precision eco --shards 2"
                 .split(' ')
                 .collect::<Vec<_>>()
         );

@@ -8,6 +8,8 @@ mod direction;
 mod doctor;
 mod generate;
 mod graph;
+mod history;
+mod hunt;
 pub(crate) mod image;
 mod journal;
 pub(crate) mod kernel;
@@ -23,6 +25,7 @@ mod run;
 mod shape;
 mod sweep;
 mod ui;
+mod workload;
 
 pub(crate) use bundle::BundleArgs;
 pub(crate) use capture::{CaptureArgs, PacketsArgs};
@@ -33,10 +36,14 @@ pub(crate) use convert::{ConvertArgs, Foreign, To};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use generate::GenerateArgs;
 pub(crate) use graph::{GraphArgs, GraphFormat};
+pub(crate) use history::{
+    HistoryCheckArgs, HistoryCommand, HistoryConvertArgs, HistoryFiles, HistoryTarget, OpArgs, OpKind, OrderArg,
+};
+pub(crate) use hunt::HuntArgs;
 pub(crate) use journal::{JournalArgs, JournalFormat};
 pub(crate) use lab::{
-    AdvanceArgs, DownArgs, ExecArgs, LogsArgs, NodesArgs, PauseArgs, PsArgs, SetArgs, ShellArgs, StatsArgs, StreamArg,
-    TasksArgs, UpArgs,
+    AdvanceArgs, DownArgs, ExecArgs, FaultArgs, LogsArgs, NodesArgs, PartitionArgs, PauseArgs, PsArgs, SetArgs,
+    ShellArgs, StatsArgs, StreamArg, TasksArgs, UpArgs,
 };
 pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
 pub(crate) use mm::{MmArgs, MmCommand, Way};
@@ -50,6 +57,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 pub(crate) use sweep::SweepArgs;
 pub(crate) use ui::UiArgs;
+pub(crate) use workload::WorkloadArgs;
 
 /// A network emulator: real programs over the network that you describe, judged after every run.
 #[derive(Debug, Parser)]
@@ -80,6 +88,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run all that a lab file describes by `vary` and `repeat`, and tabulate the results
     Sweep(SweepArgs),
+    /// Search faults with which something that must hold does not, and shrink them to the cause
+    Hunt(HuntArgs),
     /// Simulate a lab's links in virtual time with built-in sources, without root
     Sim(SimArgs),
     /// Validate a lab file and print what would be set up
@@ -138,6 +148,16 @@ pub(crate) enum Command {
     Shell(ShellArgs),
     /// Change a link of a running lab
     Set(SetArgs),
+    /// Part nodes of a running lab: packets between them are dropped, slowed or held
+    Partition(PartitionArgs),
+    /// Disturb programs or nodes of a running lab: signals, clocks
+    Fault(FaultArgs),
+    /// End the partitions of a running lab that were made by hand
+    #[command(after_help = "Examples:\n  netloom heal star")]
+    Heal {
+        /// The lab
+        lab: String,
+    },
     /// Advance the time of a lab in virtual time by a step, and pause it there
     Advance(AdvanceArgs),
     /// Pause the time of a lab in virtual time
@@ -185,6 +205,16 @@ pub(crate) enum Command {
     Packets(PacketsArgs),
     /// Show what happened to each packet of a run that kept a journal
     Journal(JournalArgs),
+    /// Check what clients of a system under test saw, an operation each: is there an order that explains it?
+    History {
+        /// What to do
+        #[command(subcommand)]
+        command: HistoryCommand,
+    },
+    /// Append an event to a history: an operation begins or ends
+    Op(OpArgs),
+    /// Play a workload on a node: the executables of a folder, when their names say
+    Workload(WorkloadArgs),
     /// Rebuild report.html of a run or a sweep, or compare several
     Report(ReportArgs),
     /// List, plot or remove the results of runs

@@ -1,11 +1,11 @@
 //! A program in a node, attached to the user's terminal or to whatever the user's command was given.
 
 use crate::client::Client;
+use crate::error::ControlError;
 use crate::protocol::Exec;
-use crate::terminal::{Relay, broken, refused};
+use crate::terminal::Relay;
 use netloom_host::signals::Signals;
 use netloom_host::terminal::{Pty, RawMode, open_pty};
-use netloom_judge::RunError;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -26,7 +26,7 @@ pub enum Stdio {
 ///
 /// # Errors
 /// When there is no such lab, node or program, or the lab goes away.
-pub fn attach(lab: &str, exec: Exec, stdio: Stdio) -> Result<i32, RunError> {
+pub fn attach(lab: &str, exec: Exec, stdio: Stdio) -> Result<i32, ControlError> {
     let client = Client::connect(lab)?;
     match stdio {
         Stdio::Passed => passed(lab, client, exec),
@@ -34,11 +34,11 @@ pub fn attach(lab: &str, exec: Exec, stdio: Stdio) -> Result<i32, RunError> {
     }
 }
 
-fn passed(lab: &str, mut client: Client, exec: Exec) -> Result<i32, RunError> {
+fn passed(lab: &str, mut client: Client, exec: Exec) -> Result<i32, ControlError> {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     // Until it has started, which takes lab time, a signal ends this process, and with it the program.
     client.exec(exec, [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
-    let signals = Signals::hold(&[Signal::SIGQUIT]).map_err(broken)?;
+    let signals = Signals::hold(&[Signal::SIGQUIT]).map_err(ControlError::Join)?;
     let mut answered = false;
     loop {
         if let Some(code) = client.exit_code(answered)? {
@@ -56,16 +56,17 @@ fn passed(lab: &str, mut client: Client, exec: Exec) -> Result<i32, RunError> {
     }
 }
 
-fn on_terminal(mut client: Client, exec: Exec) -> Result<i32, RunError> {
+fn on_terminal(mut client: Client, exec: Exec) -> Result<i32, ControlError> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
-    let Pty { master, slave } = open_pty().map_err(refused)?;
-    fcntl(&master, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK)).map_err(|errno| broken(errno.into()))?;
+    let Pty { master, slave } = open_pty().map_err(ControlError::Terminal)?;
+    fcntl(&master, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK))
+        .map_err(|errno| ControlError::Join(errno.into()))?;
     let mut relay = Relay::new(&master, stdin.as_fd(), stdout.as_fd());
     relay.copy_window_size()?;
     client.exec(exec, [slave.as_fd(); 3])?;
     drop(slave);
-    let signals = Signals::hold(&[Signal::SIGWINCH]).map_err(broken)?;
-    let raw = RawMode::enter(stdin.as_fd()).map_err(refused)?;
+    let signals = Signals::hold(&[Signal::SIGWINCH]).map_err(ControlError::Join)?;
+    let raw = RawMode::enter(stdin.as_fd()).map_err(ControlError::Terminal)?;
     let code = relay.until_exit(&mut client, &signals);
     relay.drain();
     drop(raw);
@@ -73,11 +74,11 @@ fn on_terminal(mut client: Client, exec: Exec) -> Result<i32, RunError> {
 }
 
 /// Waits until one of these can be read, and says which.
-fn readable<const N: usize>(fds: [BorrowedFd<'_>; N]) -> Result<[bool; N], RunError> {
+fn readable<const N: usize>(fds: [BorrowedFd<'_>; N]) -> Result<[bool; N], ControlError> {
     let mut polled = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
     match poll(&mut polled, PollTimeout::NONE) {
         Ok(_) => Ok(polled.map(|fd| fd.any() == Some(true))),
         Err(Errno::EINTR) => Ok([false; N]),
-        Err(errno) => Err(broken(errno.into())),
+        Err(errno) => Err(ControlError::Join(errno.into())),
     }
 }

@@ -1,14 +1,15 @@
 //! The user's side of the control socket.
 
+use crate::error::ControlError;
 use crate::protocol::{
-    Advance, Capture, Exec, LabInfo, LabStats, NodeName, Now, OpenConsole, Refused, Reply, Request, Restart, Set,
-    SignalProgram, SoFar, Topology,
+    Advance, Capture, Exec, Fault, LabInfo, LabStats, NodeName, Now, OpenConsole, Partition, Refused, Reply, Request,
+    Restart, Set, SignalProgram, SoFar, Topology,
 };
 use crate::running::find;
 use netloom_host::fds::{receive_with_fds, send_with_fds};
 use netloom_host::jsonl::{Lines, to_line};
 use netloom_host::runtime::{control_socket, is_ending};
-use netloom_judge::{ExerciseReport, ExitCode, RunError};
+use netloom_judge::{ExerciseReport, ExitCode};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -31,14 +32,14 @@ impl Client {
     /// Connects to the lab with this name.
     ///
     /// # Errors
-    /// [`RunError::Lab`] if no such lab is up.
-    pub fn connect(lab: &str) -> Result<Self, RunError> {
+    /// [`ControlError::NoSuchLab`] if no such lab is up.
+    pub fn connect(lab: &str) -> Result<Self, ControlError> {
         let folder = find(lab)?.path;
         let path = control_socket(&folder);
         let stream = open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => RunError::Silent { lab: lab.to_owned() },
-            _ if is_ending(&folder) => RunError::Lab(format!("lab `{lab}` is ending")),
-            _ => RunError::Lab(format!("lab `{lab}` is still starting (connecting to {}: {error})", path.display())),
+            io::ErrorKind::WouldBlock => ControlError::Silent { lab: lab.to_owned() },
+            _ if is_ending(&folder) => ControlError::Ending { lab: lab.to_owned() },
+            _ => ControlError::Starting { lab: lab.to_owned(), socket: path.clone(), error },
         })?;
         Ok(Self { lab: lab.to_owned(), stream, lines: Lines::default() })
     }
@@ -47,173 +48,197 @@ impl Client {
     /// does not answer.
     ///
     /// # Errors
-    /// [`RunError::Died`] when the kernel refuses.
-    pub fn answer_within(&mut self, patience: Duration) -> Result<(), RunError> {
-        self.stream.set_read_timeout(Some(patience)).map_err(|error| self.gone(&error))
+    /// [`ControlError::Lost`] if the kernel refuses.
+    pub fn answer_within(&mut self, patience: Duration) -> Result<(), ControlError> {
+        self.stream.set_read_timeout(Some(patience)).map_err(|error| self.gone(error))
     }
 
     /// Returns the lab's description, with its nodes and services.
     ///
     /// # Errors
-    /// [`RunError::Died`] if the lab goes away before it answers.
-    pub fn info(&mut self) -> Result<LabInfo, RunError> {
+    /// [`ControlError::Lost`] if the lab goes away before it answers.
+    pub fn info(&mut self) -> Result<LabInfo, ControlError> {
         match self.ask(&Request::Info, &[])? {
             Reply::Info(info) => Ok(info),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
     /// Returns what the lab's pipes and switches have counted so far.
     ///
     /// # Errors
-    /// [`RunError::Died`] if the lab goes away before it answers.
-    pub fn stats(&mut self) -> Result<LabStats, RunError> {
+    /// [`ControlError::Lost`] if the lab goes away before it answers.
+    pub fn stats(&mut self) -> Result<LabStats, ControlError> {
         match self.ask(&Request::Stats, &[])? {
             Reply::Stats(stats) => Ok(stats),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
     /// Returns what speaks against the lab's run so far, and how late packets are.
     ///
     /// # Errors
-    /// [`RunError::Died`] if the lab goes away before it answers, or [`RunError::Reported`] if it has not begun.
-    pub fn verdict(&mut self) -> Result<SoFar, RunError> {
+    /// [`ControlError::Lost`] if the lab goes away before it answers, or [`ControlError::Refused`] if it has not begun.
+    pub fn verdict(&mut self) -> Result<SoFar, ControlError> {
         match self.ask(&Request::Verdict, &[])? {
             Reply::Verdict(so_far) => Ok(so_far),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
     /// Lets a command, or the services of a node, end and start again.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if there is no such command or node.
-    pub fn restart(&mut self, name: &str) -> Result<(), RunError> {
+    /// [`ControlError::Refused`] if there is no such command or node.
+    pub fn restart(&mut self, name: &str) -> Result<(), ControlError> {
         self.done(&Request::Restart(Restart { name: name.to_owned() }))
     }
 
     /// Stops a node, and returns when it has stopped.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if there is no such node, or it cannot be stopped, or has been.
-    pub fn stop(&mut self, node: &str) -> Result<(), RunError> {
+    /// [`ControlError::Refused`] if there is no such node, or it cannot be stopped, or has been.
+    pub fn stop(&mut self, node: &str) -> Result<(), ControlError> {
         self.done(&Request::Stop(NodeName { node: node.to_owned() }))
     }
 
     /// Starts a node that has stopped, and returns when its setup has run and its services are ready.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if there is no such node, or it runs, or something that starts with it fails.
-    pub fn start(&mut self, node: &str) -> Result<(), RunError> {
+    /// [`ControlError::Refused`] if there is no such node, or it runs, or something that starts with it fails.
+    pub fn start(&mut self, node: &str) -> Result<(), ControlError> {
         self.done(&Request::Start(NodeName { node: node.to_owned() }))
     }
 
     /// Returns how far the tasks of the lab's exercise are; there are none if it has no exercise.
     ///
     /// # Errors
-    /// [`RunError::Died`] if the lab goes away before it answers, or [`RunError::Reported`] if it is older and knows no exercises.
-    pub fn exercise(&mut self) -> Result<ExerciseReport, RunError> {
+    /// [`ControlError::Lost`] if the lab goes away before it answers, or [`ControlError::Refused`] if it is older and knows no exercises.
+    pub fn exercise(&mut self) -> Result<ExerciseReport, ControlError> {
         match self.ask(&Request::Exercise, &[])? {
             Reply::Exercise(exercise) => Ok(exercise),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
     /// Returns the lab's network as it is now: what is connected, and which settings are in force.
     ///
     /// # Errors
-    /// [`RunError::Died`] if the lab goes away before it answers.
-    pub fn topology(&mut self) -> Result<Topology, RunError> {
+    /// [`ControlError::Lost`] if the lab goes away before it answers.
+    pub fn topology(&mut self) -> Result<Topology, ControlError> {
         match self.ask(&Request::Topology, &[])? {
             Reply::Topology(topology) => Ok(topology),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
     /// Changes a link.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if there is no such link, or a key or value is wrong.
-    pub fn set(&mut self, set: Set) -> Result<(), RunError> {
+    /// [`ControlError::Refused`] if there is no such link, or a key or value is wrong.
+    pub fn set(&mut self, set: Set) -> Result<(), ControlError> {
         self.done(&Request::Set(set))
+    }
+
+    /// Parts nodes from now on, as this entry of the timeline describes.
+    ///
+    /// # Errors
+    /// [`ControlError::Refused`] if the entry is wrong.
+    pub fn partition(&mut self, entry: String) -> Result<(), ControlError> {
+        self.done(&Request::Partition(Partition { entry }))
+    }
+
+    /// Disturbs programs or nodes now, as this entry of the timeline describes.
+    ///
+    /// # Errors
+    /// [`ControlError::Refused`] if the entry is wrong, or what it names is not there.
+    pub fn fault(&mut self, entry: String) -> Result<(), ControlError> {
+        self.done(&Request::Fault(Fault { entry }))
+    }
+
+    /// Ends all partitions that clients asked for.
+    ///
+    /// # Errors
+    /// [`ControlError::Refused`] if there is none.
+    pub fn heal(&mut self) -> Result<(), ControlError> {
+        self.done(&Request::Heal)
     }
 
     /// Lets the time of a lab in virtual time go on by so much, and returns when it is there.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if its time goes on by itself, or another client advances it.
-    pub fn advance(&mut self, by_ns: u64) -> Result<Now, RunError> {
+    /// [`ControlError::Refused`] if its time goes on by itself, or another client advances it.
+    pub fn advance(&mut self, by_ns: u64) -> Result<Now, ControlError> {
         self.time(&Request::Advance(Advance { by_ns, until_exit: false }))
     }
 
     /// Holds the time of a lab in virtual time.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if its time goes on by itself.
-    pub fn pause(&mut self) -> Result<Now, RunError> {
+    /// [`ControlError::Refused`] if its time goes on by itself.
+    pub fn pause(&mut self) -> Result<Now, ControlError> {
         self.time(&Request::Pause)
     }
 
     /// Lets the time of a lab in virtual time go on.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if its time goes on by itself.
-    pub fn resume(&mut self) -> Result<Now, RunError> {
+    /// [`ControlError::Refused`] if its time goes on by itself.
+    pub fn resume(&mut self) -> Result<Now, ControlError> {
         self.time(&Request::Resume)
     }
 
     /// Asks the lab to end. It has ended when its runtime folder is gone.
     ///
     /// # Errors
-    /// [`RunError::Died`] if the lab goes away before it answers.
-    pub fn down(&mut self) -> Result<(), RunError> {
+    /// [`ControlError::Lost`] if the lab goes away before it answers.
+    pub fn down(&mut self) -> Result<(), ControlError> {
         self.done(&Request::Down)
     }
 
     /// Starts a program in a node with these as its standard input, output and error.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if there is no such node or program.
-    pub fn exec(&mut self, exec: Exec, stdio: [BorrowedFd<'_>; 3]) -> Result<(), RunError> {
+    /// [`ControlError::Refused`] if there is no such node or program.
+    pub fn exec(&mut self, exec: Exec, stdio: [BorrowedFd<'_>; 3]) -> Result<(), ControlError> {
         match self.ask(&Request::Exec(exec), &stdio)? {
             Reply::Started => Ok(()),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
     /// Captures the packets of a link to `out`, until this client is dropped.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if there is no such link.
-    pub fn capture(&mut self, wanted: Capture, out: BorrowedFd<'_>) -> Result<(), RunError> {
+    /// [`ControlError::Refused`] if there is no such link.
+    pub fn capture(&mut self, wanted: Capture, out: BorrowedFd<'_>) -> Result<(), ControlError> {
         match self.ask(&Request::Capture(wanted), &[out])? {
             Reply::Started => Ok(()),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
     /// Opens the serial console of a node, and returns the file of what it shows, and where to write what is typed.
     ///
     /// # Errors
-    /// [`RunError::Reported`] if there is no such node, or it has no console.
-    pub fn console(&mut self, node: &str) -> Result<(PathBuf, OwnedFd), RunError> {
+    /// [`ControlError::Refused`] if there is no such node, or it has no console.
+    pub fn console(&mut self, node: &str) -> Result<(PathBuf, OwnedFd), ControlError> {
         self.send(&Request::Console(OpenConsole { node: node.to_owned() }), &[])?;
         // The descriptor comes with the first byte of the answer.
         let mut buffer = [0; 1024];
-        let received = receive_with_fds(&self.stream, &mut buffer).map_err(|error| self.gone(&error))?;
+        let received = receive_with_fds(&self.stream, &mut buffer).map_err(|error| self.gone(error))?;
         self.lines.feed(&buffer[..received.length]);
         match (answered(self.receive()?)?, received.fds.into_iter().next()) {
             (Reply::Console { log }, Some(input)) => Ok((log, input)),
-            (other, _) => Err(self.unexpected(&other)),
+            (other, _) => Err(self.unexpected(other)),
         }
     }
 
     /// Sends a signal to the program that [`Client::exec`] started.
     ///
     /// # Errors
-    /// [`RunError::Died`] if the lab went away.
-    pub fn signal(&mut self, signal: i32) -> Result<(), RunError> {
+    /// [`ControlError::Lost`] if the lab went away.
+    pub fn signal(&mut self, signal: i32) -> Result<(), ControlError> {
         self.send(&Request::Signal(SignalProgram { signal }), &[])
     }
 
@@ -222,13 +247,13 @@ impl Client {
     /// read.
     ///
     /// # Errors
-    /// [`RunError::Died`] if the lab went away.
-    pub fn exit_code(&mut self, readable: bool) -> Result<Option<i32>, RunError> {
+    /// [`ControlError::Lost`] if the lab went away.
+    pub fn exit_code(&mut self, readable: bool) -> Result<Option<i32>, ControlError> {
         if readable {
             self.read()?;
         }
         while let Some(line) = self.lines.pop() {
-            if let Reply::Exited { code } = line.map_err(|error| self.nonsense(&error))? {
+            if let Reply::Exited { code } = line.map_err(|error| self.nonsense(error))? {
                 return Ok(Some(code));
             }
         }
@@ -240,75 +265,75 @@ impl Client {
         (self.stream, self.lines.into_rest())
     }
 
-    fn time(&mut self, request: &Request) -> Result<Now, RunError> {
+    fn time(&mut self, request: &Request) -> Result<Now, ControlError> {
         match self.ask(request, &[])? {
             Reply::Now(now) => Ok(now),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
-    fn done(&mut self, request: &Request) -> Result<(), RunError> {
+    fn done(&mut self, request: &Request) -> Result<(), ControlError> {
         match self.ask(request, &[])? {
             Reply::Done => Ok(()),
-            other => Err(self.unexpected(&other)),
+            other => Err(self.unexpected(other)),
         }
     }
 
-    fn ask(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<Reply, RunError> {
+    fn ask(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<Reply, ControlError> {
         self.send(request, fds)?;
         answered(self.receive()?)
     }
 
-    fn send(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<(), RunError> {
+    fn send(&mut self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<(), ControlError> {
         let line = to_line(request);
-        let sent = send_with_fds(&self.stream, &line, fds).map_err(|error| self.gone(&error))?;
-        (&self.stream).write_all(&line[sent..]).map_err(|error| self.gone(&error))
+        let sent = send_with_fds(&self.stream, &line, fds).map_err(|error| self.gone(error))?;
+        (&self.stream).write_all(&line[sent..]).map_err(|error| self.gone(error))
     }
 
-    fn receive(&mut self) -> Result<Reply, RunError> {
+    fn receive(&mut self) -> Result<Reply, ControlError> {
         loop {
             if let Some(line) = self.lines.pop() {
-                return line.map_err(|error| self.nonsense(&error));
+                return line.map_err(|error| self.nonsense(error));
             }
             self.read()?;
         }
     }
 
     /// Waits for something to read.
-    fn read(&mut self) -> Result<(), RunError> {
+    fn read(&mut self) -> Result<(), ControlError> {
         let mut buffer = [0; 16 * 1024];
         match self.stream.read(&mut buffer) {
-            Ok(0) => Err(self.gone(&io::ErrorKind::UnexpectedEof.into())),
+            Ok(0) => Err(self.gone(io::ErrorKind::UnexpectedEof.into())),
             Ok(length) => {
                 self.lines.feed(&buffer[..length]);
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
-            Err(error) => Err(self.gone(&error)),
+            Err(error) => Err(self.gone(error)),
         }
     }
 
-    fn nonsense(&self, error: &serde_json::Error) -> RunError {
-        RunError::Died(format!("lab `{}` sent an invalid reply: {error}", self.lab))
+    fn nonsense(&self, error: serde_json::Error) -> ControlError {
+        ControlError::Invalid { lab: self.lab.clone(), error }
     }
 
-    fn gone(&self, error: &io::Error) -> RunError {
+    fn gone(&self, error: io::Error) -> ControlError {
         if error.kind() == io::ErrorKind::WouldBlock {
-            return RunError::Silent { lab: self.lab.clone() };
+            return ControlError::Silent { lab: self.lab.clone() };
         }
-        RunError::Died(format!("the connection to lab `{}` was lost: {error}", self.lab))
+        ControlError::Lost { lab: self.lab.clone(), error }
     }
 
-    fn unexpected(&self, reply: &Reply) -> RunError {
-        RunError::Died(format!("lab `{}` sent the reply to another request: {reply:?}", self.lab))
+    fn unexpected(&self, reply: Reply) -> ControlError {
+        ControlError::Unexpected { lab: self.lab.clone(), reply: Box::new(reply) }
     }
 }
 
 /// A reply that says why not is an error.
-fn answered(reply: Reply) -> Result<Reply, RunError> {
+fn answered(reply: Reply) -> Result<Reply, ControlError> {
     match reply {
         Reply::Refused(Refused { code, message, .. }) => {
-            Err(RunError::Reported { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
+            Err(ControlError::Refused { code: ExitCode::from_number(code).unwrap_or(ExitCode::Died), message })
         }
         reply => Ok(reply),
     }

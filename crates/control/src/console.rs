@@ -4,9 +4,8 @@
 //! machine. So any number of terminals can be joined to it, and none of them holds the machine up.
 
 use crate::client::Client;
-use crate::terminal::{broken, refused};
+use crate::error::ControlError;
 use netloom_host::terminal::RawMode;
-use netloom_judge::RunError;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::unistd::{read, write};
@@ -27,33 +26,33 @@ const BEFORE: u64 = 2048;
 ///
 /// # Errors
 /// When there is no such lab or node, or it has no console.
-pub fn console(lab: &str, node: &str) -> Result<(), RunError> {
+pub fn console(lab: &str, node: &str) -> Result<(), ControlError> {
     let mut client = Client::connect(lab)?;
     let (log, input) = client.console(node)?;
-    let mut log = File::open(&log).map_err(broken)?;
-    let length = log.metadata().map_err(broken)?.len();
-    log.seek(SeekFrom::Start(length.saturating_sub(BEFORE))).map_err(broken)?;
+    let mut log = File::open(&log).map_err(ControlError::Join)?;
+    let length = log.metadata().map_err(ControlError::Join)?.len();
+    log.seek(SeekFrom::Start(length.saturating_sub(BEFORE))).map_err(ControlError::Join)?;
     let stdin = io::stdin();
-    let raw = RawMode::enter(stdin.as_fd()).map_err(refused)?;
+    let raw = RawMode::enter(stdin.as_fd()).map_err(ControlError::Terminal)?;
     let left = join(&client, &mut log, &input, stdin.as_fd());
     drop(raw);
     left
 }
 
 /// Until the user leaves, or the lab ends.
-fn join(client: &Client, log: &mut File, input: &OwnedFd, stdin: BorrowedFd<'_>) -> Result<(), RunError> {
+fn join(client: &Client, log: &mut File, input: &OwnedFd, stdin: BorrowedFd<'_>) -> Result<(), ControlError> {
     loop {
-        show(log).map_err(broken)?;
+        show(log).map_err(ControlError::Join)?;
         let mut fds = [PollFd::new(stdin, PollFlags::POLLIN), PollFd::new(client.as_fd(), PollFlags::POLLIN)];
         match poll(&mut fds, LOOK) {
             Ok(_) | Err(Errno::EINTR) => {}
-            Err(errno) => return Err(broken(errno.into())),
+            Err(errno) => return Err(ControlError::Join(errno.into())),
         }
         // The lab says nothing more but by its end.
         if fds[1].any() == Some(true) {
-            return show(log).map_err(broken);
+            return show(log).map_err(ControlError::Join);
         }
-        if fds[0].any() == Some(true) && !pass_on(stdin, input).map_err(broken)? {
+        if fds[0].any() == Some(true) && !pass_on(stdin, input).map_err(ControlError::Join)? {
             return Ok(());
         }
     }

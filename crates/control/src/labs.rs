@@ -1,10 +1,11 @@
 //! Lists the labs of this user that are up, and ends them.
 
 use crate::client::{Client, PATIENCE};
+use crate::error::ControlError;
 use crate::protocol::LabInfo;
-use crate::running::{find, refused, running};
+use crate::running::{find, running};
 use netloom_host::runtime::{self, RunningLab, control_socket};
-use netloom_judge::{Report, RunError};
+use netloom_judge::Report;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -64,8 +65,8 @@ pub struct TakenDown {
 /// Asks all labs of this user for their descriptions. A lab that is gone before it answers is left out.
 ///
 /// # Errors
-/// [`RunError::Machine`] if the runtime folder cannot be read.
-pub fn look_at_labs() -> Result<Vec<Look>, RunError> {
+/// [`ControlError::Runtime`] if the runtime folder cannot be read.
+pub fn look_at_labs() -> Result<Vec<Look>, ControlError> {
     let ask = |name: &str| {
         let mut client = Client::connect(name)?;
         client.answer_within(PATIENCE)?;
@@ -74,7 +75,7 @@ pub fn look_at_labs() -> Result<Vec<Look>, RunError> {
     let look = |lab: RunningLab| match ask(&lab.name) {
         Ok(info) => Some(Look::Answers(info)),
         Err(error) => {
-            let is_stuck = matches!(error, RunError::Silent { .. });
+            let is_stuck = matches!(error, ControlError::Silent { .. });
             let there = runtime::find(&lab.name).ok().flatten()?;
             let why = match () {
                 () if runtime::is_ending(&there.path) => Silence::Ending,
@@ -93,16 +94,17 @@ pub fn look_at_labs() -> Result<Vec<Look>, RunError> {
 /// Removes what killed labs of this user have left, and returns their names.
 ///
 /// # Errors
-/// [`RunError::Machine`] if the runtime folder cannot be read, or something cannot be removed.
-pub fn sweep() -> Result<Vec<String>, RunError> {
-    runtime::sweep_stale().map_err(refused)
+/// [`ControlError::Runtime`] if the runtime folder cannot be read, or something cannot be removed.
+pub fn sweep() -> Result<Vec<String>, ControlError> {
+    Ok(runtime::sweep_stale()?)
 }
 
 /// Stops a lab, and returns when everything it made is gone but its results.
 ///
 /// # Errors
-/// [`RunError::Lab`] if no such lab is up, [`RunError::Died`] if it does not end, or leaves no report.
-pub fn take_down(lab: &str) -> Result<TakenDown, RunError> {
+/// [`ControlError::NoSuchLab`] if no such lab is up, [`ControlError::Lingers`] if it does not end,
+/// [`ControlError::NoReport`] if it leaves no report.
+pub fn take_down(lab: &str) -> Result<TakenDown, ControlError> {
     let state = find(lab)?.state;
     let killed = end(lab, state.as_ref().map(|state| Pid::from_raw(state.guard_pid)))?;
     let results = state.filter(|state| state.stays_up).and_then(|state| state.results);
@@ -110,16 +112,14 @@ pub fn take_down(lab: &str) -> Result<TakenDown, RunError> {
     Ok(TakenDown { killed, report })
 }
 
-fn report_in(results: &Path, lab: &str) -> Result<Report, RunError> {
+fn report_in(results: &Path, lab: &str) -> Result<Report, ControlError> {
     let path = results.join("report.json");
     let report = fs::read(&path).and_then(|text| serde_json::from_slice(&text).map_err(io::Error::from));
-    report.map_err(|error| {
-        RunError::Died(format!("lab `{lab}` was taken down and left no report: reading {}: {error}", path.display()))
-    })
+    report.map_err(|error| ControlError::NoReport { lab: lab.to_owned(), path, error })
 }
 
 /// Whether it had to be killed.
-fn end(lab: &str, guard: Option<Pid>) -> Result<bool, RunError> {
+fn end(lab: &str, guard: Option<Pid>) -> Result<bool, ControlError> {
     let mut patience = LONGEST_END;
     let mut ask = || {
         let mut client = Client::connect(lab)?;
@@ -135,7 +135,7 @@ fn end(lab: &str, guard: Option<Pid>) -> Result<bool, RunError> {
         // It is just being made, or just ends, or says nothing: its guard has it end, or is gone by now.
         (Err(error), Some(guard)) => {
             let _ = kill(guard, Signal::SIGTERM);
-            matches!(error, RunError::Silent { .. })
+            matches!(error, ControlError::Silent { .. })
         }
         (Err(error), None) => return Err(error),
     };
@@ -143,8 +143,7 @@ fn end(lab: &str, guard: Option<Pid>) -> Result<bool, RunError> {
         return Ok(false);
     }
     if !is_silent {
-        let seconds = patience.as_secs();
-        return Err(RunError::Died(format!("lab `{lab}` was asked to end, and has not for {seconds} s")));
+        return Err(ControlError::Lingers { lab: lab.to_owned(), seconds: patience.as_secs() });
     }
     kill_lab(lab)?;
     Ok(true)
@@ -152,8 +151,8 @@ fn end(lab: &str, guard: Option<Pid>) -> Result<bool, RunError> {
 
 /// Kills a lab that does not answer. The kernel ends what runs in it, and its guard removes the rest; without a guard,
 /// this function removes it.
-fn kill_lab(lab: &str) -> Result<(), RunError> {
-    let Some(state) = runtime::find(lab).map_err(refused)?.and_then(|running| running.state) else { return Ok(()) };
+fn kill_lab(lab: &str) -> Result<(), ControlError> {
+    let Some(state) = runtime::find(lab)?.and_then(|running| running.state) else { return Ok(()) };
     // A guard that is stopped cannot do its part.
     let guard = Pid::from_raw(state.guard_pid);
     let _ = kill(guard, Signal::SIGCONT);
@@ -167,18 +166,18 @@ fn kill_lab(lab: &str) -> Result<(), RunError> {
     if is_gone_within(lab, KILLED_WITHIN)? {
         return Ok(());
     }
-    Err(RunError::Died(format!("lab `{lab}` does not answer, was killed, and is still there (process {guard})")))
+    Err(ControlError::Survived { lab: lab.to_owned(), guard: state.guard_pid })
 }
 
-fn is_gone_within(lab: &str, patience: Duration) -> Result<bool, RunError> {
+fn is_gone_within(lab: &str, patience: Duration) -> Result<bool, ControlError> {
     let begun = Instant::now();
-    while runtime::find(lab).map_err(refused)?.is_some() {
+    while runtime::find(lab)?.is_some() {
         if begun.elapsed() > patience {
             return Ok(false);
         }
         sleep(LOOK);
     }
     // What a killed guard left behind.
-    runtime::sweep_stale().map_err(refused)?;
+    runtime::sweep_stale()?;
     Ok(true)
 }

@@ -9,6 +9,7 @@
 mod attach;
 mod client;
 mod console;
+mod error;
 mod labs;
 mod protocol;
 mod running;
@@ -20,13 +21,14 @@ mod watch;
 pub use attach::{Stdio, attach};
 pub use client::Client;
 pub use console::console;
+pub use error::ControlError;
 pub use labs::{Look, Silence, TakenDown, look_at_labs, sweep, take_down};
 pub use protocol::{
-    Advance, Capture, End, Event, Exec, ExposedPort, Family, Greeting, Happened, Hello, Id, Interface, LabInfo,
+    Advance, Capture, End, Event, Exec, ExposedPort, Family, Fault, Greeting, Happened, Hello, Id, Interface, LabInfo,
     LabStats, Link, Message, Node, NodeConnections, NodeInfo, NodeName, NodeState, Now, OpenConsole, OpenSocket,
-    Output, PacketDrop, PacketFlow, PacketRecord, PacketSample, Pipe, PipeLateness, PipeStats, Refused, Reply, Request,
-    Restart, Sample, ServiceInfo, ServiceState, Set, SignalProgram, SoFar, SocketType, Stream, Subscribe,
-    TcpConnection, TcpSample, Topic, Topology, Unsubscribe, VERSION, greet, schema,
+    Output, PacketDrop, PacketFlow, PacketRecord, PacketSample, Partition, Pipe, PipeLateness, PipeStats, Refused,
+    Reply, Request, Restart, Sample, ServiceInfo, ServiceState, Set, SignalProgram, SoFar, SocketType, Stream,
+    Subscribe, TcpConnection, TcpSample, Topic, Topology, Unsubscribe, VERSION, greet, schema,
 };
 pub use running::{find, holds, only_lab, running_labs};
 pub use server::{Awaited, ClientId, Incoming, Server};

@@ -28,8 +28,8 @@ pub(crate) use read::read;
 pub(crate) use reply::Answer;
 pub use reply::{Greeting, LabInfo, LabStats, NodeInfo, Now, PipeStats, Refused, Reply};
 pub use request::{
-    Advance, Capture, Exec, Family, Hello, Id, Message, NodeName, OpenConsole, OpenSocket, Request, Restart, Set,
-    SignalProgram, SocketType, Stream, Subscribe, Topic, Unsubscribe,
+    Advance, Capture, Exec, Family, Fault, Hello, Id, Message, NodeName, OpenConsole, OpenSocket, Partition, Request,
+    Restart, Set, SignalProgram, SocketType, Stream, Subscribe, Topic, Unsubscribe,
 };
 pub use schema::schema;
 pub use so_far::{PipeLateness, SoFar};
@@ -39,7 +39,7 @@ pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, S
 /// [`Hello`] names.
 pub(crate) const MAJOR: u32 = 1;
 /// Grows with everything that is added: keys of replies, requests, events. A client ignores what it does not know.
-pub(crate) const MINOR: u32 = 8;
+pub(crate) const MINOR: u32 = 11;
 /// The version, its major number first.
 pub const VERSION: (u32, u32) = (MAJOR, MINOR);
 

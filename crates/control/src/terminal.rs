@@ -1,15 +1,13 @@
 //! The user's terminal, joined to the one of a program in a node.
 
 use crate::client::Client;
-use netloom_host::KernelError;
+use crate::error::ControlError;
 use netloom_host::signals::Signals;
 use netloom_host::terminal::{set_window_size, window_size};
-use netloom_judge::RunError;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::unistd::{read, write};
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The streams between the two, with what one has given and the other not taken yet. Neither is read before that, and
@@ -47,7 +45,7 @@ impl<'a> Relay<'a> {
     }
 
     /// Until the program has ended; its exit code.
-    pub(crate) fn until_exit(&mut self, client: &mut Client, signals: &Signals) -> Result<i32, RunError> {
+    pub(crate) fn until_exit(&mut self, client: &mut Client, signals: &Signals) -> Result<i32, ControlError> {
         let mut answered = false;
         loop {
             if let Some(code) = client.exit_code(answered)? {
@@ -77,7 +75,7 @@ impl<'a> Relay<'a> {
     }
 
     /// Waits until one of them wants something. What is at its end would always be ready, and is left out.
-    fn wait(&self, client: &Client, signals: &Signals) -> Result<Vec<(End, PollFlags)>, RunError> {
+    fn wait(&self, client: &Client, signals: &Signals) -> Result<Vec<(End, PollFlags)>, ControlError> {
         let wanted = |wanted, flag| if wanted { flag } else { PollFlags::empty() };
         let typed = wanted(self.input.is_wanted(), PollFlags::POLLIN);
         let shown = wanted(!self.output.waiting.is_empty(), PollFlags::POLLOUT);
@@ -95,12 +93,14 @@ impl<'a> Relay<'a> {
         match poll(&mut polled, PollTimeout::NONE) {
             Ok(_) => Ok(used.zip(polled).map(|((end, ..), fd)| (*end, fd.revents().unwrap_or(ANY))).collect()),
             Err(Errno::EINTR) => Ok(Vec::new()),
-            Err(errno) => Err(broken(errno.into())),
+            Err(errno) => Err(ControlError::Join(errno.into())),
         }
     }
 
-    pub(crate) fn copy_window_size(&self) -> Result<(), RunError> {
-        window_size(self.stdin).map_or(Ok(()), |size| set_window_size(self.master, size)).map_err(refused)
+    pub(crate) fn copy_window_size(&self) -> Result<(), ControlError> {
+        window_size(self.stdin)
+            .map_or(Ok(()), |size| set_window_size(self.master, size))
+            .map_err(ControlError::Terminal)
     }
 
     /// What the program wrote just before it ended.
@@ -155,14 +155,4 @@ impl Way {
             }
         }
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-pub(crate) fn broken(error: io::Error) -> RunError {
-    RunError::Machine(format!("joining the terminal to the node: {error}"))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-pub(crate) fn refused(error: KernelError) -> RunError {
-    RunError::Machine(error.to_string())
 }

@@ -1,9 +1,9 @@
 //! A capture of a running lab: from the lab through a pipe to the user's file or standard output.
 
 use crate::client::Client;
+use crate::error::ControlError;
 use crate::protocol::Capture;
 use netloom_host::signals::Signals;
-use netloom_judge::RunError;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{pipe, read};
@@ -17,9 +17,9 @@ const BUFFER: usize = 64 * 1_024;
 ///
 /// # Errors
 /// When there is no such lab or link, or when `out` cannot be written.
-pub fn capture(lab: &str, wanted: Capture, out: &mut dyn Write) -> Result<(), RunError> {
-    let signals = Signals::hold(&[]).map_err(broken)?;
-    let (packets, lab_end) = pipe().map_err(|errno| broken(errno.into()))?;
+pub fn capture(lab: &str, wanted: Capture, out: &mut dyn Write) -> Result<(), ControlError> {
+    let signals = Signals::hold(&[]).map_err(ControlError::Packets)?;
+    let (packets, lab_end) = pipe().map_err(|errno| ControlError::Packets(errno.into()))?;
     let mut client = Some(Client::connect(lab)?);
     if let Some(connected) = &mut client {
         connected.capture(wanted, lab_end.as_fd())?;
@@ -30,7 +30,7 @@ pub fn capture(lab: &str, wanted: Capture, out: &mut dyn Write) -> Result<(), Ru
         let mut polled = [&packets.as_fd(), &signals.as_fd()].map(|fd| PollFd::new(*fd, PollFlags::POLLIN));
         match poll(&mut polled, PollTimeout::NONE) {
             Ok(_) | Err(Errno::EINTR) => {}
-            Err(errno) => return Err(broken(errno.into())),
+            Err(errno) => return Err(ControlError::Packets(errno.into())),
         }
         let [readable, signalled] = polled.map(|fd| fd.any() == Some(true));
         // This tells the lab to stop the capture; it closes the pipe when it has written the rest. A second
@@ -45,15 +45,10 @@ pub fn capture(lab: &str, wanted: Capture, out: &mut dyn Write) -> Result<(), Ru
             Ok(0) => return Ok(()),
             Ok(length) => match out.write_all(&buffer[..length]).and_then(|()| out.flush()) {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-                outcome => outcome.map_err(|error| RunError::Results { path: "the capture".into(), source: error })?,
+                outcome => outcome.map_err(ControlError::Capture)?,
             },
             Err(Errno::EINTR) => {}
-            Err(errno) => return Err(broken(errno.into())),
+            Err(errno) => return Err(ControlError::Packets(errno.into())),
         }
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-fn broken(error: io::Error) -> RunError {
-    RunError::Machine(format!("reading packets from the lab: {error}"))
 }

@@ -20,6 +20,7 @@ use crate::edge::Edge;
 use crate::event_queue::{Act, EventQueue, ExecutedEvent, ScheduledEvent, Task};
 use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
+use crate::placement::{Placement, stay_on};
 use crate::ports::{PortSet, Window};
 use crate::priority::{ThreadPriority, processor_time, run_queue_wait};
 use crate::series::SeriesLog;
@@ -28,7 +29,7 @@ use netloom_fabric::PipeId;
 use netloom_figures::{EngineReport, Policy, Snapshot, ThreadReport};
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::gettid;
 use std::io;
 use std::time::Duration as RealDuration;
 
@@ -52,6 +53,8 @@ pub(crate) struct Driver {
     pub(crate) is_beside_kernels: bool,
     /// The processor on which the thread stays.
     pub(crate) processor: Option<usize>,
+    /// Whether the thread goes where others need the processor least.
+    pub(crate) is_placed: bool,
     pub(crate) sleeper: Sleeper,
     pub(crate) edge: Edge,
     pub(crate) ports: PortSet,
@@ -68,6 +71,8 @@ pub(crate) struct Driver {
     pub(crate) series: SeriesLog,
     /// Whether a scheduled event is due, and more may have arrived before it.
     pub(crate) has_unread: bool,
+    /// Whether arrivals waited in the latest turn for an event that was due before it.
+    pub(crate) has_waited: bool,
 }
 
 impl Driver {
@@ -75,6 +80,7 @@ impl Driver {
     pub(crate) fn run(mut self) -> io::Result<()> {
         self.thread_priority = Some(ThreadPriority::ask(self.clock.real()));
         self.processor.map_or(Ok(()), stay_on)?;
+        let _placement = self.is_placed.then(|| Placement::of(gettid()));
         loop {
             while let Some(command) = self.mailbox.next() {
                 if !self.obey(command)? {
@@ -143,10 +149,7 @@ impl Driver {
 
     /// One round; returns how many packets arrived.
     fn pass(&mut self) -> io::Result<usize> {
-        let window = Window {
-            end: self.event_queue.next().unwrap_or(Instant::MAX),
-            latest: self.behind.unwrap_or_else(|| self.event_queue.limit(Instant::MAX)),
-        };
+        let window = self.window();
         let received = self.ports.receive(&mut self.edge, window);
         let real = self.clock.real();
         if received.is_lively {
@@ -160,6 +163,16 @@ impl Driver {
         self.memory.watch(real, received.is_lively, &mut self.edge.handover.pool);
         self.settle();
         Ok(received.count)
+    }
+
+    /// Until when arrivals count now. Events do not keep arrivals waiting for two turns in a row: they may be due more often than the
+    /// thread gets its processor.
+    fn window(&mut self) -> Window {
+        let end = self.event_queue.next().unwrap_or(Instant::MAX);
+        let latest = self.behind.unwrap_or_else(|| self.event_queue.limit(Instant::MAX));
+        let is_overdue = self.behind.is_none() && end < Instant::MAX && end <= self.clock.now();
+        self.has_waited = is_overdue && !self.has_waited;
+        Window { end, latest, is_overdue: self.has_waited }
     }
 
     /// Everything happens that is due: packets leave, and scheduled events are executed between them. `has_more`: more packets may
@@ -192,8 +205,8 @@ impl Driver {
     /// before; `begun`: when this turn began.
     ///
     /// A link can describe more than this machine can compute in time, for example 100 Gbit/s of cross traffic. If all that is
-    /// due were played at once, that would take longer than the span that is played, the next turn longer again, and
-    /// soon the driver would not read commands any more. So it plays in portions, and after a while looks for arrivals
+    /// due were carried out at once, that would take longer than the span itself, the next turn longer again, and
+    /// soon the driver would not read commands any more. So it works in portions, and after a while looks for arrivals
     /// and commands. What arrives meanwhile arrives when the fabric has got so far: that is late, and the meters see
     /// it.
     fn hand_out(&mut self, end: Instant, begun: RealDuration) -> Option<Instant> {
@@ -255,7 +268,13 @@ impl Driver {
             Act::Change(change) => self.change(now, pipe, change),
             Act::SetUp(up) => self.edge.fabric.set_up(now, pipe, *up),
             Act::Unplug => self.edge.fabric.unplug(now, pipe),
+            Act::SetCarrier(on) => self.set_carrier(pipe, *on),
         }
+    }
+
+    fn set_carrier(&mut self, pipe: PipeId, on: bool) {
+        let Self { edge, ports, .. } = self;
+        edge.fabric.entrances(pipe).for_each(|port| ports.set_carrier(port, on));
     }
 
     fn change(&mut self, now: Instant, pipe: PipeId, change: &PipeChange) {
@@ -278,6 +297,7 @@ impl Driver {
             Command::Change(pipe, change) => self.change(now, pipe, &change),
             Command::SetUp(pipe, up) => self.edge.fabric.set_up(now, pipe, up),
             Command::Unplug(pipe) => self.edge.fabric.unplug(now, pipe),
+            Command::SetCarrier(pipe, on) => self.set_carrier(pipe, on),
             Command::Hold(pipe, stopped, wire) => self.edge.fabric.hold(now, pipe, stopped, wire),
             Command::Plan(scheduled_events) => self.event_queue.add(scheduled_events),
             Command::AddTap(id, tap) => {
@@ -298,6 +318,9 @@ impl Driver {
             Command::SamplePackets(step) => self.edge.fabric.sample_packets(step),
             Command::SampledPackets(reply) => {
                 let _ = reply.send(self.edge.fabric.sampled_packets(now - UNSETTLED));
+            }
+            Command::Firings(reply) => {
+                let _ = reply.send(self.edge.fabric.take_firings());
             }
             Command::Switches(reply) => {
                 let _ = reply.send(self.edge.fabric.switch_states(now).collect());
@@ -338,11 +361,4 @@ impl Driver {
         self.ports.report(&mut report);
         report
     }
-}
-
-/// Keeps this thread on a processor.
-pub(crate) fn stay_on(processor: usize) -> io::Result<()> {
-    let mut only = CpuSet::new();
-    only.set(processor);
-    Ok(sched_setaffinity(None, &only)?)
 }

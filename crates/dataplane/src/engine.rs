@@ -15,7 +15,7 @@ use crate::wait::{Precision, Sleeper, SpinLimit, Waiter};
 use crate::worker::Worker;
 use netloom_fabric::{Fabric, PipeId, PortId, Shard, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
-use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
+use netloom_link::{Firing, OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_packet::Pool;
 use netloom_units::{Dilation, Duration, Instant};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub struct EngineConfig {
     /// How it waits.
     pub precision: Precision,
     /// The processors on which its threads stay, the first on the first; those for which there is none run wherever the
-    /// kernel puts them.
+    /// kernel puts them, and a single one beside kernels where others need the processor least.
     pub processors: Vec<usize>,
     /// By how much lab time is slower than wall time.
     pub dilation: Dilation,
@@ -107,6 +107,7 @@ impl Engine {
         let doorbells: io::Result<Vec<Arc<Doorbell>>> = shards.iter().map(|_| Doorbell::new().map(Arc::new)).collect();
         let doorbells = doorbells.map_err(failed("opening an event counter for the packet engine"))?;
         let is_beside_kernels = config.ports.iter().any(|port| matches!(port, PortConfig::Guest { .. }));
+        let is_alone = shards.len() == 1;
         let sites = sites(clock, &shards, &doorbells, config.ports);
         let (opened, pools) = open_beside_pools(sites);
         let opened = opened.map_err(|(attempted, error)| failed(attempted)(error))?;
@@ -123,6 +124,7 @@ impl Engine {
                 is_beside_kernels,
                 sleeper: Sleeper::new(ports.descriptors().chain([mailbox.doorbell.event().as_raw_fd()])),
                 processor: config.processors.get(prepared.len()).copied(),
+                is_placed: is_beside_kernels && is_alone && config.processors.is_empty(),
                 edge: Edge::new(shard.fabric, &shard.borders, pool),
                 ports,
                 memory: Memory::new(config.memory),
@@ -134,11 +136,11 @@ impl Engine {
                 execution_log: ExecutionLog { shard: prepared.len(), executed: execution_log.clone() },
                 series: series.log_of(prepared.len()),
                 has_unread: false,
+                has_waited: false,
             };
             prepared.push((driver, commands));
         }
         // From here on, whatever fails stops the threads that were started.
-        let is_alone = prepared.len() == 1;
         let mut engine =
             Self { clock, workers: Vec::new(), places, taps: 0, executed, awaited: Awaited::default(), series };
         for (number, (driver, commands)) in prepared.into_iter().enumerate() {
@@ -186,6 +188,16 @@ impl Engine {
         }
         let (shard, own) = self.places.find(pipe);
         self.workers[shard].send(Command::Unplug(own));
+        self.alive()
+    }
+
+    /// The guests at the entrances of a pipe hear that their link has a carrier from now on, or none.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn set_carrier(&mut self, pipe: PipeId, on: bool) -> Result<(), EngineError> {
+        let (shard, own) = self.places.find(pipe);
+        self.workers[shard].send(Command::SetCarrier(own, on));
         self.alive()
     }
 
@@ -312,6 +324,16 @@ impl Engine {
     /// When the engine has died.
     pub fn sampled_packets(&mut self) -> Result<SampledPackets, EngineError> {
         self.ask(Command::SampledPackets).map(merge::merge_packets)
+    }
+
+    /// Returns what faults of the timeline have done to packets since the last call, in order.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn firings(&mut self) -> Result<Vec<Firing>, EngineError> {
+        let mut all = self.ask(Command::Firings)?.concat();
+        all.sort_by_key(|firing| (firing.at, firing.pipe));
+        Ok(all)
     }
 
     /// Returns everything that the engine knows.

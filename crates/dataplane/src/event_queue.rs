@@ -23,6 +23,8 @@ pub enum Act {
     SetUp(bool),
     /// The pipe is cut, and what is on the wire is lost, too: the interfaces at its ends lose their carrier.
     Unplug,
+    /// The guests at the entrances of the pipe hear that their link has a carrier, or none.
+    SetCarrier(bool),
 }
 
 /// The purpose of a scheduled event.

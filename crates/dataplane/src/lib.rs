@@ -30,6 +30,7 @@ mod mailbox;
 mod memory;
 mod merge;
 mod meter;
+mod placement;
 mod ports;
 mod priority;
 pub mod probe;

@@ -3,7 +3,7 @@
 use crate::event_queue::{ExecutedEvent, ScheduledEvent};
 use netloom_fabric::{PipeId, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
-use netloom_link::{OnTheWire, PipeChange, PipeCounters, SampledPackets};
+use netloom_link::{Firing, OnTheWire, PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::sync::mpsc::Sender as Outbox;
 
@@ -12,6 +12,8 @@ pub(crate) enum Command {
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
     Unplug(PipeId),
+    /// The link of those at the pipe's entrances has a carrier, or none.
+    SetCarrier(PipeId, bool),
     /// A node at its link has stopped, or runs again.
     Hold(PipeId, bool, OnTheWire),
     Plan(Vec<ScheduledEvent>),
@@ -23,6 +25,7 @@ pub(crate) enum Command {
     /// Packets that come in so long after one another are picked; none: no packets any more.
     SamplePackets(Option<Duration>),
     SampledPackets(Outbox<SampledPackets>),
+    Firings(Outbox<Vec<Firing>>),
     Switches(Outbox<Vec<SwitchState>>),
     Snapshot(Outbox<Snapshot>),
     Stop(Outbox<Snapshot>),

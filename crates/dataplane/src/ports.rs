@@ -136,7 +136,7 @@ pub(crate) trait PortGroup: Send {
     fn report(&mut self, report: &mut EngineReport);
 
     /// When the next packet will come, if that is known, or when it is to be called again; a shard that waits for something from here
-    /// may be told when that comes. Called before every wait.
+    /// may learn when that comes. Called before every wait.
     fn next_arrival(&mut self, _fabric: &Fabric) -> Option<Instant> {
         None
     }
@@ -165,6 +165,9 @@ pub(crate) trait PortGroup: Send {
     /// A packet was dropped in the fabric, wherever it came from. What follows goes on its way with [`PortGroup::flush`].
     fn dropped(&mut self, _packet: &Packet) {}
 
+    /// The link at one of its ports has a carrier from now on, or none.
+    fn set_carrier(&mut self, _port: PortId, _on: bool) {}
+
     /// A pipe was changed.
     fn changed(&mut self, _pipe: PipeId, _change: &PipeChange) {}
 }
@@ -177,6 +180,9 @@ pub(crate) struct Window {
     /// How far the fabric may go. Nothing arrives later than this; a group that does not know when packets came takes
     /// this as their arrival.
     pub(crate) latest: Instant,
+    /// Whether an event was due before now. What tells no instant of its own is then left for the next turn: some of it may have come
+    /// after the event, and would be sent on sooner than it came.
+    pub(crate) is_overdue: bool,
 }
 
 /// What a group received.

@@ -4,7 +4,7 @@
 //! cannot take its priority back.
 
 use crate::clock::Clock;
-use crate::driver::stay_on;
+use crate::placement::stay_on;
 use crate::priority::ThreadPriority;
 use crate::sync::Event;
 use crate::wait::{Precision, Sleeper, Waiter};

@@ -7,7 +7,7 @@ mod fixture;
 use fixture::{DELAY, snapshot_when, start};
 use netloom_dataplane::{Engine, PortConfig};
 use netloom_fabric::PortId;
-use netloom_host::lab::{LabOptions, spawn_lab};
+use netloom_host::lab::{LabOptions, Namespaces, spawn_lab};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{AgentClient, InterfaceConfig, Node, NodeConfig, NodeEvent, Spawn};
 use std::fs::File;
@@ -21,8 +21,14 @@ const MTU: u32 = 9_000;
 type Case = (&'static str, fn(&mut Lab));
 
 fn main() {
-    let options =
-        LabOptions { name: "interfaces".to_owned(), hosts_file: None, resolver_file: None, memory: None, users: None };
+    let options = LabOptions {
+        name: "interfaces".to_owned(),
+        hosts_file: None,
+        resolver_file: None,
+        memory: None,
+        users: None,
+        namespaces: Namespaces::Needed,
+    };
     let cases: [Case; 2] = [
         ("frames_cross_both_ways_whatever_their_length", frames_cross_both_ways_whatever_their_length),
         (
@@ -66,6 +72,7 @@ impl Lab {
                     [2, 0, 0, 0, 0, 3 - host],
                 )],
                 engine: true,
+                speed_mbit: None,
             }],
             ..NodeConfig::default()
         };

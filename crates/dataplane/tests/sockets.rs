@@ -1,19 +1,19 @@
 //! Ports of programs that send and receive frames, which this test plays. Nothing here needs a privilege.
 
 mod fixture;
-#[path = "../../packet/tests/it/common/mod.rs"]
-mod kernel;
 
 use fixture::frontend::FROM_GUEST;
 use fixture::{DELAY, boot, guest, snapshot_when, start};
-use kernel::Stream;
-use netloom_dataplane::{Engine, PortConfig};
-use netloom_fabric::PortId;
+use netloom_dataplane::{Act, Engine, PortConfig, ScheduledEvent, Task};
+use netloom_fabric::{PipeId, PortId};
+use netloom_testing::streams::Stream;
 use netloom_units::Duration;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, recv, send, socketpair};
 use nix::sys::socket::{MsgFlags, setsockopt, sockopt::ReceiveTimeout};
 use nix::sys::time::TimeVal;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::thread;
+use std::time::Instant as RealInstant;
 
 /// How long anything may take on a machine that is busy with other things.
 const PATIENCE: i64 = 20;
@@ -57,6 +57,41 @@ fn frames_cross_both_ways_after_the_described_delay() {
             assert_eq!((last.engine.lost_sending, last.engine.lost_receiving, last.engine.unheard), (0, 0, 0));
         }
     }
+}
+
+/// The engine looks for frames when an event is long due, as after a time without a processor. Nobody knows which of them came before
+/// the event; none may be sent on sooner than it came.
+#[test]
+fn frames_beside_an_overdue_event_are_not_too_early() {
+    const FRAMES: usize = 300;
+    let (mut engine, [left, right]) = programs(SockType::SeqPacket);
+    let begin = engine.now() + Duration::from_millis(2);
+    // The first takes so long that the second is overdue when the engine looks for frames.
+    let long = Task::Acts(vec![(PipeId(0), Act::SetUp(true)); 300_000]);
+    let event = |number, at, task| ScheduledEvent { number, at, task };
+    let short = Task::Acts(vec![(PipeId(0), Act::SetUp(true))]);
+    let both = vec![event(0, begin, long), event(1, begin + Duration::from_micros(1), short)];
+    engine.plan(both).expect("a running engine");
+    let origin = RealInstant::now();
+    let micros = || u64::try_from(origin.elapsed().as_micros()).expect("a short test");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..FRAMES {
+                tell(&left, &[&[0; 56][..], &micros().to_be_bytes()].concat());
+                thread::sleep(std::time::Duration::from_micros(50));
+            }
+        });
+        for number in 0..FRAMES {
+            let frame = receive(&right);
+            let arrived = micros();
+            let sent = u64::from_be_bytes(frame[56..].try_into().expect("eight bytes"));
+            // Each of two readings cuts off less than a microsecond.
+            assert!(
+                arrived + 1 >= sent + DELAY.as_nanos() / 1_000,
+                "frame {number}: sent at {sent} us, there at {arrived}"
+            );
+        }
+    });
 }
 
 /// A program knows nothing of trains, nor of checksums that are left to others.

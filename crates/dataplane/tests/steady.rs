@@ -20,7 +20,7 @@ thread_local! {
 // SAFETY: everything is left to the system's allocator; the counter is a plain number that needs no allocation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if !IS_TEST.get() {
+        if !IS_TEST.get() && !places_the_engine() {
             ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         }
         // SAFETY: the caller keeps to the contract of `GlobalAlloc::alloc`.
@@ -31,6 +31,14 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: the caller keeps to the contract of `GlobalAlloc::dealloc`, and `alloc` is the system's.
         unsafe { System.dealloc(pointer, layout) }
     }
+}
+
+/// Whether the calling thread is the one that reads, ten times a second, where the engine had best run.
+fn places_the_engine() -> bool {
+    let mut name = [0_u8; 16];
+    // SAFETY: the kernel writes 16 bytes at most, and nothing is allocated.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    name.starts_with(b"netloom-place\0")
 }
 
 #[global_allocator]

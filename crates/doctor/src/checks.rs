@@ -66,6 +66,10 @@ fn better(group: &str, name: &str, result: impl Into<String>, change: impl Into<
     not_fine(group, name, State::CouldBeBetter, result, change)
 }
 
+/// The advice where labs in virtual time are possible and no others.
+const WITHOUT_NAMESPACES: &str =
+    "this machine refuses namespaces; `--clock virtual` works without any, on kernel nodes";
+
 fn namespaces(found: &Found<'_>) -> Check {
     match found.trial {
         Outcome::Carried(forwarding, _) => {
@@ -73,8 +77,13 @@ fn namespaces(found: &Found<'_>) -> Check {
             let setup = span((forwarding.setup_ms * 1e6) as u64);
             fine("labs", "namespaces", format!("a lab of two nodes was made in {setup}, as {who}"))
         }
-        Outcome::Refused { what, advice } => {
+        Outcome::Refused { what, advice, bare } => {
             let change = advice.clone().unwrap_or_else(|| "see docs/troubleshooting.md".into());
+            let change = if matches!(bare, Some(Ok(_))) {
+                format!("{WITHOUT_NAMESPACES}. For real time: {change}")
+            } else {
+                change
+            };
             not_fine("labs", "namespaces", State::Missing, what, change)
         }
     }
@@ -139,7 +148,10 @@ fn shares(found: &Found<'_>) -> Check {
 
 fn kernel_nodes(found: &Found<'_>) -> Check {
     const NAME: &str = "kernel of nodes";
-    let booted = if let Outcome::Carried(_, booted) = found.trial { booted.as_ref() } else { None };
+    let booted = match found.trial {
+        Outcome::Carried(_, booted) => booted.as_ref(),
+        Outcome::Refused { bare, .. } => bare.as_ref(),
+    };
     let how = match booted {
         Some(Ok(took_ms)) => format!("; one booted within {}", span((took_ms * 1e6) as u64)),
         Some(Err(why)) => {
@@ -150,10 +162,20 @@ fn kernel_nodes(found: &Found<'_>) -> Check {
                 }
                 Err(error) => error.to_string(),
             };
-            let change = "labs in real time on namespace nodes work; see docs/troubleshooting.md";
+            let change = match found.trial {
+                Outcome::Carried(..) => "labs in real time on namespace nodes work; see docs/troubleshooting.md",
+                Outcome::Refused { .. } => "see docs/troubleshooting.md",
+            };
             return not_fine("extras", NAME, State::Missing, result, change);
         }
-        None => "; none was booted to try it".into(),
+        None => match &found.kernel {
+            Ok(kernel) => {
+                let result =
+                    format!("Linux {} ({}) is there; none was booted to try it", kernel.version, kernel.path.display());
+                return better("extras", NAME, result, "see the line `namespaces`, then run `netloom doctor` again");
+            }
+            Err(_) => String::new(),
+        },
     };
     match &found.kernel {
         Ok(kernel) if kernel.time_travel => {

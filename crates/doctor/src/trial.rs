@@ -8,7 +8,7 @@ mod memory;
 
 use netloom_host::facts::Facts;
 use netloom_host::jsonl::Lines;
-use netloom_host::lab::{LabError, LabOptions, LabProcess, LabSide, spawn_lab};
+use netloom_host::lab::{LabError, LabOptions, LabProcess, LabSide, Namespaces, spawn_lab};
 use netloom_host::signals::Signals;
 use netloom_judge::examination::Forwarding;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -32,6 +32,8 @@ enum Told {
     Step { text: String },
     /// What it carried, and what came of booting a kernel in it. The last line.
     Carried { forwarding: Forwarding, booted: Booted },
+    /// The outcome of booting a kernel in a lab without namespaces. The last line.
+    Bare { booted: Result<f64, String> },
     /// Why it carries nothing. The last line.
     Failed { message: String, errno: Option<i32> },
 }
@@ -54,6 +56,8 @@ pub(super) enum Outcome {
         what: String,
         /// What to change, if that is known.
         advice: Option<String>,
+        /// The outcome of booting a kernel without namespaces.
+        bare: Booted,
     },
 }
 
@@ -69,13 +73,23 @@ pub(super) fn run(
     let folder = std::env::temp_dir().join(format!("netloom-doctor-{}", std::process::id()));
     let is_made = kernel.is_some() && std::fs::create_dir(&folder).is_ok();
     let memory = is_made.then(|| folder.clone());
-    let options = LabOptions { name: "doctor".to_owned(), hosts_file: None, resolver_file: None, memory, users: None };
+    let options = LabOptions {
+        name: "doctor".to_owned(),
+        hosts_file: None,
+        resolver_file: None,
+        memory,
+        users: None,
+        namespaces: Namespaces::Needed,
+    };
     let ends = [processors.first().copied(), processors.last().copied()];
     let kernel = kernel.filter(|_| is_made).map(|program| Kernel { program, folder: &folder });
     let outcome = match spawn_lab(&options, |side: LabSide| lab::main(side.channel, ends, kernel.as_ref())) {
         Ok((process, channel)) => listen(process, channel, signals, sink),
-        Err(LabError::Refused { error, advice }) => Ok(Outcome::Refused { what: error.to_string(), advice }),
-        Err(error) => Ok(Outcome::Refused { what: error.to_string(), advice: None }),
+        Err(LabError::Refused { error, advice }) => {
+            let bare = kernel.as_ref().map(|kernel| without_namespaces(kernel, options, signals, sink)).transpose()?;
+            Ok(Outcome::Refused { what: error.to_string(), advice, bare: bare.flatten() })
+        }
+        Err(error) => Ok(failed(&error.to_string())),
     };
     if is_made {
         // An empty folder; if somebody has put something into it, it stays.
@@ -84,7 +98,34 @@ pub(super) fn run(
     outcome
 }
 
+/// Boots a kernel in a lab without namespaces, which kernel nodes need none of.
+fn without_namespaces(
+    kernel: &Kernel<'_>,
+    options: LabOptions,
+    signals: &Signals,
+    sink: &mut dyn FnMut(&str),
+) -> Result<Booted, Interrupted> {
+    let folder = kernel.folder.join("bare");
+    if let Err(error) = std::fs::create_dir(&folder) {
+        return Ok(Some(Err(format!("make {}: {error}", folder.display()))));
+    }
+    let inside = Kernel { folder: &folder, ..*kernel };
+    let options = LabOptions { namespaces: Namespaces::Unwanted, memory: None, ..options };
+    let outcome = match spawn_lab(&options, |side: LabSide| lab::main_bare(&side.channel, &inside)) {
+        Ok((process, channel)) => listen(process, channel, signals, sink),
+        Err(error) => Ok(failed(&error.to_string())),
+    };
+    // It is this process's own, and was empty.
+    let _ = std::fs::remove_dir_all(&folder);
+    Ok(match outcome? {
+        Outcome::Refused { bare: Some(booted), .. } => Some(booted),
+        Outcome::Refused { what, .. } => Some(Err(what)),
+        Outcome::Carried(..) => None,
+    })
+}
+
 /// A kernel that is to be booted.
+#[derive(Clone, Copy)]
 struct Kernel<'a> {
     program: &'a Path,
     /// An empty folder in memory.
@@ -124,9 +165,13 @@ fn listen(
                             outcome = Ok(Outcome::Carried(forwarding, booted));
                             break 'lab;
                         }
+                        Told::Bare { booted } => {
+                            outcome = Ok(Outcome::Refused { what: String::new(), advice: None, bare: Some(booted) });
+                            break 'lab;
+                        }
                         Told::Failed { message, errno } => {
                             let advice = errno.and_then(|errno| Facts::gather().advice(errno));
-                            outcome = Ok(Outcome::Refused { what: message, advice });
+                            outcome = Ok(Outcome::Refused { what: message, advice, bare: None });
                             break 'lab;
                         }
                     }
@@ -142,7 +187,7 @@ fn listen(
 }
 
 fn failed(what: &str) -> Outcome {
-    Outcome::Refused { what: what.to_owned(), advice: None }
+    Outcome::Refused { what: what.to_owned(), advice: None, bare: None }
 }
 
 enum Received {

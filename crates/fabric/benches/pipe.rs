@@ -5,16 +5,13 @@
 //! the pipe alone leave the driver's part out: their packets are ready before the clock starts.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
-#[path = "../../link/tests/it/common/mod.rs"]
-mod common;
-
-use common::{Load, Transport};
 use netloom_fabric::{Fabric, PipeSpec, PortId};
 use netloom_link::{
     CodelConfig, CodelControl, CrossConfig, Departure, Division, DropLog, DrrConfig, DualPi2Config, FqCodelConfig,
     PacketSize, PieConfig, Pipe, PipeConfig, QueueConfig, RedConfig, Stream, Traffic,
 };
 use netloom_packet::{Packet, Pool, VirtioHeader};
+use netloom_testing::loads::{Load, Transport};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
 use std::collections::VecDeque;
 use std::hint::black_box;

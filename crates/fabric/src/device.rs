@@ -68,7 +68,7 @@ impl DeviceSpec {
 }
 
 /// A device at work.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Device {
     Router(Router),
     Hub(Hub),

@@ -36,6 +36,16 @@ impl Entry {
         }
     }
 
+    /// The pipe that takes what no filter matches.
+    pub(crate) fn usual(&self) -> Option<PipeId> {
+        self.rest
+    }
+
+    /// Whether some packets enter this pipe.
+    pub(crate) fn leads_to(&self, pipe: PipeId) -> bool {
+        self.rest == Some(pipe) || self.filtered.iter().any(|(_, other)| *other == pipe)
+    }
+
     fn find(&self, flow: Option<&Flow>) -> Option<PipeId> {
         let found = self.filtered.iter().find(|(filter, _)| filter.matches(flow));
         found.map(|(_, pipe)| *pipe).or(self.rest)

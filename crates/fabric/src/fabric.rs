@@ -1,17 +1,23 @@
 //! The pipes of a fabric, joined to its ports and transit devices.
 
 mod borders;
+mod deferred;
 mod devices;
+mod faults;
 mod lookahead;
+mod partitions;
+mod preview;
 mod sample;
 
 use crate::entry::{Entry, entries};
 use crate::transit::Transit;
 use crate::wakes::Wakes;
 use crate::{Delivery, PipeId, PipeSpec, Place, PortId};
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{boxed::Box, sync::Arc, vec::Vec};
+use deferred::Deferred;
+use faults::Guard;
 use netloom_link::{
-    Departure, DropLog, Fate, Note, OnTheWire, PartitionSet, Pipe, PipeChange, PipeCounters, Subset, Watched,
+    Departure, DropLog, Fate, Firing, Note, OnTheWire, Pipe, PipeChange, PipeCounters, Subset, Watched,
 };
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
@@ -29,13 +35,25 @@ pub struct Fabric {
     exits: Vec<PortId>,
     /// What is behind each port.
     entries: Vec<Entry>,
-    /// By pipe: the partitions in force, if any ever touches it.
-    partition_set: Vec<Option<PartitionSet>>,
+    /// By pipe: the partitions and faults in force, if any ever touches it.
+    guards: Vec<Option<Box<Guard>>>,
+    /// By pipe: from what it draws.
+    seeds: Vec<Seed>,
+    /// The treatments by faults since it was asked last.
+    firings: Vec<Firing>,
     wakes: Wakes,
     drop_log: DropLog,
     /// What its pipes are in the whole whose shard this is; none if it is the whole.
     places: Option<Vec<Place>>,
     transit: Transit,
+    /// Whether what enters and meets a device at the same instant comes behind what was on its way before.
+    are_rounds_apart: bool,
+    /// The instant whose later round is in progress.
+    later_round: Option<Instant>,
+    /// Packets that devices have sent to radio media ahead of time.
+    deferred: Deferred,
+    /// Whether what happens now is ahead of time.
+    is_ahead: bool,
 }
 
 impl Fabric {
@@ -51,15 +69,27 @@ impl Fabric {
             entrances: specs.iter().map(|spec| spec.from).collect(),
             exits: specs.iter().map(|spec| spec.to).collect(),
             entries: entries(specs),
-            partition_set: specs.iter().map(|spec| spec.config.partition_set.clone()).collect(),
+            seeds: specs.iter().map(|spec| seed.derive(&spec.name)).collect(),
+            guards: specs.iter().map(|spec| Guard::of(spec, seed.derive(&spec.name))).collect(),
+            firings: Vec::new(),
             wakes: Wakes::new(specs.len()),
             drop_log: DropLog::new(),
             places: None,
             transit: Transit::new(specs, &[]),
+            are_rounds_apart: false,
+            later_round: None,
+            deferred: Deferred::new(),
+            is_ahead: false,
         };
         // Pipes with cross traffic have something to do from the beginning.
         (0..specs.len()).for_each(|index| this.reschedule(PipeId(u32::try_from(index).expect("checked above"))));
         this
+    }
+
+    /// From now on, what enters and meets a device at the same instant comes behind whatever was on its way to a device before,
+    /// as if that instant were played twice: whenever it is told to the fabric.
+    pub fn keep_rounds_apart(&mut self) {
+        self.are_rounds_apart = true;
     }
 
     /// Injects a packet at `port` at `now`.
@@ -68,21 +98,24 @@ impl Fabric {
     /// Gives the packet back if no pipe begins at that port.
     #[inline]
     pub fn inject(&mut self, now: Instant, port: PortId, packet: Packet) -> Result<(), (UnknownPort, Packet)> {
+        if !self.deferred.is_empty() {
+            self.let_enter(now);
+        }
+        self.inject_now(now, port, packet)
+    }
+
+    #[inline]
+    fn inject_now(&mut self, now: Instant, port: PortId, packet: Packet) -> Result<(), (UnknownPort, Packet)> {
         let entry = self.entries.get_mut(port.0 as usize);
         let Some((id, is_shared)) = entry.and_then(|entry| Some((entry.pipe_for(&packet)?, entry.is_shared))) else {
             return Err((UnknownPort(port), packet));
         };
-        let mut packet = packet;
-        if self.partition_set[id.0 as usize].is_some() {
-            packet = self.mark(port, packet);
-            if self.is_barred(id, port, &packet) {
-                self.pipes[id.0 as usize].refuse(now, packet, self.drop_log.of(id.0));
-                self.reschedule(id);
-                return Ok(());
-            }
-        }
+        let is_touched = self.guards[id.0 as usize].is_some();
+        let packet = if is_touched { self.mark(port, packet) } else { packet };
         let packet = if is_shared { self.originate(port, packet) } else { packet };
-        self.pipes[id.0 as usize].push(now, packet, self.drop_log.of(id.0));
+        if let Some(packet) = if is_touched { self.guard(now, id, port, packet) } else { Some(packet) } {
+            self.pipes[id.0 as usize].push(now, packet, self.drop_log.of(id.0));
+        }
         self.reschedule(id);
         Ok(())
     }
@@ -95,48 +128,24 @@ impl Fabric {
         packet
     }
 
-    /// A packet enters a pipe that partitions touch: by where it came into the fabric, they know it.
-    #[cold]
-    fn mark(&mut self, port: PortId, packet: Packet) -> Packet {
-        if packet.source().is_some() {
-            return packet;
-        }
-        let (packet, spent) = packet.mark_source(port.0);
-        spent.into_iter().for_each(|spent| self.transit.spend(spent));
-        packet
-    }
-
-    /// Whether partitions keep this packet, which enters a pipe by `port`, from all that it would reach.
-    fn is_barred(&self, id: PipeId, port: PortId, packet: &Packet) -> bool {
-        if self.partition_set[id.0 as usize].as_ref().is_none_or(PartitionSet::is_empty) {
-            return false;
-        }
-        match self.transit.medium(id) {
-            None => self.parts(id, packet, self.exits[id.0 as usize]),
-            Some(ends) => ends.iter().all(|(other, _)| *other == port || self.parts(id, packet, *other)),
-        }
-    }
-
-    /// Whether partitions keep this packet from the port at the end of a pipe.
-    pub(super) fn parts(&self, id: PipeId, packet: &Packet, port: PortId) -> bool {
-        let partition_set =
-            self.partition_set[id.0 as usize].as_ref().filter(|partition_set| !partition_set.is_empty());
-        partition_set
-            .is_some_and(|partition_set| packet.source().is_some_and(|source| partition_set.part(source, port.0)))
-    }
-
     /// Returns when [`Fabric::advance`] wants to be called: it may have something to deliver then, or cross traffic to do. None
     /// while the fabric is empty.
     #[inline]
     pub fn next_wake(&self) -> Option<Instant> {
-        self.wakes.first().map(|(instant, _)| instant)
+        let wake = self.wakes.first().map(|(instant, _)| instant);
+        if self.deferred.is_empty() { wake } else { wake.into_iter().chain(self.next_deferred()).min() }
     }
 
     /// Delivers everything that is due at `now`, in order of due instants (ties: in order of pipes, and then of devices that do
     /// something by themselves).
     pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Delivery)) {
-        while let Some((wake, id)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
-            let index = id.0 as usize;
+        while let Some((wake, number)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
+            if self.next_deferred().is_some_and(|at| at <= wake) {
+                self.let_enter(wake);
+                continue;
+            }
+            let (index, id) = (number as usize, PipeId(number));
+            self.begin_round(wake);
             if index >= self.pipes.len() {
                 self.act(wake, index - self.pipes.len());
                 continue;
@@ -146,6 +155,16 @@ impl Fabric {
                 self.leave(id, departure, &mut sink);
             }
             self.reschedule(id);
+        }
+        self.later_round = None;
+        self.let_enter(now);
+    }
+
+    /// The first of those that want to be called is called: what follows from it at the same instant is of its round.
+    #[inline]
+    fn begin_round(&mut self, wake: Instant) {
+        if self.are_rounds_apart {
+            self.later_round = self.wakes.is_first_later().then_some(wake);
         }
     }
 
@@ -162,18 +181,28 @@ impl Fabric {
     }
 
     fn reschedule(&mut self, id: PipeId) {
-        self.wakes.set(id, self.pipes[id.0 as usize].next_wake());
+        let wake = self.pipes[id.0 as usize].next_wake();
+        if self.are_rounds_apart {
+            return self.reschedule_in_round(id, wake);
+        }
+        self.wakes.set(id.0, wake);
+    }
+
+    fn reschedule_in_round(&mut self, id: PipeId, wake: Option<Instant>) {
+        // It takes no time to the device, so that its packets have entered at this very instant.
+        let is_fresh = || self.transit.leads_in(id) && self.pipes[id.0 as usize].is_head_instant();
+        let is_later = wake.is_some() && (wake == self.later_round || is_fresh());
+        self.wakes.set_in_round(id.0, wake, is_later);
     }
 
     /// Changes a pipe at `now` with packets inside.
     ///
     /// # Panics
-    /// If there is no such pipe.
+    /// If there is no such pipe, or if faults begin at one whose configuration has no ground for them.
     pub fn change(&mut self, now: Instant, id: PipeId, change: &PipeChange) {
         self.pipes[id.0 as usize].change(now, change, self.drop_log.of(id.0));
-        if let Some(partition_set) = &change.partition_set {
-            self.partition_set[id.0 as usize] = Some(partition_set.clone());
-        }
+        self.change_partitions(now, id, change);
+        self.begin_faults(now, id, change);
         self.reschedule(id);
         if let Some(state) = &change.state {
             self.notice(now, id);
@@ -189,6 +218,12 @@ impl Fabric {
         self.pipes[id.0 as usize].set_up(now, up, self.drop_log.of(id.0));
         self.reschedule(id);
         self.notice(now, id);
+    }
+
+    /// Returns the ports by which packets enter a pipe, as far as they are here, in order of numbers.
+    pub fn entrances(&self, id: PipeId) -> impl Iterator<Item = PortId> {
+        let ports = self.entries.iter().zip(0..).filter(move |(entry, _)| entry.leads_to(id));
+        ports.map(|(_, port)| PortId(port))
     }
 
     /// Cuts a pipe, and nothing arrives from it any more: what is on the wire is lost.

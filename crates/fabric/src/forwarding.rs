@@ -5,7 +5,7 @@ use alloc::{sync::Arc, vec::Vec};
 use netloom_packet::Packet;
 
 /// What becomes of a packet that reaches a device.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Forwarding {
     /// It goes on at this port.
     On(PortId, Packet),

@@ -13,7 +13,7 @@ pub struct HubSpec {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Hub(Arc<[PortId]>);
 
 impl Hub {

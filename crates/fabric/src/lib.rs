@@ -13,6 +13,7 @@ mod device;
 mod entry;
 mod fabric;
 mod forwarding;
+mod forwarding_rule;
 mod hub;
 mod mtu;
 mod pipes;
@@ -27,6 +28,7 @@ mod wakes;
 
 pub use device::DeviceSpec;
 pub use fabric::{Fabric, UnknownPort};
+pub use forwarding_rule::ForwardingRule;
 pub use hub::HubSpec;
 pub use pipes::{Delivery, PipeId, PipeSpec, PortId};
 pub use place::Place;
@@ -39,3 +41,4 @@ pub use switch::{
 pub use tap::{Tap, TapId, Way};
 pub use trace_observer::TraceObserver;
 pub use transit::{Ethernet, Pass};
+pub use wakes::Wakes;

@@ -52,7 +52,7 @@ impl PipeSpec {
 }
 
 /// A packet that leaves the fabric.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Delivery {
     /// The pipe it comes from.
     pub pipe: PipeId,

@@ -18,11 +18,11 @@ mod fragments;
 mod groups;
 mod limit;
 mod table;
-mod wire;
+pub(crate) mod wire;
 
-use crate::PortId;
 use crate::forwarding::Forwarding;
 use crate::mtu::is_above;
+use crate::{ForwardingRule, PortId};
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ecmp::Ecmp;
@@ -173,7 +173,7 @@ enum Target {
 }
 
 /// A neighbour, and what lies before it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Hop {
     port: PortId,
     /// The largest IP packet that gets there.
@@ -201,7 +201,7 @@ enum Refusal {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Router {
     interfaces: Vec<RouterInterface>,
     /// All neighbours, interface by interface.
@@ -309,6 +309,26 @@ impl Router {
         };
         self.counters.unroutable += u64::from(packet.segments());
         self.refuse(now, interface, packet, refusal)
+    }
+
+    /// Describes what comes in at the interface at this place and is passed on.
+    pub(crate) fn rule(&self, interface: usize) -> ForwardingRule {
+        let own = &self.interfaces[interface];
+        let leads_away = |out: u32| self.hops[out as usize].port != own.port;
+        let is_passed = |target: Target| match target {
+            Target::Out(out) => leads_away(out),
+            Target::Ecmp(group) => self.ecmp.ways(group).iter().copied().all(leads_away),
+            Target::Own | Target::Nobody | Target::Unknown | Target::Never => false,
+        };
+        let mut stretches: Vec<(u128, bool)> = Vec::new();
+        for (start, target) in self.table.stretches() {
+            let is_passed = is_passed(target);
+            if stretches.last().is_none_or(|(_, before)| *before != is_passed) {
+                stretches.push((start, is_passed));
+            }
+        }
+        let mtu = self.hops.iter().map(|hop| hop.mtu).min().unwrap_or(Bytes::new(0));
+        ForwardingRule { mac: own.mac, mtu, stretches }
     }
 
     fn ignore(&mut self, packet: Packet) -> Forwarding {

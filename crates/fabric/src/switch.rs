@@ -120,7 +120,7 @@ pub struct SwitchState {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Switch {
     ports: Vec<SwitchPort>,
     vlans: Vlans,

@@ -1,5 +1,7 @@
 //! The transit devices of a fabric: where they are, and what is known of the packets that reach them.
 
+mod answers;
+
 use crate::device::{Device, have_unbounded_loop, owners};
 use crate::forwarding::Forwarding;
 use crate::tap::Way;
@@ -53,7 +55,7 @@ impl Ethernet {
 }
 
 /// A packet passed a port of a transit device.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pass {
     /// The device's port.
     pub port: PortId,
@@ -91,7 +93,7 @@ impl Place {
 pub(crate) type Ends = Arc<[(PortId, Place)]>;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Transit {
     devices: Vec<Device>,
     /// By pipe: whose packets enter it, and whom they reach.
@@ -101,6 +103,12 @@ pub(crate) struct Transit {
     media: BTreeMap<u32, Ends>,
     /// Whether devices are at shared media.
     is_at_media: bool,
+    /// Whether devices are at such media other than radio.
+    is_at_wires: bool,
+    /// The devices at radio media.
+    at_radio: Vec<u32>,
+    /// Pipes whose packets faults may answer, each with a pipe by which the answers go back.
+    answering: Vec<(u32, u32)>,
     /// By device: the pipes that its packets enter.
     leaving: Vec<Vec<u32>>,
     /// By device: the pipes that lead to it and are cut and restored by themselves.
@@ -154,6 +162,12 @@ impl Transit {
         };
         let exits: Vec<Place> = pipes.iter().map(|pipe| end(pipe, pipe.to)).collect();
         let is_at_media = media.values().any(|ends| ends.iter().any(|(_, place)| place.is_at_device()));
+        let at_media = |is_radio: bool| {
+            let meant = media.iter().filter(move |(pipe, _)| pipes[**pipe as usize].config.air.is_some() == is_radio);
+            meant.flat_map(|(_, ends)| ends.iter()).filter(|(_, place)| place.is_at_device())
+        };
+        let (is_at_wires, at_radio) =
+            (at_media(false).next().is_some(), at_media(true).map(|(_, place)| place.device).collect());
         let devices: Vec<Device> = devices.iter().map(Device::new).collect();
         let mut this = Self {
             has_clocks: devices.iter().any(|device| device.due().is_some()),
@@ -163,8 +177,11 @@ impl Transit {
                 .map(|pipe| if pipe.medium.is_empty() { places[pipe.from.0 as usize].device } else { NONE })
                 .collect(),
             exits,
+            answering: answering(pipes),
             media,
             is_at_media,
+            is_at_wires,
+            at_radio,
             leaving,
             flapping: vec![Vec::new(); devices.len()],
             is_own: pipes.iter().map(|pipe| pipe.filter.is_none()).collect(),
@@ -190,6 +207,12 @@ impl Transit {
         Some(self.exits[pipe.0 as usize]).filter(|place| place.device != NONE)
     }
 
+    /// Whether this pipe leads from a port to a device.
+    pub(crate) fn leads_in(&self, pipe: PipeId) -> bool {
+        let pipe = pipe.0 as usize;
+        self.entrances[pipe] == NONE && (self.exits[pipe].device as usize) < self.devices.len()
+    }
+
     /// The ports of a shared medium, if this pipe is one.
     #[inline]
     pub(crate) fn medium(&self, pipe: PipeId) -> Option<&Ends> {
@@ -213,6 +236,11 @@ impl Transit {
     /// Before when everything is known that enters this pipe, if that comes from a device.
     pub(crate) fn known_at_entrance(&self, pipe: PipeId) -> Option<Instant> {
         self.known.get(self.entrances[pipe.0 as usize] as usize).copied()
+    }
+
+    /// Whether faults may answer the packets of any pipe.
+    pub(crate) fn may_answer(&self, pipe: PipeId) -> bool {
+        self.answering.iter().any(|(forward, _)| *forward == pipe.0)
     }
 
     /// The device at the end of a pipe does not notice whether that is up.
@@ -345,21 +373,25 @@ impl Transit {
     /// What leaves a pipe behind a device is known for as long as all that reaches the device, and then for the least time
     /// that the pipe takes: paths add up.
     ///
-    /// Of a shared medium several take turns. A device at one cannot be ahead of the others there, and neither can anybody else.
+    /// Of a shared medium several take turns. A device at one cannot be ahead of the others there, and neither can anybody else; but of a
+    /// radio medium it is known before when whatever enters cannot leave, and what a device sends there waits for its instant.
     pub(crate) fn certain(
         &mut self,
         now: Instant,
         mut until: impl FnMut(usize, Option<Instant>) -> Instant,
     ) -> Instant {
         let mut certain = Instant::MAX;
-        if self.is_at_media {
+        // Whoever is answered by a fault takes turns with those from whom the answer would come.
+        if self.is_at_wires || !self.answering.is_empty() {
             return now;
         }
         self.known.fill(Instant::MAX);
         self.reaching.clear();
         for pipe in 0..self.entrances.len() {
             if self.entrances[pipe] == NONE {
-                self.reaches(pipe, until(pipe, None), &mut certain);
+                let known = until(pipe, None);
+                self.reaches(pipe, known, &mut certain);
+                self.reaches_over_radio(pipe, known);
             }
         }
         // Dijkstra's algorithm: of all that reach a device, the first that is unknown counts.
@@ -372,7 +404,21 @@ impl Transit {
                 self.reaches(pipe, until(pipe, Some(known)), &mut certain);
             }
         }
-        certain
+        self.at_radio.iter().map(|device| self.known[*device as usize]).fold(certain, Instant::min)
+    }
+
+    /// Notes before when everything is known that reaches the devices at a radio medium.
+    fn reaches_over_radio(&mut self, pipe: usize, until: Instant) {
+        if self.at_radio.is_empty() || self.exits[pipe].device != SHARED {
+            return;
+        }
+        for place in self.hearers(PipeId(u32::try_from(pipe).expect("pipes are numbered so"))) {
+            let known = &mut self.known[place.device()];
+            if until < *known {
+                *known = until;
+                self.reaching.push(Reverse((until, place.device)));
+            }
+        }
     }
 
     /// What leaves a pipe is known before `until`.
@@ -387,4 +433,19 @@ impl Transit {
             Some(_) => {}
         }
     }
+}
+
+/// Pipes whose packets faults may answer, with those that lead back between the same ports.
+fn answering(pipes: &[PipeSpec]) -> Vec<(u32, u32)> {
+    let may_answer = |pipe: &&(u32, &PipeSpec)| {
+        pipe.1.medium.is_empty() && pipe.1.config.faults.is_some_and(|ground| ground.answers)
+    };
+    let all: Vec<(u32, &PipeSpec)> = (0..).zip(pipes).collect();
+    let back = |(number, forward): &(u32, &PipeSpec)| {
+        let (number, ends) = (*number, (forward.to, forward.from));
+        let opposite: Vec<(u32, u32)> =
+            all.iter().filter(|(_, other)| (other.from, other.to) == ends).map(|(other, _)| (number, *other)).collect();
+        opposite
+    };
+    all.iter().filter(may_answer).flat_map(back).collect()
 }

@@ -1,12 +1,9 @@
 //! Many pipes together: what is delivered when, whatever the driver's habits.
 
-#[path = "../../link/tests/it/common/mod.rs"]
-mod common;
-
-use common::{Load, Transport, first_segment, number};
 use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, UnknownPort};
 use netloom_link::{Filter, LossConfig, PipeChange, PipeConfig, Ports, QueueConfig, Sender, Subset};
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
+use netloom_testing::loads::{Load, Transport, first_segment, number};
 use netloom_units::{Duration, Instant, Limit, Probability, Rate, Seed};
 
 const PIPES: u32 = 12;

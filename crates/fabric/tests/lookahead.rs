@@ -4,17 +4,13 @@
 
 #[path = "common/ahead.rs"]
 mod ahead;
-#[path = "../../link/tests/it/common/mod.rs"]
-mod common;
-#[path = "../../link/tests/it/models.rs"]
-mod models;
 
 use ahead::{Event, Network, assert_same};
-use common::{Load, first_segment, number};
-use models::{changes, configs, loads};
 use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId};
 use netloom_link::PipeConfig;
 use netloom_packet::{Packet, Pool};
+use netloom_testing::loads::{Load, first_segment, number};
+use netloom_testing::models::{changes, configs, loads};
 use netloom_units::{Duration, Instant, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -2,16 +2,11 @@
 //!
 //! "Steady" is when buffers, rings and tables have grown to what the traffic needs, which it does in its first seconds.
 
-#[path = "../../link/tests/it/common/mod.rs"]
-mod common;
-#[path = "../../link/tests/it/models.rs"]
-mod models;
-
-use common::{Load, Transport};
-use models::{MODELS, change};
 use netloom_fabric::{DeviceSpec, Fabric, Neighbor, NextHop, PipeSpec, PortId, RouterInterface, RouterSpec};
 use netloom_link::{PipeConfig, Prefix};
 use netloom_packet::{MAX_HEAD, Pool, VirtioHeader};
+use netloom_testing::loads::{Load, Transport};
+use netloom_testing::models::{MODELS, change};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -38,6 +38,10 @@ impl Machine for Sender {
         Ok(())
     }
 
+    fn stand_still(&mut self, now: Instant, span: Duration) {
+        self.next = self.next.max(now) + span;
+    }
+
     fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         let mut answers = self.answers.drain(..).peekable();
         loop {

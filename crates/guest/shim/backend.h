@@ -23,6 +23,25 @@
 /* Looks whether the kernel can read what the device backend plays for it: false when none of the descriptors is the device backend's. */
 bool backend_poll(struct pollfd *fds, nfds_t count, int *ready);
 
+/* The checkpoint, see checkpoint.c. */
+
+/* Descriptors that a kernel has at its checkpoint are far below. */
+#define MOST_DESCRIPTORS 128
+
+/* Longest texts of an order. */
+#define MOST_TEXT (128u << 10)
+/* The mailbox and doorbell of a copy; `control` tells the scheduler of its end. */
+struct checkpoint_ends {
+	int control, mailbox, doorbell;
+};
+/*
+ * The kernel has come to its checkpoint, and says what `bytes` has. Orders come from this socket, or from the environment if it is -1.
+ * Returns whether this process is a copy, whose ends are in `ends`.
+ */
+bool checkpoint_reached(const void *bytes, size_t length, int orders, struct checkpoint_ends *ends);
+/* Where the kernel has this part of its memory; null if it has not said so. */
+uint8_t *checkpoint_memory(uint64_t physical, uint64_t size);
+
 /* The devices, see device.c. */
 #define MOST_DEVICES 1001
 #define QUEUES 2
@@ -40,8 +59,20 @@ long device_answer(int fd, void *bytes, size_t length);
 /* What became of a frame for a device. */
 enum delivery { DELIVERED, NO_ROOM, NO_DEVICE };
 enum delivery device_deliver(unsigned place, const struct mailbox_frame *frame, const uint8_t *bytes);
+/*
+ * The link of the device at this place has a carrier from now on, or none; raises an interrupt for that, and says whether it did. No other
+ * interrupt may be raised before the kernel has run: its driver sees one cause at a time, and its queues first (`vu_req_interrupt` of
+ * arch/um/drivers/virtio_uml.c).
+ */
+bool device_set_carrier(unsigned place, bool on);
 /* Raises the interrupts that deliveries and sending have caused; returns how many. */
 unsigned device_interrupt(void);
+
+/* The configuration of devices, see config.c. */
+#define CONFIG_SIZE 64u
+#define CONFIG_ANSWER (24 + CONFIG_SIZE)
+/* Answers a message that reads it, of which at least the header and three words are there; returns how long the answer is. */
+unsigned config_answer(uint8_t answer[CONFIG_ANSWER], const void *message, bool unplugged);
 
 /* Samples of TCP connections, see samples.c. */
 
@@ -58,11 +89,15 @@ void samples_take(struct mailbox *mailbox, uint64_t now, uint64_t next);
 void interrupt_open(unsigned place, int fd);
 /* Whether the kernel listens to this device; if so, interrupt_raise is to tell it of this queue. */
 bool interrupt_call(unsigned place, unsigned queue);
+/* The same of its configuration, which has changed. */
+bool interrupt_config(unsigned place);
 /* Calls the handler of interrupts; it has done its work when this returns, or remembers to do it. */
 void interrupt_raise(void);
 /* Whether this is the descriptor on which the kernel hears a device, and reading it. */
 bool interrupt_owns(int fd);
 long interrupt_read(int fd, void *bytes, size_t length);
+/* This process is a copy: it needs what a process does not inherit. */
+bool interrupt_copied(void);
 /* What epoll is to say; false where the host's has to be asked. */
 bool interrupt_poll(struct epoll_event *events, int most, int *ready);
 

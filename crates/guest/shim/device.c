@@ -27,7 +27,7 @@ enum {
 	GET_FEATURES = 1, SET_FEATURES, SET_OWNER, RESET_OWNER, SET_MEM_TABLE, SET_LOG_BASE, SET_LOG_FD, SET_VRING_NUM,
 	SET_VRING_ADDR, SET_VRING_BASE, GET_VRING_BASE, SET_VRING_KICK, SET_VRING_CALL, SET_VRING_ERR,
 	GET_PROTOCOL_FEATURES, SET_PROTOCOL_FEATURES, GET_QUEUE_NUM, SET_VRING_ENABLE,
-	SET_BACKEND_REQ_FD = 21, VRING_KICK = 35,
+	SET_BACKEND_REQ_FD = 21, GET_CONFIG = 24, VRING_KICK = 35,
 };
 #define FLAGS_VERSION 1u
 #define FLAG_REPLY 4u
@@ -39,7 +39,10 @@ enum {
 		  BIT(1) /* GUEST_CSUM */ | BIT(7) /* GUEST_TSO4 */ | BIT(8) /* GUEST_TSO6 */ | BIT(9) /* GUEST_ECN */ | \
 		  BIT(11) /* HOST_TSO4 */ | BIT(12) /* HOST_TSO6 */ | BIT(13) /* HOST_ECN */ | BIT(54) /* GUEST_USO4 */ | \
 		  BIT(55) /* GUEST_USO6 */ | BIT(56) /* HOST_USO */)
-#define PROTOCOL_FEATURES (BIT(3) /* REPLY_ACK */ | BIT(5) /* BACKEND_REQ */ | BIT(14) /* INBAND_NOTIFICATIONS */)
+/* Not of the agent's device, the first: its driver would learn a moment after the agent has begun to send that there is a carrier. */
+#define INTERFACE_FEATURES (FEATURES | BIT(16) /* STATUS */)
+#define PROTOCOL_FEATURES (BIT(3) /* REPLY_ACK */ | BIT(5) /* BACKEND_REQ */ | BIT(9) /* CONFIG */ | BIT(14) /* INBAND_NOTIFICATIONS */)
+
 
 struct descriptor {
 	uint64_t address;
@@ -81,7 +84,8 @@ struct device {
 	uint8_t *memory;            /* the kernel's memory, as its file has it */
 	uint64_t base, size;        /* which addresses of the kernel that is */
 	struct queue queues[QUEUES];
-	uint8_t answer[32];
+	bool unplugged;             /* its link has no carrier */
+	uint8_t answer[CONFIG_ANSWER];
 	unsigned from, to;          /* what of `answer` has not been read */
 };
 
@@ -135,10 +139,9 @@ static void reply(struct device *device, uint32_t request, uint64_t value)
 	device->to = sizeof(message);
 }
 
-static void map_memory(struct device *device, const uint64_t *table, int fd)
+/* The part of a file that is the kernel's memory. */
+static void *map_file(uint64_t size, uint64_t offset, int fd)
 {
-	/* Words: number of regions, then address, size, user address, offset in the file of each; there is one. */
-	uint64_t size = table[2], offset = table[4];
 	struct stat file;
 	void *memory;
 
@@ -146,10 +149,19 @@ static void map_memory(struct device *device, const uint64_t *table, int fd)
 	if (fstat(fd, &file) || offset > (uint64_t)file.st_size || size > (uint64_t)file.st_size - offset)
 		mailbox_broken(size);
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-
 	if (memory == MAP_FAILED)
 		mailbox_broken(offset);
-	device->memory = memory;
+	return memory;
+}
+
+static void map_memory(struct device *device, const uint64_t *table, int fd)
+{
+	/* Words: number of regions, then address, size, user address, offset in the file of each; there is one. */
+	uint64_t size = table[2], offset = table[4];
+	/* The kernel's own view of it, if it has told where that is. */
+	uint8_t *memory = checkpoint_memory(table[1], size);
+
+	device->memory = memory ? memory : map_file(size, offset, fd);
 	device->base = table[1];
 	device->size = size;
 }
@@ -320,7 +332,7 @@ long device_message(int fd, const void *bytes, size_t length, const int *fds, un
 	memcpy(&message, bytes, length);
 	switch (message.request) {
 	case GET_FEATURES:
-		reply(device, message.request, FEATURES);
+		reply(device, message.request, device == devices ? FEATURES : INTERFACE_FEATURES);
 		answered = true;
 		break;
 	case GET_PROTOCOL_FEATURES:
@@ -343,6 +355,11 @@ long device_message(int fd, const void *bytes, size_t length, const int *fds, un
 		map_memory(device, table, fds[0]);
 		break;
 	}
+	case GET_CONFIG:
+		device->from = 0;
+		device->to = config_answer(device->answer, &message, device->unplugged);
+		answered = true;
+		break;
 	case SET_BACKEND_REQ_FD:
 		if (!count)
 			mailbox_broken(message.request);
@@ -446,6 +463,17 @@ enum delivery device_deliver(unsigned place, const struct mailbox_frame *frame, 
 	}
 	memcpy(count_at, &buffers, sizeof(buffers));
 	return DELIVERED;
+}
+
+bool device_set_carrier(unsigned place, bool on)
+{
+	if (place >= device_count || !devices[place].fd || devices[place].unplugged == !on)
+		return false;
+	devices[place].unplugged = !on;
+	if (!interrupt_config(place))
+		return false;
+	interrupt_raise();
+	return true;
 }
 
 unsigned device_interrupt(void)

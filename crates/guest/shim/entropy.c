@@ -23,6 +23,10 @@ static _Atomic uint64_t numbers_drawn;
 static const uint64_t BYTES = 1;
 static const uint64_t NUMBERS = 2;
 
+/* The seed that took the place of that of the orders. */
+static uint64_t late_seed;
+static bool is_late;
+
 static uint64_t mix(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -32,8 +36,17 @@ static uint64_t mix(uint64_t z)
 
 static uint64_t draw(_Atomic uint64_t *drawn, uint64_t stream)
 {
-	uint64_t start = mix(mix(shim_orders()->seed + GAMMA) + stream * GAMMA);
+	uint64_t seed = is_late ? late_seed : shim_orders()->seed;
+	uint64_t start = mix(mix(seed + GAMMA) + stream * GAMMA);
 	return mix(start + (atomic_fetch_add(drawn, 1) + 1) * GAMMA);
+}
+
+void shim_reseed(uint64_t seed)
+{
+	late_seed = seed;
+	is_late = true;
+	atomic_store(&bytes_drawn, 0);
+	atomic_store(&numbers_drawn, 0);
 }
 
 static void fill(unsigned char *buffer, size_t length)

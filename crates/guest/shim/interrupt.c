@@ -14,13 +14,15 @@
 #include "shim.h"
 #include "backend.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-/* vhost-user: a request of the device, to serve one of its queues. */
+/* vhost-user: requests of the device, to read its configuration anew and to serve one of its queues. */
+#define BACKEND_CONFIG_CHANGE 2
 #define BACKEND_VRING_CALL 4
 #define FLAGS_VERSION 1u
 
@@ -32,7 +34,7 @@ static struct channel {
 	int fd;                     /* the end that the kernel reads; 0: there is none */
 	struct epoll_event event;   /* how the kernel wants to be told of it */
 	bool told;
-	struct call calls[QUEUES];
+	uint8_t calls[QUEUES * sizeof(struct call)];
 	unsigned from, to;          /* which of their bytes have not been read */
 } channels[MOST_DEVICES];
 static unsigned channel_count;
@@ -41,6 +43,14 @@ static unsigned channel_count;
 static int pair[2];
 static int watched;
 static struct epoll_event watch;
+
+/* All that the kernel watches up to its checkpoint. A copy would watch it together with its template. */
+static struct {
+	int fd;
+	struct epoll_event event;
+} early[16];
+static unsigned early_count;
+static bool too_many_early;
 
 static struct sigaction handler;
 static bool inside;                 /* it was called by us, and runs */
@@ -67,7 +77,8 @@ void interrupt_open(unsigned place, int fd)
 	channels[place] = (struct channel){ .fd = watched, .event = watch, .told = true };
 }
 
-bool interrupt_call(unsigned place, unsigned queue)
+/* Puts a request on the channel of a device; whether the kernel listens there. */
+static bool request(unsigned place, const void *bytes, size_t length)
 {
 	struct channel *channel = &channels[place];
 
@@ -75,13 +86,26 @@ bool interrupt_call(unsigned place, unsigned queue)
 		return false;
 	if (channel->from == channel->to)
 		channel->from = channel->to = 0;
-	if (channel->to == sizeof(channel->calls))
+	if (length > sizeof(channel->calls) - channel->to)
 		mailbox_broken(place);
-	channel->calls[channel->to / sizeof(struct call)] =
-		(struct call){ BACKEND_VRING_CALL, FLAGS_VERSION, 8, queue, 0 };
-	channel->to += (unsigned)sizeof(struct call);
+	memcpy(channel->calls + channel->to, bytes, length);
+	channel->to += (unsigned)length;
 	channel->told = false;
 	return true;
+}
+
+bool interrupt_call(unsigned place, unsigned queue)
+{
+	const struct call call = { BACKEND_VRING_CALL, FLAGS_VERSION, 8, queue, 0 };
+
+	return request(place, &call, sizeof(call));
+}
+
+bool interrupt_config(unsigned place)
+{
+	const uint32_t change[3] = { BACKEND_CONFIG_CHANGE, FLAGS_VERSION, 0 };
+
+	return request(place, change, sizeof(change));
 }
 
 void interrupt_raise(void)
@@ -108,7 +132,7 @@ long interrupt_read(int fd, void *bytes, size_t length)
 		return -EAGAIN;
 	if (length > there)
 		length = there;
-	memcpy(bytes, (const uint8_t *)channel->calls + channel->from, length);
+	memcpy(bytes, channel->calls + channel->from, length);
 	channel->from += (unsigned)length;
 	return (long)length;
 }
@@ -123,6 +147,59 @@ bool interrupt_poll(struct epoll_event *events, int most, int *ready)
 			++*ready;
 		}
 	return inside || *ready;
+}
+
+/* Whether this descriptor is an instance of epoll. */
+static bool is_epoll(int fd)
+{
+	static const char kind[] = "anon_inode:[eventpoll]";
+	char link[32] = "/proc/self/fd/", digits[12], target[sizeof(kind)], *to = link + strlen(link);
+	unsigned count = 0;
+
+	do
+		digits[count++] = (char)('0' + fd % 10);
+	while (fd /= 10);
+	while (count)
+		*to++ = digits[--count];
+	return readlink(link, target, sizeof(target)) == sizeof(kind) - 1 && !memcmp(target, kind, sizeof(kind) - 1);
+}
+
+bool interrupt_copied(void)
+{
+	for (int fd = 0; fd < MOST_DESCRIPTORS; fd++) {
+		int fresh;
+
+		if (!is_epoll(fd))
+			continue;
+		fresh = epoll_create1(EPOLL_CLOEXEC);
+		if (fresh < 0 || too_many_early || dup3(fresh, fd, O_CLOEXEC) < 0)
+			return false;
+		close(fresh);
+		for (unsigned i = 0; i < early_count; i++)
+			if (syscall(SYS_epoll_ctl, fd, EPOLL_CTL_ADD, early[i].fd, &early[i].event))
+				return false;
+	}
+	return true;
+}
+
+/* Keeps what the kernel watches. */
+static void note_early(int change, int fd, const struct epoll_event *event)
+{
+	const unsigned room = sizeof(early) / sizeof(*early);
+	unsigned i;
+
+	for (i = 0; i < early_count && early[i].fd != fd; i++)
+		;
+	if (change == EPOLL_CTL_DEL) {
+		if (i < early_count)
+			early[i] = early[--early_count];
+	} else if (i == room) {
+		too_many_early = true;
+	} else if (event) {
+		early[i].fd = fd;
+		early[i].event = *event;
+		early_count += i == early_count;
+	}
 }
 
 /* ---- What the kernel calls ---- */
@@ -147,6 +224,10 @@ EXPORT int socketpair(int domain, int type, int protocol, int fds[2])
 
 EXPORT int epoll_ctl(int epoll, int change, int fd, struct epoll_event *event)
 {
+	int failed = (int)syscall(SYS_epoll_ctl, epoll, change, fd, event);
+
+	if (!failed)
+		note_early(change, fd, event);
 	if (event && change != EPOLL_CTL_DEL) {
 		struct channel *channel = channel_of(fd);
 
@@ -155,5 +236,5 @@ EXPORT int epoll_ctl(int epoll, int change, int fd, struct epoll_event *event)
 		if (channel)
 			channel->event = *event;
 	}
-	return (int)syscall(SYS_epoll_ctl, epoll, change, fd, event);
+	return failed;
 }

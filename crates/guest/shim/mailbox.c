@@ -6,6 +6,7 @@
 #include "mailbox.h"
 
 #include <linux/futex.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,17 +28,39 @@ void mailbox_open(int memory, int doorbell)
 	if (mailbox == MAP_FAILED || mailbox_state.doorbell == MAP_FAILED || mailbox->version != MAILBOX_VERSION)
 		gone();
 	mailbox_state.mailbox = mailbox;
-	mailbox_state.now = mailbox->start;
+}
+
+/*
+ * Whether the scheduler has to be woken for an answer. It need not while every processor has a kernel to run and another one
+ * behind it: the next one that is done wakes it, and it then finds all answers.
+ */
+static bool is_urgent(uint32_t kind)
+{
+	struct doorbell *doorbell = mailbox_state.doorbell;
+	uint32_t own = mailbox_state.mailbox->processor, count = doorbell->processors;
+
+	if (kind != ANSWER_DONE || !mailbox_state.counts || !own || own > count || count > DOORBELL_PROCESSORS)
+		return true;
+	__atomic_fetch_sub(&doorbell->running[own - 1], 1, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < count; i++)
+		if (__atomic_load_n(&doorbell->running[i], __ATOMIC_SEQ_CST) < 2)
+			return true;
+	return false;
 }
 
 static void say(uint32_t kind, uint64_t next_wake)
 {
+	bool urgent;
+
 	struct mailbox *mailbox = mailbox_state.mailbox;
 
-	mailbox->answer = (struct answer){ .kind = kind, .now = mailbox_state.now, .next_wake = next_wake };
+	mailbox->answer = (struct answer){
+		.kind = kind, .stopped = mailbox_state.stopped, .now = mailbox_lab_now(), .next_wake = next_wake,
+	};
 	__atomic_store_n(&mailbox->whose, SCHEDULERS_TURN, __ATOMIC_RELEASE);
+	urgent = is_urgent(kind);
 	__atomic_fetch_add(&mailbox_state.doorbell->rung, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&mailbox_state.doorbell->asleep, __ATOMIC_SEQ_CST))
+	if (urgent && __atomic_load_n(&mailbox_state.doorbell->asleep, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, &mailbox_state.doorbell->rung, FUTEX_WAKE, 1);
 }
 
@@ -53,7 +76,9 @@ static struct turn await_turn(void)
 
 _Noreturn void mailbox_broken(uint64_t what)
 {
-	say(ANSWER_BROKEN, what);
+	/* A template has none. */
+	if (mailbox_state.mailbox)
+		say(ANSWER_BROKEN, what);
 	gone();
 }
 
@@ -72,11 +97,96 @@ struct mailbox_frame *mailbox_room(uint32_t length)
 	return (struct mailbox_frame *)(lane->frames + lane->used);
 }
 
+static uint64_t big_endian(const uint8_t *bytes, unsigned count)
+{
+	uint64_t value = 0;
+
+	while (count--)
+		value = value << 8 | *bytes++;
+	return value;
+}
+
+/* Bytes of the longest IP packet that becomes of a frame: of its first segment, if it is cut (VIRTIO 1.2, section 5.1.6). */
+static uint32_t packet_length(const struct mailbox_frame *frame, const uint8_t *bytes)
+{
+	uint32_t whole = frame->length - 14, transport = 8;
+	uint8_t kind = frame->virtio[1] & 0x7f;
+	uint16_t size, start;
+
+	memcpy(&size, frame->virtio + 4, sizeof(size));
+	memcpy(&start, frame->virtio + 6, sizeof(start));
+	if (!kind)
+		return whole;
+	if (start < 14 || (uint32_t)start + 20 > frame->length)
+		return whole;
+	if (kind == 1 || kind == 4) /* TCP over IPv4 and IPv6 */
+		transport = (bytes[start + 12] >> 4) * 4u;
+	start = (uint16_t)(start - 14);
+	return whole < start + transport + size ? whole : start + transport + size;
+}
+
+/* Whether the router at the other end of the link passes a frame on for certain; `passes` of crates/fabric/src/forwarding_rule.rs. */
+static bool is_passed(const struct mailbox_passage *passage, const struct mailbox_frame *frame)
+{
+	const uint8_t *bytes = (const uint8_t *)(frame + 1), *ip = bytes + 14;
+	uint64_t high = 0, low;
+	unsigned from = 0, to = passage->count;
+
+	if (frame->length < 14 + 20 || memcmp(bytes, passage->mac, 6) || packet_length(frame, bytes) > passage->mtu)
+		return false;
+	if (bytes[12] == 0x08 && bytes[13] == 0x00 && ip[0] >> 4 == 4 && (ip[0] & 15) >= 5) {
+		if (ip[8] < passage->time_to_live)
+			return false;
+		low = 0xffffull << 32 | big_endian(ip + 16, 4);
+	} else if (bytes[12] == 0x86 && bytes[13] == 0xdd && ip[0] >> 4 == 6 && frame->length >= 14 + 40) {
+		/* What bears an address of its link does not leave it. */
+		if (ip[7] < passage->time_to_live || (ip[8] == 0xfe && (ip[9] & 0xc0) == 0x80))
+			return false;
+		high = big_endian(ip + 24, 8);
+		low = big_endian(ip + 32, 8);
+	} else {
+		return false;
+	}
+	while (to - from > 1) {
+		unsigned middle = (from + to) / 2;
+		const uint64_t *start = passage->starts[middle];
+
+		if (start[0] < high || (start[0] == high && start[1] <= low))
+			from = middle;
+		else
+			to = middle;
+	}
+	return passage->passed[from];
+}
+
+/* Whether a frame that is sent ends the window. */
+static bool ends_window(const struct mailbox_frame *frame)
+{
+	const struct mailbox_passage *passage;
+
+	if (mailbox_state.alone)
+		return true;
+	if (!mailbox_state.heeding || frame->device >= MAILBOX_PASSAGES)
+		return false;
+	passage = &mailbox_state.mailbox->passages[frame->device];
+	return passage->count && !is_passed(passage, frame);
+}
+
+uint64_t mailbox_lab_now(void)
+{
+	uint64_t start = mailbox_state.mailbox->start;
+
+	return mailbox_state.now < start ? start : mailbox_state.now;
+}
+
 void mailbox_sent(struct mailbox_frame *frame)
 {
-	frame->at = mailbox_state.now;
-	if (mailbox_state.alone && mailbox_state.until > mailbox_state.now + 1)
-		mailbox_state.until = mailbox_state.now + 1;
+	frame->at = mailbox_lab_now();
+	if (ends_window(frame)) {
+		if (mailbox_state.until > frame->at + 1)
+			mailbox_state.until = frame->at + 1;
+		mailbox_state.stopped = mailbox_state.heeding;
+	}
 	mailbox_put(frame);
 }
 
@@ -115,6 +225,9 @@ void mailbox_end_window(void)
 	turn = await_turn();
 	mailbox_state.until = turn.until;
 	mailbox_state.alone = turn.kind == TURN_ALONE;
+	mailbox_state.counts = true;
+	mailbox_state.heeding = turn.kind == TURN_HEED;
+	mailbox_state.stopped = false;
 	mailbox_state.more = turn.more != 0;
 	mailbox_state.taken = 0;
 	mailbox_state.mailbox->from_kernel.used = 0;

@@ -80,11 +80,16 @@ struct shim_orders {
 	bool machine;
 	bool seeded;
 	uint64_t seed;
+	/* In virtual time, the seed from the checkpoint on. */
+	uint64_t own_seed;
 };
 
 /* Both are ready when these return; the first call makes them so if it comes before the constructor. */
 const struct shim_library *shim_library(void);
 const struct shim_orders *shim_orders(void);
+
+/* From now on chance follows from this seed. */
+void shim_reseed(uint64_t seed);
 
 /* What a clock shows: lab time since the epoch, the lab's wall clock, or something that the shim leaves alone. */
 enum shim_clock { SHIM_AS_IS, SHIM_LAB, SHIM_WALL };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Reads the shim's orders from the environment, and finds the library's own functions. */
 #include "shim.h"
+#include "places.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The exit code of a process whose orders make no sense: EX_CONFIG of sysexits.h. */
@@ -130,11 +133,47 @@ static void read_orders(void)
 	const char *seed = getenv("NETLOOM_SEED");
 	if (seed) {
 		orders.seed = whole_number("NETLOOM_SEED", seed, UINT64_MAX);
+		orders.own_seed = orders.seed;
+		orders.seeded = true;
+	}
+	const char *found = getenv("NETLOOM_PLACES");
+	if (found && !places_read(found, getenv("TMPDIR")))
+		refuse("NETLOOM_PLACES", " is not pairs of lines beside a TMPDIR, or too long");
+	/* Up to its checkpoint, a kernel is like any other. */
+	if (getenv("NETLOOM_REST") || getenv("NETLOOM_TEMPLATE")) {
+		orders.seed = 0;
 		orders.seeded = true;
 	}
 }
 
-static __attribute__((constructor)) void start(void)
+/* sched_setattr(2); the C library knows neither the call nor the structure everywhere. */
+struct attributes {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+#define RESET_ON_FORK 1
+
+/*
+ * A kernel hears of frames and timers while one of its programs computes on the same processor. A real machine would interrupt the
+ * program. So the kernel asks for the shortest slices, and programs do not inherit them: who has a shorter one comes first when it
+ * wakes up (Linux 6.12; older ones ignore it).
+ */
+static void ask_for_short_slices(void)
+{
+	struct attributes own = { 0 };
+
+	if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) || own.policy != SCHED_OTHER)
+		return;
+	own.size = sizeof own;
+	own.flags |= RESET_ON_FORK;
+	own.runtime = 100000;
+	syscall(SYS_sched_setattr, 0, &own, 0);
+}
+
+static void start(void)
 {
 	if (started)
 		return;
@@ -148,6 +187,28 @@ static __attribute__((constructor)) void start(void)
 	 */
 	if (orders.lapse.scaled)
 		prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+	if (orders.lapse.scaled && !orders.machine)
+		ask_for_short_slices();
+}
+
+static int clock_by_system_call(clockid_t clock, struct timespec *now)
+{
+	return (int)syscall(SYS_clock_gettime, clock, now);
+}
+
+/*
+ * Programs of a kernel that answers `rdtsc` itself (kernel/edits/tsc.c) may not read the processor's counter. To allow and forbid that
+ * at each switch between the kernel's process and a program's takes 5 us on some virtual machines, more than the switch. So it is
+ * forbidden to both. The C library's clocks read the counter, therefore the kernel asks the machine's kernel for the time.
+ */
+static __attribute__((constructor)) void forbid_counter(int count, char **arguments)
+{
+	start();
+	for (int i = 0; i < count; i++)
+		if (!strcmp(arguments[i], "netloom.tsc=1")) {
+			library.clock_gettime = clock_by_system_call;
+			prctl(PR_SET_TSC, (unsigned long)PR_TSC_SIGSEGV, 0UL, 0UL, 0UL);
+		}
 }
 
 /*

@@ -12,12 +12,13 @@ mod samples;
 mod spin;
 mod watchdog;
 
-pub use doorbell::Doorbell;
+pub use doorbell::{Doorbell, Lane};
 pub use health::ProcessHealth;
 pub use watchdog::Watchdog;
 
-use crate::schedule::{Machine, MachineError, NextWake, TimedFrame};
+use crate::schedule::{Device, Machine, MachineError, NextWake, TimedFrame};
 use mailbox::Mailbox;
+use netloom_fabric::ForwardingRule;
 use netloom_host::measure::{TcpLog, TcpState};
 use netloom_packet::Pool;
 use netloom_units::Instant;
@@ -56,6 +57,7 @@ mod turn {
     pub(super) const RUN: u32 = 1;
     pub(super) const ALONE: u32 = 2;
     pub(super) const GO_ON: u32 = 3;
+    pub(super) const HEED: u32 = 4;
 }
 
 /// The descriptors that a kernel's process inherits for its device backend.
@@ -74,6 +76,8 @@ pub struct DeviceBackend {
     mailbox: Mailbox,
     /// Frames of the current grant that did not fit into the mailbox yet.
     waiting: VecDeque<TimedFrame>,
+    /// What becomes of carriers at the beginning of the next grant.
+    carriers: Vec<CarrierChange>,
     health: ProcessHealth,
     watchdog: Arc<Watchdog>,
     /// Since when the kernel has used no processor time, and when it was last looked whether it has.
@@ -84,15 +88,34 @@ pub struct DeviceBackend {
     has_begun: bool,
     /// The message for it then.
     first_turn: Option<(u32, Instant)>,
+    /// Before which instant it has done everything, if it was stopped in its last turn.
+    stopped: Option<Instant>,
+    /// How far its own time is behind: for so long it has stood still. Only the mailbox has its own time.
+    behind: netloom_units::Duration,
     /// Whether it has switched itself off.
     is_off: bool,
     /// Where samples of its TCP connections go.
     samples: Samples,
+    /// Whether it is asked whose its connections are.
+    owners: bool,
+    /// The frames that kernels before it did not receive.
+    unheard_before: u64,
+    /// Where it is counted while it may run.
+    lane: Option<Lane>,
+}
+
+/// The link of a device has a carrier from an instant on, or none.
+#[derive(Clone, Copy, Debug)]
+struct CarrierChange {
+    at: Instant,
+    device: Device,
+    on: bool,
 }
 
 /// What a device backend says.
 struct Answer {
     kind: u32,
+    is_stopped: bool,
     now: u64,
     next_wake: u64,
 }
@@ -111,16 +134,28 @@ impl DeviceBackend {
             socket,
             mailbox,
             waiting: VecDeque::new(),
+            carriers: Vec::new(),
             health: ProcessHealth::default(),
             watchdog: Arc::default(),
             silent: None,
             spin: None,
             has_begun: false,
             first_turn: None,
+            stopped: None,
+            behind: netloom_units::Duration::ZERO,
             is_off: false,
             samples: Samples::default(),
+            owners: false,
+            unheard_before: 0,
+            lane: None,
         };
         Ok((this, BackendEnds { socket: theirs.into(), memory }))
+    }
+
+    /// The kernel shares a processor with those of the same lane.
+    pub fn set_lane(&mut self, lane: Lane) {
+        self.mailbox.set_lane(lane.number());
+        self.lane = Some(lane);
     }
 
     /// The kernel's process has started; it is waited for until the watchdog fires.
@@ -146,13 +181,24 @@ impl DeviceBackend {
 
     /// Frames that came while the interface was down, so that the kernel did not receive them.
     pub fn unheard(&self) -> u64 {
-        self.mailbox.unheard()
+        self.unheard_before + self.mailbox.unheard()
+    }
+
+    /// Takes over from the kernel of a node that has crashed: from `now` on its connections are sampled as those of that one were.
+    pub fn succeed(&mut self, before: &mut Self, now: Instant) {
+        self.unheard_before = before.unheard();
+        self.samples = std::mem::take(&mut before.samples);
+        self.owners = before.owners;
+        if let Some(step) = self.samples.step() {
+            self.mailbox.sample(now.as_nanos(), step.as_nanos(), self.owners);
+        }
     }
 
     /// From the instant `from` on, the kernel hands over the state of its TCP connections every `step`, and, if wanted, whose they are. It costs
     /// no lab time and wakes nobody in the kernel. A kernel that cannot has no connections.
     pub fn sample_tcp(&mut self, from: Instant, step: netloom_units::Duration, owners: bool, log: TcpLog) {
-        self.mailbox.sample(from.as_nanos(), step.as_nanos(), owners);
+        self.owners = owners;
+        self.mailbox.sample((from - self.behind).as_nanos(), step.as_nanos(), owners);
         self.samples.set_log(Some((step, log)));
     }
 
@@ -173,7 +219,7 @@ impl DeviceBackend {
 
     fn watch_anew(&mut self, now: Instant) {
         match self.samples.step() {
-            Some(step) => self.mailbox.sample(now.as_nanos(), step.as_nanos(), false),
+            Some(step) => self.mailbox.sample((now - self.behind).as_nanos(), step.as_nanos(), false),
             None => self.mailbox.sample(0, 0, false),
         }
     }
@@ -194,9 +240,21 @@ impl DeviceBackend {
             self.first_turn = Some((kind, until));
             return;
         }
+        let behind = self.behind;
+        self.waiting.iter_mut().for_each(|frame| frame.at = frame.at - behind);
         self.mailbox.clear();
+        self.mailbox.put_carriers(&mut self.carriers);
         self.mailbox.fill(&mut self.waiting, pool);
-        self.say(kind, until.as_nanos());
+        self.lane.iter().for_each(Lane::enter);
+        self.say(kind, (until - behind).as_nanos());
+    }
+
+    /// Takes what it has sent, at instants of the lab.
+    fn take(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
+        let first = sent.len();
+        self.mailbox.take(sent, pool, &mut self.samples)?;
+        sent[first..].iter_mut().for_each(|frame| frame.at = frame.at + self.behind);
+        Ok(())
     }
 
     /// Whether the kernel's process has gone.
@@ -226,8 +284,30 @@ impl Machine for DeviceBackend {
         Ok(())
     }
 
+    fn heed(&mut self, device: Device, rule: &ForwardingRule) -> bool {
+        self.mailbox.describe(device, rule)
+    }
+
+    fn grant_heeding(
+        &mut self,
+        until: Instant,
+        frames: &mut Vec<TimedFrame>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
+        self.begin_turn(turn::HEED, until, frames, pool);
+        Ok(())
+    }
+
+    fn stopped(&self) -> Option<Instant> {
+        self.stopped
+    }
+
+    fn set_carrier(&mut self, at: Instant, device: Device, on: bool) {
+        self.carriers.push(CarrierChange { at, device, on });
+    }
+
     fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
-        let Some(Answer { kind, now, next_wake }) = self.mailbox.answer() else {
+        let Some(Answer { kind, is_stopped, now, next_wake }) = self.mailbox.answer() else {
             return Ok(self.is_off.then_some(NextWake::Off));
         };
         self.silent = None;
@@ -243,15 +323,18 @@ impl Machine for DeviceBackend {
         }
         match kind {
             answer::DONE => {
-                self.mailbox.take(sent, pool, &mut self.samples)?;
+                self.take(sent, pool)?;
+                self.stopped = is_stopped.then(|| Instant::from_nanos(now + 1) + self.behind);
+                // What would have come later than the instant at which it was stopped.
+                self.waiting.drain(..).for_each(|frame| pool.recycle(frame.packet));
                 let next_wake = if next_wake == NEVER {
                     NextWake::Never
                 } else {
-                    NextWake::At(Instant::from_nanos(next_wake.max(now)))
+                    NextWake::At(Instant::from_nanos(next_wake.max(now)) + self.behind)
                 };
                 return Ok(Some(next_wake));
             }
-            answer::FULL => self.mailbox.take(sent, pool, &mut self.samples)?,
+            answer::FULL => self.take(sent, pool)?,
             answer::EMPTY => {
                 self.mailbox.clear();
                 self.mailbox.fill(&mut self.waiting, pool);
@@ -263,6 +346,12 @@ impl Machine for DeviceBackend {
         }
         self.say(turn::GO_ON, 0);
         Ok(None)
+    }
+
+    fn stand_still(&mut self, now: Instant, span: netloom_units::Duration) {
+        self.mailbox.stand_still((now - self.behind).as_nanos(), span.as_nanos());
+        self.behind = self.behind + span;
+        self.samples.fall_behind(self.behind);
     }
 
     fn look(&mut self) -> Result<(), MachineError> {

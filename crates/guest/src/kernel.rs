@@ -14,6 +14,7 @@ mod version;
 
 pub use cache::{Cache, OwnBuild, Record};
 pub use facts::Facts;
+use memchr::memmem;
 use netloom_units::Date;
 pub use shared::Untrusted;
 use std::fmt;
@@ -57,6 +58,28 @@ pub struct Kernel {
     pub modules_needed: Vec<String>,
     /// The day on which it was built, UTC; none if it does not say.
     pub day: Option<Date>,
+    texts: Texts,
+}
+
+/// Which texts stand in a kernel's file, each between two zeros: what it knows beyond any other kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Texts {
+    branch: bool,
+    checkpoint: bool,
+    disk: bool,
+    samples: bool,
+}
+
+impl Texts {
+    fn of(bytes: &[u8]) -> Self {
+        let has = |text: &[u8]| memmem::find(bytes, text).is_some();
+        Self {
+            branch: has(b"\0netloom.branch\0"),
+            checkpoint: has(b"\0/netloom/checkpoint\0"),
+            disk: has(b"\0netloom.disk_fault\0"),
+            samples: has(b"\0/netloom/samples\0"),
+        }
+    }
 }
 
 /// Why there is no kernel for a lab. The text says what to do.
@@ -111,7 +134,7 @@ fn choose(
     builds: Vec<OwnBuild>,
     of_distribution: &Path,
 ) -> Result<Kernel, KernelMissing> {
-    let kernel = match named {
+    let mut kernel = match named {
         Some(path) => {
             builds.into_iter().find(|build| build.path == path).map_or_else(|| Kernel::at(&path), Kernel::own)?
         }
@@ -124,7 +147,10 @@ fn choose(
     if need == Need::VirtualTime && !kernel.time_travel {
         return Err(KernelMissing::NoVirtualTime { path: kernel.path, version: kernel.version });
     }
-    check_time_surface(&kernel.path).map_err(KernelMissing::Surface)?;
+    // The file is large, and is read once for all that is asked of it.
+    let bytes = surface::read(&kernel.path).map_err(KernelMissing::Surface)?;
+    surface::check(&bytes, &kernel.path).map_err(KernelMissing::Surface)?;
+    kernel.texts = Texts::of(&bytes);
     Ok(kernel)
 }
 
@@ -153,20 +179,40 @@ impl Kernel {
 
     /// Whether it can let time pass for what programs compute: whether it has the parameter that says how much.
     pub fn counts_branches(&self) -> bool {
-        std::fs::read(&self.path)
-            .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|text| text == b"netloom.branch"))
+        self.texts.branch
+    }
+
+    /// Whether it stops, in virtual time, to hear what node it is, shortly before its first process: whether it knows where to ask.
+    pub fn has_checkpoint(&self) -> bool {
+        self.texts.checkpoint
+    }
+
+    /// Whether it knows disks of nodes and their faults: whether it has the parameter that makes one. Kernels of before there were faults are
+    /// told of disks in another way.
+    pub fn has_disks(&self) -> bool {
+        self.texts.disk
     }
 
     /// Whether it hands over the state of its TCP connections itself, in virtual time: whether it knows where to.
     pub fn takes_samples(&self) -> bool {
-        std::fs::read(&self.path)
-            .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|text| text == b"/netloom/samples"))
+        self.texts.samples
     }
 
     fn with(path: PathBuf, facts: Facts, config_hash: Option<String>) -> Self {
         let Facts { version, time_travel, seccomp, hz, modules_needed, day } = facts;
         let own_build = config_hash.is_some();
-        Self { path, version, time_travel, seccomp, hz, own_build, config_hash, modules_needed, day }
+        Self {
+            path,
+            version,
+            time_travel,
+            seccomp,
+            hz,
+            own_build,
+            config_hash,
+            modules_needed,
+            day,
+            texts: Texts::default(),
+        }
     }
 }
 

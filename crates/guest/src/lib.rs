@@ -1,6 +1,7 @@
 //! Kernel nodes: Linux kernels that run as processes (User-Mode Linux), in real, dilated or virtual time.
 //!
 //! - `counter`: whether the processor can count what programs compute, for virtual time;
+//! - `disk`: the disks of kernel nodes, and what is on them after a crash;
 //! - `kernel`: finds, builds and checks kernels;
 //! - `shim`: what is preloaded into a kernel's process: dilated clocks, seeded entropy, virtual time's device backend;
 //! - `node`: boots a kernel node and talks to the agent inside;
@@ -37,6 +38,9 @@
 //! most system calls of its programs by notifications of the machine's seccomp, without a signal (`kernel/asked`;
 //! `kernel/build/edits/asked.rs` says when the signal remains).
 //!
+//! A device says in its configuration whether its link has a carrier (VIRTIO_NET_F_STATUS), and interrupts when that changes. In virtual time
+//! the change is in the mailbox, in front of the frames of its instant.
+//!
 //! Network devices of kernels return buffers at once and raise no interrupt for it (`virtio_net.napi_tx=0`): a packet
 //! waits in the pipe's queue, not in the node, as it does behind a veth pair. So TCP meets the same network on all
 //! clocks. Devices leave the node's network namespace and come back when the kernel's parameters are set, so that
@@ -44,6 +48,7 @@
 
 pub mod backend;
 pub mod counter;
+pub mod disk;
 pub mod kernel;
 pub mod node;
 pub mod schedule;

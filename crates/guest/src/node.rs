@@ -16,6 +16,7 @@ mod serve;
 mod sink;
 mod source;
 mod streams;
+mod template;
 pub mod trial;
 
 pub use boot::{Boot, BootError};
@@ -23,5 +24,6 @@ pub use channel::{Channel, SocketChannel};
 pub use handle::{KernelNode, Spawning};
 pub use heartbeat::{Pulse, Standstill};
 pub use machine::{Heard, Machine};
-pub use processor_use::ProcessorUse;
+pub use processor_use::{ProcessUse, ProcessorUse};
 pub use pump::Pump;
+pub use template::{Late, Template};

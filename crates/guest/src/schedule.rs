@@ -5,7 +5,7 @@
 //! ([`netloom_fabric::Fabric::take_known`]). Each has windows of its own, as far as its neighbours are known; so they run on
 //! as many cores as there are, and no group waits for one that cannot reach it. When a window is over, what was sent in
 //! it enters the pipes, in order of lab time. Kernels that a link without lookahead joins are a *group* and share their
-//! windows. Where the network leaves no room for one, its instant is played in rounds: frames that enter a link without
+//! windows. Where the network leaves no room for one, its instant is computed in rounds: frames that enter a link without
 //! delay arrive at the same instant, and their receiver runs once more.
 //!
 //! At the end of each *synchronization round* all have reached the same instant: there agents are served, and taps are

@@ -5,6 +5,7 @@
 //! - `entropy.c`: randomness from a seed;
 //! - `xstate.c`: repairs an old kernel's way to set vector registers on processors with AMX;
 //! - `backend.c`, `device.c`: virtual time, see [`crate::backend`];
+//! - `places.c`: names of files, where the machine refuses mounts of the kernel's own;
 //! - `start.c`: reads the orders from the environment.
 //!
 //! # Time
@@ -53,6 +54,13 @@ const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
 
 /// Every function of the C library whose place the shim takes, in order of the alphabet.
 pub const COVERED: &[&str] = &[
+    "__lxstat64",
+    "__xmknod",
+    "__xstat64",
+    "access",
+    "bind",
+    "chmod",
+    "chown",
     "clock_gettime",
     "clock_nanosleep",
     "connect",
@@ -60,11 +68,25 @@ pub const COVERED: &[&str] = &[
     "epoll_pwait",
     "epoll_wait",
     "execvp",
+    "fchmod",
+    "fchown",
+    "futimes",
     "getentropy",
     "getitimer",
     "getrandom",
     "gettimeofday",
+    "lchown",
+    "link",
+    "lstat64",
+    "memfd_create",
+    "mkdir",
+    "mknod",
+    "mkstemp64",
     "nanosleep",
+    "open",
+    "open64",
+    "opendir",
+    "personality",
     "poll",
     "ppoll",
     "pselect",
@@ -74,7 +96,10 @@ pub const COVERED: &[&str] = &[
     "rand",
     "random",
     "read",
+    "readlink",
     "recvmsg",
+    "rename",
+    "rmdir",
     "select",
     "sem_timedwait",
     "sendmsg",
@@ -84,12 +109,19 @@ pub const COVERED: &[&str] = &[
     "socketpair",
     "srand",
     "srandom",
+    "stat64",
+    "statfs64",
+    "statx",
+    "symlink",
     "time",
     "timer_create",
     "timer_delete",
     "timer_gettime",
     "timer_settime",
+    "truncate64",
+    "unlink",
     "usleep",
+    "utimes",
     "write",
 ];
 

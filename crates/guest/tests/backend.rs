@@ -36,6 +36,7 @@ fn the_backend_keeps_to_its_memory_whatever_a_kernel_says() {
     let program = compiled(folder.path());
     run(&program, &["frames"], &[]);
     run(&program, &["samples"], &[]);
+    run(&program, &["carrier"], &[]);
     let said = run(&program, &["noise", "1", "1000"], &[]);
     assert!(said.contains("of 1000 ended by themselves"), "{said}");
     for dilation in ["1/1", "3333333/1000000", "1000000000000/1", "1/1000000000000"] {

@@ -48,8 +48,17 @@ pub(crate) fn give_up_all() -> io::Result<()> {
     lose(CapabilitySet::from_bits_retain(withheld_mask()))
 }
 
+/// Gives up all of them for this process. What it executes gains none, if it may not gain privileges (`PR_SET_NO_NEW_PRIVS`).
+pub(crate) fn lower_all() -> io::Result<()> {
+    lower(CapabilitySet::from_bits_retain(withheld_mask()))
+}
+
 fn lose(lost: CapabilitySet) -> io::Result<()> {
     lost.iter().try_for_each(unbind)?;
+    lower(lost)
+}
+
+fn lower(lost: CapabilitySet) -> io::Result<()> {
     let own = capabilities(None)?;
     let rest = CapabilitySets {
         effective: own.effective - lost,

@@ -53,7 +53,7 @@ pub(crate) fn clone_process(namespaces: libc::c_int, body: impl FnOnce() -> i32)
 }
 
 fn exit_with(body: impl FnOnce() -> i32) -> ! {
-    // The panic hook has already told standard error what happened.
+    // The panic hook has already written to standard error what happened.
     let code = catch_unwind(AssertUnwindSafe(body)).unwrap_or(PANICKED);
     // SAFETY: always sound. `_exit` rather than `exit`, since the handlers registered so far belong to the parent.
     unsafe { libc::_exit(code) }

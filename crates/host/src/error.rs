@@ -58,11 +58,11 @@ impl fmt::Display for KernelError {
     }
 }
 
-/// What a kernel that lacks a system call is told of.
+/// The message for a kernel that lacks a system call.
 const OLDEST: &str =
     "this machine's kernel lacks the system call; Netloom is for Linux 5.10 and newer, see `netloom doctor`";
 
-/// What a process is told of that has as many open files as it may have.
+/// The message for a process that has as many open files as it may have.
 const OPEN_FILES: &str = "this process may have no more, `ulimit -Hn` tells how many: raise that, as in \
     `echo \"$USER - nofile 65536\" | sudo tee /etc/security/limits.d/netloom.conf`, and log in again";
 

@@ -7,6 +7,7 @@
 
 mod agent;
 mod devices;
+mod disk;
 pub mod frames;
 mod init;
 mod input;

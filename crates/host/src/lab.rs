@@ -1,6 +1,9 @@
 //! The lab process: process 1 of a PID namespace that holds everything that belongs to a lab.
+//!
+//! A lab whose nodes all have kernels of their own needs no namespace: it is *bare* where the machine refuses them.
 
 mod ids;
+mod orphans;
 mod setup;
 
 use std::fmt;
@@ -14,6 +17,8 @@ use std::process::ExitStatus;
 use nix::unistd::{Pid, getegid, geteuid};
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitOptions, pidfd_send_signal, waitpid};
+
+use orphans::Orphans;
 
 pub use ids::Subordinate;
 pub(crate) use setup::quiet_network;
@@ -37,13 +42,32 @@ pub struct LabOptions {
     pub memory: Option<PathBuf>,
     /// The users beside root that the lab of an ordinary user has; none if it needs none, or if netloom is privileged.
     pub users: Option<Subordinate>,
+    /// Whether it can be without namespaces.
+    pub namespaces: Namespaces,
 }
+
+/// Whether a lab has namespaces of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Namespaces {
+    /// The lab has them, or is not made.
+    #[default]
+    Needed,
+    /// The lab has them unless the machine refuses them.
+    IfAllowed,
+    /// The lab has none.
+    Unwanted,
+}
+
+/// The reason of a lab that was to have no namespaces.
+const UNWANTED: &str = "this lab was to have no namespaces";
 
 /// The resources with which the code in a lab process starts.
 #[derive(Debug)]
 pub struct LabSide {
     /// The socket to the process that forked the lab process. End of file means that the process at its other end has died.
     pub channel: UnixStream,
+    /// Why the lab has no namespaces; none if it has them.
+    pub bare: Option<String>,
 }
 
 /// A lab process, seen from the process that forked it. Dropping the value leaves the lab alone.
@@ -52,6 +76,8 @@ pub struct LabProcess {
     pid: Pid,
     pidfd: OwnedFd,
     status: Option<ExitStatus>,
+    /// The processes that it may leave; none if it has namespaces, which end with it.
+    orphans: Option<Orphans>,
 }
 
 /// Why there is no lab process.
@@ -110,24 +136,40 @@ pub fn spawn_lab(
     assert_one_thread("a lab is");
     // Freed memory would be kept in both processes.
     memory::give_back();
+    // What is still buffered would be written by both processes.
+    io::stdout().flush().map_err(LabError::Channel)?;
+    // Called in one process at most.
+    let mut left = Some(body);
+    let mut run = |side: LabSide| left.take().map_or(PANICKED, |once| once(side));
+    match options.namespaces {
+        Namespaces::Needed => spawn_with_namespaces(options, &mut run),
+        Namespaces::Unwanted => spawn_bare(UNWANTED, &mut run),
+        Namespaces::IfAllowed => match spawn_with_namespaces(options, &mut run) {
+            Err(LabError::Refused { error, .. }) => spawn_bare(&error.to_string(), &mut run),
+            other => other,
+        },
+    }
+}
+
+fn spawn_with_namespaces(
+    options: &LabOptions,
+    body: &mut dyn FnMut(LabSide) -> i32,
+) -> Result<(LabProcess, UnixStream), LabError> {
     let facts = Facts::gather();
     let refused = |error: KernelError| LabError::Refused { advice: facts.advice(error.errno()), error };
     let (ours, theirs) = UnixStream::pair().map_err(LabError::Channel)?;
     let user_namespace = if facts.privileged { 0 } else { libc::CLONE_NEWUSER };
-    // What is still buffered would be written by both processes.
-    io::stdout().flush().map_err(LabError::Channel)?;
-
     let mut ours = Some(ours);
     let Cloned { pid, pidfd } = clone_process(OWN_NAMESPACES | user_namespace, || {
         // An end of the channel kept open by the lab would hide the death of the process at that end.
         drop(ours.take());
-        become_lab(options, theirs, body)
+        become_lab(None, theirs, || setup::set_up(options), body)
     })
     .attempted(|| "make the lab's namespaces")
     .map_err(shortage::of_processes)
     .map_err(refused)?;
     let ours = ours.expect("only the child took it");
-    let mut lab = LabProcess { pid, pidfd, status: None };
+    let mut lab = LabProcess { pid, pidfd, status: None, orphans: None };
     let mapped = match &options.users {
         _ if user_namespace == 0 => Ok(()),
         Some(users) => users.map(pid),
@@ -148,6 +190,31 @@ pub fn spawn_lab(
             lab.kill().map_err(LabError::Channel)?;
             let status = lab.wait().map_err(LabError::Channel)?;
             Err(if matches!(error, LabError::Channel(_)) { LabError::Died { status } } else { error })
+        }
+    }
+}
+
+/// Forks a lab process without namespaces. `why`: what the machine refused.
+fn spawn_bare(why: &str, body: &mut dyn FnMut(LabSide) -> i32) -> Result<(LabProcess, UnixStream), LabError> {
+    let refused = |error: KernelError| LabError::Refused { error, advice: None };
+    let (ours, theirs) = UnixStream::pair().map_err(LabError::Channel)?;
+    let orphans = Orphans::await_them().attempted(|| "become the parent of a lab's orphans").map_err(refused)?;
+    let mut ours = Some(ours);
+    let Cloned { pid, pidfd } = clone_process(0, || {
+        drop(ours.take());
+        become_lab(Some(why), theirs, setup::set_up_bare, body)
+    })
+    .attempted(|| "start the lab's process")
+    .map_err(shortage::of_processes)
+    .map_err(refused)?;
+    let ours = ours.expect("only the child took it");
+    let mut lab = LabProcess { pid, pidfd, status: None, orphans: Some(orphans) };
+    match receive(&ours) {
+        Ok(Ok(())) => Ok((lab, ours)),
+        outcome => {
+            lab.kill().map_err(LabError::Channel)?;
+            let status = lab.wait().map_err(LabError::Channel)?;
+            Err(if let Ok(Err(error)) = outcome { refused(error) } else { LabError::Died { status } })
         }
     }
 }
@@ -178,17 +245,22 @@ fn receive(mut channel: &UnixStream) -> Result<Result<(), KernelError>, LabError
 }
 
 /// Runs in the lab process.
-fn become_lab(options: &LabOptions, mut channel: UnixStream, body: impl FnOnce(LabSide) -> i32) -> i32 {
+fn become_lab(
+    bare: Option<&str>,
+    mut channel: UnixStream,
+    set_up: impl FnOnce() -> Result<(), KernelError>,
+    body: &mut dyn FnMut(LabSide) -> i32,
+) -> i32 {
     let mut go = GO;
     if channel.read_exact(&mut go).is_err() {
         // The other process has died in the meantime.
         return PANICKED;
     }
-    let told = match setup::set_up(options) {
+    let told = match set_up() {
         Ok(()) => channel.write_all(&[READY]),
         Err(error) => {
             let text = serde_json::to_vec(&error).expect("an error is plain data");
-            // If the channel is closed, the error cannot be told.
+            // If the channel is closed, the error cannot be reported.
             let _ = channel.write_all(&[&[FAILED], &text[..]].concat());
             return 1;
         }
@@ -196,7 +268,7 @@ fn become_lab(options: &LabOptions, mut channel: UnixStream, body: impl FnOnce(L
     if told.is_err() {
         return PANICKED;
     }
-    let code = body(LabSide { channel });
+    let code = body(LabSide { channel, bare: bare.map(str::to_owned) });
     // `_exit` does not do it, and a line without an end would be lost.
     let _ = io::stdout().flush();
     code
@@ -247,6 +319,9 @@ impl LabProcess {
         if self.status.is_none() {
             let ended = waitpid(rustix::process::Pid::from_raw(self.pid.as_raw()), options)?;
             self.status = ended.map(|(_, status)| ExitStatus::from_raw(status.as_raw()));
+            if let (Some(_), Some(orphans)) = (self.status, &self.orphans) {
+                orphans.end();
+            }
         }
         Ok(self.status)
     }

@@ -60,7 +60,7 @@ fn in_place_of_all(kind: &CStr, place: &CStr) -> io::Result<()> {
 }
 
 /// A file system that is mounted nowhere.
-fn detached(kind: &CStr) -> io::Result<OwnedFd> {
+pub(crate) fn detached(kind: &CStr) -> io::Result<OwnedFd> {
     let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&context)?;
     let attributes =
@@ -133,7 +133,10 @@ pub(crate) fn hosts(file: &Path) -> Result<(), KernelError> {
 }
 
 /// Where programs find which name servers to ask (resolv.conf(5)).
-const RESOLVER: &str = "/etc/resolv.conf";
+pub(crate) const RESOLVER: &str = "/etc/resolv.conf";
+
+/// The folders in which name services of the machine are found.
+pub(crate) const HIDDEN: [&str; 3] = ["/run/systemd/resolve", "/run/nscd", "/var/run/nscd"];
 
 /// Hides the machine's name services, so that names are looked up in the lab's hosts file and, with a `resolver`, where this file
 /// says, and nowhere else.
@@ -144,7 +147,7 @@ const RESOLVER: &str = "/etc/resolv.conf";
 pub(crate) fn hide_name_services(resolver: Option<&Path>) -> Result<(), KernelError> {
     let place = fs::canonicalize(RESOLVER).ok();
     let mut is_said = false;
-    for folder in ["/run/systemd/resolve", "/run/nscd", "/var/run/nscd"] {
+    for folder in HIDDEN {
         if Path::new(folder).is_dir() {
             let attempted = || format!("hide {folder}");
             let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;

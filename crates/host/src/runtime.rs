@@ -316,14 +316,24 @@ fn among(places: &[PathBuf]) -> Result<PathBuf, RuntimeError> {
         return Ok(own.clone());
     }
     let usual = places.first().expect("there is a usual place");
+    let mut refused = None;
     for place in places {
         match make_private(place) {
             Ok(()) if runtime_folder::is_own(place) => return Ok(place.clone()),
             Ok(()) => {}
+            // Of a file system or a folder that this process cannot write to; the next may be in another.
+            Err(error) if matches!(error.errno(), libc::EROFS | libc::EACCES | libc::ENOENT) => {
+                refused.get_or_insert(error);
+            }
             Err(error) => return Err(error.into()),
         }
     }
-    Err(RuntimeError::Foreign { path: usual.clone() })
+    match refused {
+        Some(error) => {
+            Err(error.with_detail("set XDG_RUNTIME_DIR to a directory of this user that can be written to").into())
+        }
+        None => Err(RuntimeError::Foreign { path: usual.clone() }),
+    }
 }
 
 fn make_private(path: &Path) -> Result<(), KernelError> {

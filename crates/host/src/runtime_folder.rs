@@ -17,8 +17,9 @@ pub(crate) fn places() -> Vec<PathBuf> {
     let given = given.filter(|path| fs::metadata(path).is_ok_and(|folder| folder.uid() == user.as_raw()));
     match given {
         Some(folder) => vec![folder.join("netloom")],
-        None if user.is_root() => vec!["/run/netloom".into()],
-        None => shared(Path::new("/tmp"), user),
+        // In a container with a read-only root, `/run` cannot be written to.
+        None if user.is_root() => std::iter::once("/run/netloom".into()).chain(in_shared_folders(user)).collect(),
+        None => in_shared_folders(user).collect(),
     }
 }
 
@@ -29,16 +30,23 @@ pub(crate) fn place() -> PathBuf {
     places.swap_remove(own)
 }
 
+/// The names in folders that all users share: the second is there, too, where the first cannot be written to.
+fn in_shared_folders(user: Uid) -> impl Iterator<Item = PathBuf> {
+    ["/tmp", "/dev/shm"].into_iter().flat_map(move |folder| shared(Path::new(folder), user))
+}
+
 /// The names in a folder that all users share.
 fn shared(folder: &Path, user: Uid) -> Vec<PathBuf> {
     let name = |number: u32| if number == 0 { format!("netloom-{user}") } else { format!("netloom-{user}-{number}") };
     (0..NAMES).map(|number| folder.join(name(number))).collect()
 }
 
-/// Whether the folder is this user's, and no other user looks into it.
+/// Whether the folder is this user's, no other user looks into it, and its file system can be written to.
 pub(crate) fn is_own(folder: &Path) -> bool {
-    fs::symlink_metadata(folder)
-        .is_ok_and(|about| about.is_dir() && about.uid() == geteuid().as_raw() && about.mode() & 0o077 == 0)
+    let is_private =
+        |about: fs::Metadata| about.is_dir() && about.uid() == geteuid().as_raw() && about.mode() & 0o077 == 0;
+    fs::symlink_metadata(folder).is_ok_and(is_private)
+        && rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
 #[cfg(test)]

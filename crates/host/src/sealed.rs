@@ -1,13 +1,16 @@
 //! Processes that may read everything and write nothing but one folder of their own: the kernels of kernel nodes.
 
+mod bare;
+
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::rc::Rc;
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::signal::{Signal, killpg};
@@ -18,6 +21,8 @@ use crate::capabilities::give_up_all;
 use crate::error::{Attempted, KernelError};
 use crate::processors::set_of;
 use crate::shortage;
+
+pub use bare::Bare;
 
 /// How a process is confined.
 #[derive(Debug)]
@@ -34,6 +39,8 @@ pub struct Seal {
     pub processors: Vec<usize>,
     /// The cgroup that it belongs to; the caller's own when there is none.
     pub cgroup: Option<PathBuf>,
+    /// How it is confined where it cannot have a mount namespace; none: it has one.
+    pub bare: Option<Rc<Bare>>,
 }
 
 /// A folder in memory that the process has for itself, where every machine has one. What is in it otherwise, the process
@@ -43,11 +50,19 @@ pub const OWN_PLACE: &str = "/sys";
 /// Where the process finds the program that is given to it: the same on every machine.
 pub const INIT: &str = "/sys/init";
 
-/// A process that was started by [`start`]. Dropping it ends it.
+/// A process that was started by [`start`], or taken over by [`adopt`]. Dropping it ends it.
 #[derive(Debug)]
 pub struct SealedProcess {
-    child: Child,
+    child: Kin,
     pidfd: OwnedFd,
+}
+
+/// A child of this process.
+#[derive(Debug)]
+enum Kin {
+    Started(Child),
+    /// One that this process did not start, and how it ended.
+    Adopted(Pid, Option<ExitStatus>),
 }
 
 /// Starts `command` with a read-only view of all file systems, at the head of a session of its own. It dies with
@@ -69,15 +84,53 @@ pub fn start(mut command: Command, seal: &Seal) -> Result<SealedProcess, KernelE
     let init = CString::new(seal.init.as_os_str().as_bytes()).attempted(attempted)?;
     let set = |processors| set_of(processors).attempted(|| format!("use the processors {processors:?}"));
     let processors = (!seal.processors.is_empty()).then(|| set(&seal.processors)).transpose()?;
+    if let Some(bare) = &seal.bare {
+        bare.tell(&mut command, &seal.init, &seal.folder)?;
+        let settings = bare::Confinement::new(bare, folder, processors).attempted(attempted)?;
+        // SAFETY: as below.
+        unsafe { command.pre_exec(move || bare::confine(&settings)) };
+        return spawn(command, &program, seal.cgroup.as_deref());
+    }
     let one_by_one = if can_set_all_mounts() { Vec::new() } else { mounts().attempted(attempted)? };
     // SAFETY: between fork and exec the closure makes system calls only, on memory that was made before the fork.
     unsafe { command.pre_exec(move || confine(&folder, &init, processors.as_ref(), &one_by_one)) };
+    spawn(command, &program, seal.cgroup.as_deref())
+}
+
+fn spawn(mut command: Command, program: &str, cgroup: Option<&Path>) -> Result<SealedProcess, KernelError> {
+    let attempted = || format!("start {program}");
     let child = command.spawn().attempted(attempted).map_err(shortage::of_processes)?;
     let pid = Pid::from_raw(child.id().cast_signed());
     // The child is not reaped before its descriptor is made.
     let pidfd = pidfd_open(rustix::process::Pid::from_child(&child), PidfdFlags::empty());
-    let process = SealedProcess { child, pidfd: pidfd.attempted(|| format!("watch {program}"))? };
-    seal.cgroup.as_ref().map_or(Ok(()), |group| crate::cgroup::join(group, pid))?;
+    let process = SealedProcess { child: Kin::Started(child), pidfd: pidfd.attempted(|| format!("watch {program}"))? };
+    cgroup.map_or(Ok(()), |group| crate::cgroup::join(group, pid))?;
+    Ok(process)
+}
+
+/// Takes over a child of this process that another one has made (`CLONE_PARENT`), the head of a session of its own that has
+/// confined itself as [`start`] confines, and gives it its processors and its cgroup.
+///
+/// # Errors
+/// The kernel's refusal; the process is ended then.
+pub fn adopt(pid: Pid, processors: &[usize], cgroup: Option<&Path>) -> Result<SealedProcess, KernelError> {
+    let mut child = Kin::Adopted(pid, None);
+    let number = rustix::process::Pid::from_raw(pid.as_raw()).ok_or(rustix::io::Errno::SRCH);
+    let pidfd = number.and_then(|number| pidfd_open(number, PidfdFlags::empty()));
+    // It is not reaped before its descriptor is made.
+    let pidfd = match pidfd.attempted(|| format!("watch process {pid}")) {
+        Ok(pidfd) => pidfd,
+        Err(error) => {
+            child.end();
+            return Err(error);
+        }
+    };
+    let process = SealedProcess { child, pidfd };
+    if !processors.is_empty() {
+        let set = set_of(processors).and_then(|set| sched_setaffinity(pid, &set));
+        set.attempted(|| format!("use the processors {processors:?}"))?;
+    }
+    cgroup.map_or(Ok(()), |group| crate::cgroup::join(group, pid))?;
     Ok(process)
 }
 
@@ -100,7 +153,10 @@ fn bind() -> io::Result<()> {
 impl SealedProcess {
     /// Its process id, as the caller sees it.
     pub fn pid(&self) -> Pid {
-        Pid::from_raw(self.child.id().cast_signed())
+        match &self.child {
+            Kin::Started(child) => Pid::from_raw(child.id().cast_signed()),
+            Kin::Adopted(pid, _) => *pid,
+        }
     }
 
     /// Describes what the process does: whether its first thread runs, and how much processor time all its threads have had. None if it has ended.
@@ -123,6 +179,52 @@ impl SealedProcess {
         // Until it is reaped, which only this value does, its number cannot pass to another process.
         if let Ok(None) = self.child.try_wait() {
             let _ = killpg(self.pid(), Signal::SIGKILL);
+        }
+    }
+}
+
+impl Kin {
+    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        match self {
+            Self::Started(child) => child.try_wait(),
+            Self::Adopted(pid, ended) => {
+                if ended.is_none() {
+                    *ended = reap(*pid, libc::WNOHANG)?;
+                }
+                Ok(*ended)
+            }
+        }
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        match self {
+            Self::Started(child) => child.wait().map(drop),
+            Self::Adopted(_, Some(_)) => Ok(()),
+            Self::Adopted(pid, ended) => {
+                *ended = reap(*pid, 0)?;
+                Ok(())
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        if let Self::Adopted(pid, None) = self {
+            let _ = nix::sys::signal::kill(*pid, Signal::SIGKILL);
+            let _ = self.wait();
+        }
+    }
+}
+
+/// How a child ended; none if it has not.
+fn reap(pid: Pid, options: libc::c_int) -> io::Result<Option<ExitStatus>> {
+    let mut status = 0;
+    loop {
+        // SAFETY: the status is written to memory of our own.
+        match unsafe { libc::waitpid(pid.as_raw(), &raw mut status, options) } {
+            0 => return Ok(None),
+            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            -1 => return Err(io::Error::last_os_error()),
+            _ => return Ok(Some(ExitStatus::from_raw(status))),
         }
     }
 }

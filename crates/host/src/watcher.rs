@@ -73,7 +73,7 @@ fn watch(mut channel: &UnixStream, name: Option<&str>) -> Result<(), KernelError
     }
     let begin = Instant::now();
     loop {
-        // What is refused now, the next command is told.
+        // What is refused now, the next command reports.
         let _ = sweep_stale();
         let _ = root().map(|folder| uplink::sweep(&folder));
         let is_done = begin.elapsed() >= AT_LEAST && name.is_none_or(|name| !has_folder(name));

@@ -1,9 +1,6 @@
 //! Numbers of foreign files as quantities of a lab file.
 
-use netloom_units::{Duration, Probability, Rate};
-
-/// Digits of a number that is still exact; nobody writes more.
-const MOST_DIGITS: usize = 30;
+use netloom_units::{Decimal, Duration, Probability, Rate};
 
 /// A quantity, and whether it is exactly what the file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,29 +18,8 @@ impl<T> Rounded<T> {
 /// `number` times ten to the power of `exponent`, to the nearest whole number. None if it is no number, negative, or too
 /// large.
 pub(crate) fn scaled(number: &str, exponent: i32) -> Option<Rounded<u64>> {
-    let (mantissa, power) = match number.find(['e', 'E']) {
-        Some(at) => (&number[..at], number[at + 1..].parse::<i32>().ok()?),
-        None => (number, 0),
-    };
-    let mantissa = mantissa.strip_prefix('+').unwrap_or(mantissa);
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    if digits.is_empty() || digits.len() > MOST_DIGITS || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let digits: u128 = digits.parse().ok()?;
-    let shift = power.checked_add(exponent)?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
-    let ten = |times: u32| 10_u128.checked_pow(times);
-    if digits == 0 {
-        return Some(Rounded { value: 0, is_exact: true });
-    }
-    let (value, is_exact) = match u32::try_from(shift) {
-        Ok(up) => (digits.checked_mul(ten(up)?)?, true),
-        Err(_) => match ten(shift.unsigned_abs()) {
-            Some(divisor) => ((digits + divisor / 2) / divisor, digits.is_multiple_of(divisor)),
-            None => (0, false),
-        },
-    };
+    let decimal = Decimal::parse_scientific(number.strip_prefix('+').unwrap_or(number))?;
+    let (value, is_exact) = decimal.scaled(exponent)?;
     u64::try_from(value).ok().map(|value| Rounded { value, is_exact })
 }
 

@@ -26,12 +26,24 @@ pub struct Effects {
     pub cross_departed_bytes: u64,
     /// Packets of the cross traffic that were dropped for any cause.
     pub cross_dropped_packets: u64,
+    /// Attempts to send on a radio medium.
+    #[serde(default)]
+    pub air_attempts: u64,
+    /// The attempts that collided with those of other stations.
+    #[serde(default)]
+    pub air_collisions: u64,
+    /// Packets, or several under one header, that an attempt failed to get across; each was sent again or given up.
+    #[serde(default)]
+    pub air_retries: u64,
+    /// How long the radio medium was busy, in nanoseconds.
+    #[serde(default)]
+    pub air_busy_ns: u64,
 }
 
 impl Effects {
     /// The names of the fields, as columns of a table.
     pub const COLUMNS: &str = "marked_packets,duplicated_packets,corrupted_packets,reordered_packets,\
-cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_bytes,cross_dropped_packets";
+cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_bytes,cross_dropped_packets,air_attempts,air_collisions,air_retries,air_busy_ns";
 
     /// Returns the effects that were counted from `before` to `now`.
     pub fn since(before: &PipeCounters, now: &PipeCounters) -> Self {
@@ -45,11 +57,15 @@ cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_
             cross_departed_packets: now.cross.departed.packets - before.cross.departed.packets,
             cross_departed_bytes: now.cross.departed.bytes - before.cross.departed.bytes,
             cross_dropped_packets: now.cross.dropped.packets - before.cross.dropped.packets,
+            air_attempts: now.air.attempts - before.air.attempts,
+            air_collisions: now.air.collisions - before.air.collisions,
+            air_retries: now.air.retries - before.air.retries,
+            air_busy_ns: now.air.busy.as_nanos() - before.air.busy.as_nanos(),
         }
     }
 
     /// The values of the columns, in their order.
-    pub fn values(&self) -> [u64; 9] {
+    pub fn values(&self) -> [u64; 13] {
         [
             self.marked_packets,
             self.duplicated_packets,
@@ -60,11 +76,15 @@ cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_
             self.cross_departed_packets,
             self.cross_departed_bytes,
             self.cross_dropped_packets,
+            self.air_attempts,
+            self.air_collisions,
+            self.air_retries,
+            self.air_busy_ns,
         ]
     }
 
     /// Returns the columns that a table for people has room for: a heading and a number of packets each.
-    pub fn headed(&self) -> [(&'static str, u64); 6] {
+    pub fn headed(&self) -> [(&'static str, u64); 8] {
         [
             ("marks", self.marked_packets),
             ("copies", self.duplicated_packets),
@@ -72,13 +92,15 @@ cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_
             ("reordered", self.reordered_packets),
             ("cross", self.cross_arrived_packets),
             ("cross drops", self.cross_dropped_packets),
+            ("collisions", self.air_collisions),
+            ("retries", self.air_retries),
         ]
     }
 }
 
 /// The headings whose column of a table would not be all zero, by their places in [`Effects::headed`].
 pub fn telling_columns<'a>(rows: impl Iterator<Item = &'a Effects>) -> Vec<usize> {
-    let mut is_telling = [false; 6];
+    let mut is_telling = [false; 8];
     for effects in rows {
         for (telling, (_, count)) in is_telling.iter_mut().zip(effects.headed()) {
             *telling |= count > 0;

@@ -24,7 +24,8 @@ pub enum ExitCode {
     NoSuchLab = 7,
     /// The lab died: one of its processes was killed, or an internal error ended it.
     Died = 8,
-    /// The run's `duration` ended its programs before any link carried a packet: nothing of the network was judged.
+    /// The run's `duration` ended its programs before any link carried a packet, so that nothing of the network was
+    /// judged; or the checker of a history could not decide.
     NotJudged = 9,
     /// The run took longer than `--wall-limit` allows; as timeout(1) has it.
     WallLimit = 124,
@@ -71,7 +72,7 @@ impl ExitCode {
             Self::Results => "the results could not be written, or a bundle of them is damaged",
             Self::NoSuchLab => "the lab is up already, or there is no such lab, node or link",
             Self::Died => "the lab died: one of its processes was killed, or an internal error ended it",
-            Self::NotJudged => "the run was over before any link carried a packet: nothing of the network was judged",
+            Self::NotJudged => "nothing was judged: no link carried a packet by the end, or a history was undecidable",
             Self::WallLimit => "the run took longer than --wall-limit allows; its results are kept",
             Self::Interrupted => "interrupted by Ctrl-C, a signal or `netloom down`",
         }

@@ -14,12 +14,12 @@ mod error;
 pub mod examination;
 mod exit;
 pub mod expectations;
+mod interventions;
 mod link_name;
 pub mod losses;
 pub mod measure;
 mod pipe_state;
 mod punctuality;
-pub mod quantity;
 mod report;
 mod spent;
 pub mod verdict;
@@ -27,12 +27,15 @@ pub mod verdict;
 pub use effects::{Effects, telling_columns};
 pub use error::{MissingProgram, RunError};
 pub use exit::ExitCode;
+pub use interventions::Interventions;
 pub use link_name::LinkName;
+pub use netloom_units::quantity;
 pub use pipe_state::{PipePlace, PipeState};
 pub use punctuality::{Kind, Lateness, Punctuality};
 pub use report::{
     Advance, Attempt, CommandRow, Effort, ExerciseReport, ExpectationRow, FigureRow, Finding, GroupRow, JournalRow,
-    Judgement, NodeEffort, NodeSampleReport, PipeRow, Plots, PortLoss, Report, RouterRow, SampleReport,
-    SchedulerEffort, SimReport, SnoopingRow, SourceRow, SwitchRow, TaskRow, TcpReport, TreeRow, TunnelRow, Verdict,
+    Judgement, NodeEffort, NodeSampleReport, Phases, PipeRow, Plots, PortLoss, Report, RouterRow, SampleReport,
+    SchedulerEffort, SimEffort, SimReport, SnoopingRow, SourceRow, SwitchRow, TaskRow, TcpReport, TreeRow, TunnelRow,
+    Verdict,
 };
 pub use spent::{Spent, ThreadSpent};

@@ -45,6 +45,9 @@ pub(crate) struct Flow {
     pub(crate) dropped_loss: u64,
     pub(crate) dropped_early: u64,
     pub(crate) dropped_down: u64,
+    pub(crate) dropped_partition: u64,
+    pub(crate) dropped_fault: u64,
+    pub(crate) dropped_air: u64,
     pub(crate) effects: Effects,
     /// The mean delay; none if no packet was delivered.
     pub(crate) delay_ns: Option<f64>,
@@ -65,6 +68,9 @@ impl Flow {
             dropped_loss: after.dropped.loss.packets - before.dropped.loss.packets,
             dropped_early: after.dropped.early.packets - before.dropped.early.packets,
             dropped_down: after.dropped.down.packets - before.dropped.down.packets,
+            dropped_partition: after.dropped.partition.packets - before.dropped.partition.packets,
+            dropped_fault: after.dropped.fault.packets - before.dropped.fault.packets,
+            dropped_air: after.dropped.air.packets - before.dropped.air.packets,
             effects: Effects::since(before, after),
             delay_ns: (delays > 0).then(|| (to.delay_sum_ns - from.delay_sum_ns) / delays as f64),
         }
@@ -89,7 +95,13 @@ impl Flow {
 
     /// Packets dropped for any cause.
     pub(crate) fn drops(&self) -> u64 {
-        self.dropped_queue + self.dropped_loss + self.dropped_early + self.dropped_down
+        self.dropped_queue
+            + self.dropped_loss
+            + self.dropped_early
+            + self.dropped_down
+            + self.dropped_partition
+            + self.dropped_fault
+            + self.dropped_air
     }
 }
 
@@ -138,6 +150,9 @@ fn pipe_row(name: &LinkName, state: &PipeState, report: &PipeReport, flow: &Flow
         dropped_loss_packets: flow.dropped_loss,
         dropped_early_packets: flow.dropped_early,
         dropped_down_packets: flow.dropped_down,
+        dropped_partition_packets: flow.dropped_partition,
+        dropped_fault_packets: flow.dropped_fault,
+        dropped_air_packets: flow.dropped_air,
         effects: flow.effects,
         lateness_p50_ns: ns(report.lateness.quantile(0.5)),
         lateness_p99_ns: ns(report.lateness.quantile(0.99)),

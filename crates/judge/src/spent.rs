@@ -47,6 +47,7 @@ impl Spent {
             wall_ns: self.elapsed_ns,
             engine_cpu_share: (clock != Clock::Virtual).then(|| threads.iter().sum()),
             engine_thread_shares: threads,
+            phases: None,
             nodes: names.zip(&self.nodes).filter_map(node).collect(),
             scheduler: self.scheduler,
         }

@@ -1,47 +1,56 @@
 //! From the YAML tree to the lab as it is written. All errors are collected; what cannot be read is left out.
 
 mod addressing;
-mod capabilities;
+pub(crate) mod attachments;
+mod by_hand;
+pub(crate) mod capabilities;
 mod churn;
 pub(crate) mod clock;
 pub(crate) mod container;
 pub(crate) mod cpu;
 pub(crate) mod daemons;
 pub(crate) mod dhcp;
+pub(crate) mod disk;
+mod disk_faults;
 pub(crate) mod end;
 pub(crate) mod exercise;
-mod expose;
-mod external;
+mod faults;
 pub(crate) mod files;
 pub(crate) mod firewall;
+pub(crate) mod hunt;
+mod hunt_faults;
 pub(crate) mod image;
-mod internet;
 mod lans;
-mod layout;
 mod link;
+pub(crate) mod machine;
 pub(crate) mod measure;
 pub(crate) mod multicast;
 pub(crate) mod nat;
 mod node;
+pub(crate) mod node_clock;
 pub(crate) mod openflow;
-mod pin;
+mod packets;
+mod partitions;
+mod program_faults;
 mod ramp;
 mod repeats;
 pub(crate) mod rules;
 pub(crate) mod snooping;
-mod switch;
+pub(crate) mod switch;
 mod timeline;
 mod treatments;
-mod tunnel;
-mod variables;
+pub(crate) mod variables;
 pub(crate) mod vlans;
 pub(crate) mod vm;
+pub(crate) mod wifi;
 
+pub(crate) use by_hand::{ByHand, by_hand};
+pub(crate) use partitions::partition_entry;
 pub use timeline::{Cut, parse_cut};
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, LeftOut, Nodes, keep};
-use crate::fields::{Fields, list};
+use crate::fields::{Fields, list, map};
 use crate::forms::{AboveZero, Placed, Word};
 use crate::generate;
 use crate::keyed::Keyed;
@@ -55,6 +64,7 @@ use crate::yaml::{Content, Node};
 use netloom_units::{Duration, Probability};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use variables::Variables;
 
 /// The lab that `root` describes, as far as it can be read.
 pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
@@ -69,7 +79,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.name = fields.read("name", lab_name, errors);
     spec.seed = fields.read("seed", seed, errors);
     spec.clock = fields.get("clock").and_then(|node| clock::decode(node, errors)).unwrap_or_default();
-    spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables::variables(value, errors));
+    spec.inherit = fields.form::<Variables>("inherit", errors).unwrap_or_default();
     spec.on_spin = fields.form::<Word<OnSpin>>("on_spin", errors).unwrap_or_default();
     spec.start = fields.read("start", |node| scalar::quantity(node).map(|day| node.spanned(day)), errors);
     spec.precision = fields.form::<Placed<Word<Precision>>>("precision", errors);
@@ -80,7 +90,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     } else if !has_gaps {
         errors.push(root.lacks("nodes", "{client: {}, r1: {kind: router}}"));
     }
-    spec.layout = fields.get("layout").map_or_else(Vec::new, |layout| layout::layout(layout, errors));
+    spec.layout = fields.get("layout").map_or_else(Vec::new, |layout| node::layout(layout, errors));
     spec.converged = fields.get("ready").and_then(|value| daemons::converged(value, errors));
     spec.arp = fields.form::<bool>("arp", errors);
     spec.loops = fields.form::<Loops>("loops", errors).unwrap_or(false);
@@ -117,6 +127,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     spec.figures = fields.get("figures").map_or_else(Vec::new, |node| figures(node, errors));
     spec.exercise = fields.get("exercise").and_then(|node| exercise::exercise(node, errors));
+    spec.hunt = fields.get("hunt").and_then(|node| hunt::hunt(node, errors));
     spec.bypass = fields.form::<BypassOfAll>("bypass", errors).unwrap_or_default();
     spec.judged = fields.get("bounds").map_or_else(Vec::new, judged);
     spec.bounds = fields.get("bounds").map_or_else(Bounds::default, |node| bounds(node, errors));
@@ -125,10 +136,8 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
 
 /// Figures by name.
 fn figures(node: &Node, errors: &mut Errors) -> Vec<(String, Spanned<String>)> {
-    let Content::Map(entries) = &node.content else {
-        errors.push(node.expected("a map of names and figures, for example {goodput: backbone.forward.throughput}"));
-        return Vec::new();
-    };
+    const WANTED: &str = "a map of names and figures, for example {goodput: backbone.forward.throughput}";
+    let Some(entries) = map(node, WANTED, errors) else { return Vec::new() };
     let mut figures = Vec::new();
     for entry in entries {
         let is_name = entry.name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -221,11 +230,7 @@ fn expectation(node: &Node) -> Result<String, Diagnostic> {
 
 /// The bounds among these for which every link must be measured; a link without a rate has none that could be off.
 fn judged(node: &Node) -> Vec<&'static str> {
-    let Content::Map(entries) = &node.content else { return Vec::new() };
-    ["lateness", "lateness_max", "delay"]
-        .into_iter()
-        .filter(|key| entries.iter().any(|entry| entry.name == *key))
-        .collect()
+    ["lateness", "lateness_max", "delay"].into_iter().filter(|key| node.value(key).is_some()).collect()
 }
 
 /// What is said of how far the network may stray; where nothing is said, what is usual.

@@ -1,14 +1,11 @@
 //! The plan for readers: as JSON, and as text.
 
-mod container;
-mod exercise;
-mod hardware;
-mod image;
+mod air;
+mod firing;
 mod json;
-mod recorded;
-mod switch;
+mod node;
 mod text;
-mod vm;
 
-pub use hardware::mac;
+pub use firing::firing;
 pub use json::{change, settings_of};
+pub use node::mac;

@@ -1,7 +1,7 @@
 //! What is found to be wrong while a lab file is read and resolved, and the files that it names.
 
-use crate::bounded::{self, LONGEST_FILE, MOST_READ};
 use crate::diagnostics::Diagnostic;
+use crate::input_files::{self, LONGEST_FILE, MOST_READ};
 use crate::limits::Limits;
 use crate::scalar;
 use crate::yaml::Node;
@@ -58,7 +58,8 @@ impl Errors {
     pub(crate) fn read_bytes(&mut self, node: &Node) -> Result<Vec<u8>, Diagnostic> {
         let name = PathBuf::from(scalar::filled(node)?);
         let path = self.folder.join(&name);
-        let bytes = bounded::read(&path, LONGEST_FILE.min(MOST_READ - self.read)).map_err(|error| node.error(error))?;
+        let bytes =
+            input_files::read(&path, LONGEST_FILE.min(MOST_READ - self.read)).map_err(|error| node.error(error))?;
         self.read += bytes.len() as u64;
         if !self.files.contains(&name) {
             self.files.push(name);
@@ -80,7 +81,7 @@ impl Errors {
         if !about.is_dir() && !about.is_file() {
             return Err(node.error(format!("{} is neither a file nor a folder", path.display())));
         }
-        let small = bounded::small_files(&self.folder, &name).into_iter().filter(|file| !self.files.contains(file));
+        let small = input_files::small_files(&self.folder, &name).into_iter().filter(|file| !self.files.contains(file));
         self.files.extend(small.collect::<Vec<_>>());
         Ok((path, about.is_dir()))
     }
@@ -105,7 +106,7 @@ impl Errors {
         &self.files
     }
 
-    /// All of them; what is wrong with a link that stands for several is told once.
+    /// All of them; what is wrong with a link that stands for several is reported once.
     pub(crate) fn into_entries(mut self) -> Vec<Diagnostic> {
         self.entries.dedup();
         self.entries

@@ -15,8 +15,6 @@
 //! and which program owns a connection. An expectation over runs is taken out of the file of a single run, which gets
 //! a figure for each of its terms instead; the crate `sweep` judges these figures together.
 
-mod condition;
-mod dimension;
 mod function;
 mod judge;
 mod metric;
@@ -28,20 +26,18 @@ mod tcp;
 mod term;
 mod value;
 
-pub use condition::Condition;
-pub use dimension::Dimension;
 pub use function::Function;
 pub use judge::{Judgement, Settled};
 pub use metric::{CommandMetric, JsonPath, JsonStep, PipeMetric};
 pub use node::{NodeColumn, NodeMetric};
-pub(crate) use parse::{ExpectError, Names, Parsed, Wrong, is_over_runs, parse, parse_figure};
+pub(crate) use parse::{ExpectError, Names, Parsed, Sampled, Wrong, is_over_runs, parse, parse_figure};
 pub(crate) use runs::{Groups, Points};
 pub use runs::{OverRuns, RunsTerm, RunsTest};
 pub use tcp::{TcpMetric, TcpPart};
-pub use term::{Over, Spread, Term};
+pub use term::{Condition, Dimension, Over, Spread, Term};
 pub use value::{Measured, Wanted};
 
-use crate::plan::Direction;
+use crate::direction::Direction;
 use netloom_link::Subset;
 use netloom_units::Duration;
 

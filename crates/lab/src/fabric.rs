@@ -1,10 +1,9 @@
 //! From the plan to the fabric: its pipes and its transit devices. How pipes and ports are numbered stands at [`End`].
 
 mod devices;
-pub(crate) mod numbered;
-pub(crate) mod parts;
 pub(crate) mod routers;
 pub(crate) mod trees;
+pub(crate) mod warnings;
 
 pub use devices::device_specs;
 
@@ -48,6 +47,10 @@ fn medium(link: &LinkPlan) -> Vec<PortId> {
 /// A transit device has no network card whose interrupts are moderated: it takes every segment when it is due.
 fn coalesce(plan: &Plan, pipe: &PipePlan<'_>) -> Duration {
     let link = &plan.links[pipe.link];
+    // What a station receives at once came under one header: nothing more is put together.
+    if pipe.config.air.is_some() {
+        return Duration::ZERO;
+    }
     let is_moderated = |end: &EndPlan| plan.nodes[end.node].kind.runs_programs();
     let are_all =
         if link.is_shared { link.ends.iter().all(is_moderated) } else { is_moderated(link.exit(pipe.direction)) };

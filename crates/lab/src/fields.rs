@@ -66,16 +66,13 @@ impl<'a> Fields<'a> {
         kinds: &[&'static Section],
         errors: &mut Errors,
     ) -> Option<(&'static str, Self)> {
-        let Content::Map(entries) = &node.content else {
-            errors.push(node.expected("a map of keys, `kind` among them"));
-            return None;
-        };
-        let Some(entry) = entries.iter().find(|entry| entry.name == "kind") else {
+        map(node, "a map of keys, `kind` among them", errors)?;
+        let Some(value) = node.value("kind") else {
             errors.push(node.lacks("kind", kinds.first()?.kind()));
             return None;
         };
         let words: Vec<(&str, &'static Section)> = kinds.iter().map(|section| (section.kind(), *section)).collect();
-        let section = keep(word(&entry.value, &words), errors)?;
+        let section = keep(word(value, &words), errors)?;
         Self::open(node, section, errors).map(|fields| (section.kind(), fields))
     }
 
@@ -124,6 +121,15 @@ impl<'a> Fields<'a> {
     fn place(&self, name: &str) -> &'a Node {
         self.entries.iter().find(|entry| entry.name == name).map_or(self.node, |entry| &entry.value)
     }
+}
+
+/// The entries of what has to be a map; none after it was noted that it is not what is wanted.
+pub(crate) fn map<'a>(node: &'a Node, wanted: &str, errors: &mut Errors) -> Option<&'a [Entry]> {
+    if let Content::Map(entries) = &node.content {
+        return Some(entries);
+    }
+    errors.push(node.expected(wanted));
+    None
 }
 
 /// The items of a list; none after an error was noted.

@@ -3,21 +3,33 @@
 use crate::diagnostics::Spanned;
 use crate::errors::{Errors, keep};
 use crate::fields::list;
-use crate::kinds::{COMMAND_NAME, LINK_REFERENCE, NODE_REFERENCE};
+use crate::kinds::{COMMAND_REFERENCE, LINK_REFERENCE, NODE_REFERENCE};
 use crate::names;
 use crate::plan::Argv;
 use crate::scalar;
 use crate::section::{Form, Kind, Quantity, Written};
 use crate::words::Words;
 use crate::yaml::Node;
-use netloom_units::{Bytes, Duration, Limit, Probability, Rate, TimePerByte};
+use netloom_units::{Bytes, Drift, Duration, Limit, Probability, Rate, SignedDuration, TimePerByte};
 use std::fmt::Display;
 use std::marker::PhantomData;
 
 /// Declares forms, each with the type of its value, its kind, and the function of [`scalar`](crate::scalar), or one like these, that reads
-/// it; with `struct` in front of one that is new.
+/// it; with `struct` in front of one that is new, and `noting` in front of a function that notes errors itself.
 macro_rules! forms {
     () => {};
+    ($(#[$about:meta])* $vis:vis struct $Name:ident = $value:ty, $kind:expr, noting $read:expr; $($rest:tt)*) => {
+        $(#[$about])*
+        $vis struct $Name;
+        impl $crate::section::Form for $Name {
+            type Value = $value;
+            const KIND: $crate::section::Kind = $kind;
+            fn read(node: &$crate::yaml::Node, errors: &mut $crate::errors::Errors) -> Option<$value> {
+                ($read)(node, errors)
+            }
+        }
+        $crate::forms::forms!($($rest)*);
+    };
     ($(#[$about:meta])* $vis:vis struct $Name:ident = $value:ty, $kind:expr, $read:expr; $($rest:tt)*) => {
         $(#[$about])*
         $vis struct $Name;
@@ -78,8 +90,11 @@ forms! {
     Rate = Self, Kind::Quantity(Quantity::Rate), scalar::quantity;
     Limit = Self, Kind::Quantity(Quantity::Limit), scalar::quantity;
     TimePerByte = Self, Kind::Quantity(Quantity::TimePerByte), scalar::quantity;
+    SignedDuration = Self, Kind::Quantity(Quantity::SignedDuration), scalar::quantity;
+    Drift = Self, Kind::Quantity(Quantity::Drift), scalar::quantity;
     AboveZero<Duration> = Duration, Duration::KIND, scalar::positive_duration;
     OrZero<Duration> = Duration, Kind::OneOf(&[Duration::KIND, Kind::Zero]), scalar::duration_or_zero;
+    OrZero<Drift> = Drift, Kind::OneOf(&[Drift::KIND, Kind::Zero]), scalar::drift_or_zero;
     OrZero<Probability> = Probability, Kind::OneOf(&[Probability::KIND, Kind::Zero]), scalar::probability_or_zero;
     /// A time, which is not written if it is zero.
     pub(crate) struct Offset = Duration, OrZero::<Duration>::KIND, scalar::duration_or_zero;
@@ -94,7 +109,7 @@ forms! {
     /// The name of a node of the lab.
     pub(crate) struct NodeName = Spanned<String>, NODE_REFERENCE, names::name_of("a node");
     /// The name of a command.
-    pub(crate) struct CommandName = Spanned<String>, Kind::Text(COMMAND_NAME), names::command_name;
+    pub(crate) struct CommandName = Spanned<String>, COMMAND_REFERENCE, names::command_name;
 }
 
 impl<F: Form<Value: Display> + Plain> Written for F {
@@ -166,6 +181,10 @@ impl<F: Form> Form for OneOrMore<F> {
     const KIND: Kind = Kind::OneOf(&[F::KIND, Kind::list(&F::KIND, 1)]);
     /// What can be read of it.
     fn read(node: &Node, errors: &mut Errors) -> Option<Vec<F::Value>> {
+        if node.items().is_empty() {
+            errors.push(node.error("this list is empty: write one or more, or leave the key out"));
+            return None;
+        }
         Some(node.items().iter().filter_map(|item| F::read(item, errors)).collect())
     }
 }

@@ -17,7 +17,7 @@ pub use text::{GeneratorKey, generate, generator_keys, generator_kinds};
 
 use crate::diagnostics::{Diagnostic, Span};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
+use crate::fields::{Fields, map};
 use crate::limits::Limits;
 use crate::scalar;
 use crate::section::Section;
@@ -43,11 +43,9 @@ pub(crate) struct Expanded {
 
 /// The lab file with all that it generates; none if that is nothing.
 pub(crate) fn expand(root: &Node, errors: &mut Errors) -> Option<Expanded> {
-    let Content::Map(entries) = &root.content else { return None };
-    let value = |name: &str| entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value);
-    let wanted = value("generate")?;
+    let wanted = root.value("generate")?;
     // What is wrong with it is noted when it is read in earnest.
-    let seed = value("seed").and_then(|seed| scalar::seed(seed).ok()).unwrap_or(Seed::new(1));
+    let seed = root.value("seed").and_then(|seed| scalar::seed(seed).ok()).unwrap_or(Seed::new(1));
     let (mut made, before) = (Made { limits: errors.limits(), ..Made::default() }, errors.len());
     for (prefix, node) in generators(wanted, errors) {
         // None after an error was noted.
@@ -67,11 +65,8 @@ pub(crate) fn expand(root: &Node, errors: &mut Errors) -> Option<Expanded> {
 
 /// The generators with what the names of their nodes begin with: the only one has nothing there.
 fn generators<'a>(wanted: &'a Node, errors: &mut Errors) -> Vec<(&'a str, &'a Node)> {
-    let Content::Map(entries) = &wanted.content else {
-        errors
-            .push(wanted.expected("a network to generate, for example {kind: ring, n: 5}, or a map of names and such"));
-        return Vec::new();
-    };
+    const WANTED: &str = "a network to generate, for example {kind: ring, n: 5}, or a map of names and such";
+    let Some(entries) = map(wanted, WANTED, errors) else { return Vec::new() };
     if entries.is_empty() {
         errors.push(wanted.lacks("kind", "ring"));
     }

@@ -4,6 +4,7 @@ use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::keyed::{WrittenKeys, sections};
+use crate::kinds::PIPE_REFERENCE;
 use crate::models::filter::Matching;
 use crate::plan::{Direction, JournalPlan};
 use crate::scalar::{quantity, word};
@@ -12,9 +13,7 @@ use crate::yaml::{Content, Node};
 use netloom_link::Filter;
 use netloom_units::Bytes;
 
-/// A link, or one direction of it.
-const PIPE_NAME: &str = "^[a-zA-Z][a-zA-Z0-9_-]{0,30}(\\.(forward|backward))?$";
-const PIPES: Kind = Kind::list(&Kind::Text(PIPE_NAME), 1);
+const PIPES: Kind = Kind::list(&PIPE_REFERENCE, 1);
 const ALL: Kind = Kind::Word(&["all"]);
 
 pub(crate) const KEY: Section = keys! {

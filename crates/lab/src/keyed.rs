@@ -58,7 +58,8 @@ pub(crate) trait WrittenKeys {
     }
 }
 
-/// Declares sections, each under its name in the schema. `..KEYS;` stands for keys that are declared elsewhere, and are read by hand.
+/// Declares sections, each under its name in the schema. `..Other::SECTION;` stands for keys that are declared elsewhere, and
+/// are read there: a section that is only a part of others has an empty name.
 ///
 /// - `const NAME = "name" { ... }` is a table, of which all keys are read by hand: by [`Fields`].
 /// - `struct Name = "name" { ... }` is a type, too, with a field for each key that has a form: an option unless it is required.
@@ -72,15 +73,15 @@ macro_rules! sections {
     };
     ($(#[doc = $about:literal])+ $(#[derive($($of:ident),+)])? $vis:vis struct $Name:ident = $title:literal $body:tt $($rest:tt)*) => {
         $crate::keyed::sections!(@struct [$(#[derive($($of),+)])? $vis] $Name $body);
-        $crate::keyed::sections!(@read $Name [$($about)+] $title $body);
+        $crate::keyed::sections!(@keyed value $Name [$($about)+] $title $body);
         $crate::keyed::sections!($($rest)*);
     };
     ($(#[doc = $about:literal])+ read $Name:ident = $title:literal $body:tt $($rest:tt)*) => {
-        $crate::keyed::sections!(@fill $Name [$($about)+] $title $body);
+        $crate::keyed::sections!(@keyed settle $Name [$($about)+] $title $body);
         $crate::keyed::sections!($($rest)*);
     };
     ($(#[doc = $about:literal])+ for $Name:ident = $title:literal $body:tt $($rest:tt)*) => {
-        $crate::keyed::sections!(@fill $Name [$($about)+] $title $body);
+        $crate::keyed::sections!(@keyed settle $Name [$($about)+] $title $body);
         $crate::keyed::sections!(@write $Name $body);
         $crate::keyed::sections!($($rest)*);
     };
@@ -110,23 +111,7 @@ macro_rules! sections {
             $($($(pub(crate) $name: $crate::keyed::sections!(@type $form, $($required)?),)?)?)*
         }
     };
-    (@read $Name:ident [$($about:literal)+] $title:literal {$(
-        $(..$($shared:ident)::+)?
-        $($(#[doc = $doc:literal])+ $name:ident $(is $word:literal)? $(= $kind:expr, $($need:ident)? $sample:literal)?
-          $(: $form:ty, $($required:ident)? $example:literal)?)?;
-    )*}) => {
-        impl $crate::keyed::Keyed for $Name {
-            const SECTION: $crate::section::Section = $crate::keyed::sections!(@table [$($about)+] $title {$(
-                $(..$($shared)::+)?
-                $($(#[doc = $doc])+ $name $(is $word)? $(= $kind, $($need)? $sample)? $(: $form, $($required)? $example)?)?;
-            )*});
-            fn read_keys(fields: &$crate::fields::Fields<'_>, errors: &mut $crate::errors::Errors) -> Option<Self> {
-                $($($(let $name = fields.form::<$form>($crate::section::name(stringify!($name)), errors);)?)?)*
-                Some(Self { $($($($name: $crate::keyed::sections!(@value $form, $name $(, $required)?),)?)?)* })
-            }
-        }
-    };
-    (@fill $Name:ident [$($about:literal)+] $title:literal {$(
+    (@keyed $settle:ident $Name:ident [$($about:literal)+] $title:literal {$(
         $(..$($shared:ident)::+)?
         $($(#[doc = $doc:literal])+ $name:ident $(is $word:literal)? $(= $kind:expr, $($need:ident)? $sample:literal)?
           $(: $form:ty, $($required:ident)? $example:literal $(else $usual:expr)?)?)?;
@@ -139,7 +124,7 @@ macro_rules! sections {
             fn read_keys(fields: &$crate::fields::Fields<'_>, errors: &mut $crate::errors::Errors) -> Option<Self> {
                 $($($(let $name = fields.form::<$form>($crate::section::name(stringify!($name)), errors);)?)?)*
                 Some(Self { $($($(
-                    $name: $crate::keyed::sections!(@settle $Name, $name $(, $required)? $(; $usual)?),
+                    $name: $crate::keyed::sections!(@$settle $Name, $name $(, $required)? $(; $usual)?),
                 )?)?)* })
             }
         }
@@ -160,8 +145,8 @@ macro_rules! sections {
     };
     (@type $form:ty, required) => { <$form as $crate::section::Form>::Value };
     (@type $form:ty,) => { Option<<$form as $crate::section::Form>::Value> };
-    (@value $form:ty, $value:ident, required) => { $value? };
-    (@value $form:ty, $value:ident) => { $value };
+    (@value $Name:ident, $value:ident, required) => { $value? };
+    (@value $Name:ident, $value:ident) => { $value };
     (@settle $Name:ident, $value:ident, required) => { $value? };
     (@settle $Name:ident, $value:ident; $usual:expr) => { $value.unwrap_or($usual) };
     (@settle $Name:ident, $value:ident) => { $value.unwrap_or_else(|| <$Name as Default>::default().$value) };

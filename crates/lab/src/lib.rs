@@ -6,11 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod addressing;
-mod bounded;
 mod capture;
 mod decode;
 mod describe;
 mod diagnostics;
+mod direction;
+mod disjoint_sets;
 mod errors;
 pub mod expect;
 pub mod fabric;
@@ -21,8 +22,12 @@ mod forms;
 mod fuzz;
 mod generate;
 mod hosts;
+mod hunt;
+mod hunt_property;
 mod image;
+mod input_files;
 mod journal;
+mod key_table;
 mod keyed;
 mod keys;
 mod kinds;
@@ -30,6 +35,7 @@ mod limits;
 pub mod markup;
 mod models;
 mod names;
+mod parted;
 pub mod plan;
 mod programs;
 mod resolve;
@@ -37,20 +43,17 @@ mod scalar;
 mod schema;
 mod section;
 mod segments;
-mod sets;
 mod shape;
 mod spec;
 mod sweep;
-mod table;
-mod too_large;
 mod traffic;
 mod vary;
-mod wires;
+mod vlan_map;
 mod words;
 pub mod yaml;
 
 pub use decode::{Cut, parse_cut};
-pub use describe::{change as describe_change, mac as mac_text, settings_of};
+pub use describe::{change as describe_change, firing as describe_firing, mac as mac_text, settings_of};
 pub use diagnostics::{Diagnostic, Diagnostics, Span};
 pub use expect::{
     CommandMetric, Condition, Dimension, Expectation, Figure, FigureUnit, Function, JsonPath, JsonStep, Judgement,
@@ -59,34 +62,44 @@ pub use expect::{
 };
 pub use foreign::{Dialect, ForeignError, Translation, translate};
 pub use generate::{GeneratorKey, generate, generator_keys, generator_kinds};
+pub use hunt::{HuntLab, HuntedRun, matches_name, with_entry};
+pub use hunt_property::CHECKERS;
 pub use image::{ImageName, ImageSource};
+pub use key_table::key_table;
 pub use kinds::WITHHELD;
 pub use limits::Limits;
 pub use models::filter::write_protocol;
 pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_change, parse_pipe};
 pub use names::check_name;
+pub use parted::{Parted, Parter};
 pub use plan::{
-    Action, Argv, Bounds, Bypass, CapturePlan, CapturePoint, Clock, ContainerEngine, ContainerPlan, Cpus, Daemon,
-    Direction, DiskFormat, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan, ExposePlan, ExternalMode,
-    ExternalPlan, FileContents, FilePlan, FilterExpression, GroupPlan, ImagePlan, InterfacePlan, InternetPlan,
-    JournalPlan, LinkPart, LinkPlan, NamePlan, NodeKey, NodeKind, NodePlan, OnSpin, PinPlan, PipePlan, Plan, Precision,
-    QuerierSettings, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards, SnoopingPlan,
-    SnoopingSettings, Stack, SwitchPlan, TableRoutePlan, TaskPlan, TrafficPlan, Treatment, TreePlan, TreePortPlan,
-    TreeSettings, TunnelPlan, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose,
-    WindowConfig,
+    Action, Argv, Bounds, Bypass, Call, CallError, CallFailure, CallSet, CapturePlan, CapturePoint, Ceiling, Clock,
+    ClockChange, Compare, ContainerEngine, ContainerPlan, Cpus, Daemon, Direction, DiskCall, DiskCalls, DiskFault,
+    DiskFaultKind, DiskFormat, DiskPlan, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan, ExposePlan,
+    ExternalMode, ExternalPlan, FaultPlan, FaultShape, FaultTreatment, FileContents, FilePlan, Filesystem,
+    FilterExpression, GroupPlan, HuntPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan, Keep, LeaderPartition,
+    LeapSecond, LimitChange, LinkPart, LinkPlan, Modality, NamePlan, NodeClock, NodeKey, NodeKind, NodePlan, OnSpin,
+    PacketFaults, PinPlan, PipePlan, Plan, Precision, PropertyPlan, PropertyTest, QuerierSettings, Ready, ReadyWhen,
+    RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards, ShortPattern, Signal, SnoopingPlan, SnoopingSettings,
+    Stack, Standstill, Starvation, SwitchPlan, TableRoutePlan, TaskPlan, Tolerance, TrafficPlan, Treatment, TreePlan,
+    TreePortPlan, TreeSettings, TunnelPlan, Turns, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan,
+    VolumePlan, Whose, WindowConfig,
 };
+pub use plan::{BadDisk, ClockFaults, LimitFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
 pub use programs::Program;
+pub use resolve::{RequestedFault, RequestedPartition, fault_refusals, parse_fault, parse_partition};
 pub use schema::schema;
 pub use shape::{Match, Owner, Owners, SHAPE_LINK, Shape, parse_match, write_match};
 pub use sweep::{PreparedRun, Run, Sweep};
-pub use table::key_table;
 pub use traffic::parse_traffic;
 pub use vary::{Processors, SweepSettings};
 
 use diagnostics::Severity;
 use errors::{Errors, Findings};
 use expect::Points;
+use spec::Spec;
 use std::path::Path;
+use yaml::Content;
 
 /// A valid lab file.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +132,7 @@ fn load_as(path: &Path, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
     let file = path.display().to_string();
     let failed =
         |why: String| Diagnostics::new(&file, "", Severity::Error, vec![Diagnostic::new(Span::default(), "", why)]);
-    let text = bounded::read_lab(path).map_err(failed)?;
+    let text = input_files::read_lab(path).map_err(failed)?;
     parse_within(&text, &file, clock, &Limits::LARGEST)
 }
 
@@ -128,7 +141,7 @@ fn load_as(path: &Path, clock: Option<Clock>) -> Result<Lab, Diagnostics> {
 /// # Errors
 /// The kernel's error, or that this is not a regular file, not text, or too long for a lab file.
 pub fn read(path: &Path) -> Result<String, String> {
-    bounded::read_lab(path)
+    input_files::read_lab(path)
 }
 
 /// Checks the lab file `text`; errors name it `file`, whose name is the lab's unless the text says another.
@@ -165,7 +178,7 @@ pub fn parse_within(text: &str, file: &str, clock: Option<Clock>, limits: &Limit
     diagnostics::allow_suggestions();
     let diagnostics = |severity, entries| Diagnostics::new(file, text, severity, entries);
     let root = yaml::parse_within(text, limits).map_err(|errors| diagnostics(Severity::Error, errors))?;
-    if let Some(found) = too_large::of_file(limits, &root) {
+    if let Some(found) = too_large_file(limits, &root) {
         return Err(diagnostics(Severity::Error, vec![found]));
     }
     let mut errors = Errors::in_folder(Path::new(file).parent().unwrap_or(Path::new(""))).within(limits);
@@ -205,24 +218,49 @@ fn finish(root: &yaml::Node, source: &Source<'_>, clock: Option<Clock>, points: 
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let mut found = Findings { errors: Errors::in_folder(folder).within(limits), ..Findings::default() };
     let (mut spec, left_out) = decode::decode(root, &mut found.errors);
-    if let Some(too_large) = too_large::of_lab(limits, &spec) {
+    if let Some(too_large) = too_large_lab(limits, &spec) {
         return Err(diagnostics(Severity::Error, vec![too_large]));
     }
     spec.clock = clock.unwrap_or(spec.clock);
     spec.points = points;
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let in_trees = fabric::parts::names(&spec);
-    let numbered = fabric::numbered::names(&spec);
+    let in_trees = fabric::warnings::switches_in_trees(&spec);
+    let numbered = fabric::warnings::links_with_numbered_loss(&spec);
     let mut plan = resolve::resolve(spec, &left_out, &stem, &mut found);
     if !found.errors.is_empty() {
         return Err(diagnostics(Severity::Error, found.errors.into_entries()));
     }
     fabric::trees::settle(&mut plan);
     fabric::routers::settle(&mut plan);
-    found.warnings.extend(fabric::parts::warn(&plan, &in_trees));
-    found.warnings.extend(fabric::numbered::warn(&plan, &numbered));
+    found.warnings.extend(fabric::warnings::of_trees(&plan, &in_trees));
+    found.warnings.extend(fabric::warnings::of_numbered_loss(&plan, &numbered));
     let note = of_all_runs(&plan);
     Ok(Lab { plan, warnings: diagnostics(Severity::Warning, found.warnings), note })
+}
+
+/// Why what stands in the file is too large; none if it is not.
+fn too_large_file(limits: &Limits, root: &yaml::Node) -> Option<Diagnostic> {
+    let count = |node: &yaml::Node| match &node.content {
+        Content::Map(all) => all.len(),
+        Content::List(items) => items.len(),
+        Content::Text { .. } | Content::Empty => 0,
+    };
+    let too_many = |name: &str, most: usize| {
+        let node = root.value(name).filter(|node| count(node) > most)?;
+        Some(node.error(format!("these are {} {name}: {}", count(node), most_of(name, most))))
+    };
+    too_many("nodes", limits.nodes).or_else(|| too_many("links", limits.links))
+}
+
+/// Why the lab is too large with what is generated; none if it is not.
+fn too_large_lab(limits: &Limits, spec: &Spec) -> Option<Diagnostic> {
+    let node = spec.nodes.get(limits.nodes).map(|node| node.name.error(most_of("nodes", limits.nodes)));
+    node.or_else(|| spec.links.get(limits.links).map(|link| link.name.error(most_of("links", limits.links))))
+}
+
+fn most_of(what: &str, most: usize) -> String {
+    let whose = if most == Limits::SERVED.nodes { "a lab on a page" } else { "a lab" };
+    format!("{whose} has at most {most} {what}")
 }
 
 /// The known word that is closest to `word`, if one is close enough to be meant; for messages about unknown names.

@@ -12,9 +12,9 @@ pub(crate) mod chance;
 mod change;
 pub(crate) mod cross;
 pub(crate) mod delay;
-mod foreign;
-
+pub(crate) mod fault;
 pub(crate) mod filter;
+mod foreign;
 pub(crate) mod loss;
 pub(crate) mod overhead;
 pub(crate) mod queue;
@@ -33,53 +33,10 @@ use crate::foreign::Dialect;
 use crate::section::{Group, Section};
 use netloom_link::{PipeChange, PipeConfig};
 
-/// The keys of a direction, in the order in which a packet meets what they describe.
-pub(crate) const KEYS: Section = Section {
-    name: "",
-    doc: "",
-    groups: &[
-        Group::Key(rate::KEY),
-        Group::Key(delay::KEY),
-        Group::Key(queue::KEY),
-        Group::Key(loss::KEY),
-        Group::Key(chance::CORRUPT),
-        Group::Key(chance::DUPLICATE),
-        Group::Key(reorder::KEY),
-        Group::Key(overhead::KEY),
-        Group::Key(schedule::KEY),
-        Group::Key(state::KEY),
-        Group::Key(cross::KEY),
-        Group::Key(foreign::NETEM),
-        Group::Key(foreign::DUMMYNET),
-        Group::Key(foreign::TBF),
-    ],
-};
-
 /// The keys of a direction, each with an example and what it is for.
 pub fn direction_keys() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     KEYS.keys().map(|key| (key.name, key.example, key.doc))
 }
-
-/// Keys of a direction with values in every form that they can take, for tests and tools that make up lab files. Files
-/// that they name are found from the folder of this crate; a key comes once for each group of its models.
-pub const EXAMPLES: &[(&str, &[&str])] = &[
-    ("rate", rate::EXAMPLES),
-    ("delay", delay::EXAMPLES),
-    ("queue", queue::EXAMPLES),
-    ("queue", queue::red::EXAMPLES),
-    ("queue", queue::pie::EXAMPLES),
-    ("queue", queue::dual_pi2::EXAMPLES),
-    ("queue", queue::codel::EXAMPLES),
-    ("queue", queue::divided::EXAMPLES),
-    ("loss", loss::EXAMPLES),
-    ("corrupt", chance::EXAMPLES),
-    ("duplicate", chance::EXAMPLES),
-    ("reorder", reorder::EXAMPLES),
-    ("overhead", overhead::EXAMPLES),
-    ("schedule", schedule::EXAMPLES),
-    ("state", state::EXAMPLES),
-    ("cross", cross::EXAMPLES),
-];
 
 /// A string stands for all that its tool says of a pipe, as it does there: what it does not name again, has its default from then on.
 /// For netem that is all but the rate and its queue, which `tc qdisc change` leaves as they are.
@@ -100,14 +57,28 @@ fn complete(fields: &Fields<'_>, change: &mut PipeChange) {
     }
 }
 
-/// Declares the keys of a direction by their modules: how they are read and written.
+/// Declares the keys of a direction: of each its module, which reads and writes it, its declaration, and examples of all that it can say.
+/// Behind them stand keys that are strings for other tools.
 macro_rules! direction {
-    ($($key:ident: $module:ident),*) => {
+    ($($key:ident: $module:ident, $declared:ident, [$($examples:path),+];)* ..$($more:path),*) => {
+        /// The keys of a direction, in the order in which a packet meets what they describe.
+        pub(crate) const KEYS: Section = Section {
+            name: "",
+            doc: "",
+            groups: &[$(Group::Key($module::$declared),)* $(Group::Key($more)),*],
+        };
+
+        /// Keys of a direction with values in every form that they can take, for tests and tools that make up lab files. Files
+        /// that they name are found from the folder of this crate; a key comes once for each group of its models.
+        pub const EXAMPLES: &[(&str, &[&str])] = &[$($((stringify!($key), $examples),)+)*];
+
         /// What a direction's keys say; what they do not say is left as it is.
         pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> PipeChange {
             let mut change = PipeChange {
                 $($key: fields.get(stringify!($key)).and_then(|node| $module::decode(node, errors)),)*
                 partition_set: None,
+                client_partitions: None,
+                faults: Vec::new(),
             };
             foreign::decode(fields, &mut change, errors);
             change
@@ -116,7 +87,7 @@ macro_rules! direction {
         /// A change as keys and values of a lab file.
         pub(crate) fn written_change(change: &PipeChange) -> Vec<(&'static str, String)> {
             let keys = [$(change.$key.as_ref().map(|config| (stringify!($key), $module::write(config)))),*];
-            keys.into_iter().flatten().collect()
+            keys.into_iter().flatten().chain(change.faults.iter().flat_map(fault::written)).collect()
         }
 
         /// What a direction's description says beside the defaults, as keys and values of a lab file.
@@ -128,19 +99,27 @@ macro_rules! direction {
     };
 }
 
-direction!(
-    rate: rate,
-    delay: delay,
-    queue: queue,
-    loss: loss,
-    corrupt: chance,
-    duplicate: chance,
-    reorder: reorder,
-    overhead: overhead,
-    schedule: schedule,
-    state: state,
-    cross: cross
-);
+direction! {
+    rate: rate, KEY, [rate::EXAMPLES];
+    delay: delay, KEY, [delay::EXAMPLES];
+    queue: queue, KEY, [
+        queue::EXAMPLES,
+        queue::red::EXAMPLES,
+        queue::pie::EXAMPLES,
+        queue::dual_pi2::EXAMPLES,
+        queue::codel::EXAMPLES,
+        queue::divided::EXAMPLES
+    ];
+    loss: loss, KEY, [loss::EXAMPLES];
+    corrupt: chance, CORRUPT, [chance::EXAMPLES];
+    duplicate: chance, DUPLICATE, [chance::EXAMPLES];
+    reorder: reorder, KEY, [reorder::EXAMPLES];
+    overhead: overhead, KEY, [overhead::EXAMPLES];
+    schedule: schedule, KEY, [schedule::EXAMPLES];
+    state: state, KEY, [state::EXAMPLES];
+    cross: cross, KEY, [cross::EXAMPLES];
+    ..foreign::NETEM, foreign::DUMMYNET, foreign::TBF
+}
 
 /// A text as YAML has it in double quotes, which is JSON's form.
 fn quoted(text: &str) -> String {

@@ -3,67 +3,63 @@
 //! Nodes, interfaces and links are referred to by their place in the plan. Ports and pipes are numbered as the ends of links
 //! are, see [`End`].
 
+mod attachments;
 mod bounds;
-mod bypass;
 mod capture;
 mod clock;
 mod container;
-mod daemons;
-mod direction;
-mod diversion;
-mod ends;
-mod exercise;
-mod expose;
-mod external;
+mod disk;
+mod expectations;
+mod faults;
 mod files;
-mod image;
-mod internet;
-mod journal;
+mod hunt;
+mod hunt_faults;
 mod kind;
-mod measure;
-mod multicast;
+mod leader;
+mod link_ends;
 mod pin;
 mod pipes;
-mod rules;
+mod program_faults;
+mod routing;
 pub(crate) mod stops;
 mod switch;
-mod terms;
 mod timeline;
 mod traffic;
-mod tunnel;
 mod vm;
 mod ways;
 
-pub use bounds::Bounds;
-pub use bypass::Bypass;
-pub use capture::{CapturePlan, CapturePoint, FilterExpression};
+pub use attachments::{DiversionPlan, ExposePlan, ExternalMode, ExternalPlan, InternetPlan, TunnelPlan};
+pub use bounds::{Bounds, MeasurePlan, SamplePlan};
+pub use capture::{CapturePlan, CapturePoint, FilterExpression, JournalPlan};
 pub use clock::{Clock, Stack};
 pub use container::{ContainerEngine, ContainerPlan};
-pub use daemons::Daemon;
-pub use direction::Direction;
-pub use diversion::DiversionPlan;
-pub use ends::{End, EndPlan};
-pub use exercise::{ExercisePlan, TaskPlan};
-pub use expose::ExposePlan;
-pub use external::{ExternalMode, ExternalPlan};
-pub use files::{FileContents, FilePlan};
-pub use image::{ImagePlan, VolumePlan};
-pub use internet::InternetPlan;
-pub use journal::JournalPlan;
+pub use disk::{DiskCall, DiskCalls, DiskFault, DiskFaultKind, DiskPlan, Filesystem};
+pub use expectations::{ExercisePlan, TaskPlan};
+pub use faults::{Ceiling, ClockChange, LeapSecond, LimitChange, NodeClock};
+pub use files::{FileContents, FilePlan, ImagePlan, VolumePlan};
+pub use hunt::{
+    Compare, FaultPlan, FaultShape, FaultTreatment, HuntPlan, Modality, PacketFaults, PropertyPlan, PropertyTest,
+    Tolerance,
+};
+pub use hunt_faults::{BadDisk, ClockFaults, LimitFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
 pub use kind::NodeKind;
-pub use measure::{MeasurePlan, SamplePlan};
-pub use multicast::GroupPlan;
+pub use leader::LeaderPartition;
+pub use link_ends::{End, EndPlan};
 pub use pin::PinPlan;
-pub use pipes::{PipePlan, Treatment};
-pub use rules::{RulePlan, TableRoutePlan};
+pub use pipes::{Bypass, PipePlan, Treatment};
+pub use program_faults::{Call, CallError, CallFailure, CallSet, ShortPattern, Starvation, Turns};
+pub use routing::{Daemon, GroupPlan, RulePlan, TableRoutePlan};
 pub use switch::{
     QuerierSettings, SnoopingPlan, SnoopingSettings, SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan,
 };
-pub use timeline::{Action, Argv, Disturbance, Event, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand, Whose};
+pub(crate) use timeline::BY_HAND;
+pub use timeline::{
+    Action, Argv, Disturbance, Event, Keep, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand, Signal, Standstill, Whose,
+};
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
-pub use tunnel::TunnelPlan;
 pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};
 
+pub use crate::direction::Direction;
 use crate::expect::{Expectation, Figure, OverRuns};
 use crate::words::words;
 use ipnet::IpNet;
@@ -119,6 +115,8 @@ pub struct Plan {
     pub figures: Vec<Figure>,
     /// The exercise for somebody who learns with the lab.
     pub exercise: Option<ExercisePlan>,
+    /// The search for faults, which `netloom hunt` does; none if the lab file says nothing of it.
+    pub hunt: Option<HuntPlan>,
     /// How far the network may stray from its description.
     pub bounds: Bounds,
     /// The node that is the way out into this machine's network; none if the lab has no way out.
@@ -241,6 +239,10 @@ pub struct NodePlan {
     pub cpu: Option<CpuCost>,
     /// The processors of this machine that its programs run on, or its kernel or machine; none: any.
     pub pin: Option<PinPlan>,
+    /// The error of its clock.
+    pub clock: NodeClock,
+    /// The disk that it has beside its file system in memory; none but in kernel nodes.
+    pub disk: Option<DiskPlan>,
     /// The capabilities beside the usual ones that its root has, each once.
     pub capabilities: Vec<&'static str>,
     /// Kernel settings as `sysctl` names them, for example `net.ipv4.tcp_congestion_control`.
@@ -411,10 +413,24 @@ pub struct LinkPlan {
     pub limits_loop: bool,
 }
 
+/// The highest speed that an interface can report (`ethtool_validate_speed` of linux/ethtool.h).
+const FASTEST_MBIT: u32 = i32::MAX.cast_unsigned();
+
 impl LinkPlan {
     /// Why it cannot be changed so, if that would let what goes round in a loop multiply without bound.
     pub fn refuses(&self, change: &PipeChange) -> Option<&'static str> {
+        if self.pipes[0].air.is_some() && change.is_of_wire() {
+            return Some(NOT_ON_AIR);
+        }
         (self.limits_loop && lifts_rate(change)).then_some(LIMITS_LOOP)
+    }
+
+    /// The speed that its interfaces report to programs, in Mbit/s: the described rate of its faster direction, rounded down, but 1 at
+    /// least, since 0 means that nobody knows. None without a rate.
+    pub fn speed_mbit(&self) -> Option<u32> {
+        let fastest = self.pipes.iter().filter_map(|pipe| pipe.rate.nominal()).max()?;
+        let mbit = fastest.as_bits_per_second() / 1_000_000;
+        Some(u32::try_from(mbit).unwrap_or(FASTEST_MBIT).clamp(1, FASTEST_MBIT))
     }
 
     /// Its directions, as its pipes are numbered.
@@ -441,6 +457,10 @@ impl LinkPlan {
 /// What is wrong with taking the rate away from a link that limits a loop.
 pub(crate) const LIMITS_LOOP: &str =
     "its rate cannot be taken away: it may be all that limits what goes round in a loop of switches";
+
+/// The reason why a radio medium cannot be changed so.
+pub(crate) const NOT_ON_AIR: &str = "a radio medium has no rate, queue, delay, order, schedule or cross traffic of its own: its `medium` says \
+     how long what takes";
 
 /// Whether there is no rate any more after a change.
 pub(crate) fn lifts_rate(change: &PipeChange) -> bool {

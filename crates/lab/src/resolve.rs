@@ -7,54 +7,55 @@ mod churn;
 mod clock;
 mod daemons;
 mod dhcp;
-mod downs;
-mod ends;
 mod expect;
-mod expose;
 mod external;
-mod firewall;
-mod images;
+mod faults;
+mod hunt;
+mod hunt_faults;
+mod hunt_ground;
+mod interfaces;
 mod internet;
-mod journal;
-mod measure;
-mod moves;
+mod link_outages;
 mod names;
 mod nat;
+mod node_commands;
+mod node_moves;
+mod nodes;
 mod openflow;
 mod order;
+mod packets;
 mod partitions;
+mod radio;
 mod repeats;
 mod routing;
 mod rules;
-mod running;
 mod stops;
 mod switches;
 mod timeline;
 mod traffic;
 mod tunnel;
 
+pub use faults::{RequestedFault, parse_fault, refusals as fault_refusals};
+pub use hunt::matches_name;
+pub use partitions::{RequestedPartition, parse_partition};
 pub(crate) use traffic::resolve_for;
 
 use crate::addressing::{assign, neighbors};
-use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings, LeftOut};
-use crate::journal::JournalSpec;
 use crate::limits::MOST_LINKS;
 use crate::names::check_name;
 use crate::plan::{
-    Bypass, CapturePlan, EndPlan, ExternalPlan, GroupPlan, InterfacePlan, JournalPlan, LinkPlan, MeasurePlan, NamePlan,
-    NodeKind, NodePlan, Plan, RoutePlan, Stack, SwitchPlan, Unreached,
+    Bypass, EndPlan, Event, HuntPlan, InterfacePlan, LinkPlan, NodeKind, Plan, Stack, SwitchPlan, Unreached,
 };
 use crate::segments::{self, Segment, segments};
-use crate::spec::{EntrySpec, LinkSpec, NodeSpec, Spec};
-use ends::Interface;
+use crate::spec::{EntrySpec, LinkSpec, Spec};
+use interfaces::Interface;
 use ipnet::IpNet;
 use names::{Index, Places, index_of};
 use netloom_units::Seed;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// The seed of a lab that says none.
 const SEED: Seed = Seed::new(1);
@@ -62,43 +63,54 @@ const SEED: Seed = Seed::new(1);
 /// The ends with addresses of a segment, at most: what is known of their neighbours grows with the square of their number.
 const MOST_ENDS: usize = 1_024;
 
+/// What a hunt searches, if the file describes one.
+fn hunt_of(
+    spec: &Spec,
+    (nodes, links): (&Index<'_>, &Index<'_>),
+    stacks: &[Stack],
+    timeline: &[Event],
+    left_out: &LeftOut,
+    errors: &mut Errors,
+) -> Option<HuntPlan> {
+    let ground = hunt_ground::Ground { spec, nodes, links, stacks, timeline, left_out };
+    spec.hunt.as_ref().map(|hunt| hunt::resolve(hunt, &ground, errors))
+}
+
 /// The plan of `spec`. It means something only if no errors were found.
 pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, found: &mut Findings) -> Plan {
     let name = lab_name(&spec, default_name, &mut found.errors);
     check_ends(&spec, &mut found.errors);
     let stacks = clock::stacks(&mut spec, found);
     tunnel::choose_addresses(&mut spec, &name);
-    found.errors.extend(expose::check(&spec));
+    found.errors.extend(external::check_exposed(&spec));
     let exit = internet::check(&spec, &mut found.errors);
     let timeline = entries(&mut spec, left_out, &mut found.errors);
     let policies = rules::take(&mut spec.nodes);
     let node_index = Index::new("node", spec.nodes.iter().map(|node| &node.name), left_out.nodes);
     let positions = positions(&spec, &node_index, &mut found.errors);
     let link_index = Index::new("link", spec.links.iter().map(|link| &link.name), left_out.links);
-    let interfaces = ends::resolve(&spec.links, &node_index, &mut found.errors);
+    let interfaces = interfaces::resolve(&spec.links, &node_index, &mut found.errors);
     let switches = switches::settle(&spec, &link_index, interfaces.as_deref(), &mut found.errors);
     openflow::check(&spec, &node_index, &mut found.errors);
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
-    let (capture, journal) =
-        recorded(&mut spec.capture, &mut spec.journal, (&link_index, &node_index), &spec.links, found);
-    let timeline = timeline::resolve(
-        timeline,
-        &Places {
-            nodes: &node_index,
-            links: &link_index,
-            spec: &spec,
-            stacks: &stacks,
-            is_complete: !left_out.commands,
-        },
-        found,
+    let capture = capture::captures(
+        std::mem::take(&mut spec.capture),
+        (&link_index, &node_index),
+        &spec.links,
+        &mut found.errors,
     );
+    let journal = capture::journal(spec.journal.take(), &link_index, &spec.links, &mut found.errors);
+    let (nodes, links, is_complete) = (&node_index, &link_index, !left_out.commands);
+    let places = Places { nodes, links, spec: &spec, stacks: &stacks, is_complete };
+    let timeline = timeline::resolve(timeline, &places, found);
     let expected = expect::resolve((&name, &spec), &timeline, left_out, &mut found.errors);
     let expect::Expected { expect, over_runs, figures, exercise } = expected;
+    let hunt = hunt_of(&spec, (&node_index, &link_index), &stacks, &timeline, left_out, &mut found.errors);
     let plan = outline(name, &spec, found.errors.files().to_vec());
-    let mut plan = Plan { timeline, traffic, capture, journal, expect, over_runs, figures, exercise, ..plan };
+    let mut plan = Plan { timeline, traffic, capture, journal, expect, over_runs, figures, exercise, hunt, ..plan };
     let segments = segments(&spec.links, &spec.nodes);
-    ends::check_macs(&segments, &mut found.errors);
+    interfaces::check_macs(&segments, &mut found.errors);
     found.errors.extend(external::check(&spec, &segments));
     found.errors.extend(tunnel::check(&spec));
     let addresses = assign(&segments, segments::ends(&spec.links).count(), &spec.addressing, found);
@@ -111,7 +123,9 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let mut routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
         let groups = routing::trees(&spec, &node_index, &segments, &interfaces, &addresses, &mut found.errors);
         add_links(&mut plan, &spec, &interfaces, (&stacks, &switches), &mut found.errors);
+        radio::settle(&mut plan, &spec, &interfaces, &mut found.errors);
         partitions::settle(&mut plan);
+        packets::settle(&mut plan);
         plan.unreached = routing.unreached;
         let known = neighbors_of(&segments, &interfaces, &addresses, &kinds, spec.arp);
         let around = daemons::neighborhoods(&segments, &interfaces);
@@ -119,9 +133,10 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let (flowing, lent) = (openflow::take(&mut spec), dhcp::take(&mut spec));
         let ways = routing.routes.into_iter().zip(routing.names);
         let devices = switches.into_iter().zip(external::settle(&spec, &interfaces));
-        plan.nodes = node_plans(spec.nodes, (&spec.inherit, spec.measure), &stacks, devices, ways).collect();
-        complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
+        plan.nodes = nodes::plans(spec.nodes, (&spec.inherit, spec.measure), &stacks, devices, ways).collect();
+        nodes::complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
+        partitions::complete(&mut plan);
         plan.internet = internet::settle(&plan, exit, &mut found.errors);
         rules::settle(&mut plan, &policies, &around, &mut found.errors);
         let lent = dhcp::settle(&mut plan, lent, (&around, &spec.links), left_out, &mut found.errors);
@@ -157,6 +172,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         over_runs: Vec::new(),
         figures: Vec::new(),
         exercise: None,
+        hunt: None,
         bounds: spec.bounds,
         internet: None,
         diversion: None,
@@ -171,7 +187,7 @@ fn entries(spec: &mut Spec, left_out: &LeftOut, errors: &mut Errors) -> Vec<Entr
     timeline.extend(order::setups(spec));
     timeline.extend(daemons::entries(spec, errors));
     timeline.extend(openflow::entries(spec));
-    timeline.extend(images::entries(spec));
+    timeline.extend(node_commands::image_programs(spec));
     timeline.extend(dhcp::entries(spec));
     timeline
 }
@@ -238,66 +254,6 @@ fn link_plans(spec: &Spec, interfaces: &[Interface]) -> Vec<LinkPlan> {
     spec.links.iter().map(plan).collect()
 }
 
-/// The nodes, still without interfaces.
-fn node_plans(
-    nodes: Vec<NodeSpec>,
-    (inherit, measure): (&[String], MeasurePlan),
-    stacks: &[Stack],
-    devices: impl Iterator<Item = (Option<SwitchPlan>, Option<ExternalPlan>)>,
-    ways: impl Iterator<Item = (Vec<RoutePlan>, Arc<[NamePlan]>)>,
-) -> impl Iterator<Item = NodePlan> {
-    nodes.into_iter().zip(stacks).zip(devices).zip(ways).map(move |(((mut node, stack), device), (routes, names))| {
-        let measured = node.measured(measure);
-        measure::furnish(&mut node, measured);
-        NodePlan {
-            measure: measured,
-            name: node.name.value,
-            kind: node.kind,
-            stack: *stack,
-            vm: node.vm.map(|vm| vm.value),
-            memory: node.memory.map(|memory| memory.value),
-            cpus: node.cpus.map(|cpus| cpus.value),
-            cpu: node.cpu.map(|cpu| cpu.value),
-            pin: node.pin,
-            capabilities: node.capabilities,
-            sysctls: node.sysctls,
-            env: node.env,
-            inherit: inherited(inherit, node.inherit),
-            overlay: stack.is_own()
-                || node.overlay.is_some_and(|root| root.value)
-                || !node.files.is_empty()
-                || node.image.is_some(),
-            image: node.image.map(|image| image.plan.value),
-            container: node.container.map(|container| container.value),
-            whole_frames: node.whole_frames,
-            files: node.files,
-            collect: node.collect,
-            expose: node.expose.into_iter().map(|exposed| exposed.value).collect(),
-            daemons: Vec::new(),
-            switch: device.0,
-            external: device.1,
-            tunnel: node.tunnel.map(Into::into),
-            is_lan: node.is_lan,
-            position: None,
-            interfaces: Vec::new(),
-            routes,
-            ecmp: false,
-            groups: Vec::new(),
-            rules: Vec::new(),
-            tables: Vec::new(),
-            names,
-            hidden: Arc::default(),
-        }
-    })
-}
-
-/// Gives nodes their place in a picture, whether they have several ways to one destination, and their parts in trees.
-fn complete(nodes: &mut [NodePlan], known: impl Iterator<Item = ((Option<[f64; 2]>, bool), Vec<GroupPlan>)>) {
-    for (node, ((position, ecmp), groups)) in nodes.iter_mut().zip(known) {
-        (node.position, node.ecmp, node.groups) = (position, ecmp, groups);
-    }
-}
-
 /// What is wrong with segments that have too many ends, of which each may have all others as neighbours.
 fn crowded(segments: &[Segment<'_>]) -> Vec<Diagnostic> {
     let error = |segment: &Segment<'_>| {
@@ -355,24 +311,6 @@ fn add_interfaces(
             end,
         });
     }
-}
-
-/// What the whole lab inherits, and what a node does beside.
-fn inherited(shared: &[String], own: Vec<String>) -> Vec<String> {
-    let more = own.into_iter().filter(|name| !shared.contains(name));
-    shared.iter().cloned().chain(more).collect()
-}
-
-/// What is written down of packets.
-fn recorded(
-    capture: &mut Vec<CaptureSpec>,
-    journal: &mut Option<JournalSpec>,
-    (of_links, of_nodes): (&Index<'_>, &Index<'_>),
-    links: &[LinkSpec],
-    found: &mut Findings,
-) -> (Vec<CapturePlan>, Option<JournalPlan>) {
-    let capture = capture::resolve(std::mem::take(capture), (of_links, of_nodes), links, &mut found.errors);
-    (capture, journal::resolve(journal.take(), of_links, links, &mut found.errors))
 }
 
 /// The place of a name that another part of the file refers to; an unknown one is noted.

@@ -4,7 +4,7 @@ use crate::diagnostics::{Diagnostic, nearest, one_of};
 use crate::plan::{Argv, Cpus};
 use crate::yaml::{Content, Node};
 use ipnet::IpNet;
-use netloom_units::{Duration, ParseError, Probability, Rate, Seed};
+use netloom_units::{Decimal, Drift, Duration, ParseError, Probability, Rate, Seed};
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -78,6 +78,11 @@ pub(crate) fn duration_or_zero(node: &Node) -> Result<Duration, Diagnostic> {
     if node.plain() == Some("0") { Ok(Duration::ZERO) } else { duration(node) }
 }
 
+/// A drift, or the bare number zero.
+pub(crate) fn drift_or_zero(node: &Node) -> Result<Drift, Diagnostic> {
+    if node.plain() == Some("0") { Ok(Drift::ZERO) } else { quantity(node) }
+}
+
 /// A probability or share.
 pub(crate) fn probability(node: &Node) -> Result<Probability, Diagnostic> {
     quantity(node)
@@ -99,14 +104,8 @@ pub(crate) fn rate(node: &Node) -> Result<Option<Rate>, Diagnostic> {
 
 /// Cores, to a thousandth.
 pub(crate) fn cpus(node: &Node) -> Result<Cpus, Diagnostic> {
-    let thousandths = node.plain().and_then(|text| {
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-        let digits = [whole, fraction].iter().all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-        let fraction = fraction.trim_end_matches('0');
-        let padded = format!("{whole}{fraction:0<3}");
-        padded.parse().ok().filter(|_| digits && fraction.len() <= 3)
-    });
-    let cpus = thousandths.filter(|number| *number > 0).map(Cpus);
+    let thousandths = node.plain().and_then(|text| Decimal::parse(text)?.times(1_000).ok());
+    let cpus = thousandths.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0).map(Cpus);
     cpus.ok_or_else(|| {
         let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
         node.error(format!(

@@ -1,11 +1,12 @@
 //! The JSON schema of lab files, made of the same tables as the decoder.
 
 use crate::keys::TOP;
-use crate::section::{Key, Kind, Quantity, Section};
+use crate::section::{Key, Kind, Section};
 use crate::yaml::yaml_value;
 use serde_json::{Map, Value, json};
 
-/// The JSON schema (draft 2020-12) of lab files, for editors and other tools.
+/// The JSON schema (draft 2020-12) of lab files, for editors and other tools. Two keywords of our own say what a text means: `x-quantity`
+/// which quantity it is, and `x-name` of what it is the name.
 pub fn schema() -> Value {
     let mut definitions = Map::new();
     let top = section(&TOP, &mut definitions);
@@ -65,7 +66,10 @@ fn kind(this: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::True => json!({ "const": true }),
         Kind::Word(words) => json!({ "enum": words }),
-        Kind::Quantity(quantity) => json!({ "type": "string", "pattern": pattern(*quantity) }),
+        Kind::Name(named) => json!({ "type": "string", "pattern": named.pattern(), "x-name": named.word() }),
+        Kind::Quantity(quantity) => {
+            json!({ "type": "string", "pattern": quantity.pattern(), "x-quantity": quantity.name() })
+        }
         Kind::Zero => json!({ "const": 0 }),
         Kind::Section(inner) => reference(inner, definitions),
         Kind::Optional(inner) => json!({ "anyOf": [reference(inner, definitions), { "type": "null" }] }),
@@ -105,10 +109,6 @@ fn reference(inner: &Section, definitions: &mut Map<String, Value>) -> Value {
         definitions.insert(inner.name.into(), made);
     }
     json!({ "$ref": format!("#/$defs/{}", inner.name) })
-}
-
-fn pattern(quantity: Quantity) -> String {
-    format!("^\\s*[0-9]+(\\.[0-9]+)?\\s*{}\\s*$", quantity.units())
 }
 
 #[cfg(test)]

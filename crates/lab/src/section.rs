@@ -76,6 +76,8 @@ pub(crate) enum Kind {
     True,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// The name of something in the lab.
+    Name(Named),
     /// A number with a unit.
     Quantity(Quantity),
     /// The bare number zero: zero is zero in every unit.
@@ -106,6 +108,38 @@ impl Kind {
     }
 }
 
+/// What a name can be of.
+#[derive(Clone, Copy)]
+pub(crate) enum Named {
+    Node,
+    Link,
+    Command,
+    /// A link, or one direction of it.
+    Pipe,
+}
+
+impl Named {
+    /// What is named, as the schema says it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Link => "link",
+            Self::Command => "command",
+            Self::Pipe => "pipe",
+        }
+    }
+
+    /// A regular expression that its names match.
+    pub(crate) const fn pattern(self) -> &'static str {
+        match self {
+            Self::Node => "^[a-zA-Z][a-zA-Z0-9-]{0,30}$",
+            Self::Link => "^[a-zA-Z][a-zA-Z0-9_-]{0,30}$",
+            Self::Command => "^[a-zA-Z][a-zA-Z0-9_-]{0,62}$",
+            Self::Pipe => "^[a-zA-Z][a-zA-Z0-9_-]{0,30}(\\.(forward|backward))?$",
+        }
+    }
+}
+
 /// A kind of quantity.
 #[derive(Clone, Copy)]
 pub(crate) enum Quantity {
@@ -115,16 +149,45 @@ pub(crate) enum Quantity {
     Probability,
     Size,
     Limit,
+    Correlation,
+    SignedDuration,
+    Drift,
 }
 
 impl Quantity {
+    /// Its name in the schema and in the table of keys.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Duration => "duration",
+            Self::TimePerByte => "time per byte",
+            Self::Probability => "probability",
+            Self::Size => "size",
+            Self::Limit => "limit",
+            Self::Correlation => "correlation",
+            Self::SignedDuration => "signed duration",
+            Self::Drift => "drift",
+        }
+    }
+
+    /// A regular expression that its texts match.
+    pub(crate) fn pattern(self) -> String {
+        let sign = match self {
+            Self::Correlation => "-?",
+            Self::SignedDuration | Self::Drift => "[+-]?\\s*",
+            _ => "",
+        };
+        format!("^\\s*{sign}[0-9]+(\\.[0-9]+)?\\s*{}\\s*$", self.units())
+    }
+
     /// Its units, as a regular expression.
-    pub(crate) fn units(self) -> &'static str {
+    fn units(self) -> &'static str {
         match self {
             Self::Rate => "([kMGT]?bit|[kMG]?B)/s",
-            Self::Duration => "(ns|us|µs|ms|s|min|h)",
+            Self::Duration | Self::SignedDuration => "(ns|us|µs|ms|s|min|h)",
             Self::TimePerByte => "(ps|ns|us|µs)",
-            Self::Probability => "%",
+            Self::Drift => "(ppm|ppb|%)",
+            Self::Probability | Self::Correlation => "%",
             Self::Size => "([kMG]?B|[KMG]iB)",
             Self::Limit => "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)",
         }
@@ -152,9 +215,10 @@ pub(crate) const fn text(comment: &'static str) -> &'static str {
     comment.split_at(1).1
 }
 
-/// The name of a key, which may be a word of Rust.
+/// The name of a key, which may be a word of Rust, or two words.
 pub(crate) const fn name(field: &'static str) -> &'static str {
     match field.as_bytes() {
+        b"at_most" => "at most",
         [b'r', b'#', ..] => field.split_at(2).1,
         _ => field,
     }

@@ -8,10 +8,10 @@
 //! no permanent neighbours.
 
 use crate::diagnostics::Spanned;
+use crate::disjoint_sets::DisjointSets;
 use crate::plan::End;
-use crate::sets::Sets;
 use crate::spec::{DhcpSpec, EndSpec, LinkSpec, NodeSpec};
-use crate::wires::Wires;
+use crate::vlan_map::VlanMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -96,8 +96,8 @@ pub(crate) fn ends(links: &[LinkSpec]) -> impl Iterator<Item = (End, &EndSpec)> 
 /// The segments in the order of their first ends with a stack; those without such an end are left out. A node speaks without
 /// tags, as far as its addresses are concerned.
 pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<Segment<'a>> {
-    let wires = Wires::new(links, nodes);
-    let mut joined = Joined::new(links, &wires);
+    let vlan_map = VlanMap::new(links, nodes);
+    let mut joined = Joined::new(links, &vlan_map);
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut found: Vec<Segment<'a>> = Vec::new();
     for (number, link) in links.iter().enumerate() {
@@ -116,7 +116,8 @@ pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<
         }
     }
     let parts = Parts::new(nodes);
-    for (end, spec) in ends(links).filter(|(end, spec)| wires.device(&links[end.link()], &spec.node.value).is_none()) {
+    for (end, spec) in ends(links).filter(|(end, spec)| vlan_map.device(&links[end.link()], &spec.node.value).is_none())
+    {
         // The first class is that of frames without tags.
         let segment = &mut found[places[&joined.set(end.link(), 0)]];
         // The subnets of a network that is not ours are not ours to choose.
@@ -135,7 +136,7 @@ struct Joined<'a> {
     classes: Vec<Vec<u16>>,
     /// By link: the number of the first of them.
     firsts: Vec<usize>,
-    sets: Sets,
+    sets: DisjointSets,
     /// By set: the first device of those that join it, and the VLAN that it is there, if that looks at tags.
     first_of: BTreeMap<usize, (&'a NodeSpec, Option<u16>)>,
     /// The sets with an external interface or a tunnel.
@@ -143,8 +144,8 @@ struct Joined<'a> {
 }
 
 impl<'a> Joined<'a> {
-    fn new(links: &'a [LinkSpec], wires: &Wires<'a>) -> Self {
-        let classes: Vec<Vec<u16>> = links.iter().map(|link| wires.classes(link)).collect();
+    fn new(links: &'a [LinkSpec], vlan_map: &VlanMap<'a>) -> Self {
+        let classes: Vec<Vec<u16>> = links.iter().map(|link| vlan_map.classes(link)).collect();
         let mut count = 0;
         let mut firsts = Vec::with_capacity(classes.len());
         for own in &classes {
@@ -152,18 +153,18 @@ impl<'a> Joined<'a> {
             count += own.len();
         }
         let mut this =
-            Self { classes, firsts, sets: Sets::of(count), first_of: BTreeMap::new(), open: BTreeSet::new() };
+            Self { classes, firsts, sets: DisjointSets::of(count), first_of: BTreeMap::new(), open: BTreeSet::new() };
         let mut first_at: BTreeMap<(&str, u16), usize> = BTreeMap::new();
         let mut joints = Vec::new();
         for (number, link) in links.iter().enumerate() {
             for end in &link.ends {
                 let name = end.node.value.as_str();
-                let Some(device) = wires.device(link, name) else { continue };
+                let Some(device) = vlan_map.device(link, name) else { continue };
                 for (place, class) in this.classes[number].iter().enumerate() {
-                    let Some(vlan) = wires.vlan(name, link, *class) else { continue };
+                    let Some(vlan) = vlan_map.vlan(name, link, *class) else { continue };
                     let own = this.firsts[number] + place;
                     this.sets.join(*first_at.entry((name, vlan)).or_insert(own), own);
-                    joints.push((own, device, wires.looks_at_tags(name).then_some(vlan)));
+                    joints.push((own, device, vlan_map.looks_at_tags(name).then_some(vlan)));
                 }
             }
         }

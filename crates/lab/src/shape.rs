@@ -17,7 +17,7 @@ use crate::models::{self, ChangeError, KEYS};
 use crate::plan::{DiversionPlan, NodeKind};
 use crate::scalar::word;
 use crate::section::{Form, Kind};
-use crate::{Plan, Span, bounded, names, parse, yaml};
+use crate::{Plan, Span, input_files, names, parse, yaml};
 use netloom_link::PipeConfig;
 use netloom_units::Bytes;
 use std::path::Path;
@@ -63,7 +63,7 @@ impl Shape {
         let file = path.display().to_string();
         let failed = |text: &str, errors| Diagnostics::new(&file, text, Severity::Error, errors);
         let text =
-            bounded::read_lab(path).map_err(|why| failed("", vec![Diagnostic::new(Span::default(), "", why)]))?;
+            input_files::read_lab(path).map_err(|why| failed("", vec![Diagnostic::new(Span::default(), "", why)]))?;
         let root = yaml::parse(&text).map_err(|errors| failed(&text, errors))?;
         let mut errors = Errors::in_folder(path.parent().unwrap_or(Path::new("")));
         match decode(&root, &mut errors) {

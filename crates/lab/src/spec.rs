@@ -1,6 +1,7 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
-mod exercise;
+mod hunt;
+mod medium;
 mod repeats;
 mod timeline;
 
@@ -9,9 +10,9 @@ use crate::diagnostics::{Diagnostic, Spanned};
 use crate::expect::Points;
 use crate::journal::JournalSpec;
 use crate::plan::{
-    Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, End, ExposePlan, ExternalMode, FileContents, FilePlan,
-    ImagePlan, MeasurePlan, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends, Shards, SnoopingSettings,
-    Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
+    Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, ExternalMode, FileContents,
+    FilePlan, ImagePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends,
+    Shards, SnoopingSettings, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
 };
 use crate::words::words;
 use ipnet::IpNet;
@@ -20,9 +21,12 @@ use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-pub(crate) use exercise::{ExerciseSpec, TaskSpec};
+pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PacketsSpec, PropertySpec, SingleSpec, TestSpec};
+pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
-pub(crate) use timeline::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec};
+pub(crate) use timeline::{
+    ActionSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec, Side,
+};
 
 /// The whole file.
 #[derive(Debug, Default)]
@@ -58,6 +62,8 @@ pub(crate) struct Spec {
     pub(crate) figures: Vec<(String, Spanned<String>)>,
     /// What is to be done with the lab.
     pub(crate) exercise: Option<ExerciseSpec>,
+    /// What is searched.
+    pub(crate) hunt: Option<HuntSpec>,
     pub(crate) bounds: Bounds,
     /// The bounds that are written and about each link's packets.
     pub(crate) judged: Vec<&'static str>,
@@ -138,6 +144,8 @@ pub(crate) struct NodeSpec {
     pub(crate) cpus: Option<Spanned<Cpus>>,
     pub(crate) cpu: Option<Spanned<CpuCost>>,
     pub(crate) pin: Option<PinPlan>,
+    pub(crate) clock: Option<Spanned<NodeClock>>,
+    pub(crate) disk: Option<Spanned<DiskPlan>>,
     pub(crate) congestion: Option<Spanned<String>>,
     pub(crate) capabilities: Vec<&'static str>,
     pub(crate) routes: Option<RoutesSpec>,
@@ -395,8 +403,8 @@ pub(crate) struct LinkSpec {
     pub(crate) name: Spanned<String>,
     /// Two or more.
     pub(crate) ends: Vec<EndSpec>,
-    /// Whether it is one shared medium, where that is said.
-    pub(crate) shared: Option<Spanned<()>>,
+    /// The one shared medium that it is, where that is said.
+    pub(crate) shared: Option<Spanned<MediumSpec>>,
     /// Twice the same if it is.
     pub(crate) pipes: [PipeConfig; 2],
     pub(crate) treatments: [Vec<Treatment>; 2],
@@ -461,4 +469,23 @@ pub(crate) struct TrafficSpec {
     pub(crate) from: Spanned<String>,
     pub(crate) to: Spanned<String>,
     pub(crate) sends: Sends,
+}
+
+/// An exercise.
+#[derive(Debug, Default)]
+pub(crate) struct ExerciseSpec {
+    /// None: as the lab.
+    pub(crate) title: Option<String>,
+    pub(crate) text: String,
+    pub(crate) tasks: Vec<TaskSpec>,
+}
+
+/// A task.
+#[derive(Debug)]
+pub(crate) struct TaskSpec {
+    pub(crate) title: Spanned<String>,
+    pub(crate) text: String,
+    pub(crate) checks: Vec<Spanned<String>>,
+    pub(crate) last: Option<Duration>,
+    pub(crate) hints: Vec<String>,
 }

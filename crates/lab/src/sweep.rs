@@ -145,7 +145,7 @@ fn seed_of(root: &Node, repetition: u64) -> Seed {
     if repetition == 0 { own } else { own.derive(&format!("repetition {}", repetition + 1)) }
 }
 
-fn entry<'a>(root: &'a Node, name: &str) -> Option<&'a Entry> {
+pub(crate) fn entry<'a>(root: &'a Node, name: &str) -> Option<&'a Entry> {
     match &root.content {
         Content::Map(entries) => entries.iter().find(|entry| entry.name == name),
         _ => None,
@@ -153,7 +153,7 @@ fn entry<'a>(root: &'a Node, name: &str) -> Option<&'a Entry> {
 }
 
 /// Gives a key of the file a value, unless its own is wrong, which is to be seen.
-fn set(root: &mut Node, name: &str, text: &str) {
+pub(crate) fn set(root: &mut Node, name: &str, text: &str) {
     let Content::Map(entries) = &mut root.content else { return };
     let content = Content::Text { text: text.to_owned(), plain: true, block: None };
     match entries.iter_mut().find(|entry| entry.name == name) {
@@ -164,6 +164,18 @@ fn set(root: &mut Node, name: &str, text: &str) {
             entries.insert(0, Entry { name: name.to_owned(), span: value.span, value });
         }
     }
+}
+
+/// Takes keys of a map out of it.
+pub(crate) fn leave_out(root: &mut Node, names: &[&str]) {
+    if let Content::Map(entries) = &mut root.content {
+        entries.retain(|entry| !names.contains(&entry.name.as_str()));
+    }
+}
+
+/// The text of a lab file with this tree.
+pub(crate) fn file_of(root: &Node) -> String {
+    write::file(root)
 }
 
 fn differ(one: &Node, other: &Node, found: &mut Vec<String>) {

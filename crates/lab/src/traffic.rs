@@ -5,7 +5,7 @@ use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::forms::{AboveZero, Maybe, Offset, Whole};
 use crate::keyed::{Keyed, WrittenKeys, sections};
-use crate::kinds::{COMMAND_NAME, NODE_NAME};
+use crate::kinds::{COMMAND_REFERENCE, NODE_REFERENCE};
 use crate::models::ChangeError;
 use crate::models::cross;
 use crate::names::command_name;
@@ -24,11 +24,11 @@ pub(crate) const KEY: Section = keys! {
 
 const ENDS: Section = keys! {
     /// The node that sends.
-    from = Kind::Text(NODE_NAME), required "client";
+    from = NODE_REFERENCE, required "client";
     /// The node that receives.
-    to = Kind::Text(NODE_NAME), required "server";
+    to = NODE_REFERENCE, required "server";
     /// The source's name. Default: those of its nodes.
-    as = Kind::Text(COMMAND_NAME), "video";
+    as = COMMAND_REFERENCE, "video";
 };
 
 const KINDS: &[&Section] = &[&CONSTANT, &POISSON, &ON_OFF, &PCAP, &WindowConfig::SECTION];

@@ -8,10 +8,10 @@
 //! A sweep reads and plans all points before it starts the first run, and gives each run the text of its point
 //! (`--as-played`).
 
+mod csv;
 mod path;
 mod placeholder;
 mod read;
-mod table;
 mod values;
 
 pub(crate) use read::{VARIED, read};
@@ -31,7 +31,7 @@ const KEYS: [&str; 3] = ["vary", "repeat", "sweep"];
 pub(crate) struct Varied {
     /// In the order of the file, in which the last one changes first.
     groups: Vec<Group>,
-    /// How often each point is played.
+    /// How often each point is run.
     pub(crate) repetitions: u64,
     pub(crate) settings: SweepSettings,
     /// The tables that the values come from.

@@ -119,6 +119,16 @@ impl Node {
         }
     }
 
+    /// The entries of a map; nothing else has any.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        if let Content::Map(entries) = &self.content { entries } else { &[] }
+    }
+
+    /// The value of a key of a map.
+    pub(crate) fn value(&self, name: &str) -> Option<&Self> {
+        self.entries().iter().find(|entry| entry.name == name).map(|entry| &entry.value)
+    }
+
     /// The items of a list, or this node alone.
     pub(crate) fn items(&self) -> &[Self] {
         match &self.content {

@@ -151,7 +151,7 @@ impl Shell {
         };
         self.uplink.begin_close();
         let report = Report { exit_code: code, ..self.report(&mut links, &first, &began, notes)? };
-        // With it goes what the logs are told by.
+        // With it goes the tap that the logs are written from.
         drop(links);
         logs.map_or(Ok(()), MahimahiLogs::finish)?;
         Ok(LinkShellEnd { code, not_started, report })

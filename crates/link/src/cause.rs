@@ -13,6 +13,12 @@ pub enum Cause {
     Early,
     /// The link was down.
     Down,
+    /// Its nodes were parted.
+    Partition,
+    /// A fault of the timeline took it.
+    Fault,
+    /// The air lost it: after its last retry, or to everybody in a collision.
+    Air,
 }
 
 impl fmt::Display for Cause {
@@ -22,6 +28,9 @@ impl fmt::Display for Cause {
             Self::Full => "queue",
             Self::Early => "early drop",
             Self::Down => "down",
+            Self::Partition => "partition",
+            Self::Fault => "fault",
+            Self::Air => "air",
         })
     }
 }

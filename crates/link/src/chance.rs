@@ -44,7 +44,7 @@ impl From<Probability> for ChanceConfig {
 }
 
 /// Uniformly distributed numbers, each of which repeats the one before with some probability.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CorrelatedUniform {
     correlation: Probability,
     last: Option<u64>,
@@ -68,7 +68,7 @@ impl CorrelatedUniform {
 }
 
 /// A probability and its generator.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Chance {
     probability: Probability,
     numbers: CorrelatedUniform,

@@ -1,10 +1,10 @@
 //! The description of a pipe.
 
 use crate::{
-    ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, LossConfig, OverheadConfig, PartitionSet,
-    QueueConfig, RateConfig, ReorderConfig, ScheduleConfig, StateConfig,
+    AirConfig, ConfigError, CorruptConfig, CrossConfig, DelayConfig, DuplicateConfig, FaultGround, LossConfig,
+    OverheadConfig, PacketFault, PartitionSet, QueueConfig, RateConfig, ReorderConfig, ScheduleConfig, StateConfig,
 };
-use alloc::{format, vec::Vec};
+use alloc::{boxed::Box, format, vec::Vec};
 use netloom_units::{Bytes, Duration};
 
 /// The description of one direction of a link.
@@ -34,6 +34,10 @@ pub struct PipeConfig {
     pub cross: Vec<CrossConfig>,
     /// The partitions in force; none: no partition ever touches this pipe. What they keep out, a fabric does not let in.
     pub partition_set: Option<PartitionSet>,
+    /// The needs of faults of single packets; none: none ever touches this pipe. A fabric treats packets by them before they enter.
+    pub faults: Option<FaultGround>,
+    /// The radio medium that stands in place of rate and queue, if the pipe is one.
+    pub air: Option<Box<AirConfig>>,
 }
 
 impl PipeConfig {
@@ -85,8 +89,12 @@ pub struct PipeChange {
     pub state: Option<StateConfig>,
     /// The new cross traffic; it replaces all that there was.
     pub cross: Option<Vec<CrossConfig>>,
-    /// The partitions that are in force from now on.
+    /// The partitions of the timeline that are in force from now on.
     pub partition_set: Option<PartitionSet>,
+    /// The partitions of clients that are in force from now on, beside those of the timeline.
+    pub client_partitions: Option<PartitionSet>,
+    /// Faults of single packets that begin now, beside those in force.
+    pub faults: Vec<PacketFault>,
 }
 
 /// Calls a macro with the name of every field that both structures have, and that a lab file sets.
@@ -102,6 +110,13 @@ impl PipeChange {
         *self == Self::default()
     }
 
+    /// Whether it changes what a radio medium does not have.
+    pub fn is_of_wire(&self) -> bool {
+        let Self { rate, overhead, delay, queue, reorder, schedule, cross, .. } = self;
+        let models = [rate.is_some(), overhead.is_some(), delay.is_some(), queue.is_some(), reorder.is_some()];
+        models.contains(&true) || schedule.is_some() || cross.is_some()
+    }
+
     /// Returns `config` with this change made.
     #[must_use]
     pub fn applied_to(&self, config: &PipeConfig) -> PipeConfig {
@@ -110,6 +125,8 @@ impl PipeChange {
                 PipeConfig {
                     $($field: self.$field.clone().unwrap_or_else(|| config.$field.clone()),)*
                     partition_set: self.partition_set.clone().or_else(|| config.partition_set.clone()),
+                    faults: config.faults,
+                    air: config.air.clone(),
                 }
             };
         }
@@ -127,5 +144,9 @@ impl PipeChange {
         if other.partition_set.is_some() {
             self.partition_set = other.partition_set;
         }
+        if other.client_partitions.is_some() {
+            self.client_partitions = other.client_partitions;
+        }
+        self.faults.extend(other.faults);
     }
 }

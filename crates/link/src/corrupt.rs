@@ -12,7 +12,7 @@ use netloom_units::Seed;
 pub type CorruptConfig = ChanceConfig;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Corrupt(Chance);
 
 impl Corrupt {

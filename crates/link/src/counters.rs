@@ -2,6 +2,7 @@
 
 use crate::cause::Cause;
 use netloom_packet::Packet;
+use netloom_units::Duration;
 
 /// A number of packets and their bytes from the IP header on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +41,12 @@ pub struct Drops {
     pub early: Tally,
     /// Packets that were dropped because the link was down.
     pub down: Tally,
+    /// Packets that were dropped because a partition was between the nodes from which and for which they were.
+    pub partition: Tally,
+    /// Packets that a fault of the timeline dropped.
+    pub fault: Tally,
+    /// Packets that were lost on the air: after their last retry, or to everybody in a collision.
+    pub air: Tally,
 }
 
 impl Drops {
@@ -50,18 +57,22 @@ impl Drops {
             Cause::Full => &mut self.queue,
             Cause::Early => &mut self.early,
             Cause::Down => &mut self.down,
+            Cause::Partition => &mut self.partition,
+            Cause::Fault => &mut self.fault,
+            Cause::Air => &mut self.air,
         }
     }
 
     /// Returns the number of packets dropped for any cause.
     pub fn packets(&self) -> u64 {
-        self.loss.packets + self.queue.packets + self.early.packets + self.down.packets
+        let all = [self.loss, self.queue, self.early, self.down, self.partition, self.fault, self.air];
+        all.iter().map(|tally| tally.packets).sum()
     }
 }
 
 /// The counters of a pipe: where packets of one kind are, and what has become of them since counting began. Counting begins
 /// with the pipe, or with [`Pipe::begin_counting`]. At every moment
-/// `initial` + `arrived` + `duplicated` = `departed` + `dropped` + `queued` + `travelling`.
+/// `initial` + `arrived` + `duplicated` = `departed` + `dropped` + `held` + `queued` + `travelling`.
 ///
 /// [`Pipe::begin_counting`]: crate::Pipe::begin_counting
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +87,8 @@ pub struct PipeCounters {
     pub departed: Tally,
     /// Packets that were dropped, by cause.
     pub dropped: Drops,
+    /// Packets that came in and are held by a partition or a fault.
+    pub held: Tally,
     /// Packets that wait for the transmitter.
     pub queued: Tally,
     /// Packets that are being sent or propagate.
@@ -90,6 +103,21 @@ pub struct PipeCounters {
     pub queue_peak: u64,
     /// The counters of the cross traffic. It is not part of the figures above, and leaves the pipe when its last bit is sent.
     pub cross: CrossCounters,
+    /// The counters of the access to the air; zero without.
+    pub air: AirCounters,
+}
+
+/// The counters of the access to a radio medium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AirCounters {
+    /// The attempts to send, each of one or several packets.
+    pub attempts: u64,
+    /// The attempts that collided with those of other stations.
+    pub collisions: u64,
+    /// The packets, or those that travel under one header, that an attempt failed to get across; each was sent again or given up.
+    pub retries: u64,
+    /// How long the medium was busy with transmissions that are over.
+    pub busy: Duration,
 }
 
 /// The counters of the cross traffic: where its packets are. They balance as those of [`PipeCounters`] do.
@@ -121,14 +149,14 @@ impl PipeCounters {
                 == cross.departed.packets + cross.dropped.packets + cross.queued.packets + cross.travelling.packets
     }
 
-    /// Returns how many packets are inside: those that wait, are sent or travel.
+    /// Returns how many packets are inside: those that are held, wait, are sent or travel.
     pub fn in_flight(&self) -> u64 {
-        self.queued.packets + self.travelling.packets
+        self.held.packets + self.queued.packets + self.travelling.packets
     }
 
     /// Counting begins anew: what is inside stays inside, and nothing else has happened yet.
     pub(crate) fn begin(&mut self) {
-        let Self { queued, travelling, cross, .. } = *self;
+        let Self { held, queued, travelling, cross, .. } = *self;
         let cross = CrossCounters {
             initial: cross.queued.and(cross.travelling),
             queued: cross.queued,
@@ -136,6 +164,7 @@ impl PipeCounters {
             ..CrossCounters::default()
         };
         let queue_peak = queued.packets + cross.queued.packets;
-        *self = Self { initial: queued.and(travelling), queued, travelling, queue_peak, cross, ..Self::default() };
+        let initial = held.and(queued).and(travelling);
+        *self = Self { initial, held, queued, travelling, queue_peak, cross, ..Self::default() };
     }
 }

@@ -128,7 +128,7 @@ impl PacketSize {
 }
 
 /// Sources of cross traffic, and how far they have come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cross {
     sources: Vec<Source>,
     /// Which source sends next; of several at one instant the first in the configuration.

@@ -163,7 +163,7 @@ impl From<Duration> for DelayConfig {
 }
 
 /// A delay model and its generator.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Delay {
     config: DelayConfig,
     draws: Draws,

@@ -4,7 +4,7 @@ use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
 /// A packet that leaves the pipe.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Departure {
     /// The packet that leaves; it has several segments if they were due within the port's coalescing window.
     pub packet: Packet,

@@ -7,7 +7,7 @@ use netloom_units::Seed;
 pub type DuplicateConfig = ChanceConfig;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Duplicate(Chance);
 
 impl Duplicate {

@@ -1,12 +1,14 @@
-//! Filters: traffic told apart by its addresses, protocol, ports and traffic class (dummynet: Carbone and Rizzo 2010).
+//! Filters: traffic told apart by its addresses, protocol, ports and traffic class (dummynet: Carbone and Rizzo 2010), and shares of
+//! its connections (Toxiproxy's toxicity).
 
 mod prefix;
 
 pub use prefix::Prefix;
 
-use crate::ConfigError;
+use crate::{ConfigError, FlowHash};
 use alloc::{format, vec::Vec};
 use netloom_packet::Flow;
+use netloom_units::{Probability, Seed};
 
 /// A set of conditions that a packet must meet. All that are given must hold; of a list, one entry must. The filter without
 /// conditions matches every packet, and no other filter matches what is not IP.
@@ -26,6 +28,25 @@ pub struct Filter {
     pub port: Option<Vec<Ports>>,
     /// The differentiated services code points that match, 0 to 63 (RFC 2474, section 3).
     pub dscp: Option<Vec<u8>>,
+    /// The share of connections that match.
+    pub share: Option<Share>,
+}
+
+/// A share of connections, the same in both directions and wherever the seed is the same; a larger share has those of a smaller one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The probability with which a connection is of it.
+    pub probability: Probability,
+    /// The seed of the hash that picks them by addresses, protocol and ports.
+    pub seed: Seed,
+}
+
+impl Share {
+    fn has(&self, flow: &Flow) -> bool {
+        let is_forward = (flow.source, flow.source_port) <= (flow.destination, flow.destination_port);
+        let flow = if is_forward { *flow } else { flow.reversed() };
+        self.probability == Probability::ONE || self.probability.happens(FlowHash::new(self.seed).of(&flow))
+    }
 }
 
 /// Ports from the first to the last, both included; 1 to 65535. A packet without ports is in no such range.
@@ -79,6 +100,7 @@ impl Filter {
             && any(&self.to_port, |ports| ports.contains(destination))
             && any(&self.port, |ports| ports.contains(source) || ports.contains(destination))
             && any(&self.dscp, |dscp| *dscp == flow.dscp)
+            && self.share.is_none_or(|share| share.has(flow))
     }
 
     /// Whether this filter is known to match all that `other` matches; a filter behind this one would never match.
@@ -94,12 +116,15 @@ impl Filter {
             && covers(&self.to_port, &other.to_port, ports)
             && either.into_iter().any(|others| covers(&self.port, others, ports))
             && covers(&self.dscp, &other.dscp, |own, others| own == others)
+            && self.share.is_none_or(|own| {
+                other.share.is_some_and(|others| own.seed == others.seed && others.probability <= own.probability)
+            })
     }
 
     /// Whether there are packets that it matches.
     ///
     /// # Errors
-    /// A list without entries, a port 0, a range that ends before it begins, a code point above 63, ports with protocols
+    /// A list without entries, a share of nothing, a port 0, a range that ends before it begins, a code point above 63, ports with protocols
     /// that have none, source and destination of different families, ICMP of the other family.
     pub fn check(&self) -> Result<(), ConfigError> {
         let lists = [
@@ -113,6 +138,12 @@ impl Filter {
         ];
         if let Some((key, _)) = lists.into_iter().find(|(_, length)| *length == Some(0)) {
             return Err(ConfigError::new(key, "an empty list matches nothing: leave the key out, or name something"));
+        }
+        if self.share.is_some_and(|share| share.probability.is_zero()) {
+            return Err(ConfigError::new(
+                "share",
+                "a share of 0 % has no connections: write more, or leave the key out",
+            ));
         }
         self.check_ports()?;
         self.check_families()?;

@@ -28,7 +28,8 @@ impl FlowHash {
         u32::try_from(scaled).expect("a fraction of `buckets` is below it")
     }
 
-    fn of(&self, flow: &Flow) -> u64 {
+    /// All bits of the hash.
+    pub(crate) fn of(&self, flow: &Flow) -> u64 {
         let addresses = self.addresses(flow.source, flow.destination);
         let ports = u64::from(flow.source_port) << 16 | u64::from(flow.destination_port);
         mix(addresses ^ (u64::from(flow.protocol) << 32 | ports))

@@ -11,7 +11,7 @@ use netloom_packet::Packet;
 use netloom_units::{Probability, Seed};
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Impairments {
     loss: Loss,
     corrupt: Corrupt,

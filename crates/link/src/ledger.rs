@@ -26,6 +26,16 @@ impl Ledger<'_> {
         self.drop_log.arrive(self.now, packet);
     }
 
+    /// A partition holds it from now on.
+    pub(crate) fn hold(&mut self, packet: &Packet) {
+        self.counters.held.add(packet);
+    }
+
+    /// No partition holds it any more.
+    pub(crate) fn release_held(&mut self, packet: &Packet) {
+        self.counters.held.take(packet);
+    }
+
     /// It was made beside what came in.
     pub(crate) fn duplicate(&mut self, packet: &Packet) {
         let phantom = packet.is_phantom();

@@ -30,6 +30,7 @@
 
 extern crate alloc;
 
+mod air;
 mod cause;
 mod chance;
 mod config;
@@ -41,8 +42,11 @@ mod departure;
 mod drop_log;
 mod duplicate;
 mod error;
+mod fault;
+mod fault_gate;
 mod filter;
 mod hash;
+mod held;
 mod impairments;
 mod internal_events;
 mod ledger;
@@ -67,11 +71,12 @@ mod transits;
 mod transmitter;
 mod watched;
 
+pub use air::{AirConfig, AirStation};
 pub use cause::Cause;
 pub use chance::ChanceConfig;
 pub use config::{PipeChange, PipeConfig};
 pub use corrupt::CorruptConfig;
-pub use counters::{CrossCounters, Drops, PipeCounters, Tally};
+pub use counters::{AirCounters, CrossCounters, Drops, PipeCounters, Tally};
 pub use cross::{Cross, CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
 pub use delay::{
     Bins, Correlation, DelayConfig, Distribution, Exponential, Gamma, Histogram, Normal, Order, Pareto, ParetoNormal,
@@ -81,7 +86,9 @@ pub use departure::Departure;
 pub use drop_log::{DropLog, Dropped};
 pub use duplicate::DuplicateConfig;
 pub use error::ConfigError;
-pub use filter::{Filter, Ports, Prefix};
+pub use fault::{After, FaultAction, FaultGround, PacketFault, ResetEnds, TcpKind};
+pub use fault_gate::{Ended, FaultGate, Firing, Verdict};
+pub use filter::{Filter, Ports, Prefix, Share};
 pub use hash::FlowHash;
 pub use loss::{
     EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
@@ -89,13 +96,13 @@ pub use loss::{
 pub use note::{Content, Event, Fate, Note, Outcome, Segments};
 pub use overhead::OverheadConfig;
 pub use packet_sampler::{SampledPacket, SampledPackets, Sent};
-pub use partition_set::{PartitionSet, Sides};
+pub use partition_set::{NodeIndex, NodePartition, PartitionKind, PartitionSet};
 pub use pipe::{Pipe, PipeSample};
 pub use queue::{
     ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig, Overload,
     PieConfig, QueueConfig, RedConfig,
 };
-pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
+pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, SlotsConfig, TokenBucketConfig};
 pub use reorder::ReorderConfig;
 pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
 pub use spans::Spans;

@@ -11,7 +11,7 @@ use netloom_units::{Duration, Instant};
 /// See the module.
 ///
 /// Almost everything is due after all that was sent before it, and stands in a queue; what overtakes stands apart.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Line {
     travelling: VecDeque<Departure>,
     /// When the head leaves, if it is known to leave alone: the next is not of its frame. Both the driver's question and
@@ -48,6 +48,11 @@ impl Line {
     #[inline]
     pub(crate) fn next_alone(&self) -> Option<Instant> {
         if self.overtaking.is_empty() { self.alone } else { None }
+    }
+
+    /// Whether the first of those in order was on its way for no time, and none overtakes.
+    pub(crate) fn takes_no_time(&self) -> bool {
+        self.overtaking.is_empty() && self.travelling.front().is_some_and(|head| head.delay.is_zero())
     }
 
     /// The first of those in order.

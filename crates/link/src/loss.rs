@@ -80,14 +80,14 @@ impl LossConfig {
 }
 
 /// A loss model and its generator.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Loss {
     model: Model,
     random: Xoshiro256PlusPlus,
 }
 
 /// A model at work; each decides over one packet after the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Model {
     None,
     Independent(Probability),

@@ -14,7 +14,7 @@ use netloom_units::Instant;
 const SLOT_BITS: u32 = 16;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Overtaking {
     /// Which slot is open.
     slot: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Overtaking {
     spare: Vec<Vec<Option<Departure>>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Slot {
     /// The first instant at which something of it is due.
     first: Instant,

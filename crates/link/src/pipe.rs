@@ -2,7 +2,7 @@
 //!
 //! The pipe is a state machine with three kinds of events beside arrivals: a transmission ends, the idle transmitter
 //! opens for the packet that waits, and an internal event is due (a step of the schedule, a flap, a packet of cross
-//! traffic). `run_until` executes them in order, each at its computed instant, before anything else; so it does not
+//! traffic, or one that a partition has held). `run_until` executes them in order, each at its computed instant, before anything else; so it does not
 //! matter when the pipe is called. The ledger records each packet's fate at that moment: it keeps the counters and
 //! sets dropped packets aside with instant and cause.
 //!
@@ -13,14 +13,19 @@
 //! - A pipe treats a train exactly as it would treat its segments one by one.
 //! - At every moment, the arrivals of a pipe equal its departures, its drops, the packets that wait and the packets
 //!   in flight.
+//! - What a partition holds has arrived, and meets the models when it is let go.
 //! - Cross traffic is made inside a pipe and leaves it with its last bit. It takes room and time there, and no other
 //!   crate sees it.
 
 mod cuts;
+mod faults;
+mod held;
 mod lookahead;
+mod on_air;
 mod sample;
 mod scheduled;
 
+use crate::air::Air;
 use crate::cause::Cause;
 use crate::delay::{Delay, Order};
 use crate::drop_log::DropLog;
@@ -34,8 +39,7 @@ use crate::reorder::Reorder;
 use crate::state::{Cuts, OnTheWire};
 use crate::transmitter::{Sending, Transmitter};
 use crate::{Departure, PipeChange, PipeConfig, PipeCounters, QueueConfig, RateConfig, Tally};
-use alloc::boxed::Box;
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant, Rate, Seed};
 pub use sample::PipeSample;
@@ -45,7 +49,7 @@ use scheduled::Slopes;
 ///
 /// Time is an argument everywhere and never goes backwards: what is said to happen before the latest event happens at
 /// that event. Every instant is computed from arrivals, sizes and delays; being called late changes nothing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pipe {
     coalesce: Duration,
     cuts: Cuts,
@@ -56,6 +60,8 @@ pub struct Pipe {
     /// The queue's configuration.
     discipline: QueueConfig,
     transmitter: Transmitter,
+    /// A radio medium in place of queue and transmitter.
+    air: Option<Box<Air>>,
     /// When the idle transmitter takes what waits; none if nothing does, or if it is not idle.
     opening: Option<Instant>,
     delay: Delay,
@@ -75,6 +81,7 @@ enum Event {
     Sent,
     Opening,
     Internal,
+    Air,
 }
 
 impl Pipe {
@@ -87,7 +94,8 @@ impl Pipe {
             passed: Vec::new(),
             queue: Queue::new(&config.queue, seed.derive("queue")),
             discipline: config.queue.clone(),
-            transmitter: Transmitter::new(&config.rate, config.overhead),
+            transmitter: Transmitter::new(&config.rate, config.overhead, seed.derive("rate")),
+            air: config.air.as_ref().map(|air| Air::new(air, seed.derive("air"))),
             opening: None,
             delay: Delay::new(config.delay.clone(), seed.derive("delay")),
             reorder: Reorder::new(config.reorder, seed.derive("reorder")),
@@ -99,22 +107,6 @@ impl Pipe {
             now: Instant::ZERO,
             counters: PipeCounters::default(),
         }
-    }
-
-    /// Returns the pipe's counters, as they stand now.
-    #[inline]
-    pub fn counters(&self) -> &PipeCounters {
-        &self.counters
-    }
-
-    /// Begins counting anew at `now`, before anything happens then. What is inside is counted as such, and journals hear of it at
-    /// the same place among their notes.
-    pub fn begin_counting(&mut self, now: Instant, drop_log: &mut DropLog) {
-        if now > Instant::ZERO {
-            self.run_until(now - Duration::from_nanos(1), drop_log);
-        }
-        self.counters.begin();
-        drop_log.begin(now);
     }
 
     /// Pushes a packet into the pipe at `now`.
@@ -135,9 +127,14 @@ impl Pipe {
     }
 
     fn arrive(&mut self, train: Packet, drop_log: &mut DropLog) {
+        Ledger { counters: &mut self.counters, drop_log: &mut *drop_log, now: self.now }.arrive(&train);
+        self.come_in(train, drop_log);
+    }
+
+    /// What has arrived meets the models.
+    fn come_in(&mut self, train: Packet, drop_log: &mut DropLog) {
         self.set_sloping_loss();
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
-        ledger.arrive(&train);
         if !self.cuts.is_up() {
             return ledger.refuse(train, Cause::Down);
         }
@@ -156,6 +153,9 @@ impl Pipe {
     fn accept(&mut self, mut train: Packet, drop_log: &mut DropLog) {
         drop_log.note(self.now, &train, || note::Event::entered(&train));
         drop_log.enter(self.now, &train);
+        if self.air.is_some() {
+            return self.put_on_air(train, drop_log);
+        }
         let Some(rate) = self.transmitter.rate() else { return self.send_at_once(train, drop_log) };
         while self.is_free() {
             let Some(first) = train.split_front(1) else {
@@ -270,7 +270,7 @@ impl Pipe {
     fn run_until(&mut self, end: Instant, drop_log: &mut DropLog) {
         // A driver calls several times a packet, and mostly nothing has happened since.
         let is_quiet = self.transmitter.finish().or(self.opening).is_none_or(|at| at > end);
-        if !is_quiet || self.internal_events.is_some() {
+        if !is_quiet || self.internal_events.is_some() || self.air.is_some() {
             self.catch_up(end, drop_log);
         }
     }
@@ -305,6 +305,7 @@ impl Pipe {
                 self.look_for_opening(at);
             }
             Event::Internal => self.act(at, drop_log),
+            Event::Air => self.look_at_air(at, drop_log),
         }
     }
 
@@ -316,7 +317,7 @@ impl Pipe {
 
     /// The first of what happens by itself; of events at one instant, a transmission ends first.
     fn next_event(&self) -> Option<(Instant, Event)> {
-        let own = self.next_transmission();
+        let own = self.next_transmission().or_else(|| self.air_wake().map(|at| (at, Event::Air)));
         let Some(internal_events) = &self.internal_events else { return own };
         let event = internal_events.next().map(|at| (at, Event::Internal));
         match (own, event) {
@@ -344,6 +345,7 @@ impl Pipe {
             Some(TimedEvent::Step(leg)) => self.step(&leg, drop_log),
             Some(TimedEvent::SetUp(up)) => self.switch(|cuts| cuts.by_flapping = !up, drop_log),
             Some(TimedEvent::Arrival(packet)) => self.arrive(packet, drop_log),
+            Some(TimedEvent::Release(packet)) => self.release(packet, drop_log),
             None => {}
         }
     }
@@ -395,7 +397,7 @@ impl Pipe {
         if !busy {
             return wake;
         }
-        earlier(wake, self.transmitter.finish().or(self.opening))
+        earlier(wake, self.transmitter.finish().or(self.opening).or_else(|| self.air_wake()))
     }
 
     /// When a pipe with internal events wants to be called though nothing may leave. What changes it counts only while
@@ -403,12 +405,13 @@ impl Pipe {
     fn next_chore(&self, internal_events: &InternalEvents, busy: bool) -> Option<Instant> {
         let change = if self.is_loaded() { internal_events.next_change(busy) } else { None };
         let own = self.next_transmission().map(|(at, _)| at);
-        earlier(change, earlier(own, internal_events.next_arrival()).map(|at| at + CATCH_UP))
+        let put_off = earlier(own, internal_events.next_arrival()).map(|at| at + CATCH_UP);
+        earlier(earlier(change, put_off), internal_events.next_release())
     }
 
     /// Whether packets leave in the order in which they are sent, so that the first of them is the first to be due.
     fn is_simple(&self) -> bool {
-        self.delay.order() == Order::Kept && self.reorder.is_idle()
+        self.delay.order() == Order::Kept && self.reorder.is_idle() && self.air.is_none()
     }
 
     /// Whether a packet is inside that will be delivered.

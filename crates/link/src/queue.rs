@@ -133,7 +133,7 @@ impl Transmission {
 }
 
 /// A queue; see the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Queue {
     DropTail(DropTail),
     DropHead(DropHead),

@@ -3,9 +3,11 @@
 mod constant;
 mod delivery_trace;
 mod ramp;
+mod slots;
 mod token_bucket;
 
 pub use delivery_trace::{DeliveryTimes, DeliveryTraceConfig};
+pub use slots::SlotsConfig;
 pub use token_bucket::{PeakConfig, TokenBucketConfig};
 
 use crate::ConfigError;
@@ -13,8 +15,9 @@ use crate::slope::Slope;
 use alloc::boxed::Box;
 use constant::Constant;
 use delivery_trace::DeliveryTrace;
-use netloom_units::{Bytes, Duration, Instant, Rate};
+use netloom_units::{Bytes, Duration, Instant, Rate, Seed};
 use ramp::Ramp;
+use slots::Slots;
 use token_bucket::TokenBucket;
 
 /// How fast the transmitter sends.
@@ -29,6 +32,8 @@ pub enum RateConfig {
     TokenBucket(TokenBucketConfig),
     /// So many bytes at recorded instants.
     DeliveryTrace(DeliveryTraceConfig),
+    /// Several packets at once, when the sender gets a turn.
+    Slots(SlotsConfig),
 }
 
 impl RateConfig {
@@ -39,6 +44,7 @@ impl RateConfig {
             Self::Constant(rate) => Some(*rate),
             Self::TokenBucket(config) => Some(config.rate),
             Self::DeliveryTrace(config) => Some(config.mean()),
+            Self::Slots(config) => config.rate,
         }
     }
 
@@ -51,6 +57,7 @@ impl RateConfig {
             Self::Unlimited | Self::Constant(_) => Ok(()),
             Self::TokenBucket(config) => config.check(),
             Self::DeliveryTrace(config) => config.check(),
+            Self::Slots(config) => config.check(),
         }
     }
 
@@ -74,22 +81,24 @@ impl From<Option<Rate>> for RateConfig {
 
 /// A rate model at work. Instants are those of lab time; packets are asked for one after the other. What is rare and large
 /// is boxed, so that pipes stay small.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Pace {
     Constant(Constant),
     TokenBucket(Box<TokenBucket>),
     DeliveryTrace(Box<DeliveryTrace>),
     Ramp(Ramp),
+    Slots(Box<Slots>),
 }
 
 impl Pace {
-    /// The model of `config` from `now` on; none if there is no limit.
-    pub(crate) fn new(config: &RateConfig, now: Instant) -> Option<Self> {
+    /// The model of `config` from `now` on, which draws from this seed; none if there is no limit.
+    pub(crate) fn new(config: &RateConfig, now: Instant, seed: Seed) -> Option<Self> {
         match config {
             RateConfig::Unlimited => None,
             RateConfig::Constant(rate) => Some(Self::Constant(Constant::new(*rate))),
             RateConfig::TokenBucket(config) => Some(Self::TokenBucket(Box::new(TokenBucket::new(config, now)))),
             RateConfig::DeliveryTrace(config) => Some(Self::DeliveryTrace(Box::new(DeliveryTrace::new(config, now)))),
+            RateConfig::Slots(config) => Some(Self::Slots(Box::new(Slots::new(config, seed)))),
         }
     }
 
@@ -106,6 +115,7 @@ impl Pace {
             Self::TokenBucket(bucket) => bucket.rate(),
             Self::DeliveryTrace(trace) => trace.mean(),
             Self::Ramp(ramp) => ramp.mean(),
+            Self::Slots(slots) => slots.nominal(),
         }
     }
 
@@ -115,6 +125,7 @@ impl Pace {
         match self {
             Self::Constant(_) | Self::TokenBucket(_) | Self::Ramp(_) => now,
             Self::DeliveryTrace(trace) => trace.opens(now),
+            Self::Slots(slots) => slots.opens(now),
         }
     }
 
@@ -123,6 +134,7 @@ impl Pace {
         match self {
             Self::Constant(_) | Self::TokenBucket(_) | Self::Ramp(_) => now,
             Self::DeliveryTrace(trace) => trace.follows(now),
+            Self::Slots(slots) => slots.follows(now),
         }
     }
 
@@ -134,6 +146,7 @@ impl Pace {
             Self::TokenBucket(bucket) => bucket.send(start, u128::from(size.get()) * 8_000_000_000),
             Self::DeliveryTrace(trace) => trace.send(start, trace.needed(size)),
             Self::Ramp(ramp) => ramp.send(start, size, back_to_back),
+            Self::Slots(slots) => slots.send(start, size, back_to_back),
         }
     }
 
@@ -146,7 +159,13 @@ impl Pace {
 
     /// Takes another rate at `now`. `left`: how long the packet on the transmitter would still take, if there is one;
     /// returns how long it takes now.
-    pub(crate) fn change(&mut self, now: Instant, config: &RateConfig, left: Option<Duration>) -> Option<Duration> {
+    pub(crate) fn change(
+        &mut self,
+        now: Instant,
+        config: &RateConfig,
+        left: Option<Duration>,
+        seed: Seed,
+    ) -> Option<Duration> {
         let owed = left.map(|left| self.owed(now, left));
         match (&mut *self, config) {
             (Self::Constant(constant), RateConfig::Constant(rate)) => constant.change(*rate),
@@ -156,7 +175,8 @@ impl Pace {
                 }
                 bucket.change(now, config);
             }
-            _ => *self = Self::new(config, now)?,
+            (Self::Slots(slots), RateConfig::Slots(config)) => slots.change(config),
+            _ => *self = Self::new(config, now, seed)?,
         }
         owed.map(|owed| self.resume(now, owed))
     }
@@ -183,6 +203,7 @@ impl Pace {
             Self::TokenBucket(bucket) => bucket.owed(),
             Self::DeliveryTrace(trace) => trace.owed(now),
             Self::Ramp(ramp) => ramp.owed(now),
+            Self::Slots(slots) => slots.owed(left),
         }
     }
 
@@ -196,6 +217,7 @@ impl Pace {
                 trace.send(now, owed)
             }
             Self::Ramp(ramp) => ramp.resume(now, owed),
+            Self::Slots(slots) => slots.resume(owed),
         }
     }
 }

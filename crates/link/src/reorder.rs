@@ -44,7 +44,7 @@ impl ReorderConfig {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reorder {
     chance: Chance,
     by: Option<Duration>,

@@ -67,7 +67,7 @@ pub(crate) struct Leg {
 }
 
 /// A schedule and how far it has come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     interpolation: Interpolation,
     rate: Track<u64>,

@@ -5,7 +5,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A generator of spans.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Spans {
     random: Xoshiro256PlusPlus,
     /// What the spans so far were cut short by, in nanoseconds, from 0 to 1.

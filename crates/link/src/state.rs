@@ -89,7 +89,7 @@ impl FlapTime {
 }
 
 /// Flapping, and how far it has come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flapping {
     config: FlapConfig,
     spans: Spans,
@@ -138,7 +138,7 @@ impl Default for Carrier {
 }
 
 /// What has cut the pipe.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Cuts {
     pub(crate) by_hand: bool,
     pub(crate) by_flapping: bool,

@@ -4,10 +4,10 @@ use crate::rate::Pace;
 use crate::slope::Slope;
 use crate::{OverheadConfig, RateConfig};
 use netloom_packet::Packet;
-use netloom_units::{Bytes, Duration, Instant, Rate};
+use netloom_units::{Bytes, Duration, Instant, Rate, Seed};
 
 /// What is being sent, and until when.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sending {
     pub(crate) segment: Packet,
     pub(crate) finish: Instant,
@@ -27,7 +27,7 @@ impl Sending {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Transmitter {
     /// None: infinitely fast.
     pace: Option<Pace>,
@@ -37,11 +37,13 @@ pub(crate) struct Transmitter {
     last_finish: Option<Instant>,
     /// Whether that was cross traffic, whose end is not visible.
     behind_phantom: bool,
+    seed: Seed,
 }
 
 impl Transmitter {
-    pub(crate) fn new(rate: &RateConfig, overhead: OverheadConfig) -> Self {
-        Self { pace: Pace::new(rate, Instant::ZERO), overhead, sending: None, last_finish: None, behind_phantom: false }
+    pub(crate) fn new(rate: &RateConfig, overhead: OverheadConfig, seed: Seed) -> Self {
+        let pace = Pace::new(rate, Instant::ZERO, seed);
+        Self { pace, overhead, sending: None, last_finish: None, behind_phantom: false, seed }
     }
 
     pub(crate) fn sending(&self) -> Option<&Sending> {
@@ -127,9 +129,9 @@ impl Transmitter {
                 self.pace = None;
                 left
             }
-            (Some(pace), _) => pace.change(now, rate, left),
+            (Some(pace), _) => pace.change(now, rate, left, self.seed),
             (None, _) => {
-                self.pace = Pace::new(rate, now);
+                self.pace = Pace::new(rate, now, self.seed);
                 left
             }
         };

@@ -101,6 +101,18 @@ pub(crate) fn is_chatter(frame: &[u8]) -> bool {
     }
 }
 
+/// Whether a frame finds out or tells the hardware address of a neighbour: ARP (RFC 826), and of ICMPv6 the solicitations and
+/// advertisements of routers and neighbours (RFC 4861, section 4).
+pub(crate) fn resolves_addresses(frame: &[u8]) -> bool {
+    const ARP: u16 = 0x0806;
+    const ICMPV6: u8 = 58;
+    match network(frame) {
+        None => ethernet(frame).is_some_and(|(_, ethertype)| ethertype == ARP),
+        Some((at, 6)) => matches!(v6(&frame[at..]), Some((_, _, ICMPV6, Some([133..=136, ..])))),
+        Some(_) => false,
+    }
+}
+
 /// The sequence number of a segment of TCP; none for all else, and for fragments.
 pub(crate) fn sequence(frame: &[u8]) -> Option<u32> {
     let (at, version) = network(frame)?;
@@ -110,7 +122,25 @@ pub(crate) fn sequence(frame: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes([number[0], number[1], number[2], number[3]]))
 }
 
+/// Where the header of a segment of TCP begins; none for all else, and for fragments.
+pub(crate) fn tcp_at(frame: &[u8]) -> Option<usize> {
+    sequence(frame)?;
+    payload(frame).map(|(range, _)| range.start)
+}
+
 impl Flow {
+    /// Returns the flow of answers: source and destination change places.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+            ..*self
+        }
+    }
+
     /// Whose packet it is that begins so, with its IP header; none if this is not one.
     pub fn of_ip(packet: &[u8]) -> Option<Self> {
         let version = packet.first()? >> 4;
@@ -219,6 +249,16 @@ pub(crate) fn set_congested(frame: &mut [u8]) {
         return;
     }
     change_v4(&mut frame[at..], 0, |word| word[1] |= 0b11);
+}
+
+/// Takes the mark of congestion from a header: its sender is capable of it, as ECT(0) says; and completes the checksum of IPv4.
+pub(crate) fn clear_congested(frame: &mut [u8]) {
+    let Some((at, version)) = network(frame) else { return };
+    if version == 6 {
+        frame[at + 1] = frame[at + 1] & !0b0011_0000 | 0b0010_0000;
+        return;
+    }
+    change_v4(&mut frame[at..], 0, |word| word[1] = word[1] & !0b11 | 0b10);
 }
 
 /// Takes `hops` from the time to live (IPv4) or the hop limit (IPv6) of a copied header, and completes the checksum of

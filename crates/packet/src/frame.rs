@@ -6,7 +6,7 @@ use alloc::{boxed::Box, vec};
 use core::ops::Range;
 
 /// No port has this number.
-const NO_SOURCE: u32 = u32::MAX;
+const NO_PORT: u32 = u32::MAX;
 
 /// A received super-packet or packet: its bytes from the Ethernet header on, and how it may be cut.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct Frame {
     origin: u32,
     /// The argument of [`Frame::set_source`] since it was filled.
     source: u32,
+    /// The argument of [`Frame::set_target`] since it was filled.
+    target: u32,
 }
 
 impl Frame {
@@ -44,7 +46,8 @@ impl Frame {
             segments: 1,
             phantom: false,
             origin: 0,
-            source: NO_SOURCE,
+            source: NO_PORT,
+            target: NO_PORT,
         }
     }
 
@@ -60,7 +63,8 @@ impl Frame {
             segments: 1,
             phantom: false,
             origin: 0,
-            source: NO_SOURCE,
+            source: NO_PORT,
+            target: NO_PORT,
         }
     }
 
@@ -99,7 +103,7 @@ impl Frame {
         self.here = self.len;
         self.virtio = virtio;
         self.phantom = false;
-        self.source = NO_SOURCE;
+        (self.source, self.target) = (NO_PORT, NO_PORT);
         self.layout = match virtio.segmentation {
             Segmentation::None | Segmentation::Other(_) => None,
             _ => Layout::find(&self.buffer[..self.len], &virtio),
@@ -136,11 +140,20 @@ impl Frame {
 
     /// By which port it came into the fabric, if that is known.
     pub(crate) fn source(&self) -> Option<u32> {
-        Some(self.source).filter(|source| *source != NO_SOURCE)
+        Some(self.source).filter(|source| *source != NO_PORT)
     }
 
     pub(crate) fn set_source(&mut self, source: Option<u32>) {
-        self.source = source.unwrap_or(NO_SOURCE);
+        self.source = source.unwrap_or(NO_PORT);
+    }
+
+    /// By which port it is to leave the shared medium that it is on, if whoever sent it knows that.
+    pub(crate) fn target(&self) -> Option<u32> {
+        Some(self.target).filter(|target| *target != NO_PORT)
+    }
+
+    pub(crate) fn set_target(&mut self, target: Option<u32>) {
+        self.target = target.unwrap_or(NO_PORT);
     }
 
     pub(crate) fn layout(&self) -> Option<&Layout> {

@@ -238,7 +238,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
 }
 
-fn put(bytes: &mut [u8], at: usize, value: u16) {
+pub(crate) fn put(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
@@ -261,11 +261,11 @@ pub(crate) fn complete_checksum(frame: &mut [u8], start: usize, offset: usize) {
 }
 
 /// RFC 1071: the sum of 16-bit words; at most 64 KiB, so 32 bits cannot overflow.
-fn sum(bytes: &[u8]) -> u32 {
+pub(crate) fn sum(bytes: &[u8]) -> u32 {
     bytes.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))).sum()
 }
 
-fn fold(sum: u32) -> u16 {
+pub(crate) fn fold(sum: u32) -> u16 {
     let once = (sum & 0xffff) + (sum >> 16);
     u16::try_from((once & 0xffff) + (once >> 16)).expect("two folds leave 16 bits")
 }

@@ -1,17 +1,20 @@
 //! A run of segments of one frame.
 
-use crate::flip::flip;
+mod rewriting;
+mod tcp;
+
 use crate::flow::{self, age, marked_head, set_congested};
 use crate::headers::{ETHERNET_HEADER, LONGEST_TRAIN, MAX_HEAD, complete_checksum};
 use crate::{Ecn, Flow, Frame, Segmentation, VirtioHeader};
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use core::ops::Range;
 use netloom_units::Bytes;
+pub use tcp::{ResetTemplate, TcpHeader};
 
 /// One packet, or a train of segments that travel together; see the crate's documentation.
 ///
-/// Cloning is not offered: a packet is at one place of the fabric at a time. [`Packet::duplicate`] makes a second one.
-#[derive(Debug)]
+/// A packet is at one place of the fabric at a time; [`Packet::duplicate`] makes a second one. Clones are for copies of a whole fabric.
+#[derive(Clone, Debug)]
 pub struct Packet {
     frame: Arc<Frame>,
     span: Span,
@@ -250,6 +253,7 @@ impl Packet {
         let mut frame = Frame::complete(bytes.into_boxed_slice());
         frame.assign(frame.bytes().len(), virtio);
         frame.set_source(self.source());
+        frame.set_target(self.target());
         (Self::whole(Arc::new(frame)), Some(self))
     }
 
@@ -257,22 +261,8 @@ impl Packet {
     /// another one; and if it shared the frame with packets that may be elsewhere, so that its bytes were copied, what is left
     /// of it there. The number stands in the frame, since a packet has no room for it.
     #[must_use]
-    pub fn originate(mut self, origin: u32) -> (Self, Option<Self>) {
-        if self.frame.origin() == origin {
-            return (self, None);
-        }
-        if let Some(frame) = Arc::get_mut(&mut self.frame) {
-            frame.set_origin(origin);
-            return (self, None);
-        }
-        let mut addresses = [0; 12];
-        let known = self.bytes().len().min(addresses.len());
-        addresses[..known].copy_from_slice(&self.bytes()[..known]);
-        let (mut copied, left) = self.readdress(&addresses);
-        if let Some(frame) = Arc::get_mut(&mut copied.frame) {
-            frame.set_origin(origin);
-        }
-        (copied, left)
+    pub fn originate(self, origin: u32) -> (Self, Option<Self>) {
+        if self.frame.origin() == origin { (self, None) } else { self.inscribe(|frame| frame.set_origin(origin)) }
     }
 
     /// Returns the number of the port by which the packet entered the shared medium that it is on; see [`Packet::originate`].
@@ -284,9 +274,27 @@ impl Packet {
     /// The packet as it comes into the fabric by the port of this number, which [`Packet::source`] tells from then on; and if it
     /// shared the frame with packets that may be elsewhere, what is left of it there.
     #[must_use]
-    pub fn mark_source(mut self, source: u32) -> (Self, Option<Self>) {
+    pub fn mark_source(self, source: u32) -> (Self, Option<Self>) {
+        self.inscribe(|frame| frame.set_source(Some(source)))
+    }
+
+    /// The packet as it is sent on a shared medium to the port of this number, which [`Packet::target`] tells from then on, whatever
+    /// its addresses are; and if it shared the frame with packets that may be elsewhere, what is left of it there.
+    #[must_use]
+    pub fn aim(self, target: Option<u32>) -> (Self, Option<Self>) {
+        if self.frame.target() == target { (self, None) } else { self.inscribe(|frame| frame.set_target(target)) }
+    }
+
+    /// Returns the number of the port to which the packet is sent on the shared medium that it is on, if [`Packet::aim`] recorded it.
+    #[inline]
+    pub fn target(&self) -> Option<u32> {
+        self.frame.target()
+    }
+
+    /// Writes something into its frame, a copy if others share that.
+    fn inscribe(mut self, write: impl FnOnce(&mut Frame)) -> (Self, Option<Self>) {
         if let Some(frame) = Arc::get_mut(&mut self.frame) {
-            frame.set_source(Some(source));
+            write(frame);
             return (self, None);
         }
         let mut addresses = [0; 12];
@@ -294,7 +302,7 @@ impl Packet {
         addresses[..known].copy_from_slice(&self.bytes()[..known]);
         let (mut copied, left) = self.readdress(&addresses);
         if let Some(frame) = Arc::get_mut(&mut copied.frame) {
-            frame.set_source(Some(source));
+            write(frame);
         }
         (copied, left)
     }
@@ -367,37 +375,16 @@ impl Packet {
         flow::is_chatter(self.bytes())
     }
 
+    /// Whether the packet finds out or tells the hardware address of a neighbour: ARP, and solicitations and advertisements of
+    /// neighbours and routers in IPv6.
+    pub fn resolves_addresses(&self) -> bool {
+        flow::resolves_addresses(self.bytes())
+    }
+
     /// Returns a second packet of the same segments; no byte is copied.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         Self { frame: Arc::clone(&self.frame), span: self.span }
-    }
-
-    /// This segment with all checksums complete and then one bit flipped, so that they fail at the receiver. None if it
-    /// is a super-packet that cannot be cut: its checksums are made when it is, and would be right again.
-    ///
-    /// The bit is number `pick`, modulo their number, of those whose flipping a checksum cannot miss: of TCP and ICMP all,
-    /// of UDP all but length and checksum, and nothing of the IP header. Where there is no such checksum, it is one
-    /// of all bits behind the Ethernet header; a datagram of UDP over IPv4 may say that it has none.
-    ///
-    /// # Panics
-    /// If this is a train, or a phantom.
-    #[must_use]
-    pub fn with_flipped_bit(&self, pick: u64) -> Option<Self> {
-        assert!(self.segments() == 1 && !self.is_phantom(), "single segments of real bytes have bits");
-        if self.is_uncuttable() {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        // Its hops are still to be counted, so that it is known to have left the link whose addresses it bears.
-        Self { span: Span(self.span.0 & !HOPS), ..self.duplicate() }.complete(&mut bytes);
-        flip(&mut bytes, pick);
-        let mut frame = Frame::complete(bytes.into_boxed_slice());
-        frame.set_origin(self.origin());
-        frame.set_source(self.source());
-        let mut flipped = Self::whole(Arc::new(frame));
-        flipped.span = Span(flipped.span.0 | self.span.0 & HOPS);
-        Some(flipped)
     }
 
     /// Writes this packet into `bytes` as a wire would carry it: from the Ethernet header on, its checksum complete. What

@@ -12,7 +12,8 @@ use std::time;
 /// All accounts at one moment.
 #[derive(Clone, Debug)]
 pub struct Accounts {
-    pub(crate) at: time::Instant,
+    /// The moment.
+    pub at: time::Instant,
     pub(crate) engine: Vec<ThreadReport>,
     /// By the nodes' places.
     pub(crate) nodes: Vec<Option<ProcessorUse>>,
@@ -41,12 +42,8 @@ impl Accounts {
         let wall = self.at.saturating_duration_since(earlier.at);
         let elapsed_ns = nanos(wall);
         let node = |(now, before): (&Option<ProcessorUse>, &Option<ProcessorUse>)| {
-            let (now, before) = ((*now)?, (*before)?);
-            Some(ProcessorShare {
-                elapsed_ns,
-                ran_ns: nanos(now.ran.saturating_sub(before.ran)),
-                waited_ns: nanos(now.waited.saturating_sub(before.waited)),
-            })
+            let used = (*now)?.since(&(*before)?);
+            Some(ProcessorShare { elapsed_ns, ran_ns: nanos(used.ran), waited_ns: nanos(used.waited) })
         };
         let thread = |(now, before): (&ThreadReport, &ThreadReport)| {
             let waited = now.run_queue_wait.zip(before.run_queue_wait);
@@ -98,12 +95,14 @@ fn nanos(span: time::Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netloom_guest::node::ProcessUse;
     use netloom_judge::NodeEffort;
     use netloom_lab::Clock;
     use netloom_units::{Dilation, Duration};
 
     fn after(begin: time::Instant, seconds: u64, ran_ms: u64) -> Accounts {
-        let used = ProcessorUse { ran: time::Duration::from_millis(ran_ms), waited: time::Duration::from_millis(100) };
+        let (ran, waited) = (time::Duration::from_millis(ran_ms), time::Duration::from_millis(100));
+        let used = ProcessorUse { kernel: ProcessUse { ran, waited }, programs: ProcessUse::default(), processors: 1 };
         Accounts {
             at: begin + time::Duration::from_secs(seconds),
             engine: vec![ThreadReport {

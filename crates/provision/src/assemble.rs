@@ -14,18 +14,21 @@ use crate::node::{Closed, LabNode, Transit};
 use crate::recording::Recording;
 use crate::resource::{Making, RUNNING_WITHIN, Site};
 use crate::resources::Resources;
+use crate::setup_error::SetupError;
 use crate::shards::Sharing;
-use crate::{files, measure, memory, refusal, virtual_time};
+use crate::virtual_time::Reboots;
+use crate::{bare, files, measure, memory, virtual_time};
 use ends::{await_joined, make_links};
-use netloom_dataplane::{Engine, EngineConfig, EngineError, PortConfig};
+use netloom_dataplane::{Engine, EngineConfig, PortConfig};
 use netloom_guest::node::{KernelNode, Pump};
-use netloom_host::node::{InterfaceConfig, Node, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig};
+use netloom_host::node::{
+    ClockOrder, DiskConfig, InterfaceConfig, Node, NodeConfig, RouteConfig, RuleConfig, TableRouteConfig,
+};
 use netloom_host::processors::{self, Claim};
 use netloom_host::signals::Signals;
-use netloom_host::{KernelError, shortage};
 use netloom_judge::losses::PortCounters;
 use netloom_judge::quantity::counted;
-use netloom_judge::{LinkName, PipePlace, RunError};
+use netloom_judge::{LinkName, PipePlace};
 use netloom_lab::{Clock, LinkPlan, NodePlan, Plan, Precision, RulePlan, Stack, TableRoutePlan};
 use netloom_units::Seed;
 use std::collections::BTreeSet;
@@ -53,16 +56,20 @@ pub struct Parts {
     pub hosts: HostsFiles,
     /// The ways from this machine into nodes.
     pub ways: PortForwards,
+    /// The means to boot kernels anew that crash; none but in virtual time.
+    pub reboots: Option<Reboots>,
+    /// How long kernels and virtual machines took to become nodes; nothing without any.
+    pub boot: RealDuration,
 }
 
 /// Makes a lab of its plan. What was opened for it and is not part of it is closed.
 ///
 /// # Errors
 /// What cannot be made; then nothing is left of it but what the guard gives back.
-pub fn assemble(job: &Job, guard: &mut GuardLink, resources: &mut Resources) -> Result<Parts, RunError> {
-    let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")));
+pub fn assemble(job: &Job, guard: &mut GuardLink, resources: &mut Resources) -> Result<Parts, SetupError> {
+    let signals = Signals::hold(&[]).map_err(|error| SetupError::Step("holding signals back", error));
     let made = signals.and_then(|signals| match job.plan.clock {
-        Clock::Virtual => assemble_in_virtual_time(job, signals, guard),
+        Clock::Virtual => assemble_in_virtual_time(job, signals, guard, resources),
         _ => assemble_in_real_time(job, signals, guard, resources),
     });
     resources.let_go();
@@ -76,7 +83,7 @@ fn assemble_in_real_time(
     signals: Signals,
     guard: &mut GuardLink,
     resources: &mut Resources,
-) -> Result<Parts, RunError> {
+) -> Result<Parts, SetupError> {
     let plan = &job.plan;
     let mut notes = Vec::new();
     let sharing = Sharing::here(plan);
@@ -98,7 +105,9 @@ fn assemble_in_real_time(
         config: &config,
     };
     resources.make(Making::Nodes, &mut site)?;
-    let kernels = Kernels::prepare(job)?;
+    let bare = resources.kernels.bare.as_deref();
+    site.notes.extend(bare.map(bare::note));
+    let kernels = Kernels::prepare(job, bare.is_some())?;
     site.guard.step(joining(plan));
     *site.ports = make_links(plan, &sharing, site.nodes, kernels.as_ref(), &cgroups)?;
     resources.make(Making::Links, &mut site)?;
@@ -116,30 +125,34 @@ fn assemble_in_real_time(
     let mut links = start_engine(plan, &sharing, all_ports, own, epoch)?.with(resources.bridges.take());
     resources.make(Making::Running, &mut site)?;
     let recording = Recording::start(job, &mut links)?;
-    let pump = match kernels {
+    let booted = match kernels {
         Some(kernels) => {
             let all = configs(job, &cgroups, &hosts).collect::<Vec<_>>();
             Some(add_kernels(job, &kernels, &all, site.nodes, site.guard)?)
         }
         None => None,
     };
+    let (pump, boot) = booted.map_or((None, RealDuration::ZERO), |(pump, boot)| (Some(pump), boot));
     resources.make(Making::Begun, &mut site)?;
     let nodes: Vec<_> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
     let ways = resources.exposed.take_ways();
     netloom_host::memory::give_back();
-    Ok(Parts { nodes, links, recording, signals, notes, pump, claims, hosts, ways })
+    Ok(Parts { nodes, links, recording, signals, notes, pump, claims, hosts, ways, reboots: None, boot })
 }
 
-/// Boots the kernel nodes, at their places in the plan, and gives them their interfaces.
+/// Boots the kernel nodes, at their places in the plan, and gives them their interfaces. Returns what serves their agents, and how long
+/// they booted.
 fn add_kernels(
     job: &Job,
     kernels: &Kernels,
     configs: &[NodeConfig],
     nodes: &mut [Option<Box<dyn LabNode>>],
     guard: &mut GuardLink,
-) -> Result<Pump, RunError> {
+) -> Result<(Pump, RealDuration), SetupError> {
+    let begin = Instant::now();
     let (mut booted, pump) = kernels.boot(job, configs, guard)?;
+    let boot = begin.elapsed();
     let open = booted.iter_mut().zip(&job.plan.nodes).filter(|(_, node)| node.takes_commands());
     configure(open.filter_map(|(kernel, _)| kernel.as_mut()))?;
     for ((place, kernel), described) in nodes.iter_mut().zip(booted).zip(&job.plan.nodes) {
@@ -148,17 +161,26 @@ fn add_kernels(
         });
         *place = node.or_else(|| place.take());
     }
-    Ok(pump)
+    Ok((pump, boot))
 }
 
 /// Kernels, links and their time are one: the scheduler.
-fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) -> Result<Parts, RunError> {
+fn assemble_in_virtual_time(
+    job: &Job,
+    signals: Signals,
+    guard: &mut GuardLink,
+    resources: &Resources,
+) -> Result<Parts, SetupError> {
     let plan = &job.plan;
-    let kernels =
-        Kernels::prepare(job)?.ok_or_else(|| machine("a lab in virtual time needs a node that runs programs"))?;
+    let bare = resources.kernels.bare.as_deref();
+    let kernels = Kernels::prepare(job, bare.is_some())?
+        .ok_or_else(|| SetupError::Refused("a lab in virtual time needs a node that runs programs".into()))?;
     let hosts = HostsFiles::create(job)?;
     let configs: Vec<NodeConfig> = configs(job, &vec![None; plan.nodes.len()], &hosts).collect();
-    let (kernels, time) = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
+    let begin = Instant::now();
+    let booted = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
+    let (kernels, time, reboots) = Reboots::of(plan, kernels, booted);
+    let boot = begin.elapsed();
     let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| -> Box<dyn LabNode> {
         match kernel {
             Some(kernel) => Box::new(kernel),
@@ -170,9 +192,9 @@ fn assemble_in_virtual_time(job: &Job, signals: Signals, guard: &mut GuardLink) 
     // Before interfaces are up: kernels say something then, which may be in flight at time zero.
     let recording = Recording::start(job, &mut links)?;
     configure(nodes.iter_mut().map(Box::as_mut)).map_err(|error| time.explain(error))?;
-    let notes = notes_of(&nodes).collect();
+    let notes = bare.map(bare::note).into_iter().chain(notes_of(&nodes)).collect();
     let (claims, ways) = (Vec::new(), PortForwards::default());
-    Ok(Parts { nodes, links, recording, signals, notes, pump: None, claims, hosts, ways })
+    Ok(Parts { nodes, links, recording, signals, notes, pump: None, claims, hosts, ways, reboots: Some(reboots), boot })
 }
 
 fn joining(plan: &Plan) -> String {
@@ -213,12 +235,12 @@ fn by_note<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
 /// An engine that stays is near the programs that it wakes, and finds its caches warm. One that the kernel moves follows
 /// the sender from processor to processor: it then has to wake the receiver on the other one, which costs more than to
 /// hand over 64 KiB. Beside kernels that stay on processors themselves, the engine fits in where there is room.
-pub fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String>) -> Result<Vec<Claim>, RunError> {
+pub fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String>) -> Result<Vec<Claim>, SetupError> {
     let is_exact = plan.precision == Precision::Exact;
     if plan.precision == Precision::Eco || (plan.clock != Clock::Real && !is_exact) {
         return Ok(Vec::new());
     }
-    let failed = |error| RunError::Machine(format!("choosing a processor for the engine: {error}"));
+    let failed = |errno| SetupError::Refused(format!("choosing a processor for the engine: {errno}"));
     let mut claims = Vec::new();
     // What programs were put on is not for the engine as well.
     let pinned: Vec<usize> =
@@ -243,6 +265,14 @@ pub fn own_processors(plan: &Plan, threads: usize, notes: &mut Vec<String>) -> R
     Ok(claims)
 }
 
+/// Returns the configuration of the node with a kernel at this place.
+///
+/// # Panics
+/// If there is no such node.
+pub fn config_of(job: &Job, place: usize, hosts: &HostsFiles) -> NodeConfig {
+    configs(job, &vec![None; job.plan.nodes.len()], hosts).nth(place).expect("a node of the plan")
+}
+
 /// What each node is to be, made when it is asked for: with all of their routes, a thousand routers take tens of megabytes.
 fn configs(job: &Job, cgroups: &[Option<PathBuf>], hosts: &HostsFiles) -> impl Iterator<Item = NodeConfig> {
     let plan = &job.plan;
@@ -262,16 +292,16 @@ fn make_nodes(
     job: &Job,
     cgroups: &[Option<PathBuf>],
     hosts: &HostsFiles,
-) -> Result<Vec<Option<Box<dyn LabNode>>>, RunError> {
+) -> Result<Vec<Option<Box<dyn LabNode>>>, SetupError> {
     let plan = &job.plan;
     let is_own = |node: &NodePlan| node.stack == Stack::Namespace && node.container.is_none();
     let own = || {
         plan.nodes.iter().zip(configs(job, cgroups, hosts)).filter(|(node, _)| is_own(node)).map(|(_, config)| config)
     };
     if plan.nodes.iter().any(|node| node.image.is_some()) {
-        Node::show_images(own()).map_err(refusal::of_node)?;
+        Node::show_images(own()).map_err(SetupError::Node)?;
     }
-    let mut made = Node::create_all(own()).map_err(refusal::of_node)?.into_iter();
+    let mut made = Node::create_all(own()).map_err(SetupError::Node)?.into_iter();
     let place = |node: &NodePlan| -> Option<Box<dyn LabNode>> {
         match node.stack {
             Stack::Namespace if is_own(node) => Some(Box::new(made.next()?)),
@@ -294,6 +324,7 @@ fn node_config(job: &Job, place: usize, cgroup: Option<PathBuf>, is_led: impl Fn
         addresses: interface.addresses.iter().filter(|net| !interface.is_leased(net.addr())).copied().collect(),
         leased: interface.leased.clone(),
         neighbors: interface.neighbors.clone(),
+        speed_mbit: job.plan.links[interface.end.link()].speed_mbit(),
     };
     let route = |route: &netloom_lab::RoutePlan| RouteConfig {
         destination: route.destination,
@@ -317,8 +348,21 @@ fn node_config(job: &Job, place: usize, cgroup: Option<PathBuf>, is_led: impl Fn
         processors: node.pin.as_ref().map_or_else(Vec::new, |pin| pin.processors.clone()),
         hosts: None,
         files: files::of_node(job, place),
+        disk: node.disk.as_ref().map(|disk| DiskConfig {
+            at: disk.at.clone(),
+            filesystem: disk.filesystem.name().to_owned(),
+            keep: disk.keep,
+        }),
         measure: measure::of_node(job, place),
+        clock: skew(node),
+        limits: node.stack == Stack::Kernel && job.plan.limits_programs(place),
     }
+}
+
+/// How the clock of a node is wrong from the start.
+fn skew(node: &NodePlan) -> Option<ClockOrder> {
+    let skew = node.clock.skew;
+    (!skew.is_zero()).then(|| ClockOrder { step_ns: Some(skew.as_nanos()), ..ClockOrder::default() })
 }
 
 fn rule(rule: &RulePlan) -> RuleConfig {
@@ -338,23 +382,23 @@ fn kernel_seed(seed: Seed) -> NonZeroU32 {
 }
 
 /// All nodes configure themselves at the same time.
-fn configure<'a, N: LabNode + ?Sized + 'a>(nodes: impl Iterator<Item = &'a mut N>) -> Result<(), RunError> {
+fn configure<'a, N: LabNode + ?Sized + 'a>(nodes: impl Iterator<Item = &'a mut N>) -> Result<(), SetupError> {
     let mut nodes: Vec<_> = nodes.collect();
-    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(refusal::of_node))?;
-    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(refusal::of_node))
+    nodes.iter_mut().try_for_each(|node| node.begin_configure().map_err(SetupError::Node))?;
+    nodes.iter_mut().try_for_each(|node| node.finish_configure().map_err(SetupError::Node))
 }
 
 /// Waits until all nodes take packets for their addresses. All are asked at once, and those again that do not yet. In a large lab the
 /// kernel is at it for minutes: it is given up when for some time no node more is ready.
-fn settle(nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
+fn settle(nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), SetupError> {
     let mut waiting: Vec<_> = nodes.iter_mut().flatten().collect();
     let mut until = Instant::now() + RUNNING_WITHIN;
     loop {
         let before = waiting.len();
-        waiting.iter_mut().try_for_each(|node| node.begin_settle().map_err(refusal::of_node))?;
+        waiting.iter_mut().try_for_each(|node| node.begin_settle().map_err(SetupError::Node))?;
         let mut late = Vec::new();
         for node in waiting {
-            if !node.finish_settle().map_err(refusal::of_node)? {
+            if !node.finish_settle().map_err(SetupError::Node)? {
                 late.push(node);
             }
         }
@@ -367,21 +411,21 @@ fn settle(nodes: &mut [Option<Box<dyn LabNode>>]) -> Result<(), RunError> {
             let message = format!(
                 "node {name}{others}: its kernel takes no packets for its addresses, and nothing has changed for {seconds} s"
             );
-            return Err(RunError::Machine(message));
+            return Err(SetupError::Late(message));
         }
         std::thread::sleep(RealDuration::from_millis(1));
         waiting = late;
     }
 }
 
-/// Starts the engine of a plan with these ports, on these processors. `epoch`: the time of day at lab time zero, if nodes are told one.
+/// Starts the engine of a plan with these ports, on these processors. `epoch`: the time of day at lab time zero, if nodes get one.
 pub fn start_engine(
     plan: &Plan,
     sharing: &Sharing,
     ports: Vec<PortConfig>,
     processors: Vec<usize>,
     epoch: Option<RealDuration>,
-) -> Result<Links, RunError> {
+) -> Result<Links, SetupError> {
     let precision = match plan.precision {
         Precision::Eco => netloom_dataplane::Precision::Eco,
         Precision::Balanced => netloom_dataplane::Precision::Balanced,
@@ -391,7 +435,7 @@ pub fn start_engine(
     let memory = memory::engine_may_grow();
     let before = read_port_counters()?;
     let config = EngineConfig { precision, processors, dilation, epoch, memory, ports };
-    let engine = Engine::start_shards(sharing.fabric(plan), config).map_err(of_engine)?;
+    let engine = Engine::start_shards(sharing.fabric(plan), config).map_err(SetupError::Engine)?;
     Ok(links(plan, Driver::Engine(Box::new(engine)), before))
 }
 
@@ -403,20 +447,6 @@ fn links(plan: &Plan, driver: Driver, before: PortCounters) -> Links {
     };
     let pipes = plan.pipes().map(|pipe| (PipePlace::of(&pipe), pipe.config.clone())).collect();
     Links::new(driver, plan.links.iter().map(name).collect(), pipes, before)
-}
-
-/// Its threads count as processes.
-fn of_engine(error: EngineError) -> RunError {
-    match error {
-        EngineError::System { attempted, error } => {
-            machine(shortage::of_processes(KernelError::from_io(attempted, &error)))
-        }
-        EngineError::Died(_) => machine(error),
-    }
-}
-
-fn machine(error: impl std::fmt::Display) -> RunError {
-    RunError::Machine(error.to_string())
 }
 
 #[cfg(test)]

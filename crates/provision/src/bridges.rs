@@ -4,12 +4,11 @@
 
 use crate::node_end::in_node;
 use crate::port_name::interface_of;
-use crate::refusal;
 use crate::resource::{Making, RUNNING_WITHIN, Resource, Site};
+use crate::setup_error::SetupError;
 use netloom_host::KernelError;
 use netloom_host::bridges::{BridgePort, Bridges};
 use netloom_host::netlink::{Bridge, Veth, VethEnd};
-use netloom_judge::RunError;
 use netloom_lab::fabric::port_id;
 use netloom_lab::{EndPlan, LinkPlan, NodeKind, Plan, SwitchPlan};
 use netloom_units::Duration;
@@ -27,7 +26,7 @@ impl KernelBridges {
 }
 
 impl Resource for KernelBridges {
-    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         match (making, &mut self.0) {
             (Making::Links, none) => *none = make(site.plan, |end| in_node(site.plan, site.nodes, end))?,
             (Making::Settled, Some(bridges)) => connect(bridges, RUNNING_WITHIN)?,
@@ -47,7 +46,7 @@ pub(crate) fn is_at_bridge(plan: &Plan, link: &LinkPlan) -> bool {
 }
 
 /// Makes all bridges and their links, which pass nothing on yet; none if no switch is one. `in_node` describes an end of a link at a node.
-fn make(plan: &Plan, in_node: impl Fn(&EndPlan) -> VethEnd) -> Result<Option<Bridges>, RunError> {
+fn make(plan: &Plan, in_node: impl Fn(&EndPlan) -> VethEnd) -> Result<Option<Bridges>, SetupError> {
     // By node: its place among the bridges.
     let mut places = vec![None; plan.nodes.len()];
     let mut made = Vec::new();
@@ -77,8 +76,8 @@ fn make(plan: &Plan, in_node: impl Fn(&EndPlan) -> VethEnd) -> Result<Option<Bri
         ends[1].up = false;
         pairs.push(Veth { ends, mtu: link.mtu });
     }
-    let mut bridges = Bridges::create(&made).map_err(|error| refused(&error))?;
-    bridges.add(&pairs, ports).map_err(|error| refusal::in_set_up(&error))?;
+    let mut bridges = Bridges::create(&made).map_err(refused)?;
+    bridges.add(&pairs, ports).map_err(SetupError::Kernel)?;
     Ok(Some(bridges))
 }
 
@@ -93,11 +92,11 @@ fn bridge(node: usize, switch: &SwitchPlan) -> Bridge {
 }
 
 /// Kernels can be built without bridges, or lack the module.
-fn refused(error: &KernelError) -> RunError {
+fn refused(error: KernelError) -> SetupError {
     if error.errno() != libc::EOPNOTSUPP {
-        return refusal::in_set_up(error);
+        return SetupError::Kernel(error);
     }
-    RunError::Machine(format!(
+    SetupError::Refused(format!(
         "this machine's kernel has no bridges ({error}): load its module (`modprobe bridge`), or write `bypass: off` to keep switches \
          in the packet engine"
     ))
@@ -108,11 +107,11 @@ fn refused(error: &KernelError) -> RunError {
 ///
 /// All nodes are configured by then. What each says of itself meanwhile is for everybody, and would keep the kernel busy with the square
 /// of their number.
-fn connect(bridges: &mut Bridges, patience: RealDuration) -> Result<(), RunError> {
-    bridges.connect().map_err(|error| refusal::in_set_up(&error))?;
+fn connect(bridges: &mut Bridges, patience: RealDuration) -> Result<(), SetupError> {
+    bridges.connect().map_err(SetupError::Kernel)?;
     let (mut most, mut until) = (0, Instant::now() + patience);
     loop {
-        let (count, all) = (bridges.forwarding().map_err(|error| refusal::in_set_up(&error))?, bridges.ports());
+        let (count, all) = (bridges.forwarding().map_err(SetupError::Kernel)?, bridges.ports());
         if count == all {
             return Ok(());
         }
@@ -120,7 +119,7 @@ fn connect(bridges: &mut Bridges, patience: RealDuration) -> Result<(), RunError
             (most, until) = (count, Instant::now() + patience);
         } else if Instant::now() > until {
             let seconds = patience.as_secs();
-            return Err(RunError::Machine(format!(
+            return Err(SetupError::Late(format!(
                 "{count} of {all} ports of the kernel's bridges pass frames on, although all were brought up, and nothing has changed \
                  for {seconds} s"
             )));
@@ -135,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_kernel_without_bridges_is_named() {
-        let refusal = |errno| refused(&KernelError::new("create bridge b3", errno)).to_string();
+        let refusal = |errno| refused(KernelError::new("create bridge b3", errno)).to_string();
         assert!(
             refusal(libc::EOPNOTSUPP).contains("has no bridges (create bridge b3: "),
             "{}",

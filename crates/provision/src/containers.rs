@@ -8,8 +8,9 @@
 
 mod engine;
 
+use crate::Event;
 use crate::resource::{Ground, Making, Opening, Releasing, Resource, Site, if_none};
-use crate::{Event, refusal};
+use crate::setup_error::{SetupError, killed};
 use engine::Answer;
 use netloom_host::KernelError;
 use netloom_host::node::{Attendant, Container, ContainerError, Keeper, Node, PODMANS_ENTRANCE};
@@ -62,14 +63,14 @@ impl Resource for JoinedContainers {
         Ok(())
     }
 
-    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         if making != Making::Nodes {
             return Ok(());
         }
         for (place, attendant) in std::mem::take(&mut self.attendants) {
             let config = (site.config)(place);
-            let config = config.ok_or_else(|| RunError::Machine("a container without a node".into()))?;
-            site.nodes[place] = Some(Box::new(Node::join(attendant, &config).map_err(refusal::of_node)?));
+            let config = config.ok_or_else(|| SetupError::Refused("a container without a node".into()))?;
+            site.nodes[place] = Some(Box::new(Node::join(attendant, &config).map_err(SetupError::Node)?));
         }
         Ok(())
     }
@@ -249,6 +250,6 @@ fn not_joined(wanted: &ContainerPlan, engine: ContainerEngine, error: &KernelErr
         ),
         libc::EADDRINUSE => format!("another lab, or another node of this one, has the container {name}"),
         libc::EPERM => format!("{name} of {} {} ({error})", engine.name(), forbidden(engine)),
-        _ => format!("joining the container {name}: {}", refusal::in_set_up(error)),
+        _ => format!("joining the container {name}: {error}{}", killed(error)),
     }
 }

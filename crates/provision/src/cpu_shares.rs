@@ -1,8 +1,8 @@
 //! The shares of processors that nodes have by `cpus`.
 
 use crate::job::Job;
+use crate::setup_error::SetupError;
 use netloom_host::cgroup::{Grain, Throttling};
-use netloom_judge::RunError;
 use netloom_lab::{Cpus, NodePlan};
 use netloom_units::{Dilation, Duration};
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use std::time::Duration as RealDuration;
 const LEAST_PERIOD: Duration = Duration::from_millis(1);
 
 /// The cgroup of every node that has a CPU share; none where that cannot be enforced, which the verdict will say.
-pub(crate) fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
+pub(crate) fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, SetupError> {
     let Some(Ok(group)) = &job.cpu_group else { return Ok(vec![None; job.plan.nodes.len()]) };
-    group.create().map_err(machine)?;
+    group.create().map_err(SetupError::Machine)?;
     let dilation = job.plan.clock.dilation().unwrap_or_default();
     let share = |node: &NodePlan| match node.cpus {
         Some(cpus) => {
@@ -24,7 +24,7 @@ pub(crate) fn cpu_shares(job: &Job) -> Result<Vec<Option<PathBuf>>, RunError> {
         }
         None => Ok(None),
     };
-    job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(machine)
+    job.plan.nodes.iter().map(share).collect::<Result<_, _>>().map_err(SetupError::Machine)
 }
 
 /// Of a core of this machine. "To Infinity and Beyond", section 3.4: a processor that is slowed with everything else is as fast
@@ -45,10 +45,6 @@ pub fn throttling(job: &Job) -> Vec<Option<Throttling>> {
 pub fn pause(cpus: Option<Cpus>, dilation: Dilation) -> RealDuration {
     let grain = |share: Cpus| Grain::of(millionths(share.thousandths(), dilation), dilation.to_real(LEAST_PERIOD));
     cpus.and_then(grain).map_or(RealDuration::ZERO, |grain| grain.pause())
-}
-
-fn machine(error: impl std::fmt::Display) -> RunError {
-    RunError::Machine(error.to_string())
 }
 
 #[cfg(test)]

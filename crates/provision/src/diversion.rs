@@ -6,24 +6,22 @@
 //! too much: the port applies the filter once more. Users and groups of a match are no part of the filter, since no
 //! packet says them: rules find them (`owners`), and mark connections.
 
-mod conditions;
-mod owners;
-mod session;
-
 use crate::resource::{Ground, Making, Opening, Resource, Site};
+use crate::setup_error::SetupError;
 use netloom_dataplane::{Diverted, NetfilterQueue, Owners, PortConfig, RawSockets};
+use netloom_divert::conditions;
+use netloom_divert::owners::{self, Owned};
 use netloom_host::KernelError;
 use netloom_host::firewall::{self, Firewall};
 use netloom_judge::RunError;
 use netloom_lab::fabric::{pipe_id, port_id};
 use netloom_lab::{DiversionPlan, Plan};
-use owners::Owned;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::num::NonZeroU16;
 use std::rc::Rc;
 
-pub use session::{SshSession, ssh_session};
+pub use netloom_divert::{SshSession, ssh_session};
 
 /// The first queue that is tried; programs that use queues take small numbers.
 const FIRST_QUEUE: u16 = 19_968;
@@ -64,7 +62,7 @@ impl Resource for Diversions {
         Ok(())
     }
 
-    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         match (making, &site.plan.diversion, &self.firewall) {
             (Making::Links, Some(described), _) => {
                 let Some(catch) = self.catch.take() else { return Ok(()) };
@@ -187,6 +185,6 @@ impl DiversionSockets {
 }
 
 /// Diverts the traffic.
-fn divert(firewall: &Firewall, rules: &firewall::Diversion) -> Result<(), RunError> {
-    firewall.divert(rules).map_err(|error| refused(&error))
+fn divert(firewall: &Firewall, rules: &firewall::Diversion) -> Result<(), SetupError> {
+    firewall.divert(rules).map_err(SetupError::Machine)
 }

@@ -1,12 +1,12 @@
 //! What moves the packets and tells the time: the engine in real and dilated time, the scheduler in virtual time.
 
+use crate::drive_error::DriveError;
 use crate::virtual_time::VirtualTime;
-use netloom_dataplane::{Engine, EngineError, ExecutedEvent, Sampled, ScheduledEvent};
+use netloom_dataplane::{Engine, ExecutedEvent, Sampled, ScheduledEvent};
 use netloom_fabric::{PipeId, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
 use netloom_guest::schedule::Statistics;
-use netloom_judge::RunError;
-use netloom_link::{PipeChange, PipeCounters, SampledPackets};
+use netloom_link::{Firing, PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 
 /// The engine of real and dilated time, or the scheduler of virtual time.
@@ -27,9 +27,9 @@ impl Driver {
     }
 
     /// Changes a pipe with packets inside.
-    pub(crate) fn change(&mut self, pipe: PipeId, change: PipeChange) -> Result<(), RunError> {
+    pub(crate) fn change(&mut self, pipe: PipeId, change: PipeChange) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.change(pipe, change).map_err(died),
+            Self::Engine(engine) => engine.change(pipe, change).map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 time.change(pipe, &change);
                 Ok(())
@@ -38,9 +38,9 @@ impl Driver {
     }
 
     /// Cuts a pipe or restores it.
-    pub(crate) fn set_up(&mut self, pipe: PipeId, up: bool) -> Result<(), RunError> {
+    pub(crate) fn set_up(&mut self, pipe: PipeId, up: bool) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.set_up(pipe, up).map_err(died),
+            Self::Engine(engine) => engine.set_up(pipe, up).map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 time.set_up(pipe, up);
                 Ok(())
@@ -49,17 +49,31 @@ impl Driver {
     }
 
     /// Cuts a pipe whose interfaces lose their carrier.
-    pub(crate) fn unplug(&mut self, pipe: PipeId) -> Result<(), RunError> {
+    pub(crate) fn unplug(&mut self, pipe: PipeId) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.unplug(pipe).map_err(died),
-            Self::Virtual(_) => unreachable!("carriers go in real time only"),
+            Self::Engine(engine) => engine.unplug(pipe).map_err(DriveError::Engine),
+            Self::Virtual(time) => {
+                time.unplug(pipe);
+                Ok(())
+            }
+        }
+    }
+
+    /// The kernel nodes at the entrances of a pipe hear that their link has a carrier from now on, or none.
+    pub(crate) fn set_carrier(&mut self, pipe: PipeId, on: bool) -> Result<(), DriveError> {
+        match self {
+            Self::Engine(engine) => engine.set_carrier(pipe, on).map_err(DriveError::Engine),
+            Self::Virtual(time) => {
+                time.set_carrier(pipe, on);
+                Ok(())
+            }
         }
     }
 
     /// A node at a pipe's link stops, or runs again: while any has stopped, the pipe is cut.
-    pub(crate) fn hold(&mut self, pipe: PipeId, stopped: bool) -> Result<(), RunError> {
+    pub(crate) fn hold(&mut self, pipe: PipeId, stopped: bool) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.hold(pipe, stopped).map_err(died),
+            Self::Engine(engine) => engine.hold(pipe, stopped).map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 time.hold(pipe, stopped);
                 Ok(())
@@ -68,9 +82,9 @@ impl Driver {
     }
 
     /// Schedules events, which are executed at their instants whatever else is done then.
-    pub(crate) fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), RunError> {
+    pub(crate) fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.plan(scheduled_events).map_err(died),
+            Self::Engine(engine) => engine.plan(scheduled_events).map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 time.plan(scheduled_events);
                 Ok(())
@@ -95,9 +109,9 @@ impl Driver {
     }
 
     /// From now on each pipe picks packets that come in at least so long after one another; or none any more.
-    pub(crate) fn sample_packets(&mut self, step: Option<Duration>) -> Result<(), RunError> {
+    pub(crate) fn sample_packets(&mut self, step: Option<Duration>) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.sample_packets(step).map_err(died),
+            Self::Engine(engine) => engine.sample_packets(step).map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 time.sample_packets(step);
                 Ok(())
@@ -106,25 +120,33 @@ impl Driver {
     }
 
     /// What has become of picked packets since the last call.
-    pub(crate) fn sampled_packets(&mut self) -> Result<SampledPackets, RunError> {
+    pub(crate) fn sampled_packets(&mut self) -> Result<SampledPackets, DriveError> {
         match self {
-            Self::Engine(engine) => engine.sampled_packets().map_err(died),
+            Self::Engine(engine) => engine.sampled_packets().map_err(DriveError::Engine),
             Self::Virtual(time) => Ok(time.sampled_packets()),
         }
     }
 
-    /// Shows `tap` every packet from now on.
-    pub(crate) fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, RunError> {
+    /// Returns what faults of the timeline have done to packets since the last call.
+    pub(crate) fn firings(&mut self) -> Result<Vec<Firing>, DriveError> {
         match self {
-            Self::Engine(engine) => engine.add_tap(tap).map_err(died),
+            Self::Engine(engine) => engine.firings().map_err(DriveError::Engine),
+            Self::Virtual(time) => Ok(time.firings()),
+        }
+    }
+
+    /// Shows `tap` every packet from now on.
+    pub(crate) fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, DriveError> {
+        match self {
+            Self::Engine(engine) => engine.add_tap(tap).map_err(DriveError::Engine),
             Self::Virtual(time) => Ok(time.add_tap(tap)),
         }
     }
 
     /// Drops a tap.
-    pub(crate) fn remove_tap(&mut self, id: TapId) -> Result<(), RunError> {
+    pub(crate) fn remove_tap(&mut self, id: TapId) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.remove_tap(id).map_err(died),
+            Self::Engine(engine) => engine.remove_tap(id).map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 time.remove_tap(id);
                 Ok(())
@@ -144,9 +166,9 @@ impl Driver {
     pub(crate) fn set_trace_observers(
         &mut self,
         trace_observers: Vec<Box<dyn TraceObserver + Send>>,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.set_trace_observers(trace_observers).map_err(died),
+            Self::Engine(engine) => engine.set_trace_observers(trace_observers).map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 trace_observers.into_iter().for_each(|trace_observer| time.set_trace_observer(Some(trace_observer)));
                 Ok(())
@@ -155,9 +177,9 @@ impl Driver {
     }
 
     /// The trace observers take what there is, and go.
-    pub(crate) fn remove_trace_observers(&mut self) -> Result<(), RunError> {
+    pub(crate) fn remove_trace_observers(&mut self) -> Result<(), DriveError> {
         match self {
-            Self::Engine(engine) => engine.remove_trace_observers().map_err(died),
+            Self::Engine(engine) => engine.remove_trace_observers().map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 time.set_trace_observer(None);
                 Ok(())
@@ -166,17 +188,17 @@ impl Driver {
     }
 
     /// What each pipe has counted, and when.
-    pub(crate) fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), RunError> {
+    pub(crate) fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), DriveError> {
         match self {
-            Self::Engine(engine) => engine.counters().map_err(died),
+            Self::Engine(engine) => engine.counters().map_err(DriveError::Engine),
             Self::Virtual(time) => Ok(time.counters()),
         }
     }
 
     /// Returns what each switch has counted at each of its ports.
-    pub fn switch_states(&mut self) -> Result<Vec<SwitchState>, RunError> {
+    pub fn switch_states(&mut self) -> Result<Vec<SwitchState>, DriveError> {
         match self {
-            Self::Engine(engine) => engine.switch_states().map_err(died),
+            Self::Engine(engine) => engine.switch_states().map_err(DriveError::Engine),
             Self::Virtual(time) => Ok(time.switch_states()),
         }
     }
@@ -190,15 +212,10 @@ impl Driver {
     }
 
     /// Everything that was measured.
-    pub(crate) fn snapshot(&mut self) -> Result<Snapshot, RunError> {
+    pub(crate) fn snapshot(&mut self) -> Result<Snapshot, DriveError> {
         match self {
-            Self::Engine(engine) => engine.snapshot().map_err(died),
+            Self::Engine(engine) => engine.snapshot().map_err(DriveError::Engine),
             Self::Virtual(time) => Ok(time.snapshot()),
         }
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
-fn died(error: EngineError) -> RunError {
-    RunError::Died(error.to_string())
 }

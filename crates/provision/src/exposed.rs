@@ -1,8 +1,8 @@
 //! Ports of this machine that lead into nodes.
 
 use crate::node::LabNode;
-use crate::refusal;
 use crate::resource::{Ground, Making, Opening, Resource, Site};
+use crate::setup_error::SetupError;
 use ipnet::IpNet;
 use netloom_host::KernelError;
 use netloom_host::expose::{Exposed, ForwardPath, ProgramRequest, Protocol, Relay};
@@ -41,7 +41,7 @@ impl Resource for ExposedPorts {
         Ok(())
     }
 
-    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         if making == Making::Begun {
             self.ways = PortForwards::begin(site.plan, site.nodes, std::mem::take(&mut self.opened))?;
         }
@@ -89,7 +89,7 @@ impl PortForwards {
         plan: &Plan,
         nodes: &[Option<Box<dyn LabNode>>],
         exposed: Vec<(usize, Exposed)>,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, SetupError> {
         let mut ways = Self::default();
         let idle = plan.clock.dilation().unwrap_or_default().to_real(IDLE);
         let mut of_nodes: Vec<Vec<Exposed>> = plan.nodes.iter().map(|_| Vec::new()).collect();
@@ -98,12 +98,12 @@ impl PortForwards {
             let way = match nodes[place].as_ref().and_then(|node| node.namespaces()) {
                 Some(home) => ForwardPath::Namespace { home, addresses: addresses(&plan.nodes[place]).collect() },
                 None => {
-                    let (ours, theirs) = ProgramRequest::channel().map_err(|error| refusal::in_set_up(&error))?;
+                    let (ours, theirs) = ProgramRequest::channel().map_err(SetupError::Kernel)?;
                     ways.channels.push((place, ours));
                     ForwardPath::Programs(theirs)
                 }
             };
-            ways.relays.push(Relay::start(ports, way, idle).map_err(|error| refusal::in_set_up(&error))?);
+            ways.relays.push(Relay::start(ports, way, idle).map_err(SetupError::Kernel)?);
         }
         Ok(ways)
     }

@@ -10,6 +10,7 @@
 //! it, tell the next command (`netloom_host::wires`).
 
 use crate::resource::{Ground, Making, Opening, Releasing, Resource, Site, if_none};
+use crate::setup_error::SetupError;
 use netloom_dataplane::{External, PortConfig, WireSockets};
 use netloom_figures::TunnelReport;
 use netloom_host::KernelError;
@@ -51,7 +52,7 @@ impl Resource for Wires {
         Ok(())
     }
 
-    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         if making == Making::Links {
             site.ports.extend(ports(site.plan, std::mem::take(&mut self.opened)));
         }

@@ -1,4 +1,4 @@
-//! What a node's file system has of its own: from the plan to what the node is told.
+//! What a node's file system has of its own: from the plan to the settings that the node gets.
 
 use crate::images;
 use crate::job::Job;

@@ -5,10 +5,11 @@
 //! stays empty until one of its nodes runs a program.
 
 use crate::job::Job;
+use crate::setup_error::SetupError;
 use netloom_host::KernelError;
 use netloom_host::node::{Hosts, NodeError, SpawnError};
-use netloom_judge::RunError;
 use netloom_lab::{Plan, Stack};
+use netloom_results::WriteError;
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};
 use std::io;
@@ -27,7 +28,7 @@ pub struct HostsFiles {
 
 impl HostsFiles {
     /// Makes the files, still empty, that namespace nodes need.
-    pub(crate) fn create(job: &Job) -> Result<Self, RunError> {
+    pub(crate) fn create(job: &Job) -> Result<Self, SetupError> {
         let mut made = Self::default();
         let mut known = BTreeMap::new();
         for node in &job.plan.nodes {
@@ -36,9 +37,9 @@ impl HostsFiles {
             let number = needs_file.then(|| *known.entry((&node.names, &node.hidden)).or_insert(next));
             if number == Some(made.files.len()) {
                 let path = job.hosts_file.with_extension(format!("of-{}", node.name));
-                let file = File::create(&path).map_err(RunError::results(&path))?;
+                let file = File::create(&path).map_err(WriteError::file(&path))?;
                 // Programs of all users in the node look names up.
-                file.set_permissions(Permissions::from_mode(0o644)).map_err(RunError::results(&path))?;
+                file.set_permissions(Permissions::from_mode(0o644)).map_err(WriteError::file(&path))?;
                 made.files.push(path);
             }
             made.of_nodes.push(number);
@@ -47,13 +48,13 @@ impl HostsFiles {
         for node in 0..job.plan.nodes.len() {
             if job.plan.nodes[node].overlay {
                 // It is copied into the node's own file system before any program runs there.
-                made.fill(&job.plan, node).map_err(|(path, error)| RunError::results(&path)(error))?;
+                made.fill(&job.plan, node).map_err(|(path, error)| WriteError::file(&path)(error))?;
             }
         }
         Ok(made)
     }
 
-    /// What the node at this place has to be told.
+    /// The settings that the node at this place needs.
     pub(crate) fn of(&self, plan: &Plan, node: usize) -> Option<Hosts> {
         let own = &plan.nodes[node];
         match self.of_nodes.get(node).copied().flatten() {

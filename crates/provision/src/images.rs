@@ -220,7 +220,7 @@ impl Images {
     }
 }
 
-/// What the node at this place is told of its image.
+/// The settings that the node at this place gets from its image.
 pub(crate) fn config(images: &Images, node: usize, plan: &NodePlan, cwd: &Path) -> Option<ImageConfig> {
     let (found, wanted) = images.of(node).zip(plan.image.as_ref())?;
     let volumes = wanted.volumes.iter().map(|volume| VolumeConfig {

@@ -3,14 +3,17 @@
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::resource::{Ground, Opening, Resource};
-use crate::{refusal, vms};
+use crate::setup_error::SetupError;
+use crate::{disks, vms};
 use netloom_guest::counter::{self, Counter};
+use netloom_guest::disk::Disk;
 use netloom_guest::kernel::{self, Kernel, Need};
-use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel};
+use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel, Template};
 use netloom_guest::shim::{Lapse, Orders, Shim};
 use netloom_host::node::{Identity, NodeConfig};
 use netloom_host::processors;
-use netloom_judge::{ExitCode, RunError};
+use netloom_host::sealed::Bare;
+use netloom_judge::RunError;
 use netloom_lab::{Clock, NodePlan, Plan, Stack, VmBegin};
 use netloom_units::BranchCount;
 use netloom_vhost::Listener;
@@ -22,6 +25,7 @@ use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Programs read the node's own clock wherever that is not the machine's: `crates/guest/kernel/edits/tsc.c`.
@@ -32,6 +36,9 @@ const UP_WITHIN: Duration = Duration::from_secs(60);
 
 /// Whoever boots a kernel node has found its kernel.
 const OWN: &str = "a plan with kernel nodes has a kernel";
+
+/// What a lab says that is ended before its kernels have come up.
+pub(crate) const INTERRUPTED: &str = "interrupted while its kernels booted";
 
 /// How often to look at the clock meanwhile, in milliseconds.
 const LOOK_AROUND: u16 = 1000;
@@ -45,6 +52,10 @@ pub struct NodeKernels {
     pub counter: Option<Counter>,
     /// Whether kernels take samples of their TCP connections themselves.
     pub take_samples: bool,
+    /// Whether they have a checkpoint, in virtual time.
+    pub have_checkpoint: bool,
+    /// Why the lab has no namespaces; none if it has them.
+    pub bare: Option<String>,
 }
 
 impl Resource for NodeKernels {
@@ -52,7 +63,9 @@ impl Resource for NodeKernels {
         if opening == Opening::Stacks {
             self.kernel = kernel_of(ground.plan, ground.kernel)?;
             self.counter = counter_of(ground.plan, self.kernel.as_ref())?;
+            without_disks(ground.plan, self.kernel.as_ref())?;
             self.take_samples = takes_samples(ground.plan, self.kernel.as_ref());
+            self.have_checkpoint = has_checkpoint(ground.plan, self.kernel.as_ref());
         }
         Ok(())
     }
@@ -70,12 +83,16 @@ pub(crate) struct Kernels {
     own: Option<(PathBuf, Shim)>,
     /// Of virtual machines; none if there are none.
     vms: Option<Prepared>,
+    /// The disks of kernel nodes, by their nodes' places.
+    disks: BTreeMap<usize, Rc<Disk>>,
     pub(crate) lapse: Lapse,
+    /// How they are confined in a lab without namespaces; none in others.
+    bare: Option<Rc<Bare>>,
 }
 
 impl Kernels {
     /// Makes folders for the kernels of a lab. None if it has no such nodes.
-    pub(crate) fn prepare(job: &Job) -> Result<Option<Self>, RunError> {
+    pub(crate) fn prepare(job: &Job, is_bare: bool) -> Result<Option<Self>, SetupError> {
         let plan = &job.plan;
         if job.kernel.is_none() && job.qemu.is_none() {
             return Ok(None);
@@ -88,26 +105,34 @@ impl Kernels {
             // Short names: the path of a Unix socket has 107 bytes at most.
             let folder = base.join(number.to_string());
             let own = folder.join("own");
-            fs::create_dir_all(&own).map_err(|error| cannot("make", &own, &error))?;
+            fs::create_dir_all(&own).map_err(SetupError::file("make", &own))?;
             Ok(Some(folder))
         };
-        let folders = plan.nodes.iter().enumerate().map(folder).collect::<Result<_, RunError>>()?;
+        let folders = plan.nodes.iter().enumerate().map(folder).collect::<Result<_, SetupError>>()?;
         let logs = job.folder.path().join("logs");
-        fs::create_dir_all(&logs).map_err(|error| cannot("make", &logs, &error))?;
+        fs::create_dir_all(&logs).map_err(SetupError::file("make", &logs))?;
         let dilation = plan.clock.dilation().unwrap_or_default();
         let with_shim = |kernel: &Kernel| Ok((kernel.path.clone(), Shim::in_memory()?));
         let own = job.kernel.as_ref().map(with_shim).transpose();
-        let own = own.map_err(|error: netloom_guest::shim::ShimError| RunError::Machine(error.to_string()))?;
+        let own = own.map_err(|error: netloom_guest::shim::ShimError| SetupError::Refused(error.to_string()))?;
         let mut lapse = Lapse::from_now(dilation);
         if let Some(day) = plan.start {
             lapse.wall_ns = day.unix_seconds() * 1_000_000_000;
         }
         let slowed = (plan.clock != Clock::Real).then_some(lapse);
         let vms = job.qemu.clone().map(|qemu| Prepared::new(qemu, slowed)).transpose();
-        let vms = vms.map_err(|error| RunError::Machine(format!("preparing virtual machines: {error}")))?;
+        let vms = vms.map_err(|error| SetupError::Refused(format!("preparing virtual machines: {error}")))?;
         let are_vms = plan.nodes.iter().map(|node| node.stack == Stack::Vm).collect();
         let want_whole_frames = plan.nodes.iter().map(|node| node.whole_frames).collect();
-        Ok(Some(Self { folders, are_vms, want_whole_frames, own, vms, lapse }))
+        let disks = disks::make(job)?;
+        let bare = is_bare.then(|| Bare::of_lab(&job.hosts_file, &base)).transpose();
+        let bare = bare.map_err(|error| SetupError::Refused(error.to_string()))?.map(Rc::new);
+        Ok(Some(Self { folders, are_vms, want_whole_frames, own, vms, disks, lapse, bare }))
+    }
+
+    /// The disk of this node; none if it has none.
+    pub(crate) fn disk(&self, node: usize) -> Option<&Disk> {
+        self.disks.get(&node).map(Rc::as_ref)
     }
 
     /// The folder of the kernel of this node; none for a namespace node.
@@ -116,9 +141,11 @@ impl Kernels {
     }
 
     /// Where the device of an interface connects to; none for a namespace node.
-    pub(crate) fn listen(&self, node: usize, interface: usize) -> Result<Option<Listener>, RunError> {
+    pub(crate) fn listen(&self, node: usize, interface: usize) -> Result<Option<Listener>, SetupError> {
         let Some(folder) = &self.folders[node] else { return Ok(None) };
         let listener = self.of_kind(node, bind(&folder.join(interface.to_string()))?);
+        // Not the agent's own, whose driver would learn a moment after the agent has begun to send that there is a carrier.
+        let listener = if self.are_vms[node] { listener } else { listener.with_status() };
         Ok(Some(if self.want_whole_frames[node] { listener.with_whole_frames() } else { listener }))
     }
 
@@ -133,13 +160,13 @@ impl Kernels {
         job: &Job,
         configs: &[NodeConfig],
         guard: &mut GuardLink,
-    ) -> Result<(Vec<Option<KernelNode>>, Pump), RunError> {
+    ) -> Result<(Vec<Option<KernelNode>>, Pump), SetupError> {
         let folders = self.folders.iter().enumerate().filter_map(|(node, folder)| Some((node, folder.as_ref()?)));
         let control = |(node, folder): (usize, &PathBuf)| Ok(self.of_kind(node, bind(&folder.join("c"))?));
-        let controls = folders.map(control).collect::<Result<_, RunError>>()?;
-        let (pump, lab_ends) = Pump::start(controls)
-            .map_err(|error| RunError::Machine(format!("serving the kernels' agents: {error}")))?;
-        let processors = processors::allowed().map_err(|error| RunError::Machine(error.to_string()))?;
+        let controls = folders.map(control).collect::<Result<_, SetupError>>()?;
+        let (pump, lab_ends) =
+            Pump::start(controls).map_err(|error| SetupError::Step("serving the kernels' agents", error))?;
+        let processors = processors::allowed().map_err(|errno| SetupError::Refused(errno.to_string()))?;
         let mut kernels = 0..;
         let mut lab_ends = lab_ends.into_iter();
         let (mut nodes, mut ends) = (Vec::new(), BTreeMap::new());
@@ -154,7 +181,7 @@ impl Kernels {
                     Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
                 }
                 (Some(end), Some(folder)) => {
-                    let copy = end.try_clone().map_err(|error| cannot("copy the end of", folder, &error))?;
+                    let copy = end.try_clone().map_err(SetupError::file("copy the end of", folder))?;
                     ends.insert(number, copy);
                     Some(self.start_vm(job, number, config, folder, end)?)
                 }
@@ -181,9 +208,17 @@ impl Kernels {
         config: &NodeConfig,
         folder: &Path,
         end: OwnedFd,
-    ) -> Result<KernelNode, RunError> {
+    ) -> Result<KernelNode, SetupError> {
         let prepared = self.vms.as_ref().expect("a plan with virtual machines has a QEMU");
-        vms::start(prepared, job, number, config, folder, end).map_err(refusal::of_node)
+        vms::start(prepared, job, number, config, folder, end).map_err(SetupError::Node)
+    }
+
+    /// Boots a template for kernels in virtual time; see [`Template`].
+    pub(crate) fn start_template(&self, boot: &Boot, wall_clock_ns: u64) -> Result<Template, String> {
+        let (_, shim) = self.own.as_ref().expect(OWN);
+        Template::start(boot, netloom_units::Instant::ZERO, wall_clock_ns, &mut |command| {
+            shim.arm(command, &Orders::default());
+        })
     }
 
     /// Boots one kernel. `prepare` adds to its command what the shim does not.
@@ -193,13 +228,13 @@ impl Kernels {
         channel: Box<dyn Channel>,
         orders: &Orders,
         prepare: impl Fn(&mut Command),
-    ) -> Result<KernelNode, RunError> {
+    ) -> Result<KernelNode, SetupError> {
         let mut arm = |command: &mut Command| {
             let (_, shim) = self.own.as_ref().expect(OWN);
             shim.arm(command, orders);
             prepare(command);
         };
-        KernelNode::start(boot, channel, &mut arm).map_err(|error| RunError::Machine(error.to_string()))
+        KernelNode::start(boot, channel, &mut arm).map_err(SetupError::Boot)
     }
 
     /// How the node at this place is to be booted.
@@ -224,13 +259,16 @@ impl Kernels {
             devices: sockets.map(PathBuf::from).collect(),
             processor,
             cgroup: config.cgroup.clone(),
+            disk: self.disks.get(&number).cloned(),
             arguments: if job.plan.clock == Clock::Real { Vec::new() } else { vec![OWN_TSC.to_owned()] },
+            late: false,
+            bare: self.bare.clone(),
         }
     }
 }
 
 /// Puts the machine of the node at this place into the place of one that hangs, and says whether it did.
-type Again<'a> = &'a mut dyn FnMut(usize, &mut Option<KernelNode>) -> Result<bool, RunError>;
+type Again<'a> = &'a mut dyn FnMut(usize, &mut Option<KernelNode>) -> Result<bool, SetupError>;
 
 /// Waits until all kernels are up, tells them what they are, and waits until they are that. `again`: for machines that hang.
 pub(crate) fn become_nodes(
@@ -239,12 +277,12 @@ pub(crate) fn become_nodes(
     nodes: &mut [Option<KernelNode>],
     guard: &mut GuardLink,
     again: Again<'_>,
-) -> Result<(), RunError> {
+) -> Result<(), SetupError> {
     let count = nodes.iter().flatten().count();
     guard.step(format!("booting {count} kernel{}", if count == 1 { "" } else { "s" }));
     if job.plan.clock == Clock::Virtual {
         // Time goes on only while a caller waits in it.
-        nodes.iter_mut().flatten().try_for_each(|node| node.await_up(UP_WITHIN).map_err(refusal::of_node))?;
+        nodes.iter_mut().flatten().try_for_each(|node| node.await_up(UP_WITHIN).map_err(SetupError::Node))?;
     } else {
         await_up(&job.plan, nodes, guard, again)?;
     }
@@ -254,11 +292,11 @@ pub(crate) fn become_nodes(
         // A cgroup and processors of this machine mean nothing inside.
         let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config.clone() };
         let cwd = folder_in(job, place).to_owned();
-        node.begin_become(Identity { config, cwd }).map_err(refusal::of_node)?;
+        node.begin_become(Identity { config, cwd }).map_err(SetupError::Node)?;
     }
     let open = nodes.iter_mut().enumerate().filter(|(place, _)| is_open(*place));
     let mut open = open.filter_map(|(_, node)| node.as_mut());
-    open.try_for_each(|node| node.finish_become().map_err(refusal::of_node))
+    open.try_for_each(|node| node.finish_become().map_err(SetupError::Node))
 }
 
 /// Where a program starts in a node if nothing else is said: a virtual machine does not have the user's folders.
@@ -290,20 +328,20 @@ fn await_up(
     nodes: &mut [Option<KernelNode>],
     guard: &mut GuardLink,
     again: Again<'_>,
-) -> Result<(), RunError> {
+) -> Result<(), SetupError> {
     let mut begins = vec![Instant::now(); nodes.len()];
     loop {
         let mut late = Vec::new();
         for ((place, node), described) in nodes.iter_mut().enumerate().zip(&plan.nodes) {
             let Some(waiting) = node else { continue };
             // Of a machine that nobody gets into, nothing but its end can be known.
-            if waiting.is_up().map_err(refusal::of_node)? || !described.takes_commands() {
+            if waiting.is_up().map_err(SetupError::Node)? || !described.takes_commands() {
                 continue;
             }
             let (lab, wall) = up_within(described, plan.clock);
             let elapsed = begins[place].elapsed();
             if elapsed >= wall {
-                return Err(refusal::of_node(waiting.lateness(lab)));
+                return Err(SetupError::Node(waiting.lateness(lab)));
             }
             if elapsed >= wall / 2 && speaks(described) && waiting.is_silent() && again(place, node)? {
                 let name = &described.name;
@@ -319,11 +357,10 @@ fn await_up(
         fds.push(PollFd::new(guard.as_fd(), PollFlags::POLLIN));
         match poll(&mut fds, LOOK_AROUND) {
             Ok(_) | Err(Errno::EINTR) => {}
-            Err(errno) => return Err(RunError::Died(format!("waiting for the kernels: {errno}"))),
+            Err(errno) => return Err(SetupError::Wait("the kernels", errno)),
         }
         if fds.last().and_then(PollFd::any) == Some(true) && guard.listen() != FromGuard::Nothing {
-            let message = "interrupted while its kernels booted".to_owned();
-            return Err(RunError::Reported { code: ExitCode::Interrupted, message });
+            return Err(SetupError::Interrupted(INTERRUPTED));
         }
     }
 }
@@ -358,6 +395,11 @@ fn takes_samples(plan: &Plan, kernel: Option<&Kernel>) -> bool {
     plan.clock == Clock::Virtual && kernel.is_some_and(Kernel::takes_samples)
 }
 
+/// Whether the kernel can be copied, in virtual time.
+fn has_checkpoint(plan: &Plan, kernel: Option<&Kernel>) -> bool {
+    plan.clock == Clock::Virtual && kernel.is_some_and(Kernel::has_checkpoint)
+}
+
 /// How the processor counts what the nodes of a plan compute, if one of them wants to know; with the kernel that was
 /// chosen for them.
 fn counter_of(plan: &Plan, kernel: Option<&Kernel>) -> Result<Option<Counter>, RunError> {
@@ -386,12 +428,22 @@ fn counter_of(plan: &Plan, kernel: Option<&Kernel>) -> Result<Option<Counter>, R
     })
 }
 
-fn bind(path: &Path) -> Result<Listener, RunError> {
-    Listener::bind(path).map_err(|error| cannot("listen at", path, &error))
+/// Refuses a kernel that knows no disks for a plan that has some.
+fn without_disks(plan: &Plan, kernel: Option<&Kernel>) -> Result<(), SetupError> {
+    let with_disk = plan.nodes.iter().find(|node| node.disk.is_some());
+    match with_disk.zip(kernel.filter(|kernel| !kernel.has_disks())) {
+        None => Ok(()),
+        Some((node, kernel)) => Err(SetupError::Refused(format!(
+            "nodes.{}.disk: the kernel {} (Linux {}) knows no disks: run `netloom kernel build` (some minutes, once)",
+            node.name,
+            kernel.path.display(),
+            kernel.version
+        ))),
+    }
 }
 
-fn cannot(what: &str, path: &Path, error: &std::io::Error) -> RunError {
-    RunError::Machine(format!("{what} {}: {error}", path.display()))
+fn bind(path: &Path) -> Result<Listener, SetupError> {
+    Listener::bind(path).map_err(SetupError::file("listen at", path))
 }
 
 #[cfg(test)]

@@ -6,11 +6,14 @@
 
 pub mod accounts;
 pub mod assemble;
+pub mod bare;
 mod bridges;
 pub mod capture_filters;
 pub mod containers;
 pub mod cpu_shares;
+mod disks;
 pub mod diversion;
+pub mod drive_error;
 pub mod driver;
 pub mod environment;
 pub mod exposed;
@@ -37,6 +40,7 @@ mod request;
 pub mod resource;
 pub mod resources;
 pub mod results_folder;
+pub mod setup_error;
 pub mod shards;
 pub mod socket_buffers;
 mod tunnel;

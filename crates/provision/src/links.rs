@@ -1,5 +1,6 @@
 //! The links of a running lab: what is in force on them, and the driver that makes it so.
 
+use crate::drive_error::DriveError;
 use crate::driver::Driver;
 use crate::port_name::port_of;
 use netloom_dataplane::{Act, ExecutedEvent, Sampled, ScheduledEvent};
@@ -9,10 +10,10 @@ use netloom_host::KernelError;
 use netloom_host::bridges::Bridges;
 use netloom_host::netlink::{InterfaceCounters, Link, Netlink};
 use netloom_judge::losses::{PortCount, PortCounters, bridge_losses, port_losses, worst_first};
-use netloom_judge::{LinkName, PipePlace, PipeState, PortLoss, RunError};
+use netloom_judge::{LinkName, PipePlace, PipeState, PortLoss};
 use netloom_lab::Direction;
 use netloom_lab::fabric::pipe_id;
-use netloom_link::{ConfigError, PipeChange, PipeConfig, PipeCounters, SampledPackets};
+use netloom_link::{ConfigError, Firing, PartitionSet, PipeChange, PipeConfig, PipeCounters, SampledPackets};
 use netloom_units::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -119,7 +120,7 @@ impl Links {
         direction: Option<Direction>,
         further: Option<&str>,
         change: &PipeChange,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), DriveError> {
         for pipe in self.changed(link, direction, further) {
             self.driver.change(pipe_id(pipe), change.clone())?;
         }
@@ -137,6 +138,22 @@ impl Links {
     ) -> Vec<(PipeId, Act)> {
         let pipes = self.changed(link, direction, further).into_iter();
         pipes.map(|pipe| (pipe_id(pipe), Act::Change(Box::new(change.clone())))).collect()
+    }
+
+    /// Returns what puts these partitions in force, and no others, in all pipes of these links.
+    pub fn partitions(&self, links: &[usize], in_force: &PartitionSet) -> Vec<(PipeId, Act)> {
+        let change = PipeChange { partition_set: Some(in_force.clone()), ..PipeChange::default() };
+        let pipes = self.numbers(|place| links.binary_search(&place.link).is_ok()).into_iter();
+        pipes.map(|pipe| (pipe_id(pipe), Act::Change(Box::new(change.clone())))).collect()
+    }
+
+    /// Puts these partitions of clients in force now, and no others, in all pipes of these links.
+    pub fn part(&mut self, links: &[usize], in_force: &PartitionSet) -> Result<(), DriveError> {
+        let change = PipeChange { client_partitions: Some(in_force.clone()), ..PipeChange::default() };
+        for pipe in self.numbers(|place| links.binary_search(&place.link).is_ok()) {
+            self.driver.change(pipe_id(pipe), change.clone())?;
+        }
+        Ok(())
     }
 
     /// Takes note that what [`Links::change`] would do is done.
@@ -168,7 +185,7 @@ impl Links {
         direction: Option<Direction>,
         further: Option<&str>,
         up: bool,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), DriveError> {
         for pipe in self.switched(link, direction, further) {
             self.driver.set_up(pipe_id(pipe), up)?;
         }
@@ -177,7 +194,7 @@ impl Links {
     }
 
     /// Cuts all pipes of a link whose interfaces lose their carrier.
-    pub fn unplug(&mut self, link: usize) -> Result<(), RunError> {
+    pub fn unplug(&mut self, link: usize) -> Result<(), DriveError> {
         for pipe in self.switched(link, None, None) {
             self.driver.unplug(pipe_id(pipe))?;
         }
@@ -186,7 +203,7 @@ impl Links {
     }
 
     /// A node at a link stops, or runs again: while any has stopped, all of the link's pipes are cut, and what was on the wire is lost.
-    pub fn hold(&mut self, link: usize, stopped: bool) -> Result<(), RunError> {
+    pub fn hold(&mut self, link: usize, stopped: bool) -> Result<(), DriveError> {
         for pipe in self.switched(link, None, None) {
             self.driver.hold(pipe_id(pipe), stopped)?;
             let count = &mut self.pipes[pipe].stopped_nodes;
@@ -216,6 +233,20 @@ impl Links {
         self.switched(link, None, None).into_iter().map(|pipe| (pipe_id(pipe), Act::Unplug)).collect()
     }
 
+    /// Gives the interfaces of kernel nodes at a link their carrier, or takes it. A node's own carriers are its kernel's business elsewhere.
+    pub fn set_carrier(&mut self, link: usize, on: bool) -> Result<(), DriveError> {
+        for (pipe, _) in self.carriers(link, on) {
+            self.driver.set_carrier(pipe, on)?;
+        }
+        Ok(())
+    }
+
+    /// Returns what [`Links::set_carrier`] would do.
+    pub fn carriers(&self, link: usize, on: bool) -> Vec<(PipeId, Act)> {
+        let own = self.numbers(|place| place.is_of(link, None) && place.pipe.is_none());
+        own.into_iter().map(|pipe| (pipe_id(pipe), Act::SetCarrier(on))).collect()
+    }
+
     /// Takes note that what [`Links::set_up`] would do is done.
     pub fn note_state(&mut self, link: usize, direction: Option<Direction>, further: Option<&str>, up: bool) {
         for pipe in self.switched(link, direction, further) {
@@ -224,7 +255,7 @@ impl Links {
     }
 
     /// Restores these pipes.
-    pub fn restore(&mut self, pipes: &[usize]) -> Result<(), RunError> {
+    pub fn restore(&mut self, pipes: &[usize]) -> Result<(), DriveError> {
         for pipe in pipes {
             self.driver.set_up(pipe_id(*pipe), true)?;
             self.pipes[*pipe].up = true;
@@ -259,12 +290,12 @@ impl Links {
     }
 
     /// Schedules events with the driver.
-    pub fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), RunError> {
+    pub fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), DriveError> {
         self.driver.plan(scheduled_events)
     }
 
     /// Has the driver execute the events that are due, unless it is far behind, and learns of those that it has executed.
-    pub fn look_for_kept(&mut self) -> Result<(), RunError> {
+    pub fn look_for_kept(&mut self) -> Result<(), DriveError> {
         // It answers when it has come to the present.
         self.driver.counters()?;
         self.learn_of_kept();
@@ -282,7 +313,7 @@ impl Links {
 
     /// Returns what was measured at the scheduled event of this number, and how late that was; if it was not executed yet though it is due,
     /// what is measured now.
-    pub fn measured(&mut self, number: u64) -> Result<(Snapshot, Option<Duration>), RunError> {
+    pub fn measured(&mut self, number: u64) -> Result<(Snapshot, Option<Duration>), DriveError> {
         self.look_for_kept()?;
         match self.take_executed(number) {
             Some(ExecutedEvent { snapshot: Some(snapshot), late, .. }) => Ok((snapshot, Some(late))),
@@ -290,13 +321,18 @@ impl Links {
         }
     }
 
+    /// Returns what faults of the timeline have done to packets since the last call, in order.
+    pub fn firings(&mut self) -> Result<Vec<Firing>, DriveError> {
+        self.driver.firings()
+    }
+
     /// Shows `tap` every packet from now on.
-    pub fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, RunError> {
+    pub fn add_tap(&mut self, tap: Box<dyn Tap + Send>) -> Result<TapId, DriveError> {
         self.driver.add_tap(tap)
     }
 
     /// Drops a tap.
-    pub fn remove_tap(&mut self, id: TapId) -> Result<(), RunError> {
+    pub fn remove_tap(&mut self, id: TapId) -> Result<(), DriveError> {
         self.driver.remove_tap(id)
     }
 
@@ -306,22 +342,22 @@ impl Links {
     }
 
     /// From now on each pipe picks packets that come in at least so long after one another; or none any more. It has no effect on packets.
-    pub fn sample_packets(&mut self, step: Option<Duration>) -> Result<(), RunError> {
+    pub fn sample_packets(&mut self, step: Option<Duration>) -> Result<(), DriveError> {
         self.driver.sample_packets(step)
     }
 
     /// Returns what has become of picked packets since the last call.
-    pub fn sampled_packets(&mut self) -> Result<SampledPackets, RunError> {
+    pub fn sampled_packets(&mut self) -> Result<SampledPackets, DriveError> {
         self.driver.sampled_packets()
     }
 
     /// Returns what every pipe has counted, and when.
-    pub fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), RunError> {
+    pub fn counters(&mut self) -> Result<(Instant, Vec<PipeCounters>), DriveError> {
         self.driver.counters()
     }
 
     /// All that was measured.
-    pub fn snapshot(&mut self) -> Result<Snapshot, RunError> {
+    pub fn snapshot(&mut self) -> Result<Snapshot, DriveError> {
         self.driver.snapshot()
     }
 
@@ -333,7 +369,7 @@ impl Links {
     }
 
     /// Returns what each port had lost outside the models when `last` was taken, the worst first.
-    pub fn port_losses(&mut self, last: &Snapshot) -> Result<Vec<PortLoss>, RunError> {
+    pub fn port_losses(&mut self, last: &Snapshot) -> Result<Vec<PortLoss>, DriveError> {
         if matches!(self.driver, Driver::Virtual(_)) {
             return Ok(Vec::new());
         }
@@ -357,12 +393,12 @@ impl Links {
 }
 
 /// What the kernel has counted of the ports so far. The current network namespace must be the lab's own.
-pub(crate) fn read_port_counters() -> Result<PortCounters, RunError> {
+pub(crate) fn read_port_counters() -> Result<PortCounters, DriveError> {
     counters_of(Netlink::open().and_then(|mut netlink| netlink.links()))
 }
 
-fn counters_of(interfaces: Result<Vec<Link>, KernelError>) -> Result<PortCounters, RunError> {
-    let interfaces = interfaces.map_err(|error| RunError::Died(error.to_string()))?;
+fn counters_of(interfaces: Result<Vec<Link>, KernelError>) -> Result<PortCounters, DriveError> {
+    let interfaces = interfaces.map_err(DriveError::Counters)?;
     let count = |InterfaceCounters { rx_packets, tx_packets, tx_dropped, tx_errors, .. }: InterfaceCounters| {
         PortCount { came: rx_packets, refused: tx_dropped + tx_errors, went: tx_packets }
     };

@@ -34,7 +34,7 @@ pub enum Event {
         /// How long the run will last in nanoseconds, if the lab file says so.
         duration_ns: Option<u64>,
     },
-    /// Sent several times a second while the timeline plays.
+    /// Sent several times a second while the timeline runs.
     Progress {
         /// Nanoseconds after time zero.
         at_ns: u64,

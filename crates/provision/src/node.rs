@@ -5,11 +5,13 @@
 //! forked with as little memory as there can be: its page tables are a third of what it takes.
 
 mod closed;
+mod crashed;
 mod kernel;
 mod lab_node;
 mod namespace;
 mod transit;
 
 pub(crate) use closed::Closed;
+pub use crashed::Crashed;
 pub use lab_node::{Begun, LabNode};
 pub(crate) use transit::Transit;

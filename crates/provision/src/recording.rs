@@ -2,9 +2,11 @@
 
 use crate::job::Job;
 use crate::links::Links;
+use crate::setup_error::SetupError;
 use netloom_fabric::TapId;
-use netloom_judge::{JournalRow, RunError};
+use netloom_judge::JournalRow;
 use netloom_lab::Clock;
+use netloom_results::WriteError;
 use netloom_results::capture::{Captures, Pace};
 use netloom_results::journal::Journal;
 use netloom_units::{Duration, Instant};
@@ -19,7 +21,7 @@ pub struct Recording {
 
 impl Recording {
     /// Starts what the plan wants: before any node sends, so that nothing is inside of which the journal has not heard.
-    pub(crate) fn start(job: &Job, links: &mut Links) -> Result<Self, RunError> {
+    pub(crate) fn start(job: &Job, links: &mut Links) -> Result<Self, SetupError> {
         let pace = if job.plan.clock == Clock::Virtual { Pace::Virtual } else { Pace::Real };
         let captures = match Captures::start(&job.plan, &job.filters, &job.folder, pace)? {
             Some((captures, tap)) => Some((captures, links.add_tap(tap)?)),
@@ -54,15 +56,15 @@ impl Recording {
     }
 
     /// All packets of the captures are on the disk; what is missing, in words.
-    pub fn finish_captures(&mut self, links: &mut Links) -> Result<Option<String>, RunError> {
+    pub fn finish_captures(&mut self, links: &mut Links) -> Result<Option<String>, WriteError> {
         let Some((captures, tap)) = self.captures.take() else { return Ok(None) };
-        // An engine that has died has no taps any more, and why it died is told elsewhere.
+        // An engine that has died has no taps any more, and why it died is reported elsewhere.
         let _ = links.remove_tap(tap);
         captures.finish()
     }
 
     /// The journal is on the disk.
-    pub fn finish_journal(&mut self, links: &mut Links) -> Result<Option<JournalRow>, RunError> {
+    pub fn finish_journal(&mut self, links: &mut Links) -> Result<Option<JournalRow>, WriteError> {
         let Some(journal) = self.journal.take() else { return Ok(None) };
         // Nor has it trace observers.
         let _ = links.driver_mut().remove_trace_observers();

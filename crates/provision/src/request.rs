@@ -3,11 +3,13 @@
 use netloom_lab::Plan;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A lab to run or to bring up.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
+    /// When the command began, from when on its wall time counts.
+    pub begun: Instant,
     /// The lab; shared, since the plan of a large one takes tens of megabytes, in whose page tables every node has a part.
     pub plan: Rc<Plan>,
     /// The path of the lab file.
@@ -26,6 +28,8 @@ pub struct RunRequest {
     pub page: bool,
     /// After how much wall time the run is to end, however far it is.
     pub wall_limit: Option<Duration>,
+    /// Where lab time is to be held, counted from time zero, until a client lets it go on; only in virtual time.
+    pub stop_at: Option<netloom_units::Duration>,
     /// The kernel for kernel nodes, if not the one that would be found.
     pub kernel: Option<PathBuf>,
     /// The process with which a lab that was brought up ends.

@@ -3,6 +3,7 @@
 use crate::Event;
 use crate::guard_link::GuardLink;
 use crate::node::LabNode;
+use crate::setup_error::SetupError;
 use netloom_dataplane::PortConfig;
 use netloom_figures::TunnelReport;
 use netloom_host::node::NodeConfig;
@@ -35,7 +36,7 @@ pub(crate) trait Resource {
     }
 
     /// Makes its part of the lab, in the lab's process.
-    fn make(&mut self, _making: Making, _site: &mut Site<'_>) -> Result<(), RunError> {
+    fn make(&mut self, _making: Making, _site: &mut Site<'_>) -> Result<(), SetupError> {
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use crate::kernels::NodeKernels;
 use crate::preflight::Labels;
 use crate::request::RunRequest;
 use crate::resource::{Ground, Making, Opening, Releasing, Resource, Site};
+use crate::setup_error::SetupError;
 use crate::tunnel::Tunnels;
 use crate::vms::Machines;
 use crate::way_out::LabWayOut;
@@ -80,7 +81,7 @@ impl Resources {
     }
 
     /// Makes what belongs to this step, in the lab.
-    pub(crate) fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+    pub(crate) fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         self.all().into_iter().try_for_each(|kind| kind.make(making, site))
     }
 
@@ -99,7 +100,7 @@ impl Resources {
         each.fold(Ok(()), Result::and)
     }
 
-    /// The kinds about which something can be told, in the order in which it is.
+    /// The kinds about which something can be reported, in the order in which it is.
     fn told(&self) -> [&dyn Resource; 7] {
         [&self.images, &self.containers, &self.labels, &self.wires, &self.way_out, &self.tunnels, &self.vms]
     }

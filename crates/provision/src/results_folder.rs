@@ -6,9 +6,10 @@ use crate::preflight::programs_here;
 use crate::shards::Sharing;
 use netloom_guest::kernel::Kernel;
 use netloom_image::Hashing;
-use netloom_judge::RunError;
 use netloom_lab::{Clock, Plan};
-use netloom_results::{Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin};
+use netloom_results::{
+    Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin, WriteError,
+};
 use netloom_vm::{Acceleration, Qemu};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -23,7 +24,7 @@ pub fn results_folder(
     clock: Clock,
     kernel: Option<Kernel>,
     (qemu, images): (Option<&Qemu>, BTreeMap<String, ImageOrigin>),
-) -> Result<Folder, RunError> {
+) -> Result<Folder, WriteError> {
     let started = SystemTime::now();
     let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
     let folder = Folder::create(results, &plan.name, started)?;

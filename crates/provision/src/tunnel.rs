@@ -5,10 +5,11 @@
 
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::resource::{Ground, Making, Opening, Resource, Site, if_none};
+use crate::setup_error::SetupError;
 use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelSettings, tunnel_packet};
 use netloom_figures::TunnelReport;
+use netloom_judge::RunError;
 use netloom_judge::quantity::{counted, span};
-use netloom_judge::{ExitCode, RunError};
 use netloom_lab::fabric::port_id;
 use netloom_lab::{NodePlan, Plan, TunnelPlan};
 use nix::errno::Errno;
@@ -21,7 +22,7 @@ use std::time::{Duration, Instant};
 
 /// How often far ends are asked again at least, in milliseconds.
 const LOOK_AROUND: u8 = 2;
-/// How often progress is told.
+/// How often progress is reported.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
 /// The end of a tunnel, opened.
@@ -49,7 +50,7 @@ impl Resource for Tunnels {
         Ok(())
     }
 
-    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         if making == Making::Joined {
             join(site.plan, site.lab_file, site.guard, &mut self.0)?;
             site.ports.extend(ports(site.plan, std::mem::take(&mut self.0)));
@@ -143,14 +144,14 @@ fn cannot_open(own: &TunnelPlan, error: &io::Error, lab_file: &Path) -> String {
 ///
 /// # Errors
 /// What keeps an end from being joined, with file, line and key.
-fn join(plan: &Plan, lab_file: &Path, guard: &mut GuardLink, opened: &mut [Opened]) -> Result<(), RunError> {
+fn join(plan: &Plan, lab_file: &Path, guard: &mut GuardLink, opened: &mut [Opened]) -> Result<(), SetupError> {
     let begun = Instant::now();
     let mut told = None;
     loop {
         let mut missing = None;
         for (place, tunnel) in opened.iter_mut().enumerate() {
             let own = of_node(plan, tunnel.node);
-            let refused = |refusal| RunError::Machine(at(lab_file, own, key_of(&refusal), &refusal.to_string()));
+            let refused = |refusal| SetupError::Refused(at(lab_file, own, key_of(&refusal), &refusal.to_string()));
             if !tunnel.end.greet().map_err(refused)? {
                 missing.get_or_insert(place);
             }
@@ -159,7 +160,7 @@ fn join(plan: &Plan, lab_file: &Path, guard: &mut GuardLink, opened: &mut [Opene
         let (own, waited) = (of_node(plan, tunnel.node), begun.elapsed());
         let longest = Duration::from_nanos(own.wait.as_nanos());
         if waited > longest {
-            return Err(RunError::Machine(at(lab_file, own, "remote", &silence(own, tunnel))));
+            return Err(SetupError::Late(at(lab_file, own, "remote", &silence(own, tunnel))));
         }
         if told.is_none_or(|told: Instant| told.elapsed() > TOLD_EVERY) {
             told = Some(Instant::now());
@@ -174,16 +175,15 @@ fn join(plan: &Plan, lab_file: &Path, guard: &mut GuardLink, opened: &mut [Opene
 }
 
 /// Until something comes, or for a moment.
-fn pause(guard: &mut GuardLink, opened: &[Opened]) -> Result<(), RunError> {
+fn pause(guard: &mut GuardLink, opened: &[Opened]) -> Result<(), SetupError> {
     let mut fds: Vec<_> = opened.iter().map(|own| PollFd::new(own.end.as_fd(), PollFlags::POLLIN)).collect();
     fds.push(PollFd::new(guard.as_fd(), PollFlags::POLLIN));
     match poll(&mut fds, PollTimeout::from(LOOK_AROUND)) {
         Ok(_) | Err(Errno::EINTR) => {}
-        Err(errno) => return Err(RunError::Died(format!("waiting for the far ends of tunnels: {errno}"))),
+        Err(errno) => return Err(SetupError::Wait("the far ends of tunnels", errno)),
     }
     if fds.last().and_then(PollFd::any) == Some(true) && guard.listen() != FromGuard::Nothing {
-        let message = "interrupted while it waited for the far end of a tunnel".to_owned();
-        return Err(RunError::Reported { code: ExitCode::Interrupted, message });
+        return Err(SetupError::Interrupted("interrupted while it waited for the far end of a tunnel"));
     }
     Ok(())
 }

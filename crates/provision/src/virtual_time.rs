@@ -4,12 +4,19 @@
 mod boot;
 mod channel;
 mod connections;
+mod end_of_time;
+mod faults;
 mod gauge;
 mod inbox;
+mod reboot;
 mod sampling;
 mod stall;
+mod standstill;
+mod templates;
 mod world;
 
 pub(crate) use boot::boot;
+pub use end_of_time::EndOfTime;
+pub use reboot::{Booting, Reboots};
 pub use sampling::TcpSampling;
-pub use world::{EndOfTime, IMPATIENCE, StopReason, VirtualTime};
+pub use world::{IMPATIENCE, StopReason, VirtualTime};

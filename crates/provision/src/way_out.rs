@@ -7,8 +7,8 @@
 //! the lab before any node is made.
 
 use crate::node::LabNode;
-use crate::refusal;
 use crate::resource::{Ground, Making, Opening, Releasing, Resource, Site};
+use crate::setup_error::SetupError;
 use netloom_host::KernelError;
 use netloom_host::netlink::Home;
 use netloom_host::uplink::{Means, WayOut};
@@ -59,7 +59,7 @@ impl Resource for LabWayOut {
         Ok(())
     }
 
-    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), RunError> {
+    fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         let way_out = self.0.as_mut().filter(|_| making == Making::Configured);
         if let Some((way_out, internet)) = way_out.zip(site.plan.internet.as_ref()) {
             site.notes.push(lead(way_out, site.plan, internet, site.nodes)?);
@@ -91,16 +91,16 @@ fn lead(
     plan: &Plan,
     internet: &InternetPlan,
     nodes: &[Option<Box<dyn LabNode>>],
-) -> Result<String, RunError> {
+) -> Result<String, SetupError> {
     let node = nodes[internet.node].as_ref().and_then(|node| match node.namespaces()? {
         Home::Process(init) => Some(init),
         Home::Descriptor(_) => None,
     });
-    let node = node.ok_or_else(|| RunError::Machine("the way out has no namespaces".into()))?;
+    let node = node.ok_or_else(|| SetupError::Refused("the way out has no namespaces".into()))?;
     let interfaces = plan.nodes.iter().flat_map(|own| &own.interfaces);
     let used: Vec<_> = interfaces.flat_map(|interface| &interface.addresses).copied().collect();
     let led = way_out.lead(node, InternetPlan::INTERFACE, internet.resolver, &used);
-    led.map_err(|error| refusal::in_set_up(&error))?;
+    led.map_err(SetupError::Kernel)?;
     let name = &plan.nodes[internet.node].name;
     Ok(format!("what lies beyond {name}, in this machine's network and further: it keeps its own time"))
 }

@@ -1,14 +1,15 @@
 //! All runs of a search for a dilation, side by side.
 
 use crate::Folder;
+use crate::ReadError;
+use netloom_judge::Report;
 use netloom_judge::attempts::side_by_side;
-use netloom_judge::{Report, RunError};
 
 /// Puts `earlier` runs beside the last one into the last one's report and into its files.
 ///
 /// # Errors
 /// When the files cannot be written.
-pub fn put_side_by_side(earlier: &[Report], last: &mut Report) -> Result<(), RunError> {
+pub fn put_side_by_side(earlier: &[Report], last: &mut Report) -> Result<(), ReadError> {
     last.attempts = side_by_side(earlier, last);
     let folder = Folder::existing(last.results.clone())?;
     folder.write_report(last)?;

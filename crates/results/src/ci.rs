@@ -1,11 +1,13 @@
-//! What a run or a sweep shows, for continuous integration: as JUnit XML, and as annotations of GitHub's.
+//! What a run, a sweep or a hunt shows, for continuous integration: as JUnit XML, as SARIF, and as annotations of GitHub's.
 
 mod github;
 mod junit;
+mod sarif;
 
 pub use github::annotations;
 pub use junit::junit;
 use netloom_judge::{CommandRow, ExitCode, Judgement, Report};
+pub use sarif::sarif;
 use std::path::Path;
 
 /// The test cases of a run, or of all runs of a sweep.
@@ -20,7 +22,7 @@ pub struct Suite {
 /// A test case: the network, an expectation, a command, or a run of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Case {
-    /// The kind of the case: `network`, `expectations`, `commands` or `runs`.
+    /// The kind of the case: `network`, `expectations`, `commands`, `runs`; of a hunt also `properties`, `findings`, `assertions`, `regress`.
     pub kind: &'static str,
     /// The case's name: what it judges.
     pub name: String,

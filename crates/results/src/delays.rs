@@ -1,7 +1,8 @@
 //! `delays.json`: the propagation delays that packets had in each pipe, beside the distribution from which they were to be drawn.
 
 use crate::Folder;
-use netloom_judge::{PipePlace, RunError};
+use crate::WriteError;
+use netloom_judge::PipePlace;
 use netloom_units::{Duration, quantile};
 use serde::Serialize;
 
@@ -85,7 +86,7 @@ impl PipeDelays {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write(folder: &Folder, rows: &[PipeDelays]) -> Result<(), RunError> {
+pub fn write(folder: &Folder, rows: &[PipeDelays]) -> Result<(), WriteError> {
     if rows.is_empty() { Ok(()) } else { folder.write_compact(FILE, &rows) }
 }
 

@@ -1,7 +1,7 @@
 //! `events.jsonl`: what happened and when, one JSON object per line.
 
 use crate::Folder;
-use netloom_judge::RunError;
+use crate::WriteError;
 use netloom_units::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -44,17 +44,17 @@ pub struct EventLog {
 
 impl EventLog {
     /// Creates the log in `folder`.
-    pub fn create(folder: &Folder) -> Result<Self, RunError> {
+    pub fn create(folder: &Folder) -> Result<Self, WriteError> {
         Ok(Self { file: folder.file("events.jsonl")?, path: folder.path().join("events.jsonl"), length: 0 })
     }
 
     /// Adds that the event `what` happened at `at`; `zero` is the instant of time zero, if it has come.
-    pub fn add(&mut self, at: Instant, zero: Option<Instant>, what: &str, details: Value) -> Result<(), RunError> {
+    pub fn add(&mut self, at: Instant, zero: Option<Instant>, what: &str, details: Value) -> Result<(), WriteError> {
         let time_ns = zero.map(|zero| at.since(zero).as_nanos());
         let line = Line { time_ns, since_start_ns: at.as_nanos(), event: what, details };
         let mut text = serde_json::to_vec(&line).expect("an event has string keys only");
         text.push(b'\n');
-        self.file.write_all(&text).map_err(RunError::results(&self.path))?;
+        self.file.write_all(&text).map_err(WriteError::file(&self.path))?;
         self.length += text.len() as u64;
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! be repeated from its results.
 
 use crate::Folder;
-use netloom_judge::RunError;
+use crate::WriteError;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -23,10 +23,10 @@ impl NamedFile {
     ///
     /// A file below that folder keeps its place relative to the lab file, so that `netloom run RESULTS/files/LAB.yaml`
     /// finds it; one from elsewhere is copied for the record.
-    pub fn find(home: &Path, names: &[PathBuf]) -> Result<Vec<Self>, RunError> {
+    pub fn find(home: &Path, names: &[PathBuf]) -> Result<Vec<Self>, WriteError> {
         let find = |(number, name): (usize, &PathBuf)| {
             let path = home.join(name);
-            let about = fs::metadata(&path).map_err(RunError::results(&path))?;
+            let about = fs::metadata(&path).map_err(WriteError::file(&path))?;
             let copy = Path::new("files").join(place(number, name));
             Ok(Self { name: name.clone(), copy, bytes: about.len() })
         };
@@ -36,7 +36,7 @@ impl NamedFile {
 
 impl Folder {
     /// Copies `files` and the text of `lab_file`, which names them.
-    pub fn keep(&self, lab_file: &Path, lab_text: &str, files: &[NamedFile]) -> Result<(), RunError> {
+    pub fn keep(&self, lab_file: &Path, lab_text: &str, files: &[NamedFile]) -> Result<(), WriteError> {
         keep_files(self.path(), lab_file, lab_text, files)
     }
 }
@@ -45,17 +45,17 @@ impl Folder {
 ///
 /// # Errors
 /// What the kernel says.
-pub fn keep_files(root: &Path, lab_file: &Path, lab_text: &str, files: &[NamedFile]) -> Result<(), RunError> {
+pub fn keep_files(root: &Path, lab_file: &Path, lab_text: &str, files: &[NamedFile]) -> Result<(), WriteError> {
     let Some(lab_name) = lab_file.file_name().filter(|_| !files.is_empty()) else { return Ok(()) };
     let home = lab_file.parent().unwrap_or(Path::new(""));
     for file in files {
         let path = root.join(&file.copy);
         let folder = path.parent().unwrap_or(root);
-        fs::create_dir_all(folder).map_err(RunError::results(folder))?;
-        netloom_regular::copy(&home.join(&file.name), &path).map_err(RunError::results(&path))?;
+        fs::create_dir_all(folder).map_err(WriteError::file(folder))?;
+        netloom_regular::copy(&home.join(&file.name), &path).map_err(WriteError::file(&path))?;
     }
     let path = root.join("files").join(lab_name);
-    fs::write(&path, lab_text).map_err(RunError::results(&path))
+    fs::write(&path, lab_text).map_err(WriteError::file(&path))
 }
 
 /// Where below `files` the copy of `name` stands. A number tells files from elsewhere apart.

@@ -1,6 +1,6 @@
 //! A folder that is written as the run goes on, so that a run that is killed leaves what it had so far.
 
-use netloom_judge::RunError;
+use crate::WriteError;
 use serde::Serialize;
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -21,14 +21,14 @@ pub struct Folder {
 
 impl Folder {
     /// Makes `root/<lab>/<YYYYMMDDTHHMMSS>-<id>/` (UTC).
-    pub fn create(root: &Path, lab: &str, now: SystemTime) -> Result<Self, RunError> {
+    pub fn create(root: &Path, lab: &str, now: SystemTime) -> Result<Self, WriteError> {
         let parent = root.join(lab);
-        fs::create_dir_all(&parent).map_err(RunError::results(&parent))?;
-        let parent = parent.canonicalize().map_err(RunError::results(&parent))?;
+        fs::create_dir_all(&parent).map_err(WriteError::file(&parent))?;
+        let parent = parent.canonicalize().map_err(WriteError::file(&parent))?;
         let name = format!("{}-{:04x}", compact_time(now), random_id());
         let path = parent.join(&name);
-        fs::create_dir(&path).map_err(RunError::results(&path))?;
-        let lock = File::open(&path).map_err(RunError::results(&path))?;
+        fs::create_dir(&path).map_err(WriteError::file(&path))?;
+        let lock = File::open(&path).map_err(WriteError::file(&path))?;
         // A process that looks at the folder has it open for a moment.
         let lock = lock.lock().is_ok().then(|| Arc::new(lock));
         let folder = Self { path, _lock: lock };
@@ -38,13 +38,13 @@ impl Folder {
 
     /// Points `latest`, beside this folder, to it: when the run begins, since one whose set-up fails has no results that
     /// anybody would want in the place of the last ones.
-    pub fn become_latest(&self) -> Result<(), RunError> {
+    pub fn become_latest(&self) -> Result<(), WriteError> {
         let latest = self.path.with_file_name("latest");
-        point_latest(&self.path, &latest).map_err(RunError::results(&latest))
+        point_latest(&self.path, &latest).map_err(WriteError::file(&latest))
     }
 
     /// The folder at `path`, which exists.
-    pub fn existing(path: PathBuf) -> Result<Self, RunError> {
+    pub fn existing(path: PathBuf) -> Result<Self, WriteError> {
         let folder = Self { path, _lock: None };
         folder.make_folder("logs")?;
         Ok(folder)
@@ -56,51 +56,51 @@ impl Folder {
     }
 
     /// Makes a folder inside this one.
-    pub fn make_folder(&self, name: &str) -> Result<(), RunError> {
+    pub fn make_folder(&self, name: &str) -> Result<(), WriteError> {
         let path = self.path.join(name);
-        fs::create_dir_all(&path).map_err(RunError::results(&path))
+        fs::create_dir_all(&path).map_err(WriteError::file(&path))
     }
 
     /// Writes a file in one go.
-    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<(), RunError> {
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<(), WriteError> {
         let path = self.path.join(name);
-        fs::write(&path, contents).map_err(RunError::results(&path))
+        fs::write(&path, contents).map_err(WriteError::file(&path))
     }
 
     /// Writes a value as a file of indented JSON, atomically: a reader finds the old contents until the new are
     /// complete.
-    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
+    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), WriteError> {
         let path = self.path.join(name);
         let written = netloom_regular::replace(&path, |file| {
             serde_json::to_writer_pretty(&mut *file, value)?;
             writeln!(file)
         });
-        written.map_err(RunError::results(&path))
+        written.map_err(WriteError::file(&path))
     }
 
     /// Writes a value as one line of JSON, for programs.
-    pub fn write_compact<T: Serialize>(&self, name: &str, value: &T) -> Result<(), RunError> {
-        let mut text = serde_json::to_vec(value).map_err(io::Error::from).map_err(RunError::results(&self.path))?;
+    pub fn write_compact<T: Serialize>(&self, name: &str, value: &T) -> Result<(), WriteError> {
+        let mut text = serde_json::to_vec(value).map_err(io::Error::from).map_err(WriteError::file(&self.path))?;
         text.push(b'\n');
         self.write(name, text)
     }
 
     /// Creates a file that is written piece by piece.
-    pub fn file(&self, name: &str) -> Result<File, RunError> {
+    pub fn file(&self, name: &str) -> Result<File, WriteError> {
         let path = self.path.join(name);
-        File::create(&path).map_err(RunError::results(&path))
+        File::create(&path).map_err(WriteError::file(&path))
     }
 
     /// Opens a file of this folder that is there already, for what follows.
-    pub fn file_again(&self, name: &str) -> Result<File, RunError> {
+    pub fn file_again(&self, name: &str) -> Result<File, WriteError> {
         let path = self.path.join(name);
-        File::options().append(true).create(true).open(&path).map_err(RunError::results(&path))
+        File::options().append(true).create(true).open(&path).map_err(WriteError::file(&path))
     }
 
     /// Copies a file of this folder to another name in it.
-    pub fn copy(&self, from: &Path, name: &str) -> Result<(), RunError> {
+    pub fn copy(&self, from: &Path, name: &str) -> Result<(), WriteError> {
         let path = self.path.join(name);
-        fs::copy(self.path.join(from), &path).map(drop).map_err(RunError::results(&path))
+        fs::copy(self.path.join(from), &path).map(drop).map_err(WriteError::file(&path))
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_made_names_its_path() {
         let error = Folder::create(Path::new("/proc/nowhere"), "dumbbell", UNIX_EPOCH).unwrap_err();
-        assert_eq!(error.exit_code(), netloom_judge::ExitCode::Results);
+        assert!(matches!(error, WriteError::File { .. }), "{error:?}");
         assert!(error.to_string().contains("/proc/nowhere/dumbbell"), "{error}");
     }
 }

@@ -3,9 +3,9 @@
 //! Symbolic links are not followed, except for the folder that the user names. What does not look like the folder of a
 //! run is not shown, and never removed.
 
+use crate::IndexError;
 use crate::folder::is_going_on;
 use crate::regular;
-use netloom_judge::RunError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry};
@@ -70,7 +70,7 @@ pub struct PruneRequest {
 ///
 /// # Errors
 /// If `root` is there and cannot be read.
-pub fn list_results(root: &Path) -> Result<Vec<Results>, RunError> {
+pub fn list_results(root: &Path) -> Result<Vec<Results>, IndexError> {
     let mut all = Vec::new();
     for lab in folders(root).map_err(reading(root))? {
         let latest = fs::read_link(lab.path().join(LATEST)).ok();
@@ -97,11 +97,10 @@ pub fn is_results(lab: &str, folder: &Path) -> bool {
 ///
 /// # Errors
 /// If a folder cannot be read or removed; the others that were asked for are removed all the same.
-pub fn prune_results(request: &PruneRequest) -> Result<Vec<Results>, RunError> {
+pub fn prune_results(request: &PruneRequest) -> Result<Vec<Results>, IndexError> {
     let mut all = list_results(&request.root)?;
     if let Some(unknown) = request.labs.iter().find(|lab| !all.iter().any(|results| results.lab == **lab)) {
-        let message = format!("{} has no results of a lab `{unknown}`", request.root.display());
-        return Err(RunError::Lab(message));
+        return Err(IndexError::NoLab { root: request.root.clone(), lab: unknown.clone() });
     }
     all.retain(|results| request.labs.is_empty() || request.labs.contains(&results.lab));
     let doomed = doomed(all, request.keep, request.older_than, SystemTime::now());
@@ -114,11 +113,8 @@ pub fn prune_results(request: &PruneRequest) -> Result<Vec<Results>, RunError> {
         // It may have begun to be read or written meanwhile; a run's own folder is never an old one.
         match fs::remove_dir_all(&results.folder) {
             Ok(()) => removed.push(results),
-            Err(error) => {
-                failed.get_or_insert(RunError::Reported {
-                    code: netloom_judge::ExitCode::Results,
-                    message: format!("removing {}: {error}", results.folder.display()),
-                });
+            Err(source) => {
+                failed.get_or_insert(IndexError::Remove { path: results.folder, source });
             }
         }
     }
@@ -254,12 +250,9 @@ fn size(folder: &Path) -> u64 {
     total
 }
 
-fn reading(path: &Path) -> impl FnOnce(io::Error) -> RunError + use<> {
-    let shown = path.display().to_string();
-    move |error| RunError::Reported {
-        code: netloom_judge::ExitCode::Results,
-        message: format!("reading {shown}: {error}"),
-    }
+fn reading(path: &Path) -> impl FnOnce(io::Error) -> IndexError + use<> {
+    let owned = path.to_owned();
+    move |source| IndexError::Read { path: owned, source }
 }
 
 #[cfg(test)]

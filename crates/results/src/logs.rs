@@ -6,14 +6,18 @@
 //! Programs write to these files directly, never through the lab. `commands.json`, written before the lab is made and
 //! again at its end, says which log belongs to which command. The guard writes the report of a lab that could not.
 
+use crate::ReadError;
 use crate::regular;
-use netloom_judge::{CommandRow, RunError};
+use netloom_judge::CommandRow;
+use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The file in a results folder that names the logs of commands and services.
 pub const COMMANDS: &str = "commands.json";
+/// The file in a results folder that says when logs grew, of a lab in virtual time that keeps a journal.
+pub const LOG_TIMES: &str = "log-times.jsonl";
 /// How many bytes are read at once.
 const BLOCK: usize = 64 * 1024;
 /// A longer line is passed on in parts.
@@ -22,7 +26,8 @@ const LONGEST_LINE: usize = 64 * 1024;
 const NAMES_LISTED: usize = 20;
 
 /// An output stream of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Stream {
     /// Standard output.
     Stdout,
@@ -43,6 +48,19 @@ pub struct LogLine<'a> {
     pub stream: Stream,
     /// The line without its end, byte by byte.
     pub text: &'a [u8],
+}
+
+/// The length of a log at an instant: a line of [`LOG_TIMES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrownLog {
+    /// The lab time since time zero, at the end of the synchronization round in which it grew.
+    pub time_ns: u64,
+    /// The number of the command.
+    pub number: usize,
+    /// The stream to which the program wrote.
+    pub stream: Stream,
+    /// The length of the log then.
+    pub bytes: u64,
 }
 
 /// The logs of a lab's commands and services; see the module.
@@ -75,11 +93,10 @@ impl Logs {
     /// Opens the logs in a results folder.
     ///
     /// # Errors
-    /// [`RunError::Lab`] if it is none.
-    pub fn in_folder(folder: &Path) -> Result<Self, RunError> {
-        let wrong = |error: io::Error| {
-            RunError::Lab(format!("{} is not a results folder: {COMMANDS}: {error}", folder.display()))
-        };
+    /// [`ReadError::NoResults`] if it is none.
+    pub fn in_folder(folder: &Path) -> Result<Self, ReadError> {
+        let wrong =
+            |error: io::Error| ReadError::NoResults { folder: folder.to_owned(), why: format!("{COMMANDS}: {error}") };
         // The name of the latest one may lead elsewhere soon.
         let folder = folder.canonicalize().map_err(wrong)?;
         let text = regular::read(&folder.join(COMMANDS)).map_err(wrong)?;
@@ -104,15 +121,15 @@ impl Logs {
     /// Keeps only the logs of commands and nodes with these names; without names, all logs.
     ///
     /// # Errors
-    /// [`RunError::Lab`] if there is no such command or node.
-    pub fn select(&mut self, names: &[String]) -> Result<(), RunError> {
+    /// [`ReadError::Unfit`] if there is no such command or node.
+    pub fn select(&mut self, names: &[String]) -> Result<(), ReadError> {
         for name in names {
             if !self.logs.iter().any(|log| log.is_of(name)) {
                 let known: Vec<String> =
                     self.sources().take(NAMES_LISTED).map(|(command, node)| source(command, node)).collect();
                 let known =
                     if known.is_empty() { "it has none".into() } else { format!("there are {}", known.join(", ")) };
-                return Err(RunError::Lab(format!(
+                return Err(ReadError::Unfit(format!(
                     "no command is called `{name}`, or runs on a node `{name}`: {known}"
                 )));
             }
@@ -129,8 +146,8 @@ impl Logs {
     /// Leaves out all but the last `lines` of each output so far.
     ///
     /// # Errors
-    /// [`RunError::Results`] if one cannot be read.
-    pub fn skip_to_last(&mut self, lines: usize) -> Result<(), RunError> {
+    /// [`ReadError::Log`] if one cannot be read.
+    pub fn skip_to_last(&mut self, lines: usize) -> Result<(), ReadError> {
         self.logs.iter_mut().try_for_each(|log| log.skip_to_last(lines).map_err(cannot_read(&log.path)))
     }
 
@@ -149,8 +166,8 @@ impl Logs {
     /// Passes on the lines that have been written since the last time; false when the sink wants no more.
     ///
     /// # Errors
-    /// [`RunError::Lab`] if a log cannot be read.
-    pub fn read(&mut self, sink: Sink<'_>) -> Result<bool, RunError> {
+    /// [`ReadError::Log`] if a log cannot be read.
+    pub fn read(&mut self, sink: Sink<'_>) -> Result<bool, ReadError> {
         for log in &mut self.logs {
             if !log.read(sink).map_err(cannot_read(&log.path))? {
                 return Ok(false);
@@ -174,8 +191,8 @@ fn source(command: &str, node: &str) -> String {
     format!("{command} on {node}")
 }
 
-fn cannot_read(path: &Path) -> impl FnOnce(io::Error) -> RunError {
-    move |error| RunError::Lab(format!("reading {}: {error}", path.display()))
+fn cannot_read(path: &Path) -> impl FnOnce(io::Error) -> ReadError {
+    move |source| ReadError::Log { path: path.to_owned(), source }
 }
 
 impl Log {

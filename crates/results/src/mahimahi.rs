@@ -7,8 +7,8 @@
 //! Differs from it in what is not seen here: a packet has been dropped when one behind it leaves, when its buffer holds another
 //! one, or when the log ends. It is noted then, with the instant of its arrival.
 
+use crate::WriteError;
 use netloom_fabric::{PortId, Tap, Way};
-use netloom_judge::RunError;
 use netloom_lab::Direction;
 use netloom_link::DeliveryTraceConfig;
 use netloom_packet::{Packet, Pool};
@@ -58,7 +58,7 @@ pub struct MahimahiLog {
 /// The logs of a link that are being written.
 #[derive(Debug)]
 pub struct MahimahiLogs {
-    writer: JoinHandle<Result<(), RunError>>,
+    writer: JoinHandle<Result<(), WriteError>>,
     ends: SyncSender<Vec<Seen>>,
     lost: Arc<AtomicU64>,
 }
@@ -82,15 +82,14 @@ impl MahimahiLogs {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn start(logs: Vec<MahimahiLog>) -> Result<(Self, Box<dyn Tap + Send>), RunError> {
+    pub fn start(logs: Vec<MahimahiLog>) -> Result<(Self, Box<dyn Tap + Send>), WriteError> {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let books = logs.into_iter().map(|log| Book::open(log, since_epoch.as_millis()));
         let books = books.collect::<Result<Vec<_>, _>>()?;
         let (sender, receiver) = sync_channel(MOST_WAITING);
         let lost = Arc::new(AtomicU64::new(0));
         let writer = std::thread::Builder::new().name("netloom-log".into()).spawn(move || write(books, &receiver));
-        let writer =
-            writer.map_err(|error| RunError::Machine(format!("starting the thread that writes logs: {error}")))?;
+        let writer = writer.map_err(WriteError::NoThread)?;
         let tap = Observer { sender: sender.clone(), seen: Vec::new(), lost: Arc::clone(&lost) };
         Ok((Self { writer, ends: sender, lost }, Box::new(tap)))
     }
@@ -99,13 +98,13 @@ impl MahimahiLogs {
     ///
     /// # Errors
     /// What could not be written, and that packets are missing.
-    pub fn finish(self) -> Result<(), RunError> {
+    pub fn finish(self) -> Result<(), WriteError> {
         drop(self.ends);
         let written = self.writer.join();
-        written.map_err(|_| RunError::Died("the thread that writes logs has panicked".into()))??;
+        written.map_err(|_| WriteError::Panicked("the thread that writes logs has panicked"))??;
         match self.lost.load(Ordering::Relaxed) {
             0 => Ok(()),
-            lost => Err(RunError::Died(format!("the logs lack {lost} packets: the disk could not keep up"))),
+            lost => Err(WriteError::Lost(lost)),
         }
     }
 }
@@ -143,7 +142,7 @@ impl Tap for Observer {
     }
 }
 
-fn write(mut books: Vec<Book>, seen: &Receiver<Vec<Seen>>) -> Result<(), RunError> {
+fn write(mut books: Vec<Book>, seen: &Receiver<Vec<Seen>>) -> Result<(), WriteError> {
     let begun = time::Instant::now();
     loop {
         let is_over = match seen.recv_timeout(WRITTEN_WITHIN) {
@@ -159,7 +158,7 @@ fn write(mut books: Vec<Book>, seen: &Receiver<Vec<Seen>>) -> Result<(), RunErro
         let now = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         for book in &mut books {
             let written = if is_over { book.end(now) } else { book.write_until(now.saturating_sub(ORDER_MS)) };
-            written.map_err(RunError::results(&book.log.file))?;
+            written.map_err(WriteError::file(&book.log.file))?;
         }
         if is_over {
             return Ok(());
@@ -196,8 +195,8 @@ pub(crate) const OPPORTUNITY: u8 = 1;
 pub(crate) const DEPARTURE: u8 = 2;
 
 impl Book {
-    fn open(log: MahimahiLog, epoch_ms: u128) -> Result<Self, RunError> {
-        let failed = |error: io::Error| RunError::Results { path: log.file.clone(), source: error };
+    fn open(log: MahimahiLog, epoch_ms: u128) -> Result<Self, WriteError> {
+        let failed = |error: io::Error| WriteError::File { path: log.file.clone(), source: error };
         let mut out = BufWriter::new(File::create(&log.file).map_err(failed)?);
         let way = if log.direction == Direction::Forward { "Uplink" } else { "Downlink" };
         let mut header = vec![

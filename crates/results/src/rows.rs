@@ -1,7 +1,7 @@
 //! A table of the results folder, read line by line: that of a long run has a hundred megabytes.
 
+use crate::ReadError;
 use crate::regular;
-use netloom_judge::RunError;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Opens a file whose first line names its columns. `what` says what a row is about.
-    pub(crate) fn open(path: &Path, what: &'static str) -> Result<Self, RunError> {
+    pub(crate) fn open(path: &Path, what: &'static str) -> Result<Self, ReadError> {
         let file = regular::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
         let reader = BufReader::with_capacity(1 << 16, file);
         let mut lines =
@@ -36,7 +36,7 @@ impl Lines {
     }
 
     /// Where a column stands that has to be there.
-    pub(crate) fn column(&self, name: &str) -> Result<usize, RunError> {
+    pub(crate) fn column(&self, name: &str) -> Result<usize, ReadError> {
         self.find(name).ok_or_else(|| unreadable(&self.path, &format!("line 1: there is no column `{name}`")))
     }
 
@@ -46,12 +46,12 @@ impl Lines {
     }
 
     /// The error about the line that was read last.
-    pub(crate) fn wrong(&self) -> RunError {
+    pub(crate) fn wrong(&self) -> ReadError {
         unreadable(&self.path, &format!("line {}: this is not a row of {}", self.number, self.what))
     }
 
     /// Reads the next line; false at the end of the file. A run that is killed leaves half a line at most, which is left out.
-    pub(crate) fn read(&mut self) -> Result<bool, RunError> {
+    pub(crate) fn read(&mut self) -> Result<bool, ReadError> {
         self.number += 1;
         let read = regular::read_line(&mut self.reader, &mut self.line);
         read.map_err(|error| unreadable(&self.path, &format!("line {}: {error}", self.number)))?;
@@ -68,7 +68,7 @@ pub(crate) struct Rows<const N: usize> {
 
 impl<const N: usize> Rows<N> {
     /// Opens a file with the columns `names`. `what` says what a row is about.
-    pub(crate) fn open(path: &Path, names: [&str; N], what: &'static str) -> Result<Self, RunError> {
+    pub(crate) fn open(path: &Path, names: [&str; N], what: &'static str) -> Result<Self, ReadError> {
         let lines = Lines::open(path, what)?;
         let mut columns = [0; N];
         for (place, name) in columns.iter_mut().zip(names) {
@@ -78,7 +78,7 @@ impl<const N: usize> Rows<N> {
     }
 
     /// The values of the next row, in the order of the names; none at the end of the file.
-    pub(crate) fn next(&mut self) -> Result<Option<[&str; N]>, RunError> {
+    pub(crate) fn next(&mut self) -> Result<Option<[&str; N]>, ReadError> {
         if !self.lines.read()? {
             return Ok(None);
         }
@@ -91,7 +91,7 @@ impl<const N: usize> Rows<N> {
     }
 
     /// The error about the row that was read last.
-    pub(crate) fn wrong(&self) -> RunError {
+    pub(crate) fn wrong(&self) -> ReadError {
         self.lines.wrong()
     }
 }
@@ -101,6 +101,6 @@ pub(crate) fn time(text: &str) -> Option<f64> {
     text.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0)
 }
 
-fn unreadable(path: &Path, why: &str) -> RunError {
-    RunError::Lab(format!("{}: {why}", path.display()))
+fn unreadable(path: &Path, why: &str) -> ReadError {
+    ReadError::File { path: path.to_owned(), why: why.to_owned() }
 }

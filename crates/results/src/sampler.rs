@@ -6,8 +6,9 @@
 //! sample, and otherwise what nodes answer when asked; a node's own kernel is never waited for.
 
 use crate::Folder;
+use crate::WriteError;
 use crate::regular;
-use netloom_judge::{Effects, PipePlace, RunError, SampleReport};
+use netloom_judge::{Effects, PipePlace, SampleReport};
 use netloom_lab::Plan;
 use netloom_link::{PipeCounters, PipeSample};
 use netloom_units::{Duration, Rate};
@@ -28,7 +29,7 @@ const POINTS: u64 = 400;
 const LEAST_INTERVAL: Duration = Duration::from_micros(1);
 
 const HEADER: &str = "time_s,link,direction,pipe,arrived_packets,arrived_bytes,departed_packets,departed_bytes,\
-dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_packets,queue_packets,queue_bytes,\
+dropped_queue_packets,dropped_loss_packets,dropped_early_packets,dropped_down_packets,dropped_partition_packets,dropped_fault_packets,dropped_air_packets,queue_packets,queue_bytes,\
 in_flight_packets";
 
 /// What waits of the cross traffic, which takes room in the same queue.
@@ -95,10 +96,10 @@ impl Sampler {
         folder: &Folder,
         pipes: Vec<(String, PipePlace)>,
         settings: SampleSettings,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, WriteError> {
         let path = folder.path().join(FILE);
         let mut file = BufWriter::new(folder.file(FILE)?);
-        writeln!(file, "{HEADER},{},{CROSS_QUEUE},{OF_STEPS}", Effects::COLUMNS).map_err(RunError::results(&path))?;
+        writeln!(file, "{HEADER},{},{CROSS_QUEUE},{OF_STEPS}", Effects::COLUMNS).map_err(WriteError::file(&path))?;
         let latest = vec![PipeCounters::default(); pipes.len()];
         let SampleSettings { step, delays } = settings;
         let report = SampleReport { file: FILE.into(), step_ns: step.as_nanos(), delays, ..SampleReport::default() };
@@ -122,7 +123,7 @@ impl Sampler {
         &mut self,
         elapsed: Duration,
         pipes: impl IntoIterator<Item = (usize, PipeSample)>,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), WriteError> {
         let mut line = String::new();
         for (pipe, sample) in pipes {
             let before = std::mem::replace(&mut self.latest[pipe], sample.counters);
@@ -135,7 +136,7 @@ impl Sampler {
             }
             line.clear();
             self.row(&mut line, elapsed, pipe, &before, &sample);
-            self.file.write_all(line.as_bytes()).map_err(RunError::results(&self.path))?;
+            self.file.write_all(line.as_bytes()).map_err(WriteError::file(&self.path))?;
             self.report.rows += 1;
         }
         self.latest_at = Some(elapsed);
@@ -148,8 +149,8 @@ impl Sampler {
     }
 
     /// Brings all samples to the file, and finds the pipe that was the busiest since the last call.
-    pub fn look(&mut self) -> Result<(), RunError> {
-        self.file.flush().map_err(RunError::results(&self.path))?;
+    pub fn look(&mut self) -> Result<(), WriteError> {
+        self.file.flush().map_err(WriteError::file(&self.path))?;
         let Some(at) = self.latest_at.filter(|at| *at > self.before_at) else { return Ok(()) };
         self.busiest = self.find_busiest((at - self.before_at).as_secs_f64());
         self.before.clone_from(&self.latest);
@@ -158,8 +159,8 @@ impl Sampler {
     }
 
     /// Brings all samples to the file, and returns the report on them.
-    pub fn finish(mut self) -> Result<SampleReport, RunError> {
-        self.file.flush().map_err(RunError::results(&self.path))?;
+    pub fn finish(mut self) -> Result<SampleReport, WriteError> {
+        self.file.flush().map_err(WriteError::file(&self.path))?;
         Ok(self.report)
     }
 
@@ -237,7 +238,7 @@ fn seconds(elapsed: Duration) -> String {
     text[..text.len() - zeros.min(3)].to_owned()
 }
 
-fn numbers(counters: &PipeCounters) -> [u64; 11] {
+fn numbers(counters: &PipeCounters) -> [u64; 14] {
     let PipeCounters { arrived, departed, dropped, queued, .. } = counters;
     [
         arrived.packets,
@@ -248,6 +249,9 @@ fn numbers(counters: &PipeCounters) -> [u64; 11] {
         dropped.loss.packets,
         dropped.early.packets,
         dropped.down.packets,
+        dropped.partition.packets,
+        dropped.fault.packets,
+        dropped.air.packets,
         queued.packets,
         queued.bytes,
         counters.in_flight(),

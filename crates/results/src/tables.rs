@@ -1,16 +1,17 @@
 //! What is written when a run is over: `pipes.csv`, one row per pipe, and the report with its parts.
 
 use crate::Folder;
-use netloom_judge::{Effects, PipeRow, Report, RunError};
+use crate::WriteError;
+use netloom_judge::{Effects, PipeRow, Report};
 use std::fmt::Write;
 
 const HEADER: &str = "link,direction,pipe,from,to,rate_bits_per_second,achieved_bits_per_second,rate_judged,\
 throughput_bits_per_second,delay_ns,measured_delay_mean_ns,measured_delay_p99_ns,\
 queue_peak_packets,in_flight_at_start_packets,in_flight_at_end_packets,arrived_packets,arrived_bytes,departed_packets,departed_bytes,dropped_queue_packets,\
-dropped_loss_packets,dropped_early_packets,dropped_down_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns";
+dropped_loss_packets,dropped_early_packets,dropped_down_packets,dropped_partition_packets,dropped_fault_packets,dropped_air_packets,lateness_p50_ns,lateness_p99_ns,lateness_max_ns";
 
 /// Writes `pipes.csv`. What does not exist (an unlimited rate, the delay of no packets) is an empty field.
-pub fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), RunError> {
+pub fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), WriteError> {
     let mut text = header();
     for row in rows {
         push_row(&mut text, row);
@@ -20,7 +21,7 @@ pub fn write_pipe_table(folder: &Folder, rows: &[PipeRow]) -> Result<(), RunErro
 
 impl Folder {
     /// Writes the parts of a report. Nothing in them tells of wall time: in virtual time, two runs have the same.
-    pub fn write_tables(&self, report: &Report) -> Result<(), RunError> {
+    pub fn write_tables(&self, report: &Report) -> Result<(), WriteError> {
         write_pipe_table(self, &report.pipes)?;
         self.write_json("pipes.json", &report.pipes)?;
         if !report.routers.is_empty() {
@@ -41,7 +42,7 @@ impl Folder {
     }
 
     /// Writes the whole report, as JSON and as text.
-    pub fn write_report(&self, report: &Report) -> Result<(), RunError> {
+    pub fn write_report(&self, report: &Report) -> Result<(), WriteError> {
         self.write_json("report.json", report)?;
         let text = crate::render::report(report);
         self.write("summary.txt", anstream::adapter::strip_str(&text).to_string())
@@ -79,6 +80,9 @@ fn push_row(text: &mut String, row: &PipeRow) {
         counted(row.dropped_loss_packets),
         counted(row.dropped_early_packets),
         counted(row.dropped_down_packets),
+        counted(row.dropped_partition_packets),
+        counted(row.dropped_fault_packets),
+        counted(row.dropped_air_packets),
         field(row.lateness_p50_ns),
         field(row.lateness_p99_ns),
         field(row.lateness_max_ns),
@@ -100,7 +104,7 @@ mod tests {
         let mut text = header();
         push_row(&mut text, &PipeRow { link: "backbone".into(), ..PipeRow::default() });
         let counts: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(counts, [35, 35]);
+        assert_eq!(counts, [42, 42]);
     }
 
     #[test]

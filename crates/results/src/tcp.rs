@@ -1,7 +1,8 @@
 //! `tcp.csv`: the state of TCP connections inside nodes, one row per connection and sample.
 
 use crate::Folder;
-use netloom_judge::{RunError, TcpReport};
+use crate::WriteError;
+use netloom_judge::TcpReport;
 use netloom_units::Duration;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -22,17 +23,17 @@ pub struct TcpTable {
 
 impl TcpTable {
     /// Creates `tcp.csv`. `columns` are the names of those that a row has beside time and node, with commas between them.
-    pub fn create(folder: &Folder, columns: &str) -> Result<Self, RunError> {
+    pub fn create(folder: &Folder, columns: &str) -> Result<Self, WriteError> {
         let path = folder.path().join(FILE);
         let mut file = BufWriter::new(folder.file(FILE)?);
-        writeln!(file, "time_s,node,{columns}").map_err(RunError::results(&path))?;
+        writeln!(file, "time_s,node,{columns}").map_err(WriteError::file(&path))?;
         let report = TcpReport { file: FILE.to_owned(), ..TcpReport::default() };
         Ok(Self { file, path, connections: BTreeSet::new(), report })
     }
 
     /// Writes what was sampled of a node's connection of this number so long after time zero.
-    pub fn add(&mut self, elapsed: Duration, node: &str, connection: u64, values: &str) -> Result<(), RunError> {
-        writeln!(self.file, "{:.6},{node},{values}", elapsed.as_secs_f64()).map_err(RunError::results(&self.path))?;
+    pub fn add(&mut self, elapsed: Duration, node: &str, connection: u64, values: &str) -> Result<(), WriteError> {
+        writeln!(self.file, "{:.6},{node},{values}", elapsed.as_secs_f64()).map_err(WriteError::file(&self.path))?;
         self.connections.insert((node.to_owned(), connection));
         self.report.rows += 1;
         Ok(())
@@ -51,8 +52,8 @@ impl TcpTable {
     }
 
     /// All rows are in the file.
-    pub fn finish(mut self) -> Result<TcpReport, RunError> {
-        self.file.flush().map_err(RunError::results(&self.path))?;
+    pub fn finish(mut self) -> Result<TcpReport, WriteError> {
+        self.file.flush().map_err(WriteError::file(&self.path))?;
         self.report.connections = self.connections.len() as u64;
         Ok(self.report)
     }

@@ -1,14 +1,14 @@
 //! Runs a lab: from the plan to its end. This crate decides nothing about packets, which is the fabric's business, makes no
 //! namespace, interface or process by itself, which is the host crate's, and judges nothing, which is the judge's.
 //!
-//! [`run`] plays a lab to its end, [`up`] leaves one there. Two processes share the work. The *guard* is the process that
+//! [`run`] runs a lab to its end, [`up`] leaves one up. Two processes share the work. The *guard* is the process that
 //! the user started; it forks the *lab* process, in which everything else happens, and passes on what that tells
 //! ([`Event`]). Each of the two cleans up if the other is killed.
 
-mod commands;
 mod guard;
 mod lab;
 mod logs;
+mod order;
 mod session;
 
 pub use guard::{run, up};

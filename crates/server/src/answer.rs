@@ -3,7 +3,9 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
+use netloom_control::ControlError;
 use netloom_judge::{ExitCode, RunError};
+use netloom_results::IndexError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -81,6 +83,18 @@ impl From<RunError> for Refusal {
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string()).with("code", code.number())
+    }
+}
+
+impl From<IndexError> for Refusal {
+    fn from(error: IndexError) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+impl From<ControlError> for Refusal {
+    fn from(error: ControlError) -> Self {
+        RunError::from(error).into()
     }
 }
 

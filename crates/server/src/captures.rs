@@ -14,7 +14,6 @@ use axum::http::{HeaderMap, HeaderValue, Response};
 use axum::response::IntoResponse;
 use futures_util::stream;
 use netloom_control::{Capture, Client};
-use netloom_judge::RunError;
 use serde_json::json;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -102,9 +101,9 @@ pub(crate) async fn capture(
 }
 
 /// Asks the lab for packets; they come through the pipe until the connection is closed.
-fn begin(lab: &str, capture: Capture) -> Result<(Client, std::os::fd::OwnedFd), RunError> {
+fn begin(lab: &str, capture: Capture) -> Result<(Client, std::os::fd::OwnedFd), Refusal> {
     let (ours, theirs) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)
-        .map_err(|errno| RunError::Machine(format!("open a pipe: {errno}")))?;
+        .map_err(|errno| Refusal::failed(format!("open a pipe: {errno}")))?;
     let mut client = Client::connect(lab)?;
     client.capture(capture, theirs.as_fd())?;
     Ok((client, ours))

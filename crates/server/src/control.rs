@@ -122,7 +122,8 @@ fn judge(said: &Said, role: Role) -> Result<String, Value> {
         "hello" | "info" | "topology" | "now" | "stats" | "exercise" | "verdict" | "subscribe" | "unsubscribe" => {
             Role::Look
         }
-        "set" | "signal" | "restart" | "stop" | "start" | "advance" | "pause" | "resume" => Role::Use,
+        "set" | "partition" | "heal" | "fault" | "signal" | "restart" | "stop" | "start" | "advance" | "pause"
+        | "resume" => Role::Use,
         "exec" | "socket" | "console" => {
             return Err(refused(
                 &request["id"],
@@ -171,9 +172,12 @@ mod tests {
         ("down", Some(Role::Edit)),
         ("exec", None),
         ("exercise", Some(Role::Look)),
+        ("fault", Some(Role::Use)),
+        ("heal", Some(Role::Use)),
         ("hello", Some(Role::Look)),
         ("info", Some(Role::Look)),
         ("now", Some(Role::Look)),
+        ("partition", Some(Role::Use)),
         ("pause", Some(Role::Use)),
         ("restart", Some(Role::Use)),
         ("resume", Some(Role::Use)),

@@ -7,8 +7,7 @@ use crate::token::Role;
 use crate::visitors::Visitor;
 use axum::Extension;
 use axum::extract::State;
-use netloom_control::{Look, Silence, TakenDown, look_at_labs, take_down};
-use netloom_judge::RunError;
+use netloom_control::{ControlError, Look, Silence, TakenDown, look_at_labs, take_down};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, Extension(visitor): Extens
 }
 
 /// What labs say of themselves, and where their files and results are among those that are served.
-pub(crate) fn look(app: &App) -> Result<Vec<Value>, RunError> {
+pub(crate) fn look(app: &App) -> Result<Vec<Value>, ControlError> {
     Ok(look_at_labs()?.iter().map(|lab| described(lab, app)).collect())
 }
 

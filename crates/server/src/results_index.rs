@@ -1,8 +1,7 @@
 //! The folders with results.
 
 use crate::answer::Refusal;
-use netloom_judge::RunError;
-use netloom_results::{Results, is_results, list_results};
+use netloom_results::{IndexError, Results, is_results, list_results};
 use serde_json::{Value, json};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -70,7 +69,7 @@ impl ResultsIndex {
     }
 
     /// What there is, the newest first.
-    pub(crate) fn list(&self) -> Result<Vec<Value>, RunError> {
+    pub(crate) fn list(&self) -> Result<Vec<Value>, IndexError> {
         let mut all = list_results(&self.root)?;
         all.sort_by(|one, other| other.began_utc.cmp(&one.began_utc));
         let mut shown: Vec<Value> = all.iter().take(MOST_LISTED).filter_map(|one| self.described(one)).collect();

@@ -12,12 +12,12 @@ use crate::options::{Opened, Options};
 use crate::results_index::ResultsIndex;
 use crate::route::router;
 use crate::scope::Scope;
+use crate::serve_error::ServeError;
 use crate::shares::Shares;
 use crate::token::Role;
 use crate::turns::Turns;
 use crate::visitors::Visitors;
 use crate::world::World;
-use netloom_judge::{ExitCode, RunError};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -49,10 +49,10 @@ pub struct Served {
 ///
 /// # Errors
 /// When it cannot listen, or the folder cannot be read.
-pub fn serve(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunError> {
+pub fn serve(options: Options, ready: impl FnOnce(&Served)) -> Result<(), ServeError> {
     let runtime =
         Builder::new_multi_thread().worker_threads(WORKERS).max_blocking_threads(MOST_WAITING).enable_all().build();
-    let runtime: Runtime = runtime.map_err(|error| RunError::Machine(format!("starting threads: {error}")))?;
+    let runtime: Runtime = runtime.map_err(ServeError::Threads)?;
     let served = runtime.block_on(run(options, ready));
     // What still waits for a file or a lab is not waited for.
     runtime.shutdown_background();
@@ -62,27 +62,23 @@ pub fn serve(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunErr
 /// More than all that may be open takes: connections, their labs, and five of each terminal.
 const MOST_DESCRIPTORS: u64 = 4_096;
 
-async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunError> {
+async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), ServeError> {
     let Options { opened, folder: home, results, port: wanted, share, keep, program } = options;
     let address = share.as_ref().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |share| share.address);
     let place = SocketAddr::new(address, wanted);
-    let refused = |error: io::Error| RunError::Machine(format!("listening at {place}: {error}"));
+    let refused = |error| ServeError::Listen(place, error);
     take_descriptors()?;
     // Signals are taken from before anybody can ask for anything.
-    let mut signals = Signals::take().map_err(|error| RunError::Machine(format!("taking signals: {error}")))?;
+    let mut signals = Signals::take().map_err(ServeError::Signals)?;
     let listener = TcpListener::bind(place).await.map_err(refused)?;
     let port = listener.local_addr().map_err(refused)?.port();
     let is_shared = share.is_some();
     let roles: &[Role] = if is_shared { &[Role::Edit, Role::Use, Role::Look] } else { &[Role::Edit] };
-    let visitors =
-        Visitors::new(roles).map_err(|error| RunError::Machine(format!("taking random numbers: {error}")))?;
+    let visitors = Visitors::new(roles).map_err(ServeError::Random)?;
     let (names, tls, pin) = match share {
         Some(share) => {
             let pin = share.certificate.pin().map(str::to_owned);
-            let config = share
-                .certificate
-                .into_config()
-                .map_err(|message| RunError::Reported { code: ExitCode::Usage, message })?;
+            let config = share.certificate.into_config().map_err(ServeError::Certificate)?;
             (share.names, Some(TlsAcceptor::from(config)), pin)
         }
         None => (Vec::new(), None, None),
@@ -95,7 +91,7 @@ async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), RunErr
     };
     let results_index = ResultsIndex::new(&results, given);
     let labs = home.map(|path| {
-        let failed = |error| RunError::Machine(format!("opening {}: {error}", path.display()));
+        let failed = |error| ServeError::Folder(path.clone(), error);
         LabFiles::open(&path, results_index.root()).map_err(failed)
     });
     let labs = labs.transpose()?;
@@ -178,11 +174,10 @@ fn scope(opened: Option<&Opened>, labs: Option<&LabFiles>, results_index: &Resul
 }
 
 /// Lets this process have as many descriptors as it may: each connection, terminal and lab takes some.
-fn take_descriptors() -> Result<(), RunError> {
-    let failed = |errno| RunError::Machine(format!("raising the limit on open files: {errno}"));
-    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(failed)?;
+fn take_descriptors() -> Result<(), ServeError> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(ServeError::Descriptors)?;
     let wanted = MOST_DESCRIPTORS.clamp(soft, hard.max(soft));
-    setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).map_err(failed)
+    setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).map_err(ServeError::Descriptors)
 }
 
 /// What ends a server.

@@ -16,10 +16,10 @@ use crate::socket::{Inbox, Opener, converse};
 use crate::visitors::Visitor;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State, WebSocketUpgrade};
-use netloom_control::{Client, Exec, Reply};
+use netloom_control::{Client, ControlError, Exec, Reply};
 use netloom_host::jsonl::Lines;
 use netloom_host::terminal::{Pty, WindowSize, open_pty, set_window_size};
-use netloom_judge::{ExitCode, RunError};
+use netloom_judge::ExitCode;
 use serde_json::json;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -129,7 +129,7 @@ async fn refuse(outbox: &Outbox, (code, refusal): (u8, Refusal)) -> Close {
     refusal.into()
 }
 
-/// Passes on what the page says, until it goes or is told why its connection ends; none if the terminal ended as the page came.
+/// Passes on what the page says, until it goes or learns why its connection ends; none if the terminal ended as the page came.
 async fn sit(pages: &mpsc::Sender<Page>, size: WindowSize, outbox: Outbox, mut inbox: Inbox) -> Option<Close> {
     let (sender, said) = mpsc::channel(WAITING);
     let (closer, mut closed) = oneshot::channel();
@@ -202,7 +202,7 @@ struct Running {
 }
 
 enum Failure {
-    Refused(RunError),
+    Refused(ControlError),
     Other(Refusal),
 }
 
@@ -211,9 +211,8 @@ async fn start(lab: &LabName, wanted: Wanted) -> Result<Running, Failure> {
     let name = lab.clone();
     let started = apart(move || {
         let Wanted { exec, size, .. } = wanted;
-        let kernel = |error: netloom_host::KernelError| RunError::Machine(error.to_string());
-        let Pty { master, slave } = open_pty().map_err(kernel)?;
-        set_window_size(&master, size).map_err(kernel)?;
+        let Pty { master, slave } = open_pty().map_err(ControlError::Terminal)?;
+        set_window_size(&master, size).map_err(ControlError::Terminal)?;
         let mut client = Client::connect(name.get())?;
         client.exec(exec, [slave.as_fd(); 3])?;
         Ok((master, client))

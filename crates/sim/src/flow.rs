@@ -36,7 +36,7 @@ pub struct FlowSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Another pipe.
-    Entry(PortId),
+    Pipe(Hop),
     /// The end of its way.
     End,
 }
@@ -117,7 +117,7 @@ impl Flow {
         let way = if is_back { &self.spec.back } else { &self.spec.path };
         let is_here = |hop: &Hop| hop.exit == exit && entry.is_none_or(|entry| entry == hop.entry);
         let place = way.iter().position(is_here)?;
-        Some(way.get(place + 1).map_or(Next::End, |hop| Next::Entry(hop.entry)))
+        Some(way.get(place + 1).map_or(Next::End, |hop| Next::Pipe(*hop)))
     }
 
     /// How many packets were sent, again ones as well, and how many of these again.

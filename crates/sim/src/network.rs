@@ -1,17 +1,17 @@
 //! The loop: from one event to the next.
 
 use crate::SimError;
-use crate::flow::{Flow, FlowSpec, Next};
+use crate::flow::{Flow, FlowSpec, Hop, Next};
 use crate::meter::Meter;
 use crate::outcome::{Outcome, PipeOutcome, Sample, SourceOutcome};
 use crate::receiver::{Acknowledgement, Arrival};
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
-use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, TraceObserver};
-use netloom_link::{OnTheWire, PipeConfig, PipeCounters, PipeSample};
+use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, TraceObserver, Wakes};
+use netloom_link::{CorruptConfig, OnTheWire, PipeConfig, PipeCounters, PipeSample};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// When sources have stopped and nothing has come out of a pipe for so long, beside the time that pipes take, what is under way
 /// is given up.
@@ -26,17 +26,22 @@ pub struct Network {
     fabric: Fabric,
     pool: Pool,
     flows: Vec<Flow>,
-    /// When which flow wakes; and the same by flow.
-    wakes: BTreeSet<(Instant, usize)>,
-    wake_of: Vec<Option<Instant>>,
+    /// When which flow wakes.
+    wakes: Wakes,
     events: VecDeque<Event>,
     configs: Vec<PipeConfig>,
     meters: Vec<Meter>,
     /// Which pipes are shared media, where everybody hears every packet.
     is_medium: Vec<bool>,
+    /// Whether any is a radio medium, where packets are sent to one of its ports.
+    has_radio: bool,
     handed: Vec<Delivery>,
     handed_out: u64,
+    /// Packets of sources and sinks.
+    sent: u64,
     trace_observer: Option<Box<dyn TraceObserver>>,
+    /// Whether a pipe flips bits of packets, or did: else nobody has to look for flipped ones.
+    flips: bool,
     /// Sources have stopped; what arrives counts for them, but not for the pipes.
     is_over: bool,
 }
@@ -61,15 +66,17 @@ impl Network {
             fabric: Fabric::new(seed, pipes),
             pool: Pool::default(),
             flows: flows.into_iter().map(|spec| Flow::new(spec, seed)).collect(),
-            wakes: BTreeSet::new(),
-            wake_of: vec![None; count],
+            wakes: Wakes::new(count),
             events: VecDeque::new(),
             configs: pipes.iter().map(|spec| spec.config.clone()).collect(),
             meters: vec![Meter::default(); pipes.len()],
             is_medium: pipes.iter().map(|spec| !spec.medium.is_empty()).collect(),
+            has_radio: pipes.iter().any(|spec| spec.config.air.is_some()),
             handed: Vec::new(),
             handed_out: 0,
+            sent: 0,
             trace_observer: None,
+            flips: pipes.iter().any(|spec| spec.config.corrupt != CorruptConfig::default()),
             is_over: false,
         };
         (0..count).for_each(|flow| this.reschedule(flow));
@@ -151,7 +158,7 @@ impl Network {
     }
 
     fn next(&self) -> Option<Instant> {
-        let source = self.wakes.first().map(|(at, _)| *at).filter(|_| !self.is_over);
+        let source = self.wakes.first().map(|(at, _)| at).filter(|_| !self.is_over);
         let event = self.events.front().map(|event| event.at).filter(|_| !self.is_over);
         [self.fabric.next_wake(), source, event].into_iter().flatten().min()
     }
@@ -162,7 +169,8 @@ impl Network {
             self.happen(now);
         }
         let count = self.hand_out(now);
-        while let Some(flow) = self.wakes.first().filter(|(at, _)| *at <= now && !self.is_over).map(|(_, flow)| *flow) {
+        while let Some((_, number)) = self.wakes.first().filter(|(at, _)| *at <= now && !self.is_over) {
+            let flow = number as usize;
             self.flows[flow].wake(now);
             if let Some(word) = self.flows[flow].receiver.wake(now) {
                 self.answer(now, flow, word);
@@ -180,6 +188,7 @@ impl Network {
         let Some(event) = self.events.pop_front() else { return };
         match event.change {
             Change::Set(change) => {
+                self.flips |= change.corrupt.is_some() || !change.faults.is_empty();
                 self.fabric.change(now, event.pipe, &change);
                 let config = &mut self.configs[event.pipe.0 as usize];
                 *config = change.applied_to(config);
@@ -216,7 +225,7 @@ impl Network {
             Tag::Acknowledgement { flow, .. } => (flow, true),
         };
         match self.flows[flow].next(entry, port, is_back) {
-            Some(Next::Entry(entry)) => self.inject(now, entry, packet),
+            Some(Next::Pipe(hop)) => self.inject(now, hop, packet),
             Some(Next::End) => {
                 self.deliver(now, tag, &packet);
                 self.pool.recycle(packet);
@@ -229,7 +238,7 @@ impl Network {
     }
 
     fn deliver(&mut self, now: Instant, tag: Tag, packet: &Packet) {
-        let is_intact = tag::is_intact(packet, tag);
+        let is_intact = !self.flips || tag::is_intact(packet, tag);
         match tag {
             Tag::Data { flow, .. } if !is_intact => self.flows[flow].receiver.discard(),
             Tag::Data { flow, number, is_again, sent } => {
@@ -238,7 +247,10 @@ impl Network {
                 if let Some(word) = word {
                     self.answer(now, flow, word);
                 }
-                self.reschedule(flow);
+                // A sink that acknowledges nothing owes nothing.
+                if self.flows[flow].receiver.acknowledges() {
+                    self.reschedule(flow);
+                }
             }
             Tag::Acknowledgement { flow, below, latest } if is_intact => {
                 self.flows[flow].acknowledge(Acknowledgement { below, latest });
@@ -252,10 +264,11 @@ impl Network {
     fn send(&mut self, now: Instant, flow: usize) {
         while let Some(segment) = (!self.is_over).then(|| self.flows[flow].send(now)).flatten() {
             let spec = &self.flows[flow].spec;
-            let ([from, to], entry) = (spec.addresses, spec.path[0].entry);
+            let ([from, to], hop) = (spec.addresses, spec.path[0]);
             let tag = Tag::data(flow, segment.number, segment.is_again, now);
             let packet = tag::build(&mut self.pool, tag, segment.size, from, to);
-            self.inject(now, entry, packet);
+            self.sent += 1;
+            self.inject(now, hop, packet);
         }
         self.reschedule(flow);
     }
@@ -265,22 +278,22 @@ impl Network {
         let Acknowledgement { below, latest } = word;
         let size = self.flows[flow].headers();
         let spec = &self.flows[flow].spec;
-        let ([from, to], entry) = (spec.addresses, spec.back[0].entry);
+        let ([from, to], hop) = (spec.addresses, spec.back[0]);
         let packet = tag::build(&mut self.pool, Tag::Acknowledgement { flow, below, latest }, size, to, from);
-        self.inject(now, entry, packet);
+        self.sent += 1;
+        self.inject(now, hop, packet);
     }
 
-    fn inject(&mut self, now: Instant, entry: PortId, packet: Packet) {
-        self.fabric.inject(now, entry, packet).expect("ways lead over pipes that exist");
+    fn inject(&mut self, now: Instant, hop: Hop, packet: Packet) {
+        // The Ethernet addresses of simulated packets are tags.
+        let (packet, spent) = if self.has_radio { packet.aim(Some(hop.exit.0)) } else { (packet, None) };
+        spent.into_iter().for_each(|spent| self.pool.recycle(spent));
+        self.fabric.inject(now, hop.entry, packet).expect("ways lead over pipes that exist");
     }
 
     fn reschedule(&mut self, flow: usize) {
-        let wake = self.flows[flow].next_wake();
-        let before = std::mem::replace(&mut self.wake_of[flow], wake);
-        if before != wake {
-            before.map(|at| self.wakes.remove(&(at, flow)));
-            wake.map(|at| self.wakes.insert((at, flow)));
-        }
+        let number = u32::try_from(flow).expect("at most MOST_FLOWS");
+        self.wakes.set(number, self.flows[flow].next_wake());
     }
 
     /// Lets arrive what is under way when sources have stopped at `end`, as long as anything moves: what a source lost is known
@@ -307,7 +320,7 @@ impl Network {
         self.fabric.counters().map(|counters| counters.departed.packets + counters.dropped.packets()).sum()
     }
 
-    fn outcome(self, duration: Duration, samples: &[PipeSample]) -> Outcome {
+    fn outcome(mut self, duration: Duration, samples: &[PipeSample]) -> Outcome {
         let pipes = self.configs.into_iter().zip(samples).zip(self.meters);
         Outcome {
             duration,
@@ -317,6 +330,8 @@ impl Network {
             sources: self.flows.iter().map(source_outcome).collect(),
             skipped: Vec::new(),
             handed_out: self.handed_out,
+            sent: self.sent,
+            firings: self.fabric.take_firings(),
         }
     }
 }

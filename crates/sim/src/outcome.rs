@@ -2,7 +2,7 @@
 
 use crate::meter::Meter;
 use netloom_figures::Histogram;
-use netloom_link::{PipeConfig, PipeCounters, PipeSample};
+use netloom_link::{Firing, PipeConfig, PipeCounters, PipeSample};
 use netloom_units::{Duration, Instant};
 use std::fmt;
 
@@ -19,6 +19,10 @@ pub struct Outcome {
     pub skipped: Vec<String>,
     /// How often a packet came out of a pipe.
     pub handed_out: u64,
+    /// Packets that sources and sinks sent: each counts once, however many pipes it crosses.
+    pub sent: u64,
+    /// The treatments of packets by faults of the timeline, in order.
+    pub firings: Vec<Firing>,
 }
 
 /// The outcome of one direction of a link.

@@ -70,6 +70,11 @@ impl Receiver {
         Self { every, ..Self::default() }
     }
 
+    /// Whether it acknowledges packets.
+    pub(crate) fn acknowledges(&self) -> bool {
+        self.every.is_some()
+    }
+
     /// A packet that cannot be used.
     pub(crate) fn discard(&mut self) {
         self.counted.corrupted += 1;

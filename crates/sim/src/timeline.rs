@@ -1,7 +1,7 @@
 //! What the timeline does to links; programs are left out.
 
 use netloom_fabric::PipeId;
-use netloom_lab::{Action, Direction, Disturbance, LinkPart, PipePlan, Plan, Whose};
+use netloom_lab::{Action, Direction, LinkPart, PipePlan, Plan, Whose};
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
 
@@ -65,7 +65,7 @@ pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
         };
         match &entry.action {
             Action::Run(run) => skipped.push(run.name.clone()),
-            Action::Disturb { how: Disturbance::Stop, whose: Whose::Node(node), duration } => {
+            Action::Disturb { how, whose: Whose::Node(node), duration, .. } if how.is_stop() => {
                 let own =
                     plan.links.iter().enumerate().filter(|(_, link)| link.ends.iter().any(|end| end.node == *node));
                 for (link, _) in own {
@@ -78,6 +78,13 @@ pub(crate) fn events(plan: &Plan) -> (Vec<Event>, Vec<String>) {
             Action::Set { link, direction, pipe, change } => {
                 let place = Place { link: *link, direction: *direction, further: pipe.as_deref(), all: false };
                 add(place, Duration::ZERO, Change::Set(change.clone()));
+            }
+            Action::Partition { in_force, links, .. } => {
+                let change = PipeChange { partition_set: Some(in_force.clone()), ..PipeChange::default() };
+                for link in links.iter() {
+                    let place = Place { link: *link, direction: None, further: None, all: true };
+                    add(place, Duration::ZERO, Change::Set(Box::new(change.clone())));
+                }
             }
             Action::Down { part, duration, carrier } => {
                 let change = if *carrier { Change::Unplug } else { Change::SetUp(false) };

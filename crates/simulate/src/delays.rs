@@ -1,11 +1,11 @@
 //! The delays that packets had in pipes, beside the distributions from which they were to be drawn.
 
 use netloom_figures::Snapshot;
-use netloom_judge::{PipePlace, PipeState, RunError};
+use netloom_judge::{PipePlace, PipeState};
 use netloom_lab::Plan;
 use netloom_link::{DelayConfig, Order, PipeConfig, ReorderConfig};
-use netloom_results::Folder;
 use netloom_results::delays::{PipeDelays, Reference, write};
+use netloom_results::{Folder, WriteError};
 use netloom_sim::{PipeOutcome, model_plot};
 use netloom_units::{Duration, Seed};
 
@@ -18,7 +18,7 @@ const MOST_DRAWN: usize = 64;
 ///
 /// # Errors
 /// When a file of the results folder cannot be written.
-pub fn write_measured(folder: &Folder, plan: &Plan, states: &[PipeState], last: &Snapshot) -> Result<(), RunError> {
+pub fn write_measured(folder: &Folder, plan: &Plan, states: &[PipeState], last: &Snapshot) -> Result<(), WriteError> {
     let mut room = MOST_DRAWN;
     let rows = states.iter().zip(&last.pipes).filter_map(|(state, report)| {
         let (delay, place) = (&report.delay, &state.place);
@@ -29,7 +29,7 @@ pub fn write_measured(folder: &Folder, plan: &Plan, states: &[PipeState], last: 
 }
 
 /// Writes what a simulation has measured.
-pub(crate) fn write_simulated(folder: &Folder, plan: &Plan, pipes: &[PipeOutcome]) -> Result<(), RunError> {
+pub(crate) fn write_simulated(folder: &Folder, plan: &Plan, pipes: &[PipeOutcome]) -> Result<(), WriteError> {
     let mut room = MOST_DRAWN;
     let rows = plan.pipes().zip(pipes).filter_map(|(planned, pipe)| {
         let (delays, place) = (&pipe.meter.delays, PipePlace::of(&planned));

@@ -7,17 +7,18 @@ mod pipes;
 mod sources;
 
 use netloom_fabric::TraceObserver;
-use netloom_judge::{ExitCode, JournalRow, PipePlace, RunError, SampleReport, SimReport};
+use netloom_judge::{ExitCode, JournalRow, Phases, PipePlace, RunError, SampleReport, SimEffort, SimReport};
 use netloom_lab::Clock;
 use netloom_provision::results_folder::results_folder;
 use netloom_provision::{Event, RunRequest};
 use netloom_results::capture::Pace;
 use netloom_results::journal::Journal;
 use netloom_results::{
-    Folder, INTERVAL, SampleSettings, Sampler, graph, interval_within, page, plots, write_pipe_table,
+    Folder, INTERVAL, SampleSettings, Sampler, WriteError, graph, interval_within, page, plots, write_pipe_table,
 };
 use netloom_sim::{Outcome, Sample, SimError};
 use netloom_units::{Duration, Instant};
+use std::time;
 
 /// A lab to simulate.
 #[derive(Clone, Debug)]
@@ -45,12 +46,14 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     let mut recorder = Recorder::create(request, &folder, settings, sink)?;
     let mut watch = |sample: &Sample<'_>| recorder.take(sample);
     let (journal, trace_observer) = start_journal(request, &folder)?.unzip();
+    let began = time::Instant::now();
     let outcome = netloom_sim::simulate(plan, request.duration, settings.step, trace_observer, &mut watch);
-    let outcome = outcome.map_err(refused)?;
+    let (outcome, over) = (outcome.map_err(refused)?, time::Instant::now());
     let samples = recorder.finish()?;
     let journal = journal.map(Journal::finish).transpose()?;
-    events::write(&folder, plan, outcome.duration)?;
+    events::write(&folder, plan, outcome.duration, &outcome.firings)?;
     let mut report = SimReport { samples: Some(samples), ..report(request, &folder, &outcome) };
+    report.effort = effort(request.run.begun, began, over, outcome.sent);
     report.warnings.extend(journal.as_ref().and_then(JournalRow::remark));
     report.journal = journal;
     write_tables(&folder, &report)?;
@@ -60,11 +63,28 @@ pub fn simulate(request: &SimRequest, sink: &mut dyn FnMut(&Event)) -> Result<Si
     }
     crate::delays::write_simulated(&folder, plan, &outcome.pipes)?;
     report.page = request.run.page.then(|| page::FILE.into());
+    report.effort.phases.results_ns = nanos(over.elapsed());
     write_report(&folder, &report)?;
     if request.run.page {
         page::write(folder.path())?;
+        // The page took time, too.
+        report.effort.phases.results_ns = nanos(over.elapsed());
+        write_report(&folder, &report)?;
     }
     Ok(report)
+}
+
+/// The cost of a simulation that was asked for at `begun` and computed from `began` to `over`, but for its results.
+fn effort(begun: time::Instant, began: time::Instant, over: time::Instant, packets: u64) -> SimEffort {
+    let wall = over.saturating_duration_since(began);
+    let phases =
+        Phases { setup_ns: nanos(began.saturating_duration_since(begun)), lab_ns: nanos(wall), ..Phases::default() };
+    let packets_per_wall_second = packets as f64 / wall.as_secs_f64().max(1e-9);
+    SimEffort { wall_ns: nanos(wall), packets, packets_per_wall_second, phases }
+}
+
+fn nanos(span: time::Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A journal, and what takes notes for it.
@@ -96,7 +116,7 @@ struct Recorder<'a> {
     sampler: Sampler,
     sink: &'a mut dyn FnMut(&Event),
     told: Instant,
-    failed: Option<RunError>,
+    failed: Option<WriteError>,
 }
 
 impl<'a> Recorder<'a> {
@@ -105,7 +125,7 @@ impl<'a> Recorder<'a> {
         folder: &Folder,
         settings: SampleSettings,
         sink: &'a mut dyn FnMut(&Event),
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, WriteError> {
         let plan = &request.run.plan;
         let pipes: Vec<_> = plan.pipes().map(|pipe| (pipe.link_name.to_owned(), PipePlace::of(&pipe))).collect();
         sink(&Event::Started { duration_ns: Some(request.duration.as_nanos()) });
@@ -125,7 +145,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn finish(self) -> Result<SampleReport, RunError> {
+    fn finish(self) -> Result<SampleReport, WriteError> {
         self.failed.map_or_else(|| self.sampler.finish(), Err)
     }
 }
@@ -146,17 +166,18 @@ fn report(request: &SimRequest, folder: &Folder, outcome: &Outcome) -> SimReport
         journal: None,
         page: None,
         handed_out_packets: outcome.handed_out,
+        effort: SimEffort::default(),
     }
 }
 
-fn write_tables(folder: &Folder, report: &SimReport) -> Result<(), RunError> {
+fn write_tables(folder: &Folder, report: &SimReport) -> Result<(), WriteError> {
     write_pipe_table(folder, &report.pipes)?;
     folder.write_json("pipes.json", &report.pipes)?;
     sources::write_table(folder, &report.sources)?;
     folder.write_json("sources.json", &report.sources)
 }
 
-fn write_report(folder: &Folder, report: &SimReport) -> Result<(), RunError> {
+fn write_report(folder: &Folder, report: &SimReport) -> Result<(), WriteError> {
     folder.write_json("report.json", report)?;
     let text = netloom_results::render::simulation(report);
     folder.write("summary.txt", anstream::adapter::strip_str(&text).to_string())

@@ -1,4 +1,4 @@
-//! Why a sweep cannot be played.
+//! Why a sweep cannot be run.
 
 use netloom_judge::ExitCode;
 use netloom_lab::Diagnostics;

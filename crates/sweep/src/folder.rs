@@ -4,16 +4,15 @@
 //! FOLDER/lab.yaml               the lab file as it was given
 //! FOLDER/files/                 copies of the files that it names, if there are any
 //! FOLDER/origin.json            which sweep this is; written last of what is there before the first run
-//! FOLDER/runs/LAB-0001/lab.yaml the lab file as it is played
+//! FOLDER/runs/LAB-0001/lab.yaml the lab file as it is run
 //! FOLDER/runs/LAB-0001/run.json what is kept of the run, written in one go when it has ended
 //! FOLDER/runs/LAB-0001/TIME-ID/ its results
 //! ```
 
 use crate::{Checked, RunRecord, SweepError};
-use netloom_judge::RunError;
 use netloom_lab::{Clock, Sweep};
 use netloom_regular::{ORDINARY, is_left_over};
-use netloom_results::{NamedFile, keep_files};
+use netloom_results::{NamedFile, WriteError, keep_files};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -31,6 +30,7 @@ pub struct SweepFolder {
     path: PathBuf,
     lab: String,
     digits: usize,
+    origin: Origin,
     _lock: File,
 }
 
@@ -43,7 +43,7 @@ struct Origin {
     points: u64,
     repetitions: u64,
     clock: String,
-    /// The SHA-256 of what is played.
+    /// The SHA-256 of what is run.
     played: String,
     files: BTreeMap<PathBuf, String>,
     /// Where their copies are.
@@ -80,7 +80,6 @@ impl SweepFolder {
         let lock = lock(&path)?;
         let total = sweep.points() * sweep.repetitions();
         let digits = total.to_string().len().max(4);
-        let folder = Self { path, lab: checked.lab.clone(), digits, _lock: lock };
         let origin = Origin {
             version: env!("CARGO_PKG_VERSION").into(),
             lab_file: lab_file.canonicalize().unwrap_or_else(|_| lab_file.to_owned()),
@@ -92,12 +91,13 @@ impl SweepFolder {
             files: checked.files.clone(),
             copies: Vec::new(),
         };
+        let mut folder = Self { path, lab: checked.lab.clone(), digits, origin, _lock: lock };
         if has_sweep {
-            folder.compare(&origin, sweep)?;
+            folder.compare(&folder.path, sweep)?;
         } else {
             folder.write("lab.yaml", text.as_bytes())?;
-            let copies = folder.keep_lab(lab_file, text, checked)?;
-            folder.write_json(&folder.path.join("origin.json"), &Origin { copies, ..origin })?;
+            folder.origin.copies = folder.keep_lab(lab_file, text, checked)?;
+            folder.write_json(&folder.path.join("origin.json"), &folder.origin)?;
         }
         Ok(folder)
     }
@@ -108,7 +108,7 @@ impl SweepFolder {
         let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &names);
         let kept = files.and_then(|files| keep_files(&self.path, lab_file, text, &files).map(|()| files));
         kept.map_err(|error| match error {
-            RunError::Results { path, source } => SweepError::File { path, source },
+            WriteError::File { path, source } => SweepError::File { path, source },
             other => SweepError::Machine(other.to_string()),
         })
     }
@@ -116,6 +116,11 @@ impl SweepFolder {
     /// Returns the path of the sweep's folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns how many runs the sweep has.
+    pub(crate) fn total(&self) -> u64 {
+        self.origin.points * self.origin.repetitions
     }
 
     /// Returns the lab's name.
@@ -157,7 +162,7 @@ impl SweepFolder {
         self.write_json(&self.run(number).join("run.json"), record)
     }
 
-    /// A run is played again.
+    /// A run is repeated.
     pub(crate) fn forget(&self, number: u64) -> Result<(), SweepError> {
         let path = self.run(number).join("run.json");
         match fs::remove_file(&path) {
@@ -187,12 +192,13 @@ impl SweepFolder {
         })
     }
 
-    /// That the sweep in this folder is the one that is asked for.
-    fn compare(&self, wanted: &Origin, sweep: &Sweep) -> Result<(), SweepError> {
-        let path = self.path.join("origin.json");
+    /// Checks that the sweep in `other`, this folder or another, is the one that is asked for.
+    pub(crate) fn compare(&self, other: &Path, sweep: &Sweep) -> Result<(), SweepError> {
+        let wanted = &self.origin;
+        let path = other.join("origin.json");
         let text = netloom_regular::read_text(&path, LONGEST).map_err(SweepError::file(&path))?;
         let found: Origin = serde_json::from_str(&text).map_err(|error| SweepError::file(&path)(error.into()))?;
-        let lab = self.path.join("lab.yaml");
+        let lab = other.join("lab.yaml");
         let before = netloom_regular::read_text(&lab, LONGEST).map_err(SweepError::file(&lab))?;
         let mut differs: Vec<String> = sweep.differences(&before).into_iter().map(|key| format!("`{key}`")).collect();
         let names = found.files.keys().chain(wanted.files.keys().filter(|name| !found.files.contains_key(*name)));
@@ -210,7 +216,7 @@ impl SweepFolder {
         Err(SweepError::Folder(format!(
             "{} is of another sweep than this lab file describes; what differs: {}: change it back (as {} has it), or begin \
              another with -o",
-            self.path.display(),
+            other.display(),
             differs.join(", "),
             lab.display()
         )))

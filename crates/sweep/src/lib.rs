@@ -1,5 +1,5 @@
 //! Sweeps: the runs that one lab file describes by `vary` and `repeat`, packed on the processors that are free, and what they
-//! show together. This crate plays no lab itself and holds no results of one: each run is a process of its own, and what is
+//! show together. This crate runs no lab itself and holds no results of one: each run is a process of its own, and what is
 //! known of it is a small file in the sweep's folder.
 //!
 //! [`check`] reads and plans every point before anything is started. A [`SweepFolder`] is the state of a sweep, and all of
@@ -16,6 +16,7 @@ mod child;
 mod error;
 mod expectations;
 mod folder;
+mod join;
 mod moments;
 mod only;
 pub mod page;
@@ -28,6 +29,7 @@ pub use check::{Checked, check, needs_one_processor};
 pub use error::SweepError;
 pub use expectations::{RunsRow, RunsValue};
 pub use folder::SweepFolder;
+pub use join::Joined;
 pub use moments::{Moments, student, welch};
 pub use only::Only;
 pub use record::{Figure, Outcome, RunRecord};

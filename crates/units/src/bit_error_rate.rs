@@ -1,6 +1,6 @@
 //! Bit error rates as exact fractions.
 
-use crate::ParseError;
+use crate::{Decimal, ParseError};
 use alloc::{format, string::String};
 use core::{fmt, str::FromStr};
 
@@ -38,15 +38,13 @@ impl BitErrorRate {
     /// `2.5e-7` or `0.001`: digits over a power of ten.
     fn parse_decimal(text: &str) -> Option<Self> {
         let (number, exponent) = text.split_once("e-").unwrap_or((text, "0"));
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        if !is_number(whole) || !is_number(exponent) || (number.contains('.') && !is_number(fraction)) {
+        if !exponent.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
-        let significant = fraction.trim_end_matches('0');
-        let decimals = u32::try_from(significant.len()).ok()?.checked_add(exponent.parse().ok()?)?;
-        let wrong = format!("{whole}{significant}").parse().ok()?;
-        Self::new(wrong, 10_u64.checked_pow(decimals).filter(|_| decimals <= MOST_DECIMALS)?)
+        let (wrong, power) = Decimal::parse(number)?.parts();
+        let decimals = power.unsigned_abs().checked_add(exponent.parse().ok()?)?;
+        let bits = 10_u64.checked_pow(decimals).filter(|_| decimals <= MOST_DECIMALS)?;
+        Self::new(u64::try_from(wrong).ok()?, bits)
     }
 
     /// `1 in 300000`.

@@ -1,6 +1,7 @@
 //! How many seconds of wall time a second of lab time lasts.
 
-use crate::parse::{Decimal, ParseError};
+use crate::decimal::Decimal;
+use crate::parse::ParseError;
 use crate::{Duration, Instant};
 use alloc::format;
 use core::cmp::Ordering;

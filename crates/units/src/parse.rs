@@ -1,10 +1,11 @@
 //! Decimal numbers with units, exactly.
 
+use crate::decimal::{Decimal, Inexact};
 use alloc::{
     format,
     string::{String, ToString},
 };
-use core::{cmp::Ordering, fmt};
+use core::fmt;
 
 /// Why a text is not a quantity. The message says what is wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,60 +119,4 @@ fn split(text: &str) -> (&str, &str) {
     let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
     (number, unit.trim_start())
-}
-
-/// A non-negative decimal number, `digits / 10^decimals`.
-pub(crate) struct Decimal {
-    digits: u128,
-    decimals: u32,
-}
-
-pub(crate) enum Inexact {
-    Fraction,
-    TooLarge,
-}
-
-impl Decimal {
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-        // Thirty digits leave room for every factor in 128 bits.
-        if whole.is_empty() || fraction.is_empty() || whole.len() + fraction.len() > 30 {
-            return None;
-        }
-        let mut digits: u128 = 0;
-        for c in whole.chars().chain(fraction.chars()) {
-            digits = digits.checked_mul(10)?.checked_add(u128::from(c.to_digit(10)?))?;
-        }
-        Some(Self { digits, decimals: u32::try_from(fraction.len()).ok()? })
-    }
-
-    pub(crate) fn is_zero(&self) -> bool {
-        self.digits == 0
-    }
-
-    /// Whether it is more than `whole`, to the last digit.
-    pub(crate) fn is_above(&self, whole: u64) -> bool {
-        self.compared(whole).is_gt()
-    }
-
-    /// Whether it is less than `whole`, to the last digit.
-    pub(crate) fn is_below(&self, whole: u64) -> bool {
-        self.compared(whole).is_lt()
-    }
-
-    fn compared(&self, whole: u64) -> Ordering {
-        let divisor = 10_u128.pow(self.decimals);
-        let (ours, rest) = (self.digits / divisor, self.digits % divisor);
-        ours.cmp(&u128::from(whole)).then(rest.cmp(&0))
-    }
-
-    /// The number times `factor`, if that is whole.
-    pub(crate) fn times(&self, factor: u64) -> Result<u64, Inexact> {
-        let product = self.digits.checked_mul(u128::from(factor)).ok_or(Inexact::TooLarge)?;
-        let divisor = 10_u128.pow(self.decimals);
-        if !product.is_multiple_of(divisor) {
-            return Err(Inexact::Fraction);
-        }
-        u64::try_from(product / divisor).map_err(|_| Inexact::TooLarge)
-    }
 }

@@ -1,7 +1,7 @@
 //! Quantiles of values that are all there, by two definitions (Hyndman and Fan 1996: "Sample Quantiles in Statistical Packages", The
 //! American Statistician 50, 361–365).
 //!
-//! What happened to packets is told by a value that was there, the least that a share of all does not exceed (type 1): [`rank`],
+//! What happened to packets is described by a value that was there, the least that a share of all does not exceed (type 1): [`rank`],
 //! [`rank_at`], [`at_rank`], [`least`], [`cut`]. Figures of runs and flows are few, and are interpolated, as R and NumPy do (type 7): [`between`].
 
 use alloc::vec::Vec;

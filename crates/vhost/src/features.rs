@@ -16,6 +16,7 @@ const HOST_TSO4: u64 = bit(11);
 const HOST_TSO6: u64 = bit(12);
 const HOST_ECN: u64 = bit(13);
 const MRG_RXBUF: u64 = bit(15);
+const STATUS: u64 = bit(16);
 const GUEST_USO4: u64 = bit(54);
 const GUEST_USO6: u64 = bit(55);
 const HOST_USO: u64 = bit(56);
@@ -25,8 +26,18 @@ const VERSION_1: u64 = bit(32);
 // The vhost-user protocol's own.
 const PROTOCOL_FEATURES: u64 = bit(30);
 
-/// What is offered. Not offered on purpose: EVENT_IDX, as one flag per direction does what we need.
-pub(crate) const OFFERED: u64 = VERSION_1
+/// Returns what is offered to a guest. `has_status`: whether it is told whether its link has a carrier.
+pub(crate) fn offered(has_status: bool) -> u64 {
+    if has_status { OFFERED | STATUS } else { OFFERED }
+}
+
+/// Returns the features of the protocol that are offered.
+pub(crate) fn protocol_offered(has_status: bool) -> u64 {
+    if has_status { PROTOCOL_OFFERED | PROTOCOL_CONFIG } else { PROTOCOL_OFFERED }
+}
+
+/// What every guest is offered. Not offered on purpose: EVENT_IDX, as one flag per direction does what we need.
+const OFFERED: u64 = VERSION_1
     | MRG_RXBUF
     | CSUM
     | GUEST_CSUM
@@ -43,10 +54,12 @@ pub(crate) const OFFERED: u64 = VERSION_1
     | PROTOCOL_FEATURES;
 
 /// The features of the protocol: answers to messages that ask for one, and a back channel, on which this device says
-/// nothing. But User-Mode Linux 6.1 finds an interrupt for its queues only if it has one.
-pub(crate) const PROTOCOL_OFFERED: u64 = PROTOCOL_REPLY_ACK | PROTOCOL_BACK_CHANNEL;
+/// nothing but that its configuration has changed. User-Mode Linux 6.1 finds an interrupt for its queues only if it has one.
+const PROTOCOL_OFFERED: u64 = PROTOCOL_REPLY_ACK | PROTOCOL_BACK_CHANNEL;
 const PROTOCOL_BACK_CHANNEL: u64 = bit(5);
 pub(crate) const PROTOCOL_REPLY_ACK: u64 = bit(3);
+/// The guest asks the device for its configuration.
+pub(crate) const PROTOCOL_CONFIG: u64 = bit(9);
 
 /// Without these there is one fixed form of frame less to support, and no guest of today lacks them.
 const NEEDED: [(u64, &str); 3] = [(VERSION_1, "VERSION_1"), (MRG_RXBUF, "MRG_RXBUF"), (GUEST_CSUM, "GUEST_CSUM")];
@@ -56,10 +69,10 @@ const NEEDED: [(u64, &str); 3] = [(VERSION_1, "VERSION_1"), (MRG_RXBUF, "MRG_RXB
 pub(crate) struct Features(u64);
 
 impl Features {
-    /// Takes the guest's choice, if it is one that we can work with.
-    pub(crate) fn choose(chosen: u64) -> Result<Self, String> {
-        if chosen & !OFFERED != 0 {
-            return Err(format!("it accepts features that were not offered: {:#x}", chosen & !OFFERED));
+    /// Takes the guest's choice of what was offered, if it is one that we can work with.
+    pub(crate) fn choose(chosen: u64, offered: u64) -> Result<Self, String> {
+        if chosen & !offered != 0 {
+            return Err(format!("it accepts features that were not offered: {:#x}", chosen & !offered));
         }
         let missing = NEEDED.iter().find(|(feature, _)| chosen & feature == 0);
         // A front-end that resets the device clears all of them first.
@@ -96,15 +109,18 @@ mod tests {
 
     #[test]
     fn a_choice_must_be_complete_and_offered() {
-        assert!(Features::choose(OFFERED).is_ok());
-        assert!(Features::choose(0).is_ok());
-        assert!(Features::choose(OFFERED | bit(29)).expect_err("EVENT_IDX is not offered").contains("0x20000000"));
-        assert!(Features::choose(OFFERED & !MRG_RXBUF).expect_err("needed").contains("MRG_RXBUF"));
+        let choose = |chosen| Features::choose(chosen, OFFERED);
+        assert!(choose(OFFERED).is_ok());
+        assert!(choose(0).is_ok());
+        assert!(choose(OFFERED | bit(29)).expect_err("EVENT_IDX is not offered").contains("0x20000000"));
+        assert!(choose(OFFERED | STATUS).expect_err("not offered to all").contains("0x10000"));
+        assert!(Features::choose(OFFERED | STATUS, offered(true)).is_ok());
+        assert!(choose(OFFERED & !MRG_RXBUF).expect_err("needed").contains("MRG_RXBUF"));
     }
 
     #[test]
     fn trains_are_taken_as_agreed() {
-        let old = Features::choose(OFFERED & !(GUEST_USO4 | GUEST_ECN)).expect("a choice");
+        let old = Features::choose(OFFERED & !(GUEST_USO4 | GUEST_ECN), OFFERED).expect("a choice");
         assert!(old.takes(Segmentation::Tcp4, false) && !old.takes(Segmentation::Tcp4, true));
         assert!(!old.takes(Segmentation::Udp, false) && old.takes(Segmentation::None, false));
     }

@@ -17,6 +17,7 @@
 
 mod chain;
 mod channel;
+mod config;
 mod error;
 mod fault;
 mod features;

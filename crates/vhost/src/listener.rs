@@ -13,6 +13,7 @@ pub struct Listener {
     path: PathBuf,
     notify_by: NotifyBy,
     whole: bool,
+    has_status: bool,
 }
 
 impl Listener {
@@ -23,7 +24,8 @@ impl Listener {
     /// When the kernel refuses: there is such a file, the folder is missing, or the path is longer than 107 bytes.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let socket = UnixListener::bind(path)?;
-        let this = Self { socket, path: path.to_owned(), notify_by: NotifyBy::Sockets, whole: false };
+        let this =
+            Self { socket, path: path.to_owned(), notify_by: NotifyBy::Sockets, whole: false, has_status: false };
         this.socket.set_nonblocking(true)?;
         Ok(this)
     }
@@ -42,6 +44,18 @@ impl Listener {
     pub fn with_whole_frames(mut self) -> Self {
         self.whole = true;
         self
+    }
+
+    /// Its guest learns whether its link has a carrier, which [`Port::set_carrier`](crate::Port::set_carrier) gives and takes. Not for QEMU,
+    /// which says that to its guest by itself.
+    #[must_use]
+    pub fn with_status(mut self) -> Self {
+        self.has_status = true;
+        self
+    }
+
+    pub(crate) fn has_status(&self) -> bool {
+        self.has_status
     }
 
     pub(crate) fn has_whole_frames(&self) -> bool {

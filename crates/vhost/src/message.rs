@@ -13,6 +13,8 @@ const VERSION: u32 = 1;
 const VERSION_MASK: u32 = 3;
 const REPLY: u32 = 1 << 2;
 const NEED_REPLY: u32 = 1 << 3;
+/// A request of the device: its configuration is to be read anew.
+const CONFIG_CHANGED: u32 = 2;
 /// In the payload of messages that pass a descriptor for a queue: there is none.
 const NO_FILE: u64 = 1 << 8;
 const QUEUE_MASK: u64 = 0xff;
@@ -44,6 +46,18 @@ impl Header {
 /// An answer that is one number.
 pub(crate) fn reply(request: u32, value: u64) -> [u8; HEADER + 8] {
     reply_with(request, &value.to_ne_bytes())
+}
+
+/// The answer to the question for a part of the configuration.
+pub(crate) fn reply_config(request: u32, offset: u32, bytes: &[u8]) -> Vec<u8> {
+    let size = u32::try_from(bytes.len()).expect("a configuration is short");
+    let words = [request, VERSION | REPLY, 12 + size, offset, size, 0];
+    words.into_iter().flat_map(u32::to_ne_bytes).chain(bytes.iter().copied()).collect()
+}
+
+/// What the device says on its back channel when its configuration has changed.
+pub(crate) fn config_changed() -> Vec<u8> {
+    [CONFIG_CHANGED, VERSION, 0].into_iter().flat_map(u32::to_ne_bytes).collect()
 }
 
 /// The answer to the question where a queue stands.
@@ -116,6 +130,11 @@ pub(crate) enum Message {
     },
     /// A socket on which the device may speak first.
     SetBackChannel,
+    /// A part of the configuration is asked for.
+    GetConfig {
+        offset: u32,
+        size: u32,
+    },
     /// A request that no feature that was offered allows.
     Unknown(u32),
 }
@@ -149,9 +168,16 @@ impl Message {
             16 => Self::SetProtocolFeatures(number()?),
             18 => state().map(|(queue, on)| Self::Enable { queue, on: on != 0 })?,
             21 => Self::SetBackChannel,
+            24 => config(payload).map(|(offset, size)| Self::GetConfig { offset, size })?,
             other => Self::Unknown(other),
         })
     }
+}
+
+/// Offset, size and flags, and as much room for the answer.
+fn config(payload: &[u8]) -> Option<(u32, u32)> {
+    let size = word(payload.get(..12)?, 4);
+    (payload.len() == 12 + size as usize).then(|| (word(payload, 0), size))
 }
 
 fn addresses(payload: &[u8]) -> Option<Addresses> {
@@ -196,6 +222,19 @@ mod tests {
         };
         assert_eq!(header(9, 8), Ok(Header { request: 1, needs_reply: true, size: 8 }));
         assert!(header(0, 8).is_err() && header(5, 8).is_err() && header(1, 513).is_err());
+    }
+
+    #[test]
+    fn a_question_for_the_configuration_has_room_for_the_answer() {
+        let asked = |size: u32, room: usize| {
+            let words = [6_u32, size, 0].map(u32::to_ne_bytes).concat();
+            Message::parse(24, &[words, vec![0; room]].concat())
+        };
+        assert_eq!(asked(2, 2), Ok(Message::GetConfig { offset: 6, size: 2 }));
+        assert!(asked(2, 3).is_err() && asked(u32::MAX, 2).is_err() && Message::parse(24, &[0; 8]).is_err());
+        let reply = reply_config(24, 6, &[1, 0]);
+        assert_eq!((reply.len(), &reply[24..]), (26, &[1, 0][..]));
+        assert_eq!([word(&reply, 0), word(&reply, 4), word(&reply, 8), word(&reply, 16)], [24, 5, 14, 2]);
     }
 
     #[test]

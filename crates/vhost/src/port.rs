@@ -19,6 +19,7 @@ pub struct Port {
     scratch: Scratch,
     /// Whether the guest is sent no trains, and no unfinished checksums.
     whole: bool,
+    has_carrier: bool,
 }
 
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl Port {
             token,
             state: State::Listening { listener, _watched: watched },
             scratch: Scratch::default(),
+            has_carrier: true,
         })
     }
 
@@ -53,7 +55,7 @@ impl Port {
         if let State::Listening { listener, .. } = &self.state {
             match listener.accept().map_err(PortError::system("accepting a kernel's connection")) {
                 Ok(None) => return,
-                Ok(Some(socket)) => match Session::new(socket, &self.poller, self.token, listener.notify_by()) {
+                Ok(Some(socket)) => match Session::new(socket, &self.poller, self.token, listener, self.has_carrier) {
                     Ok(session) => self.connect(session),
                     Err(error) => self.end(PortError::system("watching a kernel's connection")(error)),
                 },
@@ -94,6 +96,16 @@ impl Port {
 
     fn end(&mut self, error: PortError) {
         self.state = State::Ended(error);
+    }
+
+    /// The guest's link has a carrier from now on, or none; it has one at first. A guest that cannot be told is not.
+    pub fn set_carrier(&mut self, on: bool) {
+        self.has_carrier = on;
+        if let State::Connected { session, .. } = &mut self.state
+            && let Err(error) = session.set_carrier(on)
+        {
+            self.end(error);
+        }
     }
 
     /// Why the port has ended; none while it serves or waits for its guest.

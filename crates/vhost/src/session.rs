@@ -1,10 +1,12 @@
 //! A connected guest: its messages, and the answers to them.
 
 use crate::channel::Channel;
+use crate::config;
 use crate::error::PortError;
-use crate::features::{Features, OFFERED, PROTOCOL_OFFERED, PROTOCOL_REPLY_ACK};
+use crate::features::{Features, PROTOCOL_CONFIG, PROTOCOL_REPLY_ACK, offered, protocol_offered};
+use crate::listener::Listener;
 use crate::memory::{Memory, RegionSpec};
-use crate::message::{Message, reply, reply_state};
+use crate::message::{Message, reply, reply_config, reply_state};
 use crate::notify::{Call, NotifyBy};
 use crate::poller::Poller;
 use crate::queue::Queue;
@@ -27,6 +29,11 @@ pub(crate) struct Session {
     pub(crate) features: Features,
     acknowledges: bool,
     notify_by: NotifyBy,
+    /// Whether the guest is offered to learn whether its link has a carrier.
+    has_status: bool,
+    /// Whether it wants to be told that the configuration has changed.
+    reads_config: bool,
+    has_carrier: bool,
     /// Kept open, since the guest would take its end for a failure.
     back_channel: Option<OwnedFd>,
     /// Whether there was ever room for a frame to the guest.
@@ -44,17 +51,28 @@ enum Answer {
     Done,
     Number(u64),
     State(u32, u32),
+    Config(u32, Vec<u8>),
 }
 
 impl Session {
-    pub(crate) fn new(socket: OwnedFd, poller: &Arc<Poller>, token: u32, notify_by: NotifyBy) -> std::io::Result<Self> {
+    /// A guest has come to this listener. `has_carrier`: whether its link has one.
+    pub(crate) fn new(
+        socket: OwnedFd,
+        poller: &Arc<Poller>,
+        token: u32,
+        listener: &Listener,
+        has_carrier: bool,
+    ) -> std::io::Result<Self> {
         Ok(Self {
             channel: Channel::new(poller.watch_socket(socket, token)?),
             poller: Arc::clone(poller),
             token,
             features: Features::default(),
             acknowledges: false,
-            notify_by,
+            notify_by: listener.notify_by(),
+            has_status: listener.has_status(),
+            reads_config: false,
+            has_carrier,
             back_channel: None,
             was_up: false,
             has_begun: false,
@@ -75,6 +93,7 @@ impl Session {
             match answer {
                 Ok(Answer::Number(number)) => self.channel.reply(&reply(header.request, number))?,
                 Ok(Answer::State(queue, number)) => self.channel.reply(&reply_state(header.request, queue, number))?,
+                Ok(Answer::Config(offset, part)) => self.channel.reply(&reply_config(header.request, offset, &part))?,
                 Ok(Answer::Done) if acknowledge => self.channel.reply(&reply(header.request, 0))?,
                 Ok(Answer::Done) => {}
                 Err(error) => {
@@ -91,11 +110,18 @@ impl Session {
 
     fn obey(&mut self, message: Message, mut files: Vec<OwnedFd>) -> Result<Answer, PortError> {
         match message {
-            Message::GetFeatures => return Ok(Answer::Number(OFFERED)),
-            Message::GetProtocolFeatures => return Ok(Answer::Number(PROTOCOL_OFFERED)),
+            Message::GetFeatures => return Ok(Answer::Number(offered(self.has_status))),
+            Message::GetProtocolFeatures => return Ok(Answer::Number(protocol_offered(self.has_status))),
             Message::SetFeatures(chosen) => self.choose(chosen).map_err(PortError::Message)?,
-            Message::SetProtocolFeatures(chosen) if chosen & !PROTOCOL_OFFERED == 0 => {
+            Message::SetProtocolFeatures(chosen) if chosen & !protocol_offered(self.has_status) == 0 => {
                 self.acknowledges = chosen & PROTOCOL_REPLY_ACK != 0;
+                self.reads_config = chosen & PROTOCOL_CONFIG != 0;
+            }
+            Message::GetConfig { offset, size } if self.reads_config => {
+                return config::part(offset, size, self.has_carrier).map(|part| Answer::Config(offset, part));
+            }
+            Message::GetConfig { .. } => {
+                return Err(PortError::Message("it asks for a configuration, which it did not accept to read".into()));
             }
             Message::SetProtocolFeatures(chosen) => {
                 return Err(PortError::Message(format!(
@@ -133,8 +159,17 @@ impl Session {
         Ok(Answer::Done)
     }
 
+    /// The guest's link has a carrier from now on, or none.
+    pub(crate) fn set_carrier(&mut self, on: bool) -> Result<(), PortError> {
+        let is_news = std::mem::replace(&mut self.has_carrier, on) != on;
+        match &self.back_channel {
+            Some(back_channel) if is_news && self.reads_config => config::announce(back_channel),
+            _ => Ok(()),
+        }
+    }
+
     fn choose(&mut self, chosen: u64) -> Result<(), String> {
-        self.features = Features::choose(chosen)?;
+        self.features = Features::choose(chosen, offered(self.has_status))?;
         if !self.features.protocol() {
             // vhost-user.rst, "Ring states": then queues are enabled from the beginning.
             self.queues.iter_mut().for_each(|queue| queue.enable(true));

@@ -111,6 +111,7 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
         console,
         processors: place.processors.clone(),
         cgroup: place.cgroup.clone(),
+        bare: None,
     };
     let process = sealed::start(command, &seal).map_err(|error| NodeError::Refused { node: vm.name.clone(), error })?;
     KernelNode::attend(&vm.name, process, Box::new(listening), &place.console, channel)

@@ -10,7 +10,7 @@
 
 The manual is in `docs/python.md` of the project.
 
-The package calls the program for what the program decides (check, up, run, sweep, convert, graph), and speaks the control protocol with labs
+The package calls the program for what the program decides (check, up, run, sweep, hunt, convert, graph), and speaks the control protocol with labs
 that are up. It writes a lab as JSON, each part on lines of its own, so that a line of an error leads back to a line of Python
 (`_settings.Writer`, `_calls.explained`). `scripts/python-models` generates `models` and `_keys` from the program's schema. `process` has the
 programs in nodes, `_exchange` their pipes, `aio` the same for asyncio, `_ray` the runs of a sweep as tasks. `up --parent` ties a lab to
@@ -39,6 +39,7 @@ from .lab import Lab, Link, Node
 
 if TYPE_CHECKING:
     from . import models
+    from .hunts import Finding, HuntResult, hunt
     from .live import Event, Live, LiveLink, LiveNode, Now, Output, attach
     from .models import *  # noqa: F403
     from .process import CompletedProcess, Popen
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 #: Where the rest is, which is loaded when it is used: most programs need little of it.
 _ELSEWHERE = {
     "Event": "live",
+    "Finding": "hunts",
+    "HuntResult": "hunts",
+    "hunt": "hunts",
     "Live": "live",
     "LiveLink": "live",
     "LiveNode": "live",
@@ -77,6 +81,8 @@ __all__ = [
     "ClosedError",
     "CompletedProcess",
     "Event",
+    "Finding",
+    "HuntResult",
     "Lab",
     "LabError",
     "Link",
@@ -98,6 +104,7 @@ __all__ = [
     "VersionError",
     "__version__",
     "attach",
+    "hunt",
     "models",
     "sweep",
 ]

@@ -17,6 +17,7 @@ from . import _program
 from ._errors import LabError, NetloomError, ProgramError, VersionError
 from ._places import Place
 from ._settings import Time, nanoseconds
+from ._version import __version__
 
 _NO_SUCH_LAB = 7
 _LAB_FILE = 3
@@ -73,7 +74,7 @@ class Options:
     clock: str | float | None = None
     kernel: str | os.PathLike[str] | None = None
     wall_limit: Time | None = None
-    plots: bool = True
+    plots: bool = False
 
     def arguments(self) -> list[str]:
         """As arguments of the command line."""
@@ -88,7 +89,7 @@ class Options:
     def arguments_of_run(self) -> list[str]:
         """The same with what only a run takes."""
         more = [] if self.wall_limit is None else ["--wall-limit", f"{nanoseconds(self.wall_limit)} ns"]
-        return self.arguments() + more + ([] if self.plots else ["--no-plots"])
+        return self.arguments() + more + (["--plots"] if self.plots else [])
 
 
 def settings_of_file(path: Path) -> dict[str, Any]:
@@ -184,8 +185,6 @@ def explained(error: ProgramError, text: Text) -> ProgramError:
 
 def version_mismatch(message: str) -> VersionError:
     """That the program is another than the one that this package was made for."""
-    from . import __version__
-
     try:
         version = _program.call(["--version"]).stdout.decode().strip()
     except (NetloomError, OSError) as error:

@@ -32,6 +32,7 @@ from .models import (
     DeliveryTrace,
     Dhcp,
     Dilated,
+    Disk,
     Dns,
     Drawn,
     Drr,
@@ -49,6 +50,7 @@ from .models import (
     GilbertLoss,
     Grid,
     HistogramDelay,
+    Hunt,
     Internet,
     Iptables,
     Journal,
@@ -56,9 +58,11 @@ from .models import (
     MarkovLoss,
     Match,
     Measure,
+    MediumWifi,
     Mesh,
     Multicast,
     Nat,
+    NodeClock,
     NodeMeasure,
     NormalDelay,
     Overhead,
@@ -71,6 +75,7 @@ from .models import (
     Pie,
     Pipe,
     Priority,
+    RateSlots,
     Ready,
     Red,
     Reorder,
@@ -114,6 +119,10 @@ class NodeKeys(TypedDict, total=False):
     Capabilities (capabilities(7)) that its root has although they act on the whole machine, in a namespace node of a
     lab that root starts. Default: none of them.
     """
+    clock: NodeClock | None
+    """
+    The error of its clock (CLOCK_REALTIME), if it has a kernel of its own. Default: none, it shows the lab's time.
+    """
     collect: Sequence[str] | None
     """
     Files and folders that are copied to nodes/NODE/ of the results at the end of a run: absolute paths with *, ?,
@@ -152,6 +161,11 @@ class NodeKeys(TypedDict, total=False):
     """
     Whether dnsmasq runs on it, assigns addresses of IPv4 to the nodes on its links that ask, and answers their
     questions for names; or how it does. Default: false.
+    """
+    disk: Disk | None
+    """
+    A disk of a kernel node; what is on it survives the node's crashes, as far as it was flushed. Default: none: its
+    files are in memory.
     """
     dns: bool | Dns | None
     """
@@ -335,10 +349,11 @@ class LinkKeys(TypedDict, total=False):
     """The probability with which a packet is duplicated, alone or with a correlation. Default: 0."""
     loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None
     """The probability with which each packet is lost, independently of all others, or another model. Default: 0."""
-    medium: Literal["shared"] | None
+    medium: Literal["shared"] | MediumWifi | None
     """
     One medium for all ends, two or more: what one sends waits for it, takes time on it, and is heard by all others.
-    Its settings are those of the medium; there are no directions. Default: a pipe for each direction.
+    Its settings are those of the medium; there are no directions. Or a radio medium, for which its ends contend.
+    Default: a pipe for each direction.
     """
     mtu: int | None
     """The largest IP packet in bytes, 68 to 65535; IPv6 needs 1280. Default: 1500."""
@@ -356,10 +371,10 @@ class LinkKeys(TypedDict, total=False):
     How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`.
     Default: 1000 packets.
     """
-    rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | None
+    rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None
     """
-    How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or unlimited. Default:
-    unlimited.
+    How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or unlimited.
+    Default: unlimited.
     """
     reorder: Share | Literal[0] | Reorder | None
     """
@@ -408,10 +423,10 @@ class DirectionKeys(TypedDict, total=False):
     How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`.
     Default: 1000 packets.
     """
-    rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | None
+    rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None
     """
-    How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or unlimited. Default:
-    unlimited.
+    How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or unlimited.
+    Default: unlimited.
     """
     reorder: Share | Literal[0] | Reorder | None
     """
@@ -556,6 +571,8 @@ class LabKeys(TypedDict, total=False):
     """Tasks for those who learn with this lab, which are checked while it is up. Default: none."""
     generate: Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Mapping[str, Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet] | None
     """A network of a well-known shape, or several by name: their nodes and links are added to those of the file."""
+    hunt: Hunt | None
+    """What `netloom hunt` searches: faults with which something that must hold does not. A run ignores it."""
     inherit: Sequence[str] | None
     """Environment variables of the command that starts the lab, which all programs get. Default: none."""
     journal: Literal["all"] | Sequence[Name] | Journal | None

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def _is_script(path: str) -> bool:
 
 
 def call(
-    arguments: Sequence[str], *, stdin: bytes | None = None, expect: tuple[int, ...] = (0,)
+    arguments: Sequence[str], *, stdin: bytes | None = None, expect: Container[int] = (0,)
 ) -> subprocess.CompletedProcess[bytes]:
     """Calls the program and waits for its end.
 

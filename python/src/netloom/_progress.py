@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from .jupyter import Steps
+
 
 def progress_writer(progress: bool | Callable[[str], None]) -> Callable[[str], None]:
     """What is called with each step."""
@@ -13,8 +15,6 @@ def progress_writer(progress: bool | Callable[[str], None]) -> Callable[[str], N
     if not progress:
         return _nothing
     if "ipykernel" in sys.modules:
-        from .jupyter import Steps
-
         return Steps()
     return _print
 

@@ -1,7 +1,7 @@
 """Plays the runs of a sweep on Ray: Ray schedules them, repeats those whose worker is lost, and knows the machines.
 
-A worker plays one run in a folder of its own and returns it as an archive, so that machines need no folder in common. What has
-come is put into the sweep's folder in one go; that folder is the sweep's state, as on one machine.
+A worker plays one run in a folder of its own and returns it as an archive, so that machines need no folder in common, and nothing of Netloom:
+see `_ray_worker`. What has come is put into the sweep's folder in one go; that folder is the sweep's state, as on one machine.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ import io
 import json
 import os
 import shutil
+import socket
+import sys
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import _calls, _program
+from . import _calls, _program, _ray_worker
 from ._errors import NetloomError, ProgramError
 from ._progress import progress_writer
+from ._ray_worker import Part, Work, digest_of
 
 
 def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray_options: dict[str, Any]) -> None:
@@ -27,20 +30,136 @@ def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray
     Raises:
         NetloomError: Ray is not installed, or a run could not be played.
     """
+    ray = _ray_itself()
+    with text.arguments() as arguments:
+        try:
+            waiting = _prepare(arguments, folder, options)
+        except ProgramError as error:
+            raise _calls.explained(error, text) from None
+    _connect(ray, None)
+    _play(ray, (Path(text.seeming_path()), text.text), waiting, folder, options, progress_writer(progress), ray_options)
+
+
+def main(order: str) -> int:
+    """What `netloom sweep --on` becomes: plays the runs of a lab file that are not in the folder yet, then becomes the program, which makes the tables.
+
+    Args:
+        order: An object in JSON: `file`, `folder`, `on` (`ray`, or the address of a cluster), `quiet`, `options` (those of each run), `then`
+            (the arguments of the program that makes the tables).
+    """
+    asked = json.loads(order)
+    file, folder, options = Path(asked["file"]), Path(asked["folder"]), list(asked["options"])
+    try:
+        ray = _ray_itself()
+        waiting = _prepare([str(file)], folder, options)
+        _connect(ray, None if asked["on"] == "ray" else asked["on"])
+        tell = progress_writer(not asked["quiet"])
+        _play(ray, (file, file.read_text(encoding="utf-8")), waiting, folder, options, tell, {})
+    except ProgramError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.code or 1
+    except (NetloomError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 8
+    except KeyboardInterrupt:
+        print(f"interrupted; to continue, add --resume: what has ended is in {folder}", file=sys.stderr)
+        return 130
+    ray.shutdown()
+    program = _program.program()
+    os.execv(program, [program, *asked["then"]])
+
+
+def _ray_itself() -> Any:
     try:
         import ray  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise NetloomError("on='ray' needs Ray, which is not installed: `pip install netloom[ray]`") from None
-    waiting = _prepare(text, folder, options)
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False, include_dashboard=False)
+        raise NetloomError(f"Ray is not installed for {sys.executable}: `pip install ray`") from None
+    return ray
+
+
+def _connect(ray: Any, address: str | None) -> None:
+    """Joins the cluster at this address, or the one of `RAY_ADDRESS`, or makes one of this machine."""
+    if ray.is_initialized():
+        return
+    if address is not None:
+        _reach(address)
+    try:
+        if address is None and not os.environ.get("RAY_ADDRESS"):
+            ray.init(log_to_driver=False, include_dashboard=False)
+        else:
+            ray.init(address=address, log_to_driver=False)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        where = address or os.environ.get("RAY_ADDRESS") or "this machine"
+        raise NetloomError(f"there is no cluster of Ray at {where}: {str(error).strip().splitlines()[0]}") from None
+
+
+def _reach(address: str) -> None:
+    """Fails if nothing listens there: Ray would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+    except (OSError, ValueError) as error:
+        raise NetloomError(f"there is no cluster of Ray at {address}: {error}") from None
+
+
+def _work(ray: Any, lab: tuple[Path, str], folder: Path, options: Sequence[str]) -> Work:
+    """What workers need, handed to Ray once."""
+    handed: dict[str, Part] = {}
+
+    def part(path: Path) -> Part:
+        data = path.read_bytes()
+        digest = digest_of(data)
+        if digest not in handed:
+            handed[digest] = Part(digest, ray.put(data))
+        return handed[digest]
+
+    origin = json.loads((folder / "origin.json").read_text(encoding="utf-8"))
+    copies = origin.get("copies", [])
+    kernel = _kernel(options)
+    return Work(
+        name=lab[0].name,
+        text=lab[1],
+        options=[option for option in _without_kernel(options) if option not in ("--resume", "--retry")],
+        program=part(Path(_program.program())),
+        kernel=None if kernel is None else part(kernel),
+        files={each["name"]: part(folder / each["copy"]) for each in copies},
+    )
+
+
+def _kernel(options: Sequence[str]) -> Path | None:
+    """The kernel of kernel nodes that a run here would use."""
+    if "--kernel" in options:
+        return Path(options[list(options).index("--kernel") + 1])
+    if named := os.environ.get("NETLOOM_KERNEL"):
+        return Path(named)
+    listed = json.loads(_program.call(["kernel", "list", "--json"], expect=(0, 4)).stdout or b"[]")
+    return Path(listed[0]["path"]) if listed else None
+
+
+def _without_kernel(options: Sequence[str]) -> list[str]:
+    """The options without `--kernel PATH`: each machine has it elsewhere."""
+    found = list(options)
+    if "--kernel" in found:
+        at = found.index("--kernel")
+        del found[at : at + 2]
+    return found
+
+
+def _play(
+    ray: Any,
+    lab: tuple[Path, str],
+    waiting: list[int],
+    folder: Path,
+    options: Sequence[str],
+    tell: Callable[[str], None],
+    ray_options: dict[str, Any],
+) -> None:
     settings: dict[str, Any] = {"num_cpus": 1, "max_retries": 3, **ray_options}
-    task = ray.remote(**settings)(_play_one)
-    kept = [option for option in options if option not in ("--resume", "--retry")]
-    work = (text.text, text.seeming_path(), kept)
+    ray.cloudpickle.register_pickle_by_value(_ray_worker)
+    task = ray.remote(**settings)(_ray_worker.play)
+    work = _work(ray, lab, folder, options)
     # No more are handed in than there is room for: Ray keeps what is handed in, and archives are long.
     most = 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
-    tell = progress_writer(progress)
     going: dict[Any, int] = {}
     total = len(waiting)
     failures: list[str] = []
@@ -54,48 +173,39 @@ def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray
             try:
                 _unpack(ray.get(ready), folder)
             except ray.exceptions.RayError as error:
-                failures.append(f"run {number}: {str(error).strip().splitlines()[-1]}")
+                failures.append(f"run {number}: {_reason(error)}")
             tell(f"{total - len(waiting) - len(going)} of {total} runs have ended")
     finally:
         for reference in going:
             ray.cancel(reference, force=False)
     if failures:
         raise NetloomError(
-            f"{len(failures)} of {total} runs could not be played; what has ended is kept, and resume=True goes on: {failures[0]}"
+            f"{len(failures)} of {total} runs could not be played; what has ended is kept, and resuming goes on: {failures[0]}"
         )
 
 
-def _prepare(text: _calls.Text, folder: Path, options: Sequence[str]) -> list[int]:
+def _reason(error: Exception) -> str:
+    return str(error).strip().splitlines()[-1].removeprefix("RuntimeError: ")
+
+
+def _prepare(arguments: Sequence[str], folder: Path, options: Sequence[str]) -> list[int]:
     """Makes the sweep's folder, or opens it again; the runs that are to be played."""
-    with text.arguments() as arguments:
-        command = ["sweep", *arguments, "--out", str(folder), "--yes", "--quiet", "--only", "none", *options]
-        try:
-            _program.call(command, expect=(0, 1, 5))
-        except ProgramError as error:
-            raise _calls.explained(error, text) from None
-    listed = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+    command = ["sweep", *arguments, "--out", str(folder), "--yes", "--json", "--only", "none", *options]
+    done = _program.call(command, expect=range(256))
+    # Runs that failed before make the exit code of a sweep that is right; one that is wrong prints no tables.
+    if not done.stdout.strip():
+        raise ProgramError(_program.said(done.stderr) or f"netloom ended with code {done.returncode}", done.returncode)
+    listed = json.loads(done.stdout)
     total = int(listed["runs"])
     digits = max(len(str(total)), 4)
-    return [number for number in range(1, total + 1) if not _has_ended(folder, number, digits)]
+    retry = "--retry" in options
+    return [number for number in range(1, total + 1) if not _has_ended(folder, number, digits, retry)]
 
 
-def _has_ended(folder: Path, number: int, digits: int) -> bool:
-    return any((folder / "runs").glob(f"*-{number:0{digits}}/run.json"))
-
-
-def _play_one(work: tuple[str, str, list[str]], number: int) -> bytes:
-    """On a worker: plays one run; its folder and its results as an archive."""
-    text, path, options = work
-    with tempfile.TemporaryDirectory(prefix="netloom-ray-") as home:
-        file = Path(home) / "lab.yaml"
-        file.write_text(text, encoding="utf-8")
-        out = Path(home) / "out"
-        command = ["sweep", path, "--as-played", str(file), "--out", str(out), "--yes", "--quiet", *options]
-        _program.call([*command, "--only", str(number), "--parent", str(os.getpid())], expect=(0, 1, 5))
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
-            archive.add(out / "runs", arcname="runs")
-        return buffer.getvalue()
+def _has_ended(folder: Path, number: int, digits: int, retry: bool) -> bool:
+    """Whether a run has ended, and need not be played again because it failed."""
+    records = list((folder / "runs").glob(f"*-{number:0{digits}}/run.json"))
+    return bool(records) and not (retry and json.loads(records[0].read_text(encoding="utf-8"))["outcome"] == "failed")
 
 
 def _unpack(data: bytes, folder: Path) -> None:
@@ -120,3 +230,7 @@ def _unpack(data: bytes, folder: Path) -> None:
                 part = target / "run.json.new"
                 part.write_bytes(last)
                 os.rename(part, target / "run.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

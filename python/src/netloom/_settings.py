@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from typing import Protocol, Union, cast
 
 from ._places import Place, caller
+from ._quantity import TIMES, amount
 
 
 class Named(Protocol):
@@ -128,27 +129,10 @@ def nanoseconds(value: Time | float) -> int:
         return ((value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds) * 1_000
     if isinstance(value, (int, float)):
         return round(value * 1e9)
-    text = value.strip()
-    for unit in sorted(_UNITS, key=len, reverse=True):
-        number = text.removesuffix(unit).strip()
-        if text.endswith(unit) and number.replace(".", "", 1).isdigit():
-            whole, _, part = number.partition(".")
-            length = _UNITS[unit]
-            digits = int((whole or "0") + part) * length
-            if digits % 10 ** len(part) == 0:
-                return digits // 10 ** len(part)
-    raise ValueError(f"{value!r} is no duration: write a number and {', '.join(_UNITS)}, for example '20 ms'")
-
-
-_UNITS = {
-    "ns": 1,
-    "us": 1_000,
-    "µs": 1_000,
-    "ms": 1_000_000,
-    "s": 1_000_000_000,
-    "min": 60_000_000_000,
-    "h": 3_600_000_000_000,
-}
+    found = amount(value, TIMES)
+    if found is None or found.denominator != 1:
+        raise ValueError(f"{value!r} is no duration: write a number and {', '.join(TIMES)}, for example '20 ms'")
+    return int(found)
 
 
 class Writer:

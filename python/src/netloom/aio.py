@@ -6,6 +6,7 @@ A lab belongs to the event loop in which it was brought up.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager
@@ -16,10 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _calls
 from ._errors import ClosedError, NetloomError, TimeoutExpired
+from ._interfaces import Described
 from ._progress import progress_writer
 from ._protocol import AsyncConnection, Message
-from ._settings import Name, Time, nanoseconds
-from .live import Event, Live, LiveLink, LiveNode, Now, Output, event_of, now_of, report_end
+from ._settings import Name, Time, nanoseconds, plain
+from .live import Event, Live, LiveLink, LiveNode, Now, Output, event_of, fault_text, now_of, report_end
+from .live import attach as attach_now
 from .process import DEVNULL, FOREVER_NS, PIPE, STDOUT, Command, CompletedProcess, Stream, Streams, argv_of, exec_keys
 from .result import Result
 from .result import run as run_now
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import ParamSpec, Unpack
 
     from ._keys import DirectionKeys
-    from .lab import Lab
+    from .models import Fault, Partition
 
     P = ParamSpec("P")
 
@@ -38,7 +41,7 @@ T = TypeVar("T")
 class AsyncUp:
     """A lab that is about to come up: to be awaited, or used with `async with`."""
 
-    def __init__(self, lab: Lab, options: _calls.Options, check: bool) -> None:
+    def __init__(self, lab: Described, options: _calls.Options, check: bool) -> None:
         self._lab = lab
         self._options = options
         self._check = check
@@ -131,6 +134,18 @@ class AsyncLive:
     async def restart(self, name: str) -> None:
         """See `Live.restart`."""
         await self.ask("restart", name=name)
+
+    async def partition(self, entry: Partition) -> None:
+        """See `Live.partition`."""
+        await self.ask("partition", entry=json.dumps(plain(entry)))
+
+    async def fault(self, entry: Fault | Mapping[str, object] | str) -> None:
+        """See `Live.fault`."""
+        await self.ask("fault", entry=fault_text(entry))
+
+    async def heal(self) -> None:
+        """See `Live.heal`."""
+        await self.ask("heal")
 
     async def now(self) -> Now:
         """What time it is."""
@@ -521,7 +536,7 @@ async def _read(stream: asyncio.StreamReader | None) -> bytes | None:
     return None if stream is None else await stream.read()
 
 
-async def run(lab: Lab, **options: Any) -> Result:
+async def run(lab: Described, **options: Any) -> Result:
     """See `Lab.run`. If it is cancelled, the run ends, too."""
     progress, check = options.pop("progress", False), options.pop("check", False)
     task = asyncio.ensure_future(asyncio.to_thread(run_now, lab, _calls.Options(**options), progress, check))
@@ -531,8 +546,6 @@ async def run(lab: Lab, **options: Any) -> Result:
 @asynccontextmanager
 async def attach(name: str) -> AsyncGenerator[AsyncLive]:
     """A lab that somebody else has brought up."""
-    from .live import attach as attach_now
-
     live = await asyncio.to_thread(attach_now, name)
     try:
         yield AsyncLive(live, False)

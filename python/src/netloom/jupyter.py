@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._errors import NetloomError
-
-if TYPE_CHECKING:
-    from .lab import Lab
-    from .live import Live
-    from .result import Result
+from ._interfaces import Drawable, Judged, Running
 
 #: A report that is longer is linked rather than shown.
 _LONGEST_REPORT = 8 << 20
 
 
-def lab_html(lab: Lab) -> str:
+def lab_html(lab: Drawable) -> str:
     """A lab as its map; a wrong one as what is wrong."""
     try:
         return lab.svg()
@@ -24,7 +20,7 @@ def lab_html(lab: Lab) -> str:
         return f'<pre style="color:#b00020">{html.escape(str(error))}</pre>'
 
 
-def live_html(live: Live) -> str:
+def live_html(live: Running) -> str:
     """A lab that is up, as a table of its nodes and links."""
     try:
         nodes = "".join(
@@ -39,7 +35,7 @@ def live_html(live: Live) -> str:
     return f"<table><caption>{caption}</caption><tr><th>node</th><th>addresses</th></tr>{nodes}</table>"
 
 
-def result_html(result: Result) -> str:
+def result_html(result: Judged) -> str:
     """A result as its report, if it has one, or else as its summary with a picture of the lab."""
     page = result.folder / "report.html"
     if page.is_file() and page.stat().st_size <= _LONGEST_REPORT:

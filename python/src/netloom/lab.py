@@ -5,26 +5,26 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from . import _calls
 from ._errors import LabError, NetloomError
+from ._interfaces import Progress
 from ._places import Place, caller
 from ._settings import Model, Name, Placed, Time, Writer, plain, settings_of
+from .jupyter import lab_html
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._keys import CaptureKeys, CommandKeys, DirectionKeys, LabKeys, LinkKeys, NodeKeys
     from .aio import AsyncUp
+    from .hunts import HuntResult
     from .live import Live
     from .result import Result
     from .sweeps import SweepResult
-
-#: What becomes of steps of work that a person may wait for: `True` prints them, a function gets each.
-Progress = Union[bool, Callable[[str], None]]
 
 
 class Node:
@@ -424,7 +424,7 @@ class Lab:
         clock: str | float | None = None,
         kernel: str | os.PathLike[str] | None = None,
         wall_limit: Time | None = None,
-        plots: bool = True,
+        plots: bool = False,
         progress: Progress = False,
         check: bool = False,
     ) -> Result:
@@ -437,7 +437,7 @@ class Lab:
             clock: `real`, `virtual`, or by how much lab time is slower than wall time.
             kernel: The kernel of kernel nodes.
             wall_limit: After how much wall time the run ends, however far it is.
-            plots: Whether pictures are drawn.
+            plots: Whether pictures are drawn into `plots/`, as `netloom results plot` does later.
             progress: Whether steps are printed, or a function that gets them.
             check: Whether to raise an error unless everything is as it should be.
 
@@ -462,6 +462,25 @@ class Lab:
         from .sweeps import sweep
 
         return sweep(self, **options)
+
+    def hunt(self, *, lasts: Time | None = None, runs: int | None = None, **options: Any) -> HuntResult:
+        """Plays the lab many times in virtual time, each time with other faults, until something fails that must hold.
+
+        Args:
+            lasts: For how long runs are begun, in wall time.
+            runs: How many runs are played; if neither is said, what the lab has under `hunt`, or 200.
+            **options: `keys`, a dict of keys of `hunt` in the lab file (`faults`, `always`, …); `out`, the folder, which is `hunts/LAB` if none is
+                given; `seed`, from which faults are drawn; `jobs`, how many runs go on at once; `resume`, which goes on with the hunt in the
+                folder; `corpus`, a folder of findings that are played first, and to which new ones are added; `kernel`; `wall_limit` of a
+                run; `progress`, as of `run`.
+
+        Raises:
+            LabError: The lab is wrong.
+            ProgramError: It cannot be hunted.
+        """
+        from .hunts import play
+
+        return play(self, lasts=lasts, runs=runs, **options)
 
     # Inside
 
@@ -514,8 +533,6 @@ class Lab:
             return None
 
     def _repr_html_(self) -> str | None:
-        from .jupyter import lab_html
-
         return lab_html(self)
 
 

@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _calls, _program
 from ._errors import ClosedError, NetloomError, NotAsDescribedWarning, RunError
+from ._interfaces import Described, Progress
 from ._progress import progress_writer
 from ._protocol import Connection, checked
-from ._settings import Name, Time, nanoseconds
+from ._settings import Name, Time, nanoseconds, plain
+from .jupyter import live_html
 from .links import LiveLink
 from .nodes import LiveNode
+from .result import Result
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
 
-    from .lab import Lab, Progress
-    from .result import Result
+    from .models import Fault, Partition
 
     P = ParamSpec("P")
 
@@ -36,6 +38,11 @@ T = TypeVar("T")
 Direction = Literal["forward", "backward"]
 #: For how long a lab is waited for that was asked to end, in seconds.
 _PATIENCE = 15.0
+
+
+def fault_text(entry: Fault | Mapping[str, object] | str) -> str:
+    """An entry as the control protocol has it."""
+    return entry if isinstance(entry, str) else json.dumps(plain(entry))
 
 
 @dataclass(frozen=True)
@@ -109,7 +116,7 @@ def event_of(message: Mapping[str, Any]) -> Event | Output | dict[str, Any]:
             return dict(message)
 
 
-def bring_up(lab: Lab, options: _calls.Options, progress: Progress, check: bool) -> Live:
+def bring_up(lab: Described, options: _calls.Options, progress: Progress, check: bool) -> Live:
     """See `Lab.up`."""
     text = lab.written()
     found = _calls.up(text, options, progress_writer(progress))
@@ -282,6 +289,30 @@ class Live:
         """
         self.ask("restart", name=name)
 
+    def partition(self, entry: Partition) -> None:
+        """Parts nodes from now on, until its time has passed or until `heal`.
+
+        Args:
+            entry: A partition as in a timeline, without the keys that say when.
+        """
+        self.ask("partition", entry=json.dumps(plain(entry)))
+
+    def fault(self, entry: Fault | Mapping[str, object] | str) -> None:
+        """Lets happen now what an entry of the timeline describes: a node crashes or freezes, a clock steps, packets are lost.
+
+            live.fault(netloom.Crash(crash="n1", keep="some", for_="2 s"))
+            live.fault({"on": "n1", "clock": {"step": "3 s"}})
+            live.fault("{link: l1, packet: {nth: 3}, do: drop}")
+
+        Args:
+            entry: The entry as a model, as a map, or as a lab file has it, without the keys that say when.
+        """
+        self.ask("fault", entry=fault_text(entry))
+
+    def heal(self) -> None:
+        """Ends all partitions of `partition`."""
+        self.ask("heal")
+
     def offers(self, capability: str) -> bool:
         """Whether the lab has this capability of the protocol."""
         return capability in self._capabilities
@@ -396,8 +427,6 @@ class Live:
         if self._result is not None:
             return self._result
         self._ensure_own_process()
-        from .result import Result
-
         with contextlib.suppress(ClosedError), self._lock:
             if not self._ended:
                 self._ended = True
@@ -482,8 +511,6 @@ class Live:
         return f"<lab {self._name}, {'down' if self._ended else 'up'}>"
 
     def _repr_html_(self) -> str:
-        from .jupyter import live_html
-
         return live_html(self)
 
 

@@ -8,7 +8,7 @@ Written by `scripts/python-models` from `netloom schema`: change that, and run i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ._settings import Model
 
@@ -24,13 +24,17 @@ __all__ = [
     "Chain",
     "Chance",
     "Change",
+    "ClockChange",
+    "ClockEntry",
     "CoDel",
     "Configuration",
     "ConstantDelay",
     "Container",
+    "Continue",
     "Convergence",
     "CorrelatedLoss",
     "Cpu",
+    "Crash",
     "CrossConstant",
     "CrossOnOff",
     "CrossPcap",
@@ -39,6 +43,8 @@ __all__ = [
     "DeliveryTrace",
     "Dhcp",
     "Dilated",
+    "Disk",
+    "DiskEntry",
     "Dns",
     "Down",
     "Drawn",
@@ -48,7 +54,10 @@ __all__ = [
     "EveryLoss",
     "Exercise",
     "ExponentialDelay",
+    "Fail",
+    "FailEntry",
     "FatTree",
+    "Fault",
     "Fifo",
     "File",
     "Flap",
@@ -56,34 +65,55 @@ __all__ = [
     "FlapTime",
     "Forward",
     "FqCodel",
+    "Freeze",
     "GammaDelay",
     "GilbertElliottLoss",
     "GilbertLoss",
     "Grid",
     "Heal",
     "HistogramDelay",
+    "Hunt",
+    "HuntChecker",
+    "HuntClock",
+    "HuntCrash",
+    "HuntDisk",
+    "HuntFaults",
+    "HuntLimit",
+    "HuntNodes",
+    "HuntPacket",
+    "HuntPackets",
+    "HuntPartition",
+    "HuntSignal",
     "Internet",
     "Iptables",
     "Journal",
     "Kill",
     "LeafSpine",
+    "LimitEntry",
     "Log",
     "MarkovLoss",
     "Match",
     "Measure",
+    "MediumWifi",
     "Mesh",
     "Move",
     "Multicast",
     "Nat",
+    "NodeClock",
     "NodeMeasure",
     "NormalDelay",
+    "OomEntry",
     "Overhead",
+    "Packet",
+    "PacketEntry",
+    "PacketTreatment",
     "PacketsLoss",
     "Parameter",
     "ParetoDelay",
     "ParetoNormalDelay",
     "ParkingLot",
     "Partition",
+    "PartitionShape",
     "PatternLoss",
     "Pause",
     "Pie",
@@ -94,22 +124,28 @@ __all__ = [
     "QueueClass",
     "Ramp",
     "RampEntry",
+    "RateSlots",
     "Ready",
     "Reboot",
     "Red",
     "Reorder",
     "ReplayLoss",
+    "ResetEntry",
     "Restart",
     "Ring",
     "Rule",
     "SamplesDelay",
     "Schedule",
+    "ScheduleEntry",
     "SetEntry",
     "Settings",
+    "Signal",
     "Snooping",
     "SpanningTree",
     "Star",
     "StartEntry",
+    "Starve",
+    "StarveEntry",
     "State",
     "Step",
     "StopEntry",
@@ -124,12 +160,15 @@ __all__ = [
     "TrafficPoisson",
     "TrafficWindow",
     "Tree",
+    "Turns",
     "UniformDelay",
     "Up",
     "VirtualMachine",
     "Vlans",
     "Waxman",
     "Wf2q",
+    "WifiRate",
+    "WifiStation",
 ]
 
 
@@ -154,23 +193,6 @@ class Addresses(Model):
         self._put("ipv4", ipv4)
         self._put("ipv6", ipv6)
         self._put("point_to_point", point_to_point)
-
-
-class BitErrorLoss(Model):
-    """Loss of packets in which a bit is wrong."""
-
-    def __init__(
-        self,
-        *,
-        rate: float | str,
-    ) -> None:
-        """
-        Args:
-            rate: The share of bits that arrive wrong, above 0 and at most 1: 1e-9, 0.00001 or 1 in 300000.
-        """
-        super().__init__()
-        self._put("kind", "bit-error")
-        self._put("rate", rate)
 
 
 class Bounds(Model):
@@ -255,7 +277,7 @@ class Change(Model):
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
-        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None = None,
         reorder: Share | Literal[0] | Reorder | None = None,
         schedule: Literal["none"] | Schedule | None = None,
         state: Literal["none"] | State | None = None,
@@ -279,7 +301,7 @@ class Change(Model):
                 atm, or bytes and cells. Default: none.
             queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
                 its `kind`. Default: 1000 packets.
-            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or
                 unlimited. Default: unlimited.
             reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
                 with more. Default: 0.
@@ -320,6 +342,61 @@ class Dilated(Model):
         self._put("dilation", dilation)
 
 
+class ClockChange(Model):
+    """What changes of a clock."""
+
+    def __init__(
+        self,
+        *,
+        drift: str | Literal[0] | None = None,
+        leap: Literal["insert", "delete"] | None = None,
+        step: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            drift: How much faster than lab time it runs from then on; slower with a minus sign. At most 10 %.
+            leap: A leap second at the end of the clock's day in UTC: insert shows its last second twice, delete
+                leaves it out.
+            step: By how much it is set forward at once; back with a minus sign.
+        """
+        super().__init__()
+        self._put("drift", drift)
+        self._put("leap", leap)
+        self._put("step", step)
+
+
+class ClockEntry(Model):
+    """Changes clocks of nodes (CLOCK_REALTIME) that have a kernel of their own."""
+
+    def __init__(
+        self,
+        *,
+        clock: ClockChange,
+        on: str | Sequence[str],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            clock: What changes.
+            on: The node, or several: a list, or a name with `*`, which stands for any letters.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("clock", clock)
+        self._put("on", on)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("times", times)
+        self._put("until", until)
+
+
 class Configuration(Model):
     """The configuration of a router's daemons."""
 
@@ -355,6 +432,39 @@ class Container(Model):
         self._put("engine", engine)
 
 
+class Continue(Model):
+    """Lets programs go on that are paused, by SIGCONT."""
+
+    def __init__(
+        self,
+        *,
+        continue_: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        process: str | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            continue_: The command, or the node with all that runs in it; or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            process: Only processes with this command line, its words with one space between them; `*` stands for any
+                letters. Default: all.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("continue", continue_)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("process", process)
+        self._put("times", times)
+        self._put("until", until)
+
+
 class Convergence(Model):
     """What time zero waits for, and how long."""
 
@@ -370,27 +480,6 @@ class Convergence(Model):
         """
         super().__init__()
         self._put("converged", converged)
-
-
-class CorrelatedLoss(Model):
-    """Loss with one probability and a correlation between neighbours."""
-
-    def __init__(
-        self,
-        *,
-        probability: Share | Literal[0],
-        correlation: Share | Literal[0] | None = None,
-    ) -> None:
-        """
-        Args:
-            probability: The probability with which it happens to a packet.
-            correlation: How alike neighbours are, from 0 % to below 100 %: the probability with which a packet uses
-                the random number of the one before. Default: 0.
-        """
-        super().__init__()
-        self._put("kind", "correlated")
-        self._put("probability", probability)
-        self._put("correlation", correlation)
 
 
 class Cpu(Model):
@@ -428,6 +517,45 @@ class Cpu(Model):
         self._put("packet", packet)
         self._put("switch", switch)
         self._put("syscall", syscall)
+
+
+class Crash(Model):
+    """
+    The kernel of a node is gone at once, as in a power cut: what its programs had not written to its disk is lost,
+    and of that which no flush has made durable, what the rule says.
+    """
+
+    def __init__(
+        self,
+        *,
+        crash: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | Drawn | None = None,
+        keep: Literal["flushed", "all", "some", "torn"] | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            crash: The node, or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: It boots again so long after. Default: by `start`, or not at all.
+            keep: What is on its disk beside what a flush has made durable: flushed, nothing; all writes; some of
+                them, by chance; or torn, all but the end of the last. Default: flushed.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("crash", crash)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("keep", keep)
+        self._put("times", times)
+        self._put("until", until)
 
 
 class CrossConstant(Model):
@@ -883,6 +1011,124 @@ class Dhcp(Model):
         self._put("router", router)
 
 
+class Disk(Model):
+    """A disk of a kernel node, which outlives its kernel when the node crashes."""
+
+    def __init__(
+        self,
+        *,
+        at: str,
+        filesystem: Literal["ext4", "xfs", "f2fs"] | None = None,
+        flush: Time | Literal[0] | None = None,
+        journal: bool | None = None,
+        keep: bool | None = None,
+        latency: Time | Literal[0] | None = None,
+        rate: Rate | None = None,
+        size: Size | None = None,
+    ) -> None:
+        """
+        Args:
+            at: The folder of the node at which its file system is, which is empty in the beginning.
+            filesystem: Its file system. Default: ext4.
+            flush: The time that a flush of its cache takes (fsync). Default: 1 ms.
+            journal: Whether all requests to it become a table in the results, disks.csv, in virtual time. Default:
+                false.
+            keep: Whether what is on it is kept for the next run. Default: false.
+            latency: The time from the transfer of a request to its end. Default: 80 us.
+            rate: The rate at which requests are transferred, one after the other. Default: no limit.
+            size: Its size, 16 MB to 1000 GB (xfs: 320 MB and more; f2fs: 64 MB and more); it takes as much memory of
+                this machine as is written to it. Default: 256 MB; with xfs, 512 MB.
+        """
+        super().__init__()
+        self._put("at", at)
+        self._put("filesystem", filesystem)
+        self._put("flush", flush)
+        self._put("journal", journal)
+        self._put("keep", keep)
+        self._put("latency", latency)
+        self._put("rate", rate)
+        self._put("size", size)
+
+
+class DiskEntry(Model):
+    """
+    Disturbs disks of nodes: exactly one of error, slow, flip, misdirect, tear, lose, hang, read_only, full and works.
+    """
+
+    def __init__(
+        self,
+        *,
+        disk: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        calls: Literal["read", "write", "flush"] | Sequence[Literal["read", "write", "flush"]] | None = None,
+        count: int | None = None,
+        error: Literal["read", "write", "flush"] | Sequence[Literal["read", "write", "flush"]] | None = None,
+        every: Time | Drawn | None = None,
+        flip: Literal["read", "write", "stored"] | None = None,
+        for_: Time | Drawn | None = None,
+        full: bool | None = None,
+        hang: bool | None = None,
+        lose: Literal["write", "flush"] | Sequence[Literal["write", "flush"]] | None = None,
+        misdirect: Literal["read", "write"] | Sequence[Literal["read", "write"]] | None = None,
+        nth: int | None = None,
+        path: str | None = None,
+        read_only: bool | None = None,
+        sectors: str | None = None,
+        slow: Time | None = None,
+        tear: bool | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+        works: bool | None = None,
+    ) -> None:
+        """
+        Args:
+            disk: The node whose disk it is, or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            calls: Which requests are slow. Default: all.
+            count: It meets so many of these requests, or bits. Default: all that come; of what is stored, 1.
+            error: These requests fail (EIO): read, write or flush, or a list of them.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            flip: A bit comes out wrong: of each such read or write; or, stored, of what is on the disk by then, once.
+            for_: How long. Default: for ever, or until `works`.
+            full: The file system has no room any more (ENOSPC).
+            hang: The disk does nothing for a while: all requests end so much later.
+            lose: These requests do nothing and say that they are done: write or flush, or a list of them.
+            misdirect: These requests read from, or write to, a place up to 4 MB away.
+            nth: It begins with the n-th of these requests. Default: 1.
+            path: Only requests about the sectors that this file has then, below the folder of the disk. Default: all.
+            read_only: The file system becomes read-only (EROFS).
+            sectors: Only requests about these sectors of 512 bytes: the first and the last. Default: all.
+            slow: Requests take so much longer.
+            tear: Writes put only their first sectors on the disk, drawn, and say that they are done.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+            works: All faults of the disk end.
+        """
+        super().__init__()
+        self._put("disk", disk)
+        self._put("at", at)
+        self._put("calls", calls)
+        self._put("count", count)
+        self._put("error", error)
+        self._put("every", every)
+        self._put("flip", flip)
+        self._put("for", for_)
+        self._put("full", full)
+        self._put("hang", hang)
+        self._put("lose", lose)
+        self._put("misdirect", misdirect)
+        self._put("nth", nth)
+        self._put("path", path)
+        self._put("read_only", read_only)
+        self._put("sectors", sectors)
+        self._put("slow", slow)
+        self._put("tear", tear)
+        self._put("times", times)
+        self._put("until", until)
+        self._put("works", works)
+
+
 class Dns(Model):
     """A node's name server, which knows the names of the lab."""
 
@@ -956,26 +1202,6 @@ class Drawn(Model):
         self._put("uniform", uniform)
 
 
-class EveryLoss(Model):
-    """Loss of packets at regular distances."""
-
-    def __init__(
-        self,
-        *,
-        n: int,
-        first: int | None = None,
-    ) -> None:
-        """
-        Args:
-            n: The distance between lost packets, in packets.
-            first: Which packet is the first to be lost, counted from 1. Default: n.
-        """
-        super().__init__()
-        self._put("kind", "every")
-        self._put("n", n)
-        self._put("first", first)
-
-
 class Exercise(Model):
     """An exercise for those who learn with this lab."""
 
@@ -996,6 +1222,88 @@ class Exercise(Model):
         self._put("tasks", tasks)
         self._put("text", text)
         self._put("title", title)
+
+
+class Fail(Model):
+    """Which system calls fail, and how."""
+
+    def __init__(
+        self,
+        *,
+        call: Literal["read", "write", "send", "recv", "fsync", "open", "connect", "accept", "bind", "listen", "socket", "mmap", "brk", "rename", "unlink", "mkdir", "truncate", "fallocate", "stat", "getdents", "flock", "poll", "sleep", "fork", "exec", "getrandom"] | Sequence[Literal["read", "write", "send", "recv", "fsync", "open", "connect", "accept", "bind", "listen", "socket", "mmap", "brk", "rename", "unlink", "mkdir", "truncate", "fallocate", "stat", "getdents", "flock", "poll", "sleep", "fork", "exec", "getrandom"]],
+        delay: Time | None = None,
+        error: Literal["EPERM", "ENOENT", "EINTR", "EIO", "EAGAIN", "ENOMEM", "EACCES", "EBUSY", "EEXIST", "EINVAL", "ENFILE", "EMFILE", "EFBIG", "ENOSPC", "EROFS", "EPIPE", "ENOSYS", "EDQUOT", "EADDRINUSE", "EADDRNOTAVAIL", "ENETDOWN", "ENETUNREACH", "ECONNABORTED", "ECONNRESET", "ENOBUFS", "ETIMEDOUT", "ECONNREFUSED", "EHOSTUNREACH"] | None = None,
+        most: Size | None = None,
+        nth: int | None = None,
+        path: str | None = None,
+        probability: Share | Literal[0] | None = None,
+        process: str | None = None,
+        thread: str | None = None,
+        times: int | None = None,
+    ) -> None:
+        """
+        Args:
+            call: The call, or a list of them. Variants count as the same: pread and readv as read, fdatasync as
+                fsync, openat as open.
+            delay: How late the call is made or answered. Default: at once.
+            error: The error that the program gets; the call is not made. Default: the call is made.
+            most: How many bytes a call moves at most, however many it was asked to: short reads and writes. Default:
+                any number.
+            nth: The first call that is met, of those that match. Default: 1.
+            path: Only calls for files with this path, as the node's programs see it; `*` stands for any letters, also
+                several folders. Default: all.
+            probability: The share of matching calls that are met, drawn from the seed. Default: all.
+            process: Only processes with this command line, its words with one space between them; `*` stands for any
+                letters. Default: all.
+            thread: Only threads with this name (`comm`); `*` stands for any letters. Default: all.
+            times: The number of calls that are met. Default: with `nth`, 1; otherwise all.
+        """
+        super().__init__()
+        self._put("call", call)
+        self._put("delay", delay)
+        self._put("error", error)
+        self._put("most", most)
+        self._put("nth", nth)
+        self._put("path", path)
+        self._put("probability", probability)
+        self._put("process", process)
+        self._put("thread", thread)
+        self._put("times", times)
+
+
+class FailEntry(Model):
+    """Lets system calls of a node's programs fail, be late, or move fewer bytes than they were asked to."""
+
+    def __init__(
+        self,
+        *,
+        fail: Literal["none"] | Fail,
+        on: str | Sequence[str],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            fail: Which calls, and what becomes of them; none ends all faults of system calls in the node.
+            on: The node, or several: a list, or a name with `*`, which stands for any letters.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: How long. Default: to the end of the run, or until `fail: none`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("fail", fail)
+        self._put("on", on)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("times", times)
+        self._put("until", until)
 
 
 class File(Model):
@@ -1119,6 +1427,43 @@ class Forward(Model):
         self._put("port", port)
         self._put("to", to)
         self._put("protocol", protocol)
+
+
+class Freeze(Model):
+    """
+    Freezes a node for a while, as a virtual machine that is paused: its kernel and programs do nothing, and its
+    CLOCK_MONOTONIC stands still. When it goes on, its CLOCK_REALTIME jumps. In virtual time, with a kernel of its
+    own.
+    """
+
+    def __init__(
+        self,
+        *,
+        for_: Time | Drawn,
+        freeze: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            for_: How long.
+            freeze: The node, or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("kind", "pause")
+        self._put("for", for_)
+        self._put("freeze", freeze)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("times", times)
+        self._put("until", until)
 
 
 class BarabasiAlbert(Model):
@@ -1716,54 +2061,8 @@ class Waxman(Model):
         self._put("tiers", tiers)
 
 
-class GilbertElliottLoss(Model):
-    """Loss that depends on whether the link is good or bad."""
-
-    def __init__(
-        self,
-        *,
-        p: Share | Literal[0],
-        r: Share | Literal[0],
-        bad: Share | Literal[0] | None = None,
-        good: Share | Literal[0] | None = None,
-    ) -> None:
-        """
-        Args:
-            p: The probability with which the bad state follows the good one, above 0 %.
-            r: The probability with which the good state follows the bad one, above 0 %.
-            bad: Loss in the bad state, which netem calls 1-h. Default: 100 %.
-            good: Loss in the good state, which netem calls 1-k. Default: 0.
-        """
-        super().__init__()
-        self._put("kind", "gilbert-elliott")
-        self._put("p", p)
-        self._put("r", r)
-        self._put("bad", bad)
-        self._put("good", good)
-
-
-class GilbertLoss(Model):
-    """Loss in bursts."""
-
-    def __init__(
-        self,
-        *,
-        burst: str,
-        share: Share | Literal[0],
-    ) -> None:
-        """
-        Args:
-            burst: How many packets in a row are lost, in the mean: 1 to 1000000 packets.
-            share: Which share of all packets is lost in the long run, above 0 % and below 100 %.
-        """
-        super().__init__()
-        self._put("kind", "gilbert")
-        self._put("burst", burst)
-        self._put("share", share)
-
-
 class Heal(Model):
-    """Restores all links that partitions have cut."""
+    """Ends all partitions."""
 
     def __init__(
         self,
@@ -1789,6 +2088,365 @@ class Heal(Model):
         self._put("every", every)
         self._put("times", times)
         self._put("until", until)
+
+
+class Hunt(Model):
+    """A search for faults with which something that must hold does not hold."""
+
+    def __init__(
+        self,
+        *,
+        always: Sequence[str | HuntChecker] | None = None,
+        assertions: str | None = None,
+        eventually: Sequence[str | HuntChecker] | None = None,
+        faults: Literal["none"] | HuntFaults | None = None,
+        for_: Time | None = None,
+        never: Sequence[str | HuntChecker] | None = None,
+        nodes: str | Sequence[str] | None = None,
+        quiet: Time | Literal[0] | None = None,
+        runs: int | None = None,
+        sometimes: Sequence[str | HuntChecker] | None = None,
+        tolerate: Literal["minority", "all"] | int | None = None,
+    ) -> None:
+        """
+        Args:
+            always: What must hold in every run: expectations, lines of logs, exit codes, and commands that look at
+                the results.
+            assertions: The name of the file in which programs note their assertions by an SDK of Antithesis, and
+                which their nodes collect.
+            eventually: What must hold in every run after the time without faults.
+            faults: The kinds of faults that are drawn; none: no faults. Default: those that every system has to
+                survive.
+            for_: For how long runs are played, in wall time. Default: until all runs have been played.
+            never: What must hold in no run.
+            nodes: The nodes of the system under test, which faults are about. Default: those with services, or all
+                that run programs.
+            quiet: The time at the end of a run in which there are no faults, and after which `eventually` is asked.
+                Default: 5 s.
+            runs: How many runs are played. Default: 200, or as many as there is time for with `for`.
+            sometimes: What must hold in at least one of all runs.
+            tolerate: How many nodes are faulty at once, at most: minority, fewer than half of them; all; or a number.
+                Default: minority.
+        """
+        super().__init__()
+        self._put("always", always)
+        self._put("assertions", assertions)
+        self._put("eventually", eventually)
+        self._put("faults", faults)
+        self._put("for", for_)
+        self._put("never", never)
+        self._put("nodes", nodes)
+        self._put("quiet", quiet)
+        self._put("runs", runs)
+        self._put("sometimes", sometimes)
+        self._put("tolerate", tolerate)
+
+
+class HuntChecker(Model):
+    """A command that judges the results of a run."""
+
+    def __init__(
+        self,
+        *,
+        command: str | Sequence[str | float | bool],
+    ) -> None:
+        """
+        Args:
+            command: The command. It runs on this machine, in the folder in which netloom was started, finds the
+                results at $NETLOOM_RESULTS, and exits with 0 if the property holds.
+        """
+        super().__init__()
+        self._put("command", command)
+
+
+class HuntClock(Model):
+    """How clocks of nodes are wrong: of each kind the largest error, in both directions."""
+
+    def __init__(
+        self,
+        *,
+        at_most: int | None = None,
+        drift: str | None = None,
+        for_: Sequence[Time] | None = None,
+        nodes: str | Sequence[str] | None = None,
+        skew: Time | None = None,
+        step: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            at_most: How many nodes have it at once, at most. Default: as many as may be faulty.
+            drift: How much faster or slower than lab time they run. At most 10 %.
+            for_: How long it lasts: the least and the longest. Default: 1 ms to 50 s.
+            nodes: The nodes. Default: those under test.
+            skew: By how much they are wrong from time zero on.
+            step: By how much they are set at the instant, and back in the end.
+        """
+        super().__init__()
+        self._put("at most", at_most)
+        self._put("drift", drift)
+        self._put("for", for_)
+        self._put("nodes", nodes)
+        self._put("skew", skew)
+        self._put("step", step)
+
+
+class HuntCrash(Model):
+    """The crashes that a hunt draws."""
+
+    def __init__(
+        self,
+        *,
+        at_most: int | None = None,
+        for_: Sequence[Time] | None = None,
+        keep: Literal["flushed", "all", "some", "torn"] | Sequence[Literal["flushed", "all", "some", "torn"]] | None = None,
+        nodes: str | Sequence[str] | None = None,
+    ) -> None:
+        """
+        Args:
+            at_most: How many nodes have it at once, at most. Default: as many as may be faulty.
+            for_: How long it lasts: the least and the longest. Default: 1 ms to 50 s.
+            keep: What is on the disk beside what a flush has made durable, one of these. Default: all four.
+            nodes: The nodes. Default: those under test.
+        """
+        super().__init__()
+        self._put("at most", at_most)
+        self._put("for", for_)
+        self._put("keep", keep)
+        self._put("nodes", nodes)
+
+
+class HuntDisk(Model):
+    """How disks serve their nodes."""
+
+    def __init__(
+        self,
+        *,
+        at_most: int | None = None,
+        for_: Sequence[Time] | None = None,
+        full: bool | None = None,
+        nodes: str | Sequence[str] | None = None,
+    ) -> None:
+        """
+        Args:
+            at_most: How many nodes have it at once, at most. Default: as many as may be faulty.
+            for_: How long it lasts: the least and the longest. Default: 1 ms to 50 s.
+            full: There is no space left on them.
+            nodes: The nodes. Default: those under test.
+        """
+        super().__init__()
+        self._put("at most", at_most)
+        self._put("for", for_)
+        self._put("full", full)
+        self._put("nodes", nodes)
+
+
+class HuntFaults(Model):
+    """The kinds of faults that a hunt draws."""
+
+    def __init__(
+        self,
+        *,
+        clock: str | Sequence[str] | HuntClock | None = None,
+        crash: str | Sequence[str] | HuntCrash | None = None,
+        cut: str | Sequence[str] | None = None,
+        disk: Literal["on"] | Sequence[Literal["full"]] | HuntDisk | None = None,
+        freeze: str | Sequence[str] | HuntNodes | None = None,
+        kill: str | Sequence[str] | HuntNodes | None = None,
+        limit: str | Sequence[str] | HuntLimit | None = None,
+        packet: Literal["on"] | HuntPacket | None = None,
+        packets: Literal["on"] | HuntPackets | None = None,
+        partition: Literal["on"] | Sequence[Literal["isolate", "minority", "halves", "bridge", "ring"]] | HuntPartition | None = None,
+        pause: str | Sequence[str] | HuntNodes | None = None,
+        reboot: str | Sequence[str] | HuntNodes | None = None,
+        reset: str | Sequence[str] | None = None,
+        signal: HuntSignal | None = None,
+    ) -> None:
+        """
+        Args:
+            clock: Clocks of nodes are wrong for a while: on, nodes, or a map.
+            crash: Nodes crash, and boot again after a while: on, nodes, or a map.
+            cut: Links are cut for a while: on, all links at the nodes under test; or names of links.
+            disk: Disks serve their nodes badly for a while: on, a list of ways, or a map.
+            freeze: Nodes stand still for a while, as virtual machines that are paused: on, nodes, or a map.
+            kill: Programs are killed, and services start again after a while: on, nodes, or a map.
+            limit: Programs may use little for a while: on, nodes, or a map.
+            packet: Single packets are held, dropped, duplicated or corrupted: on, or a map.
+            packets: Packets are lost, delayed, reordered, duplicated or corrupted for a while: on, or a map.
+            partition: Nodes do not reach each other for a while: on, a list of shapes, or a map.
+            pause: Programs are held for a while: on, nodes, or a map.
+            reboot: Nodes are rebooted: on, nodes, or a map.
+            reset: All TCP connections over a link are reset: on, all links at the nodes under test; or names of
+                links.
+            signal: Programs get a signal.
+        """
+        super().__init__()
+        self._put("clock", clock)
+        self._put("crash", crash)
+        self._put("cut", cut)
+        self._put("disk", disk)
+        self._put("freeze", freeze)
+        self._put("kill", kill)
+        self._put("limit", limit)
+        self._put("packet", packet)
+        self._put("packets", packets)
+        self._put("partition", partition)
+        self._put("pause", pause)
+        self._put("reboot", reboot)
+        self._put("reset", reset)
+        self._put("signal", signal)
+
+
+class HuntLimit(Model):
+    """How little programs may use: of each kind the least and the most, or on."""
+
+    def __init__(
+        self,
+        *,
+        at_most: int | None = None,
+        fds: Literal["on"] | Sequence[int] | None = None,
+        for_: Sequence[Time] | None = None,
+        memory: Sequence[Size] | None = None,
+        nodes: str | Sequence[str] | None = None,
+        pids: Literal["on"] | Sequence[int] | None = None,
+    ) -> None:
+        """
+        Args:
+            at_most: How many nodes have it at once, at most. Default: as many as may be faulty.
+            fds: The number of descriptors that each process may open; on: 3 to 100.
+            for_: How long it lasts: the least and the longest. Default: 1 ms to 50 s.
+            memory: The memory of all processes of a node together.
+            nodes: The nodes. Default: those under test.
+            pids: The number of processes and threads; on: 1 to 100.
+        """
+        super().__init__()
+        self._put("at most", at_most)
+        self._put("fds", fds)
+        self._put("for", for_)
+        self._put("memory", memory)
+        self._put("nodes", nodes)
+        self._put("pids", pids)
+
+
+class HuntNodes(Model):
+    """A fault of nodes."""
+
+    def __init__(
+        self,
+        *,
+        at_most: int | None = None,
+        for_: Sequence[Time] | None = None,
+        nodes: str | Sequence[str] | None = None,
+    ) -> None:
+        """
+        Args:
+            at_most: How many nodes have it at once, at most. Default: as many as may be faulty.
+            for_: How long it lasts: the least and the longest. Default: 1 ms to 50 s.
+            nodes: The nodes. Default: those under test.
+        """
+        super().__init__()
+        self._put("at most", at_most)
+        self._put("for", for_)
+        self._put("nodes", nodes)
+
+
+class HuntPacket(Model):
+    """What a hunt does to single packets."""
+
+    def __init__(
+        self,
+        *,
+        do: Literal["hold", "drop", "duplicate", "corrupt"] | Sequence[Literal["hold", "drop", "duplicate", "corrupt"]] | None = None,
+        hold: Literal["on"] | Sequence[Time] | None = None,
+        links: str | Sequence[str] | None = None,
+        match: Match | None = None,
+    ) -> None:
+        """
+        Args:
+            do: What becomes of them. Default: all four.
+            hold: How long they are held: the least and the longest. Default: 1 ms to 2 s.
+            links: The links. Default: those at the nodes under test.
+            match: The filter of the packets. Default: all packets.
+        """
+        super().__init__()
+        self._put("do", do)
+        self._put("hold", hold)
+        self._put("links", links)
+        self._put("match", match)
+
+
+class HuntPackets(Model):
+    """What a hunt does to the packets of a link: of each kind the least and the most, or on."""
+
+    def __init__(
+        self,
+        *,
+        corrupt: Literal["on"] | Sequence[Share] | None = None,
+        delay: Literal["on"] | Sequence[Time] | None = None,
+        duplicate: Literal["on"] | Sequence[Share] | None = None,
+        links: str | Sequence[str] | None = None,
+        loss: Literal["on"] | Sequence[Share] | None = None,
+        match: Match | None = None,
+        reorder: Literal["on"] | Sequence[Share] | None = None,
+    ) -> None:
+        """
+        Args:
+            corrupt: The share of packets of which a bit is flipped; on: 1 % to 50 %.
+            delay: The delay in place of the link's own, or with `match` beside it; on: 1 ms to 2 s.
+            duplicate: The share of packets that come twice; on: 1 % to 50 %.
+            links: The links. Default: those at the nodes under test.
+            loss: The share of packets that are lost; on: 1 % to 50 %.
+            match: The filter of the packets. Default: all packets.
+            reorder: The share of packets that overtake others; on: 1 % to 50 %.
+        """
+        super().__init__()
+        self._put("corrupt", corrupt)
+        self._put("delay", delay)
+        self._put("duplicate", duplicate)
+        self._put("links", links)
+        self._put("loss", loss)
+        self._put("match", match)
+        self._put("reorder", reorder)
+
+
+class HuntPartition(Model):
+    """The partitions that a hunt draws."""
+
+    def __init__(
+        self,
+        *,
+        nodes: str | Sequence[str] | None = None,
+        packets: Sequence[Literal["drop", "slow", "jam"]] | None = None,
+        shapes: Sequence[Literal["isolate", "minority", "halves", "bridge", "ring"]] | None = None,
+    ) -> None:
+        """
+        Args:
+            nodes: The nodes. Default: those under test.
+            packets: What becomes of the packets. Default: all three.
+            shapes: The shapes. Default: all for which there are enough nodes.
+        """
+        super().__init__()
+        self._put("nodes", nodes)
+        self._put("packets", packets)
+        self._put("shapes", shapes)
+
+
+class HuntSignal(Model):
+    """The signals that a hunt sends."""
+
+    def __init__(
+        self,
+        *,
+        signals: Sequence[Literal["SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGTSTP", "SIGWINCH"]],
+        to: str | Sequence[str] | None = None,
+    ) -> None:
+        """
+        Args:
+            signals: The signals.
+            to: The nodes. Default: those under test.
+        """
+        super().__init__()
+        self._put("signals", signals)
+        self._put("to", to)
 
 
 class Iptables(Model):
@@ -1843,6 +2501,7 @@ class Kill(Model):
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
+        process: str | None = None,
         times: int | None = None,
         until: Time | None = None,
     ) -> None:
@@ -1853,6 +2512,8 @@ class Kill(Model):
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
             for_: They start again so long after; of a node, its services. Default: they do not.
+            process: Only processes with this command line, its words with one space between them; `*` stands for any
+                letters. Default: all.
             times: How often it happens, with `every`. Default: until `until`.
             until: It does not happen after this time, with `every`. Default: `times` counts.
         """
@@ -1861,6 +2522,46 @@ class Kill(Model):
         self._put("at", at)
         self._put("every", every)
         self._put("for", for_)
+        self._put("process", process)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class LimitEntry(Model):
+    """Limits what programs may use from then on."""
+
+    def __init__(
+        self,
+        *,
+        limit: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        fds: int | Literal["unlimited"] | None = None,
+        memory: Size | Literal["unlimited"] | None = None,
+        pids: int | Literal["unlimited"] | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            limit: The command, or the node with all that runs in it; or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            fds: How many descriptors each of its processes may open: the soft limit, up to the hard one.
+            memory: The memory of all its processes together, in a kernel node: the kernel takes back what it can, and
+                kills a process when that is not enough.
+            pids: How many processes and threads there may be, in a kernel node: none can be started beyond.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("limit", limit)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("fds", fds)
+        self._put("memory", memory)
+        self._put("pids", pids)
         self._put("times", times)
         self._put("until", until)
 
@@ -1894,6 +2595,110 @@ class Log(Model):
         self._put("until", until)
 
 
+class BitErrorLoss(Model):
+    """Loss of packets in which a bit is wrong."""
+
+    def __init__(
+        self,
+        *,
+        rate: float | str,
+    ) -> None:
+        """
+        Args:
+            rate: The share of bits that arrive wrong, above 0 and at most 1: 1e-9, 0.00001 or 1 in 300000.
+        """
+        super().__init__()
+        self._put("kind", "bit-error")
+        self._put("rate", rate)
+
+
+class CorrelatedLoss(Model):
+    """Loss with one probability and a correlation between neighbours."""
+
+    def __init__(
+        self,
+        *,
+        probability: Share | Literal[0],
+        correlation: Share | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            probability: The probability with which it happens to a packet.
+            correlation: How alike neighbours are, from 0 % to below 100 %: the probability with which a packet uses
+                the random number of the one before. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "correlated")
+        self._put("probability", probability)
+        self._put("correlation", correlation)
+
+
+class EveryLoss(Model):
+    """Loss of packets at regular distances."""
+
+    def __init__(
+        self,
+        *,
+        n: int,
+        first: int | None = None,
+    ) -> None:
+        """
+        Args:
+            n: The distance between lost packets, in packets.
+            first: Which packet is the first to be lost, counted from 1. Default: n.
+        """
+        super().__init__()
+        self._put("kind", "every")
+        self._put("n", n)
+        self._put("first", first)
+
+
+class GilbertLoss(Model):
+    """Loss in bursts."""
+
+    def __init__(
+        self,
+        *,
+        burst: str,
+        share: Share | Literal[0],
+    ) -> None:
+        """
+        Args:
+            burst: How many packets in a row are lost, in the mean: 1 to 1000000 packets.
+            share: Which share of all packets is lost in the long run, above 0 % and below 100 %.
+        """
+        super().__init__()
+        self._put("kind", "gilbert")
+        self._put("burst", burst)
+        self._put("share", share)
+
+
+class GilbertElliottLoss(Model):
+    """Loss that depends on whether the link is good or bad."""
+
+    def __init__(
+        self,
+        *,
+        p: Share | Literal[0],
+        r: Share | Literal[0],
+        bad: Share | Literal[0] | None = None,
+        good: Share | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            p: The probability with which the bad state follows the good one, above 0 %.
+            r: The probability with which the good state follows the bad one, above 0 %.
+            bad: Loss in the bad state, which netem calls 1-h. Default: 100 %.
+            good: Loss in the good state, which netem calls 1-k. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "gilbert-elliott")
+        self._put("p", p)
+        self._put("r", r)
+        self._put("bad", bad)
+        self._put("good", good)
+
+
 class MarkovLoss(Model):
     """Loss in bursts, within which packets may pass, and of single packets between them."""
 
@@ -1923,6 +2728,69 @@ class MarkovLoss(Model):
         self._put("p32", p32)
 
 
+class PacketsLoss(Model):
+    """Loss of the packets with certain numbers."""
+
+    def __init__(
+        self,
+        *,
+        lost: Sequence[int | str],
+        period: int | None = None,
+    ) -> None:
+        """
+        Args:
+            lost: The numbers of the lost packets, counted from 1, in rising order; 20..25 means all from 20 to 25.
+            period: The packet after which counting begins again. Default: never.
+        """
+        super().__init__()
+        self._put("kind", "packets")
+        self._put("lost", lost)
+        self._put("period", period)
+
+
+class PatternLoss(Model):
+    """Loss of the packets that a sequence marks."""
+
+    def __init__(
+        self,
+        *,
+        sequence: str | float | bool,
+        then: Literal["repeat", "pass"] | None = None,
+    ) -> None:
+        """
+        Args:
+            sequence: 0 for a packet that passes, 1 for one that is lost.
+            then: What happens after the end. repeat: it begins again; pass: nothing is lost any more. Default:
+                repeat.
+        """
+        super().__init__()
+        self._put("kind", "pattern")
+        self._put("sequence", sequence)
+        self._put("then", then)
+
+
+class ReplayLoss(Model):
+    """Loss as it was recorded in a file."""
+
+    def __init__(
+        self,
+        *,
+        file: str,
+        then: Literal["repeat", "pass"] | None = None,
+    ) -> None:
+        """
+        Args:
+            file: A text of 0 for a packet that passes and 1 for one that is lost; the rest of a line from # on is a
+                comment.
+            then: What happens after the end. repeat: it begins again; pass: nothing is lost any more. Default:
+                repeat.
+        """
+        super().__init__()
+        self._put("kind", "replay")
+        self._put("file", file)
+        self._put("then", then)
+
+
 class Match(Model):
     """A filter of packets: every key that is given must match, and of a list one entry."""
 
@@ -1934,6 +2802,7 @@ class Match(Model):
         from_port: int | str | Sequence[int | str] | None = None,
         port: int | str | Sequence[int | str] | None = None,
         protocol: Literal["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"] | int | Sequence[Literal["icmp", "igmp", "tcp", "udp", "dccp", "gre", "esp", "icmpv6", "ospf", "sctp", "udplite"] | int] | None = None,
+        share: Share | None = None,
         to: str | Sequence[str] | None = None,
         to_port: int | str | Sequence[int | str] | None = None,
     ) -> None:
@@ -1945,6 +2814,8 @@ class Match(Model):
             from_port: Its source port, in the same notation.
             port: One of its ports: a port from 1 to 65535 or a range, or several.
             protocol: The protocol above IP by name or by number, 0 to 255, or several.
+            share: The share of connections that match, picked from the seed by addresses, protocol and ports: the
+                same ones in both directions and on all links. In `pipes`, `packet` and `reset` only.
             to: Where it goes, in the same notation.
             to_port: Its destination port, in the same notation.
         """
@@ -1954,6 +2825,7 @@ class Match(Model):
         self._put("from_port", from_port)
         self._put("port", port)
         self._put("protocol", protocol)
+        self._put("share", share)
         self._put("to", to)
         self._put("to_port", to_port)
 
@@ -1989,6 +2861,92 @@ class Measure(Model):
         self._put("qlog", qlog)
         self._put("tcp", tcp)
         self._put("tls_keys", tls_keys)
+
+
+class MediumWifi(Model):
+    """
+    A radio medium of IEEE 802.11. Its ends are stations, which contend for it and all hear one another; it has
+    neither rate nor queue but these.
+    """
+
+    def __init__(
+        self,
+        *,
+        standard: Literal["a", "b", "g", "n", "ac", "ax"],
+        access: Literal["dcf", "ideal"] | None = None,
+        access_point: Name | None = None,
+        ampdu: Size | None = None,
+        amsdu: Size | None = None,
+        channel: int | None = None,
+        guard_interval: Literal["400 ns", "800 ns", "1600 ns", "3200 ns"] | None = None,
+        limit: int | None = None,
+        long_retries: int | None = None,
+        longest: Time | None = None,
+        preamble: Literal["long", "short"] | None = None,
+        queue: Literal["fifo", "airtime-fq"] | None = None,
+        rate: Rate | WifiRate | None = None,
+        recovery: Literal["eifs", "difs"] | None = None,
+        retries: int | None = None,
+        rts_above: Size | None = None,
+        slot: Literal["long", "short"] | None = None,
+        stations: Mapping[str, WifiStation] | None = None,
+        width: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"] | None = None,
+        window: int | None = None,
+    ) -> None:
+        """
+        Args:
+            standard: The standard that all stations speak: a, b, g, n, ac or ax.
+            access: How stations get access: dcf (they contend, by categories with n, ac and ax), or ideal (one after
+                the other without any gap). Default: dcf.
+            access_point: The node that is the access point: stations send to it alone, and it sends on what is for
+                others. Default: none, and stations send to one another.
+            ampdu: The largest A-MPDU: packets that are acknowledged one by one; 0 B turns it off. Default: that of
+                the standard, 65535 B with n.
+            amsdu: The largest A-MSDU: packets under one header. Default: none.
+            channel: The channel, which decides the band: 1 to 14 at 2.4 GHz, others at 5 GHz. Default: 1 with b and
+                g, else 36.
+            guard_interval: The guard interval between symbols of OFDM: 400 ns with n and ac, 800 ns, 1600 ns and 3200
+                ns with ax. Default: 800 ns.
+            limit: How many packets wait in a category of a station at most. Default: 1000.
+            long_retries: How often data is tried behind a CTS until it is dropped. Default: 4.
+            longest: The longest transmission of an aggregate, at most 5.484 ms. Default: 5.484 ms.
+            preamble: The preamble of the rates of 802.11b, long or short. Default: long.
+            queue: In which order a station serves the packets of a category: fifo, or airtime-fq (each destination
+                gets the same time). Default: fifo.
+            rate: The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams. Default:
+                the fastest with one stream.
+            recovery: For how long stations are silent behind what they could not decode: eifs, or difs as behind
+                anything else. Default: eifs.
+            retries: How often data is tried without an answer until it is dropped. Default: 7.
+            rts_above: Data of more bytes, headers included, are sent behind RTS and CTS. Default: none are.
+            slot: The slot time at 2.4 GHz, short (9 us) or long (20 us); b always has the long one. Default: short.
+            stations: Rates of single stations, and how much gets lost between them and the others.
+            width: The width of the channel: 20 MHz, 40 MHz, 80 MHz or 160 MHz, as far as the standard has it.
+                Default: 20 MHz.
+            window: The window of a BlockAck, in packets or A-MSDUs, up to 64, and 256 with ax. Default: the largest.
+        """
+        super().__init__()
+        self._put("kind", "wifi")
+        self._put("standard", standard)
+        self._put("access", access)
+        self._put("access_point", access_point)
+        self._put("ampdu", ampdu)
+        self._put("amsdu", amsdu)
+        self._put("channel", channel)
+        self._put("guard_interval", guard_interval)
+        self._put("limit", limit)
+        self._put("long_retries", long_retries)
+        self._put("longest", longest)
+        self._put("preamble", preamble)
+        self._put("queue", queue)
+        self._put("rate", rate)
+        self._put("recovery", recovery)
+        self._put("retries", retries)
+        self._put("rts_above", rts_above)
+        self._put("slot", slot)
+        self._put("stations", stations)
+        self._put("width", width)
+        self._put("window", window)
 
 
 class Move(Model):
@@ -2072,6 +3030,26 @@ class Nat(Model):
         self._put("mapping", mapping)
 
 
+class NodeClock(Model):
+    """The error of a node's clock (CLOCK_REALTIME), which programs of the node may correct."""
+
+    def __init__(
+        self,
+        *,
+        drift: str | Literal[0] | None = None,
+        skew: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            drift: How much faster than lab time it runs from time zero on; slower with a minus sign. At most 10 %.
+                Default: 0.
+            skew: By how much it is fast from the start; slow with a minus sign. Default: 0 s.
+        """
+        super().__init__()
+        self._put("drift", drift)
+        self._put("skew", skew)
+
+
 class NodeMeasure(Model):
     """What is measured inside a node while a run goes on."""
 
@@ -2101,6 +3079,39 @@ class NodeMeasure(Model):
         self._put("tls_keys", tls_keys)
 
 
+class OomEntry(Model):
+    """Lets the kernel of a node kill a process as if there were no memory left (OOM)."""
+
+    def __init__(
+        self,
+        *,
+        on: str | Sequence[str],
+        oom: str,
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            on: The node, or several: a list, or a name with `*`, which stands for any letters.
+            oom: The command line of the process, its words with one space between them; `*` stands for any letters.
+                Of several, the one with the most memory is killed.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("on", on)
+        self._put("oom", oom)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("times", times)
+        self._put("until", until)
+
+
 class Overhead(Model):
     """What is charged beyond a packet's bytes from the IP header on: for a frame, or for all cells it is cut into."""
 
@@ -2126,24 +3137,111 @@ class Overhead(Model):
         self._put("payload", payload)
 
 
-class PacketsLoss(Model):
-    """Loss of the packets with certain numbers."""
+class Packet(Model):
+    """Which packets that enter a link are treated. All conditions count from when the entry happens."""
 
     def __init__(
         self,
         *,
-        lost: Sequence[int | str],
-        period: int | None = None,
+        after: Literal["handshake"] | Size | None = None,
+        count: int | Literal["all"] | None = None,
+        longer: Size | None = None,
+        match: Match | None = None,
+        nth: int | None = None,
+        of: Literal["flow", "all"] | None = None,
+        probability: Share | None = None,
+        tcp: Literal["syn", "data", "ack", "fin", "rst"] | Sequence[Literal["syn", "data", "ack", "fin", "rst"]] | None = None,
     ) -> None:
         """
         Args:
-            lost: The numbers of the lost packets, counted from 1, in rising order; 20..25 means all from 20 to 25.
-            period: The packet after which counting begins again. Default: never.
+            after: Only TCP segments behind the handshake of their connection, or behind so much payload in this
+                direction.
+            count: How many are treated from then on, of each flow with `of: flow`; or all. Default: 1.
+            longer: Only packets that are longer than this, from the IP header on.
+            match: The filter of the packets. Default: all packets.
+            nth: The ordinal of the first packet that is treated, among those that are like that. Default: 1.
+            of: Whether the packets of each flow are counted for themselves (flow), or all together. Default: all.
+            probability: The probability with which each of these is treated. Default: 100 %.
+            tcp: Only TCP segments of this kind, or of one of several: they open a connection (syn), have payload
+                (data), only acknowledge (ack), close (fin) or reset (rst).
         """
         super().__init__()
-        self._put("kind", "packets")
-        self._put("lost", lost)
-        self._put("period", period)
+        self._put("after", after)
+        self._put("count", count)
+        self._put("longer", longer)
+        self._put("match", match)
+        self._put("nth", nth)
+        self._put("of", of)
+        self._put("probability", probability)
+        self._put("tcp", tcp)
+
+
+class PacketEntry(Model):
+    """Treats single packets that enter a link, picked by filter and ordinal."""
+
+    def __init__(
+        self,
+        *,
+        do: Literal["drop", "duplicate", "corrupt", "mark", "unmark", "reset"] | PacketTreatment,
+        link: Name,
+        packet: Packet,
+        at: Time | Literal[0] | Drawn | None = None,
+        direction: Literal["forward", "backward"] | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | None = None,
+        pipe: Name | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            do: What becomes of them: they are dropped, followed by a copy, corrupted in one bit, marked as having
+                experienced congestion if their sender is capable of it, or lose that mark; or they are TCP segments,
+                in the place of which both ends get a reset.
+            link: The link.
+            packet: Which packets.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            direction: Only this direction. Default: both.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: For how long packets are picked. Default: to the end of the run.
+            pipe: The further pipe of this name. Default: the link's own pipe.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("do", do)
+        self._put("link", link)
+        self._put("packet", packet)
+        self._put("at", at)
+        self._put("direction", direction)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("pipe", pipe)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class PacketTreatment(Model):
+    """The treatment of a packet with a setting of its own: exactly one of these."""
+
+    def __init__(
+        self,
+        *,
+        corrupt: int | None = None,
+        hold: Time | None = None,
+        reset: Literal["both", "sender", "receiver"] | None = None,
+    ) -> None:
+        """
+        Args:
+            corrupt: All bits of the byte of this number are flipped, counted from 0 at the IP header: 20 or more.
+            hold: The packet is held for this time before it enters the link.
+            reset: The TCP segment is dropped, and resets go to these ends of its connection.
+        """
+        super().__init__()
+        self._put("corrupt", corrupt)
+        self._put("hold", hold)
+        self._put("reset", reset)
 
 
 class Parameter(Model):
@@ -2161,7 +3259,7 @@ class Parameter(Model):
         step: str | float | bool | None = None,
         to: str | float | bool | None = None,
         values: Sequence[object] | None = None,
-        with_: Name | None = None,
+        with_: str | None = None,
     ) -> None:
         """
         Args:
@@ -2190,57 +3288,93 @@ class Parameter(Model):
 
 
 class Partition(Model):
-    """Parts groups of nodes: members of different groups do not reach each other."""
+    """Parts nodes: packets between them are dropped, slowed or held, whatever joins the nodes."""
 
     def __init__(
         self,
         *,
-        partition: Sequence[Sequence[Name]],
+        partition: Sequence[Sequence[Name | str]] | PartitionShape,
         at: Time | Literal[0] | Drawn | None = None,
+        direction: Literal["to", "from"] | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
+        jam: bool | None = None,
+        others: Literal["isolated", "joined"] | None = None,
+        slow: Time | None = None,
         times: int | None = None,
         until: Time | None = None,
     ) -> None:
         """
         Args:
-            partition: The groups. Nodes in none of them stay reachable from all; a group alone is parted from all
-                other nodes.
+            partition: Groups of nodes, or a shape. Nodes of different groups are parted, but for those that share a
+                group. Nodes in none reach all others; a group alone is parted from all other nodes.
             at: When, after time zero; a map to draw it. Default: at time zero.
+            direction: Only one direction: to, what others send to the first group; from, what the first group sends
+                to others. Default: both.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
             for_: For how long. Default: until `heal`.
+            jam: Whether packets are not dropped, but held until the nodes are joined again, and go on in their order
+                then. Default: false.
+            others: What holds for nodes that are not named: joined, they reach all others; isolated, each of them is
+                parted from all others. Default: joined.
+            slow: Packets are not dropped, but held for this time, and go on in their order.
             times: How often it happens, with `every`. Default: until `until`.
             until: It does not happen after this time, with `every`. Default: `times` counts.
         """
         super().__init__()
         self._put("partition", partition)
         self._put("at", at)
+        self._put("direction", direction)
         self._put("every", every)
         self._put("for", for_)
+        self._put("jam", jam)
+        self._put("others", others)
+        self._put("slow", slow)
         self._put("times", times)
         self._put("until", until)
 
 
-class PatternLoss(Model):
-    """Loss of the packets that a sequence marks."""
+class PartitionShape(Model):
+    """The shape of a partition: exactly one of halves, minority, isolate, bridge, ring, random and leader."""
 
     def __init__(
         self,
         *,
-        sequence: str | float | bool,
-        then: Literal["repeat", "pass"] | None = None,
+        bridge: Name | str | Sequence[Name | str] | None = None,
+        halves: Name | str | Sequence[Name | str] | None = None,
+        isolate: Name | None = None,
+        leader: str | Sequence[str | float | bool] | None = None,
+        minority: Name | str | Sequence[Name | str] | None = None,
+        of: Name | str | Sequence[Name | str] | None = None,
+        on: Name | None = None,
+        random: Name | str | Sequence[Name | str] | None = None,
+        ring: Name | str | Sequence[Name | str] | None = None,
     ) -> None:
         """
         Args:
-            sequence: 0 for a packet that passes, 1 for one that is lost.
-            then: What happens after the end. repeat: it begins again; pass: nothing is lost any more. Default:
-                repeat.
+            bridge: The nodes: two halves are parted, and both reach the node between them.
+            halves: The nodes: the first half of them is parted from the rest.
+            isolate: The node that is parted from the others; one draws it from the seed.
+            leader: A command that runs when it is time, and the first line of whose output names the node that is
+                parted from the others: by its name, or by an address of it.
+            minority: The nodes: fewer than half of them, drawn from the seed, are parted from the rest.
+            of: The nodes among which one is isolated, or is the leader. Default: all nodes.
+            on: The node on which that command runs.
+            random: The nodes: they are in two groups, drawn from the seed.
+            ring: The nodes: each reaches its neighbours in the ring of all, as many as make a majority with itself,
+                and no two reach the same.
         """
         super().__init__()
-        self._put("kind", "pattern")
-        self._put("sequence", sequence)
-        self._put("then", then)
+        self._put("bridge", bridge)
+        self._put("halves", halves)
+        self._put("isolate", isolate)
+        self._put("leader", leader)
+        self._put("minority", minority)
+        self._put("of", of)
+        self._put("on", on)
+        self._put("random", random)
+        self._put("ring", ring)
 
 
 class Pause(Model):
@@ -2253,6 +3387,7 @@ class Pause(Model):
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
+        process: str | None = None,
         times: int | None = None,
         until: Time | None = None,
     ) -> None:
@@ -2263,6 +3398,8 @@ class Pause(Model):
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
             for_: How long. Default: until they are stopped.
+            process: Only processes with this command line, its words with one space between them; `*` stands for any
+                letters. Default: all.
             times: How often it happens, with `every`. Default: until `until`.
             until: It does not happen after this time, with `every`. Default: `times` counts.
         """
@@ -2271,6 +3408,7 @@ class Pause(Model):
         self._put("at", at)
         self._put("every", every)
         self._put("for", for_)
+        self._put("process", process)
         self._put("times", times)
         self._put("until", until)
 
@@ -2291,7 +3429,7 @@ class Pipe(Model):
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
-        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None = None,
         reorder: Share | Literal[0] | Reorder | None = None,
         schedule: Literal["none"] | Schedule | None = None,
         state: Literal["none"] | State | None = None,
@@ -2316,7 +3454,7 @@ class Pipe(Model):
                 atm, or bytes and cells. Default: none.
             queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
                 its `kind`. Default: 1000 packets.
-            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or
                 unlimited. Default: unlimited.
             reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
                 with more. Default: 0.
@@ -2787,6 +3925,32 @@ class DeliveryTrace(Model):
         self._put("header", header)
 
 
+class RateSlots(Model):
+    """Several packets at once, when the sender gets a turn."""
+
+    def __init__(
+        self,
+        *,
+        every: Time | Literal[0] | ConstantDelay | UniformDelay | NormalDelay | ExponentialDelay | ParetoDelay | ParetoNormalDelay | GammaDelay | TableDelay | HistogramDelay | SamplesDelay,
+        bytes: Size | None = None,
+        packets: int | None = None,
+        rate: Rate | None = None,
+    ) -> None:
+        """
+        Args:
+            every: The time from one slot to the next, or how it is drawn.
+            bytes: A slot is used up by the packet with which this many bytes are reached. Default: no limit.
+            packets: How many packets leave in a slot. Default: no limit.
+            rate: The rate at which packets are sent in a slot. Default: unlimited.
+        """
+        super().__init__()
+        self._put("kind", "slots")
+        self._put("every", every)
+        self._put("bytes", bytes)
+        self._put("packets", packets)
+        self._put("rate", rate)
+
+
 class TokenBucket(Model):
     """Bursts at once, and a rate over longer times."""
 
@@ -2903,26 +4067,42 @@ class Reorder(Model):
         self._put("gap", gap)
 
 
-class ReplayLoss(Model):
-    """Loss as it was recorded in a file."""
+class ResetEntry(Model):
+    """Ends TCP connections that go over a link: their ends get resets."""
 
     def __init__(
         self,
         *,
-        file: str,
-        then: Literal["repeat", "pass"] | None = None,
+        link: Name,
+        reset: Literal[True] | Match,
+        at: Time | Literal[0] | Drawn | None = None,
+        direction: Literal["forward", "backward"] | None = None,
+        every: Time | Drawn | None = None,
+        pipe: Name | None = None,
+        times: int | None = None,
+        until: Time | None = None,
     ) -> None:
         """
         Args:
-            file: A text of 0 for a packet that passes and 1 for one that is lost; the rest of a line from # on is a
-                comment.
-            then: What happens after the end. repeat: it begins again; pass: nothing is lost any more. Default:
-                repeat.
+            link: The link.
+            reset: The filter that connections match in either direction; true for all.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            direction: Only the end that this direction leads to gets a reset. Default: both ends.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            pipe: The further pipe of this name. Default: the link's own pipe.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
         """
         super().__init__()
-        self._put("kind", "replay")
-        self._put("file", file)
-        self._put("then", then)
+        self._put("link", link)
+        self._put("reset", reset)
+        self._put("at", at)
+        self._put("direction", direction)
+        self._put("every", every)
+        self._put("pipe", pipe)
+        self._put("times", times)
+        self._put("until", until)
 
 
 class Restart(Model):
@@ -3018,6 +4198,41 @@ class Schedule(Model):
         self._put("steps", steps)
 
 
+class ScheduleEntry(Model):
+    """Lets programs of a node take turns by priorities that are drawn from the seed."""
+
+    def __init__(
+        self,
+        *,
+        on: str | Sequence[str],
+        schedule: Turns,
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        for_: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            on: The node, or several: a list, or a name with `*`, which stands for any letters.
+            schedule: How.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            for_: How long. Default: to the end of the run.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("on", on)
+        self._put("schedule", schedule)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("for", for_)
+        self._put("times", times)
+        self._put("until", until)
+
+
 class SetEntry(Model):
     """Changes a link."""
 
@@ -3075,13 +4290,13 @@ class Settings(Model):
         duplicate: Share | Literal[0] | Chance | None = None,
         forward: DirectionKeys | None = None,
         loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None = None,
-        medium: Literal["shared"] | None = None,
+        medium: Literal["shared"] | MediumWifi | None = None,
         mtu: int | None = None,
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         pipes: Mapping[str, Pipe] | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
-        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None = None,
         reorder: Share | Literal[0] | Reorder | None = None,
         schedule: Literal["none"] | Schedule | None = None,
         state: Literal["none"] | State | None = None,
@@ -3113,8 +4328,8 @@ class Settings(Model):
             loss: The probability with which each packet is lost, independently of all others, or another model.
                 Default: 0.
             medium: One medium for all ends, two or more: what one sends waits for it, takes time on it, and is heard
-                by all others. Its settings are those of the medium; there are no directions. Default: a pipe for each
-                direction.
+                by all others. Its settings are those of the medium; there are no directions. Or a radio medium, for
+                which its ends contend. Default: a pipe for each direction.
             mtu: The largest IP packet in bytes, 68 to 65535; IPv6 needs 1280. Default: 1500.
             netem: A string for `tc … netem`, instead of other keys; `netloom link --netem` shows what it means.
             overhead: What a packet is charged on the link beyond its bytes from the IP header on: none, ethernet,
@@ -3122,7 +4337,7 @@ class Settings(Model):
             pipes: Further pipes for some of the traffic, by name: the first whose `match` holds takes a packet.
             queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
                 its `kind`. Default: 1000 packets.
-            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or
                 unlimited. Default: unlimited.
             reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
                 with more. Default: 0.
@@ -3159,6 +4374,42 @@ class Settings(Model):
         self._put("state", state)
         self._put("tbf", tbf)
         self._put("vlans", vlans)
+
+
+class Signal(Model):
+    """Sends programs a signal."""
+
+    def __init__(
+        self,
+        *,
+        signal: Literal["SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGTSTP", "SIGWINCH"],
+        to: Name | Sequence[Name],
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        process: str | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            signal: The signal. Those that end or hold programs for certain are `kill`, `pause` and `continue`.
+            to: The command, or the node with all that runs in it; or a list of them.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            process: Only processes with this command line, its words with one space between them; `*` stands for any
+                letters. Default: all.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("signal", signal)
+        self._put("to", to)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("process", process)
+        self._put("times", times)
+        self._put("until", until)
 
 
 class Snooping(Model):
@@ -3228,6 +4479,69 @@ class StartEntry(Model):
         """
         super().__init__()
         self._put("start", start)
+        self._put("at", at)
+        self._put("every", every)
+        self._put("times", times)
+        self._put("until", until)
+
+
+class Starve(Model):
+    """Which programs are starved, and when."""
+
+    def __init__(
+        self,
+        *,
+        process: str | None = None,
+        share: Share | Literal[0] | None = None,
+        spans: Sequence[Time] | None = None,
+        thread: str | None = None,
+    ) -> None:
+        """
+        Args:
+            process: Only processes with this command line, its words with one space between them; `*` stands for any
+                letters. Default: all.
+            share: The share of them that is starved, drawn anew from the seed for each span. Default: all of them,
+                all the time.
+            spans: The shortest and the longest span for which a share is starved; those between are the shortest
+                times 2, 4, 8 and so on. Default: 1 ms and 2 s.
+            thread: Only threads with this name (`comm`); `*` stands for any letters. Default: all.
+        """
+        super().__init__()
+        self._put("process", process)
+        self._put("share", share)
+        self._put("spans", spans)
+        self._put("thread", thread)
+
+
+class StarveEntry(Model):
+    """Gives programs no processor for a while, though they could run, while others do."""
+
+    def __init__(
+        self,
+        *,
+        for_: Time | Drawn,
+        on: str | Sequence[str],
+        starve: Literal[True] | Starve,
+        at: Time | Literal[0] | Drawn | None = None,
+        every: Time | Drawn | None = None,
+        times: int | None = None,
+        until: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            for_: How long.
+            on: The node, or several: a list, or a name with `*`, which stands for any letters.
+            starve: Which programs; true: all.
+            at: When, after time zero; a map to draw it. Default: at time zero.
+            every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
+                `until`.
+            times: How often it happens, with `every`. Default: until `until`.
+            until: It does not happen after this time, with `every`. Default: `times` counts.
+        """
+        super().__init__()
+        self._put("for", for_)
+        self._put("on", on)
+        self._put("starve", starve)
         self._put("at", at)
         self._put("every", every)
         self._put("times", times)
@@ -3592,6 +4906,32 @@ class TrafficWindow(Model):
         self._put("timeout", timeout)
 
 
+class Turns(Model):
+    """How programs take turns."""
+
+    def __init__(
+        self,
+        *,
+        changes: int | None = None,
+        priorities: Literal["random"] | None = None,
+        process: str | None = None,
+        within: int | None = None,
+    ) -> None:
+        """
+        Args:
+            changes: How often the one that runs drops to the lowest priority. Default: 3.
+            priorities: Each thread gets a priority by chance, and of those that can run the highest does.
+            process: Only processes with this command line, its words with one space between them; `*` stands for any
+                letters. Default: all.
+            within: Within how many of their system calls it does, from the entry on. Default: 1,000.
+        """
+        super().__init__()
+        self._put("changes", changes)
+        self._put("priorities", priorities)
+        self._put("process", process)
+        self._put("within", within)
+
+
 class Up(Model):
     """Restores a link that was cut."""
 
@@ -3704,3 +5044,72 @@ class VirtualMachine(Model):
         self._put("memory", memory)
         self._put("passthrough", passthrough)
         self._put("ssh_key", ssh_key)
+
+
+class WifiRate(Model):
+    """A modulation and coding scheme of 802.11 n, ac or ax."""
+
+    def __init__(
+        self,
+        *,
+        mcs: int,
+        streams: int | None = None,
+    ) -> None:
+        """
+        Args:
+            mcs: The scheme: 0 to 7 with n, 0 to 9 with ac, 0 to 11 with ax.
+            streams: The number of spatial streams: 1 to 4 with n, 1 to 8 with ac and ax. Default: 1.
+        """
+        super().__init__()
+        self._put("mcs", mcs)
+        self._put("streams", streams)
+
+
+class WifiStation(Model):
+    """What differs at a station of a radio medium."""
+
+    def __init__(
+        self,
+        *,
+        errors: Share | None = None,
+        rate: Rate | WifiRate | None = None,
+    ) -> None:
+        """
+        Args:
+            errors: The share of its packets, and of those of the access point to it, that cannot be decoded; they are
+                sent again. Default: 0 %.
+            rate: The rate at which it sends, and the access point to it. Default: as the medium.
+        """
+        super().__init__()
+        self._put("errors", errors)
+        self._put("rate", rate)
+
+
+#: What can happen now in a lab that is up, as an entry of the timeline without the keys that say when.
+Fault: TypeAlias = (
+    ClockEntry
+    | Continue
+    | Crash
+    | DiskEntry
+    | Down
+    | FailEntry
+    | FlapEntry
+    | Freeze
+    | Heal
+    | Kill
+    | LimitEntry
+    | OomEntry
+    | PacketEntry
+    | Partition
+    | Pause
+    | Reboot
+    | ResetEntry
+    | Restart
+    | ScheduleEntry
+    | SetEntry
+    | Signal
+    | StartEntry
+    | StarveEntry
+    | StopEntry
+    | Up
+)

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from . import _files
+from . import _files, _inside
 from ._errors import NetloomError, TimeoutExpired
 from .process import DEVNULL, PIPE, Command, CompletedProcess, Popen, Stream
 
@@ -174,9 +174,7 @@ class LiveNode:
         The function, its arguments and its value go there and back as pickles: a function must have a name in a module,
         unless the package `cloudpickle` is installed. What it prints is shown on standard error. What it raises is raised here.
         """
-        from ._inside import call
-
-        return call(self, function, args, kwargs)
+        return _inside.call(self, function, args, kwargs)
 
     def socket(
         self,

@@ -6,16 +6,22 @@ import csv
 import importlib.util
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._errors import NetloomError
-
-if TYPE_CHECKING:
-    from .result import Result
+from ._interfaces import Tables
 
 #: More pipes than these are not drawn unless they are named.
 _MOST = 8
-_DROPS = ("dropped_queue_packets", "dropped_early_packets", "dropped_loss_packets", "dropped_down_packets")
+_DROPS = (
+    "dropped_queue_packets",
+    "dropped_early_packets",
+    "dropped_loss_packets",
+    "dropped_down_packets",
+    "dropped_partition_packets",
+    "dropped_fault_packets",
+    "dropped_air_packets",
+)
 
 
 class Plots:
@@ -24,7 +30,7 @@ class Plots:
     `pipes` are names such as `backbone.forward`; the busiest ones if none are named.
     """
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Tables) -> None:
         self._result = result
         if importlib.util.find_spec("matplotlib") is None:
             raise NetloomError("pictures need matplotlib, which is not installed: `pip install netloom[plot]`")

@@ -1,4 +1,4 @@
-"""The plugin for pytest: labs as fixtures, verdicts and logs of failed tests, and tests over many seeds.
+"""The plugin for pytest: labs as fixtures, verdicts and logs of failed tests, tests over many seeds, and hunts.
 
 @pytest.mark.netloom("lab.yaml")
 def test_download(netloom):
@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ._errors import NetloomError
+from .lab import Lab
+
 if TYPE_CHECKING:
-    from .lab import Lab
+    from .hunts import HuntResult
     from .live import Live
     from .result import Result
 
@@ -45,6 +48,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=_count,
         default=None,
         help="run each test with a lab N times, in virtual time with the seeds 1 to N, or with a range such as 50-80",
+    )
+    group.addoption(
+        "--netloom-hunt",
+        metavar="TIME",
+        default=None,
+        help="play each test that @netloom.hunt makes for so long (10m), and not for the runs that it names",
     )
     group.addoption(
         "--netloom-results", metavar="DIR", default=None, help="where results go; default: a temporary folder of pytest"
@@ -152,6 +161,60 @@ def netloom_labs(request: pytest.FixtureRequest, netloom_seed: int | None) -> La
     return Labs(request, netloom_seed, _folder(request))
 
 
+class Hunts:
+    """Plays hunts of a test, with a folder for what is found, and for as long as the command line says."""
+
+    def __init__(self, request: pytest.FixtureRequest, folder: Path) -> None:
+        self._request = request
+        #: The folder for hunts.
+        self.folder = folder
+
+    def play(self, lab: Lab, name: str, keys: Mapping[str, object], corpus: Path | None) -> HuntResult:
+        """Hunts a lab."""
+        lasts = self._request.config.getoption("--netloom-hunt")
+        own = _name(lab.name or name)
+        if lasts is not None:
+            # A hunt that has a time is not over before it.
+            keys = {key: value for key, value in keys.items() if key not in ("runs", "for_")}
+            settings = lab.settings.get("hunt")
+            if isinstance(settings, Mapping):
+                lab.settings["hunt"] = {key: value for key, value in settings.items() if key != "runs"}
+        elif not _says_how_many(lab, keys):
+            keys = {**keys, "runs": _RUNS}
+        return lab.hunt(keys=keys, out=self.folder / "hunts" / own, lasts=_span(lasts), corpus=corpus)
+
+    def judge(self, found: HuntResult) -> None:
+        """Fails the test if something was found."""
+        if not found.ok:
+            pytest.fail("\n".join([f"the hunt of {found.runs} runs is not good:", *found.problems]), pytrace=False)
+
+
+#: How many runs a hunt has in a test that says nothing of it.
+_RUNS = 20
+
+
+def _says_how_many(lab: Lab, keys: Mapping[str, object]) -> bool:
+    own = lab.settings.get("hunt")
+    said = {*keys, *(own if isinstance(own, Mapping) else ())}
+    return bool(said & {"runs", "for", "for_"})
+
+
+def _span(text: str | None) -> str | None:
+    """A time of the command line, as a lab file has it: 10m are ten minutes."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+)\s*(s|m|min|h)", text)
+    if not match:
+        raise pytest.UsageError(f"--netloom-hunt {text}: write a time such as 30s, 10m or 2h")
+    return f"{match[1]} {'min' if match[2] == 'm' else match[2]}"
+
+
+@pytest.fixture
+def netloom_hunts(request: pytest.FixtureRequest) -> Hunts:
+    """Plays the hunts of tests that `netloom.hunt` makes."""
+    return Hunts(request, _folder(request))
+
+
 @pytest.fixture
 def netloom(request: pytest.FixtureRequest, netloom_labs: Labs) -> Iterator[Live]:
     """The lab of the marker `netloom`, up."""
@@ -204,8 +267,6 @@ _SCOPES: dict[str, type[Any]] = {"function": pytest.Function, "module": pytest.M
 
 def _judge_shared(request: pytest.FixtureRequest, whole: Any, name: str, live: Live) -> None:
     """Takes a shared lab down. Its verdict is that of no test, so it has a report of its own."""
-    from ._errors import NetloomError
-
     try:
         result = live.down()
     except NetloomError as error:
@@ -237,8 +298,6 @@ def _judge_shared(request: pytest.FixtureRequest, whole: Any, name: str, live: L
 
 
 def _lab_of(request: pytest.FixtureRequest, what: Any) -> Lab:
-    from .lab import Lab
-
     if isinstance(what, Lab):
         return what
     if callable(what):

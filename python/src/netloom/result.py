@@ -10,20 +10,19 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from . import _calls
 from ._errors import NetloomError, RunError
+from ._interfaces import Described, Progress
 from ._progress import progress_writer
-
-if TYPE_CHECKING:
-    from .lab import Lab, Progress
-    from .plot import Plots
+from .jupyter import result_html
+from .plot import Plots
 
 Engine = Literal["pandas", "polars"]
 
 
-def run(lab: Lab, options: _calls.Options, progress: Progress, check: bool) -> Result:
+def run(lab: Described, options: _calls.Options, progress: Progress, check: bool) -> Result:
     """See `Lab.run`."""
     report, _ = _calls.run(lab.written(), options, progress_writer(progress))
     result = Result(report["results"], report)
@@ -95,6 +94,13 @@ class Result:
         if path.exists():
             return path.read_text(encoding="utf-8").strip()
         return str(self.report.get("error") or f"exit code {self.exit_code}")
+
+    @property
+    def phases(self) -> dict[str, float]:
+        """The wall time in seconds by phase: `setup`, `boot`, `lab`, `end` and `results`, one after the other but for the boot, which is
+        a part of the set-up that counts for itself. Empty if the run never reached time zero."""
+        phases = (self.report.get("effort") or {}).get("phases") or {}
+        return {name.removesuffix("_ns"): ns / 1e9 for name, ns in phases.items()}
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -192,8 +198,6 @@ class Result:
     @property
     def plot(self) -> Plots:
         """Pictures with matplotlib: `result.plot.throughput()`."""
-        from .plot import Plots
-
         return Plots(self)
 
     def __repr__(self) -> str:
@@ -201,8 +205,6 @@ class Result:
         return f"<result of {self.lab}: {state}, {self.folder}>"
 
     def _repr_html_(self) -> str:
-        from .jupyter import result_html
-
         return result_html(self)
 
     def to_html(self) -> str:

@@ -11,24 +11,22 @@ import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from . import _calls
+from . import _calls, _ray
 from ._errors import NetloomError, ProgramError
+from ._interfaces import Progress, Variable
 from ._places import caller
 from ._progress import progress_writer
 from ._settings import Placed, Time, nanoseconds
 from .result import Engine, Result, engine_of
-
-if TYPE_CHECKING:
-    from .lab import Lab, Progress
 
 #: Exit codes of `netloom sweep` with which there are tables.
 _WITH_TABLES = (0, 1, 5)
 
 
 def sweep(
-    lab: Lab,
+    lab: Variable,
     *,
     vary: Mapping[str, object] | None = None,
     repeat: int | None = None,
@@ -68,9 +66,7 @@ def sweep(
     folder = Path(out) if out is not None else Path("sweeps") / text.name
     options = _options(jobs, resume, retry, clock, wall_limit)
     if on == "ray":
-        from ._ray import play
-
-        play(text, folder, options, progress, dict(ray or {}))
+        _ray.play(text, folder, options, progress, dict(ray or {}))
         options = [*_options(jobs, True, False, clock, wall_limit)]
     elif on is not None:
         raise ValueError(f"on={on!r}: write 'ray', or leave it out for this machine")
@@ -101,7 +97,7 @@ def _options(
     return found + ["--resume"] * resume + ["--retry"] * retry
 
 
-def _text_of(lab: Lab, vary: Mapping[str, object] | None, repeat: int | None) -> _calls.Text:
+def _text_of(lab: Variable, vary: Mapping[str, object] | None, repeat: int | None) -> _calls.Text:
     """The lab file with what varies."""
     place = caller()
     before = dict(lab.settings)

@@ -12,7 +12,7 @@ from mininet.link import TCLink
 from mininet.log import setLogLevel
 from mininet.net import Mininet
 from mininet.topo import Topo
-from mininet.util import dumpNodeConnections
+from mininet.util import dumpNodeConnections, waitListening
 
 parser = ArgumentParser()
 parser.add_argument("--maxq", type=int, default=100)
@@ -52,7 +52,8 @@ watcher.start()
 server = h2.popen("iperf -s -w 16m")
 open("index.html", "w").write("x" * 20000)
 web = h1.popen("%s -m http.server 80" % sys.executable)
-time.sleep(1)
+waitListening(h1, h2, 5001)
+waitListening(h2, h1, 80)
 h1.popen("iperf -c %s -t %d -i 1" % (h2.IP(), args.time + 5), stdout=open("iperf.txt", "w"))
 ping = h1.popen("ping -i 0.1 -c %d %s > ping.txt" % (args.time * 10, h2.IP()), shell=True)
 took = []

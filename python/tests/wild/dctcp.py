@@ -8,6 +8,7 @@ from subprocess import PIPE, Popen
 from mininet.link import TCLink
 from mininet.net import Mininet
 from mininet.topo import Topo
+from mininet.util import waitListening
 
 CONG = sys.argv[1] if len(sys.argv) > 1 else "dctcp"
 N = 3
@@ -26,7 +27,7 @@ for host in net.hosts:
     print(host.cmd("sysctl -w net.ipv4.tcp_ecn=1 net.ipv4.tcp_congestion_control=%s" % CONG).strip())
 receiver = net["h0"]
 server = receiver.popen("iperf -s")
-time.sleep(0.5)
+waitListening(net["h1"], receiver, 5001)
 clients = []
 for i in range(1, N + 1):
     clients.append(net["h%d" % i].popen("iperf -c %s -t %d -f k" % (receiver.IP(), 8 - i)))
@@ -39,6 +40,7 @@ for _ in range(20):
 rates = []
 for client in clients:
     said = client.communicate()[0].decode()
+    print(said)
     rates.append(float(re.findall(r"([\d.]+) Kbits/sec", said)[-1]))
 server.terminate()
 net.stop()

@@ -1,7 +1,5 @@
 """Two hosts with two paths between them: a transfer by Multipath TCP uses both."""
 
-import time
-
 from mininet.link import TCLink
 from mininet.net import Mininet
 from mininet.topo import Topo
@@ -21,6 +19,7 @@ import socket, time
 server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
 server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 server.bind(("", 5000)); server.listen()
+print("listens", flush=True)
 connection, _ = server.accept()
 got, begun = 0, time.time()
 while True:
@@ -52,7 +51,7 @@ h1.cmd("ip mptcp endpoint add 10.0.2.1 dev h1-eth1 subflow")
 h2.cmd("ip mptcp endpoint add 10.0.2.2 dev h2-eth1 signal")
 print(h1.cmd("ip mptcp endpoint show"))
 server = h2.popen("python3 server.py")
-time.sleep(0.5)
+server.stdout.readline()
 h1.cmd("python3 client.py")
 print("RESULT", server.communicate()[0].decode().strip())
 net.stop()

@@ -1,4 +1,4 @@
-//! Keeps the panics to itself that an input causes on its way to be made small: the last one is told in the end.
+//! Keeps the panics to itself that an input causes on its way to be made small: the last one is printed in the end.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{set_hook, take_hook};

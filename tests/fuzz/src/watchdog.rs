@@ -25,7 +25,7 @@ pub(crate) struct Watchdog {
 struct Place {
     seed: AtomicU64,
     input: AtomicU64,
-    /// The input itself, if the round is played again to see it.
+    /// The input itself, if the round is repeated to see it.
     shown: Mutex<String>,
     is_over: AtomicBool,
 }

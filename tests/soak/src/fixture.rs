@@ -2,6 +2,7 @@
 
 use crate::script::Script;
 use crate::topology::{NAME, fill_stock};
+use netloom_testing::processes::ports_here;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use std::fs::{self, File};
@@ -144,13 +145,6 @@ fn process(pid: i32) -> String {
     format!("process {pid} {}", String::from_utf8_lossy(&command).replace('\0', " "))
 }
 
-/// Interfaces of this network namespace that are named like a lab's ports.
-fn ports_here() -> Vec<String> {
-    let names = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
-    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok())).collect()
-}
-
 /// Control groups that bear the lab's name, wherever they hang.
 fn groups() -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::from("/sys/fs/cgroup")]);
@@ -164,18 +158,6 @@ fn groups() -> Vec<PathBuf> {
         }
     }
     found
-}
-
-/// The lab process of a guard. For a moment, the guard has other children: those that say what a kernel can do.
-pub(crate) fn lab_of(guard: i32) -> Option<i32> {
-    let is_lab = |pid: &i32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "netloom-lab\n");
-    children(guard).into_iter().find(is_lab)
-}
-
-/// The children of a process.
-pub(crate) fn children(pid: i32) -> Vec<i32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 /// The most memory that a process had so far, in bytes.

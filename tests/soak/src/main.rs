@@ -2,9 +2,8 @@
 //! netloom said must be something that it may say.
 //!
 //! It checks, and does not measure: hence it is no benchmark. It takes too long for a test that runs with all others: hence
-//! it is a program of its own. Everything is drawn from a seed, so that a lab that found something can be played again.
+//! it is a program of its own. Everything is drawn from a seed, so that a lab that found something can be run again.
 
-mod chance;
 mod fixture;
 mod script;
 mod table;

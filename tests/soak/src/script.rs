@@ -1,8 +1,8 @@
 //! What happens to one lab: the lab file and everything that is done to it. A pure value, so that it can be kept and
-//! played again.
+//! run again.
 
-use crate::chance::Chance;
 use crate::topology::{self, Topology};
+use netloom_testing::chance::Chance;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

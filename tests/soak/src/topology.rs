@@ -1,6 +1,6 @@
 //! Random labs: trees with a few cross-links, models from the examples of the lab crate, programs that use the network.
 
-use crate::chance::Chance;
+use netloom_testing::chance::Chance;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ pub(crate) fn fill_stock(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What `netloom set` may be told of a link.
+/// What `netloom set` may change of a link.
 pub(crate) fn change(chance: &mut Chance) -> String {
     let (key, examples) = netloom_lab::EXAMPLES[chance.below(netloom_lab::EXAMPLES.len())];
     format!("{key}={}", with_stock(chance.pick(examples)))

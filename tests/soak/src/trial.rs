@@ -1,8 +1,9 @@
 //! Plays a script and looks whether everything is as it has to be afterwards.
 
-use crate::fixture::{Fixture, children, lab_of, peak_memory};
+use crate::fixture::{Fixture, peak_memory};
 use crate::script::{Action, Script, Victim};
 use crate::topology::NAME;
+use netloom_testing::processes::{children, lab_of};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -193,7 +194,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// There is no terminal whose Ctrl-C could reach a lab that is up: then its guard is told to end.
+    /// There is no terminal whose Ctrl-C could reach a lab that is up: then its guard gets a signal to end.
     fn signal_run(&mut self, signal: Signal) -> io::Result<()> {
         let signal = if self.run.is_some() { signal } else { Signal::SIGTERM };
         if let Some(guard) = self.guard {

@@ -5,8 +5,10 @@ import { mapSvg } from "../map/export";
 import { attempt } from "../tell";
 import { createMemo } from "../view";
 import { may } from "../world";
+import { make, possible } from "./faults";
 import { MODES } from "./looks";
 import { runsPrograms } from "./node";
+import { heal, inForce, part, partable } from "./partition";
 import { changeOf } from "./states";
 import { TABS } from "./tabs";
 import { connectionName } from "./tcp";
@@ -34,6 +36,7 @@ export function commandsOf(watching: Watching): () => Command[] {
       ? [
           ...cuts(watching),
           ...changes(watching),
+          ...faults(watching),
           ...(isVirtual() ? time(watching, isPaused()) : []),
           ...terminals(watching),
         ]
@@ -72,7 +75,7 @@ function pictures(watching: Watching): Command[] {
 }
 
 function cuts(watching: Watching): Command[] {
-  const { change, cutAround } = watching;
+  const { lab, change, cutAround } = watching;
   const { nodes, links } = watching.chosen();
   const [link] = links;
   return [
@@ -85,9 +88,15 @@ function cuts(watching: Watching): Command[] {
     ...(nodes.length === 0
       ? []
       : [
-          { name: "Partition: cut the chosen nodes off", keys: "p", act: () => cutAround("down") },
-          { name: "Heal the partition around the chosen nodes", act: () => cutAround("up") },
+          {
+            name: "Partition: part the chosen nodes from the others",
+            keys: "p",
+            act: () => part(lab, { nodes: partable(lab, nodes), fate: "drop", slow: "", side: "both", lasting: "" }),
+          },
+          { name: "Cut all links between the chosen nodes and others", act: () => cutAround("down") },
+          { name: "Heal all links between the chosen nodes and others", act: () => cutAround("up") },
         ]),
+    ...(inForce(lab).length === 0 ? [] : [{ name: "Heal partitions made by hand", act: () => heal(lab) }]),
     { name: "Heal all links", keys: "Shift+H", act: () => change("up", watching.cutLinks()) },
   ];
 }
@@ -99,6 +108,15 @@ const changes = ({ lab, chosen, changeNode }: Watching): Command[] =>
     const change = node ? changeOf(lab, node) : null;
     return change
       ? [{ name: `${change === "stop" ? "Stop" : "Start"} node ${name}`, act: () => changeNode(change, name) }]
+      : [];
+  });
+
+/** The faults that the chosen nodes can have now, with the values that their forms begin with. */
+const faults = ({ lab, chosen }: Watching): Command[] =>
+  chosen().nodes.flatMap((name) => {
+    const node = lab.topology()?.nodes.find((one) => one.name === name);
+    return node
+      ? possible(lab, node).map((fault) => ({ name: `${fault.name}: ${name}`, act: () => make(lab, name, fault) }))
       : [];
   });
 

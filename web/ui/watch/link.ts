@@ -104,6 +104,9 @@ function causes({ total }: Flow): string {
       ["loss", total.dropped_loss_packets],
       ["early", total.dropped_early_packets],
       ["down", total.dropped_down_packets],
+      ["partition", total.dropped_partition_packets ?? 0],
+      ["fault", total.dropped_fault_packets ?? 0],
+      ["air", total.dropped_air_packets ?? 0],
     ] as const
   ).filter(([, count]) => count > 0);
   return parts.length === 0 ? "0" : parts.map(([cause, count]) => `${whole(count)}\n${cause}`).join("\n");

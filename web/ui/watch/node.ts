@@ -7,6 +7,7 @@ import { createMemo, el, keyed, press, type View } from "../view";
 import { may } from "../world";
 import { curves } from "./curves";
 import type { Dock } from "./dock";
+import { faultsPanel } from "./faults";
 import type { FlowBook } from "./flows";
 import { groups } from "./groups";
 import type { LiveLine } from "./live";
@@ -87,6 +88,7 @@ export function nodePanel(lab: Lab, name: string, dock: Dock, book: FlowBook, op
         ? about(lab, known, dock, openLink)
         : el("p", { class: "none" }, "the lab has no such node any more");
     },
+    may("use") ? faultsPanel(lab, name) : null,
     groups(lab, name, openLink),
     traffic(lab, name),
     services(lab, name),
@@ -104,7 +106,7 @@ const about = (lab: Lab, node: TopologyNode, dock: Dock, openLink: (link: string
 
 /** The state of a node that does not run. */
 export const stateBadge = (node: Pick<TopologyNode, "state">): View =>
-  el("span", { class: `badge ${stateOf(node) === "stopped" ? "bad" : "caution"}` }, stateOf(node));
+  el("span", { class: `badge ${["stopped", "crashed"].includes(stateOf(node)) ? "bad" : "caution"}` }, stateOf(node));
 
 function controls(lab: Lab, node: TopologyNode, dock: Dock): View {
   const change = changeOf(lab, node);

@@ -1,4 +1,6 @@
 // A key of a link as a field, and as a slider that sends what it shows while it is moved.
+import { quantity } from "../../components/format";
+import { amount } from "../../components/measure";
 import { exampleOf, field, section } from "../forms";
 import { attempt } from "../tell";
 import { createRenderEffect, el, type View } from "../view";
@@ -12,44 +14,24 @@ interface Slider {
 /** Keys that have a slider. */
 const SLIDERS: Record<string, Slider> = {
   rate: {
-    text: (part) =>
-      digits(10 ** (4 + part * 6), [
-        [1e9, "Gbit/s"],
-        [1e6, "Mbit/s"],
-        [1e3, "kbit/s"],
-      ]),
-    part: (text) =>
-      (Math.log10(Math.max(scaled(text, { "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9 }), 1)) - 4) / 6,
+    text: (part) => quantity(coarse(10 ** (4 + part * 6)), "bit/s"),
+    part: (text) => (Math.log10(Math.max(amount(text, "bit/s"), 1)) - 4) / 6,
   },
   delay: {
-    text: (part) =>
-      part <= 0
-        ? "0 ms"
-        : digits(10 ** (5 + part * 4), [
-            [1e6, "ms"],
-            [1e3, "us"],
-          ]),
+    text: (part) => (part <= 0 ? "0 ms" : quantity(coarse(10 ** (5 + part * 4)), "ns")),
     part: (text) => {
-      const ns = scaled(text, { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 });
+      const ns = amount(text, "ns");
       return ns <= 0 ? 0 : (Math.log10(ns) - 5) / 4;
     },
   },
   loss: {
     text: (part) => `${(part ** 3 * 50).toFixed(part < 0.3 ? 2 : 1).replace(/\.?0+$/, "") || "0"} %`,
-    part: (text) => Math.cbrt(scaled(text, { "%": 1 }) / 50),
+    part: (text) => Math.cbrt(amount(text, "share") * 2),
   },
 };
 
-const digits = (value: number, units: [number, string][]): string => {
-  const [size, unit] =
-    units.find(([factor]) => value >= factor * 0.9995) ?? (units[units.length - 1] as [number, string]);
-  return `${Number((value / size).toPrecision(2))} ${unit}`;
-};
-
-function scaled(text: string, units: Record<string, number>): number {
-  const found = /^\s*([\d.]+)\s*(\S+)?\s*$/.exec(text);
-  return found ? Number(found[1]) * (units[found[2] ?? ""] ?? 1) : NaN;
-}
+/** A place on a slider is no more exact than two digits. */
+const coarse = (value: number): number => Number(value.toPrecision(2));
 
 /** A slider sends what it shows while it is moved, one change at a time. */
 const SLIDE_MS = 40;

@@ -7,6 +7,7 @@ import { linkPanel, plots } from "./link";
 import { eventsList, logsList } from "./lists";
 import { nodePanel } from "./node";
 import { overview } from "./overview";
+import { partitionPanel } from "./partition";
 import { sideTabs } from "./tabs";
 import { allConnections } from "./tcp";
 import { reportView, verdictSoFar } from "./verdict";
@@ -54,7 +55,8 @@ function chosenPanel(watching: Watching): View {
   const { nodes, links } = watching.chosen();
   const [node] = nodes;
   const [link] = links;
-  if (node !== undefined && nodes.length + links.length === 1) return nodePanel(lab, node, dock, book, openLink);
+  if (node !== undefined && nodes.length + links.length === 1)
+    return [nodePanel(lab, node, dock, book, openLink), may("use") ? partitionPanel(lab, nodes) : null];
   if (link === undefined || nodes.length + links.length > 1) return several(watching, nodes, links);
   return linkPanel(lab, link, book, {
     node: openNode,
@@ -86,7 +88,7 @@ function several({ lab, cutAround, change }: Watching, nodes: string[], links: s
           "div",
           { class: "controls" },
           nodes.length > 0
-            ? [press("Cut them off", () => cutAround("down")), press("Heal around them", () => cutAround("up"))]
+            ? [press("Cut their links", () => cutAround("down")), press("Heal their links", () => cutAround("up"))]
             : null,
           links.length > 0
             ? [
@@ -96,6 +98,7 @@ function several({ lab, cutAround, change }: Watching, nodes: string[], links: s
             : null,
         )
       : null,
+    may("use") && nodes.length > 0 ? partitionPanel(lab, nodes) : null,
     links.length > 0 ? plots(lab, links) : null,
   ];
 }

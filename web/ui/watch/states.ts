@@ -21,7 +21,7 @@ export const offIn = (topology: Topology | null): Map<string, string> =>
 export function changeOf(lab: Lab, node: TopologyNode): "stop" | "start" | null {
   if (!lab.control.offers()?.includes("stop") || OUTSIDE.has(node.kind)) return null;
   const state = stateOf(node);
-  return state === "running" ? "stop" : state === "stopped" ? "start" : null;
+  return state === "running" ? "stop" : state === "stopped" || state === "crashed" ? "start" : null;
 }
 
 /** What is said when it is done. */

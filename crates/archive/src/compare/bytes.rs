@@ -9,10 +9,12 @@ use std::fs;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// What a run says of when and where it was, and what is drawn of that: not what its seed decides.
-const OWN: [&str; 5] = ["provenance.json", "summary.txt", "plots/index.html", "report.html", "report.json"];
+/// What a run says of when and where it was: not what its seed decides. The report is compared by its parts.
+const OWN: [&str; 4] = ["provenance.json", "summary.txt", "report.html", "report.json"];
+/// The pictures, which are drawn from the other files whenever somebody asks for them.
+const PICTURES: &str = "plots/";
 /// The parts of `report.json` of which the same is true.
-const OWN_PARTS: [&str; 3] = ["results", "effort", "attempts"];
+const OWN_PARTS: [&str; 4] = ["results", "effort", "attempts", "plots"];
 
 /// A file that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -75,7 +77,7 @@ fn files(folder: &Path) -> Result<BTreeSet<String>, ArchiveError> {
             let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
             if about.is_dir() {
                 waiting.push(path);
-            } else if about.is_file() && !OWN.contains(&name.as_str()) {
+            } else if about.is_file() && !OWN.contains(&name.as_str()) && !name.starts_with(PICTURES) {
                 found.insert(name);
             }
         }

@@ -9,6 +9,9 @@ pub(crate) struct Ci {
     /// Write what was judged as JUnit XML, too, whatever fails
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Write what was not met as SARIF, too, for code scanning
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
     /// Print what was not met as annotations, on standard error; auto: under GitHub Actions
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = AnnotationsArg::Auto)]
     pub(crate) annotations: AnnotationsArg,

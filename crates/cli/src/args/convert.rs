@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// `netloom convert`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   netloom convert Abilene.graphml
   netloom convert Abilene.graphml -o abilene.yaml

@@ -131,6 +131,48 @@ pub(crate) struct SetArgs {
     pub(crate) changes: Vec<String>,
 }
 
+/// `netloom partition`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom partition star '[[n1, n2], [n3]]'
+  netloom partition star '{ring: n*}' 'slow=200 ms'
+  netloom partition star '{isolate: n1, of: n*}' direction=to 'for=2 s'
+
+It lasts for the time of `for`, or until `netloom heal`.")]
+pub(crate) struct PartitionArgs {
+    /// The lab
+    pub(crate) lab: String,
+    /// The groups or the shape, as `partition` of a lab file's timeline has it
+    #[arg(value_name = "PARTITION")]
+    pub(crate) partition: String,
+    /// Other keys of the entry: others, direction, slow, jam or for
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) keys: Vec<String>,
+}
+
+/// `netloom fault`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  netloom fault star
+  netloom fault star '{crash: n1, keep: torn, for: 2 s}'
+  netloom fault star '{freeze: n1, for: 5 s}'
+  netloom fault star '{on: n*, clock: {step: 3 s, drift: 200 ppm}}'
+  netloom fault star '{link: l1, packet: {match: {to_port: 80}, nth: 3}, do: drop}'
+  netloom fault star '{link: l1, reset: {to_port: 5432}}'
+  netloom fault star '{kill: n1, process: sleep 9*}'
+  netloom fault star '{signal: SIGHUP, to: server}'
+
+It happens at once. The entries are those of a lab file's timeline, without the keys that say when: all but run, ramp, move and log.
+Without an entry, the faults that each node can have are printed with an example, or the reason why it cannot.
+What the lab's clock or a kind of node cannot do is refused, with the reason. A node that has crashed boots after `for`, or by `netloom start`.")]
+pub(crate) struct FaultArgs {
+    /// The lab
+    pub(crate) lab: String,
+    /// The entry, as the timeline of a lab file has it. Default: what there is is printed
+    #[arg(value_name = "ENTRY")]
+    pub(crate) entry: Option<String>,
+}
+
 /// `netloom advance`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -143,12 +185,8 @@ pub(crate) struct AdvanceArgs {
     /// The lab
     pub(crate) lab: String,
     /// The length of the step
-    #[arg(value_name = "TIME", value_parser = step)]
+    #[arg(value_name = "TIME", value_parser = super::run::lab_time)]
     pub(crate) time: Duration,
-}
-
-fn step(text: &str) -> Result<Duration, String> {
-    text.parse::<Duration>().map_err(|error| error.to_string())
 }
 
 /// `netloom pause` and `netloom resume`

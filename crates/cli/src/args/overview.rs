@@ -5,14 +5,28 @@ use std::fmt::Write;
 
 /// Commands under their headings, in the order of the help.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Run labs", &["run", "up", "down", "sweep", "queue", "rerun", "sim"]),
+    ("Run labs", &["run", "up", "down", "sweep", "hunt", "queue", "rerun", "sim"]),
     ("Lab files", &["check", "generate", "graph", "schema"]),
     (
         "Work with a lab that is up",
-        &["ps", "exec", "shell", "set", "restart", "stop", "start", "advance", "pause", "resume"],
+        &[
+            "ps",
+            "exec",
+            "shell",
+            "set",
+            "partition",
+            "heal",
+            "fault",
+            "restart",
+            "stop",
+            "start",
+            "advance",
+            "pause",
+            "resume",
+        ],
     ),
     ("Watch a lab that is up", &["ui", "stats", "verdict", "logs", "capture", "tasks"]),
-    ("Results", &["results", "report", "journal", "packets", "bundle"]),
+    ("Results", &["results", "report", "journal", "packets", "history", "op", "workload", "bundle"]),
     ("Other tools", &["convert", "mininet", "mn", "mm"]),
     ("This machine, without a lab", &["shape", "link", "doctor", "kernel", "image"]),
     ("Netloom itself", &["completion", "man", "exit-codes"]),

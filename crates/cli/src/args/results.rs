@@ -51,8 +51,8 @@ pub(crate) enum ResultsCommand {
   netloom results plot results/dumbbell/latest backbone access1
   netloom results plot results/large/latest --most 100
 
-A run itself draws the 16 pipes that carried most. This draws them again, or others, into the folder plots of the
-results.")]
+The pictures go to the folder plots of the results: by default of the 16 pipes that carried most, and of the TCP
+connections that sent most. A run draws the same at its end with --plots.")]
 pub(crate) struct ResultsPlotArgs {
     /// The folder of a run or simulation
     pub(crate) folder: PathBuf,

@@ -18,6 +18,8 @@ use std::time::Duration;
   netloom run lab.yaml --shards 4
   netloom run lab.yaml --clock virtual --wall-limit 10min
   netloom run lab.yaml --auto-dilate
+  netloom run lab.yaml --clock virtual --stop-at 12.0347s
+  netloom run lab.yaml --stop-at 12.0347s --gdb n2:etcd --gdb-command 'info threads'
   netloom run lab.yaml --follow
   netloom run lab.yaml --json | jq .verdict
   netloom run lab.yaml --junit report.xml
@@ -40,9 +42,17 @@ pub(crate) struct RunArgs {
     /// End the run after this much wall time, keep its results, and exit with code 124
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,
-    /// Draw no pictures into plots/
-    #[arg(long)]
-    pub(crate) no_plots: bool,
+    /// Hold lab time at this instant of the timeline, in virtual time, until `netloom resume`
+    #[arg(long, value_name = "TIME", value_parser = lab_time)]
+    pub(crate) stop_at: Option<netloom_units::Duration>,
+    /// Instead of holding lab time, attach gdb in NODE to the program whose command line matches PATTERN, as it stands at that instant
+    #[arg(long, value_name = "NODE:PATTERN", requires = "stop_at")]
+    pub(crate) gdb: Option<String>,
+    /// A command for gdb, may be given several times; default: thread apply all backtrace
+    #[arg(long, value_name = "COMMAND", requires = "gdb")]
+    pub(crate) gdb_command: Vec<String>,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
     /// Write no report.html
     #[arg(long)]
     pub(crate) no_report: bool,
@@ -59,6 +69,29 @@ pub(crate) struct RunArgs {
     pub(crate) ci: Ci,
     #[command(flatten)]
     pub(crate) part: SweepPart,
+}
+
+/// Reads a span of lab time.
+pub(crate) fn lab_time(text: &str) -> Result<netloom_units::Duration, String> {
+    text.parse::<netloom_units::Duration>().map_err(|error| error.to_string())
+}
+
+/// Whether pictures are drawn at the end.
+#[derive(Debug, Args)]
+pub(crate) struct Pictures {
+    /// Draw pictures into plots/, as `netloom results plot` does later
+    #[arg(long, overrides_with = "no_plots")]
+    plots: bool,
+    /// Draw no pictures, which is the default
+    #[arg(long, hide = true, overrides_with = "plots")]
+    no_plots: bool,
+}
+
+impl Pictures {
+    /// Returns whether the last of both options asks for pictures.
+    pub(crate) fn wanted(&self) -> bool {
+        self.plots && !self.no_plots
+    }
 }
 
 /// Of a run that is part of a sweep or a job of the queue, which starts it.
@@ -79,7 +112,7 @@ pub(crate) struct SweepPart {
 
 Sources are those of `traffic:` in the lab file and those of --traffic, which has the same keys: kind is constant,
 poisson, on-off, pcap or window (a sender with a fixed window, which is not TCP). Changes of links in the timeline
-happen at their instants; its programs do not run. The same seed gives the same figures. Results and plots go to
+happen at their instants; its programs do not run. The same seed gives the same figures. Results go to
 RESULTS/<lab>/<time>-<id>/.")]
 pub(crate) struct SimArgs {
     /// The lab file, or a file or folder of another network tool
@@ -99,9 +132,8 @@ pub(crate) struct SimArgs {
     /// The folder that holds the results of all labs
     #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Draw no pictures into plots/
-    #[arg(long)]
-    pub(crate) no_plots: bool,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
     /// Write no report.html
     #[arg(long)]
     pub(crate) no_report: bool,
@@ -135,7 +167,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// Settings that take the place of the lab file's.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Overrides {
     #[command(flatten)]
     pub(crate) foreign: Foreign,

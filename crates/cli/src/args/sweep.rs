@@ -18,6 +18,8 @@ use std::time::Duration;
   netloom sweep lab.yaml -o results/queues --resume
   netloom sweep lab.yaml -o results/queues --retry
   netloom sweep lab.yaml -o part --only 1,5-9
+  netloom sweep lab.yaml -o all --join part-1 part-2
+  netloom sweep lab.yaml -o out --on ray://head:10001
   netloom sweep lab.yaml --jobs 2 --json | jq '.points[].figures'
 
 Every run is a `netloom run` of its own; its results are in FOLDER/runs. Runs in virtual time share the processors, others
@@ -43,6 +45,12 @@ pub(crate) struct SweepArgs {
     /// Run only these, for example 7 or 1,5-9, or none: the others are left for --resume
     #[arg(long, value_name = "RUNS", value_parser = only)]
     pub(crate) only: Option<Only>,
+    /// Run on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, or of this machine alone; or its address
+    #[arg(long, value_name = "CLUSTER", value_parser = cluster, conflicts_with_all = ["only", "join", "list", "jobs"])]
+    pub(crate) on: Option<String>,
+    /// Run nothing, and take the runs that have ended from these folders of the same sweep; with --resume into a folder that is there
+    #[arg(long, value_name = "FOLDER", num_args = 1.., conflicts_with_all = ["only", "retry", "list"])]
+    pub(crate) join: Vec<PathBuf>,
     /// Print the points and run nothing
     #[arg(long, visible_alias = "dry-run")]
     pub(crate) list: bool,
@@ -77,6 +85,16 @@ pub(crate) struct SweepArgs {
     pub(crate) as_played: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) part: SweepPart,
+}
+
+/// Parses `--on`.
+fn cluster(text: &str) -> Result<String, String> {
+    let is_address =
+        text.starts_with("ray://") || text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if text == "ray" || is_address {
+        return Ok(text.to_owned());
+    }
+    Err("write `ray`, or the address of a cluster of Ray: HOST:6379, or ray://HOST:10001".into())
 }
 
 /// Parses `--only`.

@@ -181,7 +181,7 @@ mod tests {
     fn a_place_takes_what_its_argument_is() {
         for command in [
             "exec", "shell", "set", "down", "stats", "verdict", "tasks", "logs", "pause", "advance", "restart", "stop",
-            "start",
+            "start", "fault",
         ] {
             assert_eq!(at(&[command]), found("lab", None), "{command}");
         }

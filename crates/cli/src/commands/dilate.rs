@@ -49,8 +49,14 @@ pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Resul
 /// One run. Its progress thread ends with it, because no thread may exist while the next lab is forked.
 pub(super) fn run_once(args: &RunArgs, request: &RunRequest) -> Result<Report, Failure> {
     let mut progress = Progress::new(args.quiet || args.json).at_pace_of(request.plan.clock).following(args.follow);
-    let request =
-        RunRequest { plots: !args.no_plots, page: !args.no_report, wall_limit: args.wall_limit, ..request.clone() };
+    let (plots, page, wall_limit) = (args.pictures.wanted(), !args.no_report, args.wall_limit);
+    if args.stop_at.is_some() && request.plan.clock != Clock::Virtual {
+        let why = "--stop-at: only virtual time can be held: add --clock virtual";
+        return Err(Failure::new(ExitCode::Usage, why));
+    }
+    // With gdb, what happens at that instant is an entry of the timeline.
+    let stop_at = args.stop_at.filter(|_| args.gdb.is_none());
+    let request = RunRequest { plots, page, wall_limit, stop_at, ..request.clone() };
     let report = netloom_run::run(&request, &mut |event| progress.show(event));
     if args.follow {
         // The lab is gone, and what was asked for may take as long as it takes.

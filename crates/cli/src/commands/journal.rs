@@ -202,7 +202,8 @@ fn summary(path: &Path, reader: Reader, selector: &Selector, format: JournalForm
 }
 
 fn summary_table(rows: &[PipeSummary]) -> Table {
-    let right = ["packets", "delivered", "loss", "queue", "early", "down", "inside", "marked"];
+    let right =
+        ["packets", "delivered", "loss", "queue", "early", "down", "partition", "fault", "air", "inside", "marked"];
     let times = ["waited p50", "p99", "delay p50", "p99", "max"];
     let mut columns = vec![("pipe", Align::Left)];
     columns.extend(right.into_iter().chain(times).map(|name| (name, Align::Right)));
@@ -215,6 +216,9 @@ fn summary_table(rows: &[PipeSummary]) -> Table {
             row.dropped_queue_packets,
             row.dropped_early_packets,
             row.dropped_down_packets,
+            row.dropped_partition_packets,
+            row.dropped_fault_packets,
+            row.dropped_air_packets,
             row.inside_packets,
             row.marked_packets,
         ];
@@ -238,8 +242,8 @@ fn summary_table(rows: &[PipeSummary]) -> Table {
 fn summary_csv(rows: &[PipeSummary]) -> String {
     let mut lines = vec![
         "link,direction,pipe,packets,bytes,in_flight_at_start_packets,delivered_packets,dropped_loss_packets,dropped_queue_packets,\
-         dropped_early_packets,dropped_down_packets,inside_packets,marked_packets,waited_mean_ns,waited_p50_ns,\
-         waited_p99_ns,waited_max_ns,delay_mean_ns,delay_p50_ns,delay_p99_ns,delay_max_ns"
+         dropped_early_packets,dropped_down_packets,dropped_partition_packets,dropped_fault_packets,dropped_air_packets,inside_packets,marked_packets,waited_mean_ns,\
+         waited_p50_ns,waited_p99_ns,waited_max_ns,delay_mean_ns,delay_p50_ns,delay_p99_ns,delay_max_ns"
             .to_owned(),
     ];
     for row in rows {
@@ -253,6 +257,9 @@ fn summary_csv(rows: &[PipeSummary]) -> String {
             row.dropped_queue_packets,
             row.dropped_early_packets,
             row.dropped_down_packets,
+            row.dropped_partition_packets,
+            row.dropped_fault_packets,
+            row.dropped_air_packets,
             row.inside_packets,
             row.marked_packets,
         ];

@@ -11,6 +11,7 @@ use netloom_units::Seed;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Instant;
 
 /// A lab that was read.
 pub(super) struct Loaded {
@@ -102,6 +103,14 @@ fn read(path: &Path, foreign: &Foreign) -> Result<File, Failure> {
     }
 }
 
+/// The text of a lab file, or of the one that a file of another tool becomes.
+pub(super) fn text(path: &Path, foreign: &Foreign) -> Result<String, Failure> {
+    Ok(match read(path, foreign)? {
+        File::Lab(text) => text,
+        File::Foreign(imported) => imported.yaml().to_owned(),
+    })
+}
+
 /// Reads a file of another tool.
 pub(super) fn import(path: &Path, format: Format, text: String, foreign: &Foreign) -> Result<Imported, Failure> {
     netloom_import::read(format, &path.to_string_lossy(), text, &foreign.options()).map_err(|found| refused(&found))
@@ -145,6 +154,7 @@ pub(super) fn request_with(
     clock: Option<Clock>,
     results: PathBuf,
 ) -> Result<RunRequest, Failure> {
+    let begun = Instant::now();
     let Loaded { lab, text: lab_text, notes } = load_in_one_piece(path, &overrides.foreign, clock)?;
     let here = unused_traffic(&lab).into_iter().chain(short_memory(&lab)).chain(crowded(&lab));
     let warnings = notes.into_iter().chain(lab.warnings.lines()).chain(here).collect();
@@ -163,8 +173,9 @@ pub(super) fn request_with(
     }
     let command_line = std::env::args().collect();
     let (kernel, parent) = (overrides.kernel.clone(), None);
-    let (plan, lab_file, plots, page, wall_limit) = (plan.into(), path.to_owned(), true, true, None);
+    let (plan, lab_file, plots, page, wall_limit) = (plan.into(), path.to_owned(), false, true, None);
     let run = RunRequest {
+        begun,
         plan,
         lab_file,
         lab_text,
@@ -174,6 +185,7 @@ pub(super) fn request_with(
         plots,
         page,
         wall_limit,
+        stop_at: None,
         kernel,
         parent,
     };

@@ -10,8 +10,11 @@ mod dilate;
 mod doctor;
 mod down;
 mod exec;
+mod gdb;
 mod generate;
 mod graph;
+mod history;
+mod hunt;
 mod image;
 mod journal;
 mod kernel;
@@ -23,8 +26,10 @@ mod mininet;
 mod mm;
 mod mm_link;
 mod nodes;
+mod op;
 mod packets;
 mod ps;
+mod python;
 mod queue;
 mod report;
 mod rerun;
@@ -41,11 +46,15 @@ mod time;
 mod ui;
 mod up;
 mod verdict;
+mod workload;
 
 use crate::args::{Cli, Command};
 use crate::exit_codes;
 use clap::CommandFactory;
+use netloom_control::ControlError;
 use netloom_judge::{ExitCode, Report, RunError};
+use netloom_results::{IndexError, ReadError, WriteError};
+use netloom_server::ServeError;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -85,6 +94,18 @@ impl From<RunError> for Failure {
     }
 }
 
+/// Errors of single operations have the exit codes that a run has for them.
+macro_rules! from_run_error {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                RunError::from(error).into()
+            }
+        }
+    )*};
+}
+from_run_error!(ReadError, WriteError, IndexError, ControlError, ServeError);
+
 /// The exit code of the process, or why there is no better one.
 pub(crate) type Outcome = Result<u8, Failure>;
 
@@ -94,6 +115,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::sweep(&args),
+        Command::Hunt(args) => hunt::hunt(&args),
         Command::Sim(args) => sim::sim(&args),
         Command::Check(args) => check::check(&args),
         Command::Convert(args) => convert::convert(&args),
@@ -110,6 +132,9 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Exec(args) => exec::exec(args),
         Command::Shell(args) => shell::shell(&args),
         Command::Set(args) => set::set(&args),
+        Command::Partition(args) => set::partition(&args),
+        Command::Fault(args) => set::fault(&args),
+        Command::Heal { lab } => set::heal(&lab),
         Command::Advance(args) => time::advance(&args),
         Command::Pause(args) => time::pause(&args),
         Command::Resume(args) => time::resume(&args),
@@ -124,6 +149,9 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Capture(args) => capture::capture(&args),
         Command::Packets(args) => packets::packets(&args),
         Command::Journal(args) => journal::journal(&args),
+        Command::History { command } => history::history(&command),
+        Command::Op(args) => op::op(&args),
+        Command::Workload(args) => workload::workload(&args),
         Command::Report(args) => report::report(&args),
         Command::Results(args) => results::results(&args),
         Command::Bundle(args) => bundle::bundle(&args),

@@ -4,8 +4,8 @@ use super::exec::several::{is_pattern, matches};
 use super::{DONE, Failure, Outcome};
 use crate::args::NodesArgs;
 use crate::talk::say;
-use netloom_control::{Client, Node, NodeState, Topology};
-use netloom_judge::{ExitCode, RunError};
+use netloom_control::{Client, ControlError, Node, NodeState, Topology};
+use netloom_judge::ExitCode;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ const LEAD_OUT: [&str; 4] = ["external", "internet", "tunnel", "outside"];
 pub(super) fn change(args: &NodesArgs, starts: bool) -> Outcome {
     let topology = Client::connect(&args.lab)?.topology()?;
     let nodes = meant(&topology, &args.nodes, starts)?;
-    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::<RunError>::new()));
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::<ControlError>::new()));
     scope(|threads| {
         for _ in 0..nodes.len().min(AT_A_TIME) {
             threads.spawn(|| {
@@ -60,8 +60,9 @@ fn meant(topology: &Topology, wanted: &[String], starts: bool) -> Result<Vec<Str
 
 /// The nodes that can be started, or stopped.
 pub(super) fn changeable(topology: &Topology, starts: bool) -> Vec<String> {
-    let wanted = if starts { NodeState::Stopped } else { NodeState::Running };
-    let stops = |node: &&Node| node.state == wanted && node.stack != "vm" && !LEAD_OUT.contains(&node.kind.as_str());
+    let wanted: &[NodeState] = if starts { &[NodeState::Stopped, NodeState::Crashed] } else { &[NodeState::Running] };
+    let stops =
+        |node: &&Node| wanted.contains(&node.state) && node.stack != "vm" && !LEAD_OUT.contains(&node.kind.as_str());
     topology.nodes.iter().filter(stops).map(|node| node.name.clone()).collect()
 }
 

@@ -1,6 +1,6 @@
 //! `netloom run`
 
-use super::{Failure, Outcome, ci, dilate, lab_file, print, print_json};
+use super::{Failure, Outcome, ci, dilate, gdb, lab_file, print, print_json};
 use crate::args::RunArgs;
 use crate::talk;
 use netloom_host::signals::{self, Signals};
@@ -51,16 +51,21 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     } else if !args.json {
         print(render::report(&report).trim_end())?;
     }
+    if args.gdb.is_some() && !args.json {
+        print(&gdb::said(&report)?)?;
+    }
     Ok(report.exit_code)
 }
 
-/// The report of a run that was played and judged, of which something could not be written.
+/// The report of a run that came to its end and was judged, of which something could not be written.
 fn judged_all_the_same(failure: &Failure) -> Option<&Report> {
     failure.report.as_deref().filter(|report| failure.code == ExitCode::Results && report.duration_ns > 0)
 }
 
 fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {
-    let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
+    let attached = gdb::attached(args)?;
+    let overrides = attached.as_ref().map_or(&args.overrides, |attached| &attached.overrides);
+    let request = lab_file::request(&args.file, overrides, args.results.clone())?;
     let report = if args.dilate.auto_dilate {
         dilate::search(args, args.dilate.dilate_at_most, request)?
     } else {

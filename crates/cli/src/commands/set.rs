@@ -1,14 +1,56 @@
-//! `netloom set`
+//! `netloom set`, `netloom partition`, `netloom heal` and `netloom fault`
 
-use super::{DONE, Failure, Outcome};
-use crate::args::SetArgs;
-use netloom_control::{Client, Set};
+use super::{DONE, Failure, Outcome, print};
+use crate::args::{FaultArgs, PartitionArgs, SetArgs};
+use netloom_control::{Client, Set, Topology};
 use netloom_judge::ExitCode;
 
 pub(super) fn set(args: &SetArgs) -> Outcome {
     let (link, direction, pipe) = split_place(&args.link);
     let changes = args.changes.iter().map(|change| split_change(change)).collect::<Result<_, _>>()?;
     Client::connect(&args.lab)?.set(Set { link, direction, pipe, changes })?;
+    DONE
+}
+
+pub(super) fn partition(args: &PartitionArgs) -> Outcome {
+    let keys = args.keys.iter().map(|key| split_change(key)).collect::<Result<Vec<_>, _>>()?;
+    let more: String = keys.iter().map(|(key, value)| format!(", {key}: {value}")).collect();
+    Client::connect(&args.lab)?.partition(format!("{{partition: {}{more}}}", args.partition.trim()))?;
+    DONE
+}
+
+pub(super) fn fault(args: &FaultArgs) -> Outcome {
+    let mut client = Client::connect(&args.lab)?;
+    match &args.entry {
+        Some(entry) => client.fault(entry.trim().to_owned())?,
+        None => return print(&faults(&client.topology()?)),
+    }
+    DONE
+}
+
+/// The faults of all nodes, a line each: an example, or why a node cannot have it.
+fn faults(topology: &Topology) -> String {
+    let widest = topology.nodes.iter().map(|node| node.name.chars().count()).max().unwrap_or(0);
+    let rows = topology.nodes.iter().flat_map(|node| {
+        node.faults.iter().map(move |(kind, why)| {
+            let said = why.as_ref().map_or_else(|| example(kind, &node.name), |why| format!("cannot be: {why}"));
+            format!("{:widest$}  {kind:6}  {said}", node.name)
+        })
+    });
+    rows.collect::<Vec<String>>().join("\n")
+}
+
+/// An entry of this kind.
+fn example(kind: &str, node: &str) -> String {
+    match kind {
+        "clock" => format!("'{{on: {node}, clock: {{step: 3 s}}}}'"),
+        "disk" => format!("'{{disk: {node}, full: true}}'"),
+        kind => format!("'{{{kind}: {node}, for: 1 s}}'"),
+    }
+}
+
+pub(super) fn heal(lab: &str) -> Outcome {
+    Client::connect(lab)?.heal()?;
     DONE
 }
 

@@ -57,15 +57,17 @@ fn add(args: &ShapeAddArgs) -> Outcome {
         diversion.queue = args.queue_number;
     }
     let request = RunRequest {
+        begun: std::time::Instant::now(),
         plan: plan.into(),
         lab_file: args.file.clone().unwrap_or_else(|| "-".into()),
         lab_text: shape.text(),
         warnings: Vec::new(),
         results: args.results.clone(),
         command_line: std::env::args().collect(),
-        plots: true,
+        plots: false,
         page: true,
         wall_limit: None,
+        stop_at: None,
         kernel: None,
         parent: None,
     };

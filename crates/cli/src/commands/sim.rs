@@ -9,6 +9,7 @@ use netloom_results::render;
 use netloom_run::{RunRequest, SimRequest};
 use netloom_units::{Duration, Seed};
 use std::path::Path;
+use std::time::Instant;
 
 /// How long sources send by default.
 const DEFAULT: Duration = Duration::from_secs(10);
@@ -26,6 +27,7 @@ pub(super) fn sim(args: &SimArgs) -> Outcome {
 }
 
 fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
+    let begun = Instant::now();
     let lab_file::Loaded { lab, text: lab_text, notes } = lab_file::load(&args.file, &args.foreign, None)?;
     let mut warnings: Vec<String> = notes.into_iter().chain(lab.warnings.lines()).collect();
     let mut plan = lab.plan;
@@ -48,15 +50,17 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
     }
     let duration = duration(args, &plan)?;
     let run = RunRequest {
+        begun,
         plan: plan.into(),
         lab_file: args.file.clone(),
         lab_text,
         warnings,
         results: args.results.clone(),
         command_line: std::env::args().collect(),
-        plots: !args.no_plots,
+        plots: args.pictures.wanted(),
         page: !args.no_report,
         wall_limit: None,
+        stop_at: None,
         kernel: None,
         parent: None,
     };

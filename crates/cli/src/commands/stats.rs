@@ -156,7 +156,13 @@ fn dash() -> String {
 }
 
 fn drops(pipe: &PipeStats) -> u64 {
-    pipe.dropped_queue_packets + pipe.dropped_loss_packets + pipe.dropped_early_packets + pipe.dropped_down_packets
+    pipe.dropped_queue_packets
+        + pipe.dropped_loss_packets
+        + pipe.dropped_early_packets
+        + pipe.dropped_down_packets
+        + pipe.dropped_partition_packets
+        + pipe.dropped_fault_packets
+        + pipe.dropped_air_packets
 }
 
 #[cfg(test)]

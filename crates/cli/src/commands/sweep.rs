@@ -1,5 +1,6 @@
 //! `netloom sweep`
 
+mod cluster;
 mod suites;
 mod table;
 mod watch;
@@ -11,7 +12,7 @@ use netloom_host::signals;
 use netloom_judge::{ExitCode, quantity};
 use netloom_lab::{Run, Sweep};
 use netloom_sweep::{
-    Checked, How, SweepError, SweepFolder, SweepOutcome, Tables, check, page, run_sweep, write_tables,
+    Checked, How, Joined, SweepError, SweepFolder, SweepOutcome, Tables, check, page, run_sweep, write_tables,
 };
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, stderr, stdin};
@@ -48,8 +49,11 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     let path = args.out.clone().unwrap_or_else(default);
     ask(&sweep, args)?;
     let resume = args.resume || args.retry;
+    if let Some(on) = &args.on {
+        return Err(cluster::play(args, on, &path, &played_with(args)));
+    }
     let folder = SweepFolder::open(&path, (&sweep, &text, &args.file), &checked, args.clock, resume)?;
-    let ended = run(args, &sweep, &checked, &folder);
+    let ended = if args.join.is_empty() { run(args, &sweep, &checked, &folder) } else { join(args, &sweep, &folder) };
     // What there is can be tabulated however the sweep came to its end, unless the disk is full.
     let tables = write_tables(&sweep, &folder, &checked.expectations).map_err(Failure::from);
     let incomplete = |why: &str| no_room(args, &folder, why);
@@ -88,7 +92,7 @@ fn warn(sweep: &Sweep, checked: &Checked, args: &SweepArgs) -> Result<(), Failur
 /// Before many runs are begun, whoever began them is asked.
 fn ask(sweep: &Sweep, args: &SweepArgs) -> Result<(), Failure> {
     let runs = sweep.points() * sweep.repetitions();
-    if runs <= UNASKED || args.yes || args.resume || args.retry {
+    if runs <= UNASKED || !args.join.is_empty() || args.yes || args.resume || args.retry {
         return Ok(());
     }
     let refused = |why: &str| Failure::new(ExitCode::Usage, format!("this file describes {runs} runs: {why}"));
@@ -120,10 +124,32 @@ fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder)
     Ok(run_sweep(sweep, checked, folder, &how, &mut |event, position| screen.show(event, position))?)
 }
 
+/// Takes what was run elsewhere.
+fn join(args: &SweepArgs, sweep: &Sweep, folder: &SweepFolder) -> Result<SweepOutcome, Failure> {
+    let Joined { taken, repeated } = folder.join(sweep, &args.join)?;
+    if !args.quiet {
+        let runs = |count| quantity::counted(usize::try_from(count).unwrap_or(usize::MAX), "run");
+        let again = if repeated == 0 { String::new() } else { format!("; {} were there already", runs(repeated)) };
+        talk::say(&format!("took {}{again}", runs(taken)));
+    }
+    Ok(SweepOutcome::Complete)
+}
+
 /// What goes on to each run.
 fn options(args: &SweepArgs, sweep: &Sweep) -> Vec<OsString> {
     // What is worth reporting is reported of the whole sweep.
     let mut options: Vec<OsString> = vec!["--annotations".into(), "never".into()];
+    options.extend(played_with(args));
+    let is_large = sweep.points().saturating_mul(sweep.repetitions()) > MOST_PAGES;
+    if is_large && !args.plots && !args.no_report {
+        options.push("--no-report".into());
+    }
+    options
+}
+
+/// How each run is played, as the command line has it.
+fn played_with(args: &SweepArgs) -> Vec<OsString> {
+    let mut options: Vec<OsString> = Vec::new();
     if let Some(clock) = args.clock {
         let word = match clock {
             netloom_lab::Clock::Real => "real".to_owned(),
@@ -138,11 +164,10 @@ fn options(args: &SweepArgs, sweep: &Sweep) -> Vec<OsString> {
     if let Some(limit) = args.wall_limit {
         options.extend(["--wall-limit".into(), format!("{} ns", limit.as_nanos()).into()]);
     }
-    if !args.plots {
-        options.push("--no-plots".into());
+    if args.plots {
+        options.push("--plots".into());
     }
-    let is_large = sweep.points().saturating_mul(sweep.repetitions()) > MOST_PAGES;
-    if args.no_report || is_large && !args.plots {
+    if args.no_report {
         options.push("--no-report".into());
     }
     options

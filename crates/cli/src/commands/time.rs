@@ -2,8 +2,7 @@
 
 use super::{Outcome, print};
 use crate::args::{AdvanceArgs, PauseArgs};
-use netloom_control::{Client, Now, only_lab};
-use netloom_judge::RunError;
+use netloom_control::{Client, ControlError, Now, only_lab};
 use netloom_units::Duration;
 
 pub(super) fn advance(args: &AdvanceArgs) -> Outcome {
@@ -18,12 +17,12 @@ pub(super) fn resume(args: &PauseArgs) -> Outcome {
     show(of_lab(args)?.resume())
 }
 
-fn of_lab(args: &PauseArgs) -> Result<Client, RunError> {
+fn of_lab(args: &PauseArgs) -> Result<Client, ControlError> {
     Client::connect(&args.lab.clone().map_or_else(only_lab, Ok)?)
 }
 
 /// Prints the time since time zero, or since the lab was set up.
-fn show(now: Result<Now, RunError>) -> Outcome {
+fn show(now: Result<Now, ControlError>) -> Outcome {
     let now = now?;
     print(&Duration::from_nanos(now.since_zero_ns.unwrap_or(now.at_ns)).to_string())
 }

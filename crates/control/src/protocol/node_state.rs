@@ -14,6 +14,10 @@ pub enum NodeState {
     Stopping,
     /// It has stopped: its links are cut, and nothing runs in it.
     Stopped,
+    /// The node's kernel is gone, and so is all that ran in it.
+    Crashed,
+    /// The node stands still, and goes on in its time.
+    Frozen,
     /// It starts again: its network is there, and its services will be.
     Starting,
 }

@@ -206,6 +206,15 @@ pub struct PipeStats {
     pub dropped_early_packets: u64,
     /// Packets that were dropped because the link was down.
     pub dropped_down_packets: u64,
+    /// Packets that were dropped because a partition was between the nodes from which and for which they were.
+    #[serde(default)]
+    pub dropped_partition_packets: u64,
+    /// Packets that a fault of the timeline dropped.
+    #[serde(default)]
+    pub dropped_fault_packets: u64,
+    /// Packets that were lost on the air: after their last retry, or to everybody in a collision.
+    #[serde(default)]
+    pub dropped_air_packets: u64,
     /// The counters of everything else that the pipe did to packets.
     #[serde(flatten)]
     pub effects: Effects,

@@ -65,6 +65,12 @@ pub enum Request {
     Signal(SignalProgram),
     /// Changes a link while it runs.
     Set(Set),
+    /// Parts nodes from now on.
+    Partition(Partition),
+    /// Ends all partitions that clients asked for.
+    Heal,
+    /// Disturbs programs or nodes now.
+    Fault(Fault),
     /// Opens a socket inside a node, whose descriptor comes along with the reply.
     Socket(OpenSocket),
     /// Opens the serial console of a virtual machine. The file descriptor that takes what is typed comes along with the reply.
@@ -160,6 +166,21 @@ pub struct Set {
     pub pipe: Option<String>,
     /// Keys and values as in a lab file; `state` may also be `up` or `down`, and `down` and `up` are as on the timeline.
     pub changes: Vec<(String, String)>,
+}
+
+/// A disturbance of programs or nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Fault {
+    /// An entry of the timeline as a lab file has it, without the keys that say when: `{on: n1, clock: {step: 3 s}}`, or one of `freeze`,
+    /// `limit`, `kill`, `pause`, `continue`, `signal`, `fail`, `starve`, `schedule` and `oom`.
+    pub entry: String,
+}
+
+/// Nodes that are to be parted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Partition {
+    /// An entry of the timeline as a lab file has it, without the keys that say when: `{partition: [[a], [b]], slow: 200 ms}`.
+    pub entry: String,
 }
 
 /// The console of a node.

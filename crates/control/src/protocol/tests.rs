@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 28] = [
+const REQUESTS: [&str; 32] = [
     r#"{"request": "verdict"}"#,
     r#"{"request": "exercise"}"#,
     r#"{"request": "restart", "name": "web"}"#,
@@ -25,6 +25,10 @@ const REQUESTS: [&str; 28] = [
     r#"{"request": "signal", "signal": 15}"#,
     r#"{"request": "set", "link": "l", "changes": [["delay", "80 ms"]]}"#,
     r#"{"request": "set", "link": "l", "direction": "forward", "pipe": "voip", "changes": []}"#,
+    r#"{"request": "partition", "entry": "{partition: [[a], [b]]}"}"#,
+    r#"{"request": "heal"}"#,
+    r#"{"request": "fault", "entry": "{on: a, clock: {step: 3 s}}"}"#,
+    r#"{"request": "fault", "entry": "{crash: a, keep: torn, for: 1 s}"}"#,
     r#"{"request": "subscribe", "events": "lab", "from_start": true}"#,
     r#"{"request": "subscribe", "events": "stats", "every_ns": 100000000}"#,
     r#"{"request": "subscribe", "events": "packets", "every_ns": 100000000}"#,
@@ -292,8 +296,9 @@ fn topology(service: ServiceInfo) -> Topology {
     let node = Node {
         name: "a".into(),
         kind: "host".into(),
-        state: NodeState::Stopped,
+        state: NodeState::Crashed,
         stack: "namespace".into(),
+        faults: [("clock".into(), Some("it is a namespace node".into())), ("crash".into(), None)].into(),
         interfaces: vec![interface],
     };
     let ends = vec![End { node: "a".into(), interface: "eth0".into() }];

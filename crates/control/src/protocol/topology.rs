@@ -4,6 +4,7 @@ use super::node_state::NodeState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Everything that is connected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +31,9 @@ pub struct Node {
     /// Whether it runs.
     #[serde(default)]
     pub state: NodeState,
+    /// The kinds of faults that nodes have, as entries of the timeline, each with the reason why this node cannot have it; null: it can.
+    #[serde(default)]
+    pub faults: BTreeMap<String, Option<String>>,
     /// Its interfaces, in the order of the links.
     pub interfaces: Vec<Interface>,
 }

@@ -67,6 +67,9 @@ impl PortGroup for Guests {
     /// They arrive when they are found. That is late by as long as the engine was busy or slept: below a microsecond
     /// while it spins, and as long as this machine takes to wake up when it slept. A ring tells no instant of its own.
     fn receive(&mut self, edge: &mut Edge, window: Window) -> Received {
+        if window.is_overdue {
+            return Received::default();
+        }
         let mut count = 0;
         let Self { clock, guests, found, .. } = self;
         for guest in guests {
@@ -102,6 +105,10 @@ impl PortGroup for Guests {
         }
         let now = self.clock.now();
         self.handed.drain(..).for_each(|(delivery, since)| out.handed(delivery, since.unwrap_or(now)));
+    }
+
+    fn set_carrier(&mut self, port: PortId, on: bool) {
+        self.guests[self.places[port.0 as usize]].port.set_carrier(on);
     }
 
     /// Readable when a guest rings, comes, or asks something.

@@ -54,7 +54,7 @@ pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
 
 impl Interfaces {
     /// None without ports; else with the port of each interface index. `is_divided`: they receive nothing until
-    /// `fanout::divide` has told the socket what is its own.
+    /// `fanout::divide` has given the socket what is its own.
     fn open(site: &mut Site<'_>, is_divided: bool) -> io::Result<Option<(Self, HashMap<u32, PortId>)>> {
         let ports = site.take(|config| match config {
             PortConfig::Interface { port, ifindex, whole } => Ok((ifindex, port, whole)),

@@ -5,7 +5,7 @@ mod tests;
 
 use super::{BATCH, BATCH_BYTES, Opened, PortGroup, Received, Window};
 use crate::edge::{Edge, Handover};
-use netloom_fabric::{Delivery, Fabric, PipeId};
+use netloom_fabric::{Delivery, Fabric, PipeId, PortId};
 use netloom_figures::EngineReport;
 use netloom_link::PipeChange;
 use netloom_packet::Packet;
@@ -141,6 +141,14 @@ impl PortSet {
     /// A packet was dropped in the fabric.
     pub(crate) fn dropped(&mut self, packet: &Packet) {
         self.groups_mut().for_each(|group| group.dropped(packet));
+    }
+
+    /// The link at a port has a carrier from now on, or none.
+    pub(crate) fn set_carrier(&mut self, port: PortId, on: bool) {
+        let place = self.places.get(port.0 as usize).copied().unwrap_or(NO_GROUP);
+        if let Some(slot) = self.slots.get_mut(usize::from(place)) {
+            slot.group.set_carrier(port, on);
+        }
     }
 
     /// A pipe was changed.

@@ -78,6 +78,9 @@ pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
 impl PortGroup for Sockets {
     /// A frame arrives when it is found: these sockets tell no instant.
     fn receive(&mut self, edge: &mut Edge, window: Window) -> Received {
+        if window.is_overdue {
+            return Received::default();
+        }
         let mut events = [EpollEvent::empty(); BATCH];
         // What could not be asked now is asked in the next turn.
         let ready = self.epoll.wait(&mut events, EpollTimeout::ZERO).unwrap_or(0);

@@ -200,11 +200,20 @@ fn root_is_told_what_keeps_others_from_labs() {
 
 #[test]
 fn without_namespaces_the_advice_is_the_kernels() {
-    let refused = Outcome::Refused { what: "make namespaces: no".into(), advice: Some("ask root".into()) };
+    let refused = Outcome::Refused { what: "make namespaces: no".into(), advice: Some("ask root".into()), bare: None };
     let checks = checks(&facts(), &ROOT, &timing(), &refused);
     assert_eq!(checks["namespaces"].state, State::Missing);
     assert_eq!(checks["namespaces"].change.as_deref(), Some("ask root"));
     assert!(!checks.contains_key("small packets"));
+}
+
+#[test]
+fn without_namespaces_virtual_time_is_named_if_a_kernel_booted() {
+    let outcome = |bare| Outcome::Refused { what: "make namespaces: no".into(), advice: Some("ask root".into()), bare };
+    let told = |bare| checks(&facts(), &ROOT, &timing(), &outcome(bare)).remove("namespaces").unwrap().change.unwrap();
+    assert!(told(Some(Ok(120.0))).starts_with("this machine refuses namespaces; `--clock virtual` works"));
+    assert!(told(Some(Ok(120.0))).ends_with("For real time: ask root"));
+    assert_eq!(told(Some(Err("no".into()))), "ask root");
 }
 
 #[test]

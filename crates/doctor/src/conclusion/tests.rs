@@ -65,7 +65,7 @@ fn the_scarcest_thing_bounds_the_nodes() {
 
 #[test]
 fn a_machine_without_namespaces_carries_nothing() {
-    let refused = Outcome::Refused { what: "no".into(), advice: None };
+    let refused = Outcome::Refused { what: "no".into(), advice: None, bare: None };
     let (facts, timing) = (facts(), timing());
     let conclusion = with((&facts, &ROOT, &timing, &refused), draw);
     assert!(!conclusion.labs && conclusion.capacities.is_empty());

@@ -78,8 +78,21 @@ fn boot(mut channel: &UnixStream, kernel: &Kernel<'_>) -> Result<f64, String> {
     let text = "booting a kernel node".to_owned();
     // The thread that watches the channel ends this process when it is closed.
     let _ = channel.write_all(&to_line(&Told::Step { text }));
-    let booted = netloom_guest::node::trial::attempt(kernel.program, kernel.folder, BOOTED_WITHIN);
+    attempt(kernel, false)
+}
+
+fn attempt(kernel: &Kernel<'_>, is_bare: bool) -> Result<f64, String> {
+    let booted = netloom_guest::node::trial::attempt(kernel.program, kernel.folder, BOOTED_WITHIN, is_bare);
     booted.map(|took| took.as_secs_f64() * 1e3)
+}
+
+/// From the beginning of a lab process without namespaces to its exit code: it boots a kernel, and does nothing else.
+pub(super) fn main_bare(mut channel: &UnixStream, kernel: &Kernel<'_>) -> i32 {
+    let told = match end_with(channel) {
+        Ok(()) => Told::Bare { booted: attempt(kernel, true) },
+        Err(Failure { message, errno }) => Told::Failed { message, errno },
+    };
+    i32::from(channel.write_all(&to_line(&told)).is_err())
 }
 
 fn trial(channel: &UnixStream, ends: [Option<usize>; 2]) -> Result<Forwarding, Failure> {
@@ -176,6 +189,7 @@ fn busy(node: u8) -> NodeConfig {
         leased: Vec::new(),
         neighbors: vec![(address(network, 1 - node).into(), mac(network, 1 - node))],
         engine: false,
+        speed_mbit: None,
     };
     NodeConfig {
         lab: "doctor".into(),

@@ -69,8 +69,10 @@ impl Fabric {
         let Departure { packet, due, first_due, delay, busy } = departure;
         let mut unmeasured = busy;
         let origin = PortId(packet.origin());
+        let kept_from = self.kept_from(id, ends, &packet);
+        let only = self.pipes[id.0 as usize].hearer(&packet);
         for (port, place) in ends.iter().filter(|(port, _)| *port != origin) {
-            if self.parts(id, &packet, *port) {
+            if kept_from.contains(port) || only.is_some_and(|only| only != port.0) {
                 continue;
             }
             let heard = Departure { packet: packet.duplicate(), due, first_due, delay, busy: Duration::ZERO };
@@ -132,7 +134,7 @@ impl Fabric {
     /// Among the wakes of pipes, those of devices stand behind them.
     pub(super) fn reschedule_device(&mut self, device: usize) {
         let place = u32::try_from(self.pipes.len() + device).expect("fewer than 2^32 pipes and devices");
-        self.wakes.set(PipeId(place), self.transit.due(device));
+        self.wakes.set(place, self.transit.due(device));
     }
 
     /// Whether there are transit devices that do something by themselves, without end.
@@ -152,6 +154,7 @@ impl Fabric {
 
     fn enter(&mut self, at: Instant, port: PortId, packet: Packet) {
         self.transit.sends(at, port, &packet);
+        let Some(packet) = self.defer(at, port, packet) else { return };
         if let Err((_, lost)) = self.inject(at, port, packet) {
             self.transit.spend(lost);
         }

@@ -26,6 +26,7 @@ impl Fabric {
 
     /// Does what the pipes have put off until `now` because nothing leaves by it, so that the counters show it.
     pub fn settle(&mut self, now: Instant) {
+        self.let_enter(now);
         for (pipe, number) in self.pipes.iter_mut().zip(0..) {
             pipe.lookahead_until(now, self.drop_log.of(number));
         }
@@ -39,23 +40,26 @@ impl Fabric {
         self.pipes[id.0 as usize].lookahead_until(now, self.drop_log.of(id.0))
     }
 
-    /// Delivers everything that is due before `until`, in order of due instants (ties: in order of pipes). To be called
+    /// Delivers everything that is due before `until`, in order of due instants (ties: in order of pipes), with the instants at which it
+    /// leaves. To be called
     /// after [`Fabric::advance`] at the `now` of [`Fabric::lookahead_until`], whose answer bounds `until`.
     ///
     /// The entrances of the fabric stay at `now`: what is injected afterwards, at any instant from `now` on, fares as if
     /// all this were delivered on time. Counters have it as departed already; they are right again at `until`.
-    pub fn advance_certain(&mut self, until: Instant, mut sink: impl FnMut(Delivery)) {
+    pub fn advance_certain(&mut self, until: Instant, mut sink: impl FnMut(Instant, Delivery)) {
+        self.is_ahead = true;
         // These have nothing more that leaves before `until`; they may want to be called for something else.
         let mut done: Vec<PipeId> = Vec::new();
         let mut waiting: Vec<usize> = Vec::new();
-        while let Some((wake, id)) = self.wakes.first().filter(|(wake, _)| *wake < until) {
-            let index = id.0 as usize;
+        while let Some((wake, number)) = self.wakes.first().filter(|(wake, _)| *wake < until) {
+            let (index, id) = (number as usize, PipeId(number));
+            self.begin_round(wake);
             if let Some(device) = index.checked_sub(self.pipes.len()) {
                 // What a device does by itself depends on what has reached it by then.
                 if wake < self.transit.known(device) {
                     self.act(wake, device);
                 } else {
-                    self.wakes.set(id, None);
+                    self.wakes.set(number, None);
                     waiting.push(device);
                 }
                 continue;
@@ -63,7 +67,7 @@ impl Fabric {
             // What reaches a device is in order only as far as all that reaches it is known.
             let limit = until.min(self.transit.known_at_exit(id));
             if wake >= limit {
-                self.wakes.set(id, None);
+                self.wakes.set(number, None);
                 done.push(id);
                 continue;
             }
@@ -71,7 +75,7 @@ impl Fabric {
             if known.is_some_and(|known| wake < known) {
                 // All is known that enters it: it goes on as it does on time.
                 if let Some(departure) = self.pipes[index].pop(wake, self.drop_log.of(id.0)) {
-                    self.leave(id, departure, &mut sink);
+                    self.leave(id, departure, &mut |delivery| sink(wake, delivery));
                 }
                 self.reschedule(id);
                 continue;
@@ -80,17 +84,19 @@ impl Fabric {
                 self.pipes[index].lookahead_until(known.min(until), self.drop_log.of(id.0));
             }
             let Some(leave) = self.pipes[index].next_certain().filter(|leave| *leave < limit) else {
-                self.wakes.set(id, None);
+                self.wakes.set(number, None);
                 done.push(id);
                 continue;
             };
             if leave > wake {
                 // Among the others it stands where it leaves.
-                self.wakes.set(id, Some(leave));
+                self.wakes.set(number, Some(leave));
             } else if let Some(departure) = self.pipes[index].pop_certain(leave, self.drop_log.of(id.0)) {
-                self.leave(id, departure, &mut sink);
+                self.leave(id, departure, &mut |delivery| sink(leave, delivery));
             }
         }
+        self.later_round = None;
+        self.is_ahead = false;
         done.into_iter().for_each(|id| self.reschedule(id));
         waiting.into_iter().for_each(|device| self.reschedule_device(device));
     }

@@ -14,6 +14,7 @@ impl Fabric {
     /// Returns the state of each pipe at `now`, in order of ids, when all that happens until then has happened. What is injected
     /// afterwards enters at `now` or later.
     pub fn sample(&mut self, now: Instant) -> impl Iterator<Item = PipeSample> + '_ {
+        self.let_enter(now);
         let Self { pipes, drop_log, .. } = self;
         pipes.iter_mut().zip(0..).map(move |(pipe, number)| pipe.sample(now, drop_log.of(number)))
     }

@@ -14,7 +14,7 @@ use netloom_packet::{Flow, Packet};
 use netloom_units::Seed;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ecmp {
     hash: FlowHash,
     /// The places of neighbours, group by group.
@@ -41,6 +41,12 @@ impl Ecmp {
             self.groups.push((from, count(self.hops.len())));
         }
         Target::Ecmp(count(self.groups.len()) - 1)
+    }
+
+    /// The neighbours among which a group chooses.
+    pub(super) fn ways(&self, group: u32) -> &[u32] {
+        let (from, to) = self.groups[group as usize];
+        &self.hops[from as usize..to as usize]
     }
 
     /// Where this packet goes.

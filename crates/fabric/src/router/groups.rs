@@ -14,7 +14,7 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 use netloom_packet::Packet;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     /// By group and source: where packets come in, and where they go out.
     trees: BTreeMap<(u128, u128), (usize, Vec<usize>)>,

@@ -18,7 +18,7 @@ const BURST_TO_ONE: u64 = 6;
 const MOST: usize = 4_096;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Limit {
     all: Bucket,
     /// By destination, what is not full.

@@ -60,6 +60,11 @@ impl<T: Copy + PartialEq> Table<T> {
         }
     }
 
+    /// Where each stretch of addresses begins, in order, and what is to be done with them.
+    pub(super) fn stretches(&self) -> impl Iterator<Item = (u128, T)> + '_ {
+        self.starts.iter().copied().zip(self.targets.iter().copied())
+    }
+
     /// What is to be done with packets for `address`.
     #[inline]
     pub(super) fn find(&mut self, address: u128) -> T {

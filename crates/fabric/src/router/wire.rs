@@ -8,30 +8,30 @@ use netloom_packet::Packet;
 use super::table::number;
 
 /// Length of an Ethernet header. A router's interfaces are untagged: frames with a VLAN tag are dropped.
-pub(super) const ETHERNET: usize = 14;
-pub(super) const IPV4: u16 = 0x0800;
-pub(super) const IPV6: u16 = 0x86dd;
-pub(super) const ARP: u16 = 0x0806;
+pub(crate) const ETHERNET: usize = 14;
+pub(crate) const IPV4: u16 = 0x0800;
+pub(crate) const IPV6: u16 = 0x86dd;
+pub(crate) const ARP: u16 = 0x0806;
 
 /// Length of the fixed IPv4 header.
-pub(super) const V4_HEADER: usize = 20;
+pub(crate) const V4_HEADER: usize = 20;
 /// Length of the IPv6 header.
-pub(super) const V6_HEADER: usize = 40;
+pub(crate) const V6_HEADER: usize = 40;
 
 const ICMP: u8 = 1;
 const UDP: u8 = 17;
-pub(super) const ICMPV6: u8 = 58;
+pub(crate) const ICMPV6: u8 = 58;
 
 /// RFC 4861, section 4.3.
-pub(super) const NEIGHBOR_SOLICITATION: u8 = 135;
+pub(crate) const NEIGHBOR_SOLICITATION: u8 = 135;
 
 /// What follows the hardware addresses; none for what is too short for a frame.
-pub(super) fn ethertype(frame: &[u8]) -> Option<u16> {
+pub(crate) fn ethertype(frame: &[u8]) -> Option<u16> {
     Some(u16::from_be_bytes([*frame.get(12)?, *frame.get(13)?]))
 }
 
 /// The packet as the wire carries it. Rarely needed: for what a router answers.
-pub(super) fn complete(packet: &Packet) -> Vec<u8> {
+pub(crate) fn complete(packet: &Packet) -> Vec<u8> {
     let mut bytes = Vec::new();
     packet.complete(&mut bytes);
     bytes
@@ -39,7 +39,7 @@ pub(super) fn complete(packet: &Packet) -> Vec<u8> {
 
 /// The header of an IP packet.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Network<'a> {
+pub(crate) enum Network<'a> {
     V4(&'a [u8]),
     V6(&'a [u8]),
 }
@@ -47,7 +47,7 @@ pub(super) enum Network<'a> {
 impl<'a> Network<'a> {
     /// The header in a frame; none if this is not an IP packet.
     #[inline]
-    pub(super) fn of(frame: &'a [u8]) -> Option<Self> {
+    pub(crate) fn of(frame: &'a [u8]) -> Option<Self> {
         let ip = frame.get(ETHERNET..)?;
         match (ethertype(frame)?, ip.first()? >> 4) {
             (IPV4, 4) if ip.len() >= V4_HEADER && ip[0] & 0x0f >= 5 => Some(Self::V4(ip)),
@@ -58,7 +58,7 @@ impl<'a> Network<'a> {
 
     /// The number of the destination in a table.
     #[inline]
-    pub(super) fn destination(self) -> u128 {
+    pub(crate) fn destination(self) -> u128 {
         number(match self {
             Self::V4(ip) => IpAddr::V4(v4(ip, 16)),
             Self::V6(ip) => IpAddr::V6(v6(ip, 24)),
@@ -67,7 +67,7 @@ impl<'a> Network<'a> {
 
     /// As its sender or the last router that wrote it left it.
     #[inline]
-    pub(super) fn time_to_live(self) -> u8 {
+    pub(crate) fn time_to_live(self) -> u8 {
         match self {
             Self::V4(ip) => ip[8],
             Self::V6(ip) => ip[7],
@@ -76,12 +76,12 @@ impl<'a> Network<'a> {
 
     /// Whether it may not leave the link of its sender (RFC 4291, section 2.5.6).
     #[inline]
-    pub(super) fn is_bound_to_link(self) -> bool {
+    pub(crate) fn is_bound_to_link(self) -> bool {
         matches!(self, Self::V6(ip) if ip[8] == 0xfe && ip[9] & 0xc0 == 0x80)
     }
 
     /// What is behind the header: the protocol, and its bytes. None in fragments, and behind extension headers.
-    pub(super) fn above(self) -> Option<(u8, &'a [u8])> {
+    pub(crate) fn above(self) -> Option<(u8, &'a [u8])> {
         match self {
             Self::V4(ip) => {
                 let (start, end) = (usize::from(ip[0] & 0x0f) * 4, usize::from(word(ip, 2)));
@@ -97,18 +97,18 @@ impl<'a> Network<'a> {
     }
 
     /// The type of an ICMP message.
-    pub(super) fn icmp(self) -> Option<u8> {
+    pub(crate) fn icmp(self) -> Option<u8> {
         let (protocol, bytes) = self.above()?;
         let own = if matches!(self, Self::V4(_)) { ICMP } else { ICMPV6 };
         if protocol == own { bytes.first().copied() } else { None }
     }
 
     /// Whether it is for a port, and its sender gets *port unreachable*.
-    pub(super) fn is_for_a_port(self) -> bool {
+    pub(crate) fn is_for_a_port(self) -> bool {
         self.above().is_some_and(|(protocol, _)| protocol == UDP)
     }
 
-    pub(super) fn addresses(self) -> (IpAddr, IpAddr) {
+    pub(crate) fn addresses(self) -> (IpAddr, IpAddr) {
         match self {
             Self::V4(ip) => (v4(ip, 12).into(), v4(ip, 16).into()),
             Self::V6(ip) => (v6(ip, 8).into(), v6(ip, 24).into()),
@@ -116,7 +116,7 @@ impl<'a> Network<'a> {
     }
 
     /// The type of service or the traffic class, with the bits of explicit congestion notification.
-    pub(super) fn class(self) -> u8 {
+    pub(crate) fn class(self) -> u8 {
         match self {
             Self::V4(ip) => ip[1],
             Self::V6(ip) => ip[0] << 4 | ip[1] >> 4,
@@ -125,7 +125,7 @@ impl<'a> Network<'a> {
 
     /// Whether its sender says by which further routers it goes on (RFC 791, section 3.1: loose and strict source routes), so that it
     /// is not for the address that it bears.
-    pub(super) fn is_routed_by_its_source(self) -> bool {
+    pub(crate) fn is_routed_by_its_source(self) -> bool {
         let Self::V4(ip) = self else { return false };
         let mut options = ip.get(V4_HEADER..usize::from(ip[0] & 0x0f) * 4).unwrap_or_default();
         loop {
@@ -141,7 +141,7 @@ impl<'a> Network<'a> {
     }
 
     /// Whether it is the first fragment of its packet, or the whole.
-    pub(super) fn is_first_fragment(self) -> bool {
+    pub(crate) fn is_first_fragment(self) -> bool {
         match self {
             Self::V4(ip) => word(ip, 6) & 0x1fff == 0,
             Self::V6(_) => true,
@@ -150,24 +150,24 @@ impl<'a> Network<'a> {
 }
 
 #[inline]
-pub(super) fn word(bytes: &[u8], at: usize) -> u16 {
+pub(crate) fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
 #[inline]
-pub(super) fn v4(bytes: &[u8], at: usize) -> Ipv4Addr {
+pub(crate) fn v4(bytes: &[u8], at: usize) -> Ipv4Addr {
     Ipv4Addr::new(bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3])
 }
 
 #[inline]
-pub(super) fn v6(bytes: &[u8], at: usize) -> Ipv6Addr {
+pub(crate) fn v6(bytes: &[u8], at: usize) -> Ipv6Addr {
     Ipv6Addr::from(<[u8; 16]>::try_from(&bytes[at..at + 16]).expect("sixteen bytes"))
 }
 
 /// Whether a router may look at this frame at all: if it is IP, it is as long as it says, and the checksum of IPv4 is right (RFC 1812,
 /// section 5.2.2). What is no IP packet is looked at elsewhere.
 #[inline]
-pub(super) fn is_sound(frame: &[u8]) -> bool {
+pub(crate) fn is_sound(frame: &[u8]) -> bool {
     let Some(ip) = frame.get(ETHERNET..) else { return true };
     match ethertype(frame) {
         Some(IPV4) => {
@@ -188,7 +188,7 @@ pub(super) fn is_sound(frame: &[u8]) -> bool {
 }
 
 /// Gives an IPv4 packet of the router itself an identification.
-pub(super) fn identify(frame: &mut [u8], identification: u16) {
+pub(crate) fn identify(frame: &mut [u8], identification: u16) {
     if ethertype(frame) != Some(IPV4) {
         return;
     }
@@ -200,12 +200,12 @@ pub(super) fn identify(frame: &mut [u8], identification: u16) {
 }
 
 /// Whether the checksum of a message of ICMP or ICMPv6 is right.
-pub(super) fn is_intact(source: IpAddr, destination: IpAddr, message: &[u8]) -> bool {
+pub(crate) fn is_intact(source: IpAddr, destination: IpAddr, message: &[u8]) -> bool {
     sum(pseudo(source, destination, message.len(), ICMPV6), message) == 0xffff
 }
 
 /// A frame with a message of ICMP or ICMPv6, whose checksum is still to be made; Ethernet addresses are left out.
-pub(super) fn icmp_frame(source: IpAddr, destination: IpAddr, hops: u8, class: u8, mut message: Vec<u8>) -> Vec<u8> {
+pub(crate) fn icmp_frame(source: IpAddr, destination: IpAddr, hops: u8, class: u8, mut message: Vec<u8>) -> Vec<u8> {
     message[2..4].fill(0);
     let checksum = !sum(pseudo(source, destination, message.len(), ICMPV6), &message);
     message[2..4].copy_from_slice(&checksum.to_be_bytes());

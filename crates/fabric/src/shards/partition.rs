@@ -110,11 +110,13 @@ impl Parts {
             let weight = if is_idle(PipeId(id)) { 0 } else { weight(pipe, interfaces) };
             // A switch notices cuts of the links at it, but not those that a pipe in another shard makes by itself.
             let is_watched = pipe.config.state.flap.is_some() && is_at_switch[ends[1]];
+            // What a fault answers goes back by the opposite pipe at that instant.
+            let is_answered = pipe.config.faults.is_some_and(|ground| ground.answers || ground.tracks);
             // A shared medium is one pipe, and in one piece.
             all.windows(2)
                 .filter(|_| !pipe.medium.is_empty())
                 .for_each(|two| this.join(two[0].0 as usize, two[1].0 as usize));
-            if interfaces == 0 && delay > 0 && !is_watched && cuts == Cuts::WhereDelayed {
+            if interfaces == 0 && delay > 0 && !is_watched && !is_answered && cuts == Cuts::WhereDelayed {
                 this.bonds.push(Bond { delay: delay.ilog2(), weight, ends });
             } else {
                 this.join(ends[0], ends[1]);

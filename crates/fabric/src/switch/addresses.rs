@@ -39,7 +39,7 @@ struct Entry {
 const NOBODY: Entry = Entry { key: EMPTY, port: 0, era: 0, seen: Instant::ZERO };
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Addresses {
     /// A power of two of places, at least half of them empty.
     entries: Vec<Entry>,

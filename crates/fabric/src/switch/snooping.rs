@@ -158,7 +158,7 @@ pub(super) struct Asked {
 type LanKey = (u16, bool);
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Snooping {
     timing: Timing,
     last_member: Duration,

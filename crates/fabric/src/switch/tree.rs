@@ -119,7 +119,7 @@ pub struct PortTree {
 const MOST_STEPS: usize = 10_000;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tree {
     id: BridgeId,
     times: Times,
@@ -134,7 +134,7 @@ pub(super) struct Tree {
 }
 
 /// What follows for a switch from what happened to its tree.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     /// What is sent, each at the port of this place.
     pub(super) sent: Vec<(usize, Vec<u8>)>,

@@ -24,7 +24,7 @@ impl PortVlans {
 }
 
 /// The ports of a VLAN that forward.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Members {
     /// Each by its place, and whether frames bear a tag there.
     pub(super) places: Vec<(usize, bool)>,
@@ -36,7 +36,7 @@ pub(super) struct Members {
 }
 
 /// The VLANs of a switch. One that looks at no tag has one VLAN, in which every frame is as it comes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Vlans {
     /// By port; empty if it looks at no tag.
     ports: Vec<PortVlans>,

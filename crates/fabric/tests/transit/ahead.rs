@@ -1,11 +1,11 @@
 //! Deliveries ahead of time are those that come on time, behind routers, too: random pipes of all models.
 
-use crate::kernel::written;
-use crate::models::{changes, configs};
 use crate::network::{Chain, mac, stream};
 use crate::player::{Event, Network, assert_same};
 use netloom_fabric::{Delivery, Fabric, PipeId, PortId};
 use netloom_packet::{Packet, Pool};
+use netloom_testing::models::{changes, configs};
+use netloom_testing::streams::written;
 use netloom_units::{Duration, Instant};
 use proptest::collection::vec;
 use proptest::prelude::*;

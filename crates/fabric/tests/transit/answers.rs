@@ -1,9 +1,9 @@
 //! What routers say.
 
-use crate::kernel::ones_complement;
 use crate::network::{Chain, RECEIVER, SENDER, addresses, all, mac, plain, stream};
 use netloom_fabric::{Fabric, PortId, RouterCounters};
 use netloom_packet::Pool;
+use netloom_testing::streams::ones_complement;
 use netloom_units::{Duration, Instant};
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -1,9 +1,9 @@
 //! What is passed on.
 
-use crate::kernel::{accepts, received, written};
 use crate::network::{Chain, all, mac, stream};
 use netloom_fabric::{PortId, RouterCounters};
 use netloom_packet::Pool;
+use netloom_testing::streams::{accepts, received, written};
 use netloom_units::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -20,7 +20,7 @@ fn behind(frame: &[u8], routers: u8, port: PortId) -> Vec<u8> {
     } else {
         frame[22] -= routers;
         frame[24..26].fill(0);
-        let sum = !crate::kernel::ones_complement(&frame[14..34]);
+        let sum = !netloom_testing::streams::ones_complement(&frame[14..34]);
         frame[24..26].copy_from_slice(&sum.to_be_bytes());
     }
     frame

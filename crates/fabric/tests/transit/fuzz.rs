@@ -1,7 +1,5 @@
 //! Frames that are nearly right, through models that are nearly right and a chain of routers, and into a switch.
 
-use crate::kernel::{Stream, written};
-use crate::models::MODELS;
 use crate::network::{Chain, plain};
 use netloom_fabric::{
     Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId, PortVlans, SwitchCounters, SwitchPort, SwitchSpec,
@@ -9,6 +7,8 @@ use netloom_fabric::{
 use netloom_fuzz::{fuzz, mutated};
 use netloom_link::{PipeChange, PipeConfig};
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
+use netloom_testing::models::MODELS;
+use netloom_testing::streams::{Stream, written};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -46,7 +46,7 @@ fn frame(source: IpAddr, group: IpAddr, hops: u8, len: u16) -> Vec<u8> {
             let [high, low] = len.to_be_bytes();
             frame.extend([8, 0, 0x45, 0, high, low, 0, 7, 0, 0, hops, 17, 0, 0]);
             frame.extend(source.octets().into_iter().chain(group.octets()));
-            let sum = !crate::kernel::ones_complement(&frame[14..34]);
+            let sum = !netloom_testing::streams::ones_complement(&frame[14..34]);
             frame[24..26].copy_from_slice(&sum.to_be_bytes());
         }
         (IpAddr::V6(source), IpAddr::V6(group)) => {
@@ -65,7 +65,7 @@ fn passed(fabric: &mut Fabric, port: u32, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let now = fabric.next_wake().unwrap_or(Instant::ZERO);
     fabric.inject(now, PortId(port), plain(&mut Pool::default(), frame)).unwrap();
     let out = all(fabric).into_iter();
-    out.map(|(_, exit, packet)| (exit.0, crate::kernel::written(&packet).1)).collect()
+    out.map(|(_, exit, packet)| (exit.0, netloom_testing::streams::written(&packet).1)).collect()
 }
 
 #[test]
@@ -81,7 +81,10 @@ fn a_packet_goes_out_wherever_its_tree_leads() {
             assert_eq!(got[..6], sent[..6], "it is for the group on each link");
             assert_eq!(got[6..12], mac(port + 1));
             assert_eq!((got[hops_at], got.len()), (2, sent.len()));
-            assert!(group.is_ipv6() || crate::kernel::ones_complement(&got[14..34]) == 0xffff, "the checksum is right");
+            assert!(
+                group.is_ipv6() || netloom_testing::streams::ones_complement(&got[14..34]) == 0xffff,
+                "the checksum is right"
+            );
             assert_eq!(got[54..], sent[54..]);
         }
         assert_eq!(fabric.router_counters().next().unwrap().forwarded, 2);

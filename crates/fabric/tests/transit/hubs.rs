@@ -1,6 +1,5 @@
 //! Hubs: what comes in at one port goes out at all others, once, whole, and without a copy.
 
-use crate::kernel::{accepts, written};
 use crate::network::{RECEIVER, SENDER, all, mac, plain, stream};
 use crate::player::{Event, Network, assert_same};
 use netloom_fabric::{
@@ -9,6 +8,7 @@ use netloom_fabric::{
 };
 use netloom_link::{DelayConfig, PipeConfig, Prefix};
 use netloom_packet::{Packet, Pool};
+use netloom_testing::streams::{accepts, written};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,12 +1,6 @@
 //! Transit devices: what they pass on is what a router, a switch or a hub would, at the instant at which it reaches them.
 
-#[path = "../../../link/tests/it/common/mod.rs"]
-mod common;
-#[path = "../../../packet/tests/it/common/mod.rs"]
-mod kernel;
 mod mesh;
-#[path = "../../../link/tests/it/models.rs"]
-mod models;
 mod network;
 #[path = "../common/ahead.rs"]
 mod player;
@@ -14,12 +8,14 @@ mod player;
 mod ahead;
 mod answers;
 mod cuts;
+mod faults;
 mod forwarding;
 mod fuzz;
 mod groups;
 mod hubs;
 mod media;
 mod partitions;
+mod radio;
 mod sharded;
 mod snooping;
 mod switches;

@@ -1,14 +1,14 @@
 //! Shared media: one transmitter for all, and everybody but the sender hears it.
 
 use crate::hubs::link;
-use crate::kernel::written;
-use crate::models::{changes, configs};
 use crate::network::{all, plain, stream};
 use crate::player::{Event, Network, assert_same};
 use crate::switches::{EVERYBODY, MS, SEED, counted, frame, of_host, switch};
 use netloom_fabric::{Cuts, Delivery, DeviceSpec, Fabric, HubSpec, Partition, PipeId, PipeSpec, PortId, shards};
 use netloom_link::{DelayConfig, DropLog, Pipe, PipeConfig, RateConfig};
 use netloom_packet::{Packet, Pool};
+use netloom_testing::models::{changes, configs};
+use netloom_testing::streams::written;
 use netloom_units::{Duration, Instant, Rate};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
 //! A chain of transit routers, each with a host at its side.
 
-use crate::kernel::Stream;
 use crate::mesh::port;
 use netloom_fabric::{Delivery, DeviceSpec, Fabric, Neighbor, NextHop, PipeSpec, PortId, RouterInterface, RouterSpec};
 use netloom_link::{PipeConfig, Prefix};
 use netloom_packet::{Packet, Pool};
+use netloom_testing::streams::Stream;
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

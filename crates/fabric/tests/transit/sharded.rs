@@ -5,13 +5,13 @@
 //! tells those beyond its borders what they will get and until when that is all. Which of them plays next is drawn.
 
 use crate::answers::fix;
-use crate::kernel::written;
 use crate::mesh::{Mesh, address, port};
-use crate::models::{change, changes, configs};
 use crate::network::{mac, stream};
 use netloom_fabric::{Border, Cuts, Delivery, Partition, PipeId, Place, PortId, RouterCounters, Shard, shards};
 use netloom_link::{Departure, PipeChange, PipeConfig, PipeCounters};
 use netloom_packet::Pool;
+use netloom_testing::models::{change, changes, configs};
+use netloom_testing::streams::written;
 use netloom_units::{Duration, Instant, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

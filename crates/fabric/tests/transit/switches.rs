@@ -1,7 +1,6 @@
 //! Switches: they learn who is where, send there alone what is for somebody, and everywhere what is for all.
 
 use crate::hubs::{Tree, come_back, link, trees};
-use crate::kernel::{received, written};
 use crate::network::{all, mac, plain, stream};
 use crate::player::{Event, Network, assert_same};
 use netloom_fabric::{
@@ -10,6 +9,7 @@ use netloom_fabric::{
 };
 use netloom_link::{PipeConfig, RateConfig};
 use netloom_packet::{Packet, Pool};
+use netloom_testing::streams::{received, written};
 use netloom_units::{Bytes, Duration, Instant, Rate, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -212,7 +212,7 @@ fn two_with_vlans() -> Fabric {
 fn tagged(fabric: &mut Fabric, from: u32, to: [u8; 6], tag: Option<u16>) -> Vec<(u32, Option<u16>)> {
     let sent = |says: Option<u16>| {
         let vlans = says.map(|says| (0x8100, says)).into_iter().collect();
-        crate::kernel::Stream { vlans, ..stream(false, 3, 4_000) }
+        netloom_testing::streams::Stream { vlans, ..stream(false, 3, 4_000) }
     };
     let (virtio, mut bytes) = sent(tag).super_packet();
     bytes[..6].copy_from_slice(&to);
@@ -260,7 +260,8 @@ fn vlans_are_apart_and_tags_are_where_they_belong() {
 #[test]
 fn a_tag_takes_no_room_of_the_mtu() {
     let mut fabric = two_with_vlans();
-    let mut frame = crate::kernel::Stream { segment_size: 1_448, ..stream(false, 1, 1_448) }.wire().remove(0);
+    let mut frame =
+        netloom_testing::streams::Stream { segment_size: 1_448, ..stream(false, 1, 1_448) }.wire().remove(0);
     frame[..6].copy_from_slice(&EVERYBODY);
     assert_eq!(frame.len(), 1_514);
     fabric.inject(second(1), PortId(0), plain(&mut Pool::default(), &frame)).unwrap();

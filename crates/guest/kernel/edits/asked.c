@@ -12,6 +12,9 @@
  * memory has been mapped meanwhile. All other calls, faults and signals are reported by the handler as before, which then waits by a
  * notification, too.
  *
+ * Before Linux 5.16 a process with a filter ran with the mitigation of Speculative Store Bypass, which was switched at each change to
+ * another process. Programs of a node need no more protection than others: SECCOMP_FILTER_FLAG_SPEC_ALLOW.
+ *
  * Programs, results and the time that passes in a lab are the same in either way. Where this machine does not let a kernel listen
  * (an older one; Yama's `ptrace_scope` of 2 or 3), and where branches are counted, the futex remains.
  */
@@ -104,7 +107,7 @@ netloom_answered:
 /* netloom: put */
 #include "asked/stub_exe.c"
 		if (stub_syscall3(__NR_seccomp, SECCOMP_SET_MODE_FILTER,
-				  SECCOMP_FILTER_FLAG_TSYNC,
+				  SECCOMP_FILTER_FLAG_TSYNC | 4 /* SPEC_ALLOW */,
 /* netloom: end */
 /* netloom: instead of */
 		.sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO | 0x04000000,

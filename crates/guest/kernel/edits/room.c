@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * Each device takes one interrupt. To the 64 as many are added as the command line has devices; more would only take memory.
+ * Each device takes one interrupt. To the 64 as many are added as the command line has devices, or says in `netloom.room` for those that
+ * it will have; more would only take memory.
  */
 
 /* netloom: file arch/um/include/asm/irq.h */
@@ -26,8 +27,8 @@ int __init arch_probe_nr_irqs(void)
 /* netloom: put */
 int __init arch_probe_nr_irqs(void)
 {
-	const char *device = boot_command_line;
-	int count = 64;
+	const char *device = boot_command_line, *room = strstr(device, "netloom.room=");
+	int count = 64 + (room ? simple_strtoul(room + strlen("netloom.room="), NULL, 10) : 0);
 
 	while ((device = strstr(device, "virtio_uml.device="))) {
 		device++;

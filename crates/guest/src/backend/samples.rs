@@ -10,6 +10,8 @@ pub(super) struct Samples {
     log: Option<(Duration, TcpLog)>,
     /// The last one, for those who watch.
     view: Option<(Duration, TcpView)>,
+    /// How far the kernel's own time is behind.
+    behind: Duration,
 }
 
 impl Samples {
@@ -38,7 +40,14 @@ impl Samples {
         Some((Instant::from_nanos(time_ns), state))
     }
 
-    pub(super) fn begin(&mut self, at_ns: u64) {
+    /// From now on the kernel's own time is so far behind.
+    pub(super) fn fall_behind(&mut self, behind: Duration) {
+        self.behind = behind;
+    }
+
+    /// A sample that was taken at this instant of the kernel's own time follows.
+    pub(super) fn begin(&mut self, kernel_ns: u64) {
+        let at_ns = kernel_ns + self.behind.as_nanos();
         self.log.iter_mut().for_each(|(_, log)| log.begin(at_ns));
         self.view.iter_mut().for_each(|(_, view)| view.begin(at_ns));
     }

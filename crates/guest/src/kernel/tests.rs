@@ -75,3 +75,11 @@ fn a_named_kernel_is_never_replaced_by_another() {
         assert!(refused.to_string().contains(&named.display().to_string()), "{refused}");
     }
 }
+
+#[test]
+fn what_a_kernel_knows_stands_in_its_file() {
+    let none = Texts::of(b"\0netloom.branches\0xnetloom.disk_fault\0/netloom/samples");
+    assert_eq!(none, Texts::default(), "texts are whole ones");
+    let all = Texts::of(b"a\0netloom.branch\0/netloom/checkpoint\0netloom.disk_fault\0b\0/netloom/samples\0");
+    assert_eq!(all, Texts { branch: true, checkpoint: true, disk: true, samples: true });
+}

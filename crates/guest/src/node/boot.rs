@@ -3,9 +3,12 @@ use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
+use std::rc::Rc;
 
 use netloom_host::KernelError;
-use netloom_host::sealed::{INIT, OWN_PLACE, Seal, SealedProcess, start};
+use netloom_host::sealed::{Bare, INIT, OWN_PLACE, Seal, SealedProcess, start};
+
+use crate::disk::Disk;
 
 /// A kernel to be booted.
 #[derive(Debug)]
@@ -30,8 +33,15 @@ pub struct Boot {
     pub processor: Option<usize>,
     /// The cgroup that it belongs to.
     pub cgroup: Option<PathBuf>,
+    /// The disk that it has; none if it has none.
+    pub disk: Option<Rc<Disk>>,
     /// Further arguments of the kernel.
     pub arguments: Vec<String>,
+    /// Whether it hears of its devices at its checkpoint, up to which it is like any other of its kind: in virtual time, if the kernel
+    /// has a checkpoint ([`Kernel::has_checkpoint`](crate::kernel::Kernel::has_checkpoint)).
+    pub late: bool,
+    /// How it is confined in a lab without namespaces; none in others.
+    pub bare: Option<Rc<Bare>>,
 }
 
 /// A kernel could not be booted.
@@ -66,6 +76,9 @@ impl std::error::Error for BootError {}
 
 /// COMMAND_LINE_SIZE of our kernels, with some room for what they add by themselves. Others take 4096 bytes, and say so.
 const LONGEST_COMMAND_LINE: usize = 65_536 - 64;
+
+/// Devices for which each kernel has room that hears of them late.
+const LEAST_ROOM: usize = 16;
 
 /// Arguments that every kernel node has.
 const COMMON: &[&str] = &[
@@ -114,15 +127,38 @@ impl Boot {
         // line is why nothing in it depends on where things are on this machine.
         all.extend([joined(&["uml_dir=".as_ref(), place, "/".as_ref()]), "umid=node".into()]);
         all.extend(self.arguments.iter().map(OsString::from));
-        for device in &self.devices {
-            let mut argument = OsString::from("virtio_uml.device=");
-            argument.push(device);
-            argument.push(":1"); // VIRTIO_ID_NET
-            all.push(argument);
+        if self.late {
+            // In steps, so that kernels with about as many devices are of one kind.
+            all.push(format!("netloom.room={}", self.devices.len().next_power_of_two().max(LEAST_ROOM)).into());
+        } else {
+            all.extend(self.device_arguments());
         }
         all.extend([joined(&["init=".as_ref(), init]), "--".into(), "guest-init".into()]);
-        let length = all.iter().map(|argument| argument.len() + 1).sum();
+        let late = if self.late { self.rest().len() } else { 0 };
+        let length = late + all.iter().map(|argument| argument.len() + 1).sum::<usize>();
         if length > LONGEST_COMMAND_LINE { Err(BootError::Arguments { length }) } else { Ok(all) }
+    }
+
+    /// The arguments that name its devices.
+    fn device_arguments(&self) -> impl Iterator<Item = OsString> {
+        let number = ":1".as_ref(); // VIRTIO_ID_NET
+        let device = move |device: &PathBuf| joined(&["virtio_uml.device=".as_ref(), device.as_os_str(), number]);
+        self.devices.iter().map(device).chain(self.disk.as_ref().map(|disk| disk.argument().into()))
+    }
+
+    /// Returns what a kernel gets of its command line at its checkpoint.
+    pub(super) fn rest(&self) -> OsString {
+        self.device_arguments().collect::<Vec<_>>().join(OsStr::new(" "))
+    }
+
+    /// Returns what kernels have in common if they are of one kind: up to their checkpoint, they come to the same state.
+    ///
+    /// # Errors
+    /// [`BootError::Arguments`].
+    pub fn kind(&self) -> Result<Vec<OsString>, BootError> {
+        let mut all = self.arguments()?;
+        all.extend([self.kernel.clone().into(), self.init.clone().into()]);
+        Ok(all)
     }
 
     /// Starts it. `prepare` gives the command its shim and whatever else belongs to the lab's clock.
@@ -133,10 +169,12 @@ impl Boot {
         let console = File::create(&self.console).map_err(|error| BootError::Console(self.console.clone(), error))?;
         let mut command = Command::new(&self.kernel);
         command.args(self.arguments()?).env_clear();
+        let given = self.disk.as_ref().map_or(Ok(()), |disk| disk.give(&mut command));
+        given.map_err(|error| BootError::Refused(KernelError::from_io("give a kernel its disk", &error)))?;
         prepare(&mut command);
         let (processors, cgroup) = (self.processor.into_iter().collect(), self.cgroup.clone());
         let (folder, init) = (self.folder.clone(), self.init.clone());
-        let seal = Seal { folder, init, input: None, console, processors, cgroup };
+        let seal = Seal { folder, init, input: None, console, processors, cgroup, bare: self.bare.clone() };
         start(command, &seal).map_err(BootError::Refused)
     }
 }

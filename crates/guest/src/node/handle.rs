@@ -24,6 +24,7 @@ use super::machine::{Machine, UserMode};
 use super::sink::Sink;
 use super::source::Source;
 use super::streams::{Joined, Terminal, Token, Watch, same_file, standard};
+use super::template::{Late, Template};
 
 /// How long an agent may take to answer, in real time. It takes microseconds, but its kernel may have a hundredth of a
 /// processor.
@@ -85,6 +86,15 @@ impl KernelNode {
             other => NodeError::Kernel { node: boot.name.clone(), what: other.to_string() },
         })?;
         Self::attend(&boot.name, kernel, Box::new(UserMode), &boot.console, channel)
+    }
+
+    /// Starts a kernel as a copy of a template; see [`Template`].
+    ///
+    /// # Errors
+    /// Why there is no copy, in words: the kernel may still boot by itself.
+    pub fn copy(template: &Template, boot: &Boot, channel: Box<dyn Channel>, late: &Late<'_>) -> Result<Self, String> {
+        let kernel = template.copy(boot, late)?;
+        Self::attend(&boot.name, kernel, Box::new(UserMode), &boot.console, channel).map_err(|error| error.to_string())
     }
 
     /// Takes over a kernel that boots in a process of this kind, whose consoles that file shows.
@@ -185,8 +195,17 @@ impl KernelNode {
     /// # Errors
     /// What the guest's kernel refused, or [`NodeError::Kernel`].
     pub fn finish_become(&mut self) -> Result<(), NodeError> {
-        self.notes = self.expect_prepared()?;
+        let prepared = self.expect_prepared()?;
+        self.notes.extend(prepared);
         Ok(())
+    }
+
+    /// Whether what was begun can be finished without waiting, be it that the kernel has ended.
+    pub fn has_answered(&mut self) -> bool {
+        if let Err(error) = self.serve() {
+            self.give_up(&error);
+        }
+        self.over.is_some() || !self.replies.is_empty()
     }
 
     /// How long the agent may take to answer, in real time: a minute, unless this says otherwise. A node whose agent takes
@@ -198,6 +217,11 @@ impl KernelNode {
     /// The node's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The node does without something else, in words.
+    pub fn note(&mut self, what: String) {
+        self.notes.push(what);
     }
 
     /// Returns what the node had to do without, in words.

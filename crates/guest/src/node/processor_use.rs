@@ -6,14 +6,48 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use super::KernelNode;
 
-/// The time for which a kernel's process and those of its programs had a processor or waited for one since they started, in wall time.
+/// The time for which a process had a processor or waited for one since it started, in wall time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessUse {
+    /// How long it ran.
+    pub ran: Duration,
+    /// How long it was ready to run and had no processor.
+    pub waited: Duration,
+}
+
+impl ProcessUse {
+    fn and(self, other: Self) -> Self {
+        Self { ran: self.ran + other.ran, waited: self.waited + other.waited }
+    }
+}
+
+/// The use of processors by a kernel's process and those of its programs since they started, in wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorUse {
-    /// For how long they ran.
-    pub ran: Duration,
-    /// For how long they were ready to run and had none. Programs that have ended are left out: the kernel does not
-    /// keep their account.
-    pub waited: Duration,
+    /// Holds what the threads of the kernel's process used together.
+    pub kernel: ProcessUse,
+    /// Holds what the processes of its programs used. Of those that have ended only the time is known for which they ran.
+    pub programs: ProcessUse,
+    /// Counts the processors of the kernel.
+    pub processors: u32,
+}
+
+impl ProcessorUse {
+    /// Returns what each of the node's processors had on average since `earlier`.
+    ///
+    /// The kernel waits while one of its own programs has the processor, and programs while the kernel has it, as on every
+    /// machine. So a wait counts only as far as it cannot have been that: the kernel's beyond what its programs ran, and that of the
+    /// programs beyond what the kernel ran.
+    pub fn since(&self, earlier: &Self) -> ProcessUse {
+        let of = |now: &ProcessUse, before: &ProcessUse| ProcessUse {
+            ran: now.ran.saturating_sub(before.ran),
+            waited: now.waited.saturating_sub(before.waited),
+        };
+        let (kernel, programs) = (of(&self.kernel, &earlier.kernel), of(&self.programs, &earlier.programs));
+        let waited = kernel.waited.saturating_sub(programs.ran) + programs.waited.saturating_sub(kernel.ran);
+        let processors = self.processors.max(1);
+        ProcessUse { ran: (kernel.ran + programs.ran) / processors, waited: waited / processors }
+    }
 }
 
 impl KernelNode {
@@ -21,31 +55,27 @@ impl KernelNode {
     /// account (`CONFIG_SCHED_INFO`), or when the kernel has ended.
     pub fn processor_use(&self) -> Option<ProcessorUse> {
         let pid = self.pid();
-        let mut sum = threads(pid)?;
-        for child in children(pid) {
-            // One that has ended meanwhile counts as ended.
-            let own = threads(child).unwrap_or_default();
-            sum = ProcessorUse { ran: sum.ran + own.ran, waited: sum.waited + own.waited };
-        }
-        sum.ran += time_of_ended_children(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
-        // Of several processors, what each of them had on average.
-        let processors = self.machine.processors().max(1);
-        Some(ProcessorUse { ran: sum.ran / processors, waited: sum.waited / processors })
+        let kernel = threads(pid)?;
+        // One that has ended meanwhile counts as ended.
+        let each = children(pid).into_iter().map(|child| threads(child).unwrap_or_default());
+        let mut programs = each.fold(ProcessUse::default(), ProcessUse::and);
+        programs.ran += time_of_ended_children(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
+        Some(ProcessorUse { kernel, programs, processors: self.machine.processors() })
     }
 }
 
 /// The sum over the threads of a process.
-fn threads(pid: Pid) -> Option<ProcessorUse> {
+fn threads(pid: Pid) -> Option<ProcessUse> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
     let own = tasks.filter_map(|task| schedstat(&task.path()));
-    own.reduce(|sum, one| ProcessorUse { ran: sum.ran + one.ran, waited: sum.waited + one.waited })
+    own.reduce(ProcessUse::and)
 }
 
 /// The first two fields of Linux's sched-stats.rst, section on `/proc/<pid>/schedstat`: nanoseconds.
-fn schedstat(task: &Path) -> Option<ProcessorUse> {
+fn schedstat(task: &Path) -> Option<ProcessUse> {
     let text = fs::read_to_string(task.join("schedstat")).ok()?;
     let mut numbers = text.split_ascii_whitespace().map(|number| number.parse().ok().map(Duration::from_nanos));
-    Some(ProcessorUse { ran: numbers.next()??, waited: numbers.next()?? })
+    Some(ProcessUse { ran: numbers.next()??, waited: numbers.next()?? })
 }
 
 /// The programs of a kernel are children of its process.
@@ -71,6 +101,17 @@ mod tests {
     fn this_process_has_used_a_processor() {
         let used = threads(nix::unistd::getpid()).expect("this machine keeps the account");
         assert!(used.ran > Duration::ZERO);
+    }
+
+    #[test]
+    fn a_wait_for_the_nodes_own_processes_is_none() {
+        let seconds = |ran, waited| ProcessUse { ran: Duration::from_secs(ran), waited: Duration::from_secs(waited) };
+        let earlier = ProcessorUse { kernel: seconds(1, 1), programs: seconds(1, 1), processors: 1 };
+        let now = |kernel, programs| ProcessorUse { kernel, programs, processors: 1 };
+        assert_eq!(now(seconds(5, 4), seconds(5, 5)).since(&earlier), seconds(8, 0), "they took turns");
+        assert_eq!(now(seconds(5, 9), seconds(4, 6)).since(&earlier), seconds(7, 6), "5 s behind others, and 1 s");
+        let four = ProcessorUse { processors: 4, ..now(seconds(9, 17), seconds(1, 1)) };
+        assert_eq!(four.since(&earlier), seconds(2, 4));
     }
 
     #[test]

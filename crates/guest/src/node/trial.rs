@@ -1,8 +1,10 @@
 //! Whether a kernel boots here: one with no interface and no program, as a kernel node's.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use netloom_host::sealed::Bare;
 use netloom_units::Dilation;
 use netloom_vhost::Listener;
 
@@ -13,11 +15,11 @@ use crate::shim::{Lapse, Orders, Shim};
 const MEMORY_MIB: u64 = 96;
 
 /// Boots a kernel and ends it again; how long it took until the agent inside answered. `folder`: an empty folder, which the
-/// caller removes. The calling process is that of a lab.
+/// caller removes. The calling process is that of a lab; `is_bare`: of one without namespaces.
 ///
 /// # Errors
 /// What failed, in words.
-pub fn attempt(kernel: &Path, folder: &Path, within: Duration) -> Result<Duration, String> {
+pub fn attempt(kernel: &Path, folder: &Path, within: Duration, is_bare: bool) -> Result<Duration, String> {
     let begun = Instant::now();
     let own = folder.join("own");
     let failed = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
@@ -35,7 +37,10 @@ pub fn attempt(kernel: &Path, folder: &Path, within: Duration) -> Result<Duratio
         devices: vec!["../c".into()],
         processor: None,
         cgroup: None,
+        disk: None,
         arguments: Vec::new(),
+        late: false,
+        bare: is_bare.then(|| Rc::new(Bare::in_folder(folder))),
     };
     let shim = Shim::in_memory().map_err(|error| error.to_string())?;
     let orders = Orders { lapse: Some(Lapse::from_now(Dilation::ONE)), seed: Some(1), machine: false };

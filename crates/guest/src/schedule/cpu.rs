@@ -20,6 +20,7 @@
 //! the kernel is let run from arrival to arrival, and to no instant at which an undecided frame could be delivered.
 
 use super::{Device, Machine, MachineError, NextWake, TimedFrame};
+use netloom_fabric::ForwardingRule;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{CpuCost, Duration, Instant};
 use std::collections::VecDeque;
@@ -38,6 +39,8 @@ pub struct Paced<M> {
     step: Option<Instant>,
     /// When the kernel itself wants to run.
     next_wake: NextWake,
+    /// When it hears of a carrier, which takes its processor no time.
+    carrier_at: Option<Instant>,
     /// Frames that have arrived, or will, and that the processor has not been asked for yet.
     arriving: VecDeque<TimedFrame>,
     /// Frames with the instants at which the kernel gets them.
@@ -59,6 +62,7 @@ impl<M: Machine> Paced<M> {
             until: Instant::ZERO,
             step: None,
             next_wake: NextWake::At(Instant::ZERO),
+            carrier_at: None,
             arriving: VecDeque::new(),
             ready: VecDeque::new(),
             leaving: VecDeque::new(),
@@ -93,13 +97,17 @@ impl<M: Machine> Paced<M> {
             let undecided = self.arriving.front().map(|frame| frame.at + self.least_cost(frame));
             let end = self.until.min(undecided.unwrap_or(Instant::MAX));
             let due = self.ready.partition_point(|frame| frame.at < end);
-            if due == 0 && !matches!(self.next_wake, NextWake::At(at) if at < end) {
+            let hears = self.carrier_at.is_some_and(|at| at < end);
+            if due == 0 && !hears && !matches!(self.next_wake, NextWake::At(at) if at < end) {
                 self.reached = self.reached.max(end);
                 self.take_in(self.reached);
                 if end == self.until {
                     return Ok(());
                 }
                 continue;
+            }
+            if hears {
+                self.carrier_at = None;
             }
             self.frames.extend(self.ready.drain(..due));
             self.step = Some(end);
@@ -175,6 +183,41 @@ impl<M: Machine> Machine for Paced<M> {
         pool: &mut Pool,
     ) -> Result<(), MachineError> {
         self.machine.grant_alone(until, frames, pool)
+    }
+
+    /// A machine with a cost cannot: frames leave later than the kernel sends them.
+    fn heed(&mut self, device: Device, rule: &ForwardingRule) -> bool {
+        self.cost.is_zero() && self.machine.heed(device, rule)
+    }
+
+    fn grant_heeding(
+        &mut self,
+        until: Instant,
+        frames: &mut Vec<TimedFrame>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
+        self.machine.grant_heeding(until, frames, pool)
+    }
+
+    fn stopped(&self) -> Option<Instant> {
+        self.machine.stopped()
+    }
+
+    fn set_carrier(&mut self, at: Instant, device: Device, on: bool) {
+        self.machine.set_carrier(at, device, on);
+        self.carrier_at = (!self.cost.is_zero()).then_some(at);
+    }
+
+    /// The processor stands still, too: what it was about to do, it does so much later.
+    fn stand_still(&mut self, now: Instant, span: Duration) {
+        self.machine.stand_still(now, span);
+        self.busy = self.busy.max(now) + span;
+        if let NextWake::At(at) = &mut self.next_wake {
+            *at = (*at).max(now) + span;
+        }
+        for frame in self.ready.iter_mut().chain(&mut self.leaving) {
+            frame.at = frame.at.max(now) + span;
+        }
     }
 
     fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {

@@ -1,7 +1,8 @@
-//! What the scheduler asks of a kernel. A real one is a process; tests play one from a script.
+//! What the scheduler asks of a kernel. A real one is a process; tests simulate one from a script.
 
+use netloom_fabric::ForwardingRule;
 use netloom_packet::{Packet, Pool};
-use netloom_units::Instant;
+use netloom_units::{Duration, Instant};
 use std::fmt;
 
 /// A network device of a kernel. Device 0 joins the node's agent to the lab process; device i + 1 is interface i.
@@ -97,6 +98,39 @@ pub trait Machine {
     ) -> Result<(), MachineError> {
         self.grant(until, frames, pool)
     }
+
+    /// A frame that it sends through this device and that `rule` does not describe may be answered at once.
+    /// Returns whether it can heed that: whether [`Machine::grant_heeding`] stops it there. The scheduler does not call that otherwise.
+    fn heed(&mut self, _device: Device, _passage: &ForwardingRule) -> bool {
+        false
+    }
+
+    /// As [`Machine::grant`], but once it has sent a frame that may be answered, it only ends that instant and does nothing at later
+    /// ones. Frames that it is given for later instants do not reach it then.
+    ///
+    /// # Errors
+    /// As [`Machine::grant`].
+    fn grant_heeding(
+        &mut self,
+        until: Instant,
+        frames: &mut Vec<TimedFrame>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
+        self.grant(until, frames, pool)
+    }
+
+    /// Returns before which instant it has done everything, if it was stopped by what it sent; asked when it has reported.
+    fn stopped(&self) -> Option<Instant> {
+        None
+    }
+
+    /// The link of this device has a carrier from the instant `at` on, or none: the kernel hears of it then, before the frames of that
+    /// instant. Everything before `at` has happened, and the next grant begins there.
+    fn set_carrier(&mut self, _at: Instant, _device: Device, _on: bool) {}
+
+    /// Lets it stand still for this span from `now` on, which it does not notice: its own time falls behind by as much. Called between a
+    /// report and the next grant. No grant and no frame is of an instant before the span is over.
+    fn stand_still(&mut self, now: Instant, span: Duration);
 
     /// Once it has done all that, adds the frames that it sent, in order, each at its own instant. None: it has not, and is
     /// asked again later, with the same `sent`.

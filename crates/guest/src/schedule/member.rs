@@ -1,10 +1,11 @@
 //! A kernel as the scheduler knows it.
 
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, TimedFrame};
-use netloom_fabric::PortId;
+use netloom_fabric::{ForwardingRule, PortId};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem;
 
 /// The shortest span: that of one instant.
 pub(super) const INSTANT: Duration = Duration::from_nanos(1);
@@ -16,8 +17,35 @@ pub(super) struct Grant {
     pub(super) begin: Instant,
     /// It does everything before this,
     pub(super) until: Instant,
-    /// or, if it runs alone, ends with the instant at which it first sends something.
-    pub(super) alone: bool,
+    /// or stops earlier.
+    pub(super) stop: StopRule,
+}
+
+/// Where a kernel stops before the end of its grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StopRule {
+    Nowhere,
+    /// With the instant at which it first sends something: it runs alone.
+    Sent,
+    /// With the instant at which it first sends something that may be answered at once.
+    Answerable,
+}
+
+/// So many frames wait at most for each device of a kernel that stands still, as in the ring of a virtio device (QEMU: `rx_queue_size`,
+/// 256 unless the user says otherwise); what comes then is dropped.
+const RING: usize = 256;
+
+/// A frame that waits for a kernel.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// When it came: earlier than the kernel gets it, if that stood still.
+    arrived: Instant,
+    /// The order of frames of one instant.
+    order: u32,
+    /// Whether the fabric itself will deliver it only later; of frames that it delivers as one, of the last.
+    is_foreseen: bool,
+    is_last: bool,
+    pub(super) timed_frame: TimedFrame,
 }
 
 /// See the module.
@@ -26,13 +54,33 @@ pub(super) struct Member<M> {
     pub(super) machine: M,
     /// Where its devices meet the fabric, by their numbers.
     ports: Vec<Option<PortId>>,
-    /// What it will be given next, in order of instants; of those at one instant, by the number before each.
-    pub(super) inbox: VecDeque<(u32, TimedFrame)>,
+    /// The frames that it will be given next, in order of instants.
+    pub(super) inbox: VecDeque<Waiting>,
     given: Vec<TimedFrame>,
+    /// Copies of the frames that it was given and may not get to, as far as the fabric has delivered them,
+    kept: Vec<Waiting>,
+    /// and what was foreseen: instant and order.
+    foreseen: Vec<(Instant, u32)>,
+    /// Whether it heeds what may be answered.
+    heeds: bool,
+    /// Before this, it was given all that reaches it,
+    pub(super) reached: Instant,
+    /// and of that which reaches it then, this: instant and order.
+    given_then: Vec<(Instant, u32)>,
+    /// As much of that as a copy of the fabric has not delivered.
+    given_in_copy: Vec<(Instant, u32)>,
     pub(super) next_wake: NextWake,
+    /// When it hears of a carrier, if it has not got to that.
+    carrier_at: Option<Instant>,
     pub(super) statistics: MachineStatistics,
     /// What it sent in this window.
     sent: Vec<TimedFrame>,
+    /// Before this it stands still, and gets nothing.
+    frozen_until: Instant,
+    /// How many frames wait for that, by device.
+    held: BTreeMap<Device, usize>,
+    /// The packets for which there was no room then.
+    pub(super) unheard: u64,
 }
 
 impl<M: Machine> Member<M> {
@@ -43,9 +91,19 @@ impl<M: Machine> Member<M> {
             ports: Vec::new(),
             inbox: VecDeque::new(),
             given: Vec::new(),
+            kept: Vec::new(),
+            foreseen: Vec::new(),
+            heeds: false,
+            reached: Instant::ZERO,
+            given_then: Vec::new(),
+            given_in_copy: Vec::new(),
             next_wake: NextWake::At(Instant::ZERO),
+            carrier_at: None,
             statistics: MachineStatistics::default(),
             sent: Vec::new(),
+            frozen_until: Instant::ZERO,
+            held: BTreeMap::new(),
+            unheard: 0,
         }
     }
 
@@ -55,6 +113,35 @@ impl<M: Machine> Member<M> {
             self.ports.resize(place + 1, None);
         }
         self.ports[place] = Some(port);
+    }
+
+    /// Drops all that was to reach it, since it is gone.
+    pub(super) fn leave(&mut self, pool: &mut Pool) {
+        self.next_wake = NextWake::Off;
+        let waiting = self.inbox.drain(..).chain(self.kept.drain(..)).map(|waiting| waiting.timed_frame);
+        waiting.chain(self.given.drain(..)).chain(self.sent.drain(..)).for_each(|frame| pool.recycle(frame.packet));
+        self.foreseen.clear();
+        self.given_then.clear();
+        self.given_in_copy.clear();
+    }
+
+    /// Another kernel takes its place and wants to run from `now` on. Returns the one before.
+    pub(super) fn begin_as(&mut self, machine: M, next_wake: NextWake, now: Instant) -> M {
+        (self.next_wake, self.reached, self.heeds) = (next_wake, now, false);
+        mem::replace(&mut self.machine, machine)
+    }
+
+    /// Where its devices meet the fabric.
+    pub(super) fn ports(&self) -> impl Iterator<Item = (Device, PortId)> + '_ {
+        let numbered = (0..).zip(&self.ports);
+        numbered.filter_map(|(number, port)| Some((Device(number), (*port)?)))
+    }
+
+    /// Whether it heeds what may be answered of that which it sends through this device.
+    pub(super) fn heed(&mut self, device: Device, rule: &ForwardingRule) -> bool {
+        let heeds = self.machine.heed(device, rule);
+        self.heeds |= heeds;
+        heeds
     }
 
     pub(super) fn port(&self, device: Device) -> Option<PortId> {
@@ -77,8 +164,68 @@ impl<M: Machine> Member<M> {
 
     /// It will be given this frame, behind others of the same instant that have the same number or a lower one.
     pub(super) fn take_in(&mut self, order: u32, timed_frame: TimedFrame) {
-        let place = self.inbox.partition_point(|(before, other)| (other.at, *before) <= (timed_frame.at, order));
-        self.inbox.insert(place, (order, timed_frame));
+        self.insert(Waiting { arrived: timed_frame.at, order, is_foreseen: false, is_last: true, timed_frame });
+    }
+
+    /// The same of a frame that the fabric will deliver if this kernel sends nothing before that is answered. `is_last`: of those that
+    /// the fabric delivers as one.
+    pub(super) fn foresee(&mut self, order: u32, is_last: bool, timed_frame: TimedFrame) {
+        self.insert(Waiting { arrived: timed_frame.at, order, is_foreseen: true, is_last, timed_frame });
+    }
+
+    /// A copy of the fabric begins to deliver.
+    pub(super) fn begin_copy(&mut self) {
+        self.given_in_copy.clone_from(&self.given_then);
+    }
+
+    /// Whether it was given already what the fabric delivers at this instant, in this order.
+    pub(super) fn was_given(&mut self, at: Instant, order: u32) -> bool {
+        strike(&mut self.given_then, &(at, order)) || at < self.reached
+    }
+
+    /// The same of what a copy of the fabric delivers.
+    pub(super) fn was_given_in_copy(&mut self, at: Instant, order: u32) -> bool {
+        strike(&mut self.given_in_copy, &(at, order)) || at < self.reached
+    }
+
+    /// Lets it stand still from `now` until then: its own time falls behind by as much. One that stands still already does so for longer,
+    /// if that is later.
+    pub(super) fn freeze(&mut self, now: Instant, until: Instant) {
+        let from = now.max(self.frozen_until);
+        if until <= from || self.next_wake == NextWake::Off {
+            return;
+        }
+        let span = until.since(from);
+        self.machine.stand_still(now, span);
+        if let NextWake::At(at) = &mut self.next_wake {
+            *at = (*at).max(now) + span;
+        }
+        self.frozen_until = until;
+        self.held.clear();
+        mem::take(&mut self.inbox).into_iter().for_each(|waiting| self.insert(waiting));
+    }
+
+    /// Whether there is room for a frame until it goes on.
+    fn hold(&mut self, waiting: &mut Waiting) -> bool {
+        let device = waiting.timed_frame.device;
+        let held = self.held.entry(device).or_default();
+        if device != Device::AGENT && *held >= RING {
+            return false;
+        }
+        *held += 1;
+        // What the fabric itself delivers at the instant of a frame that was foreseen counts as given (`was_given`).
+        (waiting.timed_frame.at, waiting.is_foreseen) = (self.frozen_until, false);
+        true
+    }
+
+    fn insert(&mut self, mut waiting: Waiting) {
+        if waiting.timed_frame.at < self.frozen_until && !self.hold(&mut waiting) {
+            self.unheard += u64::from(waiting.timed_frame.packet.segments());
+            return;
+        }
+        let key = |any: &Waiting| (any.timed_frame.at, any.arrived, any.order);
+        let place = self.inbox.partition_point(|other| key(other) <= key(&waiting));
+        self.inbox.insert(place, waiting);
     }
 
     /// When it has something to do next.
@@ -87,37 +234,77 @@ impl<M: Machine> Member<M> {
             NextWake::At(at) => Some(at),
             NextWake::Never | NextWake::Off => None,
         };
-        let frame = self.inbox.front().map(|(_, timed_frame)| timed_frame.at);
-        [next_wake, frame].into_iter().flatten().min()
+        let frame = self.inbox.front().map(|waiting| waiting.timed_frame.at);
+        [next_wake, frame, self.carrier_at].into_iter().flatten().min()
+    }
+
+    /// From `at` on, which is now, the link of this device has a carrier, or none.
+    pub(super) fn set_carrier(&mut self, at: Instant, device: Device, on: bool) {
+        if self.next_wake != NextWake::Off {
+            self.machine.set_carrier(at, device, on);
+            self.carrier_at = Some(at);
+        }
     }
 
     /// Lets it run until `until`.
     pub(super) fn grant(&mut self, grant: Grant, pool: &mut Pool) -> Result<(), MachineError> {
         self.statistics.grants += 1;
-        let due = self.inbox.partition_point(|(_, timed_frame)| timed_frame.at < grant.until);
+        self.carrier_at = None;
+        let due = self.inbox.partition_point(|waiting| waiting.timed_frame.at < grant.until);
         self.statistics.received += due as u64;
-        self.given.extend(self.inbox.drain(..due).map(|(_, timed_frame)| timed_frame));
-        if grant.alone {
-            self.machine.grant_alone(grant.until, &mut self.given, pool)
-        } else {
-            self.machine.grant(grant.until, &mut self.given, pool)
+        let is_heeding = self.heeds && grant.stop == StopRule::Answerable;
+        for waiting in self.inbox.drain(..due) {
+            let TimedFrame { at, device, packet } = &waiting.timed_frame;
+            if is_heeding && waiting.is_foreseen {
+                self.foreseen.extend(waiting.is_last.then_some((*at, waiting.order)));
+            } else if is_heeding {
+                let timed_frame = TimedFrame { at: *at, device: *device, packet: packet.duplicate() };
+                self.kept.push(Waiting { timed_frame, ..waiting });
+            }
+            self.given.push(waiting.timed_frame);
+        }
+        match grant.stop {
+            StopRule::Sent => self.machine.grant_alone(grant.until, &mut self.given, pool),
+            StopRule::Answerable if self.heeds => self.machine.grant_heeding(grant.until, &mut self.given, pool),
+            StopRule::Answerable | StopRule::Nowhere => self.machine.grant(grant.until, &mut self.given, pool),
+        }
+    }
+
+    /// Takes back what it has not got to, if it stopped before `stop`: what comes later is given to it once more, as far as the fabric does not deliver it itself.
+    fn take_back(&mut self, stop: Option<Instant>, pool: &mut Pool) {
+        let last = stop.map(|stop| stop - INSTANT);
+        self.reached = last.unwrap_or(self.reached);
+        self.given_then.retain(|(at, _)| Some(*at) == last);
+        for (at, order) in self.foreseen.drain(..) {
+            self.statistics.received -= u64::from(stop.is_some_and(|stop| at >= stop));
+            self.given_then.extend((Some(at) == last).then_some((at, order)));
+        }
+        for waiting in mem::take(&mut self.kept) {
+            if stop.is_some_and(|stop| waiting.timed_frame.at >= stop) {
+                self.statistics.received -= 1;
+                self.insert(waiting);
+            } else {
+                pool.recycle(waiting.timed_frame.packet);
+            }
         }
     }
 
     /// What it sent, if it has done what it was let do.
     pub(super) fn report(
         &mut self,
-        Grant { begin, until, alone }: Grant,
+        Grant { begin, until, stop }: Grant,
         pool: &mut Pool,
     ) -> Result<Option<impl Iterator<Item = TimedFrame> + '_>, MachineError> {
         let Some(next_wake) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
         self.next_wake = next_wake;
+        let stopped = if stop == StopRule::Answerable && self.heeds { self.machine.stopped() } else { None };
+        self.take_back(stopped, pool);
         if next_wake == NextWake::Off {
             // What would reach it later is dropped.
-            self.inbox.drain(..).for_each(|(_, timed_frame)| pool.recycle(timed_frame.packet));
+            self.inbox.drain(..).for_each(|waiting| pool.recycle(waiting.timed_frame.packet));
         }
-        let first = self.sent.first().filter(|_| alone).map(|timed_frame| timed_frame.at + INSTANT);
-        let until = first.unwrap_or(until).min(until);
+        let first = self.sent.first().filter(|_| stop == StopRule::Sent).map(|timed_frame| timed_frame.at + INSTANT);
+        let until = first.or(stopped).unwrap_or(until).min(until);
         let mut last = begin;
         for TimedFrame { at, .. } in &self.sent {
             if *at < last || *at >= until {
@@ -138,4 +325,10 @@ impl<M: Machine> Member<M> {
         self.statistics.sent += self.sent.len() as u64;
         Ok(Some(self.sent.drain(..)))
     }
+}
+
+/// Takes something off a list; says whether it was there.
+fn strike<T: PartialEq>(list: &mut Vec<T>, item: &T) -> bool {
+    let place = list.iter().position(|other| other == item);
+    place.map(|place| list.remove(place)).is_some()
 }

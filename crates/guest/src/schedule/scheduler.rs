@@ -1,7 +1,10 @@
 //! See the module above: what happens between synchronization rounds.
 
 mod changes;
+mod exchange;
+mod give;
 mod group;
+mod heeding;
 mod lanes;
 mod show;
 mod sync_round;
@@ -10,7 +13,9 @@ mod window;
 use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Statistics, TimedFrame};
 use crate::backend::Doorbell;
+use give::{Give, Known};
 use group::Group;
+use heeding::Heeded;
 use lanes::Lanes;
 use netloom_fabric::{Delivery, Fabric, PortId, RouterCounters, SwitchState, Tap, TapId, TraceObserver};
 use netloom_link::PipeCounters;
@@ -92,6 +97,7 @@ pub struct Scheduler<M> {
     members: Vec<Member<M>>,
     /// Which device is at each port.
     places: Vec<Option<(usize, Device)>>,
+    heeded: Heeded,
     /// By port: whether frames leave there as on a wire; shorter if those behind do not.
     whole: Vec<bool>,
     now: Instant,
@@ -120,9 +126,10 @@ impl<M: Machine> Scheduler<M> {
     ///
     /// # Panics
     /// If there is no such machine as a device port says, or if a device port is that of the agent's device, which has no link.
-    pub fn new(fabric: Fabric, machines: Vec<M>, device_ports: &[DevicePort]) -> Self {
+    pub fn new(mut fabric: Fabric, machines: Vec<M>, device_ports: &[DevicePort]) -> Self {
+        fabric.keep_rounds_apart();
         let mut members: Vec<Member<M>> = machines.into_iter().map(Member::new).collect();
-        let mut places = Vec::new();
+        let (mut places, mut heeded) = (Vec::new(), Heeded::default());
         for DevicePort { machine, device, port } in device_ports {
             assert!(*device != Device::AGENT, "device 0 joins the agent to the lab process");
             members[*machine].attach(*device, *port);
@@ -131,6 +138,7 @@ impl<M: Machine> Scheduler<M> {
                 places.resize(place + 1, None);
             }
             places[place] = Some((*machine, *device));
+            heeded.add(&fabric, *port, |rule| members[*machine].heed(*device, rule));
         }
         let known_of = fabric.counters().map(|_| Instant::ZERO).collect();
         Self {
@@ -141,6 +149,7 @@ impl<M: Machine> Scheduler<M> {
             pool: Pool::default(),
             members,
             places,
+            heeded,
             whole: Vec::new(),
             now: Instant::ZERO,
             groups: Vec::new(),
@@ -174,6 +183,11 @@ impl<M: Machine> Scheduler<M> {
         self.doorbell = Some(doorbell);
     }
 
+    /// Returns the doorbell of the machines, if they have one.
+    pub fn doorbell(&self) -> Option<&Doorbell> {
+        self.doorbell.as_ref()
+    }
+
     /// Which processor each machine runs on. Of those that share one only a few are let run at the same time, which changes
     /// no result.
     pub fn set_processors(&mut self, processors: &[usize]) {
@@ -188,7 +202,7 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// No window is longer than this, which changes no result but what is sent to agents: it enters where a window ended.
-    /// At least one nanosecond, with which every instant is played alone.
+    /// At least one nanosecond, with which every instant is computed alone.
     pub fn set_longest_window(&mut self, longest: Duration) {
         self.longest_window = longest.max(INSTANT);
     }
@@ -218,7 +232,7 @@ impl<M: Machine> Scheduler<M> {
         fabric.take_notes(|pipe| own.as_ref().is_some_and(|own| own.wants(pipe)));
     }
 
-    /// All has been played that happens before `now`, in all groups.
+    /// All has happened that is due before `now`, in all groups.
     fn write_down(&mut self) {
         if let Some(trace_observer) = &mut self.trace_observer {
             trace_observer.take(&mut self.fabric, self.now);
@@ -240,7 +254,7 @@ impl<M: Machine> Scheduler<M> {
         self.fabric.switch_states(self.now)
     }
 
-    /// The instant that is reached: everything before it has been played.
+    /// The instant that is reached: everything before it has happened.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -372,40 +386,29 @@ impl<M: Machine> Scheduler<M> {
         let Self { fabric, taps, pool, members, places, whole, statistics, groups, group_of, shown, .. } = self;
         let ethernet = fabric.ethernet().clone();
         let mut show = Show { taps, shown, groups };
+        let mut give = Give { ethernet: &ethernet, pool, members, whole };
         advance(fabric, &mut |leave, delivery| {
             let place = places.get(delivery.port.0 as usize).copied().flatten();
             show.leaves(place.map_or(0, |(machine, _)| group_of[machine]), leave, &delivery);
-            let Delivery { pipe, port, departure } = delivery;
-            match place.filter(|(machine, _)| members[*machine].next_wake != NextWake::Off) {
-                Some((machine, device)) => {
-                    statistics.frames += 1;
-                    statistics.packets += u64::from(departure.packet.segments());
-                    // A train whose last segment was lost on the way leaves when that shows, which is later.
-                    let at = departure.due.max(leave).max(least);
-                    match ethernet.readdress(port, departure.packet, pool) {
-                        Ok(packet) => {
-                            let is_whole = whole.get(port.0 as usize).copied().unwrap_or_default();
-                            let mut give =
-                                |part| members[machine].take_in(1 + pipe.0, TimedFrame { at, device, packet: part });
-                            if is_whole {
-                                one_by_one(packet, pool, &mut give);
-                            } else {
-                                give(packet);
-                            }
-                            let next = &mut show.groups[group_of[machine]].next;
-                            *next = Some(next.map_or(at, |next| next.min(at)));
-                        }
-                        Err(packet) => {
-                            statistics.lost += 1;
-                            pool.recycle(packet);
-                        }
+            // A train whose last segment was lost on the way leaves when that shows, which is later.
+            let at = delivery.departure.due.max(leave).max(least);
+            match place.map(|place| (place, give.known(place.0, at, delivery.pipe))) {
+                Some((_, Known::Given)) => give.pool.recycle(delivery.departure.packet),
+                Some((place, Known::New)) => {
+                    if give.received(place, at, delivery) {
+                        let next = &mut show.groups[group_of[place.0]].next;
+                        *next = Some(next.map_or(at, |next| next.min(at)));
+                    } else {
+                        statistics.lost += 1;
                     }
                 }
-                None => {
+                Some((_, Known::Lost)) | None => {
                     statistics.lost += 1;
-                    pool.recycle(departure.packet);
+                    give.pool.recycle(delivery.departure.packet);
+                    return;
                 }
             }
+            statistics.frames += 1;
         });
     }
 
@@ -423,6 +426,7 @@ impl<M: Machine> Scheduler<M> {
                 Some(port) => {
                     let Self { taps, shown, groups, .. } = self;
                     Show { taps, shown, groups }.enters(group, port, at, &packet);
+                    self.heeded.note(port, &packet);
                     self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet)
                 }
                 None => Some(packet),
@@ -455,14 +459,4 @@ impl<M: Machine> Scheduler<M> {
     pub fn machine_statistics(&self) -> impl Iterator<Item = &MachineStatistics> {
         self.members.iter().map(|member| &member.statistics)
     }
-}
-
-/// The segments of a packet, each as a wire carries it.
-fn one_by_one(mut packet: Packet, pool: &mut Pool, give: &mut impl FnMut(Packet)) {
-    while let Some(first) = packet.split_front(1) {
-        give(first.completed());
-        pool.recycle(first);
-    }
-    give(packet.completed());
-    pool.recycle(packet);
 }

@@ -13,7 +13,7 @@ pub struct Statistics {
     pub grants: u64,
     /// Frames that kernels sent and received, those of agents included.
     pub frames: u64,
-    /// The packets in them that interfaces sent and received: a frame with ten segments counts ten.
+    /// The packets in those that interfaces sent: a frame with ten segments counts ten. What a kernel receives was counted when another sent it.
     pub packets: u64,
     /// Frames that came to a kernel that had powered itself off, or went out of a device without a link.
     pub lost: u64,

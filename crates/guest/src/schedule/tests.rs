@@ -1,8 +1,12 @@
 //! Scripted machines under the scheduler: order, ties, windows and faults.
 
+mod carriers;
 mod cpu;
 mod devices;
 mod equality;
+mod exchange;
+mod freeze;
+mod heeding;
 mod script;
 
 use super::{Device, DevicePort, MachineError, Scheduler, SchedulerError, Stop};
@@ -52,7 +56,7 @@ fn an_echo_takes_two_delays() {
     assert_eq!(lab.machine_statistics().map(|m| (m.sent, m.received)).collect::<Vec<_>>(), [(1, 1), (1, 1)]);
 }
 
-/// A frame of the limit's instant is played by the next call.
+/// A frame of the limit's instant is handled by the next call.
 #[test]
 fn the_limit_itself_is_not_played() {
     let sender = Script::new(0, silent, &[(0, Act::Send(NIC, 7))]);
@@ -78,7 +82,7 @@ fn a_long_link_needs_few_windows() {
     assert_eq!(lab.statistics().rounds, 0);
 }
 
-/// Without delay an echo is back at the instant of the question, which is played in rounds.
+/// Without delay an echo is back at the instant of the question, which is computed in rounds.
 #[test]
 fn a_link_without_delay_is_played_in_rounds() {
     let sender = Script::new(0, silent, &[(10, Act::Send(NIC, 1)), (10, Act::Send(NIC, 2)), (11, Act::Send(NIC, 3))]);
@@ -311,18 +315,18 @@ fn machines_may_come_up_without_a_grant() {
 #[test]
 fn machines_that_share_a_processor_wait_for_each_other() {
     let ticks: Vec<_> = (0..20).map(|step| (step * 700, Act::Tick)).collect();
-    let specs: Vec<_> = (0..5).map(|n| spec(&format!("{n}"), n, (n + 1) % 5, delay(1_000))).collect();
+    let specs: Vec<_> = (0..12).map(|n| spec(&format!("{n}"), n, (n + 1) % 12, delay(1_000))).collect();
     let device_ports: Vec<_> =
-        (0..5).map(|n| DevicePort { machine: n as usize, device: Device(1), port: PortId(n) }).collect();
-    let machines = (0..5).map(|n| Script::new(n, silent, &ticks)).collect();
+        (0..12).map(|n| DevicePort { machine: n as usize, device: Device(1), port: PortId(n) }).collect();
+    let machines = (0..12).map(|n| Script::new(n, silent, &ticks)).collect();
     let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &device_ports);
-    lab.set_processors(&[0; 5]);
+    lab.set_processors(&[0; 12]);
     lab.machines().for_each(|machine| machine.delays = 3);
     let soon = std::time::Instant::now() + std::time::Duration::from_secs(100);
     assert!(matches!(lab.run_until_pause(at(50_000), soon), Ok(Stop::Pause)));
     assert_eq!(
         (lab.machines().filter(|machine| !machine.grants.is_empty()).count(), lab.awaited().is_some()),
-        (3, true)
+        (8, true)
     );
     while matches!(lab.run_until_pause(at(50_000), soon), Ok(Stop::Pause)) {}
     assert!(lab.machines().all(|machine| !machine.grants.is_empty()));

@@ -3,6 +3,7 @@
  * network device, and, in a thread, the scheduler on the other side of the mailbox. It is compiled with sanitizers.
  *
  *   harness frames          frames in both directions arrive as they were sent
+ *   harness carrier         a device's link loses its carrier and gets it back, between frames of the same instants
  *   harness samples         are taken at their instants between two at which something happens
  *   harness arithmetic      conversions of time at the ends of their ranges
  *   harness noise SEED N    N kernels that do whatever comes; each ends by itself or as broken, and touches nothing else
@@ -44,6 +45,8 @@ static uint8_t pattern(uint64_t i)
 	return (uint8_t)(i * 7 + 3);
 }
 
+static uint16_t carriers[2]; /* what becomes of the carrier behind the first frame of the next grants */
+
 static void put_frames(uint64_t at)
 {
 	struct mailbox_lane *lane = &mailbox->to_kernel;
@@ -51,6 +54,13 @@ static void put_frames(uint64_t at)
 	lane->used = 0;
 	for (unsigned n = 0; n < planned; n++) {
 		struct mailbox_frame *frame = (struct mailbox_frame *)(lane->frames + lane->used);
+
+		if (n == 1 && carriers[0]) {
+			*frame++ = (struct mailbox_frame){ .at = at, .kind = carriers[0] };
+			lane->used += (uint32_t)sizeof(*frame);
+			carriers[0] = carriers[1];
+			carriers[1] = 0;
+		}
 
 		*frame = (struct mailbox_frame){ .at = at + n, .length = sizes[n % 4], .device = (uint16_t)(n / 4) };
 		for (uint32_t i = 0; i < frame->length; i++)
@@ -169,16 +179,20 @@ static void report_time(uint32_t op, uint64_t time)
 	CHECK(answer.op == ACK);
 }
 
+static unsigned changes, calls; /* of the configuration, and for queues */
+
 /* The handler of interrupts, as the kernel's: it reads who calls, and asks to run now. */
 static void interrupted(int number)
 {
 	struct epoll_event events[4];
-	uint8_t calls[64];
+	uint32_t header[3], rest[2];
 
 	CHECK(number == SIGIO);
 	if (epoll_wait(epoll_fd, events, 4, 0) > 0)
-		while (read(own_end, calls, sizeof calls) > 0)
-			;
+		while (read(own_end, header, sizeof header) > 0) {
+			CHECK(header[2] <= sizeof rest && (!header[2] || read(own_end, rest, header[2]) == header[2]));
+			(header[0] == 2 ? changes++ : calls++);
+		}
 	report_time(REQUEST, now);
 }
 
@@ -273,7 +287,7 @@ static void boot(void)
 
 enum {
 	SET_MEM_TABLE = 5, SET_VRING_NUM = 8, SET_VRING_ADDR = 9, SET_VRING_BASE = 10, SET_VRING_ENABLE = 18,
-	SET_BACKEND_REQ_FD = 21, VRING_KICK = 35
+	SET_BACKEND_REQ_FD = 21, GET_CONFIG = 24, VRING_KICK = 35
 };
 
 static void set_up_device(void)
@@ -348,6 +362,7 @@ static void frames(void)
 }
 
 #include "samples.h"
+#include "carrier.h"
 
 static uint64_t random_state;
 
@@ -373,7 +388,7 @@ static uint64_t number(void)
 static void noise(uint64_t seed)
 {
 	static const uint32_t requests[] = { SET_MEM_TABLE, SET_VRING_NUM, SET_VRING_ADDR, SET_VRING_BASE, SET_VRING_ENABLE,
-					     VRING_KICK, SET_BACKEND_REQ_FD, 1, 11, 15 };
+					     VRING_KICK, SET_BACKEND_REQ_FD, GET_CONFIG, 1, 11, 15 };
 	uint64_t words[12];
 
 	random_state = seed;
@@ -389,7 +404,7 @@ static void noise(uint64_t seed)
 
 			for (unsigned i = 0; i < count; i++)
 				words[i] = number();
-			say(draw(8) ? requests[draw(10)] : (uint32_t)draw(64), words, count, draw(3) ? -1 : memory_fd);
+			say(draw(8) ? requests[draw(11)] : (uint32_t)draw(64), words, count, draw(3) ? -1 : memory_fd);
 			break;
 		}
 		case 1: /* descriptors */
@@ -440,26 +455,7 @@ static void many_noises(uint64_t seed, uint64_t count)
 	printf("%llu of %llu ended by themselves\n", (unsigned long long)ended, (unsigned long long)count);
 }
 
-static void arithmetic(void)
-{
-	static const int64_t values[] = { INT64_MIN, -1, 0, 1, 999999999, INT64_MAX / 4, INT64_MAX - 1, INT64_MAX };
-	const struct timespec spans[] = { { 0, 0 }, { 0, 999999999 }, { INT64_MAX, 999999999 }, { INT64_MIN, 0 }, { -1, 5 },
-					  { 0, -1 }, { 1, 1000000000 } };
-
-	for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
-		shim_lab_instant(values[i]);
-		shim_host_instant(SHIM_LAB, values[i]);
-		shim_host_instant(SHIM_WALL, values[i]);
-		shim_host_span(values[i]);
-		shim_host_period(values[i]);
-		shim_lab_remainder(values[i]);
-		shim_timespec(values[i]);
-	}
-	for (unsigned i = 0; i < sizeof spans / sizeof *spans; i++) {
-		shim_is_span(&spans[i]);
-		shim_nanoseconds(&spans[i]);
-	}
-}
+#include "arithmetic.h"
 
 int main(int count, char **arguments)
 {
@@ -484,6 +480,8 @@ int main(int count, char **arguments)
 		return frames(), 0;
 	if (!strcmp(arguments[1], "samples"))
 		return samples(), 0;
+	if (!strcmp(arguments[1], "carrier"))
+		return carrier(), 0;
 	CHECK(count == 4);
 	many_noises(strtoull(arguments[2], NULL, 10), strtoull(arguments[3], NULL, 10));
 	return 0;

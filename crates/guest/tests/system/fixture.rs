@@ -9,7 +9,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use netloom_guest::node::{Boot, KernelNode, Pump, SocketChannel};
-use netloom_host::lab::{LabOptions, spawn_lab};
+use netloom_host::lab::{LabOptions, Namespaces, spawn_lab};
 use netloom_host::node::{AgentClient, Identity, InterfaceConfig, NodeConfig, NodeEvent, ProcessId, Spawn};
 use netloom_vhost::Listener;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -22,8 +22,14 @@ pub(crate) fn kernel() -> PathBuf {
 
 /// Runs `body` in a lab and fails if it panics there.
 pub(crate) fn in_lab(body: impl FnOnce()) {
-    let options =
-        LabOptions { name: "test".to_owned(), hosts_file: None, resolver_file: None, memory: None, users: None };
+    let options = LabOptions {
+        name: "test".to_owned(),
+        hosts_file: None,
+        resolver_file: None,
+        memory: None,
+        users: None,
+        namespaces: Namespaces::Needed,
+    };
     let (mut lab, _channel) = spawn_lab(&options, |_| {
         body();
         0
@@ -65,7 +71,10 @@ pub(crate) fn boot(folder: &Path, configs: &[NodeConfig]) -> Booted {
             devices: (0..=config.interfaces.len()).map(|device| format!("../{device}").into()).collect(),
             processor: Some(0),
             cgroup: None,
+            disk: None,
             arguments: Vec::new(),
+            late: false,
+            bare: None,
         };
         nodes.push(KernelNode::start(&boot, Box::new(control), &mut |_| {}).unwrap());
     }
@@ -96,7 +105,10 @@ pub(crate) fn alone(folder: &Path) -> (Boot, OwnedFd, Pump) {
         devices: vec!["../0".into()],
         processor: Some(0),
         cgroup: None,
+        disk: None,
         arguments: Vec::new(),
+        late: false,
+        bare: None,
     };
     (boot, ends.remove(0), pump)
 }
@@ -114,6 +126,7 @@ pub(crate) fn interface(name: &str, number: u8, addresses: &[&str]) -> Interface
         leased: Vec::new(),
         neighbors: Vec::new(),
         engine: false,
+        speed_mbit: None,
     }
 }
 

@@ -3,11 +3,10 @@
 //! The kernel is the one that the environment variable NETLOOM_KERNEL names.
 
 mod boots;
+mod disks;
 mod features;
 mod fixture;
 mod programs;
-#[path = "../../../host/tests/system/runner.rs"]
-mod runner;
 
 use std::process::ExitCode;
 
@@ -20,6 +19,11 @@ const CASES: &[(&str, fn())] = &[
     ("boots::a_kernel_that_ends_shows_its_console", boots::a_kernel_that_ends_shows_its_console),
     ("boots::a_kernel_is_imported_when_it_has_booted", boots::a_kernel_is_imported_when_it_has_booted),
     ("boots::ten_kernels_boot_side_by_side", boots::ten_kernels_boot_side_by_side),
+    (
+        "disks::a_disk_keeps_what_was_flushed_and_the_rest_by_a_rule",
+        disks::a_disk_keeps_what_was_flushed_and_the_rest_by_a_rule,
+    ),
+    ("disks::a_disk_takes_the_time_that_it_is_said_to_take", disks::a_disk_takes_the_time_that_it_is_said_to_take),
     ("features::a_node_has_hundreds_of_interfaces", features::a_node_has_hundreds_of_interfaces),
     ("features::the_first_process_may_lie_in_dev_shm", features::the_first_process_may_lie_in_dev_shm),
     ("features::a_node_that_is_rebooted_says_so", features::a_node_that_is_rebooted_says_so),
@@ -54,5 +58,5 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
-    runner::run(CASES, &[])
+    netloom_testing::cases::run(CASES, &[])
 }

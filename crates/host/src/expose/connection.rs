@@ -118,7 +118,7 @@ struct Flow {
     waiting: Range<usize>,
     /// The input has ended.
     ended: bool,
-    /// And the other side has been told.
+    /// And the other side has been notified.
     told: bool,
 }
 
@@ -168,6 +168,6 @@ fn unless_busy(result: nix::Result<usize>) -> io::Result<Option<usize>> {
 
 /// Lets a socket be reset when it is closed, rather than as if all had gone well.
 fn reset(socket: BorrowedFd<'_>) {
-    // Where that is refused, the other end is told of an ordinary end.
+    // Where that is refused, the other end sees an ordinary end.
     let _ = setsockopt(&socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
 }

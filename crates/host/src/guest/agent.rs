@@ -17,17 +17,19 @@ use super::input::{Fed, Input};
 use super::message::{FromGuest, LONGEST_CHUNK, Stream, ToGuest};
 use super::output::{Output, Read};
 use super::socket::ControlSocket;
-use super::{devices, launch, stdio};
+use super::{devices, disk, launch, stdio};
 use crate::measure::{MeasureConfig, Measured, Sampler, TcpState};
 use crate::node::agent::KILLED_WITHIN;
+use crate::node::clock;
 use crate::node::dispatch::{self, Place, State, Streams};
+use crate::node::groups::Groups;
 use crate::node::protocol::{Identity, ProcessId, Program, Reply, Request, Standard};
 use crate::node::watch::Watch;
 use crate::node::{NodeConfig, SocketConfig, configure};
 use crate::{KernelError, files};
 
 /// How long the contents of a terminal may be on their way after its program has ended. They take microseconds, but a
-/// background process that keeps the terminal open would keep the end of the program from being told.
+/// background process that keeps the terminal open would keep the end of the program from being reported.
 const TERMINAL_REST: Duration = Duration::from_millis(50);
 
 pub(super) struct Agent {
@@ -120,7 +122,7 @@ impl Agent {
             sources.push(Source::Sampler);
             fds.push(PollFd::new(timer, PollFlags::POLLIN));
         }
-        // Last, so that what programs did before a request is told before its answer.
+        // Last, so that what programs did before a request is reported before its answer.
         sources.push(Source::Socket);
         fds.push(PollFd::new(self.socket.as_fd(), PollFlags::POLLIN));
         match poll(&mut fds, self.timeout()) {
@@ -235,7 +237,7 @@ impl Agent {
 
     fn reap(&mut self) -> io::Result<()> {
         if !dispatch::Agent::reap_all(self)? && self.stopping.take().is_some() {
-            return self.socket.send(&FromGuest::Reply(Reply::Done));
+            return self.has_stopped();
         }
         Ok(())
     }
@@ -266,12 +268,21 @@ impl Agent {
         Ok(())
     }
 
+    /// All programs have ended.
+    fn has_stopped(&mut self) -> io::Result<()> {
+        if self.state.config.disk.as_ref().is_some_and(|disk| disk.keep) {
+            // The kernel is about to be gone.
+            nix::unistd::sync();
+        }
+        self.socket.send(&FromGuest::Reply(Reply::Done))
+    }
+
     fn go_on_stopping(&mut self) -> io::Result<()> {
         let Some(Stopping { until, killed }) = self.stopping else { return Ok(()) };
         let now = Instant::now();
         if !dispatch::Agent::reap_all(self)? || (until <= now && killed) {
             self.stopping = None;
-            return self.socket.send(&FromGuest::Reply(Reply::Done));
+            return self.has_stopped();
         }
         if until <= now {
             self.stopping = Some(Stopping { until: now + KILLED_WITHIN, killed: true });
@@ -291,11 +302,17 @@ impl dispatch::Agent<'static> for Agent {
 
     fn become_node(&mut self, identity: Identity) -> Reply {
         self.cwd = identity.cwd;
+        match identity.config.limits.then(Groups::open).transpose() {
+            Ok(groups) => self.state.groups = groups,
+            Err(error) => return Reply::Refused(error),
+        }
         self.state.config = Cow::Owned(identity.config);
         let config = &self.state.config;
         let named = nix::unistd::sethostname(&config.name)
             .map_err(|error| KernelError::from_io("set the host name", &error.into()));
-        let laid = named.and_then(|()| files::enter_in_kernel(&config.files, &config.name));
+        let set = named.and_then(|()| config.clock.map_or(Ok(()), |order| clock::set(&order)));
+        let laid = set.and_then(|()| files::enter_in_kernel(&config.files, &config.name));
+        let laid = laid.and_then(|()| config.disk.as_ref().map_or(Ok(()), disk::mount));
         match laid.and_then(|()| configure::prepare_guest(config)) {
             Ok(notes) => Reply::Prepared { notes },
             Err(error) => Reply::Refused(error),
@@ -357,7 +374,9 @@ impl dispatch::Agent<'static> for Agent {
         while self.signals.read_signal()?.is_some() {}
         let limit = Instant::now() + TERMINAL_REST;
         let (outputs, ended) = (&mut self.outputs, &mut self.ended);
+        let groups = &self.state.groups;
         Ok(self.state.programs.reap(|process, status, cpu| {
+            groups.iter().for_each(|own| own.remove(process));
             ended.insert(process, (status, cpu.ran_ns));
             for stream in [Stream::Output, Stream::Error] {
                 if let Some(output) = outputs.get_mut(&(process, stream)) {

@@ -153,7 +153,7 @@ pub(super) fn adopt(interfaces: &[InterfaceConfig], order: Order) -> Result<(), 
         requests.push(change::send_queue(device.index, &interface.name, SEND_QUEUE));
     }
     netlink.transact(requests)?;
-    interfaces.iter().try_for_each(|interface| ethtool::announce_speed(&interface.name))
+    interfaces.iter().try_for_each(|interface| ethtool::announce_speed(&interface.name, interface.speed_mbit))
 }
 
 /// The devices behind which there is hardware, in the order in which the kernel found them.

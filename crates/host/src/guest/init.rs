@@ -56,9 +56,20 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, soft.max(1024), DESCRIPTORS)?;
     let signals = watch_children()?;
+    checkpoint();
     let socket = devices::hide_control(devices::first)?;
     Agent::new(socket, signals, Place::Kernel).run()?;
     Ok(())
+}
+
+/// The command of reboot(2) for it, of kernels that can be copied: `crates/guest/kernel/edits/copy.c`.
+const CHECKPOINT: libc::c_uint = 0x4e65_744c;
+
+/// Comes to what belongs to one node: in virtual time the kernel may be a template, and go on from here in each of its copies. Its
+/// devices are there from here on. Other kernels know nothing of it.
+fn checkpoint() {
+    // SAFETY: numbers.
+    unsafe { libc::syscall(libc::SYS_reboot, libc::LINUX_REBOOT_MAGIC1, libc::LINUX_REBOOT_MAGIC2, CHECKPOINT, 0) };
 }
 
 /// What programs see as the uptime of a machine that has just booted, in seconds. Some take a clock in its first second for

@@ -22,7 +22,18 @@ pub(super) fn set_up(options: &LabOptions) -> Result<(), KernelError> {
         mount::memory(folder)?;
     }
     quiet_network()?;
-    // A lab has a few descriptors per node and port. What its nodes run gets the usual limit again.
+    raise_open_files()
+}
+
+/// Makes this process into that of a lab without namespaces.
+pub(super) fn set_up_bare() -> Result<(), KernelError> {
+    let _ = nix::sys::prctl::set_name(c"netloom-lab");
+    nix::unistd::setsid().attempted(|| "start a session")?;
+    raise_open_files()
+}
+
+/// A lab has a few descriptors per node and port. What its nodes run gets the usual limit again.
+fn raise_open_files() -> Result<(), KernelError> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).attempted(|| "read the limit on open files")?;
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard).attempted(|| "raise the limit on open files")
 }

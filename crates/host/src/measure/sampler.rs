@@ -24,7 +24,7 @@ pub(super) const CHUNK: usize = 30 << 10;
 struct OwnConnections {
     diag: TcpDiag,
     connections: Connections,
-    /// Whether it is told which program has a connection.
+    /// Whether it learns which program has a connection.
     owners: bool,
 }
 

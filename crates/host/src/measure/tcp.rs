@@ -174,9 +174,9 @@ pub(super) struct Row {
     pub(super) app_limited: bool,
     /// As [`FIGURES`] has them; 0 if there is none, else one more than the value.
     pub(super) figures: Vec<u64>,
-    /// Which of [`ALGORITHMS`] told something; one more than its place.
+    /// Which of [`ALGORITHMS`] reported something; one more than its place.
     pub(super) algorithm: u8,
-    /// What it told, in the order of its columns.
+    /// What it reported, in the order of its columns.
     pub(super) own: Vec<u64>,
 }
 

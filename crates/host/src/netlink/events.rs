@@ -27,11 +27,16 @@ const ADDRESS: usize = 8;
 const IFLA_ADDRESS: u16 = 1;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
+const IFLA_STATS64: u16 = 23;
 const IFLA_XDP: u16 = 43;
 const IFLA_XDP_ATTACHED: u16 = 2;
 const TCA_KIND: u16 = 1;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
+/// IFF_LOWER_UP of linux/if.h.
+const HAS_CARRIER: u32 = 1 << 16;
+/// Where the packets that could not be sent are in `rtnl_link_stats64` of linux/if_link.h: those with errors, and those that were dropped.
+const UNSENT: [usize; 2] = [40, 56];
 
 /// Bytes of `nfgenmsg` (linux/netfilter/nfnetlink.h).
 const NETFILTER: usize = 4;
@@ -63,6 +68,8 @@ pub(crate) struct Events {
 pub(crate) enum Seen {
     /// An interface is now like this.
     Link { index: u32, name: String, mac: Vec<u8>, mtu: u32, up: bool, xdp: bool },
+    /// An interface that is up has a carrier now, or none, and has failed to send so many packets.
+    Carrier { index: u32, on: bool, unsent: u64 },
     /// An interface was removed, or moved to another namespace.
     LinkGone { index: u32 },
     /// An interface was given a queueing discipline.
@@ -151,7 +158,12 @@ fn messages(mut rest: &[u8], each: &mut impl FnMut(u16, &[u8])) {
 
 /// Reads a datagram about interfaces and what belongs to them.
 pub(super) fn read(datagram: &[u8], each: &mut impl FnMut(Seen)) {
-    messages(datagram, &mut |kind, body| message_of(kind, body).into_iter().for_each(&mut *each));
+    messages(datagram, &mut |kind, body| {
+        message_of(kind, body).into_iter().for_each(&mut *each);
+        if kind == libc::RTM_NEWLINK {
+            carrier(body).into_iter().for_each(&mut *each);
+        }
+    });
 }
 
 /// Reads a datagram about nftables. Chains of other families than `netdev`, and of `inet` for all hooks but ingress, name no interface.
@@ -183,7 +195,7 @@ fn interfaces_of_chain(body: &[u8]) -> BTreeSet<Seen> {
 fn message_of(kind: u16, body: &[u8]) -> Option<Seen> {
     match kind {
         libc::RTM_NEWLINK | libc::RTM_DELLINK => link(kind == libc::RTM_NEWLINK, body),
-        // What is removed is the default, or was told of when it came.
+        // What is removed is the default, or was reported when it came.
         libc::RTM_NEWQDISC => Some(Seen::Discipline { index: number(body, 4), kind: kind_of(body)? }),
         libc::RTM_NEWTFILTER => {
             let index = Some(number(body, 4)).filter(|index| *index != SHARED);
@@ -222,6 +234,17 @@ fn link(is_there: bool, body: &[u8]) -> Option<Seen> {
     Some(Seen::Link { index, name, mac, mtu, up, xdp })
 }
 
+fn carrier(body: &[u8]) -> Option<Seen> {
+    let (header, index, flags) = (body.get(..LINK)?, number(body, 4), number(body, 8));
+    if i32::from(header[0]) != libc::AF_UNSPEC || flags & libc::IFF_UP.cast_unsigned() == 0 {
+        return None;
+    }
+    let (_, counted) = attributes(&body[LINK..]).find(|(kind, _)| *kind == IFLA_STATS64)?;
+    let long = |at: usize| counted.get(at..at + 8).and_then(|eight| eight.try_into().ok()).map(u64::from_ne_bytes);
+    let unsent = UNSENT.iter().map(|at| long(*at)).sum::<Option<u64>>()?;
+    Some(Seen::Carrier { index, on: flags & HAS_CARRIER != 0, unsent })
+}
+
 fn address(is_new: bool, body: &[u8]) -> Option<Seen> {
     let (header, index) = (body.get(..ADDRESS)?, number(body, 4));
     if header[3] >= libc::RT_SCOPE_LINK {
@@ -249,101 +272,4 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A message with this header behind the common one, and these attributes.
-    fn message(kind: u16, header: &[u8], attributes: &[(u16, &[u8])]) -> Vec<u8> {
-        let mut body = header.to_vec();
-        for (attribute, value) in attributes {
-            let length = u16::try_from(4 + value.len()).unwrap();
-            body.extend([length.to_ne_bytes(), attribute.to_ne_bytes()].concat());
-            body.extend(*value);
-            body.resize(body.len().next_multiple_of(4), 0);
-        }
-        let length = u32::try_from(HEADER + body.len()).unwrap();
-        [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), &[0; 10], &body].concat()
-    }
-
-    fn seen(datagram: &[u8]) -> Vec<Seen> {
-        let mut all = Vec::new();
-        read(datagram, &mut |seen| all.push(seen));
-        all
-    }
-
-    #[test]
-    fn messages_are_read_one_after_the_other() {
-        let mut header = [0; LINK];
-        header[4..8].copy_from_slice(&7_u32.to_ne_bytes());
-        header[8..12].copy_from_slice(&1_u32.to_ne_bytes());
-        let mtu = 1_400_u32.to_ne_bytes();
-        let up = message(libc::RTM_NEWLINK, &header, &[(IFLA_IFNAME, b"eth0\0"), (IFLA_MTU, &mtu)]);
-        let gone = message(libc::RTM_DELLINK, &header, &[]);
-        let mut port = header;
-        port[0] = 7;
-        let bridged = message(libc::RTM_DELLINK, &port, &[]);
-        let mut tc = [0; TC];
-        tc[4..8].copy_from_slice(&7_u32.to_ne_bytes());
-        let queue = message(libc::RTM_NEWQDISC, &tc, &[(TCA_KIND, b"tbf\0")]);
-        let before = message(libc::RTM_DELQDISC, &tc, &[(TCA_KIND, b"noqueue\0")]);
-        let all = seen(&[up, gone, bridged, before, queue].concat());
-        let (name, kind) = ("eth0".to_owned(), "tbf".to_owned());
-        assert_eq!(all[0], Seen::Link { index: 7, name, mac: Vec::new(), mtu: 1_400, up: true, xdp: false });
-        assert_eq!(all[1..], [Seen::LinkGone { index: 7 }, Seen::Discipline { index: 7, kind }]);
-    }
-
-    /// An attribute by itself.
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-        let length = u16::try_from(4 + value.len()).unwrap();
-        let mut bytes = [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), value].concat();
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
-    }
-
-    #[test]
-    fn what_stands_in_the_way_of_packets_is_told() {
-        let mut tc = [0; TC];
-        tc[4..8].copy_from_slice(&7_u32.to_ne_bytes());
-        let own = message(libc::RTM_NEWTFILTER, &tc, &[(TCA_KIND, b"matchall\0")]);
-        tc[4..8].copy_from_slice(&SHARED.to_ne_bytes());
-        let shared = message(libc::RTM_NEWTFILTER, &tc, &[(TCA_KIND, b"u32\0")]);
-        let filter = |index, kind: &str| Seen::Filter { index, kind: kind.to_owned() };
-        assert_eq!(seen(&[own, shared].concat()), [filter(Some(7), "matchall"), filter(None, "u32")]);
-        let mut header = [0; LINK];
-        header[4..8].copy_from_slice(&7_u32.to_ne_bytes());
-        let attached = |how: u8| attribute(IFLA_XDP_ATTACHED, &[how]);
-        let link = |how: u8| message(libc::RTM_NEWLINK, &header, &[(IFLA_XDP, &attached(how))]);
-        let has_xdp = |how| matches!(&seen(&link(how))[..], [Seen::Link { xdp: true, .. }]);
-        assert!(!has_xdp(0) && has_xdp(1) && has_xdp(2));
-    }
-
-    #[test]
-    fn chains_at_an_interface_are_told_once_each() {
-        let devices = [attribute(NFTA_DEVICE_NAME, b"eth0\0"), attribute(NFTA_DEVICE_PREFIX, b"wan")].concat();
-        let hook =
-            [attribute(1, &[0, 0, 0, 0]), attribute(NFTA_HOOK_DEV, b"eth0\0"), attribute(NFTA_HOOK_DEVS, &devices)];
-        let chain = message(NEW_CHAIN, &[5, 0, 0, 0], &[(1, b"t\0"), (NFTA_CHAIN_HOOK | 0x8000, &hook.concat())]);
-        let plain = message(NEW_CHAIN, &[2, 0, 0, 0], &[(1, b"t\0"), (NFTA_CHAIN_HOOK, &attribute(1, &[0, 0, 0, 3]))]);
-        let mut all = Vec::new();
-        read_chains(&[plain, chain].concat(), &mut |seen| all.push(seen));
-        let at = |name: &str, is_prefix| Seen::Chain { interface: name.to_owned(), is_prefix };
-        assert_eq!(all, [at("eth0", false), at("wan", true)]);
-    }
-
-    #[test]
-    fn addresses_of_the_link_alone_are_not_told() {
-        let header = |scope: u8| [2, 24, 0, scope, 3, 0, 0, 0];
-        let one = message(libc::RTM_NEWADDR, &header(0), &[(IFA_ADDRESS, &[10, 0, 0, 9]), (IFA_LOCAL, &[10, 0, 0, 1])]);
-        let other = message(libc::RTM_DELADDR, &header(253), &[(IFA_ADDRESS, &[10, 0, 0, 1])]);
-        let address = IpAddr::from([10, 0, 0, 1]);
-        assert_eq!(seen(&[one, other].concat()), [Seen::Address { index: 3, address, is_new: true }]);
-    }
-
-    #[test]
-    fn what_is_cut_off_is_not_read() {
-        let whole = message(libc::RTM_NEWQDISC, &[0; TC], &[(TCA_KIND, b"fq_codel\0")]);
-        for length in 0..whole.len() {
-            seen(&whole[..length]);
-        }
-    }
-}
+mod tests;

@@ -43,6 +43,9 @@ pub struct InterfaceCounters {
     pub tx_dropped: u64,
     /// Packets that could not be sent because of errors.
     pub tx_errors: u64,
+    /// Packets, of these two, that could not be sent while the interface had no carrier. Known where a node is asked.
+    #[serde(default)]
+    pub tx_without_carrier: u64,
 }
 
 impl From<&Stats64> for InterfaceCounters {
@@ -57,6 +60,7 @@ impl From<&Stats64> for InterfaceCounters {
             tx_bytes: stats.tx_bytes,
             tx_dropped: stats.tx_dropped,
             tx_errors: stats.tx_errors,
+            tx_without_carrier: 0,
         }
     }
 }

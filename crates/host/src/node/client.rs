@@ -6,8 +6,12 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::account::Account;
+use super::ceilings::CeilingOrder;
+use super::clock::ClockOrder;
+use super::disk::DiskOrder;
 use super::errors::{NodeError, SpawnError};
-use super::protocol::{CpuWait, ProcessId, Program, Reply, Request, Transport};
+use super::program_faults::{ProgramFault, ProgramFaultOutcome};
+use super::protocol::{CpuWait, ProcessId, Program, Reply, Request, Signalled, Transport};
 use super::watch::NetworkChange;
 use crate::measure::Measured;
 use crate::netlink::InterfaceCounters;
@@ -128,6 +132,86 @@ pub trait AgentClient {
     /// See [`AgentClient`].
     fn signal_all(&mut self, signal: i32) -> Result<(), NodeError> {
         self.ask(Request::SignalAll { signal })?;
+        self.expect_done()
+    }
+
+    /// Sends `signal` to those processes of a program's session, or of the node, whose command line is like `pattern`, in which `*`
+    /// stands for any letters.
+    ///
+    /// # Errors
+    /// See [`AgentClient`].
+    fn signal_like(&mut self, of: Option<ProcessId>, pattern: &str, signal: i32) -> Result<Signalled, NodeError> {
+        self.ask(Request::SignalLike { of, pattern: pattern.to_owned(), signal })?;
+        match self.reply()? {
+            Reply::Signalled(signalled) => Ok(signalled),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Begins a fault of programs. Returns its number; or that of the process that was killed, 0 if there was none.
+    ///
+    /// # Errors
+    /// See [`AgentClient`]; a kernel without such faults refuses.
+    fn begin_fault(&mut self, fault: ProgramFault) -> Result<u64, NodeError> {
+        self.ask(Request::BeginFault(Box::new(fault)))?;
+        match self.reply()? {
+            Reply::Begun(number) => Ok(number),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Ends a fault of programs, or all faults of system calls if the number is 0. Returns what became of it; none if it was over before.
+    ///
+    /// # Errors
+    /// See [`AgentClient`].
+    fn end_fault(&mut self, number: u64) -> Result<Option<ProgramFaultOutcome>, NodeError> {
+        self.ask(Request::EndFault { number })?;
+        match self.reply()? {
+            Reply::Ended(outcome) => Ok(outcome),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Lets the node's own kernel do nothing for a while, which begins when this is done.
+    ///
+    /// # Errors
+    /// See [`AgentClient`].
+    fn stall(&mut self, span_ns: u64) -> Result<(), NodeError> {
+        self.ask(Request::Stall { span_ns })?;
+        self.expect_done()
+    }
+
+    /// Limits a program with all that it has started, or all programs of the node.
+    ///
+    /// # Errors
+    /// See [`AgentClient`].
+    fn limit(&mut self, of: Option<ProcessId>, order: CeilingOrder) -> Result<(), NodeError> {
+        self.ask(Request::Limit { of, order })?;
+        self.expect_done()
+    }
+
+    /// Tells the node to change its clock, which is that of a kernel of its own, and does not wait for it.
+    ///
+    /// # Errors
+    /// See [`AgentClient`].
+    fn begin_set_clock(&mut self, order: ClockOrder) -> Result<(), NodeError> {
+        self.ask(Request::SetClock(order))
+    }
+
+    /// Waits for what [`AgentClient::begin_set_clock`] began.
+    ///
+    /// # Errors
+    /// See [`AgentClient`].
+    fn finish_set_clock(&mut self) -> Result<(), NodeError> {
+        self.expect_done()
+    }
+
+    /// Disturbs the node's disk, which is that of a kernel of its own.
+    ///
+    /// # Errors
+    /// See [`AgentClient`].
+    fn disturb_disk(&mut self, order: DiskOrder) -> Result<(), NodeError> {
+        self.ask(Request::Disk(order))?;
         self.expect_done()
     }
 

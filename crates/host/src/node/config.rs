@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use super::clock::ClockOrder;
 use crate::files::FilesConfig;
 use crate::measure::MeasureConfig;
 
@@ -45,8 +46,27 @@ pub struct NodeConfig {
     pub hosts: Option<Hosts>,
     /// The contents that the node's file system has of its own.
     pub files: FilesConfig,
+    /// The disk of a node with a kernel of its own; none if it has none.
+    pub disk: Option<DiskConfig>,
     /// The measurements that a node with a kernel of its own makes from its configuration on; other nodes are asked for them.
     pub measure: Option<MeasureConfig>,
+    /// The order that sets the clock of the node's own kernel before any program starts; none: the clock is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockOrder>,
+    /// Whether the memory and the processes of its programs are limited while they run, in a kernel of the node's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits: bool,
+}
+
+/// The disk of a node with a kernel of its own, which is there and formatted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskConfig {
+    /// The folder at which its file system is mounted: an absolute path.
+    pub at: PathBuf,
+    /// The kind of its file system, as mount(8) calls it.
+    pub filesystem: String,
+    /// Whether what is on it is kept, so that all is to be written to it in the end.
+    pub keep: bool,
 }
 
 /// The `/etc/hosts` of a node.
@@ -73,8 +93,10 @@ pub struct InterfaceConfig {
     pub leased: Vec<IpNet>,
     /// Neighbors known for good.
     pub neighbors: Vec<(IpAddr, [u8; 6])>,
-    /// Whether a packet engine takes what it sends from a packet socket, which cannot be told of tunnels in super-packets.
+    /// Whether a packet engine takes what it sends from a packet socket, which does not say which of its super-packets are in tunnels.
     pub engine: bool,
+    /// The speed that it reports if it is that of a kernel of the node's own, in Mbit/s; none: that of a veth pair.
+    pub speed_mbit: Option<u32>,
 }
 
 /// Which packets look into which table of routes.

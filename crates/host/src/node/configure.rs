@@ -116,7 +116,7 @@ pub(crate) fn configure(config: &NodeConfig, is_made: bool) -> Result<(), Kernel
 pub(crate) fn bring_up(config: &NodeConfig, is_made: bool) -> Result<(), KernelError> {
     let fresh = Fresh::default();
     TCP_BUFFERS.iter().try_for_each(|(key, value)| fresh.set_if_present(key, value))?;
-    // What could not be had was told when the node was made.
+    // What could not be had was reported when the node was made.
     prepare_network(config, &fresh)?;
     if is_made {
         congestion::set_usual(&config.sysctls, &fresh)?;

@@ -60,7 +60,7 @@ pub(super) fn of_routes(sysctls: &[(String, String)], has_usual: bool) -> Option
     (!is_missing).then_some(wanted)
 }
 
-/// What is to be told at the end of a run of a node whose routes have to say `wanted`: those that others have added do not.
+/// What is to be reported at the end of a run of a node whose routes have to say `wanted`: those that others have added do not.
 pub(super) fn missing(wanted: &str) -> Result<Option<String>, KernelError> {
     let (mut count, mut first) = (0, None);
     Netlink::open()?.dump(RouteNetlinkMessage::GetRoute(RouteMessage::default()), "list the routes", |entry| {

@@ -6,13 +6,20 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use nix::unistd::Pid;
+
+use super::ceilings::CeilingOrder;
+use super::clock::ClockOrder;
 use super::config::NodeConfig;
+use super::disk::{DiskFaults, DiskOrder};
+use super::groups::Groups;
 use super::limits::Limits;
+use super::program_faults::ProgramFault;
 use super::programs::Programs;
-use super::protocol::{Identity, Program, Reply, Request, Standard};
+use super::protocol::{Identity, ProcessId, Program, Reply, Request, Signalled, Standard};
 use super::socket::SocketConfig;
 use super::watch::{NetworkChange, Watch};
-use super::{configure, inspect, program, routes, shut};
+use super::{ceilings, clock, configure, inspect, matching, program, program_faults, routes, shut};
 use crate::error::KernelError;
 use crate::measure::{MeasureConfig, Measured, TcpState};
 use crate::netlink::InterfaceCounters;
@@ -40,6 +47,10 @@ pub(crate) struct State<'a> {
     pub(crate) programs: Programs,
     /// From the moment on when the node's addresses can be used.
     pub(crate) watch: Option<Watch>,
+    /// The control groups of its programs, if they are to be limited.
+    pub(crate) groups: Option<Groups>,
+    /// The things that faults of its disk need.
+    disk_faults: DiskFaults,
 }
 
 /// The part of an agent that depends on where it runs and on how it reaches the lab process.
@@ -92,6 +103,15 @@ pub(crate) fn answer<'a>(agent: &mut impl Agent<'a>, request: Request, fds: Vec<
         }
         Request::Signal { process, signal } => done(agent.state().programs.signal(process, signal)),
         Request::SignalAll { signal } => done(agent.state().signal_all(signal)),
+        Request::SignalLike { of, pattern, signal } => {
+            answered(agent.state().signal_like(of, &pattern, signal), Reply::Signalled)
+        }
+        Request::Limit { of, order } => done(agent.state().limit(of, &order)),
+        Request::BeginFault(fault) => answered(agent.state().begin_fault(&fault), Reply::Begun),
+        Request::EndFault { number } => answered(program_faults::end(number), Reply::Ended),
+        Request::Stall { span_ns } => done(program_faults::stall(span_ns)),
+        Request::SetClock(order) => done(agent.state().set_clock(&order)),
+        Request::Disk(order) => done(agent.state().disturb_disk(&order)),
         Request::Listening { transport, port } => answered(inspect::listening(transport, port), Reply::Yes),
         Request::Exists { path } => Reply::Yes(path.exists()),
         Request::Lacking { prefixes } => answered(routes::lacking(prefixes), Reply::Lacking),
@@ -114,7 +134,8 @@ pub(crate) fn answer<'a>(agent: &mut impl Agent<'a>, request: Request, fds: Vec<
 
 impl<'a> State<'a> {
     pub(crate) fn new(place: Place, config: Cow<'a, NodeConfig>) -> Self {
-        Self { place, config, programs: Programs::default(), watch: None }
+        let disk_faults = DiskFaults::default();
+        Self { place, config, programs: Programs::default(), watch: None, groups: None, disk_faults }
     }
 
     /// Whether the network was made for the node, on this machine's kernel.
@@ -125,7 +146,11 @@ impl<'a> State<'a> {
     /// Starts a program with these streams.
     pub(crate) fn start(&mut self, program: &Program, streams: Vec<OwnedFd>) -> Reply {
         let limits = if let Place::Container(limits) = &self.place { Some(*limits) } else { None };
-        match program::start(&self.config, program, streams, limits) {
+        let group = self.groups.as_ref().map(|groups| groups.add(self.programs.next())).transpose();
+        let started = group
+            .map_err(Reply::Refused)
+            .and_then(|group| program::start(&self.config, program, streams, limits, group));
+        match started {
             Ok(pid) => Reply::Started { process: self.programs.add(pid), session: pid.as_raw().unsigned_abs() },
             Err(reply) => reply,
         }
@@ -139,10 +164,81 @@ impl<'a> State<'a> {
         }
     }
 
+    /// The processes of a program's session, or of the node: those of the lab, where there are others. In the order of their numbers.
+    fn processes(&self, of: Option<ProcessId>) -> Result<Vec<Pid>, KernelError> {
+        match (of, &self.place) {
+            (Some(program), _) => self.programs.pid_of(program).map_or(Ok(Vec::new()), matching::of_session),
+            (None, Place::Namespaces | Place::Kernel) => matching::all(),
+            (None, Place::Container(_) | Place::Machine { .. }) => {
+                let mut all = inspect::descendants(Pid::this())?;
+                all.sort_unstable();
+                Ok(all)
+            }
+        }
+    }
+
+    /// Limits a program, or all. Memory and processes count by control groups, which only a kernel of the node's own has.
+    fn limit(&self, of: Option<ProcessId>, order: &CeilingOrder) -> Result<(), KernelError> {
+        if let Some(fds) = order.fds {
+            ceilings::limit_descriptors(&self.processes(of)?, fds)?;
+        }
+        if (order.memory_bytes, order.pids) == (None, None) {
+            return Ok(());
+        }
+        let no_groups =
+            || KernelError::new("limit memory or processes", 0).with_detail("its programs have no control groups");
+        self.groups.as_ref().ok_or_else(no_groups)?.limit(of, order.memory_bytes, order.pids)
+    }
+
+    /// Signals the processes of a program, or of the node, whose command line is like that.
+    fn signal_like(&self, of: Option<ProcessId>, pattern: &str, signal: i32) -> Result<Signalled, KernelError> {
+        let candidates = self.processes(of)?;
+        let reached = matching::signal(&candidates, pattern, signal)?;
+        let programs = reached.iter().filter_map(|pid| self.programs.running().get(pid)).copied().collect();
+        Ok(Signalled { count: reached.len() as u64, programs })
+    }
+
+    /// Begins a fault of programs, if the kernel is the node's own.
+    fn begin_fault(&self, fault: &ProgramFault) -> Result<u64, KernelError> {
+        match self.place {
+            Place::Kernel => program_faults::begin(fault),
+            Place::Namespaces | Place::Container(_) | Place::Machine { .. } => {
+                Err(KernelError::new("make a fault of programs", 0)
+                    .with_detail("the kernel is not of Netloom's making"))
+            }
+        }
+    }
+
+    /// Changes the clock, if it is not that of the machine.
+    fn set_clock(&self, order: &ClockOrder) -> Result<(), KernelError> {
+        match self.place {
+            Place::Kernel | Place::Machine { .. } => clock::set(order),
+            Place::Namespaces | Place::Container(_) => {
+                Err(KernelError::new("set the clock", 0).with_detail("it is that of the whole machine"))
+            }
+        }
+    }
+
+    /// Disturbs the disk, if there is one.
+    fn disturb_disk(&mut self, order: &DiskOrder) -> Result<(), KernelError> {
+        let none = || KernelError::new("disturb the disk of the node", 0).with_detail("it has none");
+        let disk = self.config.disk.as_ref().ok_or_else(none)?;
+        self.disk_faults.carry_out(order, disk)
+    }
+
     /// The counters of all interfaces; in a container, of the lab's.
-    fn interfaces(&self) -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
-        let described = |index| self.watch.as_ref()?.described(&self.config, index);
-        let mut all = inspect::interfaces(described)?;
+    fn interfaces(&mut self) -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
+        if let Some(watch) = &mut self.watch {
+            watch.look(&self.config)?;
+        }
+        let watch = self.watch.as_ref();
+        let described = |index| watch?.described(&self.config, index);
+        let judged = |index, counters: &mut InterfaceCounters| {
+            if let Some(watch) = watch {
+                watch.count(index, counters);
+            }
+        };
+        let mut all = inspect::interfaces(described, judged)?;
         if let Place::Container(_) = self.place {
             all.retain(|(name, _)| self.config.interfaces.iter().any(|interface| interface.name == *name));
         }

@@ -44,19 +44,23 @@ fn lists_listener(table: &str, transport: Transport, port: u16) -> bool {
 }
 
 /// The counters of every interface of the node but the loopback, by name: for those that `described` knows by their numbers, the name of
-/// the lab file, whatever they are called by now.
+/// the lab file, whatever they are called by now. `judge` is given the number of each and what it has counted.
 pub(crate) fn interfaces<'a>(
     described: impl Fn(u32) -> Option<&'a str>,
+    judge: impl Fn(u32, &mut InterfaceCounters),
 ) -> Result<Vec<(String, InterfaceCounters)>, KernelError> {
     let mut links = Netlink::open()?.links()?;
     links.retain(|link| link.index != crate::netlink::LOOPBACK);
     let ethtool = Ethtool::open()?;
-    let told = |Link { index, name, mut counters, .. }: Link| match described(index) {
-        Some(own) => {
-            counters.rx_lost += ethtool.counted(&name).lost;
-            (own.to_owned(), counters)
+    let told = |Link { index, name, mut counters, .. }: Link| {
+        judge(index, &mut counters);
+        match described(index) {
+            Some(own) => {
+                counters.rx_lost += ethtool.counted(&name).lost;
+                (own.to_owned(), counters)
+            }
+            None => (name, counters),
         }
-        None => (name, counters),
     };
     Ok(links.into_iter().map(told).collect())
 }
@@ -85,10 +89,20 @@ pub(crate) fn descendants(of: Pid) -> Result<Vec<Pid>, KernelError> {
     Ok(found)
 }
 
-/// A process's parent, from "pid (name) state parent …"; the name may contain anything.
+/// A process's parent.
 fn parent_of(stat: &str) -> Option<Pid> {
+    field_of(stat, 1)
+}
+
+/// A process's session, by the number of its leader.
+pub(super) fn session_of(stat: &str) -> Option<Pid> {
+    field_of(stat, 3)
+}
+
+/// A number of "pid (name) state parent group session …"; the name may contain anything.
+fn field_of(stat: &str, behind_name: usize) -> Option<Pid> {
     let rest = stat.rsplit_once(')')?.1;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+    rest.split_ascii_whitespace().nth(behind_name)?.parse().ok().map(Pid::from_raw)
 }
 
 /// The sum over all threads of the node that are alive.
@@ -137,6 +151,7 @@ mod tests {
     fn parents_are_found_behind_any_name() {
         assert_eq!(parent_of("7 (a) b (c) S 42 7 7 0").map(Pid::as_raw), Some(42));
         assert_eq!(parent_of("7 (a"), None);
+        assert_eq!(session_of("7 (a) b (c) S 42 43 44 0").map(Pid::as_raw), Some(44));
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = Pid::from_raw(child.id().cast_signed());
         let found = descendants(Pid::this());

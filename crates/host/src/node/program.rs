@@ -1,7 +1,8 @@
 //! How a node's init starts programs.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -30,12 +31,14 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// limit of its own. Programs that use select(2) break beyond.
 const USUAL_DESCRIPTORS: rlim_t = 1024;
 
-/// Starts `program` in a session and process group of its own; in a container, with its limits.
+/// Starts `program` in a session and process group of its own; in a container, with its limits. `group`: the file of the members of its
+/// control group, if it has one.
 pub(crate) fn start(
     node: &NodeConfig,
     program: &Program,
     streams: Vec<OwnedFd>,
     limits: Option<Limits>,
+    group: Option<File>,
 ) -> Result<Pid, Reply> {
     let attempted = || format!("start {}", program.argv[0].to_string_lossy());
     let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(streams) else {
@@ -51,6 +54,7 @@ pub(crate) fn start(
     command.stdin(stdin).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
     let own = Own::of(&program.argv).map(|own| (own, program.argv[2..].to_vec()));
     let become_it = move || {
+        group.as_ref().map_or(Ok(()), |mut members| members.write_all(b"0"))?;
         become_program(terminal.is_some(), user.as_ref(), limits)?;
         own.as_ref().map_or(Ok(()), |(own, words)| own.become_it(words))
     };

@@ -33,17 +33,27 @@ impl Programs {
         process
     }
 
+    /// The number of the program that starts next.
+    pub(crate) fn next(&self) -> ProcessId {
+        ProcessId(self.started + 1)
+    }
+
     /// The programs that run, each the leader of its session.
     pub(crate) fn running(&self) -> &BTreeMap<Pid, ProcessId> {
         &self.running
+    }
+
+    /// The first process of a program; none if it has ended.
+    pub(crate) fn pid_of(&self, process: ProcessId) -> Option<Pid> {
+        self.running.iter().find(|(_, id)| **id == process).map(|(pid, _)| *pid)
     }
 
     /// Signals the process group of a program; one that has ended is skipped.
     pub(crate) fn signal(&self, process: ProcessId, signal: i32) -> Result<(), KernelError> {
         let attempted = || format!("send signal {signal} to process {}", process.get());
         let signal = Signal::try_from(signal).attempted(attempted)?;
-        let Some((pid, _)) = self.running.iter().find(|(_, id)| **id == process) else { return Ok(()) };
-        killpg(*pid, signal).attempted(attempted)
+        let Some(pid) = self.pid_of(process) else { return Ok(()) };
+        killpg(pid, signal).attempted(attempted)
     }
 
     /// Signals every process but this one; that there is none is not an error.

@@ -8,7 +8,11 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use super::ceilings::CeilingOrder;
+use super::clock::ClockOrder;
 use super::config::NodeConfig;
+use super::disk::DiskOrder;
+use super::program_faults::{ProgramFault, ProgramFaultOutcome};
 use super::socket::SocketConfig;
 use super::watch::NetworkChange;
 use crate::error::KernelError;
@@ -45,6 +49,38 @@ pub enum Request {
         /// The signal, as `libc` numbers it.
         signal: i32,
     },
+    /// Signal the processes whose command line is like a pattern, in which `*` stands for any letters. Answered by [`Reply::Signalled`].
+    SignalLike {
+        /// The program, of whose session they are; none: any processes of the node but the agent.
+        of: Option<ProcessId>,
+        /// The pattern.
+        pattern: String,
+        /// The signal, as `libc` numbers it.
+        signal: i32,
+    },
+    /// Limit a program with all that it has started, or all programs of the node. Answered by [`Reply::Done`].
+    Limit {
+        /// The program; none: all.
+        of: Option<ProcessId>,
+        /// The limits.
+        order: CeilingOrder,
+    },
+    /// Begin a fault of programs in a kernel that is the node's own. Answered by [`Reply::Begun`].
+    BeginFault(Box<ProgramFault>),
+    /// End a fault of programs, or all faults of system calls. Answered by [`Reply::Ended`].
+    EndFault {
+        /// Its number; 0: all of system calls.
+        number: u64,
+    },
+    /// Let the kernel that is the node's own do nothing for a while. Answered by [`Reply::Done`] before.
+    Stall {
+        /// How long, in nanoseconds.
+        span_ns: u64,
+    },
+    /// Change the clock of a kernel that is the node's own. Answered by [`Reply::Done`].
+    SetClock(ClockOrder),
+    /// Disturb the disk of a kernel that is the node's own. Answered by [`Reply::Done`].
+    Disk(DiskOrder),
     /// Does a program accept TCP connections at this port, or datagrams of UDP? Answered by [`Reply::Yes`].
     Listening {
         /// The transport protocol.
@@ -111,6 +147,12 @@ pub enum Reply {
         /// Its session, as the node's kernel numbers them.
         session: u32,
     },
+    /// Processes got a signal.
+    Signalled(Signalled),
+    /// A fault of programs has begun. Its number; or that of the process that was killed, 0 if there was none.
+    Begun(u64),
+    /// A fault of programs is over, and this became of it; none if it was over before.
+    Ended(Option<ProgramFaultOutcome>),
     /// There is no such program.
     NoProgram,
     /// There is no such working directory.
@@ -148,6 +190,15 @@ impl ProcessId {
     pub fn get(self) -> u64 {
         self.0
     }
+}
+
+/// The processes that got a signal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signalled {
+    /// How many there were.
+    pub count: u64,
+    /// The programs among them that the agent started.
+    pub programs: Vec<ProcessId>,
 }
 
 /// How long processes of a node used and waited for a CPU. Of a process that has ended, only those whose end the

@@ -3,6 +3,7 @@
 //! A program in a node may change its network as a program on a machine may. But whatever it does to the packets of a described
 //! link, in either direction, they meet something else than the link. [`table`] says what is looked at, and what it means.
 
+mod carriers;
 mod stack;
 mod table;
 
@@ -16,7 +17,8 @@ use super::config::{InterfaceConfig, NodeConfig};
 use super::congestion;
 use super::ethtool::Ethtool;
 use crate::error::KernelError;
-use crate::netlink::{Events, Netlink, Seen};
+use crate::netlink::{Events, InterfaceCounters, Link, Netlink, Seen};
+use carriers::Carriers;
 use stack::Stack;
 use table::Looked;
 
@@ -54,6 +56,9 @@ pub(crate) struct Watch {
     events: Option<Events>,
     /// The numbers of the interfaces at the beginning, and which described interface each of them is.
     known: Vec<(u32, Option<usize>)>,
+    /// What interfaces had not sent by the beginning, by their numbers: while both ends of a pair come up, one may send what the other
+    /// does not take yet.
+    unsent: BTreeMap<u32, Unsent>,
     /// The room of the rings of described interfaces at the beginning, by place.
     rings: BTreeMap<usize, (u32, u32)>,
     changes: BTreeSet<NetworkChange>,
@@ -61,8 +66,11 @@ pub(crate) struct Watch {
     lost: BTreeMap<(usize, bool), IpAddr>,
     /// The effects of which there were more changes.
     more: BTreeSet<Effect>,
+    carriers: Carriers,
     /// What the kernel had counted at the beginning.
     stack: Stack,
+    /// What it had counted when the node stopped, while it is stopped.
+    stopped: Option<Stack>,
     /// The congestion control that routes have to say, since the kernel does not let the node choose it.
     congestion: Option<String>,
 }
@@ -71,26 +79,58 @@ impl Watch {
     /// Watches from now on: the node has been configured, and its addresses can be used. `is_made`: whether it was made of namespaces.
     pub(crate) fn begin(config: &NodeConfig, is_made: bool) -> Result<Self, KernelError> {
         let events = Some(Events::listen()?);
-        let known = known(config)?;
+        let links = Netlink::open()?.links()?;
+        let unsent = links.iter().map(|link| (link.index, Unsent::of(&link.counters))).collect();
+        let known = known(config, &links);
         let ethtool = Ethtool::open()?;
         let of_interface = |(number, own): (usize, &InterfaceConfig)| Some((number, ethtool.rings(&own.name)?));
         let rings = config.interfaces.iter().enumerate().filter_map(of_interface).collect();
         let (changes, lost, more) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
         let congestion = congestion::of_routes(&config.sysctls, is_made).map(str::to_owned);
-        Ok(Self { events, known, rings, changes, lost, more, stack: Stack::now(), congestion })
+        Ok(Self {
+            events,
+            known,
+            unsent,
+            rings,
+            changes,
+            lost,
+            more,
+            carriers: Carriers::default(),
+            stack: Stack::now(),
+            stopped: None,
+            congestion,
+        })
     }
 
     /// The node stops: until [`Watch::resume`], nothing that happens to its network is taken down. What has happened stays known.
     pub(crate) fn pause(&mut self, config: &NodeConfig) -> Result<(), KernelError> {
         self.look(config)?;
+        let links = Netlink::open()?.links()?;
+        for Link { index, counters, .. } in &links {
+            let before = self.unsent.entry(*index).or_default();
+            *before = Unsent::of(counters).since(*before);
+            self.carriers.stop(&self.known, *index, counters.tx_dropped + counters.tx_errors);
+        }
         self.events = None;
+        self.stopped = Some(Stack::now());
         Ok(())
     }
 
-    /// The node runs again, and its network is as it was configured.
+    /// The node runs again, and its network is as it was configured. What interfaces did not send meanwhile nobody sent.
     pub(crate) fn resume(&mut self, config: &NodeConfig) -> Result<(), KernelError> {
         self.events = Some(Events::listen()?);
-        self.known = known(config)?;
+        if let Some(stopped) = self.stopped.take() {
+            self.stack.leave_out(&stopped, &Stack::now());
+        }
+        let links = Netlink::open()?.links()?;
+        self.known = known(config, &links);
+        for Link { index, counters, running, .. } in &links {
+            let by_then = self.unsent.entry(*index).or_default();
+            *by_then = Unsent::of(counters).since(*by_then);
+            if !running {
+                self.carriers.start_without(&self.known, *index, counters.tx_dropped + counters.tx_errors);
+            }
+        }
         Ok(())
     }
 
@@ -100,6 +140,18 @@ impl Watch {
         config.interfaces.get((*place)?).map(|interface| interface.name.as_str())
     }
 
+    /// Says of what this interface could not send how much that was for want of a carrier, and leaves out what it had not sent before the
+    /// node was ready.
+    pub(crate) fn count(&self, index: u32, counters: &mut InterfaceCounters) {
+        let place = self.known.iter().find(|(known, _)| *known == index).and_then(|(_, place)| *place);
+        let unsent = counters.tx_dropped + counters.tx_errors;
+        counters.tx_without_carrier = place.map_or(0, |place| self.carriers.unsent(place, unsent));
+        let before = self.unsent.get(&index).copied().unwrap_or_default();
+        // While the node is stopped, what it had failed to send by then is all: nobody sends what is lost with its network.
+        let counted = if self.events.is_some() { Unsent::of(counters).since(before) } else { before };
+        (counters.tx_dropped, counters.tx_errors) = (counted.dropped, counted.errors);
+    }
+
     /// Readable when [`Watch::look`] has something to do.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.events.iter().flat_map(Events::fds)
@@ -107,8 +159,9 @@ impl Watch {
 
     /// Takes down what has happened, so that there is room for more.
     pub(crate) fn look(&mut self, config: &NodeConfig) -> Result<(), KernelError> {
-        let Self { events: Some(events), known, changes, lost, more, .. } = self else { return Ok(()) };
+        let Self { events: Some(events), known, changes, lost, more, carriers, .. } = self else { return Ok(()) };
         events.take(|seen| {
+            carriers.note(known, &seen);
             let lent = lease(config, known, &seen).and_then(|lease| note_lease(lost, lease));
             if let Some(change) = lent.or_else(|| judge(config, known, &seen)) {
                 keep(changes, more, change);
@@ -122,7 +175,7 @@ impl Watch {
         for change in self.as_it_is(config)? {
             keep(&mut self.changes, &mut self.more, change);
         }
-        let Self { changes, lost, more, stack, congestion, .. } = self;
+        let Self { changes, lost, more, stack, stopped, congestion, .. } = self;
         let congestion = congestion.as_deref().map(congestion::missing).transpose()?.flatten();
         let gone = lost.iter().map(|((place, _), address)| NetworkChange {
             effect: Effect::Lease(*place),
@@ -130,7 +183,7 @@ impl Watch {
         });
         let rest = more.iter().map(|effect| NetworkChange { effect: *effect, what: "and more".into() });
         let all = changes.iter().cloned().chain(rest).chain(gone);
-        let counted = Stack::now().since(stack);
+        let counted = stopped.unwrap_or_else(Stack::now).since(stack);
         let missing = congestion.map(|what| NetworkChange { effect: Effect::Stack, what });
         Ok(all.chain(counted).chain(missing).collect())
     }
@@ -162,10 +215,27 @@ impl Watch {
 }
 
 /// The numbers of the interfaces that there are, and which described interface each of them is.
-fn known(config: &NodeConfig) -> Result<Vec<(u32, Option<usize>)>, KernelError> {
+fn known(config: &NodeConfig, links: &[Link]) -> Vec<(u32, Option<usize>)> {
     let place = |name: &str| config.interfaces.iter().position(|interface| interface.name == name);
-    let links = Netlink::open()?.links()?;
-    Ok(links.iter().map(|link| (link.index, place(&link.name))).collect())
+    links.iter().map(|link| (link.index, place(&link.name))).collect()
+}
+
+/// The packets that an interface did not send.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unsent {
+    dropped: u64,
+    errors: u64,
+}
+
+impl Unsent {
+    fn of(counters: &InterfaceCounters) -> Self {
+        Self { dropped: counters.tx_dropped, errors: counters.tx_errors }
+    }
+
+    fn since(self, before: Self) -> Self {
+        let Self { dropped, errors } = before;
+        Self { dropped: self.dropped.saturating_sub(dropped), errors: self.errors.saturating_sub(errors) }
+    }
 }
 
 /// Keeps a change. What alters links is never crowded out by what does not.
@@ -261,6 +331,8 @@ fn judge(config: &NodeConfig, known: &[(u32, Option<usize>)], seen: &Seen) -> Op
                 _ => None,
             }
         }
+        // Carriers are the links' business.
+        Seen::Carrier { .. } => None,
         Seen::Lost => Some(Looked::Unknown.told("more was changed than could be kept".into())),
     }
 }
@@ -303,6 +375,7 @@ mod tests {
             leased: vec!["10.1.0.0/24".parse().unwrap()],
             neighbors: Vec::new(),
             engine: true,
+            speed_mbit: None,
         };
         NodeConfig { interfaces: vec![interface], ..NodeConfig::default() }
     }

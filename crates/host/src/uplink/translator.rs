@@ -46,7 +46,7 @@ pub(super) struct Chosen {
     pub(super) subnet: Ipv4Net,
 }
 
-/// What the process that waits is told, a line each.
+/// The orders for the process that waits, a line each.
 #[derive(Debug, Serialize, Deserialize)]
 enum Said {
     /// What [`PROCESS`] stands for.

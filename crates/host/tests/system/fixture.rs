@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitStatus;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use netloom_host::lab::{LabOptions, LabSide, spawn_lab};
+use netloom_host::lab::{LabOptions, LabSide, Namespaces, spawn_lab};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::{AgentClient, InterfaceConfig, Node, NodeConfig, NodeEvent, ProcessId, RouteConfig, Spawn};
+use netloom_testing::wait::wait_until;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// Runs `body` in a lab and fails if it panics there.
@@ -28,7 +29,14 @@ pub(crate) fn in_lab_with(options: &LabOptions, body: impl FnOnce(LabSide)) {
 }
 
 pub(crate) fn options() -> LabOptions {
-    LabOptions { name: "test".to_owned(), hosts_file: None, resolver_file: None, memory: None, users: None }
+    LabOptions {
+        name: "test".to_owned(),
+        hosts_file: None,
+        resolver_file: None,
+        memory: None,
+        users: None,
+        namespaces: Namespaces::Needed,
+    }
 }
 
 pub(crate) fn node(name: &str) -> NodeConfig {
@@ -45,6 +53,7 @@ pub(crate) fn host(name: &str, interfaces: &[&[&str]]) -> NodeConfig {
         leased: Vec::new(),
         neighbors: Vec::new(),
         engine: false,
+        speed_mbit: None,
     });
     NodeConfig { interfaces: interfaces.collect(), ..node(name) }
 }
@@ -74,7 +83,7 @@ pub(crate) fn connected(configs: &[NodeConfig], links: &[[(usize, usize); 2]]) -
         node.finish_configure().unwrap();
     }
     for node in &mut nodes {
-        within(Duration::from_secs(60), "addresses that can be used", || {
+        wait_until("addresses that can be used", Duration::from_secs(60), || {
             node.begin_settle().unwrap();
             node.finish_settle().unwrap()
         });
@@ -139,14 +148,4 @@ pub(crate) fn event(node: &mut Node) -> NodeEvent {
         let ready = poll(&mut [PollFd::new(node.as_fd(), PollFlags::POLLIN)], timeout).unwrap();
         assert_eq!(ready, 1, "nothing happens in {}", node.name());
     }
-}
-
-/// Waits until `condition` holds, and fails when it does not within `limit`.
-pub(crate) fn within(limit: Duration, what: &str, mut condition: impl FnMut() -> bool) -> Duration {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < limit, "not within {limit:?}: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    start.elapsed()
 }

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use netloom_host::Pid;
 use netloom_host::facts::Facts;
-use netloom_host::lab::{LabError, LabOptions, spawn_lab};
+use netloom_host::lab::{LabError, LabOptions, Namespaces, spawn_lab};
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::runtime::{self, RuntimeDir, RuntimeError};
+use netloom_testing::wait::wait_until;
 
 use nix::sys::signal::{Signal, kill};
 
-use crate::fixture::{connected, host, in_lab, ok, options, quiet, within};
+use crate::fixture::{connected, host, in_lab, ok, options, quiet};
 
 pub(crate) fn the_lab_process_is_apart_from_the_machine() {
     let namespaces = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap();
@@ -63,6 +64,7 @@ pub(crate) fn a_refused_set_up_says_what_and_why() {
         resolver_file: None,
         memory: None,
         users: None,
+        namespaces: Namespaces::Needed,
     };
     let error = spawn_lab(&options, |_| 0).unwrap_err();
     assert!(matches!(error, LabError::Refused { .. }));
@@ -149,12 +151,12 @@ pub(crate) fn a_lab_notices_that_its_guard_was_killed() {
     let lab = format!("/proc/{}/task", line.trim());
     let nodes = || fs::read_to_string(format!("{lab}/{}/children", line.trim())).unwrap_or_default();
     // The line comes when the namespaces are ready; the nodes come a little later.
-    within(Duration::from_secs(50), "two nodes", || nodes().split_ascii_whitespace().count() == 2);
+    wait_until("two nodes", Duration::from_secs(50), || nodes().split_ascii_whitespace().count() == 2);
     let nodes: Vec<PathBuf> = nodes().split_ascii_whitespace().map(|pid| format!("/proc/{pid}").into()).collect();
     guard.kill().unwrap();
     guard.wait().unwrap();
     let gone = || !PathBuf::from(&lab).exists() && nodes.iter().all(|node| !node.exists());
-    within(Duration::from_secs(50), "the lab and its nodes are gone", gone);
+    wait_until("the lab and its nodes are gone", Duration::from_secs(50), gone);
 }
 
 /// Kills the guard, the lab or a node, 0 to 45 ms after the guard was started: a lab takes about 30 ms to get ready.
@@ -171,7 +173,7 @@ pub(crate) fn a_kill_at_any_moment_leaves_nothing() {
             .unwrap();
         if number == 0 {
             // Or else finding nothing would mean nothing.
-            within(Duration::from_secs(50), "guard, lab, nodes, programs", || marked(&mark).len() == 6);
+            wait_until("guard, lab, nodes, programs", Duration::from_secs(50), || marked(&mark).len() == 6);
         }
         std::thread::sleep(Duration::from_millis(moment));
         let guard_pid = i32::try_from(guard.id()).unwrap();
@@ -184,7 +186,7 @@ pub(crate) fn a_kill_at_any_moment_leaves_nothing() {
             guard.kill().unwrap();
         }
         guard.wait().unwrap();
-        within(Duration::from_secs(50), &format!("all gone, {number}"), || marked(&mark).is_empty());
+        wait_until(&format!("all gone, {number}"), Duration::from_secs(50), || marked(&mark).is_empty());
     }
 }
 

@@ -8,7 +8,7 @@ use netloom_host::node::{AgentClient, Node, NodeConfig};
 use netloom_host::runtime::{self, LabState, RuntimeDir};
 
 use crate::fixture::{host, in_lab, node, ok, options, quiet, route};
-use crate::runner::NOT_RUN;
+use netloom_testing::cases::NOT_RUN;
 
 /// The hierarchy, where this user may make control groups. Elsewhere the reason must be one that can be; the rest of the case is
 /// not run, which the runner shows.

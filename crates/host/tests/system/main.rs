@@ -10,7 +10,6 @@ mod machine;
 mod networks;
 mod nodes;
 mod programs;
-mod runner;
 
 use std::process::ExitCode;
 
@@ -67,5 +66,5 @@ const CASES: &[(&str, fn())] = &[
 const HELPERS: &[(&str, fn())] = &[("labs::guard", labs::guard)];
 
 fn main() -> ExitCode {
-    runner::run(CASES, HELPERS)
+    netloom_testing::cases::run(CASES, HELPERS)
 }

@@ -2,11 +2,12 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use netloom_host::bridges::{BridgePort, Bridges};
-use netloom_host::lab::LabOptions;
+use netloom_host::lab::{LabOptions, Namespaces};
 use netloom_host::netlink::{Bridge, Netlink, Veth, VethEnd};
 use netloom_host::node::{AgentClient, Node, NodeConfig, Transport};
+use netloom_testing::wait::wait_until;
 
-use crate::fixture::{connected, host, in_lab, in_lab_with, ok, quiet, route, sh, within};
+use crate::fixture::{connected, host, in_lab, in_lab_with, ok, quiet, route, sh};
 
 pub(crate) fn two_nodes_reach_each_other_at_once() {
     in_lab(|_| {
@@ -33,8 +34,14 @@ pub(crate) fn names_resolve_and_unknown_ones_fail_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let hosts = folder.path().join("hosts");
     fs::write(&hosts, "127.0.0.1 localhost\n10.0.0.2 server server-eth0\n").unwrap();
-    let options =
-        LabOptions { name: "test".to_owned(), hosts_file: Some(hosts), resolver_file: None, memory: None, users: None };
+    let options = LabOptions {
+        name: "test".to_owned(),
+        hosts_file: Some(hosts),
+        resolver_file: None,
+        memory: None,
+        users: None,
+        namespaces: Namespaces::Needed,
+    };
     in_lab_with(&options, |_| {
         let configs = [host("client", &[&["10.0.0.1/24"]]), host("server", &[&["10.0.0.2/24"]])];
         let mut nodes = connected(&configs, &[[(0, 0), (1, 0)]]);
@@ -119,7 +126,7 @@ pub(crate) fn bridges_pass_frames_on_and_say_nothing() {
         nodes.iter_mut().for_each(|node| node.begin_configure().unwrap());
         nodes.iter_mut().for_each(|node| node.finish_configure().unwrap());
         bridges.connect().unwrap();
-        within(Duration::from_secs(60), "ports that pass frames on", || {
+        wait_until("ports that pass frames on", Duration::from_secs(60), || {
             bridges.forwarding().unwrap() == bridges.ports()
         });
         // The first frame gets through: neighbours are asked for by ARP and neighbour discovery.
@@ -160,7 +167,7 @@ pub(crate) fn a_node_that_was_shut_down_comes_up_as_it_was() {
             assert_eq!(left, "", "after `{mess}`");
             nodes[0].begin_bring_up().unwrap();
             nodes[0].finish_bring_up().unwrap();
-            within(Duration::from_secs(60), "addresses that can be used", || {
+            wait_until("addresses that can be used", Duration::from_secs(60), || {
                 nodes[0].begin_settle().unwrap();
                 nodes[0].finish_settle().unwrap()
             });
@@ -192,7 +199,7 @@ pub(crate) fn the_other_end_sees_its_carrier_go() {
         for up in [false, true, true, false] {
             netlink.switch("p0", up).unwrap();
             // The kernel notices it in the background.
-            within(Duration::from_secs(60), "the carrier of the other end", || {
+            wait_until("the carrier of the other end", Duration::from_secs(60), || {
                 let links = netlink.links().unwrap();
                 links.iter().find(|link| link.name == "p1").unwrap().running == up
             });
@@ -231,7 +238,7 @@ pub(crate) fn a_listener_is_seen() {
         let server = "import socket,time; u=socket.socket(type=socket.SOCK_DGRAM); u.bind(('10.0.0.1',5301)); \
             s=socket.create_server(('10.0.0.1',5201)); time.sleep(100)";
         nodes[0].spawn(quiet(&["python3", "-c", server])).unwrap();
-        within(Duration::from_secs(50), "the listener", || nodes[0].listening(Transport::Tcp, 5201).unwrap());
+        wait_until("the listener", Duration::from_secs(50), || nodes[0].listening(Transport::Tcp, 5201).unwrap());
         assert!(!nodes[1].listening(Transport::Tcp, 5201).unwrap());
         assert!(!nodes[0].listening(Transport::Tcp, 5202).unwrap());
         let bound = |node: &mut Node, transport, port| node.listening(transport, port).unwrap();

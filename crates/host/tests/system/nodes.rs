@@ -4,9 +4,10 @@ use std::time::Duration;
 use netloom_host::node::{
     AgentClient, Node, NodeConfig, NodeError, NodeEvent, RouteConfig, RuleConfig, TableRouteConfig, Transport,
 };
+use netloom_testing::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 
-use crate::fixture::{connected, event, host, in_lab, node, ok, quiet, route, sh, within};
+use crate::fixture::{connected, event, host, in_lab, node, ok, quiet, route, sh};
 
 pub(crate) fn a_node_has_its_own_name_processes_and_interfaces() {
     in_lab(|_| {
@@ -64,7 +65,7 @@ pub(crate) fn a_node_keeps_no_descriptor_of_the_lab() {
         };
         // The standard streams and two sockets; it opens a descriptor for signals right after it has answered.
         let all = ["/dev/null", "/dev/null", "/dev/null", "anon_inode", "socket", "socket"];
-        within(Duration::from_secs(50), "only these are open", || open() == all);
+        wait_until("only these are open", Duration::from_secs(50), || open() == all);
     });
 }
 
@@ -187,7 +188,7 @@ pub(crate) fn any_congestion_control_can_be_had() {
         let server = "import socket; s = socket.create_server(('::', 5000), family=socket.AF_INET6, dualstack_ipv6=True)\n\
                       while True: s.accept()[0].sendall(b'x')";
         nodes[1].spawn(quiet(&["python3", "-c", server])).unwrap();
-        within(Duration::from_secs(5), "the listener", || nodes[1].listening(Transport::Tcp, 5000).unwrap());
+        wait_until("the listener", Duration::from_secs(5), || nodes[1].listening(Transport::Tcp, 5000).unwrap());
         for address in ["10.0.0.2", "10.8.0.1", "10.9.0.1", "fd00::2", "fd08::1", "fd09::1"] {
             let connect = format!(
                 "import socket; s = socket.create_connection(('{address}', 5000)); s.recv(1); \

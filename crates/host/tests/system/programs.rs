@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use netloom_host::node::{AgentClient, Node, NodeEvent, Spawn, SpawnError};
 use netloom_host::terminal::open_pty;
+use netloom_testing::wait::wait_until;
 
-use crate::fixture::{event, exit_of, in_lab, node, ok, quiet, sh, within};
+use crate::fixture::{event, exit_of, in_lab, node, ok, quiet, sh};
 
 fn in_node(body: impl FnOnce(&mut Node)) {
     in_lab(|_| body(&mut Node::create(&node("a")).unwrap()));
@@ -28,10 +29,10 @@ pub(crate) fn exit_codes_and_signals_are_told() {
         let group = a.spawn(quiet(&["sh", "-c", "sleep 1000; exit 3"])).unwrap();
         // A process may go between the listing and the reading.
         let running = "cat /proc/[0-9]*/comm 2>/dev/null || true";
-        within(Duration::from_secs(50), "the inner sleep", || ok(a, running).contains("sleep"));
+        wait_until("the inner sleep", Duration::from_secs(50), || ok(a, running).contains("sleep"));
         a.signal(group, libc::SIGTERM).unwrap();
         assert_eq!(exit_of(a, group).signal(), Some(libc::SIGTERM));
-        within(Duration::from_secs(50), "no sleep is left", || !ok(a, running).contains("sleep"));
+        wait_until("no sleep is left", Duration::from_secs(50), || !ok(a, running).contains("sleep"));
         assert!(a.signal(group, 4711).unwrap_err().to_string().contains("send signal 4711"));
     });
 }
@@ -72,7 +73,7 @@ pub(crate) fn orphans_are_reaped() {
         }
         // The node's init, the shell, and the two programs of the pipe.
         let count = |node: &mut Node| ok(node, "ls /proc | grep -c '^[0-9]'").parse::<usize>().unwrap();
-        within(Duration::from_secs(50), "all orphans are gone", || count(a) <= 4);
+        wait_until("all orphans are gone", Duration::from_secs(50), || count(a) <= 4);
     });
 }
 
@@ -147,7 +148,7 @@ pub(crate) fn a_terminal_can_be_controlled() {
         let mut answer = [0; 5];
         master.read_exact(&mut answer).unwrap();
         assert_eq!(&answer, b"yes\r\n");
-        within(Duration::from_secs(50), "the sleep", || ok(a, "cat /proc/[0-9]*/comm").contains("sleep"));
+        wait_until("the sleep", Duration::from_secs(50), || ok(a, "cat /proc/[0-9]*/comm").contains("sleep"));
         // Control-C reaches the program in the foreground, which only a controlling terminal can bring about.
         std::io::Write::write_all(&mut master, b"\x03").unwrap();
         assert_eq!(exit_of(a, process).signal(), Some(libc::SIGINT));
@@ -200,7 +201,7 @@ pub(crate) fn waiting_for_a_cpu_is_counted() {
         // `timeout` reaps the shell itself, so that only its own little time is certain to be seen.
         assert!(ran > 0, "{before:?} {after:?}");
         let busy = a.spawn(quiet(&["sh", "-c", "while :; do :; done"])).unwrap();
-        within(Duration::from_secs(50), "100 ms of CPU time", || {
+        wait_until("100 ms of CPU time", Duration::from_secs(50), || {
             a.cpu_wait().unwrap().ran_ns > after.ran_ns + 100_000_000
         });
         a.signal(busy, libc::SIGKILL).unwrap();

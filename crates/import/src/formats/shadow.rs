@@ -1,6 +1,7 @@
 //! Shadow's configurations: hosts at the nodes of a graph, and their processes (shadow.github.io, "Configuration
 //! Specification" and "Network Graph Specification").
 
+mod access;
 mod network;
 mod process;
 
@@ -113,9 +114,12 @@ fn attach(host: &Node, number: usize, hosts: usize, network: &Network, topology:
     if network.is_single() {
         // Every packet leaves one host and arrives at another one: the way out has all of the edge.
         forward.extend(at.within.clone());
-    } else if !at.within.is_empty() && network.hosts_at(said) > 1 {
+    } else if !at.within.is_empty() && network.hosts_at(said) > 1 && !at.is_as_far_apart() {
         let note = "hosts at the same node of the graph: the node's edge to itself does not apply between them";
         topology.notes.add(id.place(), note);
+    }
+    for direction in [&mut forward, &mut backward] {
+        direction.extend((!at.share.is_zero()).then(|| entry("delay", Value::from(at.share))));
     }
     let mut ends = [End::at(number), End::at(at.number)];
     if let Some(address) = host.get("ip_addr") {

@@ -131,6 +131,9 @@ pub(super) fn of_flow(flow: &Flow, metric: PipeMetric) -> Result<f64, String> {
         PipeMetric::Loss => flow.loss().ok_or("no packet arrived")?,
         PipeMetric::Packets => flow.departed_packets as f64,
         PipeMetric::Bytes => flow.departed_bytes as f64,
+        PipeMetric::Airtime => flow.effects.air_busy_ns as f64 / (flow.seconds * 1e9),
+        PipeMetric::Collisions => flow.effects.air_collisions as f64,
+        PipeMetric::Retries => flow.effects.air_retries as f64,
         _ => unreachable!("other metrics do not follow from counters"),
     })
 }

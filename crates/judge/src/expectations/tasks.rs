@@ -43,7 +43,7 @@ struct PastPipe {
     spread: Option<(Distribution, Distribution)>,
     /// Of some of its packets.
     parts: Vec<Part>,
-    /// The most that waited since the look before, as far as it can be told.
+    /// The most that waited since the look before, as far as it is known.
     waited: u64,
 }
 

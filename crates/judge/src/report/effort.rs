@@ -17,10 +17,28 @@ pub struct Effort {
     /// The share of a processor that each thread of the engine used: one for each shard. Empty in virtual time.
     #[serde(default)]
     pub engine_thread_shares: Vec<f64>,
+    /// The wall time by phases; none of a link without a lab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Phases>,
     /// The nodes with kernels of their own.
     pub nodes: Vec<NodeEffort>,
     /// The cost of the scheduler of virtual time.
     pub scheduler: Option<SchedulerEffort>,
+}
+
+/// The wall time of a run or a simulation by phases: together, the time from the beginning of the command until the results are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phases {
+    /// The time until time zero, but for the boot: the lab is read and planned, nodes and links are made, and services start.
+    pub setup_ns: u64,
+    /// The time until the kernels and virtual machines that were started are nodes; 0 without any.
+    pub boot_ns: u64,
+    /// The time from time zero until the end begins.
+    pub lab_ns: u64,
+    /// The time until the last program has ended.
+    pub end_ns: u64,
+    /// The time until results, plots and page are written.
+    pub results_ns: u64,
 }
 
 /// The processor time that a node's kernel used, with the programs on it.
@@ -37,9 +55,10 @@ pub struct NodeEffort {
 /// The counters of the scheduler of virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SchedulerEffort {
-    /// Packets that interfaces of nodes sent and received, by segments.
+    /// Packets (segments) that interfaces of nodes sent. Each counts once, however many links and transit devices it crosses, and whether
+    /// it arrives or not; a router with a kernel of its own sends what it forwards, which counts again.
     pub packets: u64,
-    /// Packets that interfaces of nodes sent and received, by segments, per second of wall time.
+    /// The same packets per second of wall time.
     pub packets_per_wall_second: f64,
     /// Super-packets and packets that kernels sent and received, those of their agents included.
     pub frames: u64,

@@ -18,7 +18,7 @@ mod tunnels;
 
 use crate::{Effects, ExitCode, Punctuality};
 pub use attempt::Attempt;
-pub use effort::{Effort, NodeEffort, SchedulerEffort};
+pub use effort::{Effort, NodeEffort, Phases, SchedulerEffort};
 pub use exercise::{ExerciseReport, TaskRow};
 pub use journal::JournalRow;
 pub use judgement::Judgement;
@@ -29,7 +29,7 @@ pub use port_loss::PortLoss;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use series::{NodeSampleReport, SampleReport};
-pub use simulation::{SimReport, SourceRow};
+pub use simulation::{SimEffort, SimReport, SourceRow};
 pub use snooping::{GroupRow, SnoopingRow};
 use std::path::{Path, PathBuf};
 pub use switches::{SwitchRow, TreeRow};
@@ -185,6 +185,15 @@ pub struct PipeRow {
     pub dropped_early_packets: u64,
     /// Packets dropped because the link was down.
     pub dropped_down_packets: u64,
+    /// Packets dropped because a partition was between the nodes from which and for which they were.
+    #[serde(default)]
+    pub dropped_partition_packets: u64,
+    /// Packets that a fault of the timeline dropped.
+    #[serde(default)]
+    pub dropped_fault_packets: u64,
+    /// Packets that were lost on the air: after their last retry, or to everybody in a collision.
+    #[serde(default)]
+    pub dropped_air_packets: u64,
     /// The pipe's other effects on packets, and its cross traffic.
     #[serde(flatten)]
     pub effects: Effects,
@@ -316,7 +325,13 @@ impl RouterRow {
 impl PipeRow {
     /// Packets dropped for any cause.
     pub fn dropped_packets(&self) -> u64 {
-        self.dropped_queue_packets + self.dropped_loss_packets + self.dropped_early_packets + self.dropped_down_packets
+        self.dropped_queue_packets
+            + self.dropped_loss_packets
+            + self.dropped_early_packets
+            + self.dropped_down_packets
+            + self.dropped_partition_packets
+            + self.dropped_fault_packets
+            + self.dropped_air_packets
     }
 }
 

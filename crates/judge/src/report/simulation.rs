@@ -1,6 +1,6 @@
 //! What a simulation found out. Every number carries its unit in its name.
 
-use crate::{JournalRow, PipeRow, Plots, SampleReport};
+use crate::{JournalRow, Phases, PipeRow, Plots, SampleReport};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -37,6 +37,23 @@ pub struct SimReport {
     pub page: Option<PathBuf>,
     /// How often a packet came out of a link.
     pub handed_out_packets: u64,
+    /// The cost of the simulation.
+    #[serde(default)]
+    pub effort: SimEffort,
+}
+
+/// The cost of a simulation: not the same in two of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SimEffort {
+    /// How long the links were computed, in wall time.
+    pub wall_ns: u64,
+    /// Packets that sources sent, those sent again included, and the acknowledgements of their sinks: each counts once, however many links
+    /// it crosses, and whether it arrives or not.
+    pub packets: u64,
+    /// The same packets per second of wall time.
+    pub packets_per_wall_second: f64,
+    /// The wall time by phases.
+    pub phases: Phases,
 }
 
 /// A source of a simulation and its sink. Bytes count from the IP header on.

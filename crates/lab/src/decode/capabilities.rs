@@ -3,8 +3,10 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::list;
+use crate::forms::forms;
 use crate::kinds::WITHHELD;
 use crate::scalar::{text, word};
+use crate::section::Kind;
 use crate::yaml::Node;
 
 /// Capabilities (capabilities(7)) that people ask for in containers, and that root of every node has.
@@ -25,15 +27,19 @@ const USUAL: [&str; 14] = [
     "sys_resource",
 ];
 
-/// The names in this list, each once.
-pub(super) fn capabilities(node: &Node, errors: &mut Errors) -> Vec<&'static str> {
+forms! {
+    /// Names of capabilities, each once.
+    pub(crate) struct Capabilities = Vec<&'static str>, Kind::list(&Kind::Word(&WITHHELD), 1), noting capabilities;
+}
+
+fn capabilities(node: &Node, errors: &mut Errors) -> Option<Vec<&'static str>> {
     let mut all = Vec::new();
     for name in list(node, errors).iter().filter_map(|item| keep(capability(item), errors)) {
         if !all.contains(&name) {
             all.push(name);
         }
     }
-    all
+    Some(all)
 }
 
 fn capability(node: &Node) -> Result<&'static str, Diagnostic> {

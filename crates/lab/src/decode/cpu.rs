@@ -14,6 +14,8 @@ use netloom_units::{BranchCount, Computing, CpuCost, Duration, TimePerBranch, Ti
 words!(BranchCount { "processor" = Self::Processor, "steps" = Self::Steps });
 
 forms! {
+    /// The costs of a node's computing, with their place.
+    pub(crate) struct Cost = Spanned<CpuCost>, Cpu::KIND, noting cost;
     /// The cost of something that programs do all the time.
     pub(crate) struct Call = Duration, OrZero::<Duration>::KIND, call;
     pub(crate) struct Branch = TimePerBranch, TimePerByte::KIND, time_per_branch;
@@ -42,8 +44,7 @@ sections! {
     }
 }
 
-/// What packets, system calls and computing cost in virtual time; none after an error was noted.
-pub(super) fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
+fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
     match &node.content {
         Content::Text { text, .. } if cpus(node).is_ok() => {
             errors.push(node.error(format!(

@@ -14,18 +14,32 @@ use netloom_units::Duration;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// The configuration of a routing daemon.
-pub(crate) const CONFIGURATION: Kind = Kind::OneOf(&[Filled::KIND, DaemonFile::KIND]);
-
 /// The autonomous system of a router.
-pub(crate) type Number = Whole<u32, 1, { u32::MAX as u64 - 1 }>;
+type Number = Whole<u32, 1, { u32::MAX as u64 - 1 }>;
 
 forms! {
     /// The OSPF area of a link.
     pub(crate) struct Area = u32, Kind::OneOf(&[Kind::Integer { least: 0, most: u32::MAX as u64 }, Kind::Text("^[0-9]+([.][0-9]+){3}$")]), area;
+    /// Routing protocols, each once.
+    pub(crate) struct Daemons = Vec<Daemon>, Kind::list(&Word::<Daemon>::KIND, 1), noting daemons;
+    /// The configuration of a routing daemon.
+    pub(crate) struct Configuration = FileContents, Kind::OneOf(&[Filled::KIND, DaemonFile::KIND]), noting configuration;
 }
 
 sections! {
+    /// The routing daemons of a router.
+    pub(crate) struct DaemonKeys = "" {
+        /// The routing protocols that a router speaks: ospf, ospf6, rip, ripng, bgp, isis, pim, ldp and bfd; static leaves the other routes
+        /// to FRR, too. FRR runs them, configured as the lab file describes the network.
+        daemons: Daemons, "[ospf, bfd]";
+        /// The autonomous system that a router with `bgp` belongs to, 1 to 4294967294.
+        r#as: Number, "65001";
+        /// The configuration of FRR in place of the one that follows from the lab file: a path, or {text: ...}.
+        frr: Configuration, "{text: router ospf}";
+        /// Runs BIRD in place of FRR, with this configuration: a path, or {text: ...}.
+        bird: Configuration, "{text: 'protocol device {}'}";
+    }
+
     /// The configuration of a router's daemons.
     pub(crate) struct DaemonFile = "configuration" {
         /// The configuration itself.
@@ -45,38 +59,31 @@ const ONLY_FRR: [Daemon; 4] = [Daemon::Isis, Daemon::Pim, Daemon::Ldp, Daemon::S
 /// OSPF's own timers need 40 s to find a neighbour on a LAN, and RIP's 30 s for each router on the way.
 const CONVERGES_WITHIN: Duration = Duration::from_secs(60);
 
-/// The keys of a node that are about its daemons.
-const KEYS: [&str; 4] = ["daemons", "as", "frr", "bird"];
-
 /// What a node says of its routing daemons.
 pub(super) fn routing(fields: &Fields<'_>, kind: NodeKind, errors: &mut Errors) -> RoutingSpec {
-    let said: Vec<(&str, &Node)> = KEYS.iter().filter_map(|key| Some((*key, fields.get(key)?))).collect();
+    let names = || DaemonKeys::SECTION.keys().map(|key| key.name);
     if kind != NodeKind::Router {
         let what = kind.titled();
-        errors.extend(said.iter().map(|(key, value)| {
-            value.error(format!("only routers have `{key}`, and this is {what}: write `kind: router`, or leave it out"))
-        }));
+        let why = |key| format!("only routers have `{key}`, and this is {what}: write `kind: router`, or leave it out");
+        fields.refuse(names().map(|key| (key, why(key))), errors);
         return RoutingSpec::default();
     }
-    let mut spec = RoutingSpec { number: fields.form::<Number>("as", errors), ..RoutingSpec::default() };
     let Some(place) = fields.get("daemons") else {
-        errors.extend(said.iter().map(|(key, value)| {
-            value.error(format!(
-                "`{key}` needs `daemons`, which says what the router speaks: write for example `daemons: [ospf]`"
-            ))
-        }));
-        return spec;
+        let why = |key| {
+            format!("`{key}` needs `daemons`, which says what the router speaks: write for example `daemons: [ospf]`")
+        };
+        fields.refuse(names().map(|key| (key, why(key))), errors);
+        return RoutingSpec::default();
     };
-    spec.place = place.spanned(());
-    spec.daemons = daemons(place, errors);
-    for (key, is_bird) in [("frr", false), ("bird", true)] {
-        let Some(value) = fields.get(key) else { continue };
-        if spec.configuration.is_some() {
-            errors.push(value.error("FRR and BIRD would overwrite each other's routes: leave out `frr` or `bird`"));
-        }
-        spec.configuration = configuration(value, errors);
-        spec.is_bird = is_bird;
+    let keys = DaemonKeys::read_keys(fields, errors);
+    let Some(DaemonKeys { daemons, r#as: number, frr, bird }) = keys else { return RoutingSpec::default() };
+    if let (Some(_), Some(value)) = (&frr, fields.get("bird")) {
+        errors.push(value.error("FRR and BIRD would overwrite each other's routes: leave out `frr` or `bird`"));
     }
+    let is_bird = fields.get("bird").is_some();
+    let configuration = if is_bird { bird } else { frr };
+    let daemons = daemons.unwrap_or_default();
+    let spec = RoutingSpec { daemons, place: place.spanned(()), number, configuration, is_bird };
     if spec.is_bird {
         let missing = spec.daemons.iter().filter(|daemon| ONLY_FRR.contains(daemon));
         errors.extend(missing.map(|daemon| place.error(format!("BIRD has no `{daemon}`: leave it out, or use FRR"))));
@@ -89,7 +96,7 @@ pub(super) fn routing(fields: &Fields<'_>, kind: NodeKind, errors: &mut Errors) 
     spec
 }
 
-fn daemons(node: &Node, errors: &mut Errors) -> Vec<Daemon> {
+fn daemons(node: &Node, errors: &mut Errors) -> Option<Vec<Daemon>> {
     let items = list(node, errors);
     if items.is_empty() && matches!(node.content, Content::List(_)) {
         errors.push(node.error("no daemon is listed: name one, or leave `daemons` out"));
@@ -104,7 +111,7 @@ fn daemons(node: &Node, errors: &mut Errors) -> Vec<Daemon> {
         }
     }
     found.sort_unstable();
-    found
+    Some(found)
 }
 
 /// A file with a configuration, or the configuration itself.

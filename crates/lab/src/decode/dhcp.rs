@@ -14,6 +14,10 @@ use netloom_units::Duration;
 use std::net::Ipv4Addr;
 
 forms! {
+    /// A DHCP server, or none.
+    pub(crate) struct DhcpServer = DhcpSpec, Kind::OneOf(&[Kind::Flag, Dhcp::KIND]), noting dhcp;
+    /// A name server, or none.
+    pub(crate) struct NameServer = DnsSpec, Kind::OneOf(&[Kind::Flag, Dns::KIND]), noting dns;
     pub(crate) struct Lease = Duration, Duration::KIND, lease;
     pub(crate) struct Domain = String, Kind::Text("^[a-zA-Z0-9][a-zA-Z0-9.-]{0,62}$"), domain;
     /// A node, an address, or nobody.
@@ -58,8 +62,7 @@ const LEAST_LEASE: Duration = Duration::from_secs(120);
 /// A longer one does not fit into 32 bits, where the highest number means for ever (RFC 2132, section 9.2).
 const MOST_LEASE: Duration = Duration::from_secs(u32::MAX as u64 - 1);
 
-/// The name server of a node; none if it has none, or after an error was noted.
-pub(super) fn dns(node: &Node, errors: &mut Errors) -> Option<DnsSpec> {
+fn dns(node: &Node, errors: &mut Errors) -> Option<DnsSpec> {
     let place = node.spanned(());
     if !matches!(node.content, Content::Map(_)) {
         return keep(flag(node), errors)?.then_some(DnsSpec { place, domain: None });
@@ -67,8 +70,7 @@ pub(super) fn dns(node: &Node, errors: &mut Errors) -> Option<DnsSpec> {
     Some(DnsSpec { place, domain: Dns::open(node, errors)?.domain })
 }
 
-/// The DHCP server of a node; none if it has none, or after an error was noted.
-pub(super) fn dhcp(node: &Node, errors: &mut Errors) -> Option<DhcpSpec> {
+fn dhcp(node: &Node, errors: &mut Errors) -> Option<DhcpSpec> {
     let (place, reserve, lease) = (node.spanned(()), true, USUAL_LEASE);
     if !matches!(node.content, Content::Map(_)) {
         let (links, router) = (Vec::new(), None);

@@ -1,4 +1,4 @@
-//! Ends of links.
+//! The ends of links.
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
@@ -15,6 +15,8 @@ use ipnet::IpNet;
 forms! {
     pub(crate) struct Interface = String, Kind::Text("^[a-zA-Z0-9_.-]{1,15}$"), interface;
     pub(crate) struct Mac = [u8; 6], Kind::Text(MAC), mac;
+    /// The ends of a link, two or more.
+    pub(crate) struct Ends = Vec<EndSpec>, Kind::list(&Kind::OneOf(&[NODE_REFERENCE, End::KIND]), 2), noting ends;
 }
 
 const END_ADDRESS: Kind = Kind::OneOf(&[Kind::Text(ADDRESS), Kind::Word(&["dhcp"])]);
@@ -33,7 +35,27 @@ sections! {
     }
 }
 
-pub(super) fn end(node: &Node, errors: &mut Errors) -> Option<EndSpec> {
+fn ends(node: &Node, errors: &mut Errors) -> Option<Vec<EndSpec>> {
+    match &node.content {
+        Content::List(items) if items.len() >= 2 => {
+            let ends: Vec<Option<EndSpec>> = items.iter().map(|item| end(item, errors)).collect();
+            ends.into_iter().collect()
+        }
+        Content::List(items) => {
+            errors.push(node.error(format!(
+                "a link has two ends or more, found {}: write for example `ends: [client, r1]`",
+                items.len()
+            )));
+            None
+        }
+        _ => {
+            errors.push(node.expected("a list of two nodes or more, for example `ends: [client, r1]`"));
+            None
+        }
+    }
+}
+
+fn end(node: &Node, errors: &mut Errors) -> Option<EndSpec> {
     if !matches!(node.content, Content::Map(_)) {
         let name = keep(filled(node), errors)?;
         return Some(EndSpec { node: node.spanned(name), interface: None, addresses: vec![], asks: None, mac: None });

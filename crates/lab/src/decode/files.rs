@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
-use crate::fields::{Fields, list};
+use crate::fields::{Fields, map};
 use crate::forms::{Filled, forms, word_form};
 use crate::keyed::{Keyed, sections};
 use crate::kinds::USER_NAME;
@@ -15,17 +15,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 forms! {
+    /// Files and folders by their paths in the node, folders before what is inside them.
+    pub(crate) struct Files = Vec<FilePlan>,
+        Kind::Map { names: "^/+[^/]", values: &Kind::OneOf(&[Kind::Word(&["empty"]), Filled::KIND, File::KIND]) }, noting files;
+    /// A pattern for absolute paths.
+    pub(crate) struct Pattern = String, Kind::Text("^/+[^/]"), pattern;
     /// A user, by name or number.
     pub(crate) struct User = String, Kind::OneOf(&[Kind::Text(USER_NAME), Kind::Integer { least: 0, most: u32::MAX as u64 - 1 }]), user_name;
     pub(crate) struct Mode = u32, Kind::OneOf(&[Kind::Text("^[0-7]{3,4}$"), Kind::Integer { least: 100, most: 7777 }]), mode;
 }
-
-/// What is put at a path.
-pub(crate) const FILES: Kind =
-    Kind::Map { names: "^/+[^/]", values: &Kind::OneOf(&[Kind::Word(&["empty"]), Filled::KIND, File::KIND]) };
-
-/// Patterns for absolute paths.
-pub(crate) const COLLECT: Kind = Kind::list(&Kind::Text("^/+[^/]"), 0);
 
 word_form! {
     /// Whether the node's file system is a copy on write of the machine's.
@@ -54,12 +52,8 @@ const WINDOWS: [&str; 3] = ["/proc", "/sys", "/dev"];
 /// The permissions that there are.
 const MOST_MODE: u32 = 0o7777;
 
-/// The files of a node, folders before what is inside them.
-pub(super) fn files(node: &Node, errors: &mut Errors) -> Vec<FilePlan> {
-    let Content::Map(entries) = &node.content else {
-        errors.push(node.expected("a map of paths in the node, like `{/etc/frr: ./r1/frr, /run/frr: empty}`"));
-        return Vec::new();
-    };
+fn files(node: &Node, errors: &mut Errors) -> Option<Vec<FilePlan>> {
+    let entries = map(node, "a map of paths in the node, like `{/etc/frr: ./r1/frr, /run/frr: empty}`", errors)?;
     let mut files: BTreeMap<PathBuf, Found<'_>> = BTreeMap::new();
     for entry in entries {
         let about = |what: String| entry.error(what);
@@ -81,7 +75,7 @@ pub(super) fn files(node: &Node, errors: &mut Errors) -> Vec<FilePlan> {
             errors.push(inside.and(file.entry.span, "the file"));
         }
     }
-    files.into_values().map(|found| found.plan).collect()
+    Some(files.into_values().map(|found| found.plan).collect())
 }
 
 struct Found<'a> {
@@ -166,11 +160,6 @@ fn mode(node: &Node) -> Result<u32, Diagnostic> {
     mode.ok_or_else(|| {
         node.error(format!("\"{wanted}\" is not a permission: write three or four octal digits, for example 0750"))
     })
-}
-
-/// Patterns of what is collected.
-pub(super) fn collect(node: &Node, errors: &mut Errors) -> Vec<String> {
-    list(node, errors).iter().filter_map(|item| keep(pattern(item), errors)).collect()
 }
 
 fn pattern(node: &Node) -> Result<String, Diagnostic> {

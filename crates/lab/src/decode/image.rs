@@ -5,16 +5,20 @@ use super::timeline::ready;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::{Command, forms};
+use crate::forms::{Command, Filled, forms};
 use crate::image::ImageSource;
+use crate::keyed::{Keyed, sections};
+use crate::keys::Condition;
 use crate::plan::{ImagePlan, VolumePlan};
-use crate::scalar::{command, filled, text};
-use crate::section::Kind;
+use crate::scalar::{filled, text};
+use crate::section::{Form, Kind};
 use crate::spec::ImageSpec;
 use crate::yaml::Node;
 use std::collections::BTreeMap;
 
 forms! {
+    /// The place that an image comes from.
+    pub(crate) struct Source = ImageSource, Filled::KIND, source;
     /// A user and perhaps a group, by name or number.
     pub(crate) struct ImageUser = String, Kind::OneOf(&[
         Kind::Text("^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31}(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31})?$"),
@@ -22,32 +26,44 @@ forms! {
     ]), user;
 }
 
-/// Keys that say something of an image.
-const OF_IMAGES: [&str; 5] = ["entrypoint", "command", "user", "volumes", "ready"];
+sections! {
+    /// The container image of a node.
+    pub(crate) struct ImageKeys = "" {
+        /// A container image as its file system: the name of one in the cache, oci:FOLDER[:TAG], docker-archive:FILE[:NAME] or
+        /// rootfs:FOLDER.
+        image: Source, "debian:12";
+        /// What starts in the place of the image's entry point and command; none: nothing.
+        entrypoint: Command, "[sleep, infinity]";
+        /// What the entry point is given in the place of the image's command.
+        command: Command, "[redis-server, --save, '']";
+        /// The user of the image's program: a name or number that the image knows, perhaps with a group behind a colon.
+        user: ImageUser, "postgres";
+        /// Files and folders of this machine that are seen in a node with an image: SOURCE:TARGET, and :ro if nothing may be written there.
+        volumes = Kind::list(&Kind::Text("^[^:]+:/[^:]+(:r[ow])?$"), 0), "[/srv:/data, /etc/hosts:/etc/hosts.machine:ro]";
+        /// When the image's program is ready to be used; services wait for it.
+        ready = Condition::KIND, "{tcp: 5432}";
+    }
+}
 
 /// The image among the keys of a node.
 pub(super) fn image(fields: &Fields<'_>, errors: &mut Errors) -> Option<ImageSpec> {
     let Some(node) = fields.get("image") else {
-        for (key, value) in OF_IMAGES.iter().filter_map(|key| Some((key, fields.get(key)?))) {
-            errors
-                .push(value.error(format!("`{key}` is for nodes with an image: write `image`, too, or leave it out")));
-        }
+        let why = |key| format!("`{key}` is for nodes with an image: write `image`, too, or leave it out");
+        fields.refuse(ImageKeys::SECTION.keys().map(|key| (key.name, why(key.name))), errors);
         return None;
     };
-    let source = keep(source(node), errors);
     let starts = fields.get("entrypoint").is_none_or(|value| value.text() != Some("none"));
-    let entrypoint = fields.get("entrypoint").filter(|_| starts).and_then(|value| keep(command(value), errors));
-    let own = fields.form::<Command>("command", errors);
     if let (false, Some(value)) = (starts, ["command", "user", "ready"].iter().find_map(|key| fields.get(key))) {
         errors.push(value.error("with `entrypoint: none` nothing of the image starts: leave this out"));
     }
-    let user = fields.form::<ImageUser>("user", errors);
+    let ImageKeys { image, entrypoint, command, user } = ImageKeys::read_keys(fields, errors)?;
     let (volumes, places): (Vec<_>, Vec<_>) =
         fields.get("volumes").map_or_else(Vec::new, |value| volumes(value, errors)).into_iter().unzip();
     let writable = volumes.iter().zip(places).find(|(volume, _)| !volume.is_read_only).map(|(_, place)| place);
     let ready = fields.get("ready").and_then(|value| ready(value, errors));
-    let source = source?.map_path(|path| errors.folder().join(path));
-    let plan = ImagePlan { line: node.span.line, source, starts, entrypoint, command: own, user, volumes };
+    let source = image?.map_path(|path| errors.folder().join(path));
+    let entrypoint = entrypoint.filter(|_| starts);
+    let plan = ImagePlan { line: node.span.line, source, starts, entrypoint, command, user, volumes };
     Some(ImageSpec { plan: node.spanned(plan), ready, writable })
 }
 

@@ -1,18 +1,14 @@
 //! Links, their ends and their directions.
 
-use super::daemons::Area;
-use super::end::end;
 use super::treatments;
-use super::vlans::vlans;
-use crate::diagnostics::{Diagnostic, Spanned};
-use crate::errors::{Errors, keep};
+use crate::diagnostics::Spanned;
+use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::forms::{OrZero, Whole};
-use crate::keys::{Addressed, DIRECTION, LINK};
+use crate::keyed::Keyed;
+use crate::keys::{DIRECTION, LinkKeys, LinkSettings};
 use crate::models;
 use crate::names::wrong_link_name;
-use crate::scalar::word;
-use crate::spec::{BypassSpec, EndSpec, LinkSpec};
+use crate::spec::{LinkSpec, MediumSpec};
 use crate::yaml::{Content, Entry, Node};
 use netloom_link::PipeConfig;
 use netloom_units::{Bytes, Duration};
@@ -23,6 +19,19 @@ const MTU: u32 = 1_500;
 /// A tenth of the interval at which network cards usually moderate interrupts: unnoticed by programs, and enough to
 /// deliver packets of a fast link in trains.
 const COALESCE: Duration = Duration::from_micros(20);
+
+/// The keys that a radio medium does not have.
+const OF_WIRES: [&str; 12] = [
+    "rate", "delay", "queue", "reorder", "overhead", "schedule", "cross", "netem", "dummynet", "tbf", "pipes",
+    "coalesce",
+];
+
+/// The largest MSDU (IEEE 802.11-2020, 9.2.4.7.1) without its header of LLC and SNAP.
+const LONGEST_ON_AIR: u32 = 2_304 - 8;
+
+fn is_radio(link: &LinkSpec) -> bool {
+    link.shared.as_ref().is_some_and(|medium| matches!(medium.value, MediumSpec::Wifi(_)))
+}
 
 /// All links that can be read; `left_out` says whether others could not.
 pub(super) fn links(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Vec<LinkSpec> {
@@ -48,14 +57,23 @@ pub(super) fn links(node: &Node, errors: &mut Errors, left_out: &mut bool) -> Ve
 }
 
 fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkSpec> {
-    let fields = Fields::open(node, &LINK, errors)?;
-    let mtu = mtu(&fields, errors);
-    let bare = bare_link(name, &fields, mtu, errors);
+    let fields = Fields::open(node, &LinkKeys::SECTION, errors)?;
+    let settings = LinkSettings::read_keys(&fields, errors)?;
+    let mtu = settings.mtu.unwrap_or(MTU);
+    let bare = bare_link(name, &fields, settings, errors);
     if bare.as_ref().is_some_and(|link| link.shared.is_some()) {
         for own in ["forward", "backward"].into_iter().filter_map(|direction| fields.get(direction)) {
             let message =
                 "a shared medium is one for all its ends: write its settings without `forward` and `backward`";
             errors.push(own.error(message));
+        }
+    }
+    if bare.as_ref().is_some_and(is_radio) {
+        let why = "a radio medium has nothing of this: its `medium` says how long what takes";
+        fields.refuse(OF_WIRES.map(|key| (key, why)), errors);
+        if mtu > LONGEST_ON_AIR {
+            let said = fields.get("mtu").unwrap_or(node);
+            errors.push(said.error(format!("frames of 802.11 have packets of {LONGEST_ON_AIR} B at most")));
         }
     }
     let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
@@ -76,71 +94,40 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
     Some(LinkSpec { pipes: [forward.1, backward.1], treatments: [forward.0, backward.0], ..bare? })
 }
 
-fn mtu(fields: &Fields<'_>, errors: &mut Errors) -> u32 {
-    fields.form::<Whole<u32, 68, 65_535>>("mtu", errors).unwrap_or(MTU)
-}
-
 /// All links as far as addresses depend on them: where the ends are, and how large packets may be.
 pub(super) fn bare_links(node: &Node) -> Vec<Option<LinkSpec>> {
-    let Content::Map(entries) = &node.content else { return Vec::new() };
     // What is wrong is noted when the links are read in earnest.
     let mut errors = Errors::default();
     let bare = |entry: &Entry| {
         let name = entry.named();
-        let fields = Fields::open(&entry.value, &LINK, &mut errors)?;
-        let mtu = mtu(&fields, &mut errors);
-        bare_link(name, &fields, mtu, &mut errors)
+        let fields = Fields::open(&entry.value, &LinkKeys::SECTION, &mut errors)?;
+        let settings = LinkSettings::read_keys(&fields, &mut errors)?;
+        bare_link(name, &fields, settings, &mut errors)
     };
-    entries.iter().map(bare).collect()
+    node.entries().iter().map(bare).collect()
 }
 
 /// A link as if nothing were said about its directions.
-fn bare_link(name: Spanned<String>, fields: &Fields<'_>, mtu: u32, errors: &mut Errors) -> Option<LinkSpec> {
-    let coalesce = fields.form::<OrZero<Duration>>("coalesce", errors).unwrap_or(COALESCE);
-    let area = fields.form::<Area>("area", errors).unwrap_or(0);
-    let cost = fields.form::<Whole<u32, 1, 65_535>>("cost", errors).unwrap_or(1);
-    let bypass = fields.read("bypass", |value| bypass(value).map(|said| value.spanned(said)), errors);
-    let addresses = fields.form::<Addressed>("addresses", errors);
-    let vlans = fields.get("vlans").and_then(|value| vlans(value, errors));
-    let medium = fields.get("medium").and_then(|value| keep(word(value, &[("shared", value.spanned(()))]), errors));
-    let ends = ends(fields.get("ends")?, errors)?;
+fn bare_link(
+    name: Spanned<String>,
+    fields: &Fields<'_>,
+    settings: LinkSettings,
+    errors: &mut Errors,
+) -> Option<LinkSpec> {
+    let ends = LinkKeys::read_keys(fields, errors)?.ends;
     let (pipes, treatments) = Default::default();
     Some(LinkSpec {
         name,
         ends,
-        shared: medium,
+        shared: settings.medium,
         pipes,
         treatments,
-        mtu,
-        coalesce,
-        cost,
-        area,
-        bypass,
-        addresses,
-        vlans,
+        mtu: settings.mtu.unwrap_or(MTU),
+        coalesce: settings.coalesce.unwrap_or(COALESCE),
+        cost: settings.cost.unwrap_or(1),
+        area: settings.area.unwrap_or(0),
+        bypass: settings.bypass,
+        addresses: settings.addresses,
+        vlans: settings.vlans,
     })
-}
-
-fn bypass(node: &Node) -> Result<BypassSpec, Diagnostic> {
-    word(node, &[("true", BypassSpec::Always), ("false", BypassSpec::Never), ("auto", BypassSpec::Possible)])
-}
-
-fn ends(node: &Node, errors: &mut Errors) -> Option<Vec<EndSpec>> {
-    match &node.content {
-        Content::List(items) if items.len() >= 2 => {
-            let ends: Vec<Option<EndSpec>> = items.iter().map(|item| end(item, errors)).collect();
-            ends.into_iter().collect()
-        }
-        Content::List(items) => {
-            errors.push(node.error(format!(
-                "a link has two ends or more, found {}: write for example `ends: [client, r1]`",
-                items.len()
-            )));
-            None
-        }
-        _ => {
-            errors.push(node.expected("a list of two nodes or more, for example `ends: [client, r1]`"));
-            None
-        }
-    }
 }

@@ -1,38 +1,23 @@
-//! Nodes.
+//! Nodes, and where they are in a picture.
 
-use super::capabilities::capabilities;
+use super::attachments::{external, internet, tunnel};
 use super::container::container;
-use super::cpu::cost;
-use super::dhcp::{dhcp, dns};
-use super::expose::expose;
-use super::external::external;
 use super::firewall::firewall;
 use super::image::image;
 use super::nat::nat;
-use super::pin::pin;
-use super::rules::Rule;
 use super::switch::{misplaced, switch};
-use super::tunnel::tunnel;
-use super::variables::{settings, variables};
 use super::vm::vm;
-use super::{daemons, files, internet, openflow};
+use super::{daemons, openflow};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::{Fields, list};
-use crate::forms::{List, Placed, Said, Word};
-use crate::keys::{NODE, Routes};
-use crate::names::{variable_name, wrong_node_name};
-use crate::plan::{MeasurePlan, NodeKind, Stack};
-use crate::scalar::{command, cpus, filled, flag, quantity, text, word};
+use crate::fields::Fields;
+use crate::keyed::Keyed;
+use crate::keys::NodeKeys;
+use crate::names::wrong_node_name;
+use crate::scalar::filled;
 use crate::spec::NodeSpec;
 use crate::yaml::{Content, Node};
-use netloom_units::Bytes;
 use std::collections::BTreeMap;
-
-/// A kernel with less does not come up, or cannot start programs.
-const LEAST_MEMORY: Bytes = Bytes::new(32_000_000);
-/// More than any machine has: the user mistyped the unit.
-const MOST_MEMORY: Bytes = Bytes::new(1_000_000_000_000);
 
 /// The setting behind `congestion`.
 const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
@@ -66,82 +51,66 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
     let mut spec = NodeSpec { name, ..NodeSpec::default() };
     // A node about which nothing is said may be written `client: {}` or `client:`.
     let Some(node) = node.filter(|node| node.content != Content::Empty) else { return spec };
-    let Some(fields) = Fields::open(node, &NODE, errors) else { return spec };
-    spec.kind = fields.form::<Word<NodeKind>>("kind", errors).unwrap_or_default();
-    spec.stack = fields.form::<Placed<Word<Stack>>>("stack", errors);
-    spec.vm = vm(spec.kind, &fields, errors);
-    spec.memory = fields.read("memory", memory, errors);
-    spec.cpus = fields.read("cpus", |value| cpus(value).map(|cpus| value.spanned(cpus)), errors);
-    spec.cpu = fields.get("cpu").and_then(|value| cost(value, errors));
-    spec.pin = fields.read("pin", pin, errors);
-    spec.sysctls = fields.get("sysctl").map_or_else(Vec::new, |value| settings(value, sysctl_name, errors));
-    spec.routes = fields.form::<Routes>("routes", errors);
-    spec.rules = fields.form::<List<Rule>>("rules", errors).unwrap_or_default();
-    spec.multihomed = fields.form::<Said>("multihomed", errors).flatten();
-    spec.congestion = fields.read("congestion", congestion, errors);
-    if let Some(said) = &spec.congestion {
-        errors.extend(said_twice(&fields, &spec.sysctls));
-        spec.sysctls.push((CONGESTION.to_owned(), said.value.clone()));
+    let Some(fields) = Fields::open(node, &NodeKeys::SECTION, errors) else { return spec };
+    let Some(keys) = NodeKeys::read_keys(&fields, errors) else { return spec };
+    let kind = keys.kind.unwrap_or_default();
+    let mut sysctls = keys.sysctl.unwrap_or_default();
+    if let Some(said) = &keys.congestion {
+        errors.extend(said_twice(&fields, &sysctls));
+        sysctls.push((CONGESTION.to_owned(), said.value.clone()));
     }
-    spec.capabilities = fields.get("capabilities").map_or_else(Vec::new, |value| capabilities(value, errors));
-    spec.env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
-    let setup = fields.get("setup").map_or(&[][..], |value| list(value, errors)).iter();
-    let line = |item: &Node| command(item).map(|command| (item.span.line, command));
-    spec.setup = setup.filter_map(|item| keep(line(item), errors)).collect();
-    spec.inherit = fields.get("inherit").map_or_else(Vec::new, |value| variables(value, errors));
-    spec.overlay = fields.form::<Placed<files::Overlay>>("root", errors);
-    spec.image = image(&fields, errors);
-    spec.container = container(spec.kind, &fields, errors);
-    spec.files = fields.get("files").map_or_else(Vec::new, |value| files::files(value, errors));
-    spec.collect = fields.get("collect").map_or_else(Vec::new, |value| files::collect(value, errors));
-    spec.expose = fields.get("expose").map_or_else(Vec::new, |value| expose(value, errors));
-    spec.measure = fields.form::<Placed<MeasurePlan>>("measure", errors);
-    spec.routing = daemons::routing(&fields, spec.kind, errors);
-    errors.extend(daemons::hidden(&spec.routing, &spec.files, fields.get("files")));
-    spec.firewall = fields.get("firewall").map_or_else(Vec::new, |value| firewall(value, spec.kind, errors));
-    let has_daemons = !spec.routing.daemons.is_empty();
-    spec.nat = fields.get("nat").and_then(|value| nat(value, spec.kind, has_daemons, errors));
-    spec.dhcp = fields.get("dhcp").and_then(|value| dhcp(value, errors));
-    spec.dns = fields.get("dns").and_then(|value| dns(value, errors));
-    spec.asks = fields.read("addresses", |value| word(value, &[("dhcp", value.spanned(()))]), errors);
-    spec.switch = switch(&fields, errors);
-    spec.openflow = openflow::openflow(spec.kind, &fields, &spec.files, errors);
-    // A controller gets frames as they are, and may send them back.
-    let has_controller = spec.openflow.controller.is_some();
-    spec.whole_frames = fields.read("offload", flag, errors).map_or(has_controller, |offload| !offload);
-    spec.external = external(spec.kind, node, &fields, errors);
-    spec.tunnel = tunnel(spec.kind, node, &fields, errors);
-    spec.exit = internet::internet(spec.kind, &fields, errors);
+    let files = keys.files.unwrap_or_default();
+    let routing = daemons::routing(&fields, kind, errors);
+    errors.extend(daemons::hidden(&routing, &files, fields.get("files")));
+    let openflow = openflow::openflow(kind, &fields, &files, errors);
+    spec = NodeSpec {
+        kind,
+        stack: keys.stack,
+        vm: vm(kind, &fields, errors),
+        memory: keys.memory,
+        cpus: keys.cpus,
+        cpu: keys.cpu,
+        pin: keys.pin,
+        clock: keys.clock,
+        disk: keys.disk,
+        congestion: keys.congestion,
+        capabilities: keys.capabilities.unwrap_or_default(),
+        routes: keys.routes,
+        rules: keys.rules.unwrap_or_default(),
+        multihomed: keys.multihomed.flatten(),
+        // A controller gets frames as they are, and may send them back.
+        whole_frames: keys.offload.map_or(openflow.controller.is_some(), |offload| !offload),
+        sysctls,
+        env: keys.env.unwrap_or_default(),
+        setup: keys.setup.unwrap_or_default().into_iter().map(|line| (line.span.line, line.value)).collect(),
+        inherit: keys.inherit.unwrap_or_default(),
+        overlay: keys.root,
+        image: image(&fields, errors),
+        container: container(kind, &fields, errors),
+        files,
+        collect: keys.collect.unwrap_or_default(),
+        measure: keys.measure,
+        expose: keys.expose.unwrap_or_default(),
+        firewall: fields.get("firewall").map_or_else(Vec::new, |value| firewall(value, kind, errors)),
+        nat: fields.get("nat").and_then(|value| nat(value, kind, !routing.daemons.is_empty(), errors)),
+        routing,
+        dhcp: keys.dhcp,
+        dns: keys.dns,
+        asks: keys.addresses,
+        switch: switch(&fields, errors),
+        openflow,
+        external: external(kind, node, &fields, errors),
+        tunnel: tunnel(kind, node, &fields, errors),
+        exit: internet(kind, &fields, errors),
+        ..spec
+    };
     if spec.exit.is_some() {
         // What follows from what was refused is not said twice.
         (spec.asks, spec.multihomed, spec.dhcp, spec.dns) = (None, None, None, None);
         spec.rules.clear();
     }
-    errors.extend(misplaced(spec.kind, &fields));
+    errors.extend(misplaced(kind, &fields));
     spec
-}
-
-fn memory(node: &Node) -> Result<Spanned<Bytes>, Diagnostic> {
-    let size = quantity(node)?;
-    if size < LEAST_MEMORY {
-        let text = node.text().unwrap_or_default();
-        return Err(node.error(format!("with {text} no kernel starts programs: write {LEAST_MEMORY} or more")));
-    }
-    if size > MOST_MEMORY {
-        let text = node.text().unwrap_or_default();
-        return Err(node.error(format!("no machine has {text} for one node: write at most {MOST_MEMORY}")));
-    }
-    Ok(node.spanned(size))
-}
-
-fn congestion(node: &Node) -> Result<Spanned<String>, Diagnostic> {
-    let name = text(node)?;
-    let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-    if plain && (1..=15).contains(&name.len()) {
-        return Ok(node.spanned(name));
-    }
-    Err(node
-        .error(format!("\"{name}\" is not the name of a congestion control: write for example cubic, bbr or dctcp")))
 }
 
 /// The error if the congestion control is among the settings, too, however their name is written.
@@ -155,16 +124,6 @@ fn said_twice(fields: &Fields<'_>, sysctls: &[(String, String)]) -> Option<Diagn
         Some(entry) => error.and(entry.span, "here"),
         None => error,
     })
-}
-
-fn sysctl_name(name: &str) -> Option<&'static str> {
-    let belongs = name.strip_prefix("net.").or_else(|| name.strip_prefix("net/")).is_some_and(|rest| !rest.is_empty());
-    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_./-".contains(&b)) && !name.contains("..");
-    match (belongs, plain) {
-        (true, true) => None,
-        (false, _) => Some("does not belong to a node: only settings below `net.` do, for example net.ipv4.tcp_sack"),
-        _ => Some("is not the name of a setting: write it as sysctl does, for example net.ipv4.tcp_sack"),
-    }
 }
 
 /// Node names are host names, and those do not tell upper from lower case.
@@ -184,4 +143,38 @@ fn check_names(nodes: &[NodeSpec], errors: &mut Errors) {
             );
         }
     }
+}
+
+/// Farther apart, positions would lose digits.
+const FARTHEST: f64 = 1e6;
+
+/// The nodes that have a place, by name.
+pub(super) fn layout(node: &Node, errors: &mut Errors) -> Vec<(Spanned<String>, [f64; 2])> {
+    let Content::Map(entries) = &node.content else {
+        if node.content != Content::Empty {
+            errors.push(node.expected("a map of nodes and places, for example {client: [0, 0], r1: [1, 0.5]}"));
+        }
+        return Vec::new();
+    };
+    let mut places = Vec::new();
+    for entry in entries {
+        let name = entry.named();
+        places.extend(keep(place(&entry.value), errors).map(|at| (name, at)));
+    }
+    places
+}
+
+fn place(node: &Node) -> Result<[f64; 2], Diagnostic> {
+    let wanted = "a place: how far to the right, and how far down, for example [1, 0.5]";
+    let Content::List(items) = &node.content else { return Err(node.expected(wanted)) };
+    let [x, y] = &items[..] else { return Err(node.expected(wanted)) };
+    Ok([coordinate(x)?, coordinate(y)?])
+}
+
+fn coordinate(node: &Node) -> Result<f64, Diagnostic> {
+    let number: Option<f64> = node.plain().and_then(|text| text.parse().ok());
+    number.filter(|number| number.abs() <= FARTHEST).ok_or_else(|| {
+        let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
+        node.error(format!("{found} is not a number from -{FARTHEST} to {FARTHEST}"))
+    })
 }

@@ -3,9 +3,11 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::forms::word_form;
+use crate::forms::{forms, word_form};
+use crate::keyed::{Keyed, sections};
 use crate::plan::{FilePlan, NodeKind};
 use crate::scalar::filled;
+use crate::section::Kind;
 use crate::spec::{ControllerSpec, OpenFlowSpec};
 use crate::yaml::Node;
 
@@ -20,6 +22,23 @@ word_form! {
     pub(crate) struct FailMode = bool { "standalone" = false, "secure" = true }
 }
 
+forms! {
+    /// The node that runs a controller, and its port.
+    pub(crate) struct Controller = ControllerSpec, Kind::Text("^tcp:[^:]+(:[0-9]+)?$"), controller;
+}
+
+sections! {
+    /// The settings of an OpenFlow switch.
+    pub(crate) struct OpenFlowKeys = "" {
+        /// The controller of an OpenFlow switch: the node that runs it, and the port at which it listens, 6653 if none is given. Default:
+        /// none.
+        controller: Controller, "tcp:c0:6653";
+        /// What an OpenFlow switch does without its controller: standalone learns addresses as an ordinary switch does, secure forwards
+        /// only what its flows say. Default: standalone.
+        fail_mode: FailMode, "secure";
+    }
+}
+
 /// The settings of an OpenFlow switch among the keys of a node with these files.
 pub(super) fn openflow(kind: NodeKind, fields: &Fields<'_>, files: &[FilePlan], errors: &mut Errors) -> OpenFlowSpec {
     if kind != NodeKind::OpenFlow {
@@ -30,10 +49,11 @@ pub(super) fn openflow(kind: NodeKind, fields: &Fields<'_>, files: &[FilePlan], 
     if let Some((file, said)) = files.iter().find(is_own).zip(fields.get("files")) {
         errors.push(said.error(format!("{} belongs to Open vSwitch: leave it out", file.target.display())));
     }
-    OpenFlowSpec {
-        controller: fields.read("controller", controller, errors),
-        is_secure: fields.form::<FailMode>("fail_mode", errors).unwrap_or_default(),
-    }
+    let keys = OpenFlowKeys::read_keys(fields, errors);
+    keys.map_or_else(OpenFlowSpec::default, |OpenFlowKeys { controller, fail_mode }| OpenFlowSpec {
+        controller,
+        is_secure: fail_mode.unwrap_or_default(),
+    })
 }
 
 fn controller(node: &Node) -> Result<ControllerSpec, Diagnostic> {

@@ -15,6 +15,8 @@ use netloom_units::Duration;
 use std::net::Ipv4Addr;
 
 forms! {
+    /// How a switch looks at groups of multicast, or not at all.
+    pub(crate) struct GroupSnooping = SnoopingSpec, Kind::OneOf(&[Kind::Flag, Snooping::KIND]), noting snooping;
     pub(crate) struct Interval = Duration, Duration::KIND, interval;
     pub(crate) struct Response = Duration, Duration::KIND, response;
     pub(crate) struct QueryAddress = Ipv4Addr, Kind::Text("^[0-9.]+$"), address;
@@ -66,8 +68,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const LONGEST_RESPONSE: Duration = Duration::from_millis(12_700);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3_600);
 
-/// What is said; none: it does not look at groups, or an error was noted.
-pub(super) fn snooping(node: &Node, errors: &mut Errors) -> Option<SnoopingSpec> {
+fn snooping(node: &Node, errors: &mut Errors) -> Option<SnoopingSpec> {
     const RIGHT: &str = "true, false, or for example {fast_leave: true, querier: {address: 10.0.0.254}}";
     let usual = SnoopingSettings::default();
     if !matches!(node.content, Content::Map(_)) {

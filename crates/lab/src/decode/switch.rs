@@ -1,20 +1,27 @@
 //! What only switches have.
 
-use super::{external, snooping, tunnel};
+use super::attachments::{ExternalKeys, TunnelKeys};
+use super::openflow::OpenFlowKeys;
+use super::snooping::GroupSnooping;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
+use crate::fields::{Fields, map};
 use crate::forms::{AboveZero, Count, LinkName, forms};
 use crate::keyed::{Keyed, sections};
+use crate::kinds::{LINK_REFERENCE, MAC};
 use crate::plan::{NodeKind, TreeSettings};
 use crate::scalar::{self, integer, positive_duration};
-use crate::section::{Form, Kind};
+use crate::section::{Form, Kind, Section};
 use crate::spec::SwitchSpec;
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 
 forms! {
+    /// Addresses, each once, and the links behind which they are.
+    pub(crate) struct StaticAddresses = Vec<([u8; 6], Spanned<String>)>, Kind::Map { names: MAC, values: &LINK_REFERENCE }, noting fixed;
+    /// A part in a spanning tree, or none.
+    pub(crate) struct SpanningTree = TreeSettings, Kind::OneOf(&[Kind::Flag, TreeSettings::KIND]), noting tree;
     pub(crate) struct Priority = u16, Kind::Integer { least: 0, most: 61_440 }, priority;
 }
 
@@ -30,6 +37,21 @@ impl<const LEAST: u64, const MOST: u64> Form for Seconds<LEAST, MOST> {
 }
 
 sections! {
+    /// The settings of a switch.
+    pub(crate) struct SwitchKeys = "" {
+        /// For how long a switch remembers an address without hearing from it. Default: 300 s.
+        ageing: AboveZero<Duration>, "10 s";
+        /// How many addresses a switch remembers at most, 1 to 1000000; what is for others goes out at all ports. Default: 8192.
+        table: Count<1, 1_000_000>, "1024";
+        /// Addresses that a switch does not learn, each with the link behind which it always is.
+        r#static: StaticAddresses, "{\"02:00:00:00:00:01\": uplink}";
+        /// Whether a switch takes part in a rapid spanning tree (IEEE 802.1D-2004), so that switches may be joined in loops; or how it
+        /// does. Default: false.
+        stp: SpanningTree, "{priority: 4096}";
+        /// Whether a switch sends multicast only where hosts have asked for it by IGMP or MLD, or a router is; or how. Default: false.
+        snooping: GroupSnooping, "{fast_leave: true}";
+    }
+
     /// A switch's part in a rapid spanning tree, as IEEE 802.1D-2004 has it.
     read TreeSettings = "stp" {
         /// The switch with the lowest one is the root of the tree; of equal ones, that whose first port has the lowest hardware address. A
@@ -48,12 +70,13 @@ sections! {
 
 /// The settings of a switch among the keys of a node.
 pub(super) fn switch(fields: &Fields<'_>, errors: &mut Errors) -> SwitchSpec {
+    let Some(keys) = SwitchKeys::read_keys(fields, errors) else { return SwitchSpec::default() };
     SwitchSpec {
-        ageing: fields.form::<AboveZero<Duration>>("ageing", errors),
-        table: fields.form::<Count<1, 1_000_000>>("table", errors),
-        fixed: fields.get("static").map_or_else(Vec::new, |value| fixed(value, errors)),
-        tree: fields.get("stp").and_then(|value| tree(value, errors)),
-        snooping: fields.get("snooping").and_then(|value| snooping::snooping(value, errors)),
+        ageing: keys.ageing,
+        table: keys.table,
+        fixed: keys.r#static.unwrap_or_default(),
+        tree: keys.stp,
+        snooping: keys.snooping,
     }
 }
 
@@ -101,13 +124,9 @@ fn seconds(node: &Node, least: u64, most: u64) -> Result<Duration, Diagnostic> {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Addresses, each once, and the links behind which they are.
-fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
-    let Content::Map(entries) = &node.content else {
-        errors
-            .push(node.expected("a map of hardware addresses and links, for example {\"02:00:00:00:00:01\": uplink}"));
-        return Vec::new();
-    };
+fn fixed(node: &Node, errors: &mut Errors) -> Option<Vec<([u8; 6], Spanned<String>)>> {
+    const WANTED: &str = "a map of hardware addresses and links, for example {\"02:00:00:00:00:01\": uplink}";
+    let entries = map(node, WANTED, errors)?;
     let mut seen = BTreeMap::new();
     let mut fixed = Vec::new();
     for entry in entries {
@@ -118,18 +137,20 @@ fn fixed(node: &Node, errors: &mut Errors) -> Vec<([u8; 6], Spanned<String>)> {
         }
         fixed.extend(LinkName::read(&entry.value, errors).map(|link| (address, link)));
     }
-    fixed
+    Some(fixed)
 }
 
 /// Errors about settings that nodes of other kinds have.
 pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> {
-    const OF_MACHINES: [&str; 24] = [
+    const OF_MACHINES: [&str; 26] = [
         "vm",
         "stack",
         "memory",
         "cpus",
         "cpu",
         "pin",
+        "clock",
+        "disk",
         "congestion",
         "capabilities",
         "sysctl",
@@ -149,11 +170,11 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "dns",
         "addresses",
     ];
-    const OF_KINDS: [(NodeKind, &str, &[&str]); 4] = [
-        (NodeKind::Switch, "switches", &["ageing", "table", "static", "stp", "snooping"]),
-        (NodeKind::OpenFlow, "OpenFlow switches", &["controller", "fail_mode"]),
-        (NodeKind::External, "external interfaces", &external::KEYS),
-        (NodeKind::Tunnel, "tunnels", &tunnel::KEYS),
+    const OF_KINDS: [(NodeKind, &str, Section); 4] = [
+        (NodeKind::Switch, "switches", SwitchKeys::SECTION),
+        (NodeKind::OpenFlow, "OpenFlow switches", OpenFlowKeys::SECTION),
+        (NodeKind::External, "external interfaces", ExternalKeys::SECTION),
+        (NodeKind::Tunnel, "tunnels", TunnelKeys::SECTION),
     ];
     let what = kind.titled();
     let machine = |key: &&str| {
@@ -169,7 +190,8 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
     };
     let others = OF_KINDS.iter().filter(|(own, ..)| kind != *own).flat_map(|(own, whose, keys)| {
         let (what, own) = (&what, own.name());
-        keys.iter().filter_map(move |key| {
+        keys.keys().filter_map(move |key| {
+            let key = key.name;
             let message =
                 format!("only {whose} have `{key}`, and this is {what}: leave it out, or write `kind: {own}`");
             fields.get(key).map(|value| value.error(message))

@@ -1,7 +1,12 @@
 //! The timeline.
 
 use super::churn::churn;
+use super::disk_faults::disk;
+use super::faults;
 use super::files::User;
+use super::packets::{packet, reset};
+use super::partitions::{heal, partition};
+use super::program_faults::program_fault;
 use super::ramp;
 use super::repeats::{length, once, places, when};
 use super::variables::settings;
@@ -10,7 +15,7 @@ use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
 use crate::forms::{AboveZero, Command, CommandName, LinkName, NodeName, OneOrMore, Word};
 use crate::keyed::Keyed;
-use crate::keys::{CUT, Condition, DOWN, HEAL, LOG, MOVE, PARTITION, RAMP_ENTRY, RUN, SET, SETUP, UP};
+use crate::keys::{CUT, Condition, DOWN, LOG, MOVE, RAMP_ENTRY, RUN, SET, SETUP, UP};
 use crate::models::{ChangeError, changes};
 use crate::names::{file_name, name_of, variable_name};
 use crate::plan::{Direction, Ready, ReadyWhen};
@@ -40,7 +45,7 @@ pub(super) fn entries(node: &Node, errors: &mut Errors, left_out: &mut bool) -> 
 }
 
 /// What an entry can be, by the key that says so.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 29] = [
     "run",
     "set",
     "ramp",
@@ -52,14 +57,28 @@ const KINDS: [&str; 16] = [
     "log",
     "kill",
     "pause",
+    "continue",
+    "signal",
     "restart",
     "reboot",
     "stop",
     "start",
     "flap",
+    "clock",
+    "freeze",
+    "packet",
+    "reset",
+    "crash",
+    "limit",
+    "disk",
+    "fail",
+    "starve",
+    "schedule",
+    "oom",
 ];
 
-fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
+/// One entry of any kind.
+pub(super) fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
     let Content::Map(keys) = &node.content else {
         errors.push(node.expected("an entry like `{at: 1 s, on: client, run: ping -c 3 server}`"));
         return None;
@@ -75,9 +94,15 @@ fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
         ["log"] => log(node, errors)?,
         ["down"] => down(node, errors)?,
         ["up"] => up(node, errors)?,
-        ["partition"] => partition(node, errors)?,
+        ["partition"] => partition(node, &mut on, errors)?,
         ["heal"] => heal(node, errors)?,
         ["move"] => moved(node, errors)?,
+        ["clock"] => faults::clock(node, errors)?,
+        ["packet"] => packet(node, errors)?,
+        ["reset"] => reset(node, errors)?,
+        ["limit"] => faults::limit(node, errors)?,
+        ["disk"] => disk(node, errors)?,
+        [kind @ ("fail" | "starve" | "schedule" | "oom")] => program_fault(kind, node, errors)?,
         [kind] => churn(kind, node, errors)?,
         [] => {
             errors.push(node.error(format!("the entry has no action: write one of {}", one_of(&KINDS))));
@@ -281,30 +306,6 @@ fn up(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     fields.read("up", is_true, errors);
     let part = part(&fields, errors)?;
     Some((when, ActionSpec::Up { part }))
-}
-
-fn partition(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &PARTITION, errors)?;
-    let mut when = when(&fields, errors);
-    let duration = length(&fields, "for", &mut when.lasts, errors);
-    let place = fields.get("partition")?;
-    let read = |group: &Node| match &group.content {
-        Content::List(names) => names.iter().map(name_of("a node")).collect(),
-        _ => Err(group.expected("a group of nodes like `[client, r1]`")),
-    };
-    let groups: Vec<_> = list(place, errors).iter().map(|group| keep(read(group), errors)).collect();
-    let groups: Option<Vec<_>> = groups.into_iter().collect();
-    Some((when, ActionSpec::Partition { groups: place.spanned(groups?), duration }))
-}
-
-fn heal(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &HEAL, errors)?;
-    let when = when(&fields, errors);
-    let is_true =
-        |value: &Node| if flag(value)? { Ok(()) } else { Err(value.error("write `partition` to cut a network")) };
-    let place = fields.get("heal")?;
-    keep(is_true(place), errors)?;
-    Some((when, ActionSpec::Heal { place: place.spanned(()) }))
 }
 
 fn moved(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {

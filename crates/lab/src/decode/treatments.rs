@@ -3,12 +3,12 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
 use crate::expect::PipeMetric;
-use crate::fields::Fields;
+use crate::fields::{Fields, map};
 use crate::keys::TREATMENT;
-use crate::models::{self, filter::Matching};
+use crate::models::{self, filter::Sharing};
 use crate::names::wrong_link_name;
 use crate::plan::Treatment;
-use crate::yaml::{Content, Node};
+use crate::yaml::Node;
 use netloom_link::{Filter, PipeChange, PipeConfig};
 use netloom_units::Bytes;
 
@@ -22,10 +22,8 @@ pub(super) struct Written<'a> {
 
 /// The further pipes in the order in which they are written; those that can never get a packet are noted.
 pub(super) fn read<'a>(node: &'a Node, errors: &mut Errors) -> Vec<Written<'a>> {
-    let Content::Map(entries) = &node.content else {
-        errors.push(node.expected("further pipes: a map like `{far: {match: {to: 10.0.9.0/24}, delay: 100 ms}}`"));
-        return Vec::new();
-    };
+    const WANTED: &str = "further pipes: a map like `{far: {match: {to: 10.0.9.0/24}, delay: 100 ms}}`";
+    let Some(entries) = map(node, WANTED, errors) else { return Vec::new() };
     let mut all: Vec<Written<'a>> = Vec::new();
     for entry in entries {
         let name = entry.named();
@@ -34,7 +32,7 @@ pub(super) fn read<'a>(node: &'a Node, errors: &mut Errors) -> Vec<Written<'a>> 
         }
         let Some(fields) = Fields::open(&entry.value, &TREATMENT, errors) else { continue };
         let change = models::decode(&fields, errors);
-        let Some(filter) = fields.form::<Matching>("match", errors) else { continue };
+        let Some(filter) = fields.form::<Sharing>("match", errors) else { continue };
         errors.extend(starved(&name, &filter, &all));
         all.push(Written { name, filter, change, fields });
     }

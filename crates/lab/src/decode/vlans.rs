@@ -8,32 +8,32 @@ use crate::keyed::{Keyed, sections};
 use crate::scalar::{integer, text};
 use crate::section::Kind;
 use crate::spec::VlansSpec;
-use crate::wires::DEFAULT;
+use crate::vlan_map::DEFAULT;
 use crate::yaml::{Content, Node};
 
 /// The number of a VLAN.
-pub(crate) const VLAN: Kind = Kind::Integer { least: 1, most: LAST };
+const VLAN: Kind = Kind::Integer { least: 1, most: LAST };
 
 forms! {
+    /// The VLANs that a link carries: one without tags, or several.
+    pub(crate) struct CarriedVlans = Spanned<VlansSpec>, Kind::OneOf(&[VLAN, Vlans::KIND]), noting vlans;
     pub(crate) struct Native = Option<u16>, Kind::OneOf(&[VLAN, Kind::Word(&["none"])]), native;
 }
 
 sections! {
     /// A trunk: a link that carries several VLANs, whose frames bear tags.
-    pub(crate) struct Vlans = "vlans" {
+    struct Vlans = "vlans" {
         /// The VLANs whose frames bear a tag here, or all that the lab file names.
         trunk = Kind::OneOf(&[Kind::Word(&["all"]), Kind::list(&VLAN, 0)]), required "[10, 20]";
         /// The VLAN of frames without a tag, or none: they are dropped. Default: 1.
         native: Native, "99";
     }
-
 }
 
 /// The last VLAN: 4095 is reserved (IEEE 802.1Q-2022, table 9-2).
 const LAST: u64 = 4_094;
 
-/// What a link carries: one VLAN without tags, or several. None after an error was noted.
-pub(super) fn vlans(node: &Node, errors: &mut Errors) -> Option<Spanned<VlansSpec>> {
+fn vlans(node: &Node, errors: &mut Errors) -> Option<Spanned<VlansSpec>> {
     if !matches!(node.content, Content::Map(_)) {
         let wrong = |_| {
             const RIGHT: &str = "the VLAN of this link, 1 to 4094, or for example {trunk: [10, 20], native: 1}";

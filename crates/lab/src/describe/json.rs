@@ -1,23 +1,19 @@
 //! The plan as JSON. Every number carries its unit in its name; nodes and links are referred to by name.
 
-use super::container::container;
-use super::exercise::exercise;
-use super::hardware::mac;
-use super::image::image;
-use super::switch::switch;
-use super::vm::vm;
+use super::air;
+use super::node::{argv, settings};
 use crate::keyed::WrittenKeys;
-use crate::models;
 use crate::plan::{
-    Action, Argv, Clock, Cpus, Direction, EndPlan, Event, FileContents, FilePlan, GroupPlan, InterfacePlan, LinkPlan,
-    MeasurePlan, NodePlan, Plan, ReadyWhen, RoutePlan, RulePlan, RunCommand, Shards, TableRoutePlan, TrafficPlan,
+    Action, CapturePlan, Ceiling, Clock, ClockChange, Direction, Disturbance, EndPlan, Event, ExercisePlan,
+    JournalPlan, LeapSecond, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, TaskPlan, TrafficPlan,
     Whose,
 };
-use crate::traffic;
 use crate::yaml::{yaml_value, yaml_value_with_list};
-use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::{Bytes, Dilation, Duration, Rate};
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use crate::{models, traffic};
+use netloom_link::{NodePartition, PartitionKind, PipeChange, PipeConfig};
+use netloom_units::{Bytes, Dilation, Drift, Duration, Rate, SignedDuration};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::fmt::Display;
 
@@ -164,8 +160,8 @@ impl Plan {
             "sampling_ns": self.sampling.map(|sampling| sampling.step.as_nanos()),
             "capture": self.capture.iter().map(|capture| self.capture(capture)).collect::<Vec<_>>(),
             "journal": self.journal.as_ref().map(|journal| self.journal(journal)),
-            "expect": self.expect.iter().map(|one| json!({ "line": one.line, "text": one.text })).collect::<Vec<_>>(),
-            "expect_over_runs": self.over_runs.iter().map(|one| json!({ "line": one.line, "text": one.text })).collect::<Vec<_>>(),
+            "expect": written_lines(self.expect.iter().map(|one| (one.line, &one.text))),
+            "expect_over_runs": written_lines(self.over_runs.iter().map(|one| (one.line, &one.text))),
             "figures": self.figures.iter().map(|figure| json!({
                 "name": figure.name,
                 "line": figure.line,
@@ -195,85 +191,6 @@ impl Plan {
         })
     }
 
-    /// A node's part in a tree of multicast.
-    fn group(&self, node: &NodePlan, group: &GroupPlan) -> Value {
-        let name = |place: &usize| node.interfaces[*place].name.as_str();
-        json!({
-            "group": group.group,
-            "source": self.nodes[group.source].name,
-            "from": group.from.as_ref().map(name),
-            "to": group.to.iter().map(name).collect::<Vec<_>>(),
-        })
-    }
-
-    /// All but the routes and names.
-    fn node_head(&self, node: &NodePlan) -> Value {
-        json!({
-            "name": node.name,
-            "kind": node.kind.name(),
-            "stack": node.stack.name(),
-            "vm": node.vm.as_ref().map(vm),
-            "memory_bytes": node.memory.map(Bytes::get),
-            "cpus_thousandths": node.cpus.map(Cpus::thousandths),
-            "cpu": node.cpu.map(|cpu| json!({
-                "packet_ns": cpu.packet.as_nanos(),
-                "byte_ps": cpu.byte.as_picos(),
-                "syscall_ns": cpu.syscall.map(Duration::as_nanos),
-                "switch_ns": cpu.switch.map(Duration::as_nanos),
-                "branch_ps": cpu.computing.map(|cost| cost.branch.as_picos()),
-                "count": cpu.computing.map(|cost| cost.count.name()),
-            })),
-            "pin": node.pin.as_ref().map(|pin| &pin.processors),
-            "capabilities": node.capabilities,
-            "sysctls": settings(&node.sysctls),
-            "env": settings(&node.env),
-            "inherit": node.inherit,
-            "root": if node.overlay { "overlay" } else { "machine" },
-            "image": node.image.as_ref().map(image),
-            "container": node.container.as_ref().map(container),
-            "files": node.files.iter().map(file).collect::<Vec<_>>(),
-            "collect": node.collect,
-            "measure": measured(&node.measure),
-            "expose": node.expose.iter().map(|exposed| json!({ "port": exposed.port, "udp": exposed.udp, "to": exposed.to })).collect::<Vec<_>>(),
-            "rules": node.rules.iter().map(|rule| rule_json(node, rule)).collect::<Vec<_>>(),
-            "tables": node.tables.iter().map(|route| table_route(node, route)).collect::<Vec<_>>(),
-            "groups": node.groups.iter().map(|group| self.group(node, group)).collect::<Vec<_>>(),
-            "daemons": node.daemons.iter().map(|daemon| daemon.name()).collect::<Vec<_>>(),
-            "external": node.external.as_ref().map(|external| json!({
-                "interface": external.interface,
-                "mode": external.mode.name(),
-                "vlan": external.vlan,
-                "only": external.only.map(mac),
-            })),
-            "tunnel": node.tunnel.as_ref().map(|tunnel| json!({
-                "remote": tunnel.remote,
-                "port": tunnel.port,
-                "vni": tunnel.vni,
-                "wait_ns": tunnel.wait.as_nanos(),
-            })),
-            "switch": node.switch.as_ref().map(|own| switch(node, own, self.is_bridge(node))),
-            "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),
-            "routes": Value::Null,
-            "names": Value::Null,
-        })
-    }
-
-    fn interface(&self, interface: &InterfacePlan) -> Value {
-        json!({
-            "name": interface.name,
-            "link": self.links[interface.end.link()].name,
-            "end": interface.end.place(),
-            "mac": mac(interface.mac),
-            "mtu_bytes": interface.mtu,
-            "addresses": interface.addresses.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "leased": interface.leased.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "neighbors": interface.neighbors.iter().map(|(address, at)| json!({
-                "address": address.to_string(),
-                "mac": mac(*at),
-            })).collect::<Vec<_>>(),
-        })
-    }
-
     fn link(&self, link: &LinkPlan) -> Value {
         let end = |end: &EndPlan| {
             let node = &self.nodes[end.node];
@@ -287,6 +204,9 @@ impl Plan {
             "joined_in_kernel": link.bypass.is_joined(),
             "not_joined_because": link.bypass.hindrance(),
         });
+        if let Some(air) = &link.pipes[0].air {
+            value["medium"] = air::json(air);
+        }
         for own in link.directions() {
             value[own.name()] = direction(link, *own);
         }
@@ -314,16 +234,73 @@ impl Plan {
                 "direction": part.direction.map(|direction| direction.to_string()),
                 "pipe": part.pipe,
             } }),
+            Action::Partition { in_force, links, .. } => json!({ "partition": {
+                "in_force": in_force.partitions().iter().map(|one| self.partition(one)).collect::<Vec<_>>(),
+                "judged_at": links.iter().map(|link| &self.links[*link].name).collect::<Vec<_>>(),
+            }}),
             Action::Log(text) => json!({ "log": text }),
-            Action::Disturb { how, whose, duration } => json!({ how.name(): {
-                "command": matches!(whose, Whose::Command(_)).then(|| self.whose_name(*whose)),
-                "node": matches!(whose, Whose::Node(_)).then(|| self.whose_name(*whose)),
-                "duration_ns": duration.map(Duration::as_nanos),
-            } }),
+            Action::Disturb { how, whose, process, duration } => {
+                json!({ how.name(): self.disturbance(*how, *whose, process.as_deref(), *duration) })
+            }
         };
         value["line"] = json!(event.line);
         value["at_ns"] = json!(event.at.map(Duration::as_nanos));
         value
+    }
+
+    /// Describes a disturbance of programs or of a node.
+    fn disturbance(&self, how: Disturbance, whose: Whose, process: Option<&str>, duration: Option<Duration>) -> Value {
+        let mut value = json!({
+            "command": matches!(whose, Whose::Command(_)).then(|| self.whose_name(whose)),
+            "node": matches!(whose, Whose::Node(_)).then(|| self.whose_name(whose)),
+        });
+        if let Disturbance::Signal(signal) = how {
+            value["signal"] = json!(signal.name());
+        } else if let Disturbance::Clock(ClockChange { step, drift, leap }) = how {
+            value["step_ns"] = json!(step.map(SignedDuration::as_nanos));
+            value["drift_ppt"] = json!(drift.map(Drift::as_ppt));
+            value["leap"] = json!(leap.map(LeapSecond::name));
+        } else if let Disturbance::Limit(change) = how {
+            value["memory_bytes"] = change.memory.map_or(Value::Null, |memory| ceiling(memory, Bytes::get));
+            value["pids"] = change.pids.map_or(Value::Null, |pids| ceiling(pids, |count| count));
+            value["fds"] = change.fds.map_or(Value::Null, |fds| ceiling(fds, |count| count));
+        } else if how.is_of_kernel() {
+            value["what"] = json!(how.to_string());
+            value["duration_ns"] = json!(duration.map(Duration::as_nanos));
+        } else {
+            value["duration_ns"] = json!(duration.map(Duration::as_nanos));
+        }
+        if let Disturbance::Disk(fault) = how {
+            value["fault"] = json!(fault.to_string());
+            value["path"] = json!(process);
+            return value;
+        }
+        if let Disturbance::Freeze(kind) = how {
+            value["kind"] = json!(kind.name());
+        }
+        if let Some(keep) = how.keep() {
+            value["keep"] = json!(keep.name());
+        }
+        if let Some(process) = process {
+            value["process"] = json!(process);
+        }
+        value
+    }
+
+    /// A partition by its classes of nodes, each with the places of the classes that do not get what its nodes send.
+    fn partition(&self, partition: &NodePartition) -> Value {
+        let mut classes: Vec<(Vec<&str>, Vec<u32>)> = (0..partition.count())
+            .map(|from| (Vec::new(), (0..partition.count()).filter(|to| partition.parts_classes(from, *to)).collect()))
+            .collect();
+        partition.classes().for_each(|(node, class)| classes[class as usize].0.push(&self.nodes[node as usize].name));
+        let classes: Vec<Value> =
+            classes.into_iter().map(|(nodes, kept_from)| json!({ "nodes": nodes, "kept_from": kept_from })).collect();
+        let (kind, delay) = match partition.kind() {
+            PartitionKind::Drop => ("drop", None),
+            PartitionKind::Jam => ("jam", None),
+            PartitionKind::Slow(delay) => ("slow", Some(delay.as_nanos())),
+        };
+        json!({ "name": partition.to_string(), "kind": kind, "delay_ns": delay, "classes": classes })
     }
 
     fn command(&self, run: &RunCommand) -> Value {
@@ -355,29 +332,24 @@ impl Plan {
             "may_fail": run.may_fail,
             "user": run.user,
             "folder": run.folder,
+            "parts_leader_of": run.leads.as_ref().map(|leads| {
+                leads.of.iter().map(|node| &self.nodes[*node].name).collect::<Vec<_>>()
+            }),
         })
     }
 }
 
-/// A policy route. What it does not say is null: any.
-fn rule_json(node: &NodePlan, rule: &RulePlan) -> Value {
-    json!({
-        "ipv6": rule.is_v6,
-        "from": rule.from.map(|net| net.to_string()),
-        "to": rule.to.map(|net| net.to_string()),
-        "iif": rule.iif.map(|place| &node.interfaces[place].name),
-        "mark": rule.mark,
-        "table": rule.table,
-    })
+/// A limit as a number, or `unlimited`.
+fn ceiling<T>(ceiling: Ceiling<T>, number: impl Fn(T) -> u64) -> Value {
+    match ceiling {
+        Ceiling::At(most) => json!(number(most)),
+        Ceiling::Unlimited => json!("unlimited"),
+    }
 }
 
-fn table_route(node: &NodePlan, route: &TableRoutePlan) -> Value {
-    json!({
-        "table": route.table,
-        "destination": route.destination.to_string(),
-        "interface": node.interfaces[route.interface].name,
-        "via": route.via.map(|via| via.to_string()),
-    })
+/// Texts of the lab file with their lines.
+fn written_lines<'a>(all: impl Iterator<Item = (usize, &'a String)>) -> Value {
+    all.map(|(line, text)| json!({ "line": line, "text": text })).collect()
 }
 
 fn shards(shards: Shards) -> Value {
@@ -388,35 +360,8 @@ fn shards(shards: Shards) -> Value {
 }
 
 /// How many seconds of wall time a second of the lab lasts, if it does not depend on what happens.
-fn file(file: &FilePlan) -> Value {
-    let contents = match &file.contents {
-        FileContents::Empty => json!("empty"),
-        FileContents::Text(text) => json!({ "text": text }),
-        FileContents::Copy(path) => json!({ "from": path }),
-    };
-    json!({
-        "line": file.line,
-        "path": file.target,
-        "contents": contents,
-        "keep": file.keep,
-        "mode": file.mode.map(|mode| format!("{mode:04o}")),
-        "owner": file.owner,
-    })
-}
-
 fn dilation(clock: Clock) -> Value {
     clock.dilation().map(Dilation::as_f64).into()
-}
-
-fn settings(settings: &[(String, String)]) -> Value {
-    settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
-}
-
-fn argv(command: &Argv) -> Value {
-    match command {
-        Argv::Shell(text) => json!(text),
-        Argv::Exec(words) => json!(words),
-    }
 }
 
 /// A direction's own pipe, and the further ones in the order in which their filters are asked.
@@ -443,11 +388,7 @@ fn pipe(config: &PipeConfig) -> Value {
 
 /// A change as the lab file would have it; `classes` as a list, as in [`settings_of`].
 pub fn change(change: &PipeChange) -> Value {
-    let mut all = written(models::written_change(change));
-    if let Some(partition_set) = &change.partition_set {
-        all.insert("parted".into(), partition_set.to_string().into());
-    }
-    all.into()
+    written(models::written_change(change)).into()
 }
 
 /// Every key of a pipe that says something, as the lab file would have it. `classes` of a queue are a list in their order,
@@ -460,10 +401,52 @@ fn keys(all: Vec<(&'static str, String)>) -> Value {
     written(all).into()
 }
 
-fn measured(measure: &MeasurePlan) -> Value {
-    json!({ "tcp_ns": measure.tcp.map(Duration::as_nanos), "node_ns": measure.node.map(Duration::as_nanos), "tls_keys": measure.tls_keys, "qlog": measure.qlog })
-}
-
 fn written(all: Vec<(&'static str, String)>) -> Map<String, Value> {
     all.into_iter().map(|(key, value)| (key.to_owned(), yaml_value_with_list(&value, "classes"))).collect()
+}
+
+impl Plan {
+    fn capture(&self, capture: &CapturePlan) -> Value {
+        json!({
+            "link": capture.link.map(|link| self.links[link].name.as_str()),
+            "node": capture.node.map(|node| self.nodes[node].name.as_str()),
+            "direction": capture.direction.map(|direction| direction.to_string()),
+            "at": capture.at.map(|point| point.name(&capture.link.map(|link| self.ends_of(link)).unwrap_or_default())),
+            "snaplen_bytes": capture.snaplen.map(Bytes::get),
+            "match": capture.filter.as_ref().map(|filter| yaml_value(&filter.write_map())),
+            "filter": capture.expression.as_ref().map(|expression| expression.text.as_str()),
+            "ring_bytes": capture.ring.map(Bytes::get),
+            "file": format!("captures/{}", capture.file),
+        })
+    }
+
+    fn journal(&self, journal: &JournalPlan) -> Value {
+        let link = |(link, direction): &(usize, Option<Direction>)| {
+            json!({
+                "link": self.links[*link].name,
+                "direction": direction.map(|direction| direction.to_string()),
+            })
+        };
+        json!({
+            "links": journal.links.as_ref().map(|links| links.iter().map(link).collect::<Vec<_>>()),
+            "match": journal.filter.as_ref().map(|filter| yaml_value(&filter.write_map())),
+            "limit_bytes": journal.limit.map(Bytes::get),
+            "file": "journal.arrows",
+        })
+    }
+}
+
+fn exercise(exercise: &ExercisePlan) -> Value {
+    json!({ "title": exercise.title, "text": exercise.text, "tasks": exercise.tasks.iter().map(task).collect::<Vec<_>>() })
+}
+
+fn task(task: &TaskPlan) -> Value {
+    json!({
+        "line": task.line,
+        "title": task.title,
+        "text": task.text,
+        "check": written_lines(task.checks.iter().map(|one| (one.line, &one.text))),
+        "last_ns": task.last.map(Duration::as_nanos),
+        "hints": task.hints,
+    })
 }

@@ -1,10 +1,11 @@
 //! The plan as text, for people.
 
+use super::air;
 use crate::keyed::WrittenKeys;
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, JournalPlan, LinkPart, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand,
-    Shards, Stack, TableRoutePlan, TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, Direction, Disturbance, JournalPlan, Keep, LinkPart, NodePlan, Plan, ReadyWhen,
+    RoutePlan, RunCommand, Shards, Stack, TableRoutePlan, TrafficPlan, Treatment,
 };
 use crate::{capture, journal, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -25,37 +26,32 @@ pub struct Text<'a>(&'a Plan);
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = self.0;
-        write!(f, "{}\n{}", plan.headline(), table(&plan.node_rows()))?;
-        part(f, "Ports of this machine that lead into nodes, not over links", &table(&plan.exposed_rows()))?;
-        part(f, "Links", &table(&plan.link_rows()))?;
-        part(f, "Not joined in the kernel", &table(&plan.hindrance_rows()))?;
+        write!(f, "{}\n{}", plan.headline(), aligned(&plan.node_rows()))?;
+        part(f, "Ports of this machine that lead into nodes, not over links", plan.exposed_rows())?;
+        part(f, "Links", plan.link_rows())?;
+        part(f, "Not joined in the kernel", plan.hindrance_rows())?;
         plan.write_routes(f)?;
-        part(f, "Policy routes", &table(&plan.rule_rows()))?;
-        part(f, "Multicast", &table(&plan.group_rows()))?;
-        part(f, "Names that mean another interface than the first", &table(&plan.name_rows()))?;
-        part(f, "No route between", &table(&plan.unreached_rows()))?;
-        part(f, "Traffic (for `netloom sim`)", &table(&plan.traffic_rows()))?;
-        part(f, "Captures", &table(&plan.capture_rows()))?;
-        part(f, "Journal", &table(&plan.journal_rows()))?;
-        let events: Vec<Vec<String>> = plan.in_order().map(|number| plan.event_row(number)).collect();
-        part(f, "Timeline", &table(&events))?;
-        let expected: Vec<Vec<String>> = plan.expect.iter().map(|one| vec![one.text.clone()]).collect();
-        part(f, "Expected", &table(&expected))?;
-        let together: Vec<Vec<String>> = plan.over_runs.iter().map(|one| vec![one.text.clone()]).collect();
-        part(f, "Expected of all runs together", &table(&together))?;
-        let figures: Vec<Vec<String>> =
-            plan.figures.iter().map(|one| vec![one.name.clone(), one.text.clone()]).collect();
-        part(f, "Figures", &table(&figures))?;
+        part(f, "Policy routes", plan.rule_rows())?;
+        part(f, "Multicast", plan.group_rows())?;
+        part(f, "Names that mean another interface than the first", plan.name_rows())?;
+        part(f, "No route between", plan.unreached_rows())?;
+        part(f, "Traffic (for `netloom sim`)", plan.traffic_rows())?;
+        part(f, "Captures", plan.capture_rows())?;
+        part(f, "Journal", plan.journal_rows())?;
+        part(f, "Timeline", plan.in_order().map(|number| plan.event_row(number)))?;
+        part(f, "Expected", plan.expect.iter().map(|one| vec![one.text.clone()]))?;
+        part(f, "Expected of all runs together", plan.over_runs.iter().map(|one| vec![one.text.clone()]))?;
+        part(f, "Figures", plan.figures.iter().map(|one| vec![one.name.clone(), one.text.clone()]))?;
         let tasks = plan.exercise.iter().flat_map(|exercise| &exercise.tasks);
-        let tasks: Vec<Vec<String>> = tasks
-            .flat_map(|task| task.checks.iter().map(|check| vec![task.title.clone(), check.text.clone()]))
-            .collect();
-        part(f, "Tasks", &table(&tasks))
+        let checks =
+            tasks.flat_map(|task| task.checks.iter().map(|check| vec![task.title.clone(), check.text.clone()]));
+        part(f, "Tasks", checks)
     }
 }
 
 /// A part that is left out if there is nothing in it.
-fn part(f: &mut fmt::Formatter<'_>, title: &str, table: &str) -> fmt::Result {
+fn part(f: &mut fmt::Formatter<'_>, title: &str, rows: impl IntoIterator<Item = Vec<String>>) -> fmt::Result {
+    let table = aligned(&rows.into_iter().collect::<Vec<_>>());
     if table.is_empty() { Ok(()) } else { write!(f, "\n{title}\n{table}") }
 }
 
@@ -319,10 +315,18 @@ impl Plan {
                 (self.part_name(part), format!("down{lasting}{seen}"))
             }
             Action::Up { part } => (self.part_name(part), "up".into()),
+            Action::Partition { in_force, links, .. } => {
+                let names = || links.iter().map(|link| self.links[*link].name.as_str()).collect::<Vec<_>>().join(" ");
+                let what =
+                    if in_force.is_empty() { "healed".into() } else { format!("parted: {in_force} (at {})", names()) };
+                (String::new(), what)
+            }
             Action::Log(text) => (String::new(), format!("log: {text}")),
-            Action::Disturb { how, whose, duration } => {
+            Action::Disturb { how, whose, process, duration } => {
                 let lasting = duration.map_or_else(String::new, |duration| format!(" for {duration}"));
-                (self.whose_name(*whose).to_owned(), format!("{}{lasting}", how.name()))
+                let part = if matches!(how, Disturbance::Disk(_)) { "file" } else { "process" };
+                let only = process.as_ref().map_or_else(String::new, |process| format!(" ({part} `{process}`)"));
+                (self.whose_name(*whose).to_owned(), format!("{how}{only}{lasting}{}", kept(*how)))
             }
         };
         let at = match event.at {
@@ -357,6 +361,9 @@ fn machine(node: &NodePlan) -> String {
         node.memory.map(|memory| memory.to_string()),
         node.cpus.map(|cpus| format!("{cpus} cores")),
         node.pin.as_ref().map(|pin| format!("on processor {pin}")),
+        node.disk
+            .as_ref()
+            .map(|disk| format!("{} disk of {} at {}", disk.filesystem.name(), disk.size, disk.at.display())),
         (!cost.packet.is_zero()).then(|| format!("{} per packet", cost.packet)),
         (cost.byte > TimePerByte::ZERO).then(|| format!("{} per byte", cost.byte)),
         cost.syscall.map(|cost| format!("{cost} per system call")),
@@ -364,6 +371,14 @@ fn machine(node: &NodePlan) -> String {
         cost.computing.map(|cost| format!("{} per branch", cost.branch)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The rule of a crash that is not the usual one.
+fn kept(how: Disturbance) -> String {
+    match how.keep() {
+        Some(Keep::Flushed) | None => String::new(),
+        Some(keep) => format!(", keep {}", keep.name()),
+    }
 }
 
 fn treatment_row(treatment: &Treatment) -> Vec<String> {
@@ -374,13 +389,13 @@ fn treatment_row(treatment: &Treatment) -> Vec<String> {
 }
 
 fn pipe_cells(pipe: &PipeConfig) -> [String; 4] {
-    let others: Vec<String> = models::written(pipe)
+    let others = models::written(pipe)
         .into_iter()
         .filter(|(key, _)| !["rate", "delay", "queue"].contains(key))
-        .map(|(key, value)| format!("{key} {value}"))
-        .collect();
+        .map(|(key, value)| format!("{key} {value}"));
+    let others: Vec<String> = pipe.air.iter().map(|air| air::cell(air)).chain(others).collect();
     [
-        models::rate::write(&pipe.rate),
+        pipe.air.as_ref().map_or_else(|| models::rate::write(&pipe.rate), |air| air::title(air)),
         models::delay::write(&pipe.delay),
         // Without a rate nothing ever waits.
         pipe.rate.nominal().map_or_else(String::new, |_| format!("queue {}", models::queue::write(&pipe.queue))),
@@ -412,6 +427,11 @@ fn run_text(plan: &Plan, run: &RunCommand) -> String {
         run.may_fail.then(|| "may fail".to_owned()),
         run.user.as_ref().map(|user| format!("as user {user}")),
         run.folder.as_ref().map(|folder| format!("in {}", folder.display())),
+        run.leads.as_ref().map(|leads| {
+            let of: Vec<&str> = leads.of.iter().map(|node| plan.nodes[*node].name.as_str()).collect();
+            let lasting = leads.duration.map_or_else(String::new, |duration| format!(" for {duration}"));
+            format!("parts the node that it names from the others of {}{lasting}", of.join(" "))
+        }),
     ];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     if !notes.is_empty() {
@@ -422,10 +442,7 @@ fn run_text(plan: &Plan, run: &RunCommand) -> String {
 
 fn change_text(change: &PipeChange) -> String {
     let parts = models::written_change(change).into_iter().map(|(key, value)| format!("{key} {value}"));
-    let partition_set = change.partition_set.iter().map(|partition_set| {
-        if partition_set.is_empty() { "healed".into() } else { format!("parted: {partition_set}") }
-    });
-    parts.chain(partition_set).collect::<Vec<_>>().join(", ")
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Zero is zero in every unit, and seconds are the least surprising one.
@@ -438,7 +455,7 @@ fn span(span: Duration) -> String {
 const WIDEST: usize = 120;
 
 /// Rows with aligned columns, indented by two blanks.
-fn table(rows: &[Vec<String>]) -> String {
+fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let column_cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
     let widths = (0..columns).map(|column| column_cells(column).map(|cell| cell.chars().count().min(WIDEST)).max());

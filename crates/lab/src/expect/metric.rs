@@ -77,11 +77,17 @@ pub enum PipeMetric {
     Packets,
     /// Bytes delivered.
     Bytes,
+    /// The share of time in which a radio medium was busy.
+    Airtime,
+    /// The attempts to send on a radio medium that collided with others.
+    Collisions,
+    /// The packets that attempts to send on a radio medium failed to get across.
+    Retries,
 }
 
 impl PipeMetric {
     /// All metrics by name.
-    pub(crate) const ALL: [(&'static str, Self); 15] = [
+    pub(crate) const ALL: [(&'static str, Self); 18] = [
         ("throughput", Self::Throughput),
         ("offered", Self::Offered),
         ("delay", Self::Delay),
@@ -97,6 +103,9 @@ impl PipeMetric {
         ("lateness_p99", Self::LatenessP99),
         ("packets", Self::Packets),
         ("bytes", Self::Bytes),
+        ("airtime", Self::Airtime),
+        ("collisions", Self::Collisions),
+        ("retries", Self::Retries),
     ];
 
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -108,9 +117,10 @@ impl PipeMetric {
         match self {
             Self::Throughput | Self::Offered => Dimension::Rate,
             Self::Delay | Self::DelayP50 | Self::DelayP99 | Self::Lateness | Self::LatenessP99 => Dimension::Duration,
-            Self::Loss | Self::Utilization => Dimension::Share,
+            Self::Loss | Self::Utilization | Self::Airtime => Dimension::Share,
             Self::Drops | Self::Marks | Self::Queue | Self::QueueMax | Self::Packets => Dimension::Packets,
             Self::Bytes => Dimension::Bytes,
+            Self::Collisions | Self::Retries => Dimension::Number,
         }
     }
 

@@ -8,7 +8,6 @@ mod term;
 use super::runs::Points;
 use super::{Dimension, Figure, FigureUnit, RunsTest, Term, Test, Window};
 use crate::errors::Nodes;
-use crate::plan::MeasurePlan;
 use netloom_units::Duration;
 use scan::Scan;
 use std::ops::Range;
@@ -21,14 +20,23 @@ pub(crate) struct Names<'a> {
     pub(crate) links: &'a [String],
     /// The further pipes of each link's directions.
     pub(crate) pipes: &'a [[Vec<String>; 2]],
-    /// Nodes, in the order of the plan, and what is measured inside them.
-    pub(crate) nodes: &'a [(String, MeasurePlan)],
+    /// Nodes, in the order of the plan, and what is sampled inside them.
+    pub(crate) nodes: &'a [(String, Sampled)],
     /// Figures that were read before.
     pub(crate) figures: &'a [Figure],
     /// What varies in the file.
     pub(crate) points: &'a Points,
     /// The addresses of nodes, if they are known.
     pub(crate) addresses: Option<&'a Nodes>,
+}
+
+/// The samples that are taken inside a node.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sampled {
+    /// Whether its TCP connections are sampled.
+    pub(crate) tcp: bool,
+    /// Whether its processor and memory are sampled.
+    pub(crate) node: bool,
 }
 
 /// Why a text is not an expectation.

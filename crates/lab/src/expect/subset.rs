@@ -44,9 +44,12 @@ impl Term {
         let Subject::Link { metric, only: Some(_), .. } = &self.subject else { return Ok(()) };
         let is_series = matches!(metric, PipeMetric::Throughput | PipeMetric::Offered) && self.steps().0.is_some();
         match metric {
-            PipeMetric::Queue | PipeMetric::QueueMax | PipeMetric::Utilization => {
-                Err(format!("`{name}` is of all packets together: leave `match` out"))
-            }
+            PipeMetric::Queue
+            | PipeMetric::QueueMax
+            | PipeMetric::Utilization
+            | PipeMetric::Airtime
+            | PipeMetric::Collisions
+            | PipeMetric::Retries => Err(format!("`{name}` is of all packets together: leave `match` out")),
             _ if is_series => Err(format!(
                 "`{name}` of some packets is known over the whole run or a part of it, and not at each sample: leave the function or `match` out"
             )),

@@ -1,6 +1,6 @@
-//! What is looked at, and how one number becomes of it.
+//! Terms: what is measured, in which unit, and how one number becomes of it.
 
-use super::{Condition, Dimension, Figure, FigureUnit, Function, Subject, Window};
+use super::{Figure, FigureUnit, Function, Subject, Window};
 
 /// A measured quantity: a subject, and the functions that reduce its values to one number.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,4 +192,34 @@ impl FigureUnit {
             _ => Dimension::Json,
         }
     }
+}
+
+/// A condition on the runs of a sweep: a parameter has a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The parameter.
+    pub parameter: String,
+    /// The value of the parameter, as tables show it.
+    pub value: String,
+}
+
+/// The unit in which something is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// A bare number.
+    Number,
+    /// Bits per second.
+    Rate,
+    /// Nanoseconds.
+    Duration,
+    /// A share: 1 is all of it.
+    Share,
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// A text.
+    Text,
+    /// A number or a text from a JSON document.
+    Json,
 }

@@ -1,7 +1,7 @@
 //! Values that expectations compare, and how they are written.
 
-use super::{Dimension, Term};
-use netloom_units::{Bytes, Duration, Probability, Rate};
+use super::{Dimension, FigureUnit, Term};
+use netloom_units::{Bytes, Duration, Probability, Rate, quantity};
 use std::fmt;
 
 /// A measured value.
@@ -155,41 +155,16 @@ fn quoted(text: &str) -> Result<String, String> {
     Ok(value)
 }
 
-/// Units of a dimension with their factors, largest first.
-fn units(dimension: Dimension) -> &'static [(f64, &'static str)] {
-    match dimension {
-        Dimension::Rate => &[(1e12, " Tbit/s"), (1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " kbit/s"), (1.0, " bit/s")],
-        Dimension::Duration => &[(1e9, " s"), (1e6, " ms"), (1e3, " us"), (1.0, " ns")],
-        Dimension::Bytes => &[(1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B")],
-        Dimension::Share => &[(0.01, " %")],
-        Dimension::Packets => &[(1.0, " packets")],
-        Dimension::Number | Dimension::Text | Dimension::Json => &[(1.0, "")],
-    }
-}
-
-/// A number in the unit of its dimension that suits it, with four significant digits where it has a scaled unit.
+/// A number of this dimension as tables have it: in the unit that suits it, with four significant digits. A bare number or one of packets
+/// is compared as it is, and keeps three decimals.
 pub(crate) fn show(number: f64, dimension: Dimension) -> String {
-    let scale = units(dimension);
-    let smallest = scale[scale.len() - 1];
-    let (factor, unit) = scale.iter().find(|(factor, _)| number.abs() >= *factor).copied().unwrap_or(smallest);
-    let scaled = number / factor;
-    if matches!(dimension, Dimension::Number | Dimension::Json | Dimension::Packets) {
-        // What is below one may be small, and has four significant digits; what is above needs no more than three decimals.
-        let zeros = if scaled.abs() < 1.0 { -scaled.abs().log10().ceil() } else { -1.0 };
-        let decimals = if zeros.is_finite() { (zeros.clamp(-1.0, 300.0) + 4.0) as usize } else { 0 };
-        let text = if scaled.fract() == 0.0 { scaled.to_string() } else { trimmed(scaled, decimals) };
-        return format!("{text}{unit}");
+    let unit = FigureUnit::of(dimension).name;
+    if !["", "packets"].contains(&unit) {
+        return quantity::figure(number, unit);
     }
-    // Four significant digits of a number below 1,000; a share may be smaller than 1 % and keeps three decimals.
-    let decimals = match scaled.abs() {
-        100.0.. => 1,
-        10.0.. => 2,
-        _ => 3,
-    };
-    format!("{}{unit}", trimmed(scaled, decimals))
-}
-
-/// The number with at most so many decimals.
-fn trimmed(number: f64, decimals: usize) -> String {
-    format!("{number:.decimals$}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    // What is below one may be small, and has four significant digits.
+    let zeros = if number.abs() < 1.0 { -number.abs().log10().ceil() } else { -1.0 };
+    let decimals = if zeros.is_finite() { (zeros.clamp(-1.0, 300.0) + 4.0) as usize } else { 0 };
+    let text = if number.fract() == 0.0 { number.to_string() } else { quantity::trimmed(number, decimals) };
+    format!("{text} {unit}").trim_end().to_owned()
 }

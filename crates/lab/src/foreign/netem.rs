@@ -7,7 +7,6 @@ use netloom_units::{Duration, Probability};
 
 /// Words that have no equivalent, and why.
 const REFUSED: &[(&str, &str)] = &[
-    ("slot", "slots deliver in bursts: use `rate: {kind: delivery-trace, …}` or a `schedule`"),
     ("seed", "the lab's own `seed` makes a run repeatable"),
     ("ecn", "marks belong to queues: use `queue: {kind: red, ecn: true, …}` or another discipline with `ecn`"),
 ];
@@ -34,6 +33,8 @@ const KNOWN: &[&str] = &[
 struct Netem {
     limit: Option<u64>,
     has_rate: bool,
+    /// The keys of slots, but for the rate.
+    slots: Option<String>,
     delays: bool,
     translation: Translation,
 }
@@ -51,6 +52,7 @@ pub(super) fn translate(text: &str) -> Result<Translation, String> {
             "duplicate" => netem.chance("duplicate", &mut words)?,
             "reorder" => netem.reorder(&mut words)?,
             "rate" => netem.rate(&mut words)?,
+            "slot" => netem.slot(&mut words)?,
             "gap" | "distribution" => return Err(format!("\"{word}\" belongs behind `reorder` or `delay`")),
             other => return Err(unknown(other)),
         }
@@ -193,6 +195,48 @@ impl Netem {
         Ok(())
     }
 
+    /// `slot MIN [MAX]` or `slot distribution NAME DELAY JITTER`, and behind that `[packets PACKETS] [bytes BYTES]`
+    fn slot(&mut self, words: &mut Words<'_>) -> Result<(), String> {
+        let every = if words.begins("distribution") {
+            let name = words.need("the name of a distribution")?;
+            let mean = tc_time(words.need("a time such as 800us")?)?;
+            let jitter = tc_time(words.need("a time such as 100us")?)?;
+            if jitter.is_zero() { mean.to_string() } else { format!("{{{}}}", shape(Some(name), mean, jitter)?) }
+        } else {
+            let least = tc_time(words.need("a time such as 800us")?)?;
+            match words.maybe(tc_time).filter(|most| *most > least) {
+                Some(most) => format!("{{kind: uniform, from: {least}, to: {most}}}"),
+                None => least.to_string(),
+            }
+        };
+        let mut keys = format!("kind: slots, every: {every}");
+        loop {
+            if words.begins("packets") {
+                keys.push_str(&format!(", packets: {}", count(words.need("a number of packets")?)?));
+            } else if words.begins("bytes") {
+                keys.push_str(&format!(", bytes: {}", tc_size(words.need("a size")?)?));
+            } else {
+                break;
+            }
+        }
+        self.slots = Some(keys);
+        self.translation.note(
+            "slot: netem's slots are behind the delay and the rate; here they are in front of the delay, which makes no \
+             difference where that is constant, and packets that come while others are sent in a slot join them.",
+        );
+        Ok(())
+    }
+
+    /// Slots are a rate; what was said of one holds in them.
+    fn settle_slots(&mut self) {
+        let Some(slots) = self.slots.take() else { return };
+        match self.translation.keys.iter_mut().find(|(key, _)| *key == "rate") {
+            Some((_, rate)) => *rate = format!("{{{slots}, rate: {rate}}}"),
+            None => self.translation.say("rate", format!("{{{slots}}}")),
+        }
+        self.has_rate = true;
+    }
+
     fn correlation_differs(&mut self, key: &str) {
         self.translation.note(format!(
             "{key}'s correlation: netem mixes successive random numbers, which changes how often it happens; here the \
@@ -202,6 +246,7 @@ impl Netem {
 
     /// netem's limit counts all it holds, packets that travel included; its default is 1,000.
     fn finish(&mut self) {
+        self.settle_slots();
         if self.has_rate {
             let limit = self.limit.unwrap_or(1_000);
             self.translation.say("queue", if limit == 1 { "1 packet".into() } else { format!("{limit} packets") });
@@ -261,7 +306,7 @@ fn unknown(word: &str) -> String {
     match REFUSED.iter().find(|(name, _)| *name == word) {
         Some((_, why)) => format!("\"{word}\" is not translated: {why}"),
         None => format!(
-            "unknown word \"{word}\": known are delay, loss, duplicate, corrupt, reorder, rate, limit (and behind \
+            "unknown word \"{word}\": known are delay, loss, duplicate, corrupt, reorder, rate, slot, limit (and behind \
              them distribution and gap)"
         ),
     }

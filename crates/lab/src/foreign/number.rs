@@ -1,6 +1,6 @@
 //! Numbers as tc and ipfw write them, exactly.
 
-use netloom_units::{Bytes, Duration, Probability, Rate};
+use netloom_units::{Bytes, Decimal, Duration, Inexact, Probability, Rate};
 
 /// A number and the unit behind it.
 fn split(text: &str) -> (&str, String) {
@@ -21,41 +21,20 @@ fn tc_split(text: &str) -> (&str, String) {
     (number, unit.to_ascii_lowercase())
 }
 
+/// No number of tc has a longer exponent than that.
+const MOST_POWER: i32 = 30;
+
 /// `number` times `factor`, which has to be whole.
 fn times(text: &str, number: &str, factor: u64) -> Result<u64, String> {
-    let Some((mantissa, exponent)) = number.split_once(['e', 'E']) else { return times_plain(text, number, factor) };
-    let exponent: i32 = exponent
-        .parse()
-        .ok()
-        .filter(|power: &i32| power.abs() <= MOST_DIGITS)
-        .ok_or_else(|| format!("\"{text}\" is not a number of this size: write it without an exponent"))?;
-    // The point moves: digits and zeros as far as it goes.
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let zeros = "0".repeat(exponent.unsigned_abs() as usize);
-    let digits = if exponent < 0 { format!("{zeros}{whole}{fraction}") } else { format!("{whole}{fraction}{zeros}") };
-    let at = if exponent < 0 { whole.len() } else { whole.len() + zeros.len() };
-    let (before, behind) = digits.split_at(at);
-    times_plain(text, &format!("{}.{}", before.trim_start_matches('0'), behind.trim_end_matches('0')), factor)
-}
-
-/// No number of tc has a longer exponent than that.
-const MOST_DIGITS: i32 = 30;
-
-fn times_plain(text: &str, number: &str, factor: u64) -> Result<u64, String> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = format!("{whole}{fraction}");
-    let wrong = || format!("\"{text}\" is not a number");
-    if digits.is_empty() || digits.len() > 30 {
-        return Err(wrong());
+    let is_short = |exponent: &str| exponent.parse().is_ok_and(|power: i32| power.abs() <= MOST_POWER);
+    if number.split_once(['e', 'E']).is_some_and(|(_, exponent)| !is_short(exponent)) {
+        return Err(format!("\"{text}\" is not a number of this size: write it without an exponent"));
     }
-    let value: u128 = digits.parse().map_err(|_| wrong())?;
-    let too_large = || format!("\"{text}\" is too large, which is above {}", u64::MAX / factor.max(1));
-    let product = value.checked_mul(u128::from(factor)).ok_or_else(too_large)?;
-    let divisor = 10_u128.pow(u32::try_from(fraction.len()).map_err(|_| wrong())?);
-    if product % divisor != 0 {
-        return Err(format!("\"{text}\" has more decimals than the unit allows"));
-    }
-    u64::try_from(product / divisor).map_err(|_| too_large())
+    let decimal = Decimal::parse_scientific(number).ok_or_else(|| format!("\"{text}\" is not a number"))?;
+    decimal.times(factor).map_err(|inexact| match inexact {
+        Inexact::Fraction => format!("\"{text}\" has more decimals than the unit allows"),
+        Inexact::TooLarge => format!("\"{text}\" is too large, which is above {}", u64::MAX / factor.max(1)),
+    })
 }
 
 /// The factor of a unit among `units`.

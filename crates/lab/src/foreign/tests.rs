@@ -136,6 +136,21 @@ fn dummynet_manages_queues() {
 }
 
 #[test]
+fn netem_has_slots() {
+    let rate = |text: &str| keys(Dialect::Netem, text).into_iter().find(|(key, _)| *key == "rate").unwrap().1;
+    assert_eq!(rate("slot 800us"), "{kind: slots, every: 800 us}");
+    assert_eq!(
+        rate("slot 1ms 2ms packets 5 bytes 3000 delay 10ms rate 10mbit"),
+        "{kind: slots, every: {kind: uniform, from: 1 ms, to: 2 ms}, packets: 5, bytes: 3 kB, rate: 10 Mbit/s}"
+    );
+    assert_eq!(
+        rate("rate 10mbit slot distribution normal 1ms 100us bytes 64k"),
+        "{kind: slots, every: {kind: normal, mean: 1 ms, deviation: 100 us}, bytes: 65.536 kB, rate: 10 Mbit/s}"
+    );
+    assert_eq!(keys(Dialect::Netem, "slot 1ms limit 50")[1], ("queue", "50 packets".to_owned()));
+}
+
+#[test]
 fn errors_name_the_word() {
     assert_eq!(wrong(Dialect::Netem, "delay"), "netem: \"delay\" is the last word: a time such as 100ms must follow");
     assert!(wrong(Dialect::Netem, "dealy 5ms").contains("unknown word \"dealy\""));
@@ -144,7 +159,8 @@ fn errors_name_the_word() {
     assert!(wrong(Dialect::Dummynet, "red 0.002/5/15").contains("write for example red 0.002/5/15/0.1"));
     assert!(wrong(Dialect::Dummynet, "codel target 5").contains("has no unit"));
     assert!(wrong(Dialect::Netem, "loss 170%").contains("more than 100 %"));
-    assert!(wrong(Dialect::Netem, "slot 1ms").contains("not translated"));
+    assert!(wrong(Dialect::Netem, "seed 7").contains("not translated"));
+    assert!(wrong(Dialect::Netem, "slot distribution normal 1ms").contains("must follow"));
     assert!(wrong(Dialect::Dummynet, "bw 1Mbit/s mask src-ip 0xff").contains("not translated"));
     assert!(wrong(Dialect::Dummynet, "plr 1.5").contains("more than 100 %"));
     assert!(wrong(Dialect::Tbf, "rate 1mbit latency 5ms").contains("burst is missing"));
@@ -216,4 +232,24 @@ proptest::proptest! {
             let _ = translate(dialect, &text);
         }
     }
+}
+
+/// The Python package reads the same table.
+#[test]
+fn values_of_tc_are_read_as_in_the_table() {
+    let table = include_str!("../../../../tests/golden/exact.csv");
+    let mut read = 0;
+    for line in table.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [kind, text, value] = fields[..] else { panic!("{line:?} has three fields") };
+        let found = match kind {
+            "tc-time" => number::tc_time(text).ok().map(netloom_units::Duration::as_nanos),
+            "tc-rate" => number::tc_rate(text).ok().map(netloom_units::Rate::as_bits_per_second),
+            "tc-size" => number::tc_size(text).ok().map(netloom_units::Bytes::get),
+            _ => continue,
+        };
+        assert_eq!(found, value.parse().ok(), "{line:?}");
+        read += 1;
+    }
+    assert!(read > 15, "{read} lines");
 }

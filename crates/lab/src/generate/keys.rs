@@ -5,10 +5,10 @@ use super::builder::Everywhere;
 use super::{data_center, internet, plain, random, scenarios};
 use crate::forms::{AboveZero, Count, Whole};
 use crate::keyed::sections;
-use crate::keys::{NODE, SETTINGS};
+use crate::keys::{NodeKeys, SETTINGS};
 use crate::kinds::LINK_NAME;
 use crate::limits::MOST_NODES;
-use crate::section::{Kind, Section, keys};
+use crate::section::{Form, Kind, Section, keys};
 use netloom_units::Duration;
 
 /// All kinds, each with what makes it.
@@ -226,9 +226,9 @@ const HOSTS: Section = keys! {
 /// The settings that all kinds have.
 pub(super) const SETTINGS_OF_ALL: Section = keys! {
     /// The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
-    inner = Kind::OneOf(&[Kind::Word(&["host", "router", "transit", "switch", "hub"]), Kind::Section(&NODE)]), "switch";
+    inner = Kind::OneOf(&[Kind::Word(&["host", "router", "transit", "switch", "hub"]), NodeKeys::KIND]), "switch";
     /// The settings of the hosts.
-    host = Kind::Section(&NODE), "{cpus: 0.5}";
+    host = NodeKeys::KIND, "{cpus: 0.5}";
     /// The settings of all links.
     link = Kind::Section(&SETTINGS), "{rate: 100 Mbit/s, delay: 1 ms}";
     /// What differs for the links of a tier; access are those of hosts.

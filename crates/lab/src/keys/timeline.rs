@@ -1,24 +1,28 @@
 //! The tables of the timeline's entries.
 
 use crate::decode::files::User;
-use crate::forms::{AboveZero, Command, CommandName, Filled, LinkName, NodeName, OneOrMore, OrZero, Whole, Word};
-use crate::keyed::sections;
+use crate::forms::{
+    AboveZero, Command, CommandName, Filled, LinkName, NodeName, OneOrMore, OrZero, Whole, Word, word_form,
+};
+use crate::keyed::{Keyed, sections};
 use crate::kinds::{ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
 use crate::models::CHANGE;
-use crate::plan::Direction;
+use crate::models::fault::{self, Choice};
+use crate::plan::{Direction, Keep, LeapSecond, Signal, Standstill};
 use crate::section::{Form, Kind, Section, keys};
-use netloom_units::{Duration, Probability, Rate};
+use crate::spec::Side;
+use netloom_units::{Bytes, Drift, Duration, Probability, Rate, SignedDuration};
 
 /// The events that one entry stands for, at most, and those of all that do.
 pub(crate) const MOST_TIMES: u64 = 100_000;
-const NODES: Kind = Kind::Text(NODES_NAME);
+pub(super) const NODES: Kind = Kind::Text(NODES_NAME);
 const INSTANT: Kind = Kind::OneOf(&[Duration::KIND, Kind::Zero, Kind::Section(&DRAWN)]);
-const LENGTH: Kind = Kind::OneOf(&[Duration::KIND, Kind::Section(&DRAWN)]);
-const AT: Section = keys! {
+pub(super) const LENGTH: Kind = Kind::OneOf(&[Duration::KIND, Kind::Section(&DRAWN)]);
+pub(super) const AT: Section = keys! {
     /// When, after time zero; a map to draw it. Default: at time zero.
     at = INSTANT, "1 s";
 };
-const AGAIN: Section = keys! {
+pub(super) const AGAIN: Section = keys! {
     /// It happens again and again, so long after the time before; a map to draw each. Needs `times` or `until`.
     every = LENGTH, "5 s";
     /// How often it happens, with `every`. Default: until `until`.
@@ -111,6 +115,36 @@ sections! {
         pipe = LINK_REFERENCE, "far";
     }
 
+    /// Treats single packets that enter a link, picked by filter and ordinal.
+    pub(crate) const PACKET = "packet_entry" {
+        ..AT;
+        ..AGAIN;
+        ..LINK;
+        /// Which packets.
+        packet = Choice::KIND, required "{match: {to_port: 80}, nth: 3}";
+        /// What becomes of them: they are dropped, followed by a copy, corrupted in one bit, marked as having experienced congestion if their
+        /// sender is capable of it, or lose that mark; or they are TCP segments, in the place of which both ends get a reset.
+        do = fault::ACTION, required "drop";
+        /// For how long packets are picked. Default: to the end of the run.
+        for: AboveZero<Duration>, "2 s";
+        ..DIRECTION;
+        /// The further pipe of this name. Default: the link's own pipe.
+        pipe = LINK_REFERENCE, "far";
+    }
+
+    /// Ends TCP connections that go over a link: their ends get resets.
+    pub(crate) const RESET = "reset_entry" {
+        ..AT;
+        ..AGAIN;
+        ..LINK;
+        /// The filter that connections match in either direction; true for all.
+        reset = fault::CONNECTIONS, required "{to_port: 5432}";
+        /// Only the end that this direction leads to gets a reset. Default: both ends.
+        direction: Word<Direction>, "forward";
+        /// The further pipe of this name. Default: the link's own pipe.
+        pipe = LINK_REFERENCE, "far";
+    }
+
     /// Changes a link in steps from one value to another.
     pub(crate) const RAMP_ENTRY = "ramp_entry" {
         ..AT;
@@ -151,9 +185,18 @@ sections! {
     }
 }
 
+/// A node, or a pattern of several.
+const NODE_OR_PATTERN: Kind = Kind::OneOf(&[NODE_REFERENCE, NODES]);
+const NODE_PATTERNS: Kind = Kind::OneOf(&[NODE_REFERENCE, NODES, Kind::list(&NODE_OR_PATTERN, 1)]);
+
+word_form! {
+    /// Whether nodes that a partition does not name are each parted from all others.
+    pub(crate) struct IsolatesOthers = bool { "isolated" = true, "joined" = false }
+}
+
 const NAMES: Kind = OneOrMore::<CommandName>::KIND;
 const LINKS_OR_NODES: Kind = OneOrMore::<LinkName>::KIND;
-const NODE_LIST: Kind = OneOrMore::<NodeName>::KIND;
+pub(super) const NODE_LIST: Kind = OneOrMore::<NodeName>::KIND;
 
 sections! {
     /// Ends programs at once, by SIGKILL.
@@ -162,6 +205,8 @@ sections! {
         ..AGAIN;
         /// The command, or the node with all that runs in it; or a list of them.
         kill = NAMES, required "client";
+        /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
+        process: Filled, "\"postgres: checkpointer *\"";
         /// They start again so long after; of a node, its services. Default: they do not.
         for = LENGTH, "2 s";
     }
@@ -172,8 +217,32 @@ sections! {
         ..AGAIN;
         /// The command, or the node with all that runs in it; or a list of them.
         pause = NAMES, required "client";
+        /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
+        process: Filled, "\"postgres: checkpointer *\"";
         /// How long. Default: until they are stopped.
         for = LENGTH, "2 s";
+    }
+
+    /// Lets programs go on that are paused, by SIGCONT.
+    pub(crate) const CONTINUE = "continue" {
+        ..AT;
+        ..AGAIN;
+        /// The command, or the node with all that runs in it; or a list of them.
+        continue = NAMES, required "client";
+        /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
+        process: Filled, "\"postgres: checkpointer *\"";
+    }
+
+    /// Sends programs a signal.
+    pub(crate) const SIGNAL = "signal" {
+        ..AT;
+        ..AGAIN;
+        /// The signal. Those that end or hold programs for certain are `kill`, `pause` and `continue`.
+        signal: Word<Signal>, required "SIGHUP";
+        /// The command, or the node with all that runs in it; or a list of them.
+        to = NAMES, required "client";
+        /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
+        process: Filled, "\"postgres: checkpointer *\"";
     }
 
     /// Asks programs to end, and starts them again.
@@ -212,6 +281,20 @@ sections! {
         ..AGAIN;
         /// The node, or a list of them.
         start = NODE_LIST, required "client";
+    }
+
+    /// The kernel of a node is gone at once, as in a power cut: what its programs had not written to its disk is lost, and of that which no flush
+    /// has made durable, what the rule says.
+    pub(crate) const CRASH = "crash" {
+        ..AT;
+        ..AGAIN;
+        /// The node, or a list of them.
+        crash = NODE_LIST, required "client";
+        /// What is on its disk beside what a flush has made durable: flushed, nothing; all writes; some of them, by chance; or torn, all but
+        /// the end of the last. Default: flushed.
+        keep: Word<Keep>, "some";
+        /// It boots again so long after. Default: by `start`, or not at all.
+        for = LENGTH, "1 s";
     }
 
     /// Cuts links for a while.
@@ -254,14 +337,47 @@ sections! {
         ..CUT_PIPE;
     }
 
-    /// Parts groups of nodes: members of different groups do not reach each other.
+    /// Parts nodes: packets between them are dropped, slowed or held, whatever joins the nodes.
     pub(crate) const PARTITION = "partition" {
         ..AT;
         ..AGAIN;
-        /// The groups. Nodes in none of them stay reachable from all; a group alone is parted from all other nodes.
-        partition = Kind::list(&Kind::list(&NODE_REFERENCE, 1), 1), required "[[client, r1], [server]]";
+        /// Groups of nodes, or a shape. Nodes of different groups are parted, but for those that share a group. Nodes in none reach all
+        /// others; a group alone is parted from all other nodes.
+        partition = Kind::OneOf(&[Kind::list(&Kind::list(&NODE_OR_PATTERN, 1), 1), Kind::Section(&PARTITION_SHAPE)]), required "[[client, r1], [server]]";
+        /// What holds for nodes that are not named: joined, they reach all others; isolated, each of them is parted from all others.
+        /// Default: joined.
+        others: IsolatesOthers, "isolated";
+        /// Only one direction: to, what others send to the first group; from, what the first group sends to others. Default: both.
+        direction: Word<Side>, "to";
+        /// Packets are not dropped, but held for this time, and go on in their order.
+        slow: AboveZero<Duration>, "200 ms";
+        /// Whether packets are not dropped, but held until the nodes are joined again, and go on in their order then. Default: false.
+        jam: bool, "true";
         /// For how long. Default: until `heal`.
         for = LENGTH, "2 s";
+    }
+
+    /// The shape of a partition: exactly one of halves, minority, isolate, bridge, ring, random and leader.
+    pub(crate) const PARTITION_SHAPE = "partition_shape" {
+        /// The nodes: the first half of them is parted from the rest.
+        halves = NODE_PATTERNS, "[client, r1]";
+        /// The nodes: fewer than half of them, drawn from the seed, are parted from the rest.
+        minority = NODE_PATTERNS, "[client, r1, server]";
+        /// The node that is parted from the others; one draws it from the seed.
+        isolate = NODE_REFERENCE, "client";
+        /// The nodes among which one is isolated, or is the leader. Default: all nodes.
+        of = NODE_PATTERNS, "[client, r1]";
+        /// The nodes: two halves are parted, and both reach the node between them.
+        bridge = NODE_PATTERNS, "[client, r1, server]";
+        /// The nodes: each reaches its neighbours in the ring of all, as many as make a majority with itself, and no two reach the same.
+        ring = NODE_PATTERNS, "n*";
+        /// The nodes: they are in two groups, drawn from the seed.
+        random = NODE_PATTERNS, "[client, r1]";
+        /// A command that runs when it is time, and the first line of whose output names the node that is parted from the others: by its name, or
+        /// by an address of it.
+        leader: Command, "redis-cli -h s1 -p 26379 sentinel get-master-addr-by-name store";
+        /// The node on which that command runs.
+        on = NODE_REFERENCE, "client";
     }
 
     /// Moves a node from one of its links to another.
@@ -277,7 +393,7 @@ sections! {
         carrier: bool, "true";
     }
 
-    /// Restores all links that partitions have cut.
+    /// Ends all partitions.
     pub(crate) const HEAL = "heal" {
         ..AT;
         ..AGAIN;
@@ -300,5 +416,63 @@ sections! {
         pause: Duration, "1 s";
         /// How long to wait; then the run fails. Default: 10 s.
         timeout: AboveZero<Duration>, "10 s";
+    }
+}
+
+sections! {
+    /// Freezes a node for a while, as a virtual machine that is paused: its kernel and programs do nothing, and its CLOCK_MONOTONIC stands
+    /// still. When it goes on, its CLOCK_REALTIME jumps. In virtual time, with a kernel of its own.
+    pub(crate) const FREEZE = "freeze" {
+        ..AT;
+        ..AGAIN;
+        /// The node, or a list of them.
+        freeze = NODE_LIST, required "client";
+        /// How long.
+        for = LENGTH, required "5 s";
+        /// pause: its CLOCK_MONOTONIC stands still, as in a virtual machine that is paused; or stall: its clocks go on, and all that was due
+        /// happens late, at the end. Default: pause.
+        kind: Word<Standstill>, "stall";
+    }
+
+    /// Changes clocks of nodes (CLOCK_REALTIME) that have a kernel of their own.
+    pub(crate) const CLOCK_ENTRY = "clock_entry" {
+        ..AT;
+        ..AGAIN;
+        /// The node, or several: a list, or a name with `*`, which stands for any letters.
+        on = Kind::OneOf(&[NODES, Kind::list(&NODES, 1)]), required "client";
+        /// What changes.
+        clock = Kind::Section(&ClockKeys::SECTION), required "{step: 3 s}";
+    }
+
+    /// What changes of a clock.
+    pub(crate) struct ClockKeys = "clock_change" {
+        /// By how much it is set forward at once; back with a minus sign.
+        step: SignedDuration, "-3 s";
+        /// How much faster than lab time it runs from then on; slower with a minus sign. At most 10 %.
+        drift: OrZero<Drift>, "200 ppm";
+        /// A leap second at the end of the clock's day in UTC: insert shows its last second twice, delete leaves it out.
+        leap: Word<LeapSecond>, "insert";
+    }
+}
+
+/// A number of things, or as many as there are.
+const AT_MOST: Kind = Kind::OneOf(&[Kind::Integer { least: 1, most: MOST_THINGS }, Kind::Word(&["unlimited"])]);
+/// The most processes that Linux has (`PID_MAX_LIMIT`), and more descriptors than any process opens.
+pub(crate) const MOST_THINGS: u64 = 4_194_304;
+
+sections! {
+    /// Limits what programs may use from then on.
+    pub(crate) const LIMIT = "limit_entry" {
+        ..AT;
+        ..AGAIN;
+        /// The command, or the node with all that runs in it; or a list of them.
+        limit = NAMES, required "client";
+        /// The memory of all its processes together, in a kernel node: the kernel takes back what it can, and kills a process when that is not
+        /// enough.
+        memory = Kind::OneOf(&[Bytes::KIND, Kind::Word(&["unlimited"])]), "64 MB";
+        /// How many processes and threads there may be, in a kernel node: none can be started beyond.
+        pids = AT_MOST, "20";
+        /// How many descriptors each of its processes may open: the soft limit, up to the hard one.
+        fds = AT_MOST, "100";
     }
 }

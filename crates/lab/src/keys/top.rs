@@ -1,18 +1,21 @@
 //! The tables of the whole file and of its bounds.
 
-use super::network::{ADDRESSING, Addressed, LINK};
-use super::node::{NODE, Routes};
+use super::disk::DISK_ENTRY;
+use super::network::{ADDRESSING, Addressed, LinkKeys};
+use super::node::{NodeKeys, Routes};
+use super::program_faults::{FAIL_ENTRY, OOM_ENTRY, SCHEDULE_ENTRY, STARVE_ENTRY};
 use super::timeline::{
-    DOWN, FLAP_ENTRY, HEAL, KILL, LOG, MOVE, PARTITION, PAUSE, RAMP_ENTRY, REBOOT, RESTART, RUN, SET, SETUP,
-    START_ENTRY, STOP_ENTRY, UP,
+    CLOCK_ENTRY, CONTINUE, CRASH, DOWN, FLAP_ENTRY, FREEZE, HEAL, KILL, LIMIT, LOG, MOVE, PACKET, PARTITION, PAUSE,
+    RAMP_ENTRY, REBOOT, RESET, RESTART, RUN, SET, SETUP, SIGNAL, START_ENTRY, STOP_ENTRY, UP,
 };
 use crate::decode::clock::Dilated;
 use crate::decode::daemons::Converged;
 use crate::decode::exercise::Exercise;
+use crate::decode::hunt;
 use crate::decode::measure::Measure;
 use crate::decode::multicast::MULTICAST;
 use crate::forms::{AboveZero, Filled, Placed, Whole, Word, word_form};
-use crate::keyed::sections;
+use crate::keyed::{Keyed, sections};
 use crate::kinds::{COMMAND_NAME, LINK_NAME, NODE_NAME, NODE_REFERENCE, VARIABLE_NAMES};
 use crate::plan::{OnSpin, Precision, Shards};
 use crate::section::{Form, Kind, Section};
@@ -43,11 +46,24 @@ const ENTRIES: &[&Section] = &[
     &MOVE,
     &KILL,
     &PAUSE,
+    &CONTINUE,
+    &SIGNAL,
     &RESTART,
     &REBOOT,
     &STOP_ENTRY,
     &START_ENTRY,
     &FLAP_ENTRY,
+    &CLOCK_ENTRY,
+    &FREEZE,
+    &PACKET,
+    &RESET,
+    &CRASH,
+    &LIMIT,
+    &DISK_ENTRY,
+    &FAIL_ENTRY,
+    &STARVE_ENTRY,
+    &SCHEDULE_ENTRY,
+    &OOM_ENTRY,
 ];
 
 sections! {
@@ -97,7 +113,7 @@ sections! {
         /// The nodes by name, or a list of names.
         nodes = NODES, "{client: {}, r1: {kind: router}}";
         /// The links by name.
-        links = Kind::Map { names: LINK_NAME, values: &Kind::Section(&LINK) }, "{access: {ends: [client, r1], delay: 1 ms}}";
+        links = Kind::Map { names: LINK_NAME, values: &LinkKeys::KIND }, "{access: {ends: [client, r1], delay: 1 ms}}";
         /// Where nodes are in a picture: to the right, and down. A link has a length of about 1.
         layout = Kind::Map { names: NODE_NAME, values: &Kind::pair(&Kind::Coordinate)}, "{client: [0, 0], r1: [1, 0.5]}";
         /// Commands that must succeed before the services start, one after the other, after those of the nodes.
@@ -120,13 +136,16 @@ sections! {
         /// Tasks for those who learn with this lab, which are checked while it is up. Default: none.
         exercise = Exercise::KIND,
             "{text: Fill the queue., tasks: [{title: See it fill, check: backbone.forward.queue_max > 9 packets}]}";
+        ..hunt::HUNTED;
         /// How far the network may stray from its description.
         bounds = BoundKeys::KIND, "{lateness: 500 us}";
     }
 }
 
-const NODES: Kind =
-    Kind::OneOf(&[Kind::Map { names: NODE_NAME, values: &Kind::Optional(&NODE) }, Kind::list(&NODE_REFERENCE, 1)]);
+const NODES: Kind = Kind::OneOf(&[
+    Kind::Map { names: NODE_NAME, values: &Kind::Optional(&NodeKeys::SECTION) },
+    Kind::list(&NODE_REFERENCE, 1),
+]);
 
 sections! {
     /// How far a run may stray and still be as described.

@@ -11,7 +11,7 @@ use crate::scalar::{filled, quantity, rate as rate_or_unlimited};
 use crate::section::{Key, Kind, Section, key, keys};
 use crate::yaml::{Content, Node};
 use netloom_link::{CrossConfig, OnOff, PacketSize, Replay, Stream, Traffic};
-use netloom_units::{Duration, Rate};
+use netloom_units::{Bytes, Duration, Rate};
 
 pub(crate) const KEY: Key = key!(
     /// Traffic that exists in this direction only and uses its queue and rate: a list of sources. Default: none.
@@ -24,7 +24,7 @@ forms! {
     /// The rate of a source, which is not zero.
     struct SourceRate = Rate, Rate::KIND, rate;
     struct Size = PacketSize,
-        Kind::OneOf(&[Kind::Word(&["imix"]), Kind::Text("^\\s*[0-9]+(\\.[0-9]+)?\\s*([kMG]?B|[KMG]iB)\\s*$")]), size;
+        Kind::OneOf(&[Kind::Word(&["imix"]), Bytes::KIND]), size;
     /// A decimal number.
     struct Shape = f64, Kind::Positive, shape;
 }
@@ -129,7 +129,7 @@ fn source(node: &Node, errors: &mut Errors) -> Option<CrossConfig> {
 
 /// The source of this kind that `fields`, which are those of `node`, describe.
 pub(crate) fn source_of(kind: &str, fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<CrossConfig> {
-    // All are read before anything is given up, so that all errors are told.
+    // All are read before anything is given up, so that all errors are reported.
     let start = fields.form::<OrZero<Duration>>("start", errors).unwrap_or_default();
     let stop = fields.form::<AboveZero<Duration>>("stop", errors);
     let traffic = match kind {

@@ -7,7 +7,7 @@ use crate::forms::{Offset, OrZero, Word, forms};
 use crate::keyed::{Keyed, WrittenKeys, sections};
 use crate::models::quoted;
 use crate::scalar::{self, filled, text};
-use crate::section::{Form, Key, Kind, Section, Written, key, keys};
+use crate::section::{Form, Key, Kind, Quantity, Section, Written, key, keys};
 use crate::words::words;
 use crate::yaml::{Content, Node};
 use netloom_link::{
@@ -16,9 +16,12 @@ use netloom_link::{
 };
 use netloom_units::Duration;
 
+/// A time, or a distribution.
+pub(crate) const KIND: Kind = Kind::OneOf(&[Time::KIND, Kind::Sections(KINDS)]);
+
 pub(crate) const KEY: Key = key!(
     /// Propagation delay of one direction, after the last bit is sent: a time, or a distribution. Default: 0.
-    delay = Kind::OneOf(&[Time::KIND, Kind::Sections(KINDS)]), "20 ms"
+    delay = KIND, "20 ms"
 );
 
 /// All distributions.
@@ -39,7 +42,7 @@ forms! {
     /// A time, which may be zero.
     struct Time = Duration, OrZero::<Duration>::KIND, scalar::duration_or_zero;
     struct Number = f64, Kind::Positive, number;
-    struct Correlated = Correlation, Kind::OneOf(&[Kind::Text("^\\s*-?[0-9]+(\\.[0-9]+)?\\s*%\\s*$"), Kind::Zero]), correlation;
+    struct Correlated = Correlation, Kind::OneOf(&[Kind::Quantity(Quantity::Correlation), Kind::Zero]), correlation;
 }
 
 impl Written for Time {
@@ -73,7 +76,7 @@ const DRAWN: Section = keys! {
 
 sections! {
     /// A delay that is always the same.
-    const CONSTANT = "delay-constant" {
+    const CONSTANT = "delay_constant" {
         /// constant: every packet travels for the same time.
         kind is "constant";
         /// The delay.
@@ -82,7 +85,7 @@ sections! {
     }
 
     /// A delay that is uniformly distributed between two bounds.
-    for Uniform = "delay-uniform" {
+    for Uniform = "delay_uniform" {
         /// uniform: uniformly distributed between two bounds.
         kind is "uniform";
         /// The shortest.
@@ -95,7 +98,7 @@ sections! {
     }
 
     /// A normally distributed delay; below zero counts as zero.
-    for Normal = "delay-normal" {
+    for Normal = "delay_normal" {
         /// normal: normally distributed; below zero counts as zero.
         kind is "normal";
         /// The mean.
@@ -106,7 +109,7 @@ sections! {
     }
 
     /// A constant delay and an exponentially distributed one.
-    for Exponential = "delay-exponential" {
+    for Exponential = "delay_exponential" {
         /// exponential: a constant and an exponentially distributed part.
         kind is "exponential";
         /// The constant part. Default: 0.
@@ -117,7 +120,7 @@ sections! {
     }
 
     /// A constant delay and one with a Pareto distribution.
-    for Pareto = "delay-pareto" {
+    for Pareto = "delay_pareto" {
         /// pareto: a constant part and one with a Pareto distribution.
         kind is "pareto";
         /// The constant part. Default: 0.
@@ -130,7 +133,7 @@ sections! {
     }
 
     /// A quarter of a normal and three quarters of a Pareto distribution, as in netem.
-    for ParetoNormal = "delay-pareto-normal" {
+    for ParetoNormal = "delay_pareto_normal" {
         /// pareto-normal: a quarter normal and three quarters Pareto, as in netem.
         kind is "pareto-normal";
         /// The mean.
@@ -141,7 +144,7 @@ sections! {
     }
 
     /// A constant delay and one with a gamma distribution.
-    for Gamma = "delay-gamma" {
+    for Gamma = "delay_gamma" {
         /// gamma: a constant part and one with a gamma distribution.
         kind is "gamma";
         /// The constant part. Default: 0.
@@ -154,7 +157,7 @@ sections! {
     }
 
     /// A delay that a table of netem describes.
-    const TABLE = "delay-table" {
+    const TABLE = "delay_table" {
         /// table: mean + deviation * table[u] / 8192, as in netem.
         kind is "table";
         /// The file, relative to the lab file.
@@ -167,7 +170,7 @@ sections! {
     }
 
     /// A delay that a histogram describes.
-    const HISTOGRAM = "delay-histogram" {
+    const HISTOGRAM = "delay_histogram" {
         /// histogram: lines like `10 ms, 3`, where a bin begins and its weight.
         kind is "histogram";
         /// The file, relative to the lab file.
@@ -176,7 +179,7 @@ sections! {
     }
 
     /// Measured delays.
-    const SAMPLES = "delay-samples" {
+    const SAMPLES = "delay_samples" {
         /// samples: one delay like `12.5 ms` per line, each with the same probability.
         kind is "samples";
         /// The file, relative to the lab file.

@@ -5,11 +5,12 @@ use crate::errors::{Errors, keep};
 use crate::fields::Fields;
 use crate::forms::{Maybe, OneOrMore, Whole, forms, one_or_more};
 use crate::keyed::{Keyed, sections};
-use crate::scalar::{integer, text, word};
+use crate::scalar::{integer, quantity, text, word};
 use crate::section::{Form, Kind, Written};
 use crate::yaml::{Content, Node};
 use ipnet::IpNet;
-use netloom_link::{ConfigError, Filter, Ports, Prefix};
+use netloom_link::{ConfigError, Filter, Ports, Prefix, Share};
+use netloom_units::{Probability, Seed};
 use std::net::IpAddr;
 
 /// An address, a prefix with its length, or the name of a node.
@@ -17,6 +18,8 @@ const ADDRESS: Kind = Kind::Text("^([0-9a-fA-F.:]+(/[0-9]{1,3})?|[a-zA-Z][a-zA-Z
 
 /// A filter that can match.
 pub(crate) struct Matching;
+/// A filter that can match, and may pick a share of connections.
+pub(crate) struct Sharing;
 /// The prefixes of one or several of them.
 struct Addresses;
 type Dscp = Whole<u8, 0, 63>;
@@ -25,6 +28,8 @@ forms! {
     /// A port, or a range of them.
     struct PortRange = Ports,
         Kind::OneOf(&[Kind::Integer { least: 1, most: 65_535 }, Kind::Text("^\\s*[0-9]{1,5}\\s*-\\s*[0-9]{1,5}\\s*$")]), ports;
+    /// A share of connections.
+    struct Picked = Share, Probability::KIND, |node| quantity(node).map(unseeded);
     /// A protocol above IP, by name or number.
     struct Protocol = u8, Kind::OneOf(&[Kind::Word(&NAMES), Kind::Integer { least: 0, most: 255 }]), protocol;
 }
@@ -51,6 +56,9 @@ sections! {
         to_port: Maybe<OneOrMore<PortRange>>, "[80, 443]" else None;
         /// Its differentiated services code point, 0 to 63, or several.
         dscp: Maybe<OneOrMore<Dscp>>, "46" else None;
+        /// The share of connections that match, picked from the seed by addresses, protocol and ports: the same ones in both directions and
+        /// on all links. In `pipes`, `packet` and `reset` only.
+        share: Maybe<Picked>, "30 %" else None;
     }
 }
 
@@ -64,16 +72,36 @@ pub(crate) const EXAMPLES: &[&str] = &[
 
 /// The filter that `node` describes; none if it is wrong, or if it can never match.
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Filter> {
+    read(&open(node, errors)?, node, errors)
+}
+
+/// The keys of a filter, of which there is one at least.
+fn open<'a>(node: &'a Node, errors: &mut Errors) -> Option<Fields<'a>> {
     let fields = Fields::open(node, &Filter::SECTION, errors)?;
     if node.content == Content::Map(Vec::new()) {
         errors.push(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
         return None;
     }
-    read(&fields, node, errors)
+    Some(fields)
+}
+
+/// A share before the seed of the lab is known.
+fn unseeded(probability: Probability) -> Share {
+    Share { probability, seed: Seed::new(0) }
 }
 
 /// What the keys of a filter say; `node` is the map that they are in.
 pub(crate) fn read(fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<Filter> {
+    if let Some(share) = fields.get("share") {
+        errors.push(
+            share.error("a share of connections can be picked in `pipes`, `packet` and `reset` only: leave this out"),
+        );
+        return None;
+    }
+    read_all(fields, node, errors)
+}
+
+fn read_all(fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<Filter> {
     let before = errors.len();
     let filter = Filter::read_keys(fields, errors)?;
     let is_unknown = |key, said: &Option<_>| fields.get(key).is_some() && said.is_none();
@@ -99,6 +127,14 @@ impl Form for Matching {
     }
 }
 
+impl Form for Sharing {
+    type Value = Filter;
+    const KIND: Kind = Filter::KIND;
+    fn read(node: &Node, errors: &mut Errors) -> Option<Filter> {
+        read_all(&open(node, errors)?, node, errors)
+    }
+}
+
 impl Form for Addresses {
     type Value = Vec<Prefix>;
     const KIND: Kind = Kind::OneOf(&[ADDRESS, Kind::list(&ADDRESS, 1)]);
@@ -121,6 +157,12 @@ impl Written for Addresses {
 impl Written for PortRange {
     fn write(Ports { first, last }: &Ports) -> String {
         if first == last { first.to_string() } else { format!("{first}-{last}") }
+    }
+}
+
+impl Written for Picked {
+    fn write(share: &Share) -> String {
+        share.probability.to_string()
     }
 }
 

@@ -58,14 +58,14 @@ const THEN: Section = keys! {
 
 sections! {
     /// Loss with one probability and a correlation between neighbours.
-    const CORRELATED = "correlated-loss" {
+    const CORRELATED = "loss_correlated" {
         /// correlated: all with one probability, neighbours alike.
         kind is "correlated";
         ..ChanceConfig::SECTION;
     }
 
     /// Loss of packets in which a bit is wrong.
-    const BIT_ERROR = "bit-error-loss" {
+    const BIT_ERROR = "loss_bit_error" {
         /// bit-error: a packet with a wrong bit is lost.
         kind is "bit-error";
         /// The share of bits that arrive wrong, above 0 and at most 1: 1e-9, 0.00001 or 1 in 300000.
@@ -73,7 +73,7 @@ sections! {
     }
 
     /// Loss in bursts.
-    for GilbertConfig = "gilbert-loss" {
+    for GilbertConfig = "loss_gilbert" {
         /// gilbert: bursts of which share and mean length are known.
         kind is "gilbert";
         /// Which share of all packets is lost in the long run, above 0 % and below 100 %.
@@ -83,7 +83,7 @@ sections! {
     }
 
     /// Loss that depends on whether the link is good or bad.
-    for GilbertElliottConfig = "gilbert-elliott-loss" {
+    for GilbertElliottConfig = "loss_gilbert_elliott" {
         /// gilbert-elliott: a good and a bad state with different loss.
         kind is "gilbert-elliott";
         /// The probability with which the bad state follows the good one, above 0 %.
@@ -97,7 +97,7 @@ sections! {
     }
 
     /// Loss in bursts, within which packets may pass, and of single packets between them.
-    for MarkovConfig = "markov-loss" {
+    for MarkovConfig = "loss_markov" {
         /// markov: the four states of netem's `loss state`.
         kind is "markov";
         /// A burst begins.
@@ -113,7 +113,7 @@ sections! {
     }
 
     /// Loss of packets at regular distances.
-    for EveryConfig = "every-loss" {
+    for EveryConfig = "loss_every" {
         /// every: every n-th packet.
         kind is "every";
         /// The distance between lost packets, in packets.
@@ -123,7 +123,7 @@ sections! {
     }
 
     /// Loss of the packets with certain numbers.
-    for PacketsConfig = "packets-loss" {
+    for PacketsConfig = "loss_packets" {
         /// packets: those with certain numbers.
         kind is "packets";
         /// The numbers of the lost packets, counted from 1, in rising order; 20..25 means all from 20 to 25.
@@ -133,7 +133,7 @@ sections! {
     }
 
     /// Loss of the packets that a sequence marks.
-    const PATTERN = "pattern-loss" {
+    const PATTERN = "loss_pattern" {
         /// pattern: the packets that a sequence marks.
         kind is "pattern";
         /// 0 for a packet that passes, 1 for one that is lost.
@@ -142,7 +142,7 @@ sections! {
     }
 
     /// Loss as it was recorded in a file.
-    const REPLAY = "replay-loss" {
+    const REPLAY = "loss_replay" {
         /// replay: the packets that a file marks.
         kind is "replay";
         /// A text of 0 for a packet that passes and 1 for one that is lost; the rest of a line from # on is a comment.

@@ -15,6 +15,8 @@ use crate::scalar::quantity;
 use crate::section::{Form, Key, Kind, Section, key};
 use crate::words::words;
 use crate::yaml::{Content, Entry, Node};
+use codel::{Codel, FqCodel};
+use divided::{Drr, Priority};
 use netloom_link::{ConfigError, DEFAULT_LIMIT, DualPi2Config, PieConfig, QueueConfig, RedConfig};
 use netloom_units::Limit;
 
@@ -25,20 +27,20 @@ pub(crate) const KEY: Key = key!(
 
 /// All disciplines.
 const KINDS: &[&Section] = &[
-    &FIFO,
+    &Fifo::SECTION,
     &RedConfig::SECTION,
     &PieConfig::SECTION,
     &DualPi2Config::SECTION,
-    &codel::CODEL,
-    &codel::FQ_CODEL,
-    &divided::DRR,
+    &Codel::SECTION,
+    &FqCodel::SECTION,
+    &Drr::SECTION,
     &divided::WF2Q,
-    &divided::PRIORITY,
+    &Priority::SECTION,
 ];
 
 /// The packet that is dropped when a queue is full.
 #[derive(Clone, Copy, PartialEq)]
-enum Dropped {
+pub(crate) enum Dropped {
     Arriving,
     Oldest,
 }
@@ -47,7 +49,7 @@ words!(Dropped { "tail" = Self::Arriving, "head" = Self::Oldest });
 
 sections! {
     /// First in, first out.
-    const FIFO = "queue_fifo" {
+    struct Fifo = "queue_fifo" {
         /// First in, first out. Default: fifo.
         kind = Kind::Word(&["fifo"]), "fifo";
         /// How much may wait: packets, bytes or a time. Default: 1000 packets.
@@ -76,11 +78,11 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<QueueConfig> {
 
 fn decode_kind(node: &Node, entries: &[Entry], errors: &mut Errors) -> Option<QueueConfig> {
     if !entries.iter().any(|entry| entry.name == "kind") {
-        return Some(fifo(&Fields::open(node, &FIFO, errors)?, errors));
+        return Fifo::open(node, errors).map(fifo);
     }
     let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     match kind {
-        "fifo" => Some(fifo(&fields, errors)),
+        "fifo" => Fifo::read_keys(&fields, errors).map(fifo),
         "red" => RedConfig::read_keys(&fields, errors).map(QueueConfig::Red),
         "pie" => PieConfig::read_keys(&fields, errors).map(QueueConfig::Pie),
         "dualpi2" => DualPi2Config::read_keys(&fields, errors).map(QueueConfig::DualPi2),
@@ -88,17 +90,14 @@ fn decode_kind(node: &Node, entries: &[Entry], errors: &mut Errors) -> Option<Qu
         "fq_codel" => codel::decode_fq(&fields, errors),
         "drr" => divided::decode_drr(&fields, errors),
         "wf2q" => divided::decode(&fields, errors).map(QueueConfig::Wf2q),
-        "priority" => divided::decode_priority(&fields, errors),
+        "priority" => Priority::read_keys(&fields, errors).map(|keys| QueueConfig::Priority(keys.classes)),
         other => unreachable!("{other} is one of the kinds"),
     }
 }
 
-fn fifo(fields: &Fields<'_>, errors: &mut Errors) -> QueueConfig {
-    let limit = fields.form::<Limit>("limit", errors).unwrap_or(DEFAULT_LIMIT);
-    match fields.form::<Word<Dropped>>("drop", errors) {
-        Some(Dropped::Oldest) => QueueConfig::DropHead(limit),
-        _ => QueueConfig::DropTail(limit),
-    }
+fn fifo(Fifo { limit, drop }: Fifo) -> QueueConfig {
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    if drop == Some(Dropped::Oldest) { QueueConfig::DropHead(limit) } else { QueueConfig::DropTail(limit) }
 }
 
 /// The error at the key that it is about, or at the whole map if that is not written.

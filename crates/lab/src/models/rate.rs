@@ -2,24 +2,25 @@
 
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
+use crate::forms::Whole;
 use crate::keyed::{Keyed, sections};
-use crate::models::quoted;
+use crate::models::{delay, quoted};
 use crate::scalar;
 use crate::section::{Form, Key, Kind, Section, key};
 use crate::yaml::{Content, Node};
-use netloom_link::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, TokenBucketConfig};
+use netloom_link::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, SlotsConfig, TokenBucketConfig};
 use netloom_units::{Bytes, Rate};
 
 pub(crate) const KEY: Key = key!(
-    /// How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, or unlimited. Default: unlimited.
+    /// How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or unlimited. Default: unlimited.
     rate = Kind::OneOf(&[Rate::KIND, Kind::Word(&["unlimited"]), Kind::Sections(KINDS)]), "100 Mbit/s"
 );
 
-const KINDS: &[&Section] = &[&TokenBucket::SECTION, &DeliveryTrace::SECTION];
+const KINDS: &[&Section] = &[&TokenBucket::SECTION, &DeliveryTrace::SECTION, &Slotted::SECTION];
 
 sections! {
     /// Bursts at once, and a rate over longer times.
-    struct TokenBucket = "rate-token-bucket" {
+    struct TokenBucket = "rate_token_bucket" {
         /// A token bucket.
         kind is "token-bucket";
         /// How fast tokens flow into the bucket.
@@ -33,7 +34,7 @@ sections! {
     }
 
     /// A number of bytes at each instant of a trace in the format of mahimahi.
-    struct DeliveryTrace = "rate-delivery-trace" {
+    struct DeliveryTrace = "rate_delivery_trace" {
         /// A trace of delivery opportunities.
         kind is "delivery-trace";
         /// The trace: one time in milliseconds per line.
@@ -45,6 +46,25 @@ sections! {
     }
 }
 
+sections! {
+    /// Several packets at once, when the sender gets a turn.
+    struct Slotted = "rate_slots" {
+        /// Slots, each of which takes some of the packets that wait.
+        kind is "slots";
+        /// The time from one slot to the next, or how it is drawn.
+        every = delay::KIND, required "{kind: uniform, from: 1 ms, to: 2 ms}";
+        /// How many packets leave in a slot. Default: no limit.
+        packets: Whole<u64, 1, MOST_PACKETS>, "16";
+        /// A slot is used up by the packet with which this many bytes are reached. Default: no limit.
+        bytes: Bytes, "64 kB";
+        /// The rate at which packets are sent in a slot. Default: unlimited.
+        rate: Rate, "300 Mbit/s";
+    }
+}
+
+/// The most packets of a slot that a file can say.
+const MOST_PACKETS: u64 = 1 << 32;
+
 /// Every form that it can take.
 pub(crate) const EXAMPLES: &[&str] = &[
     "100 Mbit/s",
@@ -54,6 +74,8 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: token-bucket, rate: 50 Mbit/s, burst: 64 KiB, peak: 1 Gbit/s, peak_burst: 3 kB}",
     "{kind: delivery-trace, file: tests/files/three.trace}",
     "{kind: delivery-trace, file: tests/files/three.trace, bytes: 1500 B, header: 0 B}",
+    "{kind: slots, every: 1 ms}",
+    "{kind: slots, every: {kind: uniform, from: 1 ms, to: 2 ms}, packets: 16, bytes: 64 kB, rate: 300 Mbit/s}",
 ];
 
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<RateConfig> {
@@ -63,6 +85,7 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<RateConfig> {
     let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
     let config = match kind {
         "token-bucket" => RateConfig::TokenBucket(token_bucket(&fields, errors)?),
+        "slots" => RateConfig::Slots(slots(&fields, errors)?),
         _ => RateConfig::DeliveryTrace(delivery_trace(&fields, errors)?),
     };
     fields.checked(config.check(), errors)?;
@@ -90,8 +113,23 @@ fn delivery_trace(fields: &Fields<'_>, errors: &mut Errors) -> Option<DeliveryTr
     Some(DeliveryTraceConfig { times, file: file.into(), bytes, header })
 }
 
+fn slots(fields: &Fields<'_>, errors: &mut Errors) -> Option<SlotsConfig> {
+    let Slotted { packets, bytes, rate } = Slotted::read_keys(fields, errors)?;
+    let every = delay::decode(fields.get("every")?, errors)?;
+    Some(SlotsConfig { every, packets, bytes, rate })
+}
+
 pub(crate) fn write(config: &RateConfig) -> String {
     match config {
+        RateConfig::Slots(SlotsConfig { every, packets, bytes, rate }) => {
+            let said = [
+                packets.map(|packets| format!(", packets: {packets}")),
+                bytes.map(|bytes| format!(", bytes: {bytes}")),
+                rate.map(|rate| format!(", rate: {rate}")),
+            ];
+            let said: String = said.into_iter().flatten().collect();
+            format!("{{kind: slots, every: {}{said}}}", delay::write(every))
+        }
         RateConfig::Unlimited => "unlimited".into(),
         RateConfig::Constant(rate) => rate.to_string(),
         RateConfig::TokenBucket(TokenBucketConfig { rate, burst, peak }) => {

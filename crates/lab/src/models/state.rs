@@ -92,7 +92,7 @@ fn no_state(node: &Node) -> Result<StateConfig, Diagnostic> {
     }
 }
 
-/// A bare zero is as wrong as `0 s`, and is told the same.
+/// A bare zero is as wrong as `0 s`, and has the same error.
 fn span(node: &Node) -> Result<Duration, Diagnostic> {
     if node.plain() == Some("0") { duration_or_zero(node) } else { duration(node) }
 }

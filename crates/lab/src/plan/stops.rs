@@ -41,7 +41,8 @@ impl Plan {
     /// Why a node cannot be stopped and started again while the lab is up, if so.
     pub fn never_stops(&self, node: usize) -> Option<String> {
         let own: &NodePlan = &self.nodes[node];
-        let medium = self.links.iter().find(|link| link.is_shared && link.ends.iter().any(|end| end.node == node));
+        // Whoever draws a lab asks this of each node: only its own links are looked at.
+        let medium = own.interfaces.iter().map(|port| &self.links[port.end.link()]).find(|link| link.is_shared);
         let stoppable = Stoppable {
             name: &own.name,
             kind: own.kind,

@@ -1,12 +1,16 @@
 //! What happens while a lab runs.
 
-use super::{Direction, Plan};
+use super::{CallFailure, ClockChange, Direction, DiskFault, LeaderPartition, LimitChange, Plan, Starvation, Turns};
 use crate::words::words;
 use ipnet::IpNet;
-use netloom_link::PipeChange;
+use netloom_link::{PartitionSet, PipeChange};
 use netloom_units::Duration;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The line of faults of packets that no lab file has: a client has asked for them.
+pub(crate) const BY_HAND: u32 = 0;
 
 /// An entry of the timeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,31 +53,218 @@ pub enum Action {
         /// The part of the link that is restored.
         part: LinkPart,
     },
+    /// Other partitions are in force.
+    Partition {
+        /// All partitions that are in force from then on.
+        in_force: PartitionSet,
+        /// The links at which packets are judged, in order.
+        links: Arc<[usize]>,
+        /// Whether all others end, those of leaders that commands named.
+        heals: bool,
+    },
     /// Nothing happens; the instant gets a mark with this text.
     Log(String),
-    /// Programs that run are ended, or held.
+    /// Programs that run are ended or held, or a node is disturbed.
     Disturb {
-        /// The signal or request that the programs get.
+        /// The signal or request that the programs get, or what happens to the node.
         how: Disturbance,
         /// The command or node whose programs are meant.
         whose: Whose,
+        /// The command line of the processes that are meant, in which `*` stands for any letters; or the file whose sectors a fault of a
+        /// disk is about. None: all.
+        process: Option<Arc<str>>,
         /// The time after which the programs go on, or start again; none: a restart does when they have ended, and nothing else does.
         duration: Option<Duration>,
     },
 }
 
+impl Action {
+    /// Returns how long a disturbance lasts, if it ends by itself.
+    pub fn lasts(&self) -> Option<Duration> {
+        if let Self::Disturb { duration, .. } = self { *duration } else { None }
+    }
+}
+
+/// A way in which running programs are ended or held, or what they are told; or in which a node is disturbed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disturbance {
+    /// The programs get SIGKILL.
+    Kill,
+    /// The programs are held by SIGSTOP.
+    Pause,
+    /// The programs that are held go on by SIGCONT.
+    Continue,
+    /// The programs get this signal.
+    Signal(Signal),
+    /// The programs are asked to end, and start again.
+    Restart,
+    /// The programs are asked to end, and so is all that their node does.
+    Stop,
+    /// The node's clock changes.
+    Clock(ClockChange),
+    /// The node's kernel and all in it stand still, and so does its monotonic clock; or not.
+    Freeze(Standstill),
+    /// The node's kernel is gone at once, and this is on its disk.
+    Crash(Keep),
+    /// The programs may use so much from then on.
+    Limit(LimitChange),
+    /// The node's disk does not do what it should.
+    Disk(DiskFault),
+    /// System calls of the programs fail, are late, or move fewer bytes.
+    Fail(CallFailure),
+    /// All faults of system calls in the node end.
+    EndFailures,
+    /// The programs get no processor.
+    Starve(Starvation),
+    /// The programs take turns by priorities that are drawn.
+    Schedule(Turns),
+    /// The node's kernel kills one of the processes as if there were no memory left.
+    OutOfMemory,
+}
+
 words! {
-    /// A way in which running programs are ended or held.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Disturbance {
-        /// The programs get SIGKILL.
-        Kill = "kill",
-        /// The programs are held by SIGSTOP.
+    /// The kind of a node's standstill: it decides what the clocks do.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Standstill {
+        /// CLOCK_MONOTONIC stands still, too.
+        #[default]
         Pause = "pause",
-        /// The programs are asked to end, and start again.
-        Restart = "restart",
-        /// The programs are asked to end, and so is all that their node does.
-        Stop = "stop",
+        /// All clocks go on.
+        Stall = "stall",
+    }
+}
+
+impl Disturbance {
+    /// Returns the name in lab files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Pause => "pause",
+            Self::Continue => "continue",
+            Self::Signal(_) => "signal",
+            Self::Restart => "restart",
+            Self::Stop => "stop",
+            Self::Clock(_) => "clock",
+            Self::Freeze(_) => "freeze",
+            Self::Crash(_) => "crash",
+            Self::Limit(_) => "limit",
+            Self::Disk(_) => "disk",
+            Self::Fail(_) | Self::EndFailures => "fail",
+            Self::Starve(_) => "starve",
+            Self::Schedule(_) => "schedule",
+            Self::OutOfMemory => "oom",
+        }
+    }
+
+    /// Whether the kernel of the node disturbs its programs, so that entries name nodes (`on`).
+    pub fn is_of_kernel(self) -> bool {
+        matches!(self, Self::Fail(_) | Self::EndFailures | Self::Starve(_) | Self::Schedule(_) | Self::OutOfMemory)
+    }
+
+    /// Whether a node is stopped, be it that it crashes.
+    pub fn is_stop(self) -> bool {
+        matches!(self, Self::Stop | Self::Crash(_))
+    }
+
+    /// Returns what is on the disk of a node that crashes.
+    pub fn keep(self) -> Option<Keep> {
+        if let Self::Crash(keep) = self { Some(keep) } else { None }
+    }
+
+    /// Returns the signal that the programs get, if it is one that the lab file names.
+    pub fn signal(self) -> Option<Signal> {
+        if let Self::Signal(signal) = self { Some(signal) } else { None }
+    }
+}
+
+impl fmt::Display for Disturbance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signal(signal) => f.pad(signal.name()),
+            Self::Clock(change) => f.pad(&format!("clock {change}")),
+            Self::Limit(change) => f.pad(&format!("limit {change}")),
+            Self::Disk(fault) => f.pad(&format!("disk {fault}")),
+            Self::Fail(failure) => f.pad(&format!("fail {failure}")),
+            Self::EndFailures => f.pad("fail none"),
+            Self::Starve(starvation) => f.pad(&format!("starve {starvation}")),
+            Self::Schedule(turns) => f.pad(&format!("schedule {turns}")),
+            Self::Freeze(Standstill::Stall) => f.pad("freeze (stall)"),
+            Self::Kill
+            | Self::Pause
+            | Self::Continue
+            | Self::Restart
+            | Self::Stop
+            | Self::Freeze(Standstill::Pause)
+            | Self::Crash(_)
+            | Self::OutOfMemory => f.pad(self.name()),
+        }
+    }
+}
+
+words! {
+    /// A rule that says what is on the disk of a node that crashes. What a flush has made durable always is.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Keep {
+        /// Nothing else is.
+        #[default]
+        Flushed = "flushed",
+        /// All writes that the disk has got are.
+        All = "all",
+        /// Some writes are, by chance.
+        Some = "some",
+        /// All writes are, but of the last only the first part.
+        Torn = "torn",
+    }
+}
+
+words! {
+    /// A signal that programs can be sent by name (signal(7)). Those that end or hold programs for certain have entries of their own.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Signal {
+        /// The terminal has gone; daemons read their configuration again.
+        Hup = "SIGHUP",
+        /// Interrupted from the keyboard.
+        Int = "SIGINT",
+        /// Ended from the keyboard.
+        Quit = "SIGQUIT",
+        /// Aborted.
+        Abrt = "SIGABRT",
+        /// As a program likes.
+        Usr1 = "SIGUSR1",
+        /// A memory access that is not allowed.
+        Segv = "SIGSEGV",
+        /// As a program likes.
+        Usr2 = "SIGUSR2",
+        /// Nobody reads what is written.
+        Pipe = "SIGPIPE",
+        /// A timer.
+        Alrm = "SIGALRM",
+        /// Asked to end.
+        Term = "SIGTERM",
+        /// Held from the keyboard.
+        Tstp = "SIGTSTP",
+        /// The terminal has another size.
+        Winch = "SIGWINCH",
+    }
+}
+
+impl Signal {
+    /// Returns the number that Linux has for the signal on x86-64 and AArch64.
+    pub fn number(self) -> i32 {
+        match self {
+            Self::Hup => 1,
+            Self::Int => 2,
+            Self::Quit => 3,
+            Self::Abrt => 6,
+            Self::Usr1 => 10,
+            Self::Segv => 11,
+            Self::Usr2 => 12,
+            Self::Pipe => 13,
+            Self::Alrm => 14,
+            Self::Term => 15,
+            Self::Tstp => 20,
+            Self::Winch => 28,
+        }
     }
 }
 
@@ -142,6 +333,8 @@ pub struct RunCommand {
     pub folder: Option<PathBuf>,
     /// The key of its node from which it follows, if the lab file does not say it itself.
     pub key: Option<NodeKey>,
+    /// The partition of the node that its output names.
+    pub leads: Option<Box<LeaderPartition>>,
 }
 
 words! {
@@ -181,11 +374,31 @@ impl Plan {
         }
     }
 
+    /// Whether the timeline limits the memory or the number of processes of a node or of a command there.
+    pub fn limits_programs(&self, node: usize) -> bool {
+        let is_there = |whose: Whose| match whose {
+            Whose::Node(own) => own == node,
+            Whose::Command(event) => {
+                matches!(&self.timeline[event].action, Action::Run(run) if run.node == node)
+            }
+        };
+        self.timeline.iter().any(|event| match &event.action {
+            Action::Disturb { how: Disturbance::Limit(change), whose, .. } => {
+                (change.memory.is_some() || change.pids.is_some()) && is_there(*whose)
+            }
+            _ => false,
+        })
+    }
+
     /// Returns the part of a link that this entry of the timeline cuts or restores, if it does.
     pub fn switched(&self, event: usize) -> Option<&LinkPart> {
         match &self.timeline[event].action {
             Action::Down { part, .. } | Action::Up { part } => Some(part),
-            Action::Run(_) | Action::Set { .. } | Action::Log(_) | Action::Disturb { .. } => None,
+            Action::Run(_)
+            | Action::Set { .. }
+            | Action::Partition { .. }
+            | Action::Log(_)
+            | Action::Disturb { .. } => None,
         }
     }
 

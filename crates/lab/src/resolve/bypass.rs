@@ -9,7 +9,7 @@ use crate::diagnostics::one_of;
 use crate::errors::Errors;
 use crate::expect::{Expectation, Subject};
 use crate::models;
-use crate::plan::{Action, Bypass, Clock, Disturbance, EndPlan, LinkPart, NodeKind, Plan, Stack, SwitchPlan, Whose};
+use crate::plan::{Action, Bypass, Clock, EndPlan, LinkPart, NodeKind, Plan, Stack, SwitchPlan, Whose};
 use crate::spec::{BypassSpec, LinkSpec, Spec};
 use bridges::Bridges;
 
@@ -110,8 +110,14 @@ fn on_timeline(plan: &Plan, number: usize) -> Option<String> {
             Some(("changes", event.line))
         }
         Action::Down { part, .. } if part.link == number => Some(("cuts", event.line)),
-        Action::Disturb { how: Disturbance::Stop, whose: Whose::Node(node), .. }
-            if plan.links[number].ends.iter().any(|end| end.node == *node) =>
+        Action::Partition { links, .. } if links.binary_search(&number).is_ok() => {
+            Some(("parts a node of", event.line))
+        }
+        Action::Run(run) if run.leads.as_ref().is_some_and(|leads| leads.links.binary_search(&number).is_ok()) => {
+            Some(("may part a node of", event.line))
+        }
+        Action::Disturb { how, whose: Whose::Node(node), .. }
+            if how.is_stop() && plan.links[number].ends.iter().any(|end| end.node == *node) =>
         {
             Some(("stops a node of", event.line))
         }

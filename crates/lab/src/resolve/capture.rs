@@ -1,16 +1,17 @@
-//! The captures: names become places, and every capture gets a file of its own.
+//! What is recorded of packets: names become places, and every capture gets a file of its own.
 
 use super::names::Index;
 use super::place;
 use crate::capture::{CaptureSpec, EXTENSION};
 use crate::diagnostics::{Span, one_of};
 use crate::errors::Errors;
-use crate::plan::{CapturePlan, CapturePoint};
+use crate::journal::JournalSpec;
+use crate::plan::{CapturePlan, CapturePoint, JournalPlan};
 use crate::spec::LinkSpec;
 use std::collections::BTreeMap;
 
 /// The captures; those of links and nodes that do not exist are noted and left out.
-pub(super) fn resolve(
+pub(super) fn captures(
     specs: Vec<CaptureSpec>,
     (of_links, of_nodes): (&Index<'_>, &Index<'_>),
     links: &[LinkSpec],
@@ -74,4 +75,27 @@ fn check_place(spec: &CaptureSpec, link: Option<usize>, links: &[LinkSpec], erro
         }
         _ => {}
     }
+}
+
+/// The journal; links that do not exist are noted and left out.
+pub(super) fn journal(
+    spec: Option<JournalSpec>,
+    index: &Index<'_>,
+    links: &[LinkSpec],
+    errors: &mut Errors,
+) -> Option<JournalPlan> {
+    let JournalSpec { pipes, filter, limit } = spec?;
+    let links = pipes.map(|pipes| {
+        let mut meant = Vec::new();
+        for (name, direction) in pipes {
+            let Some(link) = place(index, &name, errors) else { continue };
+            errors.extend(links[link].without_direction(direction, &name));
+            if meant.contains(&(link, direction)) {
+                errors.push(name.error(format!("`{}` stands here twice: leave one of them out", name.value)));
+            }
+            meant.push((link, direction));
+        }
+        meant
+    });
+    Some(JournalPlan { links, filter, limit })
 }

@@ -2,7 +2,7 @@
 
 use super::names::{Places, index_of};
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::plan::LinkPart;
+use crate::plan::{LinkPart, Stack};
 
 /// The error of a carrier that cannot go.
 pub(super) fn without_carrier(part: &LinkPart, carrier: &Spanned<()>, places: &Places<'_>) -> Option<Diagnostic> {
@@ -10,13 +10,13 @@ pub(super) fn without_carrier(part: &LinkPart, carrier: &Spanned<()>, places: &P
         return Some(carrier.error("an interface has one carrier for all: leave out `direction` and `pipe`"));
     }
     let mut ends = places.spec.links[part.link].ends.iter().map(|end| &end.node);
-    let is_kernel = |name: &&Spanned<String>| {
+    let is_vm = |name: &&Spanned<String>| {
         let node = index_of(places.nodes, name).ok().flatten();
-        node.and_then(|node| places.stacks.get(node)).is_some_and(|stack| stack.is_own())
+        node.and_then(|node| places.stacks.get(node)).is_some_and(|stack| *stack == Stack::Vm)
     };
-    let node = &ends.find(is_kernel)?.value;
+    let node = &ends.find(is_vm)?.value;
     Some(carrier.error(format!(
-        "node `{node}` has a kernel of its own, whose interfaces always have a carrier: write `down: true` or a time, or \
-         give the node `stack: namespace` in real time"
+        "node `{node}` is a virtual machine, whose interfaces always have a carrier: write `down: true` or a time, or give the \
+         node `stack: kernel`, or `stack: namespace` in real time"
     )))
 }

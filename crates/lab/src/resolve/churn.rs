@@ -1,11 +1,12 @@
 //! Programs, nodes and links that go and come: names become places.
 
-use super::names::{Places, index_of};
+use super::faults::{check_frozen, refused};
+use super::names::{Places, closed, index_of, runs_nothing};
 use super::place;
-use super::running::{closed, runs_nothing};
 use crate::diagnostics::{Diagnostic, Spanned, nearest};
 use crate::errors::Errors;
 use crate::plan::{Action, Disturbance, Event, LinkPart, Whose};
+use crate::spec::ActionSpec;
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 
@@ -15,14 +16,9 @@ pub(super) struct Disturbed(Vec<(usize, Spanned<String>)>);
 
 impl Disturbed {
     /// One event for each name, the first of which gets the place `first`.
-    pub(super) fn actions(
-        &mut self,
-        how: Disturbance,
-        whose: Vec<Spanned<String>>,
-        duration: Option<Duration>,
-        first: usize,
-    ) -> Vec<Action> {
-        let action = Action::Disturb { how, whose: Whose::Command(usize::MAX), duration };
+    pub(super) fn actions(&mut self, written: ActionSpec, first: usize) -> Vec<Action> {
+        let ActionSpec::Disturb { how, whose, process, duration } = written else { return Vec::new() };
+        let action = Action::Disturb { how, whose: Whose::Command(usize::MAX), process, duration };
         let actions = vec![action; whose.len()];
         self.0.extend((first..).zip(whose));
         actions
@@ -35,14 +31,32 @@ impl Disturbed {
             _ => None,
         };
         let commands: BTreeMap<String, (usize, bool)> = events.iter().enumerate().filter_map(command).collect();
+        let mut frozen = BTreeMap::new();
+        let hosts: Vec<Option<usize>> = events.iter().map(host).collect();
         for (event, name) in self.0 {
+            if let Action::Disturb { how: Disturbance::Freeze(_), .. } = &events[event].action {
+                frozen.insert(event, name.clone());
+            }
             match (meaning(&name, &commands, places), &mut events[event].action) {
-                (Ok(found), Action::Disturb { whose, .. }) => *whose = found.unwrap_or(*whose),
+                (Ok(found), Action::Disturb { how, whose, process, .. }) => {
+                    let host = found.and_then(|own| match own {
+                        Whose::Node(node) => Some((own, node)),
+                        Whose::Command(number) => hosts[number].map(|node| (own, node)),
+                    });
+                    errors.extend(host.and_then(|host| refused((*how, process.as_deref()), host, &name, places)));
+                    *whose = found.unwrap_or(*whose);
+                }
                 (Err(error), _) => errors.push(error),
                 (Ok(_), _) => {}
             }
         }
+        check_frozen(events, &frozen, errors);
     }
+}
+
+/// The node of a command.
+fn host(event: &Event) -> Option<usize> {
+    if let Action::Run(run) = &event.action { Some(run.node) } else { None }
 }
 
 /// The command or node of this name; none if it may be one that could not be read.
@@ -92,7 +106,8 @@ pub(super) fn reboot(
         match machine(name, places) {
             Ok(Some(node)) => {
                 let whose = Whose::Node(node);
-                actions.push(Action::Disturb { how: Disturbance::Kill, whose, duration: Some(duration) });
+                let (how, process) = (Disturbance::Kill, None);
+                actions.push(Action::Disturb { how, whose, process, duration: Some(duration) });
                 actions.extend(cuts(links_at(&name.value, places), duration));
             }
             Ok(None) => {}

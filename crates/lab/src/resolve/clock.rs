@@ -1,5 +1,6 @@
 //! What the clock means for nodes: on whose stack each runs, and which of its settings hold.
 
+use super::faults::shared_clock;
 use crate::diagnostics::{Diagnostic, Spanned, nearest, one_of};
 use crate::errors::{Errors, Findings};
 use crate::plan::{Clock, Stack, VmPlan};
@@ -62,6 +63,8 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
             let stack = stack(node, clock, &mut found.errors);
             settle_memory(node, stack, counts.get(&node.name.value).copied().unwrap_or_default(), found);
             settle_processor(node, clock, found);
+            found.errors.extend(wrong_clock(node, stack, clock));
+            settle_disk(node, stack, clock, &mut found.errors);
             found.errors.extend(shared_root(node, stack));
             found.errors.extend(writable_volume(node, stack));
             found.warnings.extend(idle_share(node, stack, clock));
@@ -162,6 +165,12 @@ fn vm_refused(clock: Clock) -> Option<&'static str> {
     )
 }
 
+/// A clock that is this machine's cannot be wrong for one node.
+fn wrong_clock(node: &NodeSpec, stack: Stack, clock: Clock) -> Option<Diagnostic> {
+    let error = node.clock.as_ref()?;
+    shared_clock(node, stack, clock).map(|why| error.error(why))
+}
+
 fn namespace_refused(clock: Clock) -> String {
     let why = match clock {
         Clock::Virtual => "which cannot be stopped between two events",
@@ -210,6 +219,29 @@ fn settle_processor(node: &mut NodeSpec, clock: Clock, found: &mut Findings) {
             "this is for virtual time only, where computing takes no time: here a packet takes as long as the node's \
              kernel really needs for it; `cpus` limits that",
         ));
+    }
+}
+
+/// Only a kernel of ours has a disk of ours. A file cannot be put where the disk will be.
+fn settle_disk(node: &NodeSpec, stack: Stack, clock: Clock, errors: &mut Errors) {
+    let Some(disk) = &node.disk else { return };
+    match stack {
+        Stack::Kernel => {}
+        Stack::Vm => errors.push(disk.error("a virtual machine has the disk that `vm` says: leave it out")),
+        Stack::Namespace | Stack::Engine => errors.push(disk.error(
+            "a namespace node writes to this machine's disks: write `stack: kernel`, or `clock: virtual` for the lab",
+        )),
+    }
+    if disk.value.journal && clock != Clock::Virtual {
+        errors.push(disk.error(
+            "`journal` notes instants of lab time, which a kernel knows by itself in virtual time alone: write `clock: virtual` for the \
+             lab, or leave it out",
+        ));
+    }
+    let at = &disk.value.at;
+    if let Some(file) = node.files.iter().find(|file| file.target.starts_with(at)) {
+        let (file, at) = (file.target.display(), at.display());
+        errors.push(disk.error(format!("the disk hides {file}, which `files` puts below {at}: put it elsewhere")));
     }
 }
 

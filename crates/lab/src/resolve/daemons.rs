@@ -14,7 +14,7 @@ mod tests;
 pub(super) use learning::{Learned, Speakers};
 pub(super) use services::entries;
 
-use super::ends::Interface;
+use super::interfaces::Interface;
 use crate::plan::{Action, Daemon, EndPlan, FileContents, FilePlan, NodeKind, NodePlan, Plan, ReadyWhen};
 use crate::segments::Segment;
 use crate::spec::{LinkSpec, RoutingSpec, Spec};

@@ -2,9 +2,9 @@
 
 use crate::diagnostics::Spanned;
 use crate::errors::{Errors, LeftOut};
-use crate::expect::{self, ExpectError, Expectation, Figure, Names, OverRuns, Parsed, Subject, Term, Wrong};
-use crate::plan::{Action, Event, ExercisePlan, TaskPlan, Treatment};
-use crate::spec::{LinkSpec, Spec, TaskSpec};
+use crate::expect::{self, ExpectError, Expectation, Figure, Names, OverRuns, Parsed, Sampled, Subject, Term, Wrong};
+use crate::plan::{Action, Event, ExercisePlan, MeasurePlan, TaskPlan, Treatment};
+use crate::spec::{LinkSpec, NodeSpec, Spec, TaskSpec};
 
 /// What is expected, and what is measured by name.
 pub(super) struct Expected {
@@ -33,7 +33,7 @@ pub(super) fn resolve(
     let of_link = |link: &LinkSpec| link.treatments.each_ref().map(|further| further.iter().map(of_pipe).collect());
     let pipes: Vec<[Vec<String>; 2]> = spec.links.iter().map(of_link).collect();
     let links: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
-    let nodes: Vec<_> = spec.nodes.iter().map(|node| (node.name.value.clone(), node.measured(spec.measure))).collect();
+    let nodes: Vec<_> = spec.nodes.iter().map(|node| (node.name.value.clone(), sampled(node, spec.measure))).collect();
     let addresses = errors.nodes().cloned();
     let mut reader = Reader { spec, is_complete: !left_out.commands && !left_out.links && !left_out.nodes, errors };
     let mut figures: Vec<Figure> = Vec::new();
@@ -69,12 +69,24 @@ pub(super) fn resolve(
             None => {}
         }
     }
+    for written in spec.hunt.iter().flat_map(super::hunt::expectations) {
+        if let Some(Parsed::Runs(_)) = reader.expectation(written, &names) {
+            reader.errors.push(
+                written.error("a property of a hunt is of one run: say what must hold in it, without `over runs`"),
+            );
+        }
+    }
     let exercise = spec.exercise.as_ref().map(|exercise| ExercisePlan {
         title: exercise.title.clone().unwrap_or_else(|| lab.to_owned()),
         text: exercise.text.clone(),
         tasks: exercise.tasks.iter().map(|task| reader.task(task, &names)).collect(),
     });
     Expected { expect, over_runs, figures, exercise }
+}
+
+fn sampled(node: &NodeSpec, usual: MeasurePlan) -> Sampled {
+    let measured = node.measured(usual);
+    Sampled { tcp: measured.tcp.is_some(), node: measured.node.is_some() }
 }
 
 struct Reader<'a> {

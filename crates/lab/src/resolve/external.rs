@@ -1,6 +1,6 @@
-//! External interfaces: what can be at their other end, and what each of them takes.
+//! External interfaces: what can be at their other end, and what each of them takes; and which ports of this machine can lead into nodes.
 
-use super::ends::Interface;
+use super::interfaces::Interface;
 use crate::diagnostics::{Diagnostic, Span};
 use crate::plan::{Clock, ExternalMode, ExternalPlan, NodeKind};
 use crate::segments::Segment;
@@ -146,4 +146,26 @@ pub(super) fn settle(spec: &Spec, interfaces: &[Interface]) -> Vec<Option<Extern
         })
     };
     spec.nodes.iter().enumerate().map(one).collect()
+}
+
+/// Errors about ports that lead to two places, and about those that cannot lead anywhere.
+pub(super) fn check_exposed(spec: &Spec) -> Vec<Diagnostic> {
+    let mut errors = Vec::new();
+    let mut seen: BTreeMap<String, Span> = BTreeMap::new();
+    for exposed in spec.nodes.iter().flat_map(|node| &node.expose) {
+        let port = exposed.value.name();
+        if let Some(first) = seen.insert(port.clone(), exposed.span) {
+            let what = format!(
+                "port {port} of this machine can lead to one node only: choose another port for one of the two"
+            );
+            errors.push(exposed.error(what).and(first, "first here"));
+        }
+        if spec.clock == Clock::Virtual {
+            errors.push(exposed.error(
+                "in virtual time nothing can come from outside: when it comes would depend on this machine, and so would the \
+                 results; leave it out, or use `clock: real` or a dilated clock",
+            ));
+        }
+    }
+    errors
 }

@@ -1,8 +1,8 @@
-//! Names and their places.
+//! Names and their places, and errors about nodes that are named where they cannot be.
 
 use crate::diagnostics::{Diagnostic, Spanned, nearest};
-use crate::plan::{Plan, Stack};
-use crate::spec::{LinkSpec, Spec};
+use crate::plan::{NodeKind, Plan, Stack};
+use crate::spec::{LinkSpec, NodeSpec, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of all nodes, or of all links.
@@ -24,6 +24,11 @@ impl<'a> Index<'a> {
 
     pub(super) fn has(&self, name: &str) -> bool {
         self.places.contains_key(name)
+    }
+
+    /// Whether there may be others, which could not be read.
+    pub(super) fn has_gaps(&self) -> bool {
+        self.has_gaps
     }
 
     /// In the order of the file.
@@ -117,4 +122,22 @@ fn unknown(index: &Index<'_>, name: &str) -> String {
         names if names.len() <= MOST_LISTED => format!("there is no {what} `{name}`: there are {}", names.join(", ")),
         _ => format!("there is no {what} `{name}`"),
     }
+}
+
+/// The error of something that is to run on a transit router.
+pub(super) fn runs_nothing(node: &Spanned<String>, kind: NodeKind) -> Option<Diagnostic> {
+    let (name, what) = (&node.value, kind.titled());
+    let instead = if kind.has_addresses() { format!(", or write `{name}: {{kind: router}}`") } else { String::new() };
+    let message = format!("`{name}` is {what} and runs no programs: choose another node{instead}");
+    (!kind.runs_programs()).then(|| node.error(message))
+}
+
+/// The error of something that is to run in a machine that the lab does not get into.
+pub(super) fn closed(place: &Spanned<String>, node: &NodeSpec) -> Option<Diagnostic> {
+    node.is_closed().then(|| {
+        place.error(format!(
+            "`{}` is a virtual machine that netloom does not get into (`access: none`): choose another node, or write `access: agent`",
+            place.value
+        ))
+    })
 }

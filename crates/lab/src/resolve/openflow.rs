@@ -4,9 +4,8 @@
 //! which differs from `netdev` in the bridge's own port alone: that is no TAP device, which ordinary users may not open.
 
 use super::daemons::Neighborhood;
-use super::names::Index;
+use super::names::{Index, runs_nothing};
 use super::place;
-use super::running::runs_nothing;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::plan::{Argv, EndPlan, FileContents, FilePlan, NodeKey, NodeKind, Plan, Ready, ReadyWhen};

@@ -1,6 +1,6 @@
 //! Which commands wait for others: those that make the lab ready, and those that say so.
 
-use super::{firewall, nat};
+use super::{nat, node_commands};
 use crate::diagnostics::{Spanned, nearest};
 use crate::errors::Errors;
 use crate::plan::{Action, Event, RunCommand};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn setups(spec: &mut Spec) -> Vec<EntrySpec> {
     let mut entries = Vec::new();
     for node in &mut spec.nodes {
-        entries.extend(firewall::setups(node));
+        entries.extend(node_commands::setups(node));
         entries.extend(nat::setup(node));
         for (line, command) in std::mem::take(&mut node.setup) {
             let run = RunSpec { on: node.name.clone(), command, setup: true, of_node: true, ..RunSpec::default() };

@@ -3,6 +3,7 @@
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
 use crate::keys::MOST_TIMES;
+use crate::plan::Disturbance;
 use crate::spec::{ActionSpec, AgainSpec, EntrySpec, NodeSpec, RunSpec, SpanSpec, When, WrittenSpec};
 use netloom_link::{PipeChange, Spans};
 use netloom_units::{Duration, Seed};
@@ -45,7 +46,13 @@ struct Expansion<'a> {
 
 impl Expansion<'_> {
     fn expand(&mut self, written: WrittenSpec, entries: &mut Vec<EntrySpec>, errors: &mut Errors) {
-        let WrittenSpec { line, when, on, action, then } = written;
+        let WrittenSpec { line, when, on, mut action, then } = written;
+        if let ActionSpec::Disturb { how, whose, .. } = &mut action
+            && (matches!(how, Disturbance::Clock(_)) || how.is_of_kernel())
+            && whose.iter().any(|name| is_pattern(&name.value))
+        {
+            *whose = self.places(whose, errors);
+        }
         let is_list = on.len() > 1 || on.iter().any(|name| is_pattern(&name.value));
         let nodes = if is_list { self.places(&on, errors) } else { on };
         let is_repeated = when.again.is_some();
@@ -189,10 +196,10 @@ fn lasting(action: &ActionSpec, Lengths { lasts, waits }: Lengths) -> ActionSpec
         (
             ActionSpec::Down { duration, .. }
             | ActionSpec::Disturb { duration, .. }
-            | ActionSpec::Stop { duration, .. }
-            | ActionSpec::Partition { duration, .. },
+            | ActionSpec::Stop { duration, .. },
             Some(_),
         ) => *duration = lasts,
+        (ActionSpec::Partition(own), Some(_)) => own.duration = lasts,
         (ActionSpec::Reboot { duration, .. } | ActionSpec::Flap { duration, .. }, Some(time)) => *duration = time,
         _ => {}
     }
@@ -221,10 +228,12 @@ fn subject(action: &ActionSpec) -> String {
         ActionSpec::Log(text) => format!("log {text}"),
         ActionSpec::Disturb { how, whose, .. } => format!("{} {}", how.name(), joined(whose)),
         ActionSpec::Reboot { nodes, .. } => format!("reboot {}", joined(nodes)),
-        ActionSpec::Stop { nodes, .. } => format!("stop {}", joined(nodes)),
+        ActionSpec::Stop { nodes, crash, .. } => {
+            format!("{} {}", if crash.is_some() { "crash" } else { "stop" }, joined(nodes))
+        }
         ActionSpec::Start { nodes } => format!("start {}", joined(nodes)),
         ActionSpec::Flap { what, .. } => format!("flap {}", joined(what)),
-        ActionSpec::Partition { .. } => "partition".to_owned(),
+        ActionSpec::Partition(_) => "partition".to_owned(),
         ActionSpec::Heal { .. } => "heal".to_owned(),
         ActionSpec::Move(own) => format!("move {}", own.node.value),
     }
@@ -282,12 +291,12 @@ fn mean_all(entries: &mut [EntrySpec], members: &BTreeMap<String, Vec<String>>, 
     }
 }
 
-fn is_pattern(name: &str) -> bool {
+pub(super) fn is_pattern(name: &str) -> bool {
     name.contains('*')
 }
 
 /// Whether a name is like a pattern, in which `*` stands for any letters.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let Some((begin, behind)) = pattern.split_once('*') else { return pattern == name };
     let (between, end) = behind.rsplit_once('*').unwrap_or(("", behind));
     let middle = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));

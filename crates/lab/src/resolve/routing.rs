@@ -21,7 +21,7 @@ mod together;
 pub(super) use multicast::trees;
 
 use super::daemons::{Learned, Speakers};
-use super::ends::Interface;
+use super::interfaces::Interface;
 use crate::addressing::{Family, first, net};
 use crate::diagnostics::Diagnostic;
 use crate::plan::{NamePlan, NodeKind, RoutePlan, Unreached};
@@ -457,7 +457,7 @@ mod tests {
     use super::*;
     use crate::addressing::assign;
     use crate::errors::Findings;
-    use crate::resolve::ends::resolve;
+    use crate::resolve::interfaces::resolve;
     use crate::resolve::names::Index;
     use crate::segments::{
         ends, segments,

@@ -32,7 +32,7 @@ pub(super) fn take(nodes: &mut [NodeSpec]) -> Vec<Policy> {
 pub(super) fn settle(plan: &mut Plan, policies: &[Policy], around: &[Neighborhood], errors: &mut Errors) {
     for (node, policy) in policies.iter().enumerate() {
         if !plan.nodes[node].kind.runs_programs() {
-            // That it has rules is told already.
+            // That it has rules is reported already.
             continue;
         }
         let mut own = Own { plan: &*plan, around, node, rules: Vec::new(), tables: Vec::new() };

@@ -1,18 +1,19 @@
 //! Nodes that stop and start: the entries that say so become spans of time in which nodes are stopped.
 
+use super::faults::never_crashes;
 use super::names::Places;
 use super::place;
 use crate::diagnostics::{Span, Spanned};
 use crate::errors::Errors;
 use crate::plan::stops::Stoppable;
 use crate::plan::{Action, Disturbance, Whose};
-use crate::spec::{ActionSpec, EntrySpec};
+use crate::spec::{ActionSpec, EntrySpec, Spec};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 
-/// For each entry that stops nodes: which, and for how long.
+/// For each entry that stops nodes: which, how, and for how long.
 #[derive(Default)]
-pub(super) struct Stops(BTreeMap<usize, Vec<(usize, Option<Duration>)>>);
+pub(super) struct Stops(BTreeMap<usize, Vec<(usize, Disturbance, Option<Duration>)>>);
 
 /// What entries say about one node, in the order of the file.
 #[derive(Default)]
@@ -35,15 +36,20 @@ impl Stops {
     pub(super) fn of(entries: &[EntrySpec], places: &Places<'_>, errors: &mut Errors) -> Self {
         let (mut said, mut known): (BTreeMap<usize, Said<'_>>, BTreeMap<Span, Option<usize>>) = Default::default();
         for (entry, EntrySpec { at, action, .. }) in entries.iter().enumerate() {
-            let (names, stops) = match action {
-                ActionSpec::Stop { nodes, duration } => (nodes, Some(*duration)),
-                ActionSpec::Start { nodes } => (nodes, None),
+            let (names, stops, crashes) = match action {
+                ActionSpec::Stop { nodes, duration, crash } => (nodes, Some(*duration), crash.is_some()),
+                ActionSpec::Start { nodes } => (nodes, None, false),
                 _ => continue,
             };
             let at = at.unwrap_or_default();
             for name in names {
                 // Entries that are repeated name the same nodes.
-                let node = *known.entry(name.span).or_insert_with(|| stoppable(name, places, errors));
+                let node = *known.entry(name.span).or_insert_with(|| {
+                    let node = stoppable(name, places, errors);
+                    let why = node.filter(|_| crashes).and_then(|node| never_crashes(name, node, places));
+                    errors.extend(why);
+                    node
+                });
                 let Some(own) = node.map(|node| said.entry(node).or_default()) else { continue };
                 match stops {
                     Some(duration) => own.stops.push((at, entry, duration.map(|duration| at + duration))),
@@ -51,13 +57,15 @@ impl Stops {
                 }
             }
         }
-        let mut by_entry: BTreeMap<usize, Vec<(usize, Option<Duration>)>> = BTreeMap::new();
+        let mut by_entry: BTreeMap<usize, Vec<(usize, Disturbance, Option<Duration>)>> = BTreeMap::new();
         for (node, own) in said {
             for Stopped { from, entry, to } in own.settle(errors) {
-                by_entry
-                    .entry(entry)
-                    .or_default()
-                    .push((node, to.map(|to| Duration::from_nanos(to.as_nanos() - from.as_nanos()))));
+                let how = match entries[entry].action {
+                    ActionSpec::Stop { crash: Some(keep), .. } => Disturbance::Crash(keep),
+                    _ => Disturbance::Stop,
+                };
+                let lasting = to.map(|to| Duration::from_nanos(to.as_nanos() - from.as_nanos()));
+                by_entry.entry(entry).or_default().push((node, how, lasting));
             }
         }
         Self(by_entry)
@@ -66,9 +74,10 @@ impl Stops {
     /// What follows from this entry.
     pub(super) fn actions(&self, entry: usize) -> Vec<Action> {
         let own = self.0.get(&entry).into_iter().flatten();
-        let stop = |(node, duration): &(usize, Option<Duration>)| Action::Disturb {
-            how: Disturbance::Stop,
+        let stop = |(node, how, duration): &(usize, Disturbance, Option<Duration>)| Action::Disturb {
+            how: *how,
             whose: Whose::Node(*node),
+            process: None,
             duration: *duration,
         };
         own.map(stop).collect()
@@ -103,17 +112,7 @@ impl Said<'_> {
 /// The place of a node that can be stopped.
 fn stoppable(name: &Spanned<String>, places: &Places<'_>, errors: &mut Errors) -> Option<usize> {
     let node = place(places.nodes, name, errors)?;
-    let own = &places.spec.nodes[node];
-    let is_here = |end: &crate::spec::EndSpec| end.node.value == name.value;
-    let medium = places.spec.links.iter().find(|link| link.shared.is_some() && link.ends.iter().any(is_here));
-    let stoppable = Stoppable {
-        name: &name.value,
-        kind: own.kind,
-        is_vm: own.vm.is_some(),
-        is_container: own.container.is_some(),
-        medium: medium.map(|link| link.name.value.as_str()),
-    };
-    match stoppable.refusal() {
+    match never_stops(places.spec, node) {
         Some(why) => {
             errors.push(name.error(why));
             None
@@ -122,14 +121,33 @@ fn stoppable(name: &Spanned<String>, places: &Places<'_>, errors: &mut Errors) -
     }
 }
 
+/// Why a node cannot be stopped and started, if so.
+pub(super) fn never_stops(spec: &Spec, node: usize) -> Option<String> {
+    let own = &spec.nodes[node];
+    let is_here = |end: &crate::spec::EndSpec| end.node.value == own.name.value;
+    let medium = spec.links.iter().find(|link| link.shared.is_some() && link.ends.iter().any(is_here));
+    let stoppable = Stoppable {
+        name: &own.name.value,
+        kind: own.kind,
+        is_vm: own.vm.is_some(),
+        is_container: own.container.is_some(),
+        medium: medium.map(|link| link.name.value.as_str()),
+    };
+    stoppable.refusal()
+}
+
 #[cfg(test)]
 mod tests {
     const NET: &str = "nodes: [a, b, c]\nlinks: {l: {ends: [a, b]}, m: {ends: [b, c]}}\n";
 
     /// What `netloom check` would show of nodes that stop.
     fn stops(timeline: &str) -> Vec<String> {
-        let text = format!("{NET}timeline: [{timeline}]\n");
-        let plan = crate::parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan.text().to_string();
+        planned(&format!("{NET}timeline: [{timeline}]\n"))
+    }
+
+    /// The timeline of a lab as `netloom check` would show it.
+    fn planned(text: &str) -> Vec<String> {
+        let plan = crate::parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan.text().to_string();
         let lines = plan.lines().skip_while(|line| *line != "Timeline").skip(1);
         lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     }
@@ -148,6 +166,33 @@ mod tests {
         assert_eq!(stops("{at: 1 s, stop: a, for: 2 s}, {at: 2 s, stop: a, for: 3 s}"), ["1 s a stop for 4 s"]);
         assert_eq!(stops("{at: 1 s, stop: a}, {at: 2 s, stop: a, for: 3 s}"), ["1 s a stop"]);
         assert_eq!(stops("{at: 1 s, stop: a, every: 2 s, times: 3, for: 2 s}"), ["1 s a stop for 6 s"]);
+    }
+
+    #[test]
+    fn a_node_that_crashed_starts_as_one_that_was_stopped() {
+        let virtual_time = |timeline| planned(&format!("{NET}clock: virtual\ntimeline: [{timeline}]\n"));
+        assert_eq!(virtual_time("{at: 1 s, crash: a, for: 2 s}"), ["1 s a crash for 2 s"]);
+        assert_eq!(
+            virtual_time("{at: 1 s, crash: a, keep: torn}, {at: 4 s, start: a}"),
+            ["1 s a crash for 3 s, keep torn"]
+        );
+        assert_eq!(
+            virtual_time("{at: 1 s, crash: a, for: 2 s}, {at: 2 s, stop: a, for: 3 s}"),
+            ["1 s a crash for 4 s"]
+        );
+    }
+
+    #[test]
+    fn only_a_kernel_of_a_lab_in_virtual_time_crashes() {
+        let refused = |head: &str, why: &str| {
+            let text = format!("{head}links: {{l: {{ends: [a, b]}}}}\ntimeline: [{{at: 1 s, crash: a}}]\n");
+            let said = crate::parse(&text, "test.yaml").err().map(|wrong| wrong.to_string()).unwrap_or_default();
+            assert!(said.contains(why), "{head}: {said}");
+        };
+        refused("nodes: [a, b]\n", "it has the kernel of this machine");
+        refused("nodes: {a: {stack: kernel}, b: }\n", "only the schedule of virtual time");
+        refused("clock: {dilation: 2}\nnodes: [a, b]\n", "only the schedule of virtual time");
+        refused("clock: virtual\nnodes: {a: {kind: switch}, b: }\n", "which has no kernel");
     }
 
     #[test]

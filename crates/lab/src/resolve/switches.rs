@@ -1,14 +1,14 @@
 //! Switches and hubs: what switches do, what neither can have, and whether they form loops.
 
-use super::ends::Interface;
+use super::interfaces::Interface;
 use super::names::Index;
 use super::place;
 use crate::diagnostics::{Diagnostic, Spanned};
+use crate::disjoint_sets::DisjointSets;
 use crate::errors::Errors;
 use crate::plan::{NodeKind, SnoopingPlan, SwitchPlan, TreePlan, TreePortPlan, VlansPlan};
-use crate::sets::Sets;
 use crate::spec::{EndSpec, LinkSpec, NodeSpec, Spec};
-use crate::wires::{MOST, Wires};
+use crate::vlan_map::{MOST, VlanMap};
 use netloom_fabric::PortRole;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,12 +20,12 @@ pub(super) fn settle(
     interfaces: Option<&[Interface]>,
     errors: &mut Errors,
 ) -> Vec<Option<SwitchPlan>> {
-    let wires = Wires::new(&spec.links, &spec.nodes);
-    errors.extend(addresses(spec, &wires));
-    errors.extend(useless_vlans(spec, &wires));
-    errors.extend(too_many(&wires));
+    let vlan_map = VlanMap::new(&spec.links, &spec.nodes);
+    errors.extend(addresses(spec, &vlan_map));
+    errors.extend(useless_vlans(spec, &vlan_map));
+    errors.extend(too_many(&vlan_map));
     errors.extend(too_many_ports(spec));
-    errors.extend(loops(spec, &wires));
+    errors.extend(loops(spec, &vlan_map));
     let mut ports: BTreeMap<usize, Vec<(&Interface, &LinkSpec)>> = BTreeMap::new();
     for interface in interfaces.into_iter().flatten() {
         ports.entry(interface.at.node).or_default().push((interface, &spec.links[interface.at.end.link()]));
@@ -34,7 +34,7 @@ pub(super) fn settle(
     for (number, node) in spec.nodes.iter().enumerate() {
         let own = ports.remove(&number).unwrap_or_default();
         let is_switch = node.kind == NodeKind::Switch;
-        settled.push(is_switch.then(|| switch(node, &own, &wires, links, errors)));
+        settled.push(is_switch.then(|| switch(node, &own, &vlan_map, links, errors)));
     }
     settled
 }
@@ -43,7 +43,7 @@ pub(super) fn settle(
 fn switch(
     node: &NodeSpec,
     ports: &[(&Interface, &LinkSpec)],
-    wires: &Wires<'_>,
+    vlan_map: &VlanMap<'_>,
     links: &Index<'_>,
     errors: &mut Errors,
 ) -> SwitchPlan {
@@ -58,13 +58,13 @@ fn switch(
         routers.sort_unstable();
         SnoopingPlan { settings: said.settings, fast_leave, routers }
     });
-    let has_vlans = wires.looks_at_tags(&node.name.value) && wires.crowded().is_none();
+    let has_vlans = vlan_map.looks_at_tags(&node.name.value) && vlan_map.crowded().is_none();
     SwitchPlan {
         ageing: node.switch.ageing.unwrap_or(SwitchPlan::AGEING),
         table: node.switch.table.unwrap_or(SwitchPlan::TABLE),
         fixed,
-        vlans: ports.iter().filter(|_| has_vlans).map(|(_, link)| vlans(wires, link)).collect(),
-        tree: node.switch.tree.map(|settings| TreePlan { settings, ports: tree_ports(ports, wires) }),
+        vlans: ports.iter().filter(|_| has_vlans).map(|(_, link)| vlans(vlan_map, link)).collect(),
+        tree: node.switch.tree.map(|settings| TreePlan { settings, ports: tree_ports(ports, vlan_map) }),
         snooping,
     }
 }
@@ -86,11 +86,11 @@ fn port_at(
 }
 
 /// The ports of a switch in a spanning tree.
-fn tree_ports(ports: &[(&Interface, &LinkSpec)], wires: &Wires<'_>) -> Vec<TreePortPlan> {
+fn tree_ports(ports: &[(&Interface, &LinkSpec)], vlan_map: &VlanMap<'_>) -> Vec<TreePortPlan> {
     let port = |(own, link): &(&Interface, &LinkSpec)| {
         let place = own.at.end.place();
         let others = link.ends.iter().enumerate().filter(|(other, _)| *other != place);
-        let beyond: Vec<_> = others.map(|(_, end)| wires.device(link, &end.node.value)).collect();
+        let beyond: Vec<_> = others.map(|(_, end)| vlan_map.device(link, &end.node.value)).collect();
         let is_alone = |device: &Option<&NodeSpec>| device.is_none_or(|device| device.switch.tree.is_some());
         TreePortPlan {
             cost: TreePlan::cost(link.pipes[place.min(1)].rate.nominal()),
@@ -115,13 +115,13 @@ fn too_many_ports(spec: &Spec) -> Vec<Diagnostic> {
     crowded.map(error).collect()
 }
 
-fn vlans(wires: &Wires<'_>, link: &LinkSpec) -> VlansPlan {
-    VlansPlan { untagged: wires.untagged(link), tagged: wires.tagged(link) }
+fn vlans(vlan_map: &VlanMap<'_>, link: &LinkSpec) -> VlansPlan {
+    VlansPlan { untagged: vlan_map.untagged(link), tagged: vlan_map.tagged(link) }
 }
 
 /// The errors about VLANs of links at which there is no switch.
-fn useless_vlans(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
-    let is_at_switch = |link: &LinkSpec| link.ends.iter().any(|end| wires.looks_at_tags(&end.node.value));
+fn useless_vlans(spec: &Spec, vlan_map: &VlanMap<'_>) -> Vec<Diagnostic> {
+    let is_at_switch = |link: &LinkSpec| link.ends.iter().any(|end| vlan_map.looks_at_tags(&end.node.value));
     let error = |link: &LinkSpec| {
         let said = link.vlans.as_ref().filter(|_| !is_at_switch(link))?;
         Some(said.error("no switch is at this link: only switches keep VLANs apart"))
@@ -130,16 +130,16 @@ fn useless_vlans(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
 }
 
 /// The error about more VLANs on links than there is room for.
-fn too_many(wires: &Wires<'_>) -> Option<Diagnostic> {
+fn too_many(vlan_map: &VlanMap<'_>) -> Option<Diagnostic> {
     let message = format!("the links carry more than {MOST} VLANs together: list fewer in trunks");
-    wires.crowded().map(|link| link.name.error(message))
+    vlan_map.crowded().map(|link| link.name.error(message))
 }
 
 /// The errors about addresses at ends that can have none.
-fn addresses(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
+fn addresses(spec: &Spec, vlan_map: &VlanMap<'_>) -> Vec<Diagnostic> {
     let ends = spec.links.iter().flat_map(|link| link.ends.iter().map(move |end| (link, end)));
     let error = |(link, end): (&LinkSpec, &EndSpec)| {
-        let kind = wires.device(link, &end.node.value)?.kind;
+        let kind = vlan_map.device(link, &end.node.value)?.kind;
         let (titled, name) = (kind.titled(), &end.node.value);
         let message = match kind {
             NodeKind::External | NodeKind::Tunnel => {
@@ -173,16 +173,16 @@ enum Lack {
 
 /// The errors about links that close a loop of switches and hubs, or of VLANs of switches, in which none has a spanning tree.
 /// Where loops are allowed, or have one, the errors about loops of links without a rate: until a tree stands frames may go round.
-fn loops(spec: &Spec, wires: &Wires<'_>) -> Vec<Diagnostic> {
+fn loops(spec: &Spec, vlan_map: &VlanMap<'_>) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     if !spec.loops {
-        let without = closing(spec.links.iter(), wires, |device| device.switch.tree.is_none());
+        let without = closing(spec.links.iter(), vlan_map, |device| device.switch.tree.is_none());
         errors = without.into_iter().map(|closed| (closed.link, closed.message(Lack::Tree))).collect();
     }
     let told: BTreeSet<&str> = errors.iter().map(|(link, _): &(&LinkSpec, _)| link.name.value.as_str()).collect();
     let links = spec.links.iter().filter(|link| !has_rate(link));
     let unlimited =
-        closing(links, wires, |_| true).into_iter().filter(|closed| !told.contains(closed.link.name.value.as_str()));
+        closing(links, vlan_map, |_| true).into_iter().filter(|closed| !told.contains(closed.link.name.value.as_str()));
     let unlimited: Vec<_> = unlimited.map(|closed| (closed.link, closed.message(Lack::Rate))).collect();
     errors.into_iter().chain(unlimited).map(|(link, message)| link.name.error(message)).collect()
 }
@@ -200,7 +200,7 @@ struct Closed<'a> {
 /// Of these links, those that close a loop with others of them, of such devices as count.
 fn closing<'a>(
     links: impl Iterator<Item = &'a LinkSpec>,
-    wires: &Wires<'a>,
+    vlan_map: &VlanMap<'a>,
     counts: impl Fn(&NodeSpec) -> bool,
 ) -> Vec<Closed<'a>> {
     let mut numbers: BTreeMap<Place<'_>, usize> = BTreeMap::new();
@@ -208,14 +208,15 @@ fn closing<'a>(
     for link in links {
         let joined: Vec<&str> = link.ends.iter().map(|end| end.node.value.as_str()).collect();
         let joined: Vec<&str> =
-            joined.into_iter().filter(|name| wires.device(link, name).is_some_and(&counts)).collect();
+            joined.into_iter().filter(|name| vlan_map.device(link, name).is_some_and(&counts)).collect();
         let along = |class: u16| joined.windows(2).map(move |pair| (pair[0], pair[1], class));
-        for (one, other, class) in wires.classes(link).into_iter().flat_map(along) {
-            // A link from a node to itself is an error that is told elsewhere.
+        for (one, other, class) in vlan_map.classes(link).into_iter().flat_map(along) {
+            // A link from a node to itself is an error that is reported elsewhere.
             if one == other {
                 continue;
             }
-            let [here, there] = [one, other].map(|device| wires.vlan(device, link, class).map(|vlan| (device, vlan)));
+            let [here, there] =
+                [one, other].map(|device| vlan_map.vlan(device, link, class).map(|vlan| (device, vlan)));
             let (Some(here), Some(there)) = (here, there) else { continue };
             for place in [here, there] {
                 let next = numbers.len();
@@ -224,7 +225,7 @@ fn closing<'a>(
             ways.push((link, [here, there]));
         }
     }
-    let mut sets = Sets::of(numbers.len());
+    let mut sets = DisjointSets::of(numbers.len());
     let mut around: BTreeMap<Place<'_>, Vec<Way<'_>>> = BTreeMap::new();
     let mut found: Vec<Closed<'_>> = Vec::new();
     let mut last = None;
@@ -233,8 +234,8 @@ fn closing<'a>(
             around.entry(here).or_default().push(Way { to: there, link });
             around.entry(there).or_default().push(Way { to: here, link });
         } else if last.replace(&link.name) != Some(&link.name) {
-            // Of several VLANs the first is told.
-            let vlan = wires.looks_at_tags(here.0).then_some(here.1);
+            // Of several VLANs the first is reported.
+            let vlan = vlan_map.looks_at_tags(here.0).then_some(here.1);
             found.push(Closed { link, vlan, from: here.0, way: way(&around, here, there) });
         }
     }

@@ -1,49 +1,42 @@
 //! The timeline: names become places, and every command gets a name of its own.
 
 use super::carrier::without_carrier;
-use super::moves::Moves;
-use super::names::{FreeNames, Index, Places};
-use super::partitions::{healed, partition_set, partitions};
-use super::running::{closed, runs_nothing};
+use super::names::{FreeNames, Index, Places, closed, runs_nothing};
+use super::node_moves::NodeMoves;
+use super::packets::unanswerable;
+use super::partitions::{Partition, healed, leads, partition_set, partitions};
+use super::radio::unchangeable;
 use super::stops::Stops;
 use super::switches::may_limit_loop;
-use super::{churn, downs, order, place};
+use super::{churn, link_outages, order, place};
 use crate::diagnostics::{Diagnostic, Span, Spanned, nearest};
 use crate::errors::{Errors, Findings, keep};
 use crate::plan::{Action, Argv, Direction, Event, LinkPart, Plan, RunCommand, Treatment};
 use crate::plan::{LIMITS_LOOP, lifts_rate};
 use crate::spec::{ActionSpec, EntrySpec, LinkSpec, PartSpec, RunSpec, Spec};
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::{Bytes, Duration};
+use netloom_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The events of the timeline; those that refer to what does not exist are noted and left out.
 pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut Findings) -> Vec<Event> {
-    let Places { nodes, links, spec, .. } = places;
-    check_unique(&entries, links, &mut found.errors);
+    check_unique(&entries, places.links, &mut found.errors);
     let partitions = partitions(&entries, places, found);
     let errors = &mut found.errors;
-    let moves = Moves::of(&entries, places, errors);
+    let moves = NodeMoves::of(&entries, places, errors);
     let stops = Stops::of(&entries, places, errors);
     let mut names = FreeNames::without(entries.iter().filter_map(given_name).map(str::to_owned));
     let (mut events, mut disturbed) = (moves.at_first(), churn::Disturbed::default());
     let (mut waits, mut of_node, mut heals) = (Vec::new(), BTreeSet::new(), Vec::new());
+    // When commands may part leaders.
+    let mut led = Vec::new();
     for (number, EntrySpec { line, at, action }) in entries.into_iter().enumerate() {
         let actions = match action {
             ActionSpec::Run(run) => {
-                // Named before its node is looked up, so that an expectation on it is not wrong as well.
-                let name = match &run.name {
-                    Some(name) => name.value.clone(),
-                    None => names.find(&program(&run.command), |name| !links.has(name)),
-                };
-                names.take(&name);
-                let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
-                let kind = spec.nodes.get(node).map(|node| node.kind);
-                errors.extend(kind.and_then(|kind| runs_nothing(&run.on, kind)));
-                errors.extend(spec.nodes.get(node).and_then(|node| closed(&run.on, node)));
+                led.extend(run.leads.is_some().then_some((at.unwrap_or_default(), number)));
                 waits.push((events.len(), run.after.clone()));
                 of_node.extend(run.of_node.then_some(events.len()));
-                vec![Action::Run(Box::new(command(*run, name, node, spec.stop.unwrap_or(Plan::STOP))))]
+                vec![Action::Run(Box::new(command(*run, &mut names, places, errors)))]
             }
             ActionSpec::Set { link, direction, pipe, change } => {
                 let meant = settable(&link, direction, pipe.as_ref(), &change, places, errors);
@@ -61,19 +54,21 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
             ActionSpec::Up { part } => {
                 part_of(part, places, errors).map(|part| Action::Up { part }).into_iter().collect()
             }
-            ActionSpec::Partition { duration, .. } => {
-                let own = partitions.iter().filter(|partition| partition.entry == number);
-                own.flat_map(|own| &own.links)
+            ActionSpec::Partition(own) => {
+                let duration = own.duration;
+                let meant = partitions.iter().filter(|partition| partition.entry == number);
+                meant
+                    .flat_map(Partition::links)
                     .map(|link| Action::Down { part: LinkPart::whole(*link), duration, carrier: false })
                     .collect()
             }
             ActionSpec::Heal { place } => {
                 heals.push((at.unwrap_or_default(), number, line));
-                let joined = keep(healed(number, at.unwrap_or_default(), &place, &partitions), errors);
+                let joined = keep(healed((at.unwrap_or_default(), number), &place, &partitions, &led), errors);
                 joined.into_iter().flatten().map(|link| Action::Up { part: LinkPart::whole(link) }).collect()
             }
             ActionSpec::Log(text) => vec![Action::Log(text)],
-            ActionSpec::Disturb { how, whose, duration } => disturbed.actions(how, whose, duration, events.len()),
+            written @ ActionSpec::Disturb { .. } => disturbed.actions(written, events.len()),
             ActionSpec::Reboot { nodes: meant, duration } => churn::reboot(&meant, duration, places, errors),
             ActionSpec::Stop { .. } => stops.actions(number),
             // It says when a node stops to be stopped.
@@ -83,11 +78,11 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
         };
         events.extend(actions.into_iter().map(|one| Event { line, at, action: one }));
     }
-    events.extend(partition_set(&partitions, &heals, places));
+    events.extend(partition_set(&partitions, &heals, !led.is_empty()));
     disturbed.settle(&mut events, places, errors);
     order::settle(&mut events, &waits, places.is_complete, errors);
     order::chain_setups(&mut events, &of_node);
-    downs::settle(&mut events);
+    link_outages::settle(&mut events);
     events
 }
 
@@ -105,6 +100,8 @@ fn settable(
     errors.extend(changed.without_direction(direction, link));
     errors.extend(wrong_change(changed, link, direction, pipe, change));
     errors.extend(without_limit(places.spec, changed, link, change));
+    errors.extend(unanswerable(changed, link, change));
+    errors.extend(unchangeable(changed, link, change));
     Some(meant)
 }
 
@@ -160,10 +157,22 @@ fn too_large<'a>(mtu: u32, pipes: impl Iterator<Item = &'a PipeConfig>, change: 
     checks.find_map(Result::err).map(|wrong| wrong.to_string())
 }
 
-fn command(run: RunSpec, name: String, node: usize, stop: Duration) -> RunCommand {
+fn command(run: RunSpec, names: &mut FreeNames, places: &Places<'_>, errors: &mut Errors) -> RunCommand {
+    let Places { nodes, links, spec, .. } = places;
+    // Named before its node is looked up, so that an expectation on it is not wrong as well.
+    let name = match &run.name {
+        Some(name) => name.value.clone(),
+        None => names.find(&program(&run.command), |name| !links.has(name)),
+    };
+    names.take(&name);
+    let node = place(nodes, &run.on, errors).unwrap_or(usize::MAX);
+    let kind = spec.nodes.get(node).map(|node| node.kind);
+    errors.extend(kind.and_then(|kind| runs_nothing(&run.on, kind)));
+    errors.extend(spec.nodes.get(node).and_then(|node| closed(&run.on, node)));
     RunCommand {
         name,
         node,
+        leads: run.leads.as_deref().and_then(|partition| leads(partition, places, errors)).map(Box::new),
         command: run.command,
         setup: run.setup,
         after: Vec::new(),
@@ -171,7 +180,7 @@ fn command(run: RunSpec, name: String, node: usize, stop: Duration) -> RunComman
         ready: run.ready,
         service: run.service,
         once: run.once,
-        stop: run.stop.unwrap_or(stop),
+        stop: run.stop.or(spec.stop).unwrap_or(Plan::STOP),
         save: run.save.map(|save| save.value),
         stop_after: run.stop_after,
         env: run.env,

@@ -1,8 +1,7 @@
 //! The sources of a simulation: names become places, and every source gets a name of its own.
 
-use super::names::{FreeNames, Index};
+use super::names::{FreeNames, Index, runs_nothing};
 use super::place;
-use super::running::runs_nothing;
 use crate::diagnostics::{Span, Spanned};
 use crate::errors::Errors;
 use crate::plan::{NodeKind, Plan, TrafficPlan};

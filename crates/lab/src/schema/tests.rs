@@ -36,6 +36,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "node" if EXTERNAL_KEYS.contains(&key.name) => external(key.name, &pair),
         "node" if ["nat", "dhcp", "addresses"].contains(&key.name) => lab_with_service(section, key),
         "node" => node_lab(key.name, &pair),
+        "node_clock" => node_lab("clock", &format!("clock: {{{pair}}}")),
         "node_measure" => node_lab("measure", &format!("measure: {{{pair}}}")),
         "rule" => {
             let rule = beside(&[("from", "10.0.0.1")]);
@@ -62,32 +63,72 @@ fn lab_with(section: &Section, key: &Key) -> String {
             "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], vlans: {}}}}}\n",
             beside(&[("trunk", "all")])
         ),
+        "disk" => {
+            format!(
+                "clock: virtual\nnodes: {{client: {{stack: kernel, disk: {}}}}}\n",
+                beside(&[("at", "/var/lib/etcd")])
+            )
+        }
         "direction" => link(&format!("{{ends: [client, r1], forward: {{{pair}}}}}")),
         "pipe" => link(&format!("{{ends: [client, r1], pipes: {{far: {}}}}}", beside(&[("match", "{to: r1}")]))),
         "match" if key.name.ends_with("port") => pipe(&format!("{{{pair}, protocol: udp}}")),
         "match" => pipe(&format!("{{{pair}}}")),
         "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
+        "hunt" => format!("{HUNTED}hunt: {{{pair}}}\n"),
+        "hunt_faults" => format!("{HUNTED}hunt: {{faults: {{{pair}}}}}\n"),
+        "hunt_nodes" => format!("{HUNTED}hunt: {{faults: {{kill: {{{pair}}}}}}}\n"),
+        "hunt_signal" => format!("{HUNTED}hunt: {{faults: {{signal: {}}}}}\n", beside(&[("signals", "[SIGHUP]")])),
+        "hunt_checker" => format!("{HUNTED}hunt: {{always: [{{{pair}}}]}}\n"),
+        name if name.starts_with("hunt_") => {
+            let kind = section.name.trim_start_matches("hunt_");
+            format!("{HUNTED}hunt: {{faults: {{{kind}: {{{pair}}}}}}}\n")
+        }
         "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
         _ => lab_with_entry(section, key),
     }
 }
 
+/// A lab in which nodes can have all faults that a hunt draws.
+const HUNTED: &str = "clock: virtual\nduration: 40 s\n\
+                      nodes: {client: {disk: {at: /srv}, collect: [/srv/sdk.jsonl]}, r1: {}, server: {disk: {at: /srv}}}\n\
+                      links: {backbone: {ends: [client, r1]}}\n";
 const NETWORK: &str = "nodes: [client, r1, server]\nlinks: {backbone: {ends: [client, r1]}}\n";
 
-/// The same of entries of the timeline.
-fn lab_with_entry(section: &Section, key: &Key) -> String {
-    let network = NETWORK;
+/// A lab with a partition of this shape over nodes of one LAN.
+fn lab_with_shape(key: &Key, pair: &str) -> String {
+    let more = match key.name {
+        "of" => ", isolate: client",
+        "leader" => ", on: client",
+        "on" => ", leader: hostname",
+        _ => "",
+    };
+    format!(
+        "nodes: [client, r1, server, n1, n2, n3, n4]\nlinks: {{lan: {{ends: [client, r1, server, n1, n2, n3, n4]}}}}\n\
+         timeline: [{{partition: {{{pair}{more}}}}}]\n"
+    )
+}
+
+/// A key with its example, and with what that needs beside it.
+fn pair_of(key: &Key) -> String {
     let with = match key.name {
         "every" => ", times: 2",
         "times" | "until" => ", every: 5 s",
         _ => "",
     };
-    let pair = format!("{}: {}{with}", key.name, key.example);
-    // Required keys that the pair does not bring along.
-    let beside = |others: &[(&str, &str)]| {
-        let others = others.iter().filter(|(name, _)| *name != key.name);
-        others.fold(format!("{{{pair}"), |text, (name, value)| format!("{text}, {name}: {value}")) + "}"
-    };
+    format!("{}: {}{with}", key.name, key.example)
+}
+
+/// An entry with a key, and with those required keys that the key does not bring along.
+fn beside_of(key: &Key, others: &[(&str, &str)]) -> String {
+    let others = others.iter().filter(|(name, _)| *name != key.name);
+    others.fold(format!("{{{}", pair_of(key)), |text, (name, value)| format!("{text}, {name}: {value}")) + "}"
+}
+
+/// The same of entries of the timeline.
+fn lab_with_entry(section: &Section, key: &Key) -> String {
+    let network = NETWORK;
+    let pair = pair_of(key);
+    let beside = |others: &[(&str, &str)]| beside_of(key, others);
     let entry = |text: &str| format!("{network}timeline: [{text}]\n");
     match section.name {
         "setup" => format!("{network}setup: [{}]\n", beside(&[("on", "client"), ("run", "iperf3 -s")])),
@@ -111,6 +152,7 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
         }
         "change" => entry(&format!("{{link: backbone, set: {{{pair}}}}}")),
         "partition" => entry(&beside(&[("partition", "[[client], [r1]]")])),
+        "partition_shape" => lab_with_shape(key, &pair),
         "heal" => {
             entry(&format!("{{partition: [[client], [r1]], every: 5 s, times: 20}}, {}", beside(&[("heal", "true")])))
         }
@@ -119,8 +161,63 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
             let ramp = beside(&[("over", "5 s"), ("delay", "[1 ms, 2 ms]")]);
             entry(&format!("{{link: backbone, ramp: {ramp}}}"))
         }
+        "log" => entry(&beside(&[("log", "rush hour")])),
+        "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
+        "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
+        "down" => entry(&beside(&[("link", "backbone"), ("down", "true")])),
+        "up" => entry(&beside(&[("link", "backbone"), ("up", "true")])),
+        "ready" if key.name == "timeout" => entry(&format!("{{on: client, run: nc, ready: {{{pair}, tcp: 80}}}}")),
+        "ready" => entry(&format!("{{on: client, run: nc, ready: {{{pair}}}}}")),
+        _ => lab_with_fault(section, key),
+    }
+}
+
+/// The same of entries that disturb packets, programs and nodes.
+fn lab_with_fault(section: &Section, key: &Key) -> String {
+    let network = NETWORK;
+    let pair = pair_of(key);
+    let beside = |others: &[(&str, &str)]| beside_of(key, others);
+    let entry = |text: &str| format!("{network}timeline: [{text}]\n");
+    let virtually = |text: &str| format!("clock: virtual\n{}", entry(text));
+    match section.name {
+        "packet_entry" | "reset_entry" => {
+            let network = match key.name {
+                "pipe" => network.replace("r1]}", "r1], pipes: {far: {match: {dscp: 7}}}}"),
+                _ => network.to_owned(),
+            };
+            let what: &[(&str, &str)] = if section.name == "reset_entry" {
+                &[("reset", "true")]
+            } else {
+                &[("packet", "{nth: 3}"), ("do", "drop")]
+            };
+            format!("{network}timeline: [{}]\n", beside(&[&[("link", "backbone")], what].concat()))
+        }
+        "packet" => entry(&format!("{{link: backbone, packet: {{{pair}}}, do: drop}}")),
+        "packet_treatment" => entry(&format!("{{link: backbone, packet: {{nth: 3}}, do: {{{pair}}}}}")),
         "kill" => entry(&beside(&[("kill", "client")])),
         "pause" => entry(&beside(&[("pause", "client")])),
+        "continue" => entry(&beside(&[("continue", "client")])),
+        "signal" => entry(&beside(&[("signal", "SIGHUP"), ("to", "client")])),
+        "clock_entry" => virtually(&beside(&[("on", "client"), ("clock", "{step: 3 s}")])),
+        "clock_change" => virtually(&format!("{{on: client, clock: {{{pair}}}}}")),
+        "limit_entry" => {
+            let more = if ["memory", "pids", "fds"].contains(&key.name) { None } else { Some(("fds", "9")) };
+            virtually(&beside(&[Some(("limit", "client")), more].into_iter().flatten().collect::<Vec<_>>()))
+        }
+        "disk_entry" => {
+            let more: &[(&str, &str)] = match key.name {
+                "calls" => &[("slow", "20 ms")],
+                "hang" => &[("for", "1 s")],
+                "path" => &[("error", "read")],
+                "disk" | "nth" | "count" | "sectors" | "for" | "at" | "every" | "times" | "until" => {
+                    &[("error", "read")]
+                }
+                _ => &[],
+            };
+            let whole = virtually(&beside(&[&[("disk", "client")], more].concat()));
+            whole.replacen("[client, r1, server]", "{client: {disk: {at: /var/lib/etcd}}, r1: , server: }", 1)
+        }
+        "freeze" => virtually(&beside(&[("freeze", "client"), ("for", "2 s")])),
         "restart" => entry(&beside(&[("restart", "client")])),
         "reboot" => entry(&beside(&[("reboot", "client")])),
         "stop_entry" => entry(&beside(&[("stop", "client")])),
@@ -131,14 +228,36 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
                 if again { beside(&[("at", "1 s"), ("stop", "client")]) } else { "{at: 0 s, stop: client}".into() };
             entry(&format!("{stop}, {}", beside(&[("at", "2 s"), ("start", "client")])))
         }
+        "crash" => format!("clock: virtual\n{}", entry(&beside(&[("crash", "client")]))),
         "flap_entry" => entry(&beside(&[("flap", "backbone"), ("for", "1 s")])),
-        "log" => entry(&beside(&[("log", "rush hour")])),
-        "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
-        "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
-        "down" => entry(&beside(&[("link", "backbone"), ("down", "true")])),
-        "up" => entry(&beside(&[("link", "backbone"), ("up", "true")])),
-        "ready" if key.name == "timeout" => entry(&format!("{{on: client, run: nc, ready: {{{pair}, tcp: 80}}}}")),
-        "ready" => entry(&format!("{{on: client, run: nc, ready: {{{pair}}}}}")),
+        _ => lab_with_program_fault(section, key),
+    }
+}
+
+/// The same of entries that disturb programs by their kernel.
+fn lab_with_program_fault(section: &Section, key: &Key) -> String {
+    let network = NETWORK;
+    let pair = pair_of(key);
+    let beside = |others: &[(&str, &str)]| beside_of(key, others);
+    let virtually = |text: &str| format!("clock: virtual\n{network}timeline: [{text}]\n");
+    match section.name {
+        "fail_entry" => virtually(&beside(&[("on", "client"), ("fail", "{call: fsync, error: EIO}")])),
+        "fail" => {
+            let others: &[(&str, &str)] = match key.name {
+                "call" | "most" => &[("call", "read"), ("most", "1 B")],
+                _ => &[("call", "read"), ("error", "EIO")],
+            };
+            // Its `times` counts calls, and needs no `every`.
+            virtually(&format!("{{on: client, fail: {}}}", beside(others).replace(", every: 5 s", "")))
+        }
+        "starve_entry" => virtually(&beside(&[("on", "client"), ("starve", "true"), ("for", "50 ms")])),
+        "starve" => {
+            let others: &[(&str, &str)] = if key.name == "spans" { &[("share", "10 %")] } else { &[] };
+            virtually(&format!("{{on: client, starve: {}, for: 1 s}}", beside(others)))
+        }
+        "schedule_entry" => virtually(&beside(&[("on", "client"), ("schedule", "{changes: 3}")])),
+        "turns" => virtually(&format!("{{on: client, schedule: {{{pair}}}}}")),
+        "oom_entry" => virtually(&beside(&[("on", "client"), ("oom", "sleep*")])),
         _ => lab_with_service(section, key),
     }
 }
@@ -190,10 +309,12 @@ const LAN: &str = "nodes: [server, a, b]\nlinks: {lan: {ends: [server, a, b]}}\n
 fn node_lab(key: &str, pair: &str) -> String {
     match key {
         "daemons" => format!("nodes: {{r1: {{kind: router, {pair}}}}}\n"),
+        "disk" => format!("nodes: {{client: {{stack: kernel, {pair}}}}}\n"),
         "as" | "frr" | "bird" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], {pair}}}}}\n"),
         "entrypoint" | "command" | "user" | "volumes" | "ready" => {
             format!("nodes: {{client: {{image: debian, {pair}}}}}\n")
         }
+        "clock" => format!("nodes: {{client: {{stack: kernel, {pair}}}}}\n"),
         "rules" | "multihomed" => format!(
             "nodes: {{client: {{{pair}}}, r1: {{kind: router}}}}\nlinks: {{uplink: {{ends: [client, r1]}}, lan: {{ends: [client, r1]}}}}\n"
         ),
@@ -242,12 +363,16 @@ fn switch(key: &str, pair: &str) -> String {
 /// The sections whose examples are tried: all but those of models, which have examples of their own, and of generated networks.
 const EXAMPLES: &str = "lab node link direction pipe match end vlans stp snooping querier bounds multicast rule capture journal addresses \
                         clock cpu file configuration convergence iptables measure node_measure nat forward dhcp setup drawn run ramp_entry \
-                        ramp log set change down up partition heal move ready kill pause restart reboot stop_entry start_entry flap_entry";
+                        ramp log set change down up partition partition_shape heal move ready kill pause continue signal restart reboot stop_entry start_entry flap_entry \
+                         hunt hunt_faults hunt_partition hunt_packet hunt_packets hunt_nodes hunt_clock hunt_limit hunt_disk hunt_crash hunt_signal hunt_checker node_clock clock_entry clock_change freeze \
+                         packet_entry packet packet_treatment reset_entry crash disk limit_entry \
+                         fail_entry fail starve_entry starve schedule_entry turns oom_entry";
 
 /// The section and all that its keys refer to, by name.
 fn gather(section: &'static Section, found: &mut BTreeMap<&'static str, &'static Section>) {
-    if found.insert(section.name, section).is_none() {
-        section.keys().for_each(|key| of_kind(&key.kind, found));
+    match found.insert(section.name, section) {
+        None => section.keys().for_each(|key| of_kind(&key.kind, found)),
+        Some(known) => assert!(std::ptr::eq(known, section), "two sections are called `{}`", section.name),
     }
 }
 

@@ -43,7 +43,7 @@ fn what_cannot_be_meant_is_told() {
         ("user 4294967295", "match: \"4294967295\" is neither a name nor a number"),
         ("group 9-8", "match: the range 9-8 ends before it begins"),
         ("user a;b", "match: \"a;b\" is neither a name nor a number"),
-        ("{user: []}", "match: an empty list matches nothing"),
+        ("{user: []}", "match: this list is empty"),
         ("{}", "match: an empty filter matches everything"),
         ("{to: [}", "match:"),
     ] {

@@ -1,10 +1,12 @@
 //! The events of the timeline as they are written: names instead of places.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{Argv, Direction, Disturbance, NodeKey, Ready};
-use netloom_link::PipeChange;
+use crate::plan::{Argv, Direction, Disturbance, Keep, NodeKey, Ready};
+use crate::words::words;
+use netloom_link::{PartitionKind, PipeChange};
 use netloom_units::Duration;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub(crate) struct EntrySpec {
@@ -32,10 +34,11 @@ pub(crate) enum ActionSpec {
         part: PartSpec,
     },
     Log(String),
-    /// Programs are ended or held: those of commands, or of nodes.
+    /// Programs are ended or held, or nodes are disturbed: those of commands, or of nodes.
     Disturb {
         how: Disturbance,
         whose: Vec<Spanned<String>>,
+        process: Option<Arc<str>>,
         duration: Option<Duration>,
     },
     /// The programs of nodes are killed, and all links at them are cut.
@@ -43,10 +46,11 @@ pub(crate) enum ActionSpec {
         nodes: Vec<Spanned<String>>,
         duration: Duration,
     },
-    /// Nodes are stopped.
+    /// Nodes are stopped; or they crash, and this is on their disks.
     Stop {
         nodes: Vec<Spanned<String>>,
         duration: Option<Duration>,
+        crash: Option<Keep>,
     },
     /// Nodes that were stopped start again.
     Start {
@@ -57,15 +61,86 @@ pub(crate) enum ActionSpec {
         what: Vec<Spanned<String>>,
         duration: Duration,
     },
-    Partition {
-        groups: Spanned<Vec<Vec<Spanned<String>>>>,
-        duration: Option<Duration>,
-    },
+    Partition(Box<PartitionSpec>),
     Heal {
         place: Spanned<()>,
     },
     Move(Box<MoveSpec>),
 }
+
+/// Nodes that are parted.
+#[derive(Clone, Debug)]
+pub(crate) struct PartitionSpec {
+    pub(crate) layout: Spanned<LayoutSpec>,
+    /// Where it says that nodes that are not named are each parted from all others.
+    pub(crate) isolates_others: Option<Spanned<()>>,
+    /// The only direction; none: both.
+    pub(crate) direction: Option<Spanned<Side>>,
+    pub(crate) kind: PartitionKind,
+    pub(crate) duration: Option<Duration>,
+}
+
+/// Who is parted from whom.
+#[derive(Clone, Debug)]
+pub(crate) enum LayoutSpec {
+    Groups(Vec<Vec<Spanned<String>>>),
+    /// A node from the others of these.
+    Isolate(Spanned<String>, Vec<Spanned<String>>),
+    /// A shape over these nodes.
+    Shape(ShapeSpec, Vec<Spanned<String>>),
+    /// A node that a command names from the others.
+    Leader(Box<LeaderSpec>),
+}
+
+/// The command that names a leader.
+#[derive(Clone, Debug)]
+pub(crate) struct LeaderSpec {
+    pub(crate) command: Argv,
+    pub(crate) on: Spanned<String>,
+    /// The nodes of which it is one; none: of all.
+    pub(crate) of: Option<Vec<Spanned<String>>>,
+}
+
+impl LayoutSpec {
+    /// Whether it draws from the seed.
+    pub(crate) fn is_drawn(&self) -> bool {
+        matches!(self, Self::Shape(ShapeSpec::Minority | ShapeSpec::IsolateOne | ShapeSpec::Random, _))
+    }
+
+    /// Returns the layout in words.
+    pub(crate) fn text(&self) -> String {
+        let joined =
+            |names: &[Spanned<String>]| names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>().join(" ");
+        match self {
+            Self::Groups(groups) => groups.iter().map(|group| joined(group)).collect::<Vec<_>>().join(" | "),
+            Self::Isolate(node, of) => format!("{} of {}", node.value, joined(of)),
+            Self::Shape(shape, of) => format!("{shape:?} {}", joined(of)),
+            Self::Leader(leader) => format!("leader on {}", leader.on.value),
+        }
+    }
+}
+
+/// A shape of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShapeSpec {
+    Halves,
+    Minority,
+    IsolateOne,
+    Bridge,
+    Ring,
+    Random,
+}
+
+/// The direction of a partition, seen from its first group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Packets that others send to the first group.
+    To,
+    /// Packets that the first group sends.
+    From,
+}
+
+words!(Side { "to" = Self::To, "from" = Self::From });
 
 /// A node that leaves one of its links for another.
 #[derive(Clone, Debug)]
@@ -107,4 +182,6 @@ pub(crate) struct RunSpec {
     pub(crate) folder: Option<PathBuf>,
     /// The key of its node from which it follows, if the lab file does not say it itself.
     pub(crate) key: Option<NodeKey>,
+    /// The partition of the node that its output names.
+    pub(crate) leads: Option<Box<PartitionSpec>>,
 }

@@ -1,10 +1,10 @@
 //! What `vary`, `repeat` and `sweep` say.
 
 use super::values::{MOST_VALUES, Quantity, Scale, spread, steps};
-use super::{Group, Parameter, Processors, SweepSettings, Varied, path, placeholder, table};
+use super::{Group, Parameter, Processors, SweepSettings, Varied, csv, path, placeholder};
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
+use crate::fields::{Fields, map};
 use crate::forms::{Filled, Whole, Word, forms, word_form};
 use crate::keyed::{Keyed, sections};
 use crate::scalar::{integer, text, word};
@@ -76,17 +76,15 @@ sections! {
 
 /// What varies; none if the file has nothing of the kind. Errors are noted.
 pub(crate) fn read(root: &Node, errors: &mut Errors) -> Option<Varied> {
-    let Content::Map(entries) = &root.content else { return None };
-    let get = |name: &str| entries.iter().find(|entry| entry.name == name).map(|entry| &entry.value);
-    super::KEYS.iter().find_map(|key| get(key))?;
+    super::KEYS.iter().find_map(|key| root.value(key))?;
     let mut varied = Varied { repetitions: 1, ..Varied::default() };
-    if let Some(node) = get("repeat") {
+    if let Some(node) = root.value("repeat") {
         varied.repetitions = keep(integer(node, 1, MOST_REPETITIONS), errors).unwrap_or(1);
     }
-    if let Some(node) = get("sweep") {
+    if let Some(node) = root.value("sweep") {
         varied.settings = settings(node, errors);
     }
-    if let Some(node) = get("vary") {
+    if let Some(node) = root.value("vary") {
         parameters(node, root, &mut varied, errors);
     }
     let points = varied
@@ -94,7 +92,7 @@ pub(crate) fn read(root: &Node, errors: &mut Errors) -> Option<Varied> {
         .iter()
         .try_fold(varied.repetitions, |all, group| all.checked_mul(group.len as u64).filter(|all| *all <= MOST_RUNS));
     if points.is_none() {
-        let node = get("vary").or(get("repeat")).unwrap_or(root);
+        let node = root.value("vary").or(root.value("repeat")).unwrap_or(root);
         errors.push(node.error(format!("these are more than {MOST_RUNS} runs: no machine would finish them")));
     }
     Some(varied)
@@ -115,9 +113,8 @@ fn processors(node: &Node) -> Result<Processors, Diagnostic> {
 }
 
 fn parameters(node: &Node, root: &Node, varied: &mut Varied, errors: &mut Errors) {
-    let Content::Map(entries) = &node.content else {
-        return errors.push(node.expected("a map of parameters, for example {cc: [cubic, reno]}"));
-    };
+    const WANTED: &str = "a map of parameters, for example {cc: [cubic, reno]}";
+    let Some(entries) = map(node, WANTED, errors) else { return };
     if entries.is_empty() {
         return errors.push(node.error("a sweep of nothing: name a parameter, for example {cc: [cubic, reno]}"));
     }
@@ -251,7 +248,7 @@ fn range(node: &Node, fields: &Fields<'_>) -> Result<Vec<String>, Diagnostic> {
 /// The parameters that a table has.
 fn columns(csv: &Node, paths: Option<&Node>, errors: &mut Errors) -> Result<Vec<Parameter>, Diagnostic> {
     let text = errors.read_text(csv)?;
-    let rows = table::rows(&text).map_err(|why| csv.error(why))?;
+    let rows = csv::rows(&text).map_err(|why| csv.error(why))?;
     let Some((names, rows)) = rows.split_first().filter(|(_, rows)| !rows.is_empty()) else {
         return Err(csv.error(
             "this table has no values: its first line names the parameters, and each further one has a value of each",
@@ -339,8 +336,7 @@ fn join(beside: Vec<(Parameter, &Node)>, varied: &mut Varied, errors: &mut Error
 
 /// That each parameter changes something, under a name of its own.
 fn check(root: &Node, varied: &Varied, errors: &mut Errors) {
-    let Content::Map(entries) = &root.content else { return };
-    let rest: Vec<&Entry> = entries.iter().filter(|entry| !super::KEYS.contains(&entry.name.as_str())).collect();
+    let rest: Vec<&Entry> = root.entries().iter().filter(|entry| !super::KEYS.contains(&entry.name.as_str())).collect();
     let mut names: Vec<&str> = Vec::new();
     for parameter in varied.groups.iter().flat_map(|group| &group.parameters) {
         if names.contains(&parameter.name.as_str()) {

@@ -1,9 +1,13 @@
 //! The values of a range: `{from: 1 Mbit/s, to: 10 Mbit/s, step: 1 Mbit/s}`, `{from: 1 ms, to: 1 s, count: 4, scale: log}`.
 
+use netloom_units::Decimal;
+
 /// Values that a parameter has at most.
 pub(super) const MOST_VALUES: u64 = 100_000;
 /// Decimals that are kept.
 const DECIMALS: u32 = 9;
+/// The billionths of numbers of which every product with a unit fits.
+const MOST: i128 = 10_i128.pow(27);
 /// Digits of values that no decimal number hits, as most of a logarithmic scale.
 const DIGITS: i32 = 4;
 
@@ -154,13 +158,9 @@ fn smallest(values: &[Quantity]) -> Result<&'static (&'static str, &'static str,
 /// Billionths; none if this is no decimal number, or has too many digits.
 fn decimal(text: &str) -> Option<i128> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    let is_number = [whole, fraction].iter().all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-    if !is_number || fraction.len() > DECIMALS as usize || whole.len() > 18 {
-        return None;
-    }
-    let padded = format!("{whole}{fraction:0<width$}", width = DECIMALS as usize);
-    padded.parse::<i128>().ok().map(|number| sign * number)
+    let (billionths, is_exact) = Decimal::parse(digits)?.scaled(DECIMALS.cast_signed())?;
+    let billionths = i128::try_from(billionths).ok()?;
+    (is_exact && billionths < MOST).then_some(sign * billionths)
 }
 
 fn write(billionths: i128, unit: &str) -> String {

@@ -69,7 +69,7 @@ fn whoever_changes_or_measures_a_link_keeps_it_in_the_engine() {
     let down = "timeline:\n  - {at: 1 s, link: m, down: 1 s}\n  - {at: 1 s, link: l, down: 1 s}";
     assert_eq!(hindrance("", down), "the timeline cuts it in line 8");
     let partition = "timeline:\n  - {at: 1 s, partition: [[a]], for: 1 s}";
-    assert_eq!(hindrance("", partition), "the timeline cuts it in line 7");
+    assert_eq!(hindrance("", partition), "the timeline parts a node of it in line 7");
     assert_eq!(hindrance("", "capture: [l]"), "`capture` wants its packets, which no engine sees in the kernel");
     assert_eq!(hindrance("", "expect: [l.forward.packets > 1 packets]"), "line 6 of `expect` wants it measured");
     let others = "timeline: [{at: 1 s, link: m, down: 1 s}]\ncapture: [m]\nexpect: [m.packets > 1 packets]";

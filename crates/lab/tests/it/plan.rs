@@ -49,6 +49,20 @@ fn what_is_not_said_has_its_default() {
 }
 
 #[test]
+fn interfaces_report_the_rate_of_the_faster_direction() {
+    let speed =
+        |link: &str| plan(&format!("nodes: [a, b]\nlinks: {{l: {{ends: [a, b], {link}}}}}\n")).links[0].speed_mbit();
+    let told = [
+        "delay: 1 ms",
+        "rate: 1 Gbit/s",
+        "forward: {rate: 16.9 Mbit/s}, backward: {rate: 1 Mbit/s}",
+        "rate: 64 kbit/s",
+    ]
+    .map(speed);
+    assert_eq!(told, [None, Some(1_000), Some(16), Some(1)]);
+}
+
+#[test]
 fn a_direction_overrides_what_the_link_says() {
     let plan = plan(
         "nodes: [a, b]

@@ -132,30 +132,106 @@ links: {ab: {ends: [a, b]}, bc: {ends: [b, c]}, cd: {ends: [c, d]}, da: {ends: [
     events.collect()
 }
 
+/// What `netloom check` says of partitions: when, and which are in force.
+fn in_force(network: &str, timeline: &str) -> Vec<(u64, String)> {
+    let plan = plan(&format!("{network}timeline: [{timeline}]\n"));
+    let events = plan.timeline.iter().filter_map(|event| match &event.action {
+        Action::Partition { in_force, .. } => {
+            Some((event.at.unwrap_or_default().as_nanos() / 1_000_000_000, in_force.to_string()))
+        }
+        _ => None,
+    });
+    events.collect()
+}
+
+const RING: &str = "nodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}, d: {kind: router}}
+links: {ab: {ends: [a, b]}, bc: {ends: [b, c]}, cd: {ends: [c, d]}, da: {ends: [d, a]}}
+";
+
 #[test]
-fn a_partition_cuts_what_leads_from_group_to_group() {
-    let two = Some(Duration::from_secs(2));
-    let halves = cuts("{at: 5 s, partition: [[a, b], [c, d]], for: 2 s}");
-    assert_eq!(halves, [(5, "bc", two), (5, "da", two)]);
+fn a_partition_is_about_nodes_and_cuts_no_link_between_them() {
+    let halves = "{at: 5 s, partition: [[a, b], [c, d]], for: 2 s}";
+    assert_eq!(cuts("{at: 5 s, link: ab, down: 2 s}").len(), 1);
+    assert_eq!(in_force(RING, halves), [(5, "a b | c d".to_owned()), (7, "none".to_owned())]);
     // A group alone is parted from everybody.
-    assert_eq!(cuts("{partition: [[a]]}"), [(0, "ab", None), (0, "da", None)]);
+    assert_eq!(in_force(RING, "{partition: [[a]]}"), [(0, "a | all others".to_owned())]);
 }
 
 #[test]
-fn healing_joins_what_partitions_in_force_have_cut() {
-    let up = Some(Duration::ZERO);
-    let healed = cuts("{at: 9 s, heal: true}, {at: 5 s, partition: [[a]]}, {at: 1 s, partition: [[c]], for: 1 s}");
-    let one = Some(Duration::from_secs(1));
-    let expected = [(9, "ab", up), (9, "da", up), (5, "ab", None), (5, "da", None), (1, "bc", one), (1, "cd", one)];
-    assert_eq!(healed, expected);
+fn healing_ends_the_partitions_that_are_in_force() {
+    let healed = "{at: 9 s, heal: true}, {at: 5 s, partition: [[a]]}, {at: 1 s, partition: [[c]], for: 1 s}";
+    let seen: Vec<(u64, String)> = in_force(RING, healed);
+    let wanted = [(1, "c | all others"), (2, "none"), (5, "a | all others"), (9, "none")];
+    assert_eq!(seen, wanted.map(|(at, what)| (at, what.to_owned())));
 }
 
-/// The link that both cut is joined when the last of them lets go.
 #[test]
 fn partitions_that_overlap_add_up() {
-    let secs = |secs| Some(Duration::from_secs(secs));
-    let both = cuts("{at: 1 s, partition: [[a]], for: 2 s}, {at: 2 s, partition: [[b]], for: 3 s}");
-    assert_eq!(both, [(1, "ab", secs(4)), (1, "da", secs(2)), (2, "ab", secs(3)), (2, "bc", secs(3))]);
+    let both = "{at: 1 s, partition: [[a]], for: 2 s}, {at: 2 s, partition: [[b]], for: 3 s}";
+    let wanted = [(1, "a | all others"), (2, "a | all others, and b | all others"), (3, "b | all others"), (5, "none")];
+    assert_eq!(in_force(RING, both), wanted.map(|(at, what)| (at, what.to_owned())));
+}
+
+#[test]
+fn shapes_ways_and_kinds_are_named() {
+    let five = "nodes: [n1, n2, n3, n4, n5, c]\nlinks: {lan: {ends: [n1, n2, n3, n4, n5, c]}}\n";
+    let named = |entry: &str| in_force(five, &format!("{{partition: {entry}}}"))[0].1.clone();
+    assert_eq!(named("{halves: n*}"), "n1 n2 | n3 n4 n5");
+    assert_eq!(named("{bridge: n*}"), "n1 n2 n3 | n3 n4 n5");
+    assert_eq!(named("{ring: n*}"), "ring n1 n2 n3 n4 n5");
+    assert_eq!(named("{isolate: n2, of: n*}"), "n2 | n1 n3 n4 n5");
+    assert_eq!(named("{isolate: n2}"), "n2 | all others");
+    assert_eq!(named("[[n1, n2], [n2, n3]], slow: 200 ms"), "n1 n2 | n2 n3, slower by 200 ms");
+    assert_eq!(named("[[n1], [n2]], others: isolated"), "n1 | n2 | each other node");
+    assert_eq!(named("[[n1]], direction: from, jam: true"), "n1 | all others, only from n1, held");
+    // Drawn anew each time, and from the seed alone.
+    let drawn = "{partition: {isolate: one, of: n*}, every: 1 s, times: 9, for: 1 ms}";
+    let all = in_force(five, drawn);
+    assert_eq!(all, in_force(five, drawn));
+    assert!(all.iter().map(|(_, what)| what).collect::<std::collections::BTreeSet<_>>().len() > 3, "{all:?}");
+}
+
+#[test]
+fn a_command_names_a_leader_when_it_is_time() {
+    let four = "nodes: [n1, n2, n3, c]\nlinks: {lan: {ends: [n1, n2, n3, c]}}\n";
+    let timeline = "{at: 1 s, partition: {leader: who, on: c, of: n*}, direction: to, for: 2 s}, {at: 2 s, heal: true}";
+    let own = plan(&format!("{four}timeline: [{timeline}]\n"));
+    let Action::Run(run) = &own.timeline[0].action else { panic!("a command comes first") };
+    let leads = run.leads.as_ref().expect("it names a leader");
+    let told = |output: &str| {
+        let parted = own.part_leader(leads, output).map(|one| (one.nodes.to_string(), one.duration));
+        parted.map_err(|error| error.to_string())
+    };
+    let of_n2 = ("n2 | n1 n3, only to n2".to_owned(), Some(Duration::from_secs(2)));
+    let address = own.nodes[1].interfaces[0].addresses[0].addr();
+    for output in ["n2".to_owned(), " n2 \nn1\n".to_owned(), format!("{address}\n")] {
+        assert_eq!(told(&output), Ok(of_n2.clone()), "{output}");
+    }
+    // It need not be one of those that it is parted from.
+    assert_eq!(told("c").map(|(name, _)| name), Ok("c | n1 n2 n3, only to c".to_owned()));
+    let why = |output: &str| told(output).expect_err("it names nobody");
+    assert_eq!(why("\nn1\n"), "its output names nobody");
+    assert_eq!(why("n9"), "`n9` is neither a node nor an address of one");
+    assert!(why("lan").contains("lan"), "{}", why("lan"));
+    // What it may part is healed, though nobody knows whom.
+    assert_eq!(in_force(four, timeline), [(2, "none".to_owned())]);
+    assert!(leads.links.len() == own.links.len() && own.text().to_string().contains("parts the node that it names"));
+}
+
+/// Switches and hubs have nothing to say: what names one cuts its links to other groups.
+#[test]
+fn a_switch_that_is_named_is_cut_off() {
+    let lan = "nodes: {a: {}, b: {}, c: {}, s: {kind: switch}}\nlinks: {x: {ends: [a, s]}, y: {ends: [b, s]}, z: {ends: [c, s]}}\n";
+    let own = plan(&format!("{lan}timeline: [{{at: 1 s, partition: [[a], [s, b, c]], for: 2 s}}]\n"));
+    let cut = own.timeline.iter().filter_map(|event| match &event.action {
+        Action::Down { part, duration, .. } => Some((part.link, *duration)),
+        _ => None,
+    });
+    assert_eq!(cut.collect::<Vec<_>>(), [(0, Some(Duration::from_secs(2)))]);
+    let lost = "`b` and `c` are not parted, but reach each other only over links of switches and hubs that the partition cuts: leave \
+                switches and hubs out of the groups";
+    assert_eq!(refused(lan, "[[a, s], [b, c]]"), lost);
+    assert!(refused(lan, "[[a, s], [b]], direction: to").contains("`s` is a switch or hub, whose links"));
 }
 
 #[test]
@@ -176,19 +252,13 @@ fn refused(network: &str, groups: &str) -> String {
     error.lines().next().unwrap_or_default().replace("error: timeline[0].partition: ", "")
 }
 
+/// A router between parted nodes passes nothing on between them, whatever group it is in.
 #[test]
-fn a_partition_that_links_cannot_make_is_refused() {
+fn nodes_behind_routers_are_parted() {
     let star = "nodes: {a: {}, b: {}, c: {}, r: {kind: router}}\nlinks: {x: {ends: [a, r]}, y: {ends: [b, r]}, z: {ends: [c, r]}}\n";
-    let passes = "`r` is in no group and passes packets on, so that `a` still reaches `b`: name it in a group, or cut links with `down`";
-    assert_eq!(refused(star, "[[a], [b]]"), passes);
-    let joined = "`b` and `c` are in one group, but `b` reaches `c` only over nodes of other groups, which the partition parts from it: \
-                  make groups whose members are joined without others, or cut links with `down`";
-    assert_eq!(refused(star, "[[a, r], [b, c]]"), joined);
-    let beyond = "`c` is in no group, but `b` reaches `c` only over nodes of other groups, which the partition parts from it: \
-                  name it in a group, or cut links with `down`";
-    assert_eq!(refused(star, "[[a, r], [b]]"), beyond);
-    let lan = "nodes: {a: {}, b: {}, c: {sysctl: {net.ipv4.ip_forward: 1}}}\nlinks: {lan: {ends: [a, b, c]}}\n";
-    assert_eq!(refused(lan, "[[a], [b]]").split(',').next().unwrap(), "`c` is in no group and passes packets on");
+    for (groups, name) in [("[[a], [b]]", "a | b"), ("[[a, r], [b, c]]", "a r | b c"), ("[[a, r], [b]]", "a r | b")] {
+        assert_eq!(in_force(star, &format!("{{partition: {groups}}}")), [(0, name.to_owned())]);
+    }
 }
 
 /// `netloom check` names the links at which a LAN is parted, and keeps its switch in the engine.
@@ -200,16 +270,7 @@ fn a_lan_is_parted_where_its_nodes_are() {
     let text = checked.plan.text().to_string();
     let rows = text.lines().skip_while(|line| *line != "Timeline").skip(1);
     let rows: Vec<String> = rows.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let parted = ["1 s lan-a.backward parted: a | b", "1 s lan-b.backward parted: a | b"];
-    let healed = ["3 s lan-a.backward healed", "3 s lan-b.backward healed"];
-    let mut wanted = [parted, healed].concat();
-    let mut seen = rows.clone();
-    wanted.sort_unstable();
-    seen.sort_unstable();
-    assert!(
-        seen == wanted || seen == wanted.iter().map(|row| row.replace("backward", "forward")).collect::<Vec<_>>(),
-        "{rows:?}"
-    );
+    assert_eq!(rows, ["1 s parted: a | b (at lan-a lan-b)", "3 s healed"]);
     assert!(checked.plan.links.iter().all(|link| !link.bypass.is_joined()));
 }
 

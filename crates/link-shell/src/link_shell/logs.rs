@@ -1,4 +1,4 @@
-//! What mahimahi's `mm-link` does beside delivering packets: logs, and traces that are played once.
+//! What mahimahi's `mm-link` does beside delivering packets: logs, and traces that are followed once.
 
 use netloom_dataplane::{Act, ScheduledEvent, Task};
 use netloom_fabric::PipeId;

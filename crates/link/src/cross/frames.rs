@@ -20,7 +20,7 @@ const PORTS: usize = 16_384;
 const DISCARD: u16 = 9;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Frames(Vec<(Bytes, Packet)>);
 
 impl Frames {

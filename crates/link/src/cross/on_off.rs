@@ -57,7 +57,7 @@ impl OnOff {
 }
 
 /// Where one source is in its bursts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Bursts {
     stream: Stream,
     serializer: Serializer,

@@ -42,7 +42,7 @@ impl Replay {
 }
 
 /// Where a recording is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Player {
     packets: Arc<[(Duration, Bytes)]>,
     /// After its last packet; none if it is not repeated.

@@ -14,7 +14,7 @@ const IMIX: [(Bytes, u64); 3] = [(Bytes::new(40), 7), (Bytes::new(576), 4), (Byt
 const IMIX_PACKETS: u64 = 12;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Source {
     arrivals: Arrivals,
     frames: Frames,
@@ -25,7 +25,7 @@ pub(super) struct Source {
 }
 
 /// The working state of each kind of source.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Arrivals {
     Constant { stream: Stream, serializer: Serializer },
     Poisson { size: PacketSize, mean_gap: f64 },

@@ -6,7 +6,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A generator of one pipe's delays.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Draws {
     random: Xoshiro256PlusPlus,
     place: usize,

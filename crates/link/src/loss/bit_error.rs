@@ -9,7 +9,7 @@
 use netloom_units::{BitErrorRate, Bytes};
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BitError {
     /// ln (1 - p).
     log_right: f64,

@@ -30,7 +30,7 @@ impl EveryConfig {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Every {
     n: u64,
     /// How many packets pass before the next that is lost.

@@ -54,7 +54,7 @@ impl GilbertConfig {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Gilbert {
     bad: bool,
     /// A burst begins with probability `share / (burst * passed)` and ends with probability `1 / burst`.

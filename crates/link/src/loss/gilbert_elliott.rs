@@ -44,7 +44,7 @@ impl GilbertElliottConfig {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct GilbertElliott {
     config: GilbertElliottConfig,
     is_bad: bool,

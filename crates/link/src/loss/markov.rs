@@ -71,7 +71,7 @@ enum State {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Markov {
     config: MarkovConfig,
     state: State,

@@ -50,7 +50,7 @@ impl PacketsConfig {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Packets {
     config: PacketsConfig,
     /// The number of the last packet.

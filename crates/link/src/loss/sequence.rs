@@ -64,7 +64,7 @@ impl SequenceConfig {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sequence {
     lost: Arc<[bool]>,
     then: Then,

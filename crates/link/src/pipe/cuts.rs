@@ -5,7 +5,6 @@ use crate::cause::Cause;
 use crate::drop_log::DropLog;
 use crate::ledger::Ledger;
 use crate::state::{Carrier, Cuts, OnTheWire};
-use netloom_packet::Packet;
 use netloom_units::Instant;
 
 impl Pipe {
@@ -16,14 +15,6 @@ impl Pipe {
     pub fn set_up(&mut self, now: Instant, up: bool, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
         self.switch(|cuts| cuts.by_hand = !up, drop_log);
-    }
-
-    /// Drops a packet that comes in, because a partition is between where it comes from and where it goes.
-    pub fn refuse(&mut self, now: Instant, packet: Packet, drop_log: &mut DropLog) {
-        self.advance(now, drop_log);
-        let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
-        ledger.arrive(&packet);
-        ledger.refuse(packet, Cause::Down);
     }
 
     /// Returns whether the pipe is up at `now`, and how often it has gone down.
@@ -65,6 +56,7 @@ impl Pipe {
             return;
         }
         self.cuts.count += 1;
+        self.clear_air(drop_log);
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         if let Some(sending) = self.transmitter.abort() {
             ledger.lose(sending.segment, Cause::Down);

@@ -27,7 +27,10 @@ impl Pipe {
     /// An answer may be earlier than what could be proved, never later.
     pub fn lookahead_until(&mut self, now: Instant, drop_log: &mut DropLog) -> Instant {
         self.run_until(now, drop_log);
-        let unknown = self.first_unknown(now);
+        let unknown = match self.foresee_air(now, drop_log) {
+            Some(until) if self.cuts.is_up() => until,
+            _ => self.first_unknown(now),
+        };
         let certain = match self.last_known() {
             Some(last) if last + self.coalesce >= unknown => unknown.min(last),
             _ => unknown,
@@ -55,6 +58,7 @@ impl Pipe {
             return Duration::ZERO;
         }
         let least = self.reorder.hurried_least(self.delay.least());
+        let least = self.air.as_ref().map_or(least, |air| air.lookahead());
         // A packet that joins the train before it leaves with it, or makes it leave.
         Duration::from_nanos(least.as_nanos().saturating_sub(self.coalesce.as_nanos()))
     }
@@ -85,6 +89,11 @@ impl Pipe {
     fn coming(&self) -> Option<(&Packet, Instant)> {
         let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom())?;
         Some((&sending.segment, self.line.due_behind(sending.finish + sending.delay)))
+    }
+
+    /// Returns whether the packet that leaves next has entered at the instant at which it leaves.
+    pub fn is_head_instant(&self) -> bool {
+        self.transmitter.rate().is_none() && self.air.is_none() && self.line.takes_no_time()
     }
 
     /// Returns when the first packet that is on its way leaves. It is what the pipe delivers next if it leaves before what

@@ -22,6 +22,25 @@ pub struct PipeSample {
 }
 
 impl Pipe {
+    /// Returns the pipe's counters, as they stand now.
+    #[inline]
+    pub fn counters(&self) -> &PipeCounters {
+        &self.counters
+    }
+
+    /// Begins counting anew at `now`, before anything happens then. What is inside is counted as such, and journals hear of it at
+    /// the same place among their notes.
+    pub fn begin_counting(&mut self, now: Instant, drop_log: &mut DropLog) {
+        if now > Instant::ZERO {
+            self.run_until(now - Duration::from_nanos(1), drop_log);
+        }
+        self.counters.begin();
+        if let Some(air) = &mut self.air {
+            air.begin_counting(now);
+        }
+        drop_log.begin(now);
+    }
+
     /// Returns the state of the pipe at `now`, when all that happens until then has happened.
     pub fn sample(&mut self, now: Instant, drop_log: &mut DropLog) -> PipeSample {
         self.run_until(now, drop_log);

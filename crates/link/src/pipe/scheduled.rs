@@ -9,7 +9,7 @@ use crate::{DelayConfig, PipeChange, RateConfig};
 use netloom_units::{Duration, Instant, Limit, Probability, Rate};
 
 /// What changes in a straight line beside the rate.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Slopes {
     delay: Option<Slope>,
     loss: Option<Slope>,

@@ -76,7 +76,7 @@ impl CodelConfig {
 }
 
 /// The queue; see the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Codel {
     control: CodelControl,
     queue: DropTail,

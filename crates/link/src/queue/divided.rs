@@ -139,7 +139,7 @@ fn check_classes(classes: &[ClassConfig]) -> Result<(), ConfigError> {
 }
 
 /// The queues of a [`Division`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Divided {
     division: Division,
     hash: FlowHash,

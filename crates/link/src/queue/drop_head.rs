@@ -13,7 +13,7 @@ use netloom_packet::Packet;
 use netloom_units::{Instant, Limit};
 
 /// The queue; see the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DropHead {
     limit: Limit,
     waiting: Fifo,

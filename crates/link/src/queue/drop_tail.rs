@@ -13,7 +13,7 @@ use netloom_packet::Packet;
 use netloom_units::{Bytes, Instant, Limit};
 
 /// The queue; see the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DropTail {
     limit: Limit,
     pub(super) waiting: Fifo,

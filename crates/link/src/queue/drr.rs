@@ -35,7 +35,7 @@ impl DrrConfig {
 }
 
 /// The queues; see the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Drr {
     quantum: Bytes,
     queues: Divided,

@@ -110,7 +110,7 @@ impl DualPi2Config {
 }
 
 /// One of the two queues and its memory of marks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Half {
     waiting: Fifo,
     /// Figure 4: q.count.
@@ -137,7 +137,7 @@ impl Half {
 }
 
 /// The queue; see the module. Variables are called as in the RFC.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DualPi2 {
     config: DualPi2Config,
     ticks: Ticks,

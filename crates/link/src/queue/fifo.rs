@@ -6,7 +6,7 @@ use netloom_packet::Packet;
 use netloom_units::{Bytes, Instant, Limit};
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Fifo {
     trains: VecDeque<(Instant, Packet)>,
     packets: u64,

@@ -68,7 +68,7 @@ impl FqCodelConfig {
 }
 
 /// The queues; see the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FqCodel {
     config: FqCodelConfig,
     hash: FlowHash,
@@ -84,7 +84,7 @@ pub(crate) struct FqCodel {
     bytes: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Flow {
     waiting: Fifo,
     law: Law,

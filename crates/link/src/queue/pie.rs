@@ -97,7 +97,7 @@ impl PieConfig {
 }
 
 /// The queue; see the module. Variables are called as in the RFC.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pie {
     config: PieConfig,
     ticks: Ticks,

@@ -26,7 +26,7 @@ pub(super) fn check(classes: &[ClassConfig]) -> Result<(), ConfigError> {
 }
 
 /// The queues; see the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Priority {
     queues: Divided,
 }

@@ -130,7 +130,7 @@ enum Verdict {
 }
 
 /// The queue; see the module. Variables are called as in figure 2.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Red {
     config: RedConfig,
     /// The thresholds as numbers.

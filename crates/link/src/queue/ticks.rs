@@ -6,7 +6,7 @@
 use netloom_units::{Duration, Instant};
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ticks {
     period: Duration,
     next: Instant,

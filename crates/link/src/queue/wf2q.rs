@@ -69,7 +69,7 @@ struct Tag {
 }
 
 /// The queues; see the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Wf2q {
     queues: Divided,
     /// Steps of virtual time that a byte of each class takes; empty if there are only flows.

@@ -5,7 +5,7 @@
 use netloom_units::{Bytes, Duration, Rate, Serializer};
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Constant {
     rate: Rate,
     serializer: Serializer,

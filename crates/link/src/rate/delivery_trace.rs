@@ -125,7 +125,7 @@ fn wrong(index: usize, why: &str) -> ConfigError {
 }
 
 /// The model at work.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DeliveryTrace {
     config: DeliveryTraceConfig,
     began: Instant,

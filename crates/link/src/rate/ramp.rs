@@ -7,7 +7,7 @@ use crate::slope::Slope;
 use netloom_units::{Bytes, Duration, Instant, Rate};
 
 /// The model at work.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ramp {
     slope: Slope,
     /// What the last packet still owed when its whole nanoseconds were over.

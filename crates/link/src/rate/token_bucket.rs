@@ -222,7 +222,7 @@ impl Tokens {
 }
 
 /// The model at work.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TokenBucket {
     rate: Rate,
     /// When the last packet was sent, or will be.

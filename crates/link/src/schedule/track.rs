@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use netloom_units::{Duration, Instant};
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Track<V> {
     /// Instants since the beginning of a round, rising, and what holds from then on.
     points: Vec<(Duration, V)>,

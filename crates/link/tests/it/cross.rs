@@ -2,14 +2,12 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
-use crate::common;
-
-use common::{Load, Transport, number};
 use netloom_link::{
     Cause, CrossConfig, DelayConfig, DropLog, FlapConfig, FlapTime, LossConfig, OnOff, OnTheWire, PacketSize, Pipe,
     PipeChange, PipeConfig, PipeCounters, QueueConfig, Replay, StateConfig, Stream, Traffic,
 };
 use netloom_packet::Pool;
+use netloom_testing::loads::{Load, Transport, number};
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -2,15 +2,12 @@
 //!
 //! Descriptions are those of lab files. The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
-use crate::common;
-use crate::models;
-
-use common::{Load, alone, first_segment, number};
-use models::{changes, configs, loads};
 use netloom_link::{
     Cause, DropLog, Event as Noted, Note, Pipe, PipeChange, PipeConfig, PipeCounters, SampledPacket, Sent,
 };
 use netloom_packet::{Packet, Pool};
+use netloom_testing::loads::{Load, alone, first_segment, number};
+use netloom_testing::models::{changes, configs, loads};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -65,6 +65,7 @@ fn filters() -> impl Strategy<Value = Filter> {
             to_port,
             port,
             dscp,
+            share: None,
         },
     )
 }

@@ -2,14 +2,12 @@
 //!
 //! Every seed is fixed. A test statistic is compared with the value that chance exceeds once in a thousand.
 
-use crate::common;
-
-use common::{Load, Transport, alone, first_segment, number};
 use netloom_link::{
     ChanceConfig, Departure, DropLog, EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig,
     PacketsConfig, Pipe, PipeChange, PipeConfig, PipeCounters, ReorderConfig, SequenceConfig, Then,
 };
 use netloom_packet::Pool;
+use netloom_testing::loads::{Load, Transport, alone, first_segment, number};
 use netloom_units::{BitErrorRate, Duration, Instant, Probability, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,7 +1,6 @@
 //! The tests of pipes from outside of the crate: one program, which is linked once.
 
 mod aqm;
-mod common;
 mod cross;
 mod delay;
 mod everything;
@@ -9,7 +8,6 @@ mod filter;
 mod flows;
 mod golden;
 mod impairments;
-mod models;
 mod notes;
 mod packets;
 mod properties;

@@ -1,10 +1,8 @@
 //! Notes of all that happens to packets in a pipe.
 
-use crate::common;
-
-use common::{Load, Transport};
 use netloom_link::{Cause, DelayConfig, Distribution, DropLog, Event, Note, Pipe, PipeConfig, RateConfig};
 use netloom_packet::{Packet, Pool};
+use netloom_testing::loads::{Load, Transport};
 use netloom_units::{Duration, Instant, Rate, Seed};
 
 /// The number of the pipe.

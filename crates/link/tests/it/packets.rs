@@ -1,13 +1,11 @@
 //! Some of the packets of a pipe, and what becomes of them.
 
-use crate::common;
-
-use common::{Load, Transport};
 use netloom_link::{
     Cause, CrossConfig, DelayConfig, DropLog, OnTheWire, PacketSize, Pipe, PipeConfig, QueueConfig, RateConfig,
     SampledPacket, SampledPackets, StateConfig, Stream, Traffic,
 };
 use netloom_packet::Pool;
+use netloom_testing::loads::{Load, Transport};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
 
 /// The number of the pipe.

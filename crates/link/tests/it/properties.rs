@@ -2,11 +2,9 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
-use crate::common;
-
-use common::{Load, Transport, alone, first_segment, number};
 use netloom_link::{Departure, DropLog, LossConfig, Pipe, PipeChange, PipeConfig, QueueConfig};
 use netloom_packet::{Packet, Pool};
+use netloom_testing::loads::{Load, Transport, alone, first_segment, number};
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -65,7 +63,7 @@ fn rates() -> impl Strategy<Value = Option<Rate>> {
     ]
 }
 
-fn delays() -> impl Strategy<Value = Duration> {
+pub(crate) fn delays() -> impl Strategy<Value = Duration> {
     prop_oneof![Just(0), 1..50_u64, 1..5_000_000_u64].prop_map(Duration::from_nanos)
 }
 
@@ -86,7 +84,7 @@ fn losses() -> impl Strategy<Value = LossConfig> {
     ]
 }
 
-fn loads() -> impl Strategy<Value = Load> {
+pub(crate) fn loads() -> impl Strategy<Value = Load> {
     let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp)];
     let train =
         (transport, 1..30_usize, 1..1_460_usize, 0..1_460_usize).prop_map(|(transport, full, payload, last)| {

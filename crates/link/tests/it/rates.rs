@@ -2,14 +2,13 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
-use crate::common;
-
-use common::{Load, Transport, alone, first_segment, number};
+use crate::properties::{delays, loads};
 use netloom_link::{
     DeliveryTimes, DeliveryTraceConfig, DropLog, Interpolation, OverheadConfig, PeakConfig, Pipe, PipeChange,
     PipeConfig, QueueConfig, RateConfig, ScheduleConfig, Step, Timetable, TokenBucketConfig,
 };
 use netloom_packet::Pool;
+use netloom_testing::loads::{Load, alone, first_segment, number};
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
 use proptest::collection::vec;
 use proptest::option::of;
@@ -175,10 +174,6 @@ fn overheads() -> impl Strategy<Value = OverheadConfig> {
     ]
 }
 
-fn delays() -> impl Strategy<Value = Duration> {
-    prop_oneof![Just(0), 1..50_u64, 1..5_000_000_u64].prop_map(Duration::from_nanos)
-}
-
 fn limits() -> impl Strategy<Value = Limit> {
     prop_oneof![
         (0..40_u32).prop_map(Limit::Packets),
@@ -214,15 +209,6 @@ fn schedules() -> impl Strategy<Value = ScheduleConfig> {
         Timetable::new(steps, interpolation, repeat).map_or(ScheduleConfig::None, ScheduleConfig::Table)
     });
     prop_oneof![1 => Just(ScheduleConfig::None), 3 => table]
-}
-
-fn loads() -> impl Strategy<Value = Load> {
-    let transport = prop_oneof![Just(Transport::Tcp), Just(Transport::Udp)];
-    let train =
-        (transport, 1..30_usize, 1..1_460_usize, 0..1_460_usize).prop_map(|(transport, full, payload, last)| {
-            Load::Train { transport, full, payload, last: last.min(payload - 1) }
-        });
-    prop_oneof![(0..1_500_usize).prop_map(Load::Plain), train]
 }
 
 fn changes() -> impl Strategy<Value = PipeChange> {

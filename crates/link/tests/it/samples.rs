@@ -1,12 +1,10 @@
 //! What a look at a pipe tells, and how long packets took in between.
 
-use crate::common;
-
-use common::{Load, Transport};
 use netloom_link::{
     DelayConfig, Delays, Distribution, DropLog, OnTheWire, Pipe, PipeConfig, PipeSample, RateConfig, StateConfig,
 };
 use netloom_packet::Pool;
+use netloom_testing::loads::{Load, Transport};
 use netloom_units::{Duration, Instant, Rate, Seed};
 
 fn ms(ms: u64) -> Instant {

@@ -1,10 +1,8 @@
 //! A pipe that is unplugged, as when a cable is pulled out: what is on the wire is lost, too.
 
-use crate::common;
-
-use common::{Load, number};
 use netloom_link::{Cause, DelayConfig, Distribution, DropLog, OnTheWire, Pipe, PipeConfig, RateConfig};
 use netloom_packet::Pool;
+use netloom_testing::loads::{Load, number};
 use netloom_units::{Duration, Instant, Rate, Seed};
 
 /// Takes 12 ms at 1 Mbit/s, and arrives 100 ms later.

@@ -1,9 +1,7 @@
 //! Pieces of super-packets, against complete segments that the test builds by itself.
 
-use crate::common;
-
-use common::{Stream, ones_complement, received, written};
 use netloom_packet::{Packet, Pool, Segmentation, VirtioHeader};
+use netloom_testing::streams::{Stream, ones_complement, received, written};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

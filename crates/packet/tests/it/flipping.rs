@@ -1,9 +1,7 @@
 //! Flipped bits: the packet is right before and the receiver refuses it after, whichever bit it is.
 
-use crate::common;
-
-use common::{Stream, accepts};
 use netloom_packet::{MAX_HEAD, Packet, Pool, Segmentation, VirtioHeader};
+use netloom_testing::streams::{Stream, accepts};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -124,7 +122,7 @@ fn a_mark_stays() {
     assert!(first.mark_congested());
     let wrong = flipped(&first, 99);
     assert_eq!(wrong[15] & 0b11, 0b11);
-    assert_eq!(common::ones_complement(&wrong[14..34]), 0xffff, "IPv4 header checksum");
+    assert_eq!(netloom_testing::streams::ones_complement(&wrong[14..34]), 0xffff, "IPv4 header checksum");
 }
 
 /// Ethernet pads to 60 bytes, and no checksum covers that.
@@ -148,7 +146,7 @@ fn what_is_behind_a_datagram_is_not_flipped() {
     let len = u16::try_from(frame.len() - 14).expect("short");
     frame[16..18].copy_from_slice(&len.to_be_bytes());
     frame[24..26].copy_from_slice(&[0, 0]);
-    let sum = !common::ones_complement(&frame[14..34]);
+    let sum = !netloom_testing::streams::ones_complement(&frame[14..34]);
     frame[24..26].copy_from_slice(&sum.to_be_bytes());
     let bits = every_flip(&Pool::default().packet(VirtioHeader::COMPLETE, &frame), &frame);
     assert_eq!(bits.len(), (4 + 250) * 8);

@@ -1,9 +1,7 @@
 //! Whose a packet is and whether it met congestion: headers written by hand from the RFCs.
 
-use crate::common;
-
-use common::{Stream, ones_complement, received, written};
 use netloom_packet::{Ecn, Flow, MAX_HEAD, Packet, Pool, VirtioHeader};
+use netloom_testing::streams::{Stream, ones_complement, received, written};
 use netloom_units::Bytes;
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,9 +1,7 @@
 //! Frames that are not what they say: nothing panics, and no byte is lost or made up.
 
-use crate::common;
-
-use common::{Stream, written};
 use netloom_packet::{MAX_HEAD, Packet, Pool, Segmentation, VIRTIO_HEADER_LEN, VirtioHeader};
+use netloom_testing::streams::{Stream, written};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

@@ -1,9 +1,7 @@
 //! Buffers are used again: the last returned first, and only when their last piece is back.
 
-use crate::common;
-
-use common::Stream;
 use netloom_packet::{LARGE_FRAME, Packet, Pool, SMALL_FRAME, VirtioHeader};
+use netloom_testing::streams::Stream;
 
 fn address(packet: &Packet) -> usize {
     packet.bytes().as_ptr() as usize

@@ -1,9 +1,7 @@
 //! Tags of VLANs: a frame that gets one, or loses it, is what its sender's kernel would have made of it with that tag.
 
-use crate::common;
-
-use common::{Stream, received, written};
 use netloom_packet::{Packet, Pool, VirtioHeader};
+use netloom_testing::streams::{Stream, received, written};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

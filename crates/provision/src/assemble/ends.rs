@@ -1,16 +1,16 @@
 //! The interfaces and sockets at the ends of links.
 
+use crate::bridges;
 use crate::kernels::Kernels;
 use crate::node::LabNode;
 use crate::node_end::in_node;
 use crate::port_name::interface_of;
+use crate::setup_error::SetupError;
 use crate::shards::Sharing;
-use crate::{bridges, refusal};
 use netloom_dataplane::PortConfig;
 use netloom_fabric::PortId;
 use netloom_host::netlink::{Netlink, Veth, VethEnd};
 use netloom_host::node::prepare_far_ends;
-use netloom_judge::RunError;
 use netloom_lab::fabric::port_id;
 use netloom_lab::{Plan, Stack};
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ pub(super) fn make_links(
     nodes: &[Option<Box<dyn LabNode>>],
     kernels: Option<&Kernels>,
     shares: &[Option<PathBuf>],
-) -> Result<Vec<PortConfig>, RunError> {
+) -> Result<Vec<PortConfig>, SetupError> {
     let mut made = Vec::new();
     let mut ports = Vec::new();
     for link in &plan.links {
@@ -61,7 +61,7 @@ pub(super) fn make_links(
     let (places, pairs): (Vec<Option<PortId>>, Vec<Veth>) =
         made.into_iter().map(|(_, port, pair)| (port, pair)).unzip();
     let indexes = Netlink::open().and_then(|mut netlink| netlink.create_veths(&pairs));
-    let indexes = indexes.map_err(|error| refusal::in_set_up(&error))?;
+    let indexes = indexes.map_err(SetupError::Kernel)?;
     let whole = whole_frames(plan);
     prepare(&whole, places.iter().flatten())?;
     let interface = |(port, ifindex): (Option<PortId>, u32)| {
@@ -79,9 +79,9 @@ pub(super) fn whole_frames(plan: &Plan) -> BTreeSet<u32> {
 }
 
 /// Prepares the engine's ends of their pairs.
-fn prepare<'a>(whole: &BTreeSet<u32>, ports: impl Iterator<Item = &'a PortId>) -> Result<(), RunError> {
+fn prepare<'a>(whole: &BTreeSet<u32>, ports: impl Iterator<Item = &'a PortId>) -> Result<(), SetupError> {
     let ends: Vec<String> = ports.filter(|port| whole.contains(&port.0)).map(|port| interface_of(*port)).collect();
-    prepare_far_ends(ends.iter().map(String::as_str)).map_err(|error| refusal::in_set_up(&error))
+    prepare_far_ends(ends.iter().map(String::as_str)).map_err(SetupError::Kernel)
 }
 
 /// Waits until the nodes whose links are joined in the kernel can send: what they sent before would be dropped.
@@ -89,16 +89,16 @@ pub(super) fn await_joined(
     plan: &Plan,
     nodes: &mut [Option<Box<dyn LabNode>>],
     patience: RealDuration,
-) -> Result<(), RunError> {
+) -> Result<(), SetupError> {
     let joined = plan.links.iter().filter(|link| link.bypass.is_joined());
     let ends = joined.flat_map(|link| &link.ends).filter(|end| plan.nodes[end.node].stack == Stack::Namespace);
     let concerned: BTreeSet<usize> = ends.map(|end| end.node).collect();
     let until = Instant::now() + patience;
     for place in concerned {
         let Some(node) = &mut nodes[place] else { continue };
-        while node.running().map_err(refusal::of_node)?.len() < plan.nodes[place].interfaces.len() {
+        while node.running().map_err(SetupError::Node)?.len() < plan.nodes[place].interfaces.len() {
             if Instant::now() > until {
-                return Err(RunError::Machine(format!(
+                return Err(SetupError::Late(format!(
                     "node {}: its interfaces are not running after {} s, although they and those that they are joined \
                      to were brought up",
                     node.name(),

@@ -5,7 +5,10 @@ use ipnet::IpNet;
 use netloom_guest::node::{KernelNode, ProcessorUse};
 use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::InterfaceCounters;
-use netloom_host::node::{Account, AgentClient, NodeError, NodeEvent, ProcessId, Spawn, SpawnError, Transport};
+use netloom_host::node::{
+    Account, AgentClient, CeilingOrder, ClockOrder, DiskOrder, NodeError, NodeEvent, ProcessId, ProgramFault,
+    ProgramFaultOutcome, Signalled, Spawn, SpawnError, Transport,
+};
 use netloom_units::Instant;
 use std::fs::File;
 use std::io;
@@ -51,6 +54,38 @@ impl LabNode for KernelNode {
 
     fn signal_all(&mut self, signal: i32) -> Result<(), NodeError> {
         AgentClient::signal_all(self, signal)
+    }
+
+    fn signal_like(&mut self, of: Option<ProcessId>, pattern: &str, signal: i32) -> Result<Signalled, NodeError> {
+        AgentClient::signal_like(self, of, pattern, signal)
+    }
+
+    fn limit(&mut self, of: Option<ProcessId>, order: CeilingOrder) -> Result<(), NodeError> {
+        AgentClient::limit(self, of, order)
+    }
+
+    fn disturb_disk(&mut self, order: DiskOrder) -> Result<(), NodeError> {
+        AgentClient::disturb_disk(self, order)
+    }
+
+    fn begin_fault(&mut self, fault: ProgramFault) -> Result<u64, NodeError> {
+        AgentClient::begin_fault(self, fault)
+    }
+
+    fn end_fault(&mut self, number: u64) -> Result<Option<ProgramFaultOutcome>, NodeError> {
+        AgentClient::end_fault(self, number)
+    }
+
+    fn stall(&mut self, span_ns: u64) -> Result<(), NodeError> {
+        AgentClient::stall(self, span_ns)
+    }
+
+    fn begin_set_clock(&mut self, order: ClockOrder) -> Result<(), NodeError> {
+        AgentClient::begin_set_clock(self, order)
+    }
+
+    fn finish_set_clock(&mut self) -> Result<(), NodeError> {
+        AgentClient::finish_set_clock(self)
     }
 
     fn forsake(&mut self, process: ProcessId) {

@@ -4,7 +4,10 @@ use ipnet::IpNet;
 use netloom_guest::node::{ProcessorUse, Spawning};
 use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::{Home, InterfaceCounters};
-use netloom_host::node::{Account, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError, Transport};
+use netloom_host::node::{
+    Account, CeilingOrder, ClockOrder, DiskOrder, NodeError, NodeEvent, ProcessId, ProgramFault, ProgramFaultOutcome,
+    Signalled, SocketConfig, Spawn, SpawnError, Transport,
+};
 use netloom_units::Instant;
 use std::fmt::Debug;
 use std::fs::File;
@@ -75,6 +78,48 @@ pub trait LabNode: Debug {
 
     /// Signals all of its processes, whoever started them.
     fn signal_all(&mut self, _signal: i32) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// Signals the processes of a program's session, or all of its processes, whose command line is like a pattern, in which `*`
+    /// stands for any letters.
+    fn signal_like(&mut self, _of: Option<ProcessId>, _pattern: &str, _signal: i32) -> Result<Signalled, NodeError> {
+        Ok(Signalled::default())
+    }
+
+    /// Limits a program with all that it has started, or all of its programs.
+    fn limit(&mut self, _of: Option<ProcessId>, _order: CeilingOrder) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// Begins a fault of programs, if it has a kernel of its own. Returns its number; or that of the process that was killed, 0 if there was
+    /// none.
+    fn begin_fault(&mut self, _fault: ProgramFault) -> Result<u64, NodeError> {
+        Ok(0)
+    }
+
+    /// Ends a fault of programs, or all faults of system calls if the number is 0. Returns what became of it; none if it was over before.
+    fn end_fault(&mut self, _number: u64) -> Result<Option<ProgramFaultOutcome>, NodeError> {
+        Ok(None)
+    }
+
+    /// Lets its own kernel do nothing for a while, which begins when this is done.
+    fn stall(&mut self, _span_ns: u64) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// Asks for a change of its clock, if it has one of its own, and does not wait for it.
+    fn begin_set_clock(&mut self, _order: ClockOrder) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// Waits until the clock has changed.
+    fn finish_set_clock(&mut self) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// Disturbs its disk, if it has one of its own.
+    fn disturb_disk(&mut self, _order: DiskOrder) -> Result<(), NodeError> {
         Ok(())
     }
 

@@ -5,7 +5,8 @@ use ipnet::IpNet;
 use netloom_host::measure::{MeasureConfig, Measured, TcpState};
 use netloom_host::netlink::{Home, InterfaceCounters};
 use netloom_host::node::{
-    Account, AgentClient, Node, NodeError, NodeEvent, ProcessId, SocketConfig, Spawn, SpawnError, Transport,
+    Account, AgentClient, CeilingOrder, Node, NodeError, NodeEvent, ProcessId, Signalled, SocketConfig, Spawn,
+    SpawnError, Transport,
 };
 use netloom_units::Instant;
 use std::fs::File;
@@ -63,6 +64,14 @@ impl LabNode for Node {
 
     fn signal_all(&mut self, signal: i32) -> Result<(), NodeError> {
         AgentClient::signal_all(self, signal)
+    }
+
+    fn signal_like(&mut self, of: Option<ProcessId>, pattern: &str, signal: i32) -> Result<Signalled, NodeError> {
+        AgentClient::signal_like(self, of, pattern, signal)
+    }
+
+    fn limit(&mut self, of: Option<ProcessId>, order: CeilingOrder) -> Result<(), NodeError> {
+        AgentClient::limit(self, of, order)
     }
 
     fn listening(&mut self, transport: Transport, port: u16) -> Result<bool, NodeError> {

@@ -1,25 +1,24 @@
 //! Boots the kernels of a lab in virtual time.
 
+use super::templates::Templates;
 use super::world::{IMPATIENCE, Kernel, VirtualTime};
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
-use crate::kernels::{Kernels, become_nodes, in_turn, is_kernel, seed};
+use crate::kernels::{INTERRUPTED, Kernels, become_nodes, in_turn, is_kernel, seed};
+use crate::setup_error::SetupError;
 use netloom_guest::backend::{BackendEnds, DeviceBackend, ProcessHealth, SLICE, Watchdog};
 use netloom_guest::counter::Counter;
-use netloom_guest::node::KernelNode;
+use netloom_guest::node::{Boot, KernelNode, Late};
 use netloom_guest::schedule::{Device, DevicePort, Paced};
 use netloom_guest::shim::Orders;
 use netloom_host::node::NodeConfig;
 use netloom_host::processors;
 use netloom_host::signals::Signals;
-use netloom_judge::{ExitCode, RunError};
 use netloom_lab::fabric::{fabric_of, port_id};
 use netloom_lab::{InterfacePlan, OnSpin, Plan};
 use netloom_units::{BranchCount, Date, Instant};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 /// When a lab begins on a kernel that does not say when it was built, in seconds since 1970: 1 January 2026.
@@ -33,6 +32,17 @@ const ARGUMENTS: [&str; 3] = ["time-travel=ext:/netloom/time", "norandmaps", "in
 /// How long a kernel may take to come up, in wall time.
 const UP_WITHIN: Duration = Duration::from_secs(60);
 
+/// The kernels of a lab that have booted.
+pub(crate) struct Booted {
+    /// By their places in the plan.
+    pub(crate) nodes: Vec<Option<KernelNode>>,
+    pub(crate) time: VirtualTime,
+    /// Where they tell that they have answered.
+    pub(super) doorbell: OwnedFd,
+    /// The processor of each, in the order of kernels.
+    pub(super) processors: Vec<Option<usize>>,
+}
+
 /// Boots all kernels, each in its process, and lets time go on until every node is what the plan says, but for its
 /// interfaces.
 pub(crate) fn boot(
@@ -41,16 +51,11 @@ pub(crate) fn boot(
     configs: &[NodeConfig],
     guard: &mut GuardLink,
     signals: &Signals,
-) -> Result<(Vec<Option<KernelNode>>, VirtualTime), RunError> {
+) -> Result<Booted, SetupError> {
     let plan = &job.plan;
     let fabric = fabric_of(plan);
     let places: Vec<usize> = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place])).collect();
-    let (mut mailboxes, ends) = mailboxes(plan, &places, wall_clock_ns(job))?;
-    for (kernel, place) in mailboxes.iter_mut().zip(&places) {
-        if advances_on_spin(plan, *place) {
-            kernel.machine().advance_on_spin();
-        }
-    }
+    let (mailboxes, ends) = mailboxes(plan, &places, wall_clock_ns(job))?;
     let names = places.iter().map(|place| plan.nodes[*place].name.clone()).collect();
     let alarms = [guard.as_fd(), signals.as_fd()].into_iter().map(|fd| fd.try_clone_to_owned());
     let watchdog = Watchdog::new(alarms.collect::<io::Result<_>>().map_err(machine)?);
@@ -63,55 +68,93 @@ pub(crate) fn boot(
     let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
     wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
     let doorbell = time.doorbell().map_err(machine)?;
-    let processors = processors::allowed().map_err(machine)?;
-    let shares = time.processors(processors.len());
+    let allowed = processors::allowed().map_err(machine)?;
+    let shares = time.processors(allowed.len());
+    let described = |(machine_number, number): (usize, &usize)| {
+        let turn = if configs[*number].processors.is_empty() { shares[machine_number] } else { machine_number };
+        boot_of(job, kernels, *number, &configs[*number], in_turn(&configs[*number], &allowed, turn))
+    };
+    let boots: Vec<Boot> = places.iter().enumerate().map(described).collect();
+    let processors = boots.iter().map(|boot| boot.processor).collect();
+    let templates = Templates::start(kernels, &boots, wall_clock_ns(job));
     let mut nodes: Vec<Option<KernelNode>> = configs.iter().map(|_| None).collect();
-    for (machine_number, (number, own)) in places.iter().copied().zip(&ends).enumerate() {
-        let config = &configs[number];
-        let folder = kernels.folder(number).expect("every kernel has a folder");
-        let turn = if config.processors.is_empty() { shares[machine_number] } else { machine_number };
-        let processor = in_turn(config, &processors, turn);
-        let mut boot = kernels.boot_of(job, number, config, folder, processor);
-        boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
-        boot.arguments.extend(ARGUMENTS.map(String::from));
-        boot.arguments.extend(costs(plan, number));
-        boot.arguments.extend(computing(job, number));
-        let orders = Orders { seed: Some(seed(plan, number)), ..Orders::default() };
-        let channel = Box::new(time.channel(machine_number).map_err(machine)?);
-        let node = kernels.start(&boot, channel, &orders, |command| hand_over(command, own, &doorbell))?;
+    for (machine_number, (boot, own)) in boots.into_iter().zip(&ends).enumerate() {
+        let number = places[machine_number];
+        let late = Late { seed: seed(plan, number), ends: own, doorbell: &doorbell };
+        let channel = || time.channel(machine_number).map(Box::new).map_err(machine);
+        let node = match templates.copy(&boot, channel()?, &late) {
+            Ok(copy) => copy,
+            Err(failure) => {
+                let orders = Orders { seed: Some(late.seed), ..Orders::default() };
+                let mut node = kernels.start(&boot, channel()?, &orders, |command| late.give(&boot, command))?;
+                if let Some(why) = failure {
+                    node.note(format!("its kernel booted by itself: {why}"));
+                }
+                node
+            }
+        };
         time.watch(machine_number, ProcessHealth::new(node.pid().as_raw(), boot.console));
         nodes[number] = Some(node);
     }
+    drop(templates);
     drop(ends);
     for (machine_number, node) in nodes.iter_mut().flatten().enumerate() {
-        while !node.is_up().map_err(machine)? {
+        while !node.is_up().map_err(SetupError::Boot)? {
             if guard.listen() != FromGuard::Nothing {
-                let message = "interrupted while its kernels booted".to_owned();
-                return Err(RunError::Reported { code: ExitCode::Interrupted, message });
+                return Err(SetupError::Interrupted(INTERRUPTED));
             }
             time.play_until_heard(machine_number, UP_WITHIN)?;
         }
     }
     become_nodes(job, configs, &mut nodes, guard, &mut |_, _| Ok(false)).map_err(|error| time.explain(error))?;
-    Ok((nodes, time))
+    Ok(Booted { nodes, time, doorbell, processors })
+}
+
+/// How the kernel of the node at this place is to be booted.
+pub(super) fn boot_of(
+    job: &Job,
+    kernels: &Kernels,
+    number: usize,
+    config: &NodeConfig,
+    processor: Option<usize>,
+) -> Boot {
+    let folder = kernels.folder(number).expect("every kernel has a folder");
+    let mut boot = kernels.boot_of(job, number, config, folder, processor);
+    boot.devices = (0..=config.interfaces.len()).map(|device| format!("/netloom/device/{device}").into()).collect();
+    boot.arguments.extend(ARGUMENTS.map(String::from));
+    boot.arguments.extend(costs(&job.plan, number));
+    boot.arguments.extend(computing(job, number));
+    boot.late = job.kernel_checkpoint;
+    boot
 }
 
 /// The time of day when the lab begins, in nanoseconds since 1970: the same in every run, so that runs can be equal. It
 /// follows the day on which the kernel was built, so that certificates which were made until then are valid.
-fn wall_clock_ns(job: &Job) -> u64 {
+pub(super) fn wall_clock_ns(job: &Job) -> u64 {
     let day = job.plan.start.or_else(|| Some(job.kernel.as_ref()?.day?.next()));
     day.map_or(ANY_DAY, Date::unix_seconds) * 1_000_000_000
 }
 
 /// The mailbox of every kernel: our end, and what its process inherits.
-fn mailboxes(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kernel>, Vec<BackendEnds>), RunError> {
-    let mailbox = |place: &usize| -> io::Result<(Kernel, BackendEnds)> {
-        let node = &plan.nodes[*place];
-        let devices = u16::try_from(node.interfaces.len() + 1).map_err(io::Error::other)?;
-        let (backend, ends) = DeviceBackend::create(devices, Instant::ZERO, wall_clock_ns)?;
-        Ok((Paced::new(backend, node.cpu.unwrap_or_default()), ends))
-    };
+fn mailboxes(plan: &Plan, places: &[usize], wall_clock_ns: u64) -> Result<(Vec<Kernel>, Vec<BackendEnds>), SetupError> {
+    let mailbox = |place: &usize| new_kernel(plan, *place, Instant::ZERO, wall_clock_ns);
     places.iter().map(mailbox).collect::<io::Result<_>>().map_err(machine)
+}
+
+/// The kernel of the node at this place, which begins at `start`, and what its process inherits. `wall_clock_ns`: the time of day at instant zero.
+pub(super) fn new_kernel(
+    plan: &Plan,
+    place: usize,
+    start: Instant,
+    wall_clock_ns: u64,
+) -> io::Result<(Kernel, BackendEnds)> {
+    let node = &plan.nodes[place];
+    let devices = u16::try_from(node.interfaces.len() + 1).map_err(io::Error::other)?;
+    let (mut backend, ends) = DeviceBackend::create(devices, start, wall_clock_ns + start.as_nanos())?;
+    if advances_on_spin(plan, place) {
+        backend.advance_on_spin();
+    }
+    Ok((Paced::new(backend, node.cpu.unwrap_or_default()), ends))
 }
 
 /// What system calls cost, and long computing, as a kernel's command line says it: `crates/guest/kernel/edits/costs.c`.
@@ -142,23 +185,6 @@ fn computing(job: &Job, node: usize) -> Vec<String> {
     arguments
 }
 
-/// Lets the process of `command` find its mailbox.
-fn hand_over(command: &mut Command, ends: &BackendEnds, doorbell: &OwnedFd) {
-    let numbers: [RawFd; 3] = [ends.socket.as_raw_fd(), ends.memory.as_raw_fd(), doorbell.as_raw_fd()];
-    command.env("NETLOOM_BACKEND", format!("{},{},{}", numbers[0], numbers[1], numbers[2]));
-    let keep = move || {
-        for number in numbers {
-            // SAFETY: F_SETFD takes an integer and touches no memory of ours.
-            if unsafe { libc::fcntl(number, libc::F_SETFD, 0) } == -1 {
-                return Err(io::Error::last_os_error());
-            }
-        }
-        Ok(())
-    };
-    // SAFETY: between fork and exec only fcntl is called, on copies of numbers.
-    unsafe { command.pre_exec(keep) };
-}
-
 /// The device ports of a plan: interface i of a node is its kernel's device i + 1.
 fn device_ports(plan: &Plan, places: &[usize]) -> Vec<DevicePort> {
     let of_node = |(machine, place): (usize, &usize)| -> Vec<DevicePort> {
@@ -172,6 +198,7 @@ fn device_ports(plan: &Plan, places: &[usize]) -> Vec<DevicePort> {
     places.iter().enumerate().flat_map(of_node).collect()
 }
 
-fn machine(error: impl std::fmt::Display) -> RunError {
-    RunError::Machine(error.to_string())
+/// What the kernel refused of what all kernels of a lab share.
+pub(super) fn machine(error: impl std::fmt::Display) -> SetupError {
+    SetupError::Refused(error.to_string())
 }

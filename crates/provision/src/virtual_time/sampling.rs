@@ -7,7 +7,7 @@ use netloom_units::Duration;
 pub struct TcpSampling {
     /// How long samples are apart.
     pub step: Duration,
-    /// Whether it is told whose connections are.
+    /// Whether it learns whose the connections are.
     pub owners: bool,
     /// Where they are written.
     pub log: TcpLog,

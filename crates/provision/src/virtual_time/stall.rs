@@ -5,7 +5,7 @@ use crate::progress_writer::ProgressWriter;
 use netloom_units::Instant;
 use std::time;
 
-/// How long lab time may stand still, in wall time, before the user is told; again each time the span has doubled.
+/// How long lab time may stand still, in wall time, before the user is informed; again each time the span has doubled.
 const PATIENCE: time::Duration = time::Duration::from_secs(5);
 
 /// See the module.
@@ -65,7 +65,7 @@ impl StallWatch {
         self.told = Some(Stall { at_ns, node: node.to_owned(), what });
     }
 
-    /// What was told, in words, and for how long it has been so; none while lab time goes on.
+    /// What was reported, in words, and for how long it has been so; none while lab time goes on.
     pub(super) fn told(&self) -> Option<String> {
         let (stall, (_, since)) = (self.told.as_ref()?, self.reached?);
         Some(netloom_results::render::stall(stall.at_ns, since.elapsed(), &stall.node, &stall.what))

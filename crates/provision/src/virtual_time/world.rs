@@ -3,17 +3,18 @@
 //! The session lets it go on to its next scheduled event; a node that was asked something lets it go on until it has
 //! answered, which takes a few microseconds of lab time. Between two calls time stands still.
 
+use super::end_of_time::EndOfTime;
 use super::gauge::Gauge;
 use super::inbox::Inbox;
 use super::sampling::TcpSampling;
 use super::stall::StallWatch;
 use crate::progress_writer::ProgressWriter;
+use crate::setup_error::SetupError;
 use netloom_dataplane::{Act, EventQueue, ExecutedEvent, Meters, Sampled, ScheduledEvent, Series, Task};
 use netloom_fabric::{Fabric, PipeId, PortId, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
-use netloom_guest::backend::{DeviceBackend, Doorbell, ProcessHealth, Watchdog};
+use netloom_guest::backend::{DeviceBackend, Doorbell, Lane, ProcessHealth, Watchdog};
 use netloom_guest::schedule::{DevicePort, MachineError, Paced, Scheduler, SchedulerError, Statistics, Stop};
-use netloom_judge::{ExitCode, RunError};
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
 use netloom_units::{Duration, Instant};
 use std::cell::RefCell;
@@ -51,20 +52,13 @@ pub(super) struct World {
     sampled: Vec<Sampled>,
     /// What kernels are to sample from time zero on, by their places.
     pub(super) sampling: Vec<(usize, TcpSampling)>,
+    /// The processor of each kernel.
+    processors: Vec<usize>,
     /// How long kernels are waited for.
     watchdog: Arc<Watchdog>,
     stall: StallWatch,
     /// Why time does not go on any more.
     end: Option<EndOfTime>,
-}
-
-/// Why time does not go on any more: not every kernel has reached the same instant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EndOfTime {
-    /// A kernel cannot go on; in words.
-    Failed(String),
-    /// The run was to end while a kernel computed.
-    Interrupted,
 }
 
 /// The reason why a stretch of time ended.
@@ -104,6 +98,7 @@ impl VirtualTime {
             series: Series::default(),
             sampled: Vec::new(),
             sampling: Vec::new(),
+            processors: Vec::new(),
             watchdog: Arc::new(watchdog),
             stall: StallWatch::new(progress_writer),
             end: None,
@@ -133,7 +128,37 @@ impl VirtualTime {
             None => (0..world.names.len()).map(|kernel| kernel % count).collect(),
         };
         world.scheduler.set_processors(&processors);
+        let lane_of = |processor: &usize| world.scheduler.doorbell()?.lane(*processor);
+        let lanes: Vec<Option<Lane>> = processors.iter().map(lane_of).collect();
+        world.scheduler.doorbell().iter().for_each(|doorbell| doorbell.count_lanes(count));
+        for (kernel, lane) in world.scheduler.machines().zip(lanes) {
+            lane.into_iter().for_each(|lane| kernel.machine().set_lane(lane));
+        }
+        world.processors.clone_from(&processors);
         processors
+    }
+
+    /// The kernel at this place has gone: nothing reaches it any more, as from the instant on that all have come to.
+    pub(super) fn remove(&self, node: usize) -> Result<(), EndOfTime> {
+        let world = &mut *self.0.borrow_mut();
+        world.come_to_an_instant()?;
+        world.scheduler.remove(node);
+        Ok(())
+    }
+
+    /// Another kernel takes the place of one that has gone.
+    pub(super) fn replace(&self, node: usize, kernel: Kernel) -> io::Result<()> {
+        let world = &mut *self.0.borrow_mut();
+        world.come_to_an_instant().map_err(io::Error::other)?;
+        let now = world.scheduler.now();
+        world.inboxes[node] = Inbox::new()?;
+        let mut before = world.scheduler.replace(node, kernel);
+        let lane = world.processors.get(node).and_then(|processor| world.scheduler.doorbell()?.lane(*processor));
+        if let Some(other) = world.scheduler.machines().nth(node) {
+            other.machine().succeed(before.machine(), now);
+            lane.into_iter().for_each(|lane| other.machine().set_lane(lane));
+        }
+        Ok(())
     }
 
     /// The kernel at this place runs in a process by now.
@@ -149,13 +174,13 @@ impl VirtualTime {
     }
 
     /// Lets time go on to `limit` (none: as far as anything happens), but for no longer than `patience` of wall time.
-    pub fn run(&self, limit: Option<Instant>, patience: time::Duration) -> Result<StopReason, RunError> {
+    pub fn run(&self, limit: Option<Instant>, patience: time::Duration) -> Result<StopReason, EndOfTime> {
         self.0.borrow_mut().run(limit.unwrap_or(Instant::MAX), patience)
     }
 
     /// Lets time go on until the agent of `node` has said something, or for `patience` of wall time, and for as long as
     /// kernels compute.
-    pub(super) fn play_until_heard(&self, node: usize, patience: time::Duration) -> Result<(), RunError> {
+    pub(super) fn play_until_heard(&self, node: usize, patience: time::Duration) -> Result<(), EndOfTime> {
         let begin = time::Instant::now();
         let mut step = FIRST_STEP;
         loop {
@@ -173,7 +198,7 @@ impl VirtualTime {
                 StopReason::Limit | StopReason::Agents => step = (step + step).min(LONGEST_STEP),
                 StopReason::Idle => {
                     let name = &world.names[node];
-                    return Err(RunError::Died(format!(
+                    return Err(EndOfTime::Failed(format!(
                         "node `{name}`: its agent was asked something and does not answer"
                     )));
                 }
@@ -190,6 +215,14 @@ impl VirtualTime {
 
     pub(crate) fn set_up(&self, pipe: PipeId, up: bool) {
         self.0.borrow_mut().scheduler.set_up(pipe, up);
+    }
+
+    pub(crate) fn unplug(&self, pipe: PipeId) {
+        self.0.borrow_mut().scheduler.unplug(pipe);
+    }
+
+    pub(crate) fn set_carrier(&self, pipe: PipeId, on: bool) {
+        self.0.borrow_mut().scheduler.set_carrier(pipe, on);
     }
 
     pub(crate) fn hold(&self, pipe: PipeId, stopped: bool) {
@@ -277,8 +310,8 @@ impl VirtualTime {
     }
 
     /// An error that a kernel caused, or what kept it from answering if that is known.
-    pub(crate) fn explain(&self, error: RunError) -> RunError {
-        self.end().map_or(error, |end| (&end).into())
+    pub(crate) fn explain(&self, error: SetupError) -> SetupError {
+        self.end().map_or(error, SetupError::Time)
     }
 
     /// A node has gone, so that time does not go on; `what` says how.
@@ -314,12 +347,12 @@ fn spread(groups: &[usize], count: usize) -> Vec<usize> {
 }
 
 impl World {
-    fn run(&mut self, limit: Instant, patience: time::Duration) -> Result<StopReason, RunError> {
+    fn run(&mut self, limit: Instant, patience: time::Duration) -> Result<StopReason, EndOfTime> {
         if self.end.is_none() && self.watchdog.is_over() {
             self.end = Some(EndOfTime::Interrupted);
         }
         if let Some(end) = &self.end {
-            return Err(end.into());
+            return Err(end.clone());
         }
         let pause = time::Instant::now() + patience;
         loop {
@@ -344,10 +377,18 @@ impl World {
         }
     }
 
+    /// Lets kernels that compute just now come to the end of their window: time goes no further than it has been let go.
+    fn come_to_an_instant(&mut self) -> Result<(), EndOfTime> {
+        while !self.scheduler.is_at_an_instant() {
+            self.run(self.scheduler.now(), LOOK_AROUND)?;
+        }
+        Ok(())
+    }
+
     /// Whether the run is to end, while programs keep an agent from answering.
-    fn look_for_alarms(&mut self) -> Result<(), RunError> {
+    fn look_for_alarms(&mut self) -> Result<(), EndOfTime> {
         if self.watchdog.has_fired() {
-            return Err(RunError::from(self.end.insert(EndOfTime::Interrupted) as &EndOfTime));
+            return Err(self.end.insert(EndOfTime::Interrupted).clone());
         }
         Ok(())
     }
@@ -363,7 +404,8 @@ impl World {
                         match act {
                             Act::Change(change) => self.scheduler.change(pipe, &change),
                             Act::SetUp(up) => self.scheduler.set_up(pipe, up),
-                            Act::Unplug => unreachable!("carriers go in real time only"),
+                            Act::Unplug => self.scheduler.unplug(pipe),
+                            Act::SetCarrier(on) => self.scheduler.set_carrier(pipe, on),
                         }
                     }
                 }
@@ -387,9 +429,10 @@ impl World {
     fn snapshot(&mut self) -> Snapshot {
         let Self { meters, scheduler, .. } = self;
         let pipes = scheduler.look(|fabric| meters.borrow().reports(fabric));
-        let unheard = self.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum();
+        let unheard = self.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum::<u64>();
         // Nothing waits for a processor where time waits for all that is computed.
         let thread = ThreadReport { run_queue_wait: Some(Duration::ZERO), ..ThreadReport::default() };
+        let unheard = unheard + self.scheduler.unheard();
         let engine = EngineReport { threads: vec![thread], unheard, ..EngineReport::default() };
         let routers = self.scheduler.router_counters().copied().collect();
         let switches = self.scheduler.switch_states().collect();
@@ -406,23 +449,12 @@ impl World {
         }
     }
 
-    fn failure(&mut self, failed: SchedulerError) -> RunError {
+    fn failure(&mut self, failed: SchedulerError) -> EndOfTime {
         let end = match failed.error {
             MachineError::Interrupted => EndOfTime::Interrupted,
             error => EndOfTime::Failed(format!("node `{}`: {error}", self.names[failed.machine])),
         };
-        RunError::from(self.end.insert(end) as &EndOfTime)
-    }
-}
-
-impl From<&EndOfTime> for RunError {
-    fn from(end: &EndOfTime) -> Self {
-        match end {
-            EndOfTime::Failed(what) => Self::Died(what.clone()),
-            EndOfTime::Interrupted => {
-                Self::Reported { code: ExitCode::Interrupted, message: "interrupted while kernels computed".into() }
-            }
-        }
+        self.end.insert(end).clone()
     }
 }
 

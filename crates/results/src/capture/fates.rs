@@ -50,6 +50,9 @@ fn reason(cause: Cause) -> &'static str {
         Cause::Full => "the queue was full",
         Cause::Early => "by the queue's discipline, though there was room",
         Cause::Down => "the link was down",
+        Cause::Partition => "its nodes were parted",
+        Cause::Fault => "a fault of the timeline",
+        Cause::Air => "lost on the air, in a collision or after the last retry",
     }
 }
 

@@ -23,8 +23,8 @@ pub use bpf::{FilterProgram, NoProgram};
 pub use live::LiveCapture;
 
 use crate::Folder;
+use crate::WriteError;
 use netloom_fabric::{Tap, Way};
-use netloom_judge::RunError;
 use netloom_lab::{CapturePlan, CapturePoint, EndPlan, Plan};
 use netloom_units::Duration;
 use netloom_units::Instant;
@@ -75,7 +75,7 @@ impl Captures {
         filters: &[Option<FilterProgram>],
         folder: &Folder,
         pace: Pace,
-    ) -> Result<Option<(Self, DriverTap)>, RunError> {
+    ) -> Result<Option<(Self, DriverTap)>, WriteError> {
         if plan.capture.is_empty() {
             return Ok(None);
         }
@@ -86,15 +86,14 @@ impl Captures {
             let name = format!("{FOLDER}/{}", capture.file);
             let path = folder.path().join(&name);
             let out: Box<dyn Out + Send> = match capture.ring {
-                Some(size) => Box::new(Ring::create(&path, size.get()).map_err(RunError::results(&path))?),
+                Some(size) => Box::new(Ring::create(&path, size.get()).map_err(WriteError::file(&path))?),
                 None => Box::new(BufWriter::with_capacity(FILE_BUFFER, folder.file(&name)?)),
             };
             outs.push((out, filters.get(place).cloned().flatten()));
             paths.push(path);
         }
         let first = paths[0].clone();
-        let (shared, writer, tap) =
-            begin(plan, &plan.capture, outs, (pace, HOLD)).map_err(RunError::results(&first))?;
+        let (shared, writer, tap) = begin(plan, &plan.capture, outs, (pace, HOLD)).map_err(WriteError::file(&first))?;
         Ok(Some((Self { paths, shared, writer }, tap)))
     }
 
@@ -109,10 +108,10 @@ impl Captures {
     }
 
     /// Waits until all is written, after the tap has gone; what is missing, in words.
-    pub fn finish(self) -> Result<Option<String>, RunError> {
-        let outcomes = self.writer.join().map_err(|_| RunError::Died("the writer of captures stopped".into()))?;
+    pub fn finish(self) -> Result<Option<String>, WriteError> {
+        let outcomes = self.writer.join().map_err(|_| WriteError::Panicked("the writer of captures stopped"))?;
         for (path, outcome) in self.paths.iter().zip(outcomes) {
-            outcome.map_or(Ok(()), Err).map_err(RunError::results(path))?;
+            outcome.map_or(Ok(()), Err).map_err(WriteError::file(path))?;
         }
         let lost = self.shared.lost.load(Ordering::Relaxed);
         let text =

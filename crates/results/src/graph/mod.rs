@@ -7,7 +7,7 @@ mod svg;
 mod symbols;
 
 use crate::Folder;
-use netloom_judge::RunError;
+use crate::WriteError;
 use netloom_lab::{LinkPlan, NodeKind, NodePlan, Plan};
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub(crate) const FILE: &str = "lab.svg";
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_picture(folder: &Folder, plan: &Plan) -> Result<(), RunError> {
+pub fn write_picture(folder: &Folder, plan: &Plan) -> Result<(), WriteError> {
     if plan.nodes.len() > MOST_UNASKED {
         return Ok(());
     }

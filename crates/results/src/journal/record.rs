@@ -65,8 +65,15 @@ pub enum Fate {
 }
 
 /// What journals call the causes of drops, as the tables of pipes do.
-const CAUSES: [(Cause, &str); 4] =
-    [(Cause::Loss, "loss"), (Cause::Full, "queue"), (Cause::Early, "early"), (Cause::Down, "down")];
+const CAUSES: [(Cause, &str); 7] = [
+    (Cause::Loss, "loss"),
+    (Cause::Full, "queue"),
+    (Cause::Early, "early"),
+    (Cause::Down, "down"),
+    (Cause::Partition, "partition"),
+    (Cause::Fault, "fault"),
+    (Cause::Air, "air"),
+];
 
 /// A cause's place among [`cause_names`].
 pub(super) fn cause_place(cause: Cause) -> usize {

@@ -7,9 +7,10 @@ use super::tracker::{Tracker, Wanted};
 use super::writer::{End, Ring, Source, Writer};
 use super::{JOURNAL, Written};
 use crate::Folder;
+use crate::WriteError;
 use crate::capture::Pace;
 use netloom_fabric::TraceObserver;
-use netloom_judge::{JournalRow, RunError};
+use netloom_judge::JournalRow;
 use netloom_lab::{JournalPlan, Plan};
 use netloom_units::Instant;
 use std::fs::File;
@@ -45,12 +46,12 @@ impl Journal {
         folder: &Folder,
         pace: Pace,
         own: &[Vec<bool>],
-    ) -> Result<Option<(Self, TraceObservers)>, RunError> {
+    ) -> Result<Option<(Self, TraceObservers)>, WriteError> {
         let Some(wanted) = &plan.journal else { return Ok(None) };
         let path = folder.path().join(JOURNAL);
         let file = folder.file(JOURNAL)?;
         let begun = Self::begin_file(plan, wanted, file, pace, own, path.clone());
-        begun.map(Some).map_err(RunError::results(&path))
+        begun.map(Some).map_err(WriteError::file(&path))
     }
 
     fn begin_file(
@@ -84,9 +85,9 @@ impl Journal {
     ///
     /// # Errors
     /// What could not be written.
-    pub fn finish(self) -> Result<JournalRow, RunError> {
-        let written = self.writer.join().map_err(|_| RunError::Died("the writer of the journal stopped".into()))?;
-        let written = written.map_err(RunError::results(&self.path))?;
+    pub fn finish(self) -> Result<JournalRow, WriteError> {
+        let written = self.writer.join().map_err(|_| WriteError::Panicked("the writer of the journal stopped"))?;
+        let written = written.map_err(WriteError::file(&self.path))?;
         Ok(JournalRow {
             file: JOURNAL.into(),
             packets: written.records,

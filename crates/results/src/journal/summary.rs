@@ -29,6 +29,13 @@ pub struct PipeSummary {
     pub dropped_early_packets: u64,
     /// The number of packets that were dropped because the link was down.
     pub dropped_down_packets: u64,
+    /// The number of packets that were dropped because a partition was between the nodes from which and for which they were.
+    pub dropped_partition_packets: u64,
+    /// The number of packets that a fault of the timeline dropped.
+    pub dropped_fault_packets: u64,
+    /// Packets that were lost on the air: after their last retry, or to everybody in a collision.
+    #[serde(default)]
+    pub dropped_air_packets: u64,
     /// The number of packets that were still inside at the end.
     pub inside_packets: u64,
     /// The number of packets that were marked as having experienced congestion.
@@ -82,6 +89,9 @@ impl Summary {
                 dropped_queue_packets: 0,
                 dropped_early_packets: 0,
                 dropped_down_packets: 0,
+                dropped_partition_packets: 0,
+                dropped_fault_packets: 0,
+                dropped_air_packets: 0,
                 inside_packets: 0,
                 marked_packets: 0,
                 waited: None,
@@ -106,6 +116,9 @@ impl Summary {
             Fate::Dropped { cause: Cause::Full, .. } => &mut summary.dropped_queue_packets,
             Fate::Dropped { cause: Cause::Early, .. } => &mut summary.dropped_early_packets,
             Fate::Dropped { cause: Cause::Down, .. } => &mut summary.dropped_down_packets,
+            Fate::Dropped { cause: Cause::Partition, .. } => &mut summary.dropped_partition_packets,
+            Fate::Dropped { cause: Cause::Fault, .. } => &mut summary.dropped_fault_packets,
+            Fate::Dropped { cause: Cause::Air, .. } => &mut summary.dropped_air_packets,
             Fate::Inside => &mut summary.inside_packets,
         } += 1;
         record.waited_ns().into_iter().for_each(|ns| waited.record(span(ns)));

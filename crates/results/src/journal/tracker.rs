@@ -204,7 +204,7 @@ impl Book {
             }
         }
         let number = self.number();
-        if matches!(cause, Cause::Loss | Cause::Down) && self.is_meant(&content) {
+        if matches!(cause, Cause::Loss | Cause::Down | Cause::Partition | Cause::Fault) && self.is_meant(&content) {
             let Segments { first, count, .. } = note.whose;
             let entry = Entry { at: note.at, number, whose: note.whose, content };
             let piece = Piece { first, count, entry, marked: None, way: None };

@@ -1,4 +1,5 @@
 use super::*;
+use crate::ReadError;
 use std::io::Write;
 
 /// A results folder of a lab with two commands, of which nothing has been started.
@@ -88,7 +89,7 @@ fn commands_and_nodes_are_chosen_by_name() {
         let mut logs = Logs::in_folder(folder.path()).unwrap();
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         logs.select(&names)?;
-        Ok::<_, RunError>(news(&mut logs))
+        Ok::<_, ReadError>(news(&mut logs))
     };
     assert_eq!(chosen(&[]).unwrap().len(), 3);
     assert_eq!(chosen(&["ping"]).unwrap(), ["ping a | one"]);
@@ -139,7 +140,7 @@ fn a_reader_that_has_had_enough_gets_no_more() {
 fn what_is_no_results_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = Logs::in_folder(folder.path()).unwrap_err();
-    assert_eq!(error.exit_code(), netloom_judge::ExitCode::NoSuchLab);
+    assert!(matches!(error, ReadError::NoResults { .. }), "{error:?}");
     assert!(error.to_string().contains("is not a results folder"), "{error}");
     fs::write(folder.path().join(COMMANDS), "nonsense").unwrap();
     assert!(Logs::in_folder(folder.path()).is_err());

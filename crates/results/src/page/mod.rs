@@ -20,7 +20,7 @@ mod tests;
 
 use crate::regular;
 use crate::sampler::sample_interval;
-use netloom_judge::RunError;
+use crate::{ReadError, WriteError};
 use pipes::{Described, PipeData, Series};
 use serde::Serialize;
 use serde_json::Value;
@@ -63,6 +63,8 @@ pub struct RunData {
     described: Vec<Described>,
     marks: Vec<Mark>,
     marks_left_out: usize,
+    /// When something was wrong.
+    faults: Vec<crate::plots::FaultSpan>,
     tcp: Vec<tcp::Connection>,
     nodes: Vec<nodes::Node>,
     nodes_left_out: usize,
@@ -99,11 +101,11 @@ struct Comparison {
 ///
 /// # Errors
 /// When it is not a results folder, or the page cannot be written.
-pub fn write(folder: &Path) -> Result<PathBuf, RunError> {
+pub fn write(folder: &Path) -> Result<PathBuf, ReadError> {
     let data = RunData::read(folder, "")?;
     let title = format!("{} {}", data.lab, data.name);
     let path = folder.join(FILE);
-    put(&path, &html(&title, &data.summary, &data)).map_err(RunError::results(&path))?;
+    put(&path, &html(&title, &data.summary, &data)).map_err(WriteError::file(&path))?;
     Ok(path)
 }
 
@@ -111,17 +113,17 @@ pub fn write(folder: &Path) -> Result<PathBuf, RunError> {
 ///
 /// # Errors
 /// When one of them is not a results folder, there are more than [`MOST_COMPARED`], or the page cannot be written.
-pub fn write_comparison(folders: &[PathBuf], path: &Path) -> Result<(), RunError> {
+pub fn write_comparison(folders: &[PathBuf], path: &Path) -> Result<(), ReadError> {
     if folders.len() > MOST_COMPARED {
         let message =
             format!("{} runs cannot be compared on one page: name at most {MOST_COMPARED}, or a sweep", folders.len());
-        return Err(RunError::Lab(message));
+        return Err(ReadError::Unfit(message));
     }
     let places = folders.iter().map(|folder| shell::seen_from(path, folder));
     let runs = folders.iter().zip(places).map(|(folder, place)| RunData::read(folder, &place));
     let data = Comparison { kind: "comparison", runs: runs.collect::<Result<_, _>>()? };
     let names: Vec<&str> = data.runs.iter().map(|run| run.lab.as_str()).collect();
-    put(path, &html(&names.join(" and "), "", &data)).map_err(RunError::results(path))
+    Ok(put(path, &html(&names.join(" and "), "", &data)).map_err(WriteError::file(path))?)
 }
 
 /// Writes a page in one go: a reader finds the old one until the new is complete.
@@ -137,17 +139,13 @@ impl RunData {
     ///
     /// # Errors
     /// When it is not a results folder. What cannot be read of one is noted.
-    pub fn read(folder: &Path, place: &str) -> Result<Self, RunError> {
+    pub fn read(folder: &Path, place: &str) -> Result<Self, ReadError> {
         let planned = crate::plots::planned(folder);
         let mut notes = Notes::default();
         let provenance = notes.document(folder, "provenance.json");
         let mut report = notes.document(folder, "report.json");
         if planned.is_err() && !is_of_a_run(&provenance) && report.is_null() {
-            let message = format!(
-                "{} is not a results folder, or it is damaged: none of plan.json, provenance.json and report.json can be read",
-                folder.display()
-            );
-            return Err(RunError::Lab(message));
+            return Err(ReadError::Damaged(folder.to_owned()));
         }
         let named = [&report, &provenance].into_iter().find_map(|document| document["lab"].as_str());
         let lab = planned.as_ref().map_or_else(|_| named.unwrap_or("lab").to_owned(), |planned| planned.lab.clone());
@@ -181,6 +179,7 @@ impl RunData {
             described: shown.described,
             marks,
             marks_left_out,
+            faults: log.faults,
             tcp,
             nodes,
             nodes_left_out,
@@ -200,7 +199,7 @@ struct Notes(Vec<String>);
 
 impl Notes {
     /// What was read, or nothing and a note.
-    fn of<T: Default>(&mut self, name: &str, read: Result<T, RunError>) -> T {
+    fn of<T: Default>(&mut self, name: &str, read: Result<T, ReadError>) -> T {
         read.unwrap_or_else(|error| {
             self.0.push(format!("{name} could not be read: {error}"));
             T::default()

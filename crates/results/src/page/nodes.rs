@@ -1,8 +1,8 @@
 //! What nodes use over time, from `nodes.csv`.
 
 use super::columns;
+use crate::ReadError;
 use crate::rows::{self, Rows};
-use netloom_judge::RunError;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub(super) struct Node {
 }
 
 /// The nodes that computed most, up to the `end` of the run if that is known; and how many others there are.
-pub(super) fn gather(folder: &Path, end: Option<f64>) -> Result<(Vec<Node>, usize), RunError> {
+pub(super) fn gather(folder: &Path, end: Option<f64>) -> Result<(Vec<Node>, usize), ReadError> {
     let table = folder.join(crate::nodes::FILE);
     if !table.exists() {
         return Ok((Vec::new(), 0));
@@ -79,7 +79,7 @@ struct Row<'a> {
     has_kernel: bool,
 }
 
-fn each(table: &Path, mut take: impl FnMut(Row<'_>)) -> Result<(), RunError> {
+fn each(table: &Path, mut take: impl FnMut(Row<'_>)) -> Result<(), ReadError> {
     let mut rows = Rows::open(table, COLUMNS, "what nodes use")?;
     loop {
         let Some(values) = rows.next()? else { return Ok(()) };

@@ -84,10 +84,14 @@ pub(super) fn gather(
     notes: &mut Notes,
 ) -> Shown {
     let mut shown = Shown::default();
-    (shown.pipes, shown.left_out) = busiest(rows);
     let samples = folder.join("samples.csv");
-    let totals =
-        if samples.exists() { notes.of("samples.csv", crate::plots::totals(&samples)) } else { BTreeMap::new() };
+    let totals = if samples.exists() {
+        let known = crate::plots::totals_of_rows(&rows);
+        known.unwrap_or_else(|| notes.of("samples.csv", crate::plots::totals(&samples)))
+    } else {
+        BTreeMap::new()
+    };
+    (shown.pipes, shown.left_out) = busiest(rows);
     let kept: BTreeSet<Key> = shown.pipes.iter().map(key_of).collect();
     let mut busy: Vec<(u64, Subject)> = Vec::new();
     for subject in subjects {
@@ -106,8 +110,8 @@ pub(super) fn gather(
     }
     let drawn: Vec<Subject> = busy.into_iter().map(|(_, subject)| subject).collect();
     let points = (POINTS / drawn.len()).min(MOST_POINTS);
-    let keys = drawn.iter().map(Subject::key).collect();
-    let traffic = notes.of("samples.csv", crate::plots::traffic(&samples, keys, interval, log.end, points));
+    let keys: Vec<Key> = drawn.iter().map(Subject::key).collect();
+    let traffic = notes.of("samples.csv", crate::plots::traffic(&samples, &keys, interval, log.end, points));
     shown.series = drawn.iter().zip(&traffic).map(|(subject, traffic)| series(subject, traffic, log)).collect();
     shown
 }

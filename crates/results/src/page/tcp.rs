@@ -1,8 +1,8 @@
 //! TCP connections over time, from `tcp.csv`.
 
 use super::columns;
+use crate::ReadError;
 use crate::plots::tcp_connections;
-use netloom_judge::RunError;
 use serde::Serialize;
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub(super) struct Connection {
 }
 
 /// The busiest connections, up to the `end` of the run if that is known.
-pub(super) fn gather(folder: &Path, end: Option<f64>) -> Result<Vec<Connection>, RunError> {
+pub(super) fn gather(folder: &Path, end: Option<f64>) -> Result<Vec<Connection>, ReadError> {
     let table = folder.join(crate::tcp::FILE);
     if !table.exists() {
         return Ok(Vec::new());

@@ -10,7 +10,10 @@ fn folder(links: usize, samples: u64) -> tempfile::TempDir {
     let pipe = json!({ "rate_bits_per_second": 1_000_000, "described": { "rate": "1 Mbit/s" }, "pipes": [] });
     let link = |name: &String| json!({ "name": name, "ends": [{ "node": "a" }, { "node": "b" }], "forward": pipe });
     write("plan.json", json!({ "name": "lab", "links": names.iter().map(link).collect::<Vec<_>>() }).to_string());
-    let row = |(number, name): (usize, &String)| json!({ "link": name, "direction": "forward", "pipe": null, "arrived_packets": number });
+    let row = |(number, name): (usize, &String)| {
+        let (bytes, dropped) = (samples * 1000, samples / 2);
+        json!({ "link": name, "direction": "forward", "pipe": null, "arrived_packets": number, "departed_bytes": bytes, "dropped_queue_packets": dropped })
+    };
     let pipes: Vec<Value> = names.iter().enumerate().map(row).collect();
     let report = json!({ "lab": "lab", "duration_ns": samples * 100_000_000, "pipes": pipes, "commands": [], "verdict": { "findings": [] } });
     write("report.json", report.to_string());
@@ -44,7 +47,8 @@ fn embedded(path: &Path) -> Value {
 fn a_page_has_what_the_folder_has() {
     let root = folder(2, 30);
     fs::create_dir(root.path().join("logs")).unwrap();
-    let events = "{\"time_ns\":1000000000,\"since_start_ns\":0,\"event\":\"log\",\"text\":\"rush\"}\nhalf a li";
+    let events = "{\"time_ns\":1000000000,\"since_start_ns\":0,\"event\":\"log\",\"text\":\"rush\"}\n\
+                  {\"time_ns\":1500000000,\"event\":\"crashed\",\"node\":\"a\"}\nhalf a li";
     fs::write(root.path().join("events.jsonl"), events).unwrap();
     let data = embedded(&write(root.path()).unwrap());
     assert_eq!((&data["kind"], &data["lab"], &data["end"]), (&json!("run"), &json!("lab"), &json!(3.0)));
@@ -54,7 +58,8 @@ fn a_page_has_what_the_folder_has() {
     assert_eq!(series["rate"][1], json!(80_000));
     assert_eq!(series["t"][29], json!(3));
     assert_eq!(series["drops"].as_object().unwrap().keys().collect::<Vec<_>>(), ["queue"]);
-    assert_eq!(data["marks"][0]["text"], "rush");
+    assert_eq!(data["faults"], json!([{ "from": 1.5, "to": null, "text": "a crashed" }]));
+    assert_eq!((&data["marks"][0]["text"], &data["marks"][1]["text"]), (&json!("rush"), &json!("a crashed")));
     assert_eq!(data["notes"], json!([]));
     assert!(data["report"].get("pipes").is_none() && data["pipes"].as_array().unwrap().len() == 2);
 }

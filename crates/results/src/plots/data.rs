@@ -1,8 +1,8 @@
 //! Which pipes there are, and what is described for them: from a plan, or from the `plan.json` of a results folder.
 
 use super::samples::Key;
+use crate::ReadError;
 use crate::regular;
-use netloom_judge::RunError;
 use netloom_lab::{Direction, Plan};
 use netloom_link::ScheduleConfig;
 use netloom_units::Rate;
@@ -98,10 +98,10 @@ pub(crate) struct Planned {
     pub(crate) pipes: Vec<Subject>,
 }
 
-pub(super) fn of_folder(folder: &Path) -> Result<Planned, RunError> {
+pub(super) fn of_folder(folder: &Path) -> Result<Planned, ReadError> {
     let path = folder.join("plan.json");
     let wrong =
-        |why: String| RunError::Lab(format!("{} is not a results folder: {}: {why}", folder.display(), path.display()));
+        |why: String| ReadError::NoResults { folder: folder.to_owned(), why: format!("{}: {why}", path.display()) };
     let text = regular::read(&path).map_err(|error| wrong(error.to_string()))?;
     let plan: PlanFile = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     let pipes = plan.links.into_iter().flat_map(subjects).collect();

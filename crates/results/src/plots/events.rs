@@ -1,8 +1,9 @@
 //! `events.jsonl`: what happened, as marks in the pictures.
 
 use super::data::Subject;
+use super::faults::{FaultSpan, FaultSpans};
+use crate::ReadError;
 use crate::regular;
-use netloom_judge::RunError;
 use netloom_units::Rate;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +13,8 @@ use std::path::Path;
 
 /// How many marks a picture has at most.
 const MOST_MARKS: usize = 14;
+/// Events of nodes that pictures mark.
+const OF_NODES: [&str; 5] = ["crashed", "asked to stop", "runs again", "frozen", "goes on"];
 /// How many events are kept in memory: more would fill the picture with marks.
 const MOST_EVENTS: usize = 10_000;
 
@@ -19,6 +22,8 @@ const MOST_EVENTS: usize = 10_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Log {
     pub(crate) events: Vec<Event>,
+    /// When something was wrong.
+    pub(crate) faults: Vec<FaultSpan>,
     /// When the run ended, in seconds after time zero; none if nobody noted it.
     pub(crate) end: Option<f64>,
 }
@@ -36,7 +41,7 @@ pub(crate) enum What {
     Link { link: String, direction: Option<String>, pipe: Option<String>, text: String, described: Described },
     /// A program began or ended.
     Program(String),
-    /// The lab file marks it.
+    /// The lab file marks it, or it is a fault of a node.
     Mark(String),
 }
 
@@ -63,20 +68,23 @@ struct Line {
     direction: Option<String>,
     pipe: Option<String>,
     set: Option<BTreeMap<String, Value>>,
+    node: Option<String>,
     command: Option<String>,
     exit_code: Option<i64>,
     signal: Option<i64>,
     text: Option<String>,
+    /// The partitions in force.
+    in_force: Option<Vec<String>>,
 }
 
 /// The events after time zero and before the end. A simulation without any has no such file.
-pub(super) fn read(path: &Path) -> Result<Log, RunError> {
-    let wrong = |why: String| RunError::Lab(format!("{}: {why}", path.display()));
+pub(super) fn read(path: &Path) -> Result<Log, ReadError> {
+    let wrong = |why: String| ReadError::File { path: path.to_owned(), why };
     let file = match regular::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Log::default()),
         opened => opened.map_err(|error| wrong(error.to_string()))?,
     };
-    let mut log = Log::default();
+    let (mut log, mut faults) = (Log::default(), FaultSpans::default());
     let (mut reader, mut text) = (BufReader::new(file), String::new());
     for number in 1.. {
         regular::read_line(&mut reader, &mut text).map_err(|error| wrong(format!("line {number}: {error}")))?;
@@ -90,18 +98,26 @@ pub(super) fn read(path: &Path) -> Result<Log, RunError> {
             log.end = Some(seconds);
             break;
         }
+        if let Ok(details) = serde_json::from_str(&text) {
+            faults.note(seconds, &line.event, &details);
+        }
         if let Some(what) = line.what().filter(|_| log.events.len() < MOST_EVENTS) {
             log.events.push(Event { seconds, what });
         }
     }
     // Changes of links are noted when the engine reported them.
+    log.faults = faults.into_spans();
     log.events.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
     Ok(log)
 }
 
 impl Line {
     fn what(self) -> Option<What> {
-        let Self { event, link, direction, pipe, set, command, exit_code, signal, text: mark, .. } = self;
+        let Self { event, link, direction, pipe, set, node, command, exit_code, signal, text: mark, in_force, .. } =
+            self;
+        if let Some(name) = node.filter(|_| OF_NODES.contains(&event.as_str())) {
+            return Some(What::Mark(format!("{name} {event}")));
+        }
         let text = match (event.as_str(), command) {
             ("started", Some(name)) => return Some(What::Program(format!("{name} starts"))),
             ("ended", Some(name)) => {
@@ -114,6 +130,11 @@ impl Line {
                 return Some(What::Program(format!("{name} {how}")));
             }
             ("log", _) => return mark.map(What::Mark),
+            ("partition", _) => {
+                return in_force.map(|all| {
+                    What::Mark(if all.is_empty() { "healed".into() } else { format!("parted: {}", all.join(", and ")) })
+                });
+            }
             ("link changed", _) => written(set.as_ref()?),
             ("link down", _) => "down".to_owned(),
             ("link up", _) => "up".to_owned(),

@@ -3,6 +3,7 @@
 
 use super::data::Subject;
 use super::events::{Log, Marks};
+use super::faults::FaultSpan;
 use super::samples::{Span, Traffic};
 use crate::chart::{
     AMBER, Area, BLACK_INK, Chart, Drawn, FIRST, GREY, HEADROOM, PURPLE, SECOND, THIRD, count_tick, drawn, panel,
@@ -20,6 +21,8 @@ const LARGE: u32 = 210;
 const SMALL: u32 = 120;
 pub(super) const TIMES: u32 = 40;
 const MARK_LINE: u32 = 17;
+/// How dark a shade is over which curves are still seen.
+const SHADE: f64 = 0.1;
 /// Numbers of marks that are closer than this would overlap.
 const APART: i32 = 20;
 /// Letters of a line of the list of marks, of which there are two beside each other.
@@ -27,13 +30,21 @@ const LETTERS: usize = 54;
 /// A described rate that is so many times higher than all that was carried would leave no room for the curve.
 const OUT_OF_SIGHT: f64 = 4.0;
 /// Causes of drops, in the order of [`Span::dropped`].
-const CAUSES: [(&str, RGBColor); 4] =
-    [("queue full", SECOND), ("early", AMBER), ("loss", PURPLE), ("link down", BLACK_INK)];
+const CAUSES: [(&str, RGBColor); 7] = [
+    ("queue full", SECOND),
+    ("early", AMBER),
+    ("loss", PURPLE),
+    ("link down", BLACK_INK),
+    ("partition", FIRST),
+    ("fault", GREY),
+    ("air", THIRD),
+];
 
 /// The picture as SVG.
 pub(super) fn draw(subject: &Subject, traffic: &Traffic, log: &Log) -> String {
     let marks = log.marks(subject);
     let rates = log.rates(subject);
+    let faults = log.faults.iter().filter(|fault| fault.is_about(subject));
     let end = traffic.spans.last().map_or(0.0, |span| span.to).max(1e-6);
     let curves = Curves { spans: &traffic.spans, rates: &rates, end };
     let panels = curves.panels();
@@ -52,6 +63,7 @@ pub(super) fn draw(subject: &Subject, traffic: &Traffic, log: &Log) -> String {
             let (head, plot) = area.split_vertically(HEADING);
             legend(&head, heading)?;
             let mut chart = curves.draw(&plot, *part, is_last)?;
+            shades(&mut chart, faults.clone(), (curves.end, part.top(&curves)))?;
             lines(&mut chart, &marks, part.top(&curves))?;
             if number == 0 {
                 mark_numbers(&numbers, &chart, &marks)?;
@@ -267,6 +279,19 @@ pub(super) fn legend(area: &Area<'_>, heading: &Heading) -> Drawn {
         area.draw(&Rectangle::new([(left, 7), (left + 16, 13)], colour.filled()))?;
         area.draw(&Text::new(text.clone(), (left + 22, 4), ("sans-serif", 13)))?;
         left += 50 + 7 * i32::try_from(text.chars().count()).unwrap_or(0);
+    }
+    Ok(())
+}
+
+/// A shade over each span in which something was wrong.
+pub(super) fn shades<'a>(
+    chart: &mut Chart<'_, '_>,
+    faults: impl Iterator<Item = &'a FaultSpan>,
+    (end, top): (f64, f64),
+) -> Drawn {
+    for fault in faults {
+        let corners = [(fault.from.min(end), 0.0), (fault.to.unwrap_or(end).min(end), top)];
+        chart.draw_series([Rectangle::new(corners, SECOND.mix(SHADE).filled())])?;
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! `samples.csv`, read line by line: that of a large lab has a hundred megabytes.
 
+use crate::ReadError;
 use crate::rows::{self, Lines};
-use netloom_judge::RunError;
 use netloom_units::Duration;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,14 +22,17 @@ const COLUMNS: [&str; FIGURES] = [
     "dropped_early_packets",
     "dropped_loss_packets",
     "dropped_down_packets",
+    "dropped_partition_packets",
+    "dropped_fault_packets",
+    "dropped_air_packets",
     "cross_queue_packets",
     "cross_queue_bytes",
     "one_way_delay_p50_ns",
     "one_way_delay_p99_ns",
 ];
 /// How many they are, and from which on a field may be empty.
-const FIGURES: usize = 11;
-const DELAYS: usize = 9;
+const FIGURES: usize = 14;
+const DELAYS: usize = 12;
 const KEYS: [&str; 4] = ["time_s", "link", "direction", "pipe"];
 
 /// What happened in a pipe between two instants.
@@ -42,8 +46,8 @@ pub(crate) struct Span {
     /// The most that waited, at any sample from its beginning to its end; cross traffic included.
     pub(crate) queued_packets: u64,
     pub(crate) queued_bytes: u64,
-    /// Dropped: queue full, early, loss, link down.
-    pub(crate) dropped: [u64; 4],
+    /// Dropped: queue full, early, loss, link down, partition, fault, air.
+    pub(crate) dropped: [u64; 7],
     /// How long packets took from end to end, in nanoseconds: the median and the 99th percentile, of several samples the largest of
     /// each. None if that was not measured, or nothing was delivered.
     pub(crate) one_way: Option<[u64; 2]>,
@@ -56,39 +60,66 @@ pub(crate) struct Traffic {
     pub(crate) spans: Vec<Span>,
 }
 
-/// How much each pipe carried and dropped in all, in bytes and packets; pipes in which nothing happened are not in it.
-pub(crate) fn totals(path: &Path) -> Result<BTreeMap<Key, u64>, RunError> {
-    let mut totals = BTreeMap::new();
+/// Returns how much each pipe carried and dropped in all, in bytes and packets, from the rows of `pipes.json`. Pipes in which nothing
+/// happened are left out. Returns none if these are no rows.
+pub(crate) fn totals_of_rows(rows: &Value) -> Option<BTreeMap<Key, u64>> {
+    const COUNTED: [&str; 8] = [
+        "departed_bytes",
+        "dropped_queue_packets",
+        "dropped_early_packets",
+        "dropped_loss_packets",
+        "dropped_down_packets",
+        "dropped_partition_packets",
+        "dropped_fault_packets",
+        "dropped_air_packets",
+    ];
+    let total = |row: &Value| {
+        let word = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        let count = COUNTED.iter().filter_map(|name| row[name].as_u64()).fold(0, u64::saturating_add);
+        (count > 0).then(|| ((word("link"), word("direction"), word("pipe")), count))
+    };
+    Some(rows.as_array()?.iter().filter_map(total).collect())
+}
+
+/// Returns the same figures from the samples, for a run that was cut off before it wrote `pipes.json`.
+pub(crate) fn totals(path: &Path) -> Result<BTreeMap<Key, u64>, ReadError> {
+    let mut totals: BTreeMap<String, (Key, u64)> = BTreeMap::new();
     let mut rows = Rows::open(path)?;
-    while let Some((place, numbers)) = rows.next()? {
-        let total = numbers[0] + numbers[3..7].iter().sum::<u64>();
-        match totals.get_mut(place) {
-            Some(known) => *known = total,
-            None if total > 0 => drop(totals.insert(place.clone(), total)),
+    let mut name = String::new();
+    while let Some(row) = rows.next()? {
+        let numbers = row.numbers()?;
+        let total = numbers[0] + numbers[3..10].iter().sum::<u64>();
+        row.name(&mut name);
+        match totals.get_mut(&name) {
+            Some((_, known)) => *known = total,
+            None if total > 0 => drop(totals.insert(name.clone(), (row.key(), total))),
             None => {}
         }
     }
-    Ok(totals)
+    Ok(totals.into_values().collect())
 }
 
 /// What happened in each of `wanted`, up to the `end` of the run if that is known. Samples are `interval` apart, and
 /// of more than `most` several become one.
 pub(super) fn read(
     path: &Path,
-    wanted: Vec<Key>,
+    wanted: &[Key],
     (interval, most): (Duration, usize),
     end: Option<f64>,
-) -> Result<Vec<Traffic>, RunError> {
+) -> Result<Vec<Traffic>, ReadError> {
     let interval = interval.as_secs_f64();
-    let places: BTreeMap<Key, usize> = wanted.into_iter().zip(0..).collect();
-    let mut lines = vec![Line::default(); places.len()];
+    let names = wanted.iter().map(|(link, direction, pipe)| joined([link, direction, pipe]));
+    let places: BTreeMap<String, usize> = names.zip(0..).collect();
+    let mut lines = vec![Line::default(); wanted.len()];
     let mut last = 0.0_f64;
     let mut rows = Rows::open(path)?;
-    while let Some((place, numbers)) = rows.next()? {
-        if let Some(line) = places.get(place).copied() {
-            let time = rows.time;
-            last = last.max(time);
-            lines[line].add(time, numbers, interval);
+    let mut name = String::new();
+    while let Some(row) = rows.next()? {
+        row.name(&mut name);
+        // The figures of other pipes need not be parsed: those of a large lab are most of the file.
+        if let Some(line) = places.get(&name) {
+            last = last.max(row.time);
+            lines[*line].add(row.time, row.numbers()?, interval);
         }
     }
     let end = end.unwrap_or(last).max(last);
@@ -120,7 +151,7 @@ impl Line {
             bits: grown(0) as f64 * 8.0,
             queued_packets: waiting.0.max(waited.0),
             queued_bytes: waiting.1.max(waited.1),
-            dropped: [grown(3), grown(4), grown(5), grown(6)],
+            dropped: [3, 4, 5, 6, 7, 8, 9].map(grown),
             one_way: Some([numbers[DELAYS], numbers[DELAYS + 1]]).filter(|delays| delays[1] > 0),
         });
         self.before = numbers;
@@ -145,7 +176,7 @@ impl Line {
 
 /// Packets and bytes, cross traffic included.
 fn queued(numbers: &[u64; FIGURES]) -> (u64, u64) {
-    (numbers[1] + numbers[7], numbers[2] + numbers[8])
+    (numbers[1] + numbers[10], numbers[2] + numbers[11])
 }
 
 /// The same with spans that are at least so wide.
@@ -176,12 +207,20 @@ struct Rows {
     /// Where each of [`KEYS`] and [`COLUMNS`] stands.
     keys: [usize; 4],
     columns: [Option<usize>; FIGURES],
+    /// How many fields a row has at least.
+    least: usize,
+}
+
+/// A row of the file, of which the figures are not parsed yet.
+struct Row<'a> {
+    rows: &'a Rows,
+    fields: Vec<&'a str>,
+    /// In seconds after time zero.
     time: f64,
-    place: Key,
 }
 
 impl Rows {
-    fn open(path: &Path) -> Result<Self, RunError> {
+    fn open(path: &Path) -> Result<Self, ReadError> {
         let lines = Lines::open(path, "samples")?;
         let mut keys = [0; 4];
         for (place, name) in keys.iter_mut().zip(KEYS) {
@@ -189,28 +228,56 @@ impl Rows {
         }
         // Files of older versions lack some.
         let columns = COLUMNS.map(|name| lines.find(name));
-        Ok(Self { lines, keys, columns, time: 0.0, place: Key::default() })
+        let least = keys.into_iter().chain(columns.into_iter().flatten()).max().map_or(0, |last| last + 1);
+        Ok(Self { lines, keys, columns, least })
     }
 
-    fn next(&mut self) -> Result<Option<(&Key, [u64; FIGURES])>, RunError> {
+    fn next(&mut self) -> Result<Option<Row<'_>>, ReadError> {
         if !self.lines.read()? {
             return Ok(None);
         }
         let fields = self.lines.fields();
-        let wrong = || self.lines.wrong();
-        let field = |place: usize| fields.get(place).copied().ok_or_else(wrong);
-        let [time, link, direction, pipe] = self.keys;
-        let time = rows::time(field(time)?).ok_or_else(wrong)?;
-        let place = (field(link)?.to_owned(), field(direction)?.to_owned(), field(pipe)?.to_owned());
+        if fields.len() < self.least {
+            return Err(self.lines.wrong());
+        }
+        let time = rows::time(fields[self.keys[0]]).ok_or_else(|| self.lines.wrong())?;
+        Ok(Some(Row { rows: self, fields, time }))
+    }
+}
+
+impl Row<'_> {
+    /// The link, the direction, and the further pipe or nothing.
+    fn place(&self) -> [&str; 3] {
+        let [_, link, direction, pipe] = self.rows.keys;
+        [link, direction, pipe].map(|column| self.fields[column])
+    }
+
+    /// Puts the words of its place into `name`, as [`joined`] has them.
+    fn name(&self, name: &mut String) {
+        let [link, direction, pipe] = self.place();
+        name.clear();
+        [link, ",", direction, ",", pipe].into_iter().for_each(|word| name.push_str(word));
+    }
+
+    fn key(&self) -> Key {
+        let [link, direction, pipe] = self.place().map(str::to_owned);
+        (link, direction, pipe)
+    }
+
+    fn numbers(&self) -> Result<[u64; FIGURES], ReadError> {
         let mut numbers = [0; FIGURES];
-        for (index, (number, column)) in numbers.iter_mut().zip(self.columns).enumerate() {
-            if let Some(column) = column {
-                let text = field(column)?;
-                *number = if index >= DELAYS && text.is_empty() { 0 } else { text.parse().map_err(|_| wrong())? };
+        for (index, (number, column)) in numbers.iter_mut().zip(self.rows.columns).enumerate() {
+            let Some(column) = column else { continue };
+            let text = self.fields[column];
+            if index < DELAYS || !text.is_empty() {
+                *number = text.parse().map_err(|_| self.rows.lines.wrong())?;
             }
         }
-        self.time = time;
-        self.place = place;
-        Ok(Some((&self.place, numbers)))
+        Ok(numbers)
     }
+}
+
+/// The name of a place in one word: no name has a comma.
+fn joined(place: [&str; 3]) -> String {
+    place.join(",")
 }

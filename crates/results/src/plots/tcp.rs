@@ -3,9 +3,9 @@
 mod rows;
 
 use super::events::Log;
-use super::picture::{LEFT, TIMES, TITLE, WIDTH, legend, lines, mark_list, mark_numbers, marks_height};
+use super::picture::{LEFT, TIMES, TITLE, WIDTH, legend, lines, mark_list, mark_numbers, marks_height, shades};
 use crate::chart::{Area, Chart, Drawn, FIRST, GREY, HEADROOM, SECOND, THIRD, count_tick, drawn, panel};
-use netloom_judge::RunError;
+use crate::{ReadError, WriteError};
 use netloom_judge::quantity::{rate, span};
 use plotters::prelude::*;
 use rows::Point;
@@ -23,7 +23,7 @@ const HEADING: u32 = 20;
 const HEIGHT: u32 = 150;
 
 /// Draws what `tcp.csv` has in a results folder, if there is one.
-pub(super) fn draw_all(folder: &Path, log: &Log) -> Result<(), RunError> {
+pub(super) fn draw_all(folder: &Path, log: &Log) -> Result<(), ReadError> {
     let table = folder.join(crate::tcp::FILE);
     if !table.exists() {
         return Ok(());
@@ -33,11 +33,12 @@ pub(super) fn draw_all(folder: &Path, log: &Log) -> Result<(), RunError> {
         return Ok(());
     }
     let pictures = folder.join(super::FOLDER).join(FOLDER);
-    fs::create_dir_all(&pictures).map_err(RunError::results(&pictures))?;
-    curves.iter().try_for_each(|(name, curve)| {
+    fs::create_dir_all(&pictures).map_err(WriteError::file(&pictures))?;
+    for (name, curve) in &curves {
         let path = pictures.join(format!("{}-{}.svg", name.node, name.connection));
-        fs::write(&path, draw(name, curve, log)).map_err(RunError::results(&path))
-    })
+        fs::write(&path, draw(name, curve, log)).map_err(WriteError::file(&path))?;
+    }
+    Ok(())
 }
 
 /// A line of a part: its colour, what it is, and its value at a point.
@@ -88,6 +89,7 @@ fn draw(name: &Name, curve: &Curve, log: &Log) -> String {
             legend(&head, &known.map(|(colour, text, _)| (*colour, (*text).to_owned())).collect())?;
             let corner = (end, part.highest(curve).unwrap_or(1.0).max(1.0) * HEADROOM);
             let mut chart = part.draw(&plot, curve, corner, times)?;
+            shades(&mut chart, log.faults.iter().filter(|fault| fault.link.is_none()), corner)?;
             lines(&mut chart, &marks, corner.1)?;
             if place == 0 {
                 mark_numbers(&numbers, &chart, &marks)?;

@@ -28,15 +28,15 @@ fn samples_are_rates_between_instants_and_silence_is_none() {
     let (_root, path) = written(rows);
     let totals = totals(&path).unwrap();
     assert_eq!(totals, [(key("l"), 3508), (key("m"), 9)].into());
-    let traffic = samples::read(&path, vec![key("l")], (TENTH, MOST_SPANS), Some(1.2)).unwrap();
+    let traffic = samples::read(&path, &[key("l")], (TENTH, MOST_SPANS), Some(1.2)).unwrap();
     let told: Vec<_> =
         traffic[0].spans.iter().map(|span| (span.to, span.bits, span.queued_packets, span.dropped)).collect();
     let expected = [
-        (0.1, 8000.0, 4, [1, 0, 0, 0]),
-        (0.2, 8000.0, 4, [0, 2, 0, 0]),
-        (0.9, 0.0, 4, [0; 4]),
-        (1.0, 8000.0, 4, [0, 0, 0, 5]),
-        (1.2, 0.0, 0, [0; 4]),
+        (0.1, 8000.0, 4, [1, 0, 0, 0, 0, 0, 0]),
+        (0.2, 8000.0, 4, [0, 2, 0, 0, 0, 0, 0]),
+        (0.9, 0.0, 4, [0; 7]),
+        (1.0, 8000.0, 4, [0, 0, 0, 5, 0, 0, 0]),
+        (1.2, 0.0, 0, [0; 7]),
     ];
     assert_eq!(told, expected);
     let starts: Vec<f64> = traffic[0].spans.iter().map(|span| span.from).collect();
@@ -49,7 +49,7 @@ fn a_long_run_is_drawn_with_as_many_points_as_a_short_one() {
         .map(|n| format!("{:.1},l,forward,,{},0,0,0,0,{},0,0,0\n", f64::from(n) / 10.0, n * 1000, n % 7))
         .collect();
     let (_root, path) = written(&rows);
-    let traffic = samples::read(&path, vec![key("l")], (TENTH, MOST_SPANS), None).unwrap().remove(0);
+    let traffic = samples::read(&path, &[key("l")], (TENTH, MOST_SPANS), None).unwrap().remove(0);
     assert!((300..=400).contains(&traffic.spans.len()), "{}", traffic.spans.len());
     assert_eq!(traffic.spans.iter().map(|span| span.bits).sum::<f64>(), 8e8);
     assert!(traffic.spans.iter().all(|span| span.queued_packets == 6));
@@ -163,6 +163,29 @@ fn the_busiest_pipes_are_drawn_and_the_page_says_so() {
     assert!(unknown.to_string().contains("no link is called `d`"), "{unknown}");
     let error = plot_results(&PlotRequest { folder: root.path().join("plots"), ..PlotRequest::default() }).unwrap_err();
     assert!(error.to_string().contains("is not a results folder"), "{error}");
+}
+
+/// Which pipes are the busiest is known from the table that a run writes at its end, and otherwise from the samples.
+#[test]
+fn the_busiest_pipes_are_those_of_the_table() {
+    let root = results([1_000, 3_000, 0]);
+    let row = |link: &str, bytes: u64, dropped: u64| {
+        serde_json::json!({ "link": link, "direction": "forward", "pipe": null, "departed_bytes": bytes,
+            "dropped_queue_packets": dropped, "dropped_loss_packets": 0, "dropped_early_packets": 1, "dropped_down_packets": 2 })
+    };
+    let idle = serde_json::json!({ "link": "c", "direction": "forward", "pipe": null, "departed_bytes": 0 });
+    let rows = serde_json::json!([row("a", 4_000, 5), row("b", 3_000, 0), idle]);
+    assert_eq!(totals_of_rows(&rows), Some([(key("a"), 4_008), (key("b"), 3_003)].into()));
+    assert_eq!(totals_of_rows(&Value::Null), None);
+    let pictures = || {
+        let request = PlotRequest { folder: root.path().to_owned(), ..PlotRequest::default() };
+        plot_results(&request).unwrap().unwrap().pictures
+    };
+    assert_eq!(pictures(), ["b-forward.svg", "a-forward.svg"]);
+    fs::write(root.path().join("pipes.json"), rows.to_string()).unwrap();
+    assert_eq!(pictures(), ["a-forward.svg", "b-forward.svg"]);
+    fs::write(root.path().join("pipes.json"), "[{").unwrap();
+    assert_eq!(pictures(), ["b-forward.svg", "a-forward.svg"], "a damaged table");
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! What a run cost, and the runs of a search for a dilation side by side.
 
 use super::{Align, BAD, GOOD, Table, dash, push_line, span};
-use netloom_judge::{Attempt, Effort, SchedulerEffort};
+use netloom_judge::{Attempt, Effort, Phases, SchedulerEffort};
 use std::fmt::Write;
 
-/// A line for runs in dilated or virtual time; nothing for others.
+/// What a run in dilated or virtual time cost, in two lines; nothing for others.
 pub(super) fn effort(effort: &Effort, duration_ns: u64) -> String {
     let mut text = String::new();
     let took = format!("{} of lab time took {} of wall time", span(duration_ns), span(effort.wall_ns));
     if let Some(scheduler) = &effort.scheduler {
         push_line(&mut text, &format!("virtual time: {took}; {}", scheduled(scheduler)));
+        text.push_str(&effort.phases.map_or_else(String::new, phases));
     } else if let Some(dilation) = effort.dilation.filter(|dilation| *dilation > 1.0) {
         let engine = effort.engine_cpu_share.map_or_else(String::new, |share| format!("; engine {}", percent(share)));
         push_line(&mut text, &format!("dilation {dilation}: {took}{engine}{}", busiest(effort)));
+        text.push_str(&effort.phases.map_or_else(String::new, phases));
     }
     if let [_, _, ..] = &effort.engine_thread_shares[..] {
         let shares: Vec<String> = effort.engine_thread_shares.iter().map(|share| percent(*share)).collect();
@@ -23,7 +25,22 @@ pub(super) fn effort(effort: &Effort, duration_ns: u64) -> String {
 
 fn scheduled(scheduler: &SchedulerEffort) -> String {
     let SchedulerEffort { packets, packets_per_wall_second, windows, .. } = scheduler;
-    format!("{packets} packets, {packets_per_wall_second:.0} per second of wall time, in {windows} windows")
+    format!("{packets} packets sent, {packets_per_wall_second:.0} per second of wall time, in {windows} windows")
+}
+
+/// The wall time by phases, in a line.
+pub(super) fn phases(phases: Phases) -> String {
+    let Phases { setup_ns, boot_ns, lab_ns, end_ns, results_ns } = phases;
+    let all = [("set-up", setup_ns), ("boot", boot_ns), ("lab", lab_ns), ("end", end_ns), ("results", results_ns)];
+    let words = all.iter().filter(|(_, ns)| *ns > 0).map(|(name, ns)| format!("{name} {}", rounded(*ns)));
+    let total = all.iter().map(|(_, ns)| ns).sum();
+    format!("wall time: {} ({})\n", rounded(total), words.collect::<Vec<_>>().join(", "))
+}
+
+/// A span to a tenth of a millisecond: below that, wall time is chance.
+fn rounded(ns: u64) -> String {
+    const TENTH_NS: u64 = 100_000;
+    span(ns.saturating_add(TENTH_NS / 2) / TENTH_NS * TENTH_NS)
 }
 
 /// The node that used most of its processor.
@@ -119,10 +136,14 @@ mod tests {
             windows: 7,
             ..SchedulerEffort::default()
         };
-        let cost = Effort { wall_ns: 500_000_000, scheduler: Some(scheduler), ..Effort::default() };
+        let phases =
+            Phases { setup_ns: 20_000_000, boot_ns: 0, lab_ns: 500_000_000, end_ns: 1_049_000, results_ns: 9_000_000 };
+        let cost =
+            Effort { wall_ns: 500_000_000, scheduler: Some(scheduler), phases: Some(phases), ..Effort::default() };
         assert_eq!(
             effort(&cost, 2_000_000_000),
-            "virtual time: 2 s of lab time took 500 ms of wall time; 1000 packets, 2000 per second of wall time, in 7 windows\n"
+            "virtual time: 2 s of lab time took 500 ms of wall time; 1000 packets sent, 2000 per second of wall time, in 7 windows\n\
+             wall time: 530 ms (set-up 20 ms, lab 500 ms, end 1 ms, results 9 ms)\n"
         );
         let real = Effort { clock: "real".into(), dilation: Some(1.0), ..Effort::default() };
         assert_eq!(effort(&real, 2_000_000_000), "");

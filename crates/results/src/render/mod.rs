@@ -201,6 +201,9 @@ fn drops(row: &PipeRow) -> String {
         ("early", row.dropped_early_packets),
         ("loss", row.dropped_loss_packets),
         ("down", row.dropped_down_packets),
+        ("partition", row.dropped_partition_packets),
+        ("fault", row.dropped_fault_packets),
+        ("air", row.dropped_air_packets),
     ];
     let named: Vec<String> =
         causes.iter().filter(|(_, count)| *count > 0).map(|(cause, count)| format!("{cause} {count}")).collect();

@@ -1,7 +1,8 @@
 //! The end of a simulation in words.
 
+use super::effort::phases;
 use super::{Align, CAUTION, FAINT, Table, dash, pipe_cells, push_line, rate, section, span, worth_showing};
-use netloom_judge::{SimReport, SourceRow};
+use netloom_judge::{SimEffort, SimReport, SourceRow};
 
 /// The whole report for a terminal of at least 100 columns.
 pub fn simulation(report: &SimReport) -> String {
@@ -15,11 +16,11 @@ pub fn simulation(report: &SimReport) -> String {
     for warning in &report.warnings {
         push_line(&mut text, &format!("{CAUTION}warning{CAUTION:#}: {warning}"));
     }
-    let (lasted, packets) = (span(report.duration_ns), report.handed_out_packets);
-    push_line(
-        &mut text,
-        &format!("{FAINT}simulated {lasted}, seed {}, {packets} packets out of links{FAINT:#}", report.seed),
-    );
+    let SimEffort { packets, packets_per_wall_second, .. } = report.effort;
+    let cost = format!("{packets} packets sent, {packets_per_wall_second:.0} per second of wall time");
+    let (lasted, seed) = (span(report.duration_ns), report.seed);
+    push_line(&mut text, &format!("{FAINT}simulated {lasted}, seed {seed}; {cost}{FAINT:#}"));
+    push_line(&mut text, &format!("{FAINT}{}{FAINT:#}", phases(report.effort.phases).trim_end()));
     push_line(&mut text, &super::results(&report.results, report.page.as_deref()));
     text
 }

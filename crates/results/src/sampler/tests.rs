@@ -47,7 +47,7 @@ fn rows_appear_when_something_changed() {
     assert_eq!((report.rows, report.left_out, report.step_ns, report.full_at_ns), (2, 3, 10_000_000, None));
     let text = fs::read_to_string(root.path().join("samples.csv")).unwrap();
     let rows: Vec<&str> = text.lines().skip(1).collect();
-    let zeros = "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
+    let zeros = "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
     assert_eq!(
         rows,
         [
@@ -57,7 +57,7 @@ fn rows_appear_when_something_changed() {
             format!("0.015,backbone,backward,voip,0,0,0,12501,{zeros},,,1600,,,"),
         ]
     );
-    assert!(text.lines().all(|line| line.split(',').count() == 32), "{text}");
+    assert!(text.lines().all(|line| line.split(',').count() == 39), "{text}");
 }
 
 #[test]

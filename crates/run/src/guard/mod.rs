@@ -20,8 +20,9 @@
 mod daemon;
 mod relay;
 
-use crate::commands::planned_commands;
 use crate::lab::lab_main;
+use crate::order::Order;
+use netloom_commands::planned_commands;
 use netloom_host::KernelError;
 use netloom_host::cgroup::{Hierarchy, LabGroup, Unavailable};
 use netloom_host::lab::{LabOptions, LabSide, Subordinate, spawn_lab};
@@ -36,7 +37,9 @@ use netloom_provision::kernels::NodeKernels;
 use netloom_provision::resource::{Ground, Opening, Releasing};
 use netloom_provision::resources::Resources;
 use netloom_provision::results_folder::{absolute, results_folder};
-use netloom_provision::{Event, RunRequest, capture_filters, neighbors, preflight, refusal, socket_buffers, way_out};
+use netloom_provision::{
+    Event, RunRequest, bare, capture_filters, neighbors, preflight, refusal, socket_buffers, way_out,
+};
 use netloom_results::{graph, page};
 use relay::{Relay, Watched};
 use std::fs::{self, Permissions};
@@ -68,7 +71,7 @@ pub fn up(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<(), RunE
     })
 }
 
-/// What the command that waits for a lab is told if the lab has ended before it was ready.
+/// The error for the command that waits for a lab, if the lab has ended before it was ready.
 fn came_up(report: &Report) -> Result<(), RunError> {
     match report.failure() {
         Some((code, message)) => Err(RunError::Reported { code, message }),
@@ -123,7 +126,7 @@ fn watched_over(
     let mut report = outcome?;
     if let Err(error) = closed.and(removed).and(put_back) {
         fail(&mut report, &error);
-        // What the command ends with is told in any case.
+        // What the command ends with is reported in any case.
         let _ = serde_json::to_vec_pretty(&report).map(|text| fs::write(report.results.join(REPORT), text));
     }
     Ok(report)
@@ -150,46 +153,47 @@ fn guarded(
     runtime: &mut Option<RuntimeDir>,
 ) -> Result<Report, RunError> {
     let held = runtime.as_ref().expect("the guard holds it");
-    let job = match open(request, resources, mode, held) {
-        Ok(job) => job,
+    let order = match open(request, resources, mode, held) {
+        Ok(order) => order,
         Err(error) => {
             // Why the lab is refused is worth more than that something could not be put back.
             let _ = resources.release(Releasing::Ended);
             return Err(error);
         }
     };
-    let outcome = live(request, &job, users, resources, watched, sink, runtime);
+    let outcome = live(request, &order, users, resources, watched, sink, runtime);
     let given_back = resources.release(Releasing::Ended);
     let outcome = outcome.and_then(|report| given_back.map(|()| report));
-    Ok(outcome.unwrap_or_else(|error| report_of_failure(&job, &error)))
+    Ok(outcome.unwrap_or_else(|error| report_of_failure(&order, &error)))
 }
 
 /// Opens what belongs to the machine, and makes the files that have to be there before the lab is.
-fn open(request: &RunRequest, resources: &mut Resources, mode: Mode, held: &RuntimeDir) -> Result<Job, RunError> {
+fn open(request: &RunRequest, resources: &mut Resources, mode: Mode, held: &RuntimeDir) -> Result<Order, RunError> {
     let (kernel, folder_of_labs) = (request.kernel.as_deref(), Some(held.folder_of_labs()));
     let ground = Ground { plan: &request.plan, lab_file: &request.lab_file, kernel, folder_of_labs };
     resources.open(Opening::Outside, &ground)?;
     resources.open(Opening::Stacks, &ground)?;
-    let job = prepare(request, resources, mode, held)?;
-    resources.open(Opening::Last, &Ground { lab_file: &job.lab_file, ..ground })?;
-    Ok(job)
+    let order = prepare(request, resources, mode, held)?;
+    resources.open(Opening::Last, &Ground { lab_file: &order.job.lab_file, ..ground })?;
+    Ok(order)
 }
 
 /// What is known of a run whose lab could not say it any more: with what the lab has kept, if it has.
-fn report_of_failure(job: &Job, error: &RunError) -> Report {
+fn report_of_failure(order: &Order, error: &RunError) -> Report {
+    let job = &order.job;
     let known = fs::read(job.folder.path().join(REPORT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let fresh = || Report {
         lab: job.plan.name.clone(),
         results: job.folder.path().to_owned(),
-        warnings: job.warnings.clone(),
-        page: job.page.then(|| page::FILE.into()),
+        warnings: order.warnings.clone(),
+        page: order.page.then(|| page::FILE.into()),
         ..Report::default()
     };
     let mut report = known.unwrap_or_else(fresh);
     fail(&mut report, error);
-    // The failure is told in any case.
+    // The failure is reported in any case.
     let _ = job.folder.write_report(&report);
-    if job.page {
+    if order.page {
         let _ = page::write(job.folder.path());
     }
     report
@@ -198,15 +202,16 @@ fn report_of_failure(job: &Job, error: &RunError) -> Report {
 /// The lab, from its fork to its exit.
 fn live(
     request: &RunRequest,
-    job: &Job,
+    order: &Order,
     users: Option<Subordinate>,
     resources: &mut Resources,
     watched: Watched,
     sink: &mut dyn FnMut(&Event),
     runtime: &mut Option<RuntimeDir>,
 ) -> Result<Report, RunError> {
+    let job = &order.job;
     let held = runtime.as_ref().expect("the guard holds it");
-    let mut state = first_state(request, job);
+    let mut state = first_state(request, order);
     held.write_state(&state).map_err(refused)?;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     let options = LabOptions {
@@ -215,10 +220,12 @@ fn live(
         resolver_file: resolver(&job.plan, held)?,
         memory: memory(job)?,
         users,
+        namespaces: bare::namespaces(&job.plan),
     };
     // The lab has a copy of everything here, the runtime folder's lock included, and removes it if this process dies.
-    let body = |side: LabSide| lab_main(side.channel, job, resources, runtime.take());
-    let (mut process, channel) = spawn_lab(&options, body).map_err(|error| refusal::of_lab(&error))?;
+    let body = |side: LabSide| lab_main(side, order, resources, runtime.take());
+    let spawned = spawn_lab(&options, body);
+    let (mut process, channel) = spawned.map_err(|error| refusal::of_lab(&error, &job.plan))?;
     // The lab has them, and they are to end with it.
     resources.let_go();
     resources.way_out.lead_from(process.pid())?;
@@ -228,12 +235,12 @@ fn live(
     }
     // While the lab is made: that of a thousand routers has tens of megabytes.
     let written = job.folder.write_json("plan.json", &job.plan.description());
-    let drawn = || if job.plots || job.page { graph::write_picture(&job.folder, &job.plan) } else { Ok(()) };
+    let drawn = || if order.plots || order.page { graph::write_picture(&job.folder, &job.plan) } else { Ok(()) };
     if let Err(error) = written.and_then(|()| drawn()) {
         // The lab ends when this channel is closed.
         drop(channel);
         let _ = process.wait();
-        return Err(error);
+        return Err(error.into());
     }
     sink(&Event::Results { folder: job.folder.path().to_owned() });
     let folder = job.control_socket.parent().unwrap_or(Path::new("/"));
@@ -241,18 +248,19 @@ fn live(
 }
 
 /// What others may know of the lab. Its cgroups are noted down before they are made.
-fn first_state(request: &RunRequest, job: &Job) -> LabState {
+fn first_state(request: &RunRequest, order: &Order) -> LabState {
+    let job = &order.job;
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let group = job.cpu_group.as_ref().and_then(|group| group.as_ref().ok());
     LabState {
         lab_pid: None,
-        guard_pid: job.guard_pid,
+        guard_pid: order.guard_pid,
         started_unix_s: since_epoch.as_secs(),
         lab_file: absolute(&request.lab_file),
         cgroups: group.map(|group| group.path().to_owned()).into_iter().collect(),
         results: Some(job.folder.path().to_owned()),
         stays_up: job.mode == Mode::Up,
-        diverts: job.firewall.is_some(),
+        diverts: order.firewall.is_some(),
     }
 }
 
@@ -275,9 +283,9 @@ fn write_for_all(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Makes the files that have to be there before the lab is.
-fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &RuntimeDir) -> Result<Job, RunError> {
+fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &RuntimeDir) -> Result<Order, RunError> {
     let (images, containers) = (resources.images.clone(), resources.containers.found.clone());
-    let NodeKernels { kernel, counter, take_samples } = &resources.kernels;
+    let NodeKernels { kernel, counter, take_samples, have_checkpoint, .. } = &resources.kernels;
     let qemu = &resources.vms.qemu;
     let filters = capture_filters::compile(&request.plan, &request.lab_file)?;
     let mut origins = images.origins(&request.plan);
@@ -288,15 +296,13 @@ fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &Ru
     write_for_all(&hosts_file, &request.plan.hosts(&[])).map_err(RunError::results(&hosts_file))?;
     let cwd =
         std::env::current_dir().map_err(|error| RunError::Machine(format!("finding the current folder: {error}")))?;
-    Ok(Job {
+    let job = Job {
+        begun: request.begun,
         mode,
         plan: Rc::clone(&request.plan),
         lab_file: absolute(&request.lab_file),
-        warnings: request.warnings.clone(),
         folder,
         filters,
-        plots: request.plots,
-        page: request.page,
         hosts_file,
         control_socket: runtime.control_socket(),
         memory: runtime.path().join("memory"),
@@ -308,12 +314,20 @@ fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &Ru
         qemu: qemu.clone(),
         counter: *counter,
         kernel_samples: *take_samples,
+        kernel_checkpoint: *have_checkpoint,
         cpu_group: cpu_group(&request.plan),
-        examination: netloom_doctor::of_this_machine(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
+    };
+    Ok(Order {
+        job,
+        warnings: request.warnings.clone(),
+        plots: request.plots,
+        page: request.page,
+        examination: netloom_doctor::of_this_machine(),
         firewall: resources.diversions.firewall(),
         machine: socket_buffers::note(&request.plan),
         overflows: Rc::new(Overflows::watch()),
+        stop_at: request.stop_at,
         guard_pid: std::process::id().cast_signed(),
     })
 }

@@ -109,7 +109,7 @@ impl Relay<'_> {
     /// their sender may send them twice.
     fn interrupt(&mut self, outcome: &mut Outcome, insists: bool) {
         self.watched = Watched::default();
-        // Whoever asks is told so, even while the lab is still being made.
+        // Whoever asks gets that answer, even while the lab is still being made.
         note_ending(self.folder);
         let (next, order) = match (outcome.asked, insists) {
             (Asked::Nothing, _) => (Asked::ToStop, Some(Order::Stop)),

@@ -1,7 +1,9 @@
-//! Carriers that go with a cut: a node's interface has none while the other end of its pair, the lab's own, is down.
+//! Carriers that go with a cut.
 //!
-//! The driver has cut the pipes at the instant of the cut, by itself; the carrier follows as soon as the session can, and how
-//! late that was is judged as with any other event of the timeline. Meanwhile the node's kernel drops what is sent, which is as described.
+//! The driver has cut the pipes at the instant of the cut, by itself. Kernel nodes hear of their carrier from it, at the same instant. The
+//! interface of a namespace node has none while the other end of its pair, the lab's own, is down: that follows as soon as the session
+//! can, and how late that was is judged as with any other event of the timeline. Meanwhile the node's kernel drops what is sent, which is
+//! as described.
 
 use super::context::Context;
 use super::programs::Programs;
@@ -15,7 +17,7 @@ use netloom_lab::{Action, End, EndPlan, LinkPart, Plan, Stack};
 use netloom_provision::port_name::interface_of;
 use netloom_units::{Duration, Instant};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -24,6 +26,10 @@ pub(super) struct Carriers {
     gone: BTreeMap<End, Gone>,
     /// What interfaces that have their carrier again dropped while they had none, by node and name.
     dropped: BTreeMap<(usize, String), u64>,
+    /// The links whose kernel nodes have no carrier.
+    unplugged: BTreeSet<usize>,
+    /// The interfaces of kernel nodes that ever lost their carrier, by node and name.
+    own: BTreeSet<(usize, String)>,
     /// See [`Carriers::next_look`].
     next_look: Option<Instant>,
 }
@@ -55,7 +61,10 @@ impl Carriers {
         let is_meant = |gone: &&Gone| gone.node == node && gone.interface == interface;
         let still = self.gone.values().filter(is_meant).map(|gone| gone.since(counters)).sum::<u64>();
         let before = self.dropped.iter().filter(|((place, name), _)| *place == node && name == interface);
-        before.map(|(_, dropped)| dropped).sum::<u64>() + still
+        let known = before.map(|(_, dropped)| dropped).sum::<u64>() + still;
+        // The node itself tells it of a kernel of its own.
+        let own = counters.iter().filter(|(name, _)| name == interface && self.own.contains(&(node, name.clone())));
+        known + own.map(|(_, counted)| counted.tx_without_carrier).sum::<u64>()
     }
 }
 
@@ -77,7 +86,12 @@ pub(super) fn takes_carrier(plan: &Plan, event: usize) -> bool {
 
 /// Whether interfaces of this link can lose their carrier.
 pub(super) fn has_carriers(plan: &Plan, link: usize) -> bool {
-    plan.links[link].ends.iter().any(|end| plan.nodes[end.node].stack == Stack::Namespace)
+    plan.links[link].ends.iter().any(|end| plan.nodes[end.node].stack == Stack::Namespace) || is_at_kernel(plan, link)
+}
+
+/// Whether the driver gives and takes the carrier of interfaces of this link.
+pub(super) fn is_at_kernel(plan: &Plan, link: usize) -> bool {
+    plan.links[link].ends.iter().any(|end| plan.nodes[end.node].stack == Stack::Kernel)
 }
 
 impl Carriers {
@@ -108,10 +122,44 @@ impl Carriers {
     ) -> Result<(), RunError> {
         // A node at it that has stopped gives it back when it starts.
         if on && context.job.plan.links[link].ends.iter().any(|end| programs.is_away(end.node)) {
+            if self.unplugged.contains(&link) {
+                // The driver, which knows nothing of nodes that stop, may have given it back.
+                context.links.set_carrier(link, false)?;
+            }
             return Ok(());
         }
+        let is_own = self.switch_own(context, link, on, planned.is_some())?;
         let changed = if on { self.give(context, programs, link)? } else { self.take(context, programs, link)? };
-        if changed { note(context, link, on, planned) } else { Ok(()) }
+        if changed || is_own { note(context, link, on, planned) } else { Ok(()) }
+    }
+
+    /// A kernel that has booted at a link without carrier does not know of that yet.
+    pub(super) fn tell(&self, context: &mut Context<'_>, link: usize) -> Result<(), RunError> {
+        if self.unplugged.contains(&link) {
+            context.links.set_carrier(link, false)?;
+        }
+        Ok(())
+    }
+
+    /// The same of the interfaces of kernel nodes, for which the driver has done it already if that was planned. Whether there was one to
+    /// be taken, or given.
+    fn switch_own(
+        &mut self,
+        context: &mut Context<'_>,
+        link: usize,
+        on: bool,
+        is_planned: bool,
+    ) -> Result<bool, RunError> {
+        if !is_at_kernel(&context.job.plan, link) {
+            return Ok(false);
+        }
+        if !is_planned {
+            context.links.set_carrier(link, on)?;
+        }
+        let plan = &context.job.plan;
+        let ends = plan.links[link].ends.iter().filter(|end| plan.nodes[end.node].stack == Stack::Kernel);
+        self.own.extend(ends.map(|end| (end.node, plan.nodes[end.node].interfaces[end.interface].name.clone())));
+        Ok(if on { self.unplugged.remove(&link) } else { self.unplugged.insert(link) })
     }
 
     /// Whether there was one to be taken.
@@ -188,16 +236,24 @@ impl Carriers {
 
 fn note(context: &mut Context<'_>, link: usize, on: bool, planned: Option<Duration>) -> Result<(), RunError> {
     let Some(zero) = context.zero() else { return Ok(()) };
-    let now = context.links.now();
+    let plan = &context.job.plan;
+    let is_followed = plan.links[link].ends.iter().any(|end| plan.nodes[end.node].stack == Stack::Namespace);
+    let now = match planned {
+        // The driver did it together with the cut.
+        Some(at) if !is_followed => zero + at,
+        _ => context.links.now(),
+    };
     let (name, state) = (context.links.names()[link].name.clone(), if on { "on" } else { "off" });
     let mut details = json!({ "link": name });
     if let Some(at) = planned {
-        let late = now.since(zero + at);
-        context.record(Kind::LinkChange, late, true, || format!("carrier of {name} {state} at {at}"));
         details["planned_ns"] = at.as_nanos().into();
-        details["lateness_ns"] = late.as_nanos().into();
+        if is_followed {
+            let late = now.since(zero + at);
+            context.record(Kind::LinkChange, late, true, || format!("carrier of {name} {state} at {at}"));
+            details["lateness_ns"] = late.as_nanos().into();
+        }
     }
-    context.events.add(now, Some(zero), &format!("carrier {state}"), details)
+    Ok(context.events.add(now, Some(zero), &format!("carrier {state}"), details)?)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]

@@ -1,14 +1,15 @@
-//! What every part of a session sees: what is to be done, the links and their time, how far the lab is, and what is told of it.
+//! What every part of a session sees: what is to be done, the links and their time, how far the lab is, and what is reported of it.
 //!
 //! A session has four types. The session itself is the life of the lab: it does what is due, waits, serves what
-//! comes, plays the timeline, and in the end collects results and judges. *Programs* are the nodes and what runs in
+//! comes, runs the timeline, and in the end collects results and judges. *Programs* are the nodes and what runs in
 //! them. *Requests* are the clients of the control socket and their answers. The *context* is what these three see.
 //! The session calls the others; they answer, and never call back.
 
-use super::interventions::Interventions;
+use super::by_hand::ByHand;
 use super::stage::{Stage, Stop};
-use netloom_judge::{Kind, Punctuality, RunError};
-use netloom_lab::Stack;
+use crate::order::Order;
+use netloom_judge::{Interventions, Kind, Punctuality, RunError};
+use netloom_lab::{Action, Stack};
 use netloom_provision::Event;
 use netloom_provision::guard_link::GuardLink;
 use netloom_provision::job::{Job, Mode};
@@ -19,6 +20,8 @@ use serde_json::Value;
 
 /// See the module.
 pub(super) struct Context<'a> {
+    pub(super) order: &'a Order,
+    /// What the lab is made of, as the order has it.
     pub(super) job: &'a Job,
     pub(super) guard: GuardLink,
     pub(super) links: Links,
@@ -30,8 +33,12 @@ pub(super) struct Context<'a> {
     pub(super) warnings: Vec<String>,
     /// What clients did that the lab file does not say.
     pub(super) interventions: Interventions,
+    /// The actions that they have asked for.
+    pub(super) by_hand: ByHand,
     /// How often the machine's tables of neighbours had been full when the session began.
     pub(super) overflows: u64,
+    /// How long its kernels and virtual machines booted, in wall time.
+    pub(super) boot: std::time::Duration,
 }
 
 impl Context<'_> {
@@ -45,6 +52,17 @@ impl Context<'_> {
         }
     }
 
+    /// Returns the action of this entry of the timeline, or of what a client has asked for.
+    pub(super) fn action(&self, event: usize) -> Option<&Action> {
+        let planned = self.job.plan.timeline.get(event).map(|entry| &entry.action);
+        planned.or_else(|| self.by_hand.get(event))
+    }
+
+    /// Whether the timeline has it; else a client has asked for it.
+    pub(super) fn is_planned(&self, event: usize) -> bool {
+        event < self.job.plan.timeline.len()
+    }
+
     /// Takes note of what a client did in a run, which only its lab file is to describe; of a lab that is up, clients do as they like.
     pub(super) fn intervene(&mut self, alters_link: bool, what: &str) {
         if self.job.mode == Mode::Run {
@@ -56,13 +74,13 @@ impl Context<'_> {
     /// How often the machine's tables of neighbours have been full since; of nodes with kernels of their own alone, that is no matter.
     pub(super) fn overflows_since(&self) -> u64 {
         let is_concerned = self.job.plan.nodes.iter().any(|node| node.stack == Stack::Namespace);
-        if is_concerned { self.job.overflows.count().saturating_sub(self.overflows) } else { 0 }
+        if is_concerned { self.order.overflows.count().saturating_sub(self.overflows) } else { 0 }
     }
 
     /// Writes that something happened now.
     pub(super) fn note(&mut self, what: &str, details: Value) -> Result<(), RunError> {
         let zero = self.zero();
-        self.events.add(self.links.now(), zero, what, details)
+        Ok(self.events.add(self.links.now(), zero, what, details)?)
     }
 
     /// Tells the guard what happens now.

@@ -3,11 +3,13 @@
 use super::carriers::unsent;
 use super::context::Context;
 use super::doubles;
+use super::phases::Stopwatch;
 use super::programs::Programs;
 use super::stage::{RunState, Stage, Stop, Why};
 use super::state::Session;
 use super::write_errors::WriteErrors;
-use crate::commands::Command;
+use crate::order::Order;
+use netloom_commands::Command;
 use netloom_figures::Snapshot;
 use netloom_guest::backend::SLICE;
 use netloom_host::netlink::InterfaceCounters;
@@ -26,7 +28,7 @@ use netloom_provision::driver::Driver;
 use netloom_provision::guard_link::GuardLink;
 use netloom_provision::job::{Job, Mode};
 use netloom_provision::resources::describe;
-use netloom_results::{INTERVAL, SampleSettings, Sampler, page, plots};
+use netloom_results::{INTERVAL, SampleSettings, Sampler, WriteError, page, plots};
 use netloom_simulate::write_measured;
 use netloom_units::Instant;
 use std::collections::BTreeMap;
@@ -51,6 +53,7 @@ impl Session<'_> {
             unreachable!("a lab stops before it is finished");
         };
         self.context.guard.step("collecting results");
+        let stopwatch = Stopwatch::start(&self.context, played.as_ref().map(|(run_state, _)| run_state));
         let mut write_errors = WriteErrors::default();
         let captured = self.finish_captures();
         let journal = self.finish_journal();
@@ -63,32 +66,34 @@ impl Session<'_> {
         self.context.links.begin_end();
         write_errors.keep(self.context.job.folder.write_tables(&report))?;
         // Pictures come last: whatever keeps them from being drawn, the rest is there.
-        let Job { folder, plan, plots, page, .. } = &self.context.job;
+        let Order { job: Job { folder, plan, .. }, plots, page, .. } = self.context.order;
         let drawn = if *plots { plots::draw(folder, plan, SampleSettings::of(plan, INTERVAL).step) } else { Ok(None) };
         report.plots = drawn.as_ref().ok().cloned().flatten();
         write_errors.keep(drawn)?;
         report.page = page.then(|| page::FILE.into());
         write_errors.report(&mut report);
+        stopwatch.note(&mut report);
         write_errors.keep(folder.write_report(&report))?;
         if *page && write_errors.keep(page::write(folder.path()))?.is_none() {
             report.page = None;
         }
-        if write_errors.report(&mut report) {
-            // It is to say how the command ends. Perhaps there is room for it now.
+        if write_errors.report(&mut report) | *page {
+            // It is to say how the command ends, and how long the page took. Perhaps there is room for it now.
+            stopwatch.note(&mut report);
             let _ = folder.write_report(&report);
         }
         Ok(Event::Finished { report: Box::new(report) })
     }
 
     /// All packets are on the disk before anything is said of the run.
-    fn finish_captures(&mut self) -> Result<(), RunError> {
+    fn finish_captures(&mut self) -> Result<(), WriteError> {
         let missing = self.recording.finish_captures(&mut self.context.links)?;
         self.context.notes.extend(missing);
         Ok(())
     }
 
     /// The same of what is written down of each packet.
-    fn finish_journal(&mut self) -> Result<Option<JournalRow>, RunError> {
+    fn finish_journal(&mut self) -> Result<Option<JournalRow>, WriteError> {
         let row = self.recording.finish_journal(&mut self.context.links)?;
         self.context.notes.extend(row.as_ref().and_then(JournalRow::loss));
         self.context.warnings.extend(row.as_ref().and_then(JournalRow::remark));
@@ -149,6 +154,7 @@ impl Session<'_> {
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, run_state.zero);
         let measured = self.measuring.end(&mut self.context, &mut self.programs, run_state.zero);
         (report.tcp, report.nodes) = write_errors.keep(measured)?.unwrap_or_default();
+        write_errors.keep(self.programs.write_disk_journals(&self.context, run_state.zero))?;
         (report.expectations, report.figures) = self.expectations(last, &run_state.first);
         // With what was measured in nodes, more may be met than was known before.
         self.tasks_met_by(last, &run_state.first);
@@ -169,7 +175,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// They are of the timeline, which a lab that is up does not play.
+    /// They are of the timeline, which a lab that is up does not run.
     fn expectations(&self, last: &Snapshot, first: &[Mark]) -> (Vec<ExpectationRow>, Vec<FigureRow>) {
         if self.context.job.mode == Mode::Up {
             return Default::default();
@@ -192,7 +198,7 @@ impl Session<'_> {
         Ok(Evidence {
             clock: self.context.job.plan.clock,
             precision: self.context.job.plan.precision,
-            examination: self.context.job.examination.clone(),
+            examination: self.context.order.examination.clone(),
             pipes: pipe_evidence(self.context.links.names(), self.context.links.pipes(), last),
             engine: engine_evidence(last, spent, &report.losses),
             nodes: self.node_evidence(spent)?,
@@ -207,7 +213,7 @@ impl Session<'_> {
                 .cloned()
                 .chain(self.joined_links())
                 .chain(cut_short)
-                .chain(self.context.job.machine.clone())
+                .chain(self.context.order.machine.clone())
                 .chain(describe(&self.context.job.plan, &last.engine.tunnels))
                 .chain(slow_receivers(self.context.links.names(), &last.engine))
                 .chain(self.not_repeatable())

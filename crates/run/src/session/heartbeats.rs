@@ -1,4 +1,4 @@
-//! Whether kernels stood still while the lab was played. In virtual time that makes no difference: lab time waits for them.
+//! Whether kernels stood still while the lab ran. In virtual time that makes no difference: lab time waits for them.
 
 use netloom_guest::node::{Pulse, Pump};
 use netloom_judge::verdict::Standstill;

@@ -9,7 +9,7 @@ use netloom_lab::Plan;
 use netloom_provision::driver::Driver;
 use netloom_provision::job::Job;
 use netloom_provision::measure::{by_kernel, of_node, wants_owners};
-use netloom_provision::refusal;
+use netloom_provision::setup_error::SetupError;
 use netloom_provision::virtual_time::TcpSampling;
 use netloom_results::{NodeTable, TcpTable};
 use netloom_units::{Duration, Instant};
@@ -60,7 +60,7 @@ impl Measuring {
             let mut own = Files::default();
             if let Some(config) = of_node(context.job, place) {
                 let (ours, theirs) = create().map_err(RunError::results(folder))?;
-                node.begin_measure(&config, theirs).map_err(refusal::of_node)?;
+                node.begin_measure(&config, theirs).map_err(SetupError::Node)?;
                 own.agent = Some(ours);
             }
             if let (Some(step), Driver::Virtual(time)) = (by_kernel(context.job, place), context.links.driver()) {
@@ -95,7 +95,8 @@ impl Measuring {
                 copy(file, &node, clock, zero, (&mut tables, &mut self.watch))?;
             }
             let Some(file) = files.agent.take() else { continue };
-            let ended = if programs.gone.contains(&place) {
+            // Of a node that has booted since, nobody knows any more by which clock its samples were taken.
+            let ended = if programs.gone.contains(&place) || programs.ever_crashed.contains(&place) {
                 Err("what was measured in it is lost with it".to_owned())
             } else {
                 end_in(context, programs, place)

@@ -1,16 +1,22 @@
 //! A lab from its set-up to its end, in the lab process.
 //!
 //! One thread does everything here, the engine moves the packets in another. The loop is: do what is due, wait for
-//! what comes, serve it. The stages follow one another: services start, the timeline plays, everything is stopped.
+//! what comes, serve it. The stages follow one another: services start, the timeline runs, everything is stopped.
 
+mod by_hand;
 mod carriers;
+mod clocks;
 mod context;
 mod doubles;
 mod exercise;
 mod finish;
+mod freezes;
 mod heartbeats;
-mod interventions;
+mod leaders;
+mod log_times;
 mod measuring;
+mod packet_faults;
+mod phases;
 mod programs;
 mod requests;
 mod sampling;
@@ -24,26 +30,29 @@ mod tasks;
 mod timeline;
 mod write_errors;
 
-use crate::commands::Command;
+use crate::order::Order;
+use by_hand::ByHand;
 use carriers::Carriers;
 use context::Context;
 use exercise::Exercise;
 use heartbeats::Heartbeats;
-use interventions::Interventions;
+use log_times::LogTimes;
 use measuring::Measuring;
+use netloom_commands::Command;
 use netloom_control::Server;
 use netloom_figures::Snapshot;
 use netloom_host::runtime::note_ending;
 use netloom_judge::expectations::{Look, Watches};
 use netloom_judge::measure::marks;
-use netloom_judge::{Punctuality, RunError, Spent};
+use netloom_judge::{Interventions, Punctuality, RunError, Spent};
+use netloom_lab::Action;
 use netloom_provision::Event;
 use netloom_provision::accounts::Accounts;
 use netloom_provision::assemble::Parts;
 use netloom_provision::cpu_shares::throttling;
 use netloom_provision::driver::Driver;
 use netloom_provision::guard_link::{FromGuard, GuardLink};
-use netloom_provision::job::{Job, Mode};
+use netloom_provision::job::Mode;
 use netloom_provision::virtual_time::{EndOfTime, IMPATIENCE};
 use netloom_results::EventLog;
 use netloom_units::{Duration, Instant};
@@ -67,15 +76,16 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
 
 impl<'a> Session<'a> {
     /// A lab that was just assembled.
-    pub(crate) fn new(job: &'a Job, guard: GuardLink, parts: Parts, server: Server, events: EventLog) -> Self {
-        let Parts { nodes, links, recording, signals, notes, pump, claims, hosts, ways } = parts;
+    pub(crate) fn new(order: &'a Order, guard: GuardLink, parts: Parts, server: Server, events: EventLog) -> Self {
+        let job = &order.job;
+        let Parts { nodes, links, recording, signals, notes, pump, claims, hosts, ways, reboots, boot } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &netloom_judge::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
             Mode::Up => Timeline::default(),
         };
         Self {
-            programs: Programs::new(&job.plan, nodes, hosts, ways),
-            requests: Requests::new(server, job.mode == Mode::Up),
+            programs: Programs::new(&job.plan, (nodes, reboots), hosts, ways),
+            requests: Requests::new(server, job.mode == Mode::Up, order.stop_at),
             guard_is_gone: false,
             signals,
             recording,
@@ -88,9 +98,11 @@ impl<'a> Session<'a> {
             known: Known::default(),
             silence: Silence::default(),
             measuring: Measuring::default(),
+            log_times: LogTimes::default(),
             heartbeats: Heartbeats::new(pump),
             _claims: claims,
             context: Context {
+                order,
                 job,
                 guard,
                 links,
@@ -98,9 +110,11 @@ impl<'a> Session<'a> {
                 events,
                 punctuality: Punctuality::default(),
                 notes,
-                warnings: job.warnings.clone(),
+                warnings: order.warnings.clone(),
                 interventions: Interventions::default(),
-                overflows: job.overflows.count(),
+                by_hand: ByHand::default(),
+                overflows: order.overflows.count(),
+                boot,
             },
         }
     }
@@ -179,8 +193,10 @@ impl<'a> Session<'a> {
             self.stop(Why::WallLimit)?;
         }
         self.programs.look_after_nodes(&mut self.context)?;
+        stops::join_booted(&mut self.context, &mut self.programs, &mut self.carriers)?;
         self.requests.report_changed(self.programs.take_changed());
         self.programs.look_after_services(&mut self.context)?;
+        self.part_leaders()?;
         self.programs.start_those_whose_turn_it_is(&mut self.context)?;
         if matches!(self.context.stage, Stage::Starting) && self.programs.is_ready_to_begin(&self.context) {
             self.begin()?;
@@ -190,6 +206,7 @@ impl<'a> Session<'a> {
             self.requests.heal(&mut self.context, &mut self.programs, &mut self.carriers)?;
         }
         self.sample()?;
+        self.log_times.look(&self.context, &self.programs.commands)?;
         self.look_at_tasks()?;
         if self.carriers.next_look().is_some_and(|at| at <= self.context.links.now()) {
             self.carriers.look(&self.context, &mut self.programs)?;
@@ -225,7 +242,11 @@ impl<'a> Session<'a> {
         };
         let tasks = self.exercise.next().filter(|_| matches!(self.context.stage, Stage::Running(_)));
         let carrier = self.carriers.next_look();
-        [sample, tasks, carrier, self.requests.next_sample(), self.next_scheduled_event()].into_iter().flatten().min()
+        let logs = self.log_times.next();
+        [sample, tasks, carrier, logs, self.requests.next_sample(), self.next_scheduled_event()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// When the lab itself does something next that may make a difference to its nodes.
@@ -267,6 +288,8 @@ impl<'a> Session<'a> {
             spent,
         });
         self.context.events.add(zero, Some(zero), "time zero", json!({}))?;
+        self.log_times.begin(&self.context, zero)?;
+        self.programs.begin_drifts(&self.context)?;
         if let Driver::Virtual(time) = self.context.links.driver() {
             time.begin();
         }
@@ -293,6 +316,21 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Does now what the timeline would do for these actions of a client, and in their time what ends them.
+    fn play_by_hand(&mut self, actions: Vec<Action>) -> Result<(), RunError> {
+        let Some(zero) = self.context.zero() else { return Ok(()) };
+        let at = self.context.links.now().since(zero);
+        self.context.by_hand.forget(|event| self.timeline.is_awaited(event));
+        let first = self.context.job.plan.timeline.len();
+        for action in actions {
+            let lasts = action.lasts();
+            let event = self.context.by_hand.add(first, action);
+            self.timeline.add(at, Item::Disturb(event));
+            lasts.into_iter().for_each(|span| self.timeline.add(at + span, Item::Recover(event)));
+        }
+        self.play_timeline()
+    }
+
     fn play_item(&mut self, due: Due) -> Result<(), RunError> {
         let Due { at, item, number } = due;
         match item {
@@ -305,6 +343,10 @@ impl<'a> Session<'a> {
             Item::Disturb(event) | Item::Recover(event) if stops::node(&self.context, event).is_some() => {
                 self.stop_or_start(event, at, matches!(item, Item::Recover(_)))
             }
+            Item::Disturb(event) if clocks::change(&self.context, event).is_some() => self.change_clocks(event, at),
+            Item::Disturb(event) | Item::Recover(event) if freezes::freeze(&self.context, event).is_some() => {
+                self.freeze_or_thaw(event, at, matches!(item, Item::Recover(_)))
+            }
             Item::Disturb(event) => self.programs.disturb(&mut self.context, event, at),
             Item::Recover(event) => self.programs.recover(&mut self.context, event, at),
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => self.link_was_to_change(due),
@@ -316,7 +358,7 @@ impl<'a> Session<'a> {
             }
             Item::End => {
                 let last = self.measured(number, at)?;
-                self.stop_at(Why::Over, Ok(last))
+                self.stop_at(Why::Over, Some(last))
             }
         }
     }
@@ -327,7 +369,7 @@ impl<'a> Session<'a> {
         match &mut self.context.stage {
             Stage::Running(RunState { sampler: None, next_look, .. }) if *next_look <= now => {
                 *next_look = now + LOOK_INTERVAL;
-                self.context.links.counters().map(drop)
+                Ok(self.context.links.counters().map(drop)?)
             }
             _ => Ok(()),
         }
@@ -366,13 +408,15 @@ impl<'a> Session<'a> {
         if matches!(self.context.stage, Stage::Stopping(_)) {
             return Ok(());
         }
-        let last = self.context.links.snapshot();
+        // An engine that has ended cannot be asked.
+        let last = self.context.links.snapshot().ok();
         self.stop_at(why, last)
     }
 
-    /// Ends the run with what was measured `last`.
-    fn stop_at(&mut self, why: Why, snapshot: Result<Snapshot, RunError>) -> Result<(), RunError> {
+    /// Ends the run with what was measured last; with nothing, if the engine has ended.
+    fn stop_at(&mut self, why: Why, snapshot: Option<Snapshot>) -> Result<(), RunError> {
         self.note_missed()?;
+        self.note_firings()?;
         if let Some(folder) = self.context.job.control_socket.parent() {
             note_ending(folder);
         }
@@ -380,7 +424,7 @@ impl<'a> Session<'a> {
             self.programs.commands.iter_mut().for_each(Command::interrupt);
         }
         self.context.note("the end begins", json!({ "because": why.to_string() }))?;
-        if let Ok(last) = &snapshot {
+        if let Some(last) = &snapshot {
             self.recording.end(last.at);
         }
         if !matches!(why, Why::Failed(_)) {
@@ -388,10 +432,10 @@ impl<'a> Session<'a> {
         }
         let played = match std::mem::replace(&mut self.context.stage, Stage::Starting) {
             // Without the engine there is nothing to measure any more, and why it ended is known.
-            Stage::Running(mut run_state) => snapshot.ok().map(|snapshot| {
-                run_state.spent = self.accounts(&snapshot).since(&run_state.began);
+            Stage::Running(mut run_state) => snapshot.map(|last| {
+                run_state.spent = self.accounts(&last).since(&run_state.began);
                 self.heartbeats.end();
-                (run_state, Box::new(snapshot))
+                (run_state, Box::new(last))
             }),
             Stage::Starting | Stage::Stopping(_) => None,
         };
@@ -431,8 +475,18 @@ impl<'a> Session<'a> {
             Source::PortForward(number) => self.programs.lead_on(&mut self.context, number),
             Source::Time => {
                 self.requests.arrive(&self.context);
+                self.stop_here();
                 Ok(())
             }
+        }
+    }
+
+    /// Lab time may be where the run is to be held.
+    fn stop_here(&mut self) {
+        if let Some(at) = self.requests.stop_here(&self.context) {
+            let name = &self.context.job.plan.name;
+            let text = format!("lab time stands here until `netloom resume {name}`, or `netloom advance {name} 1ms`");
+            self.context.report_at(Some(at), text);
         }
     }
 }

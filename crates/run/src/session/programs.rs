@@ -3,6 +3,10 @@
 
 mod churn;
 mod collect;
+mod crashes;
+mod disks;
+mod faults;
+mod kernel_faults;
 mod launch;
 mod order;
 mod processes;
@@ -14,11 +18,12 @@ mod ways;
 
 use super::context::Context;
 use super::stage::Stage;
-use crate::commands::readiness::Readiness;
-use crate::commands::{Ending, argv, commands_of};
 pub(super) use collect::longest as longest_packing;
+pub(super) use faults::note_clock;
 pub(super) use launch::Launch;
 use launch::null;
+use netloom_commands::Readiness;
+use netloom_commands::{Ending, argv, commands_of};
 use netloom_control::ClientId;
 use netloom_host::node::{NodeError, NodeEvent, SpawnError};
 use netloom_judge::{Kind, RunError};
@@ -29,6 +34,7 @@ use netloom_provision::exposed::PortForwards;
 use netloom_provision::hosts::HostsFiles;
 use netloom_provision::kernels::folder_in;
 use netloom_provision::node::{Begun, LabNode};
+use netloom_provision::virtual_time::Reboots;
 use netloom_units::{Duration, Instant};
 pub(super) use processes::Purpose;
 use processes::{DueSignal, ProcessKey, Processes};
@@ -42,11 +48,24 @@ use std::path::PathBuf;
 
 impl Programs {
     /// Those of a lab whose programs have not been started.
-    pub(super) fn new(plan: &Plan, nodes: Vec<Box<dyn LabNode>>, hosts: HostsFiles, ways: PortForwards) -> Self {
+    pub(super) fn new(
+        plan: &Plan,
+        (nodes, reboots): (Vec<Box<dyn LabNode>>, Option<Reboots>),
+        hosts: HostsFiles,
+        ways: PortForwards,
+    ) -> Self {
         let commands = commands_of(plan);
         Self {
             nodes,
             gone: BTreeSet::new(),
+            crashed: BTreeSet::new(),
+            ever_crashed: BTreeSet::new(),
+            frozen: BTreeMap::new(),
+            away_by: BTreeMap::new(),
+            drifts: BTreeMap::new(),
+            reboots,
+            booted: Vec::new(),
+            noted: Vec::new(),
             ranks: order::ranks(&commands, plan),
             commands,
             waiting: Vec::new(),
@@ -58,6 +77,7 @@ impl Programs {
             changed_for: Vec::new(),
             returning: Vec::new(),
             deferred: BTreeSet::new(),
+            program_faults: BTreeMap::new(),
             packs: None,
             hosts,
             ways,

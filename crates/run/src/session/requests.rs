@@ -3,9 +3,11 @@
 mod consoles;
 mod events;
 mod exec;
+mod faults;
 mod heals;
 mod hold;
 mod outcome;
+mod partitions;
 mod place;
 mod refusals;
 mod set;
@@ -29,8 +31,9 @@ use netloom_judge::RunError;
 use netloom_judge::expectations::Tasks;
 use netloom_provision::driver::Driver;
 use netloom_provision::exposed::ways_into;
-use netloom_units::Instant;
+use netloom_units::{Duration, Instant};
 pub(super) use outcome::{Outcome, Told};
+use partitions::ClientPartitions;
 pub(super) use place::Place;
 use refusals::{Refusal, find_node};
 use set::change;
@@ -38,10 +41,12 @@ pub(super) use state::Requests;
 use std::collections::BTreeMap;
 
 impl Requests {
-    /// Those that come to `server`. In virtual time, `is_paused` labs stand at time zero until a client lets them go on.
-    pub(super) fn new(server: Server, is_paused: bool) -> Self {
-        let (hold, heals) = (Hold::new(is_paused), Heals::default());
-        Self { server, watched: BTreeMap::new(), subscriptions: Subscriptions::default(), hold, heals }
+    /// Those that come to `server`. In virtual time, `is_paused` labs stand at time zero until a client lets them go on, and runs are
+    /// held at `stop_at`, counted from time zero.
+    pub(super) fn new(server: Server, is_paused: bool, stop_at: Option<Duration>) -> Self {
+        let (hold, heals, partitions) = (Hold::new(is_paused, stop_at), Heals::default(), ClientPartitions::default());
+        let (watched, subscriptions) = (BTreeMap::new(), Subscriptions::default());
+        Self { server, watched, subscriptions, hold, heals, partitions }
     }
 
     /// The control socket.
@@ -73,7 +78,7 @@ impl Requests {
 
     /// When something is restored next that a client has cut for so long.
     pub(super) fn next_heal(&self) -> Option<Instant> {
-        self.heals.next()
+        [self.heals.next(), self.partitions.next()].into_iter().flatten().min()
     }
 
     /// Restores what clients have cut for so long, when that time has passed.
@@ -83,7 +88,13 @@ impl Requests {
         programs: &mut Programs,
         carriers: &mut Carriers,
     ) -> Result<(), RunError> {
+        self.partitions.end_due(context)?;
         self.heals.restore(context, programs, carriers)
+    }
+
+    /// The partitions that are made while the lab runs.
+    pub(super) fn partitions(&mut self) -> &mut ClientPartitions {
+        &mut self.partitions
     }
 
     /// The timeline has changed the state of a part of a link: cuts by hand do not end after that.
@@ -149,6 +160,14 @@ impl Requests {
             Request::Set(set) => {
                 change(&set, context, programs, carriers, &mut self.heals)?.map_or_else(refused, |()| Reply::Done)
             }
+            Request::Partition(wanted) => {
+                self.partitions.add(&wanted.entry, context)?.map_or_else(refused, |()| Reply::Done)
+            }
+            Request::Fault(wanted) => match self.fault(&wanted.entry, context, programs, carriers)? {
+                Ok(actions) if !actions.is_empty() => return Ok(Outcome::Plays(actions)),
+                done => done.map_or_else(refused, |_| Reply::Done),
+            },
+            Request::Heal => self.partitions.heal(context)?.map_or_else(refused, |()| Reply::Done),
             Request::Capture(wanted) => {
                 self.watch(id, &wanted, fds, context)?.map_or_else(refused, |()| Reply::Started)
             }
@@ -202,7 +221,7 @@ impl Requests {
             Ok(node) => node,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let begun = stops::asked(context, programs, carriers, (client, node, starts))?;
+        let begun = stops::asked(context, programs, carriers, (Some(client), node, starts))?;
         if begun.is_ok() && !self.now(context).paused {
             self.server.postpone(client);
         } else if begun.is_ok() {
@@ -224,7 +243,7 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
     let plan = &context.job.plan;
     let node = |(number, node): (usize, &netloom_lab::NodePlan)| NodeInfo {
         name: node.name.clone(),
-        state: programs.state_of(number),
+        state: programs.shown_state(number),
         kind: node.kind.name().into(),
         addresses: node.interfaces.iter().flat_map(|i| i.addresses.iter().map(ToString::to_string)).collect(),
     };
@@ -232,7 +251,7 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
         name: plan.name.clone(),
         mode: context.job.mode.name().into(),
         file: context.job.lab_file.clone(),
-        pid: context.job.guard_pid,
+        pid: context.order.guard_pid,
         age_ns: context.links.now().as_nanos(),
         folder: context.job.folder.path().to_owned(),
         nodes: plan.nodes.iter().enumerate().map(node).collect(),
@@ -263,7 +282,9 @@ const CAPABILITIES: &[&str] = &[
     "events",
     "exec",
     "exercise",
+    "fault",
     "packets",
+    "partition",
     "restart",
     "set",
     "socket",

@@ -7,7 +7,7 @@ use netloom_dataplane::{Sampled, Sampling, ScheduledEvent, Task};
 use netloom_judge::RunError;
 use netloom_provision::Event;
 use netloom_provision::job::{Job, Mode};
-use netloom_results::{INTERVAL, SampleSettings, Sampler};
+use netloom_results::{INTERVAL, SampleSettings, Sampler, WriteError};
 use netloom_units::Instant;
 
 /// How often samples are collected for each report of progress.
@@ -19,7 +19,7 @@ pub(super) fn is_sampled(job: &Job) -> bool {
 }
 
 /// What writes them down; none if the lab is not sampled.
-pub(super) fn sampler(context: &Context<'_>) -> Result<Option<Sampler>, RunError> {
+pub(super) fn sampler(context: &Context<'_>) -> Result<Option<Sampler>, WriteError> {
     let job = context.job;
     let create = || Sampler::create(&job.folder, context.links.places(), settings(context));
     if is_sampled(job) { create().map(Some) } else { Ok(None) }
@@ -51,6 +51,7 @@ impl Session<'_> {
         // The driver answers when it has come to the present, and has sampled until then.
         let (at, counters) = self.context.links.counters()?;
         self.take_samples()?;
+        self.note_firings()?;
         let Stage::Running(RunState { zero, sampler: Some(sampler), samples, .. }) = &mut self.context.stage else {
             return Ok(());
         };

@@ -1,7 +1,7 @@
 //! What is agreed with the driver ahead of time: when links change, and when everything is measured. The driver keeps these
 //! scheduled events by itself, and the session, which may be busy with programs, only takes note of them.
 
-use super::carriers::takes_carrier;
+use super::carriers::{is_at_kernel, takes_carrier};
 use super::requests::Place;
 use super::sampling;
 use super::stage::{RunState, Stage};
@@ -10,7 +10,7 @@ use super::timeline::{Due, Item};
 use netloom_dataplane::{Act, ScheduledEvent, Task};
 use netloom_fabric::PipeId;
 use netloom_judge::{Kind, RunError};
-use netloom_lab::{Action, LinkPart};
+use netloom_lab::{Action, LinkPart, Parter};
 use netloom_provision::driver::Driver;
 use netloom_units::{Duration, Instant};
 use serde_json::json;
@@ -63,19 +63,24 @@ impl Session<'_> {
 
     fn acts(&self, item: Item) -> Vec<(PipeId, Act)> {
         match item {
-            Item::Change(event) => {
-                let Action::Set { link, direction, pipe, change } = &self.context.job.plan.timeline[event].action
-                else {
-                    unreachable!("the timeline changes links for entries that say so");
-                };
-                self.context.links.changes(*link, *direction, pipe.as_deref(), change)
-            }
+            Item::Change(event) => match &self.context.job.plan.timeline[event].action {
+                Action::Set { link, direction, pipe, change } => {
+                    self.context.links.changes(*link, *direction, pipe.as_deref(), change)
+                }
+                Action::Partition { in_force, links, .. } => self.context.links.partitions(links, in_force),
+                _ => unreachable!("the timeline changes links for entries that say so"),
+            },
             Item::Cut(event) | Item::Restore(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event);
-                if matches!(item, Item::Cut(_)) && takes_carrier(&self.context.job.plan, event) {
-                    return self.context.links.unplugged(*link);
+                let (links, up) = (&self.context.links, matches!(item, Item::Restore(_)));
+                let unplugs = !up && takes_carrier(&self.context.job.plan, event);
+                let mut acts =
+                    if unplugs { links.unplugged(*link) } else { links.states(*link, *direction, pipe.as_deref(), up) };
+                // A cable is plugged in as a whole.
+                if (unplugs || up) && is_at_kernel(&self.context.job.plan, *link) {
+                    acts.extend(links.carriers(*link, up));
                 }
-                self.context.links.states(*link, *direction, pipe.as_deref(), matches!(item, Item::Restore(_)))
+                acts
             }
             _ => Vec::new(),
         }
@@ -84,11 +89,15 @@ impl Session<'_> {
     /// A link was to change by now: what is in force is noted, and when it changed, if that is known yet.
     pub(super) fn link_was_to_change(&mut self, due: Due) -> Result<(), RunError> {
         match due.item {
-            Item::Change(event) => {
-                if let Action::Set { link, direction, pipe, change } = &self.context.job.plan.timeline[event].action {
+            Item::Change(event) => match &self.context.job.plan.timeline[event].action {
+                Action::Set { link, direction, pipe, change } => {
                     self.context.links.note_change(*link, *direction, pipe.as_deref(), change);
                 }
-            }
+                Action::Partition { heals: true, .. } => {
+                    self.requests.partitions().end_of(Parter::Timeline, &mut self.context)?;
+                }
+                _ => {}
+            },
             Item::Cut(event) | Item::Restore(event) => {
                 let LinkPart { link, direction, pipe } = self.switched(event).clone();
                 self.context.links.note_state(link, direction, pipe.as_deref(), matches!(due.item, Item::Restore(_)));
@@ -99,6 +108,7 @@ impl Session<'_> {
         self.awaited.push(due);
         self.context.links.look_for_kept()?;
         self.note_kept()?;
+        self.note_firings()?;
         self.carriers.follow(&mut self.context, &mut self.programs, due)
     }
 
@@ -133,7 +143,19 @@ impl Session<'_> {
 
     fn note_link_change(&mut self, Due { at, item, .. }: &Due, late: Option<Duration>) -> Result<(), RunError> {
         let Some(zero) = self.context.zero() else { return Ok(()) };
+        // What never happened is as late as the run is long by now.
+        let judged = late.unwrap_or_else(|| self.context.links.now().since(zero + *at));
+        let happened = zero + *at + judged;
         let (place, what, mut details) = match item {
+            Item::Change(event) if self.partitions_at(*event).is_some() => {
+                let names = self.partitions_at(*event).unwrap_or_default();
+                let text = if names.is_empty() { "healed".into() } else { format!("parted: {}", names.join(", and ")) };
+                self.context.record(Kind::LinkChange, judged, true, || format!("{text} at {at}"));
+                self.context.report_at(Some(happened.since(zero)), text);
+                let lateness = late.map(Duration::as_nanos);
+                let told = json!({ "in_force": names, "planned_ns": at.as_nanos(), "lateness_ns": lateness });
+                return Ok(self.context.events.add(happened, Some(zero), "partition", told)?);
+            }
             Item::Change(event) => {
                 let Action::Set { link, direction, pipe, change } = &self.context.job.plan.timeline[*event].action
                 else {
@@ -148,16 +170,19 @@ impl Session<'_> {
             }
             _ => return Ok(()),
         };
-        // What never happened is as late as the run is long by now.
-        let judged = late.unwrap_or_else(|| self.context.links.now().since(zero + *at));
         let text = place.text(&self.context.links.names()[place.link].name);
         self.context.record(Kind::LinkChange, judged, true, || format!("{text} {what} at {at}"));
         details["planned_ns"] = at.as_nanos().into();
         details["lateness_ns"] = late.map(Duration::as_nanos).into();
-        let happened = zero + *at + judged;
         self.context.report_at(Some(happened.since(zero)), format!("{text} {what}"));
         let details = place.details(&self.context.links.names()[place.link].name, details);
-        self.context.events.add(happened, Some(zero), &format!("link {what}"), details)
+        Ok(self.context.events.add(happened, Some(zero), &format!("link {what}"), details)?)
+    }
+
+    /// The names of the partitions that this entry of the timeline puts in force, if it does.
+    fn partitions_at(&self, event: usize) -> Option<Vec<String>> {
+        let Action::Partition { in_force, .. } = &self.context.job.plan.timeline[event].action else { return None };
+        Some(in_force.partitions().iter().map(ToString::to_string).collect())
     }
 
     /// A window of an expectation begins or ends, or the run does: what was measured then.

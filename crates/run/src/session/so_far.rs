@@ -54,7 +54,7 @@ impl Session<'_> {
         Evidence {
             clock: job.plan.clock,
             precision: job.plan.precision,
-            examination: job.examination.clone(),
+            examination: self.context.order.examination.clone(),
             pipes: pipe_evidence(links.names(), links.pipes(), last),
             engine: engine_evidence(last, spent, losses),
             nodes: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::requests::{Outcome, Told};
 use super::state::Session;
-use netloom_control::{Awaited, ClientId};
+use netloom_control::{Awaited, ClientId, Reply};
 use netloom_judge::RunError;
 use netloom_provision::driver::Driver;
 use netloom_provision::job::Mode;
@@ -72,7 +72,7 @@ impl Session<'_> {
     ) -> Result<Vec<Source>, RunError> {
         let mut ready = self.poll(Duration::ZERO).map_err(failed)?;
         let patience = self.requests.patience().unwrap_or(LONGEST_WAIT);
-        // While clients are told of what has happened, no time passes; while they ask, it does.
+        // While clients receive what has happened, no time passes; while they ask, it does.
         if patience.is_zero() || ready.iter().any(|source| !source.is_of_clients()) {
             return Ok(ready);
         }
@@ -165,6 +165,10 @@ impl Session<'_> {
                 Outcome::Tells(Told::Verdict) => {
                     let reply = self.verdict_so_far()?;
                     self.requests.reply(id, &reply);
+                }
+                Outcome::Plays(actions) => {
+                    self.play_by_hand(actions)?;
+                    self.requests.reply(id, &Reply::Done);
                 }
             }
         }

@@ -12,7 +12,7 @@ use std::fmt;
 pub(super) enum Stage {
     /// Services start.
     Starting,
-    /// The timeline plays.
+    /// The timeline runs.
     Running(RunState),
     /// Everything is being stopped.
     Stopping(Stop),
@@ -39,7 +39,7 @@ pub(super) struct RunState {
 /// What belongs to the end.
 pub(super) struct Stop {
     pub(super) why: Why,
-    /// The part that was played, and all that was measured at its end; none if the services never became ready.
+    /// The part that was run, and all that was measured at its end; none if the services never became ready.
     pub(super) played: Option<(RunState, Box<Snapshot>)>,
 }
 

@@ -4,6 +4,7 @@ use super::carriers::Carriers;
 use super::context::Context;
 use super::exercise::Exercise;
 use super::heartbeats::Heartbeats;
+use super::log_times::LogTimes;
 use super::measuring::Measuring;
 use super::programs::Programs;
 use super::requests::Requests;
@@ -36,6 +37,7 @@ pub(crate) struct Session<'a> {
     pub(super) known: Known,
     pub(super) silence: Silence,
     pub(super) measuring: Measuring,
+    pub(super) log_times: LogTimes,
     /// Behind the nodes, which speak to their kernels through it.
     pub(super) heartbeats: Heartbeats,
     pub(super) _claims: Vec<Claim>,

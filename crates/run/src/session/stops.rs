@@ -13,17 +13,25 @@ use super::timeline::Item;
 use netloom_control::ClientId;
 use netloom_host::node::NodeError;
 use netloom_judge::{ExitCode, Kind, RunError};
-use netloom_lab::{Action, Disturbance, Plan, Whose};
+use netloom_lab::{Action, Keep, Plan, Whose};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 
 /// Why a client is refused: its exit code, and a text.
 type Refusal = (ExitCode, String);
 
-/// The node that this entry of the timeline stops, if it does.
+/// The node that this entry of the timeline stops, if it does, be it that the node crashes.
 pub(super) fn node(context: &Context<'_>, event: usize) -> Option<usize> {
-    match &context.job.plan.timeline[event].action {
-        Action::Disturb { how: Disturbance::Stop, whose: Whose::Node(node), .. } => Some(*node),
+    match context.action(event)? {
+        Action::Disturb { how, whose: Whose::Node(node), .. } if how.is_stop() => Some(*node),
+        _ => None,
+    }
+}
+
+/// The rule for the disk of the node that this entry lets crash, if it does.
+fn rule(context: &Context<'_>, event: usize) -> Option<Keep> {
+    match context.action(event)? {
+        Action::Disturb { how, .. } => how.keep(),
         _ => None,
     }
 }
@@ -31,42 +39,78 @@ pub(super) fn node(context: &Context<'_>, event: usize) -> Option<usize> {
 impl Session<'_> {
     /// Stops, or starts, the node of this entry, and those that do the same at the same instant.
     pub(super) fn stop_or_start(&mut self, event: usize, at: Duration, starts: bool) -> Result<(), RunError> {
+        if let (false, Some(place), Some(keep)) = (starts, node(&self.context, event), rule(&self.context, event)) {
+            self.programs.away_by.insert(place, event);
+            return self.crash(event, place, keep, at);
+        }
         let Self { context, timeline, programs, carriers, .. } = self;
-        let mut nodes: Vec<usize> = node(context, event).into_iter().collect();
+        let mut events = vec![event];
         let same = |item| match item {
-            Item::Disturb(other) if !starts => node(context, other).map(|_| other),
+            Item::Disturb(other) if !starts && rule(context, other).is_none() => node(context, other).map(|_| other),
             Item::Recover(other) if starts => node(context, other).map(|_| other),
             _ => None,
         };
-        let others = std::iter::from_fn(|| timeline.pop_if(at, same));
-        nodes.extend(others.filter_map(|other| node(context, other)));
-        planned(context, programs, carriers, &nodes, at, starts)
+        events.extend(std::iter::from_fn(|| timeline.pop_if(at, same)));
+        for is_planned in [true, false] {
+            let meant = events.iter().copied().filter(|one| context.is_planned(*one) == is_planned);
+            let mut nodes = Vec::new();
+            for (place, other) in meant.filter_map(|one| Some((node(context, one)?, one))) {
+                // A node that somebody has started since, or stopped anew, does not start for a client that had stopped it before.
+                if !starts {
+                    programs.away_by.insert(place, other);
+                } else if !is_planned && programs.away_by.get(&place) != Some(&other) {
+                    continue;
+                }
+                nodes.push(place);
+            }
+            let due = (context.zero().unwrap_or_default() + at, is_planned);
+            match starts {
+                true => start(context, programs, carriers, &nodes, due)?.map_err(RunError::Died)?,
+                false => stop(context, programs, carriers, &nodes, due)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The kernel of a node is gone, as was to happen `at` after time zero. Its neighbours see silence and no carrier, and nobody asks its
+    /// programs to end.
+    fn crash(&mut self, event: usize, node: usize, keep: Keep, at: Duration) -> Result<(), RunError> {
+        let Self { context, programs, carriers, .. } = self;
+        let was_away = programs.is_away(node);
+        let links = links_of(&context.job.plan, node);
+        if !was_away {
+            links.iter().try_for_each(|link| context.links.hold(*link, true))?;
+        }
+        let late = context.links.now().since(context.zero().unwrap_or_default() + at);
+        let outcome = programs.crash(context, node, keep)?;
+        for link in links.into_iter().filter(|_| !was_away) {
+            if has_carriers(&context.job.plan, link) {
+                carriers.switch(context, programs, link, false, None)?;
+            }
+        }
+        let (name, is_planned) = (context.job.plan.nodes[node].name.clone(), context.is_planned(event));
+        context.record(Kind::Signal, late, is_planned, || format!("{name} crashed at {at}"));
+        let on_disk = outcome.map_or_else(String::new, |told| format!(": {told}"));
+        context.report(format!("{name} crashed{on_disk}"));
+        let disk = outcome.map(|told| {
+            json!({
+                "keep": keep.name(),
+                "cached_writes": told.cached,
+                "lost_writes": told.lost,
+                "lost_bytes": told.lost_bytes.get(),
+                "torn": told.is_torn,
+            })
+        });
+        context.note("crashed", json!({ "node": name, "lateness_ns": late.as_nanos(), "disk": disk }))
     }
 }
 
-/// Stops nodes that the timeline stops `at` after time zero, or starts them.
-fn planned(
-    context: &mut Context<'_>,
-    programs: &mut Programs,
-    carriers: &mut Carriers,
-    nodes: &[usize],
-    at: Duration,
-    starts: bool,
-) -> Result<(), RunError> {
-    let due = context.zero().unwrap_or_default() + at;
-    if starts {
-        start(context, programs, carriers, nodes, (due, true))?.map_err(RunError::Died)
-    } else {
-        stop(context, programs, carriers, nodes, (due, true))
-    }
-}
-
-/// Stops a node for a client, or starts it. The client is told when that is done.
+/// Stops a node for a client, or starts it. A client that waits for it gets an answer when that is done.
 pub(super) fn asked(
     context: &mut Context<'_>,
     programs: &mut Programs,
     carriers: &mut Carriers,
-    (client, node, starts): (ClientId, usize, bool),
+    (client, node, starts): (Option<ClientId>, usize, bool),
 ) -> Result<Result<(), Refusal>, RunError> {
     let name = context.job.plan.nodes[node].name.clone();
     if let Err(refusal) = programs.can_change(&name, node, starts, context) {
@@ -81,7 +125,8 @@ pub(super) fn asked(
         stop(context, programs, carriers, &[node], due)?;
     }
     context.intervene(true, &format!("node {name} {}", if starts { "started" } else { "stopped" }));
-    programs.report_when_changed(node, client);
+    programs.away_by.remove(&node);
+    client.into_iter().for_each(|client| programs.report_when_changed(node, client));
     Ok(Ok(()))
 }
 
@@ -116,11 +161,15 @@ fn start(
     (due, is_planned): (Instant, bool),
 ) -> Result<Result<(), String>, RunError> {
     let mut begun = Vec::new();
-    for node in nodes {
-        begun.extend(programs.begin_starting(context, *node)?.then_some(*node));
-    }
     // As machines that are switched on: what it takes to come up is their own.
     let late = context.links.now().since(due);
+    for node in nodes {
+        if programs.begin_booting(context, *node)? {
+            note(context, *node, (due, late, is_planned), "boots")?;
+        } else {
+            begun.extend(programs.begin_starting(context, *node)?.then_some(*node));
+        }
+    }
     for node in &begun {
         // The carrier comes first: an address of IPv6 is used only where there is one.
         switch_whole(context, programs, carriers, *node, true)?;
@@ -145,6 +194,23 @@ fn start(
         }
     }
     Ok(outcome)
+}
+
+/// Joins the links of nodes whose kernels have booted anew.
+pub(super) fn join_booted(
+    context: &mut Context<'_>,
+    programs: &mut Programs,
+    carriers: &mut Carriers,
+) -> Result<(), RunError> {
+    for node in programs.take_booted() {
+        switch_whole(context, programs, carriers, node, true)?;
+        for link in links_of(&context.job.plan, node) {
+            carriers.tell(context, link)?;
+            context.links.hold(link, false)?;
+        }
+        programs.restore_clock(context, node)?;
+    }
+    Ok(())
 }
 
 /// Gives the interfaces of a node's links their carriers, where nobody has cut these, or takes them.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(crate) enum Item {
     /// Start the program of this timeline entry.
     Start(usize),
-    /// Change a link as this timeline entry says.
+    /// Change links as this timeline entry says.
     Change(usize),
     /// Cut what this timeline entry says.
     Cut(usize),
@@ -84,7 +84,7 @@ impl Timeline {
             match &event.action {
                 Action::Run(_) if plan.starts_before_zero(index) => {}
                 Action::Run(_) => items.push((at, Item::Start(index))),
-                Action::Set { .. } => items.push((at, Item::Change(index))),
+                Action::Set { .. } | Action::Partition { .. } => items.push((at, Item::Change(index))),
                 Action::Down { duration, .. } => {
                     items.push((at, Item::Cut(index)));
                     items.extend(duration.map(|lasting| (at + lasting, Item::Restore(index))));
@@ -103,6 +103,17 @@ impl Timeline {
         items.dedup_by(|(at, item), (before, last)| at == before && is_same(plan, *item, *last));
         let numbered = items.into_iter().zip(first..);
         Self { items: numbered.map(|((at, item), number)| Due { at, item, number }).collect() }
+    }
+
+    /// Adds what a client has asked for, behind what is due at that instant already.
+    pub(crate) fn add(&mut self, at: Duration, item: Item) {
+        let place = self.items.partition_point(|due| (due.at, rank(due.item)) <= (at, rank(item)));
+        self.items.insert(place, Due { at, item, number: u64::MAX });
+    }
+
+    /// Whether something of this entry is still to happen.
+    pub(crate) fn is_awaited(&self, event: usize) -> bool {
+        self.items.iter().any(|due| matches!(due.item, Item::Disturb(own) | Item::Recover(own) if own == event))
     }
 
     /// All that is still to happen.
@@ -174,6 +185,20 @@ mod tests {
         assert!(!timeline.is_over());
         assert_eq!(timeline.pop_due(ms(9_000)), due(2_500, Item::Restore(1), 11));
         assert!(timeline.is_over());
+    }
+
+    #[test]
+    fn what_is_asked_for_comes_in_its_turn() {
+        let mut timeline = Timeline::of(&plan("timeline: [{at: 2 s, link: l, down: 500 ms}]\n"), &[], 7);
+        timeline.add(ms(1_000), Item::Disturb(4));
+        timeline.add(ms(2_000), Item::Recover(4));
+        timeline.add(ms(1_000), Item::Disturb(5));
+        let mut found = std::iter::from_fn(|| timeline.pop_due(ms(2_100)).map(|due| due.item));
+        let first: Vec<Item> = found.by_ref().take(3).collect();
+        assert_eq!(first, [Item::Disturb(4), Item::Disturb(5), Item::Cut(0)]);
+        assert!(timeline.is_awaited(4) && !timeline.is_awaited(5));
+        assert_eq!(timeline.pop_due(ms(2_100)).map(|due| due.item), Some(Item::Recover(4)));
+        assert!(!timeline.is_awaited(4));
     }
 
     #[test]

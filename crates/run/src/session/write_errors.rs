@@ -11,7 +11,8 @@ pub(super) struct WriteErrors {
 
 impl WriteErrors {
     /// What was made, or none if it could not be written. Other errors end the run.
-    pub(super) fn keep<T>(&mut self, made: Result<T, RunError>) -> Result<Option<T>, RunError> {
+    pub(super) fn keep<T>(&mut self, made: Result<T, impl Into<RunError>>) -> Result<Option<T>, RunError> {
+        let made: Result<T, RunError> = made.map_err(Into::into);
         match made {
             Err(error @ RunError::Results { .. }) => {
                 self.first.get_or_insert(error);
@@ -47,7 +48,7 @@ mod tests {
             |path: &str| RunError::Results { path: path.into(), source: io::Error::from_raw_os_error(libc::ENOSPC) };
         let mut write_errors = WriteErrors::default();
         let mut report = Report::default();
-        assert!(matches!(write_errors.keep(Ok(1)), Ok(Some(1))) && !write_errors.report(&mut report));
+        assert!(matches!(write_errors.keep(Ok::<_, RunError>(1)), Ok(Some(1))) && !write_errors.report(&mut report));
         assert!(matches!(write_errors.keep::<u8>(Err(full("pipes.csv"))), Ok(None)));
         assert!(matches!(write_errors.keep::<u8>(Err(full("page.html"))), Ok(None)));
         assert!(write_errors.report(&mut report) && !write_errors.report(&mut report));

@@ -5,4 +5,6 @@ mod dummynet;
 mod ecmp;
 mod headers;
 mod multicast;
+mod partition_shapes;
 mod partitions;
+mod radio;

@@ -1,9 +1,8 @@
 //! How long the packets of each source took, as pictures: distributions that nothing else in the results has.
 
-use netloom_judge::RunError;
 use netloom_judge::quantity::span;
-use netloom_results::Folder;
 use netloom_results::chart::{Area, Drawn, FIRST, HEADROOM, SECOND, axes, drawn, labels, tick};
+use netloom_results::{Folder, WriteError};
 use netloom_sim::SourceOutcome;
 use netloom_units::Duration;
 use plotters::prelude::*;
@@ -14,7 +13,7 @@ const SIZE: (u32, u32) = (900, 320);
 const QUANTILES: u32 = 500;
 
 /// One picture per source whose packets arrived, in `plots/`.
-pub(super) fn draw(folder: &Folder, sources: &[SourceOutcome]) -> Result<(), RunError> {
+pub(super) fn draw(folder: &Folder, sources: &[SourceOutcome]) -> Result<(), WriteError> {
     folder.make_folder("plots")?;
     for source in sources.iter().filter(|source| source.delays.count() > 0) {
         let svg = drawn(SIZE, |area| delays(area, source));

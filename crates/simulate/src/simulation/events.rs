@@ -1,13 +1,13 @@
 //! `events.jsonl` of a simulation: what its timeline did to links, at the instants at which it did so.
 
-use netloom_judge::RunError;
 use netloom_lab::{Action, LinkPart, Plan};
-use netloom_results::{EventLog, Folder};
+use netloom_link::Firing;
+use netloom_results::{EventLog, Folder, WriteError};
 use netloom_units::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Writes those of the first so much time; none: no file.
-pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration) -> Result<(), RunError> {
+pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration, firings: &[Firing]) -> Result<(), WriteError> {
     let mut events: Vec<(Duration, &str, Value)> = Vec::new();
     for entry in &plan.timeline {
         let at = entry.at.unwrap_or_default();
@@ -19,6 +19,10 @@ pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration) -> Result<()
                 details["set"] = netloom_lab::describe_change(change);
                 events.push((at, "link changed", details));
             }
+            Action::Partition { in_force, .. } => {
+                let names: Vec<String> = in_force.partitions().iter().map(ToString::to_string).collect();
+                events.push((at, "partition", json!({ "in_force": names })));
+            }
             Action::Down { part, duration, .. } => {
                 events.push((at, "link down", place(plan, part)));
                 events.extend(duration.map(|span| (at + span, "link up", place(plan, part))));
@@ -26,6 +30,9 @@ pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration) -> Result<()
             Action::Up { part } => events.push((at, "link up", place(plan, part))),
             Action::Log(text) => events.push((at, "log", json!({ "text": text }))),
         }
+    }
+    for firing in firings {
+        events.push((firing.at.since(Instant::ZERO), "packet fault", netloom_lab::describe_firing(plan, firing)));
     }
     events.retain(|(at, ..)| *at <= lasted);
     events.sort_by_key(|(at, ..)| *at);

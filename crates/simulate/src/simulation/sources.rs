@@ -1,8 +1,8 @@
 //! The table of sources, and `sources.csv`.
 
-use netloom_judge::{RunError, SourceRow};
+use netloom_judge::SourceRow;
 use netloom_lab::Plan;
-use netloom_results::Folder;
+use netloom_results::{Folder, WriteError};
 use netloom_sim::{Outcome, SourceOutcome};
 use netloom_units::Duration;
 use std::fmt::Write;
@@ -43,7 +43,7 @@ lost_packets,duplicate_packets,corrupted_packets,reordered_packets,goodput_bits_
 delay_p50_ns,delay_p99_ns,delay_max_ns\n";
 
 /// Writes `sources.csv`. What does not exist, the delay of no packets, is an empty field.
-pub(super) fn write_table(folder: &Folder, rows: &[SourceRow]) -> Result<(), RunError> {
+pub(super) fn write_table(folder: &Folder, rows: &[SourceRow]) -> Result<(), WriteError> {
     let mut text = String::from(HEADER);
     for row in rows {
         let numbers = [

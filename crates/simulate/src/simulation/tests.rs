@@ -12,6 +12,7 @@ const LAB: &str = "name: chain\nnodes: {a: {}, r: {kind: router}, b: {}}\nlinks:
 fn request(lab: &str, results: &Path) -> SimRequest {
     let plan = netloom_lab::parse(lab, "chain.yaml").expect("a lab").plan;
     let run = RunRequest {
+        begun: time::Instant::now(),
         plan: plan.into(),
         lab_file: "chain.yaml".into(),
         lab_text: lab.into(),
@@ -21,6 +22,7 @@ fn request(lab: &str, results: &Path) -> SimRequest {
         plots: true,
         page: true,
         wall_limit: None,
+        stop_at: None,
         kernel: None,
         parent: None,
     };

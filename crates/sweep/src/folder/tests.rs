@@ -112,3 +112,38 @@ fn tables_are_made_of_records() {
     folder.forget(0).unwrap();
     assert_eq!(folder.record(0).unwrap(), None);
 }
+
+#[test]
+fn folders_of_one_sweep_are_joined() {
+    let root = tempfile::tempdir().unwrap();
+    let path = |name: &str| root.path().join(name);
+    for (name, numbers) in [("one", vec![0, 1]), ("two", vec![1, 2])] {
+        let (_, folder) = open(&path(name), LAB, false).unwrap();
+        for number in numbers {
+            let results = folder.run(number).join("results");
+            fs::create_dir_all(&results).unwrap();
+            fs::write(results.join("report.json"), name).unwrap();
+            std::os::unix::fs::symlink("results", folder.run(number).join("latest")).unwrap();
+            folder.keep(number, &record(number + 1, Outcome::AsDescribed, 1.0)).unwrap();
+        }
+    }
+    let (sweep, folder) = open(&path("all"), LAB, false).unwrap();
+    // What a run that was taken in part has left is taken again.
+    fs::create_dir_all(folder.run(2).join("half")).unwrap();
+    let (_, other) = open(&path("other"), &LAB.replace("[1, 2]", "[1, 3]"), false).unwrap();
+    let refused = folder.join(&sweep, &[path("one"), other.path().to_owned()]).unwrap_err().to_string();
+    assert!(refused.contains("other is of another sweep") && refused.contains("`vary.n[1]`"), "{refused}");
+    assert!(folder.join(&sweep, &[root.path().to_owned()]).unwrap_err().to_string().contains("there is no sweep in"));
+    assert_eq!(folder.record(0).unwrap(), None, "nothing is taken when one of them is wrong");
+
+    let joined = folder.join(&sweep, &[path("one"), path("two")]).unwrap();
+    assert_eq!(joined, crate::Joined { taken: 3, repeated: 1 });
+    assert_eq!(folder.record(2).unwrap().map(|record| record.run), Some(3));
+    assert_eq!(folder.record(3).unwrap(), None);
+    assert!(!folder.run(2).join("half").exists());
+    assert_eq!(fs::read_to_string(folder.run(1).join("latest/report.json")).unwrap(), "one");
+    let tables = write_tables(&sweep, &folder, &[]).unwrap();
+    assert_eq!((tables.total, tables.missing()), (4, 1));
+    let again = folder.join(&sweep, &[path("two")]).unwrap();
+    assert_eq!(again, crate::Joined { taken: 0, repeated: 2 });
+}

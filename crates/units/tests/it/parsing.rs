@@ -230,3 +230,24 @@ fn a_packet_costs_its_share_and_its_bytes() {
     assert_eq!(CpuCost::default().of(Bytes::new(1_500)), Duration::ZERO);
     assert!(CpuCost::default().is_zero() && !cost.is_zero());
 }
+
+/// The page and the Python package read the same table.
+#[test]
+fn quantities_are_read_as_in_the_table() {
+    let table = include_str!("../../../../tests/golden/exact.csv");
+    let mut read = 0;
+    for line in table.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [kind, text, value] = fields[..] else { panic!("{line:?} has three fields") };
+        let found = match kind {
+            "time" => text.parse().ok().map(Duration::as_nanos),
+            "rate" => text.parse().ok().map(Rate::as_bits_per_second),
+            "size" => text.parse().ok().map(Bytes::get),
+            "share" => text.parse().ok().map(Probability::as_parts_per_trillion),
+            _ => continue,
+        };
+        assert_eq!(found, value.parse().ok(), "{line:?}");
+        read += 1;
+    }
+    assert!(read > 40, "{read} lines");
+}

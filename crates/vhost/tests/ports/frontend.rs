@@ -136,6 +136,17 @@ impl Frontend {
         u64::from_ne_bytes(bytes[12..].try_into().expect("eight bytes"))
     }
 
+    /// The answer to `request`: its payload.
+    pub(crate) fn answer_of(&mut self, request: u32) -> Vec<u8> {
+        let mut header = [0; 12];
+        io::Read::read_exact(&mut self.socket, &mut header).expect("an answer");
+        let word = |at: usize| u32::from_ne_bytes(header[at..at + 4].try_into().expect("four bytes"));
+        assert_eq!([word(0), word(4)], [request, 5]);
+        let mut payload = vec![0; word(8) as usize];
+        io::Read::read_exact(&mut self.socket, &mut payload).expect("an answer");
+        payload
+    }
+
     pub(crate) fn memory_table(&self) -> Vec<u8> {
         let mut payload = [1_u32, 0].map(u32::to_ne_bytes).concat();
         payload.extend([GUEST, MEMORY as u64, USER, 0].map(u64::to_ne_bytes).concat());

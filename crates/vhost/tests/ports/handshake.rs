@@ -4,7 +4,9 @@ use crate::frontend::{FROM_GUEST, Frontend, OFFERED, SIZE, TO_GUEST};
 use crate::{Pair, path, state};
 use netloom_packet::Pool;
 use netloom_vhost::{Event, Listener, Poller, Port, PortError};
+use std::io::Read;
 use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
 
 #[test]
 fn user_mode_linux_comes() {
@@ -71,6 +73,55 @@ fn qemu_comes_stops_and_goes_on() {
         assert!(!pair.port.is_ready());
         start(&mut pair, base);
     }
+}
+
+/// What the guest reads of its configuration.
+fn status(pair: &mut Pair) -> u16 {
+    let asked = [6_u32, 2, 0].map(u32::to_ne_bytes).concat();
+    pair.guest.send(24, 1, &[asked, vec![0; 2]].concat(), &[]);
+    pair.serve();
+    let answer = pair.guest.answer_of(24);
+    assert_eq!(answer.len(), 14);
+    u16::from_le_bytes([answer[12], answer[13]])
+}
+
+#[test]
+fn a_guest_learns_of_its_carrier() {
+    const STATUS: u64 = 1 << 16;
+    let mut pair = Pair::at(Listener::with_status);
+    assert_eq!((pair.ask(1), pair.ask(15)), (OFFERED | STATUS, 8 | 32 | 1 << 9));
+    // What was before it came, it reads.
+    pair.port.set_carrier(false);
+    pair.guest.send(16, 1, &(8_u64 | 32 | 1 << 9).to_ne_bytes(), &[]);
+    let (ours, theirs) = UnixStream::pair().expect("two sockets");
+    pair.guest.send(21, 1, &[], &[theirs.as_raw_fd()]);
+    pair.serve();
+    assert_eq!(status(&mut pair), 0);
+    ours.set_nonblocking(true).expect("a socket");
+    let heard = || {
+        let mut bytes = [0; 64];
+        (&ours).read(&mut bytes).map_or(0, |length| length / 12)
+    };
+    for (on, news) in [(false, 0), (true, 1), (true, 0), (false, 1)] {
+        pair.port.set_carrier(on);
+        assert_eq!((heard(), status(&mut pair)), (news, u16::from(on)));
+    }
+    // One that never reads hears no more, and keeps nobody waiting.
+    let changes = (0..100_000).take_while(|n| {
+        pair.port.set_carrier(n % 2 == 0);
+        pair.port.error().is_none()
+    });
+    assert!(changes.count() < 100_000);
+    assert!(matches!(pair.port.error(), Some(PortError::Message(_))));
+}
+
+#[test]
+fn a_guest_that_was_not_offered_a_configuration_gets_none() {
+    let mut pair = Pair::ready();
+    pair.port.set_carrier(false);
+    pair.guest.send(24, 1, &[[6_u32, 2, 0].map(u32::to_ne_bytes).concat(), vec![0; 2]].concat(), &[]);
+    pair.serve();
+    assert!(matches!(pair.port.error(), Some(PortError::Message(_))));
 }
 
 /// QEMU sends the whole table again when memory is plugged in, while queues run.

@@ -201,7 +201,10 @@ fn messages_out_of_place_end_the_port() {
         pair.guest.send(request, 9, &payload, &files);
         pair.serve();
         assert!(pair.port.error().is_some(), "request {request} with {payload:?}");
-        assert_eq!(pair.guest.answer(request), 1);
+        // What is answered with a configuration has no other answer.
+        if request != 24 {
+            assert_eq!(pair.guest.answer(request), 1);
+        }
     }
     // A table without its files, and one whose file is too short.
     for len in [None, Some(100)] {

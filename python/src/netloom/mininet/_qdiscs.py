@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
+from .._quantity import amount
 from ._shaping import time_ns
 
 #: What a pipe is without any qdisc.
@@ -19,7 +18,6 @@ _RATES = {
     "bps": 8, "kbps": 8 * 10**3, "mbps": 8 * 10**6, "gbps": 8 * 10**9, "": 1,
 }  # fmt: skip
 _SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30}
-_NUMBER = re.compile(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)([a-z]*)", re.IGNORECASE)
 
 
 class TcError(Exception):
@@ -27,15 +25,20 @@ class TcError(Exception):
 
 
 def _amount(text: str, units: dict[str, int], what: str) -> int:
-    match = _NUMBER.fullmatch(text)
-    if not match or match[2].lower() not in units:
+    found = amount(text.lower(), units, exponents=True)
+    if found is None:
         raise TcError(f'Illegal "{what}": {text}')
-    return int(Decimal(match[1]) * units[match[2].lower()])
+    return int(found)
 
 
 def rate(text: str) -> str:
     """A rate of `tc` as a lab file has it."""
     return f"{_amount(text, _RATES, 'rate')} bit/s"
+
+
+def size(text: str) -> int:
+    """A size of `tc`, in bytes."""
+    return _amount(text, _SIZES, "size")
 
 
 def _words(words: Sequence[str], known: dict[str, str], flags: Sequence[str], kind: str) -> dict[str, str]:
@@ -176,4 +179,4 @@ def changes(chain: Sequence[dict[str, Any]]) -> list[list[Any]]:
     return [[key, value] for key, value in (found | keys).items()]
 
 
-__all__ = ["PLAIN", "TcError", "changes", "entry", "rate", "red_weight"]
+__all__ = ["PLAIN", "TcError", "changes", "entry", "rate", "red_weight", "size"]

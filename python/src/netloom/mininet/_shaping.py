@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
+
+from .._quantity import amount
 
 #: Units of `tc`, in nanoseconds; a number without one is in microseconds.
 _UNITS = {
@@ -26,11 +27,10 @@ def time_ns(where: str, key: str, value: Any) -> int:
     Raises:
         Exception: It is none.
     """
-    text = str(value).strip()
-    match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)", text)
-    if not match or match[2] not in _UNITS:
+    found = amount(str(value), _UNITS, exponents=True)
+    if found is None:
         raise Exception(f"{where}: {key}={value!r} is no time: write for example {key}='10ms'")
-    return round(Decimal(match[1]) * _UNITS[match[2]])
+    return round(found)
 
 
 def number(where: str, key: str, value: Any, least: float, most: float, unit: str) -> Decimal:

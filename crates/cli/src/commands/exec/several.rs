@@ -2,8 +2,8 @@
 
 use super::{Failure, Outcome};
 use crate::talk::say;
-use netloom_control::{Client, Exec, Topology};
-use netloom_judge::{ExitCode, RunError};
+use netloom_control::{Client, ControlError, Exec, Topology};
+use netloom_judge::ExitCode;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write, pipe};
@@ -100,14 +100,13 @@ enum Heard {
     Line(char, Vec<u8>),
     /// All who held an output have closed it.
     Closed,
-    Ended(Result<i32, RunError>),
+    Ended(Result<i32, ControlError>),
 }
 
 /// Runs the program in one of them; its exit code.
-fn in_node(lab: &str, label: &str, exec: Exec) -> Result<u8, RunError> {
-    let machine = |error: std::io::Error| RunError::Machine(format!("joining a program's output: {error}"));
-    let nothing = File::open("/dev/null").map_err(machine)?;
-    let ((stdout, out), (stderr, errors)) = (pipe().map_err(machine)?, pipe().map_err(machine)?);
+fn in_node(lab: &str, label: &str, exec: Exec) -> Result<u8, ControlError> {
+    let nothing = File::open("/dev/null").map_err(ControlError::Join)?;
+    let ((stdout, out), (stderr, errors)) = (pipe().map_err(ControlError::Join)?, pipe().map_err(ControlError::Join)?);
     let mut client = Client::connect(lab)?;
     client.exec(exec, [nothing.as_fd(), out.as_fd(), errors.as_fd()])?;
     drop((out, errors));
@@ -123,7 +122,7 @@ fn in_node(lab: &str, label: &str, exec: Exec) -> Result<u8, RunError> {
     Ok(u8::try_from(code & 0xff).expect("masked to eight bits"))
 }
 
-fn exit_code(client: &mut Client) -> Result<i32, RunError> {
+fn exit_code(client: &mut Client) -> Result<i32, ControlError> {
     let mut is_readable = false;
     loop {
         if let Some(code) = client.exit_code(is_readable)? {
@@ -156,7 +155,7 @@ fn show(
     heard: &Receiver<Heard>,
     label: &str,
     (out, errors): (&mut impl Write, &mut impl Write),
-) -> Result<i32, RunError> {
+) -> Result<i32, ControlError> {
     let (mut code, mut open) = (None, 2);
     while code.is_none() || open > 0 {
         let next = if code.is_some() { heard.recv_timeout(REST).ok() } else { heard.recv().ok() };

@@ -34,7 +34,7 @@ struct Member {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Groups {
     table: BTreeMap<Key, Vec<Member>>,
     /// Groups, at most.

@@ -19,7 +19,7 @@ struct Querier {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Lan {
     /// As the lab file has it.
     own: Timing,

@@ -64,7 +64,7 @@ enum News {
 }
 
 /// The variables of section 17.19, by their names there. *learning* and *forwarding* follow *learn* and *forward* at once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "the standard's")]
 pub(super) struct Port {
     pub(super) is_enabled: bool,

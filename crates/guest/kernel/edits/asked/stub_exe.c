@@ -80,7 +80,8 @@
 		/* The notifications are descriptor 1, which was closed. */
 		if (init_data.netloom_asks &&
 		    stub_syscall3(__NR_seccomp, SECCOMP_SET_MODE_FILTER,
-				  8 /* NEW_LISTENER */ | 32 /* WAIT_KILLABLE_RECV */,
+				  8 /* NEW_LISTENER */ | 32 /* WAIT_KILLABLE_RECV */ |
+				  4 /* SPEC_ALLOW */,
 				  (unsigned long)&asking_prog) == 1)
 			stub_syscall1(__NR_exit, 30);
 

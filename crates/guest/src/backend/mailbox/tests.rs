@@ -31,6 +31,38 @@ fn frames_cross_as_they_are() {
     assert_eq!(seen, [(5, 1, vec![7; 61]), (9, 2, vec![8; 1500])]);
 }
 
+/// The lab has samples at whole hundreds: a kernel that stood still takes the next one there, by its own time.
+#[test]
+fn samples_stay_where_the_lab_has_them() {
+    // None was taken at 4,600, since nothing happened from then on; it stands still from 5,000 to 10,000, or to 10,030.
+    assert_eq!(next_sample(4_600, 100, (5_000, 5_000)), 5_000);
+    assert_eq!(next_sample(4_600, 100, (5_000, 5_030)), 10_100 - 5_030);
+    // The next one is far away.
+    assert_eq!(next_sample(20_000, 100, (5_000, 5_000)), 15_000);
+}
+
+#[test]
+fn carriers_come_before_frames() {
+    let mut pool = Pool::new(0, 0);
+    let (mut mailbox, _file) = Mailbox::create(3, 0, 0).unwrap();
+    let change = |device, on| CarrierChange { at: Instant::from_nanos(5), device: Device(device), on };
+    let mut carriers = vec![change(2, false), change(1, true)];
+    mailbox.put_carriers(&mut carriers);
+    mailbox.fill(&mut [timed_frame(5, 1, &[7; 60], &mut pool)].into(), &mut pool);
+    let used = mailbox.used(TO_KERNEL).load(Ordering::Acquire) as usize;
+    assert_eq!((carriers.len(), used), (0, 2 * FRAME_HEADER + room(60)));
+    let header = |place: usize| -> [u8; 16] { mailbox.memory.read(TO_KERNEL + LANE_HEADER + place) };
+    let told = |place: usize| {
+        let header = header(place);
+        let half = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
+        (u64::from_ne_bytes(header[..8].try_into().unwrap()), half(12), half(14))
+    };
+    assert_eq!([0, 32, 64].map(told), [(5, 2, CARRIER_OFF), (5, 1, CARRIER_ON), (5, 1, 0)]);
+    mailbox.clear();
+    mailbox.put_carriers(&mut carriers);
+    assert_eq!(mailbox.used(TO_KERNEL).load(Ordering::Acquire), 0);
+}
+
 #[test]
 fn what_does_not_fit_waits() {
     let mut pool = Pool::new(0, 0);
@@ -99,6 +131,74 @@ fn a_kernel_that_writes_nonsense_breaks_the_protocol() {
     }
 }
 
+/// A frame to the router of [`both_sides_agree_on_what_is_passed_on`], as far as it is right; with a virtio header.
+fn packet_of(choice: u64, length: usize) -> (VirtioHeader, Vec<u8>) {
+    let pick = |shift: u32, of: usize| usize::try_from(choice >> shift & 0xff).unwrap() % of;
+    let is_v6 = pick(0, 3) == 0;
+    let mut frame = vec![0; 14 + length.max(if is_v6 { 48 } else { 28 })];
+    let payload = u16::try_from(frame.len() - 14).unwrap();
+    frame[..6].copy_from_slice(&[2, 0, 0, 0, 0, if pick(8, 8) == 0 { 2 } else { 1 }]);
+    let time_to_live = [64, 2, 1, 0][pick(16, 4)];
+    let last = [0, 1, 2, 254, 255][pick(24, 5)];
+    if is_v6 {
+        frame[12..15].copy_from_slice(&[0x86, 0xdd, 0x60]);
+        frame[18..20].copy_from_slice(&(payload - 40).to_be_bytes());
+        frame[20..22].copy_from_slice(&[17, time_to_live]);
+        frame[22..24].copy_from_slice(&[if pick(32, 8) == 0 { 0xfe } else { 0xfd }, 0x80]);
+        frame[38..40].copy_from_slice(&[0xfd, 0]);
+        frame[53] = last;
+    } else {
+        frame[12..15].copy_from_slice(&[8, 0, if pick(32, 8) == 0 { 0x46 } else { 0x45 }]);
+        frame[16..18].copy_from_slice(&payload.to_be_bytes());
+        frame[22..24].copy_from_slice(&[time_to_live, 17]);
+        frame[30..34].copy_from_slice(&[10, 0, [1, 2][pick(40, 2)], last]);
+    }
+    frame[13] ^= u8::from(pick(48, 16) == 0);
+    (VirtioHeader::COMPLETE, frame)
+}
+
+/// What the device backend takes for passed on is passed on; of whole packets, both sides say the same.
+#[test]
+fn both_sides_agree_on_what_is_passed_on() {
+    let address = |text: &str| match text.parse().unwrap() {
+        std::net::IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
+        std::net::IpAddr::V6(v6) => v6.to_bits(),
+    };
+    let from = [("::", false), ("10.0.1.1", true), ("10.0.1.255", false), ("10.0.2.254", true), ("fd00::2", false)];
+    let stretches = from.into_iter().map(|(first, is_passed)| (address(first), is_passed)).collect();
+    let rule = ForwardingRule { mac: [2, 0, 0, 0, 0, 1], mtu: netloom_units::Bytes::new(1_000), stretches };
+    let (mut mailbox, _file) = Mailbox::create(2, 0, 0).unwrap();
+    assert!(mailbox.describe(Device(1), &rule));
+    assert!(!mailbox.describe(Device(16), &rule));
+    let mut file = vec![0; PASSAGE];
+    mailbox.memory.copy_out(PASSAGES + PASSAGE, &mut file);
+    let (mut pool, mut ours) = (Pool::new(0, 0), String::new());
+    let mut choice: u64 = 1;
+    for length in (0..4_000).map(|number| number % 1_010) {
+        choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (virtio, bytes) = packet_of(choice, length);
+        let mut header = [0; FRAME_HEADER];
+        header[8..12].copy_from_slice(&u32::try_from(bytes.len()).unwrap().to_ne_bytes());
+        header[16..16 + VIRTIO_HEADER_LEN].copy_from_slice(&virtio.bytes());
+        file.extend(header);
+        file.extend(&bytes);
+        ours.push(if rule.passes(&pool.packet(virtio, &bytes)) { '1' } else { '0' });
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (program, frames) = (folder.path().join("heed"), folder.path().join("frames"));
+    std::fs::write(&frames, file).unwrap();
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/backend/heed.c");
+    let compiler = std::process::Command::new("cc")
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&program)
+        .arg(source)
+        .status();
+    assert!(compiler.unwrap().success());
+    let output = std::process::Command::new(&program).arg(&frames).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), ours);
+    assert!(["0", "1"].iter().all(|digit| ours.matches(digit).count() > 300), "{ours}");
+}
+
 /// What the C compiler makes of `shim/mailbox.h`.
 #[test]
 fn both_sides_agree_on_the_layout() {
@@ -124,6 +224,7 @@ fn both_sides_agree_on_the_layout() {
         ("epoch", 16),
         ("unheard", UNHEARD),
         ("whose", WHOSE),
+        ("processor", PROCESSOR),
         ("turn", TURN),
         ("answer", ANSWER),
         ("sample_at", SAMPLE_AT),
@@ -131,12 +232,23 @@ fn both_sides_agree_on_the_layout() {
         ("sample_owners", SAMPLE_OWNERS),
         ("to_kernel", TO_KERNEL),
         ("from_kernel", FROM_KERNEL),
+        ("passages", PASSAGES),
+        ("passage", PASSAGE),
+        ("passage_starts", 16),
+        ("passage_passed", 16 + 16 * MOST_STRETCHES),
+        ("passages_at_most", MOST_PASSAGES),
+        ("stretches_at_most", MOST_STRETCHES),
         ("size", SIZE),
         ("lane_header", LANE_HEADER),
         ("frame_header", FRAME_HEADER),
+        ("carrier_off", usize::from(CARRIER_OFF)),
+        ("carrier_on", usize::from(CARRIER_ON)),
         ("room", ROOM),
         ("rung", super::super::doorbell::RUNG),
         ("asleep", super::super::doorbell::ASLEEP),
+        ("processors", super::super::doorbell::LANES),
+        ("running", super::super::doorbell::RUNNING),
+        ("most_processors", super::super::doorbell::MOST_LANES),
     ];
     assert_eq!(theirs, ours.into());
 }

@@ -23,7 +23,7 @@ struct Purpose {
 }
 
 /// All purposes in the order in which their changes are made: later ones find the text of earlier ones.
-const PURPOSES: [Purpose; 13] = [
+const PURPOSES: [Purpose; 17] = [
     Purpose {
         text: include_str!("../../../kernel/edits/clock.c"),
         without: "in virtual time, programs that wait by looking at the clock take long with this kernel",
@@ -67,6 +67,10 @@ const PURPOSES: [Purpose; 13] = [
         without: "a node has at most 51 interfaces with this kernel",
     },
     Purpose {
+        text: include_str!("../../../kernel/edits/copy.c"),
+        without: "in virtual time, each node boots a kernel of its own with this kernel, which takes more memory",
+    },
+    Purpose {
         text: include_str!("../../../kernel/edits/formats.c"),
         without: "a kernel node takes 0.1 s longer to boot with this kernel",
     },
@@ -78,15 +82,34 @@ const PURPOSES: [Purpose; 13] = [
         text: include_str!("../../../kernel/edits/tunnels.c"),
         without: "`ip tunnel add` fails with this kernel (`ip link add type` works)",
     },
+    Purpose {
+        text: include_str!("../../../kernel/edits/idle.c"),
+        without: "in virtual time, idle nodes compute twice a second with this kernel",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/disk.c"),
+        without: "nodes have no disks with this kernel (`disk`)",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/faults.c"),
+        without: "no system call fails on order with this kernel, and no program is starved (`fail`, `starve`, `schedule`)",
+    },
 ];
 
 /// Files that changes insert, by the names that `#include` has for them.
-const PIECES: [(&str, &str); 7] = [
+const PIECES: [(&str, &str); 14] = [
     ("asked/process.c", include_str!("../../../kernel/edits/asked/process.c")),
     ("asked/stub_exe.c", include_str!("../../../kernel/edits/asked/stub_exe.c")),
+    ("copy/physmem.c", include_str!("../../../kernel/edits/copy/physmem.c")),
     ("counter/stub.c", include_str!("../../../kernel/edits/counter/stub.c")),
     ("counter/stub_exe.c", include_str!("../../../kernel/edits/counter/stub_exe.c")),
     ("counter/time.c", include_str!("../../../kernel/edits/counter/time.c")),
+    ("disk/device.c", include_str!("../../../kernel/edits/disk/device.c")),
+    ("disk/driver.c", include_str!("../../../kernel/edits/disk/driver.c")),
+    ("disk/faults.c", include_str!("../../../kernel/edits/disk/faults.c")),
+    ("faults/calls.c", include_str!("../../../kernel/edits/faults/calls.c")),
+    ("faults/orders.c", include_str!("../../../kernel/edits/faults/orders.c")),
+    ("faults/turns.c", include_str!("../../../kernel/edits/faults/turns.c")),
     ("samples/tcp_diag.c", include_str!("../../../kernel/edits/samples/tcp_diag.c")),
     ("tsc/trap.c", include_str!("../../../kernel/edits/tsc/trap.c")),
 ];
@@ -226,7 +249,11 @@ mod tests {
             assert_eq!(purpose.text.matches("/* netloom: ").count(), files + 3 * edits);
         }
         let whole = text();
-        assert!(PIECES.iter().all(|(name, piece)| whole.contains(piece) && !whole.contains(&format!("\"{name}\""))));
+        assert!(
+            PIECES
+                .iter()
+                .all(|(name, piece)| whole.contains(piece.trim_end()) && !whole.contains(&format!("\"{name}\"")))
+        );
         assert!(!whole.contains("/* netloom: "));
     }
 

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::thread;
 
 /// About how many files there are to compile: what Linux 7.3 has with our configuration. Others differ by a few percent.
-const ABOUT_FILES: u32 = 1_690;
+const ABOUT_FILES: u32 = 1_810;
 
 /// The compiler and its headers: name in the folder [`FOLDER`] of the source tree, and text.
 const COMPILER: [(&str, &str); 2] = [

@@ -30,7 +30,10 @@ pub(super) fn boot(kernel: &Path, init: &Path, work: &Path, runner: &mut Runner<
         devices: Vec::new(),
         processor: None,
         cgroup: None,
+        disk: None,
         arguments: Vec::new(),
+        late: false,
+        bare: None,
     };
     let mut command = Command::new(kernel);
     let arguments = boot.arguments_for(boot.folder.as_os_str(), init.as_os_str());

@@ -1,9 +1,10 @@
-//! Changes of pipes. In the middle of a synchronization round they wait for its end.
+//! Changes of pipes, and machines that stand still. In the middle of a synchronization round they wait for its end.
 
 use super::sync_round::Deferred;
 use super::{Machine, Scheduler};
 use netloom_fabric::PipeId;
 use netloom_link::{OnTheWire, PipeChange};
+use netloom_units::Instant;
 
 impl<M: Machine> Scheduler<M> {
     /// Changes a pipe now, before anything else that happens now.
@@ -30,6 +31,24 @@ impl<M: Machine> Scheduler<M> {
         self.fabric.set_up(self.now, pipe, up);
     }
 
+    /// A machine stands still from now until then, and does not notice: its own time falls behind by as much. What is sent to it waits as in
+    /// the ring of a device, and is dropped when that is full.
+    ///
+    /// # Panics
+    /// If there is no such machine.
+    pub fn freeze(&mut self, machine: usize, until: Instant) {
+        if self.open.is_some() {
+            return self.deferred.push(Deferred::Freeze(machine, until));
+        }
+        self.groups.clear();
+        self.members[machine].freeze(self.now, until);
+    }
+
+    /// Returns the packets for which machines that stood still had no room.
+    pub fn unheard(&self) -> u64 {
+        self.members.iter().map(|member| member.unheard).sum()
+    }
+
     /// A node at a pipe's link stops now, or runs again: while any has stopped, the pipe is cut, whatever else restores it.
     ///
     /// # Panics
@@ -40,5 +59,28 @@ impl<M: Machine> Scheduler<M> {
         }
         self.groups.clear();
         self.fabric.hold(self.now, pipe, stopped, OnTheWire::Lost);
+    }
+
+    /// Cuts a pipe now, before anything else that happens now, and what is on the wire is lost, too.
+    ///
+    /// # Panics
+    /// If there is no such pipe.
+    pub fn unplug(&mut self, pipe: PipeId) {
+        if self.open.is_some() {
+            return self.deferred.push(Deferred::Unplug(pipe));
+        }
+        self.groups.clear();
+        self.fabric.unplug(self.now, pipe);
+    }
+
+    /// The machines at the entrances of a pipe hear, before anything else that happens now, that their link has a carrier from now on, or
+    /// none.
+    pub fn set_carrier(&mut self, pipe: PipeId, on: bool) {
+        if self.open.is_some() {
+            return self.deferred.push(Deferred::SetCarrier(pipe, on));
+        }
+        let Self { fabric, places, members, now, .. } = self;
+        let there = fabric.entrances(pipe).filter_map(|port| places.get(port.0 as usize).copied().flatten());
+        there.for_each(|(machine, device)| members[machine].set_carrier(*now, device, on));
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Group {
     /// The pipes between them, in order; with transit devices, those that lead to them.
     inner: Vec<PipeId>,
     incoming: Vec<Incoming>,
-    /// Everything before this has been played.
+    /// Everything before this has happened.
     pub(super) now: Instant,
     /// How many rounds there were at `now`.
     pub(super) rounds: u32,
@@ -29,7 +29,7 @@ pub(super) struct Group {
     pub(super) known: Instant,
     /// When something happens in it next, as far as that is known.
     pub(super) next: Option<Instant>,
-    /// What it plays.
+    /// What is to happen in it.
     pub(super) window: Option<Window>,
 }
 
@@ -48,7 +48,8 @@ pub(super) fn groups_of(fabric: &Fabric, machines: usize, machine_at: impl Fn(Po
     let mut leaders: Vec<usize> = (0..machines).collect();
     for ((from, to), pipe) in fabric.ends().zip(0..) {
         let (Some(from), Some(to)) = (machine_at(from), machine_at(to)) else { continue };
-        if fabric.lookahead(PipeId(pipe)) < LEAST_LOOKAHEAD {
+        // What a fault answers goes back at the instant at which it was sent.
+        if fabric.lookahead(PipeId(pipe)) < LEAST_LOOKAHEAD || fabric.may_answer(PipeId(pipe)) {
             let (one, other) = (leader_of(&leaders, from), leader_of(&leaders, to));
             leaders[one.max(other)] = one.min(other);
         }
@@ -165,7 +166,7 @@ impl<M: Machine> Scheduler<M> {
             self.receive(|fabric, sink| fabric.advance(begin, |delivery| sink(begin, delivery)), begin);
             let until = self.fabric.lookahead_until(begin).min(known);
             if until > begin {
-                self.receive(|fabric, sink| fabric.advance_certain(until, |delivery| sink(begin, delivery)), begin);
+                self.receive(|fabric, sink| fabric.advance_certain(until, sink), begin);
             }
             return until;
         }

@@ -1,4 +1,4 @@
-//! A synchronization round: every group plays what happens in it, each for itself.
+//! A synchronization round: every group computes what happens in it, each for itself.
 //!
 //! It ends at an instant that depends on the lab alone, and then all groups are there. So what agents have said in it can be
 //! answered there: at the same instant in every run.
@@ -33,6 +33,9 @@ pub(super) enum Deferred {
     Change(PipeId, Box<PipeChange>),
     SetUp(PipeId, bool),
     Hold(PipeId, bool),
+    Unplug(PipeId),
+    SetCarrier(PipeId, bool),
+    Freeze(usize, Instant),
 }
 
 impl<M: Machine> Scheduler<M> {
@@ -175,6 +178,9 @@ impl<M: Machine> Scheduler<M> {
                 Deferred::Change(pipe, change) => self.change(pipe, &change),
                 Deferred::SetUp(pipe, up) => self.set_up(pipe, up),
                 Deferred::Hold(pipe, stopped) => self.hold(pipe, stopped),
+                Deferred::Unplug(pipe) => self.unplug(pipe),
+                Deferred::SetCarrier(pipe, on) => self.set_carrier(pipe, on),
+                Deferred::Freeze(machine, until) => self.freeze(machine, until),
             }
         }
         Ok(())

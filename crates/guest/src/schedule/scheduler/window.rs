@@ -1,7 +1,7 @@
 //! Windows and rounds: the kernels of a group run, all at once.
 
 use super::{Scheduler, SchedulerError, Sent};
-use crate::schedule::member::{Grant, INSTANT};
+use crate::schedule::member::{Grant, INSTANT, StopRule};
 use crate::schedule::{Machine, MachineError};
 use netloom_units::{Duration, Instant};
 
@@ -33,8 +33,11 @@ impl<M: Machine> Scheduler<M> {
             return Ok(());
         };
         let until = self.learn_inside(group, begin).min(begin + self.longest_window);
+        if let Some(far) = self.until_answers(group, begin, until) {
+            return self.begin_heeding(group, begin, far);
+        }
         if until > begin {
-            return self.let_run(group, Grant { begin, until, alone: false }, false);
+            return self.let_run(group, Grant { begin, until, stop: StopRule::Nowhere }, false);
         }
         self.begin_round(group, begin)
     }
@@ -47,7 +50,8 @@ impl<M: Machine> Scheduler<M> {
         let known = state.known;
         let alone = self.alone_until(group, begin);
         let until = alone.map_or(begin + INSTANT, |until| until.min(known).min(begin + self.longest_window));
-        self.let_run(group, Grant { begin, until, alone: alone.is_some() }, true)
+        let stop = if alone.is_some() { StopRule::Sent } else { StopRule::Nowhere };
+        self.let_run(group, Grant { begin, until, stop }, true)
     }
 
     /// If only one machine of the group has something to do at `begin`, and it can be stopped when it sends: when something
@@ -67,14 +71,14 @@ impl<M: Machine> Scheduler<M> {
                 return None;
             }
             // All frames that it is given are of one instant.
-            let later = member.inbox.iter().map(|(_, frame)| frame.at).find(|at| *at > begin);
+            let later = member.inbox.iter().map(|waiting| waiting.timed_frame.at).find(|at| *at > begin);
             until = until.min(later.unwrap_or(Instant::MAX));
         }
         (busy == 1).then_some(until)
     }
 
     /// A window of all who have something to do in it, and lets those run whose processor is free.
-    fn let_run(&mut self, group: usize, grant: Grant, is_round: bool) -> Result<(), SchedulerError> {
+    pub(super) fn let_run(&mut self, group: usize, grant: Grant, is_round: bool) -> Result<(), SchedulerError> {
         let has_something = |machine: &usize| self.members[*machine].next().is_some_and(|next| next < grant.until);
         let waiting: Vec<usize> = self.groups[group].machines.iter().copied().filter(has_something).collect();
         let has_run = u64::from(!waiting.is_empty());
@@ -131,17 +135,19 @@ impl<M: Machine> Scheduler<M> {
 
     /// All have reported: what they sent enters the fabric.
     fn end_window(&mut self, group: usize, window: Window) -> Result<(), SchedulerError> {
-        let Window { grant: Grant { begin, until, alone }, mut outbox, is_round, .. } = window;
+        let Window { grant: Grant { begin, until, stop }, mut outbox, is_round, .. } = window;
         outbox.sort_by_key(|sent| (sent.timed_frame.at, sent.machine, sent.timed_frame.device));
         let (first, last) = (outbox.first().map(|first| first.timed_frame.at), outbox.last().map(|last| last.machine));
         self.send(group, outbox);
         let state = &mut self.groups[group];
-        if alone {
-            state.now = first.unwrap_or(until - INSTANT);
-        }
-        if !is_round {
-            (state.now, state.rounds) = (until, 0);
-            self.fabric.catch_up(until - INSTANT);
+        match stop {
+            StopRule::Sent => state.now = first.unwrap_or(until - INSTANT),
+            StopRule::Answerable => self.end_heeding(group, begin, until),
+            StopRule::Nowhere if is_round => {}
+            StopRule::Nowhere => {
+                (state.now, state.rounds) = (until, 0);
+                self.fabric.catch_up(until - INSTANT);
+            }
         }
         self.find_next(group);
         match last.filter(|_| self.groups[group].rounds > MOST_ROUNDS) {

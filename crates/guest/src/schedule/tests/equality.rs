@@ -2,10 +2,12 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
-use super::script::{Act, Script, number};
+pub(super) mod transit;
+
+use super::script::{Act, Make, Reaction, Script, frame, number};
 use super::{NIC, at};
 use crate::schedule::{Device, DevicePort, Machine, NextWake, Paced, Scheduler, Stop, TimedFrame};
-use netloom_fabric::{Fabric, PipeSpec, PortId, Tap, Way};
+use netloom_fabric::{DeviceSpec, Fabric, PipeSpec, PortId, Tap, Way};
 use netloom_link::{PipeConfig, PipeCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{CpuCost, Duration, Instant, Seed, TimePerByte};
@@ -48,10 +50,13 @@ const MODELS: &[(&str, &[&str])] = &[
 #[derive(Clone, Debug)]
 struct Lab {
     specs: Vec<PipeSpec>,
+    devices: Vec<DeviceSpec>,
     device_ports: Vec<DevicePort>,
     costs: Vec<CpuCost>,
     /// What each machine does by itself.
     plans: Vec<Vec<(u64, Act)>>,
+    reaction: Reaction,
+    make: Make,
 }
 
 fn configs() -> impl Strategy<Value = PipeConfig> {
@@ -91,7 +96,9 @@ fn labs() -> impl Strategy<Value = Lab> {
             byte: TimePerByte::from_picos(byte),
             ..CpuCost::default()
         };
-        Lab { specs, device_ports, costs: costs.into_iter().map(cost).collect(), plans }
+        let costs = costs.into_iter().map(cost).collect();
+        let make: Make = |pool, _, number| frame(pool, number);
+        Lab { specs, devices: Vec::new(), device_ports, costs, plans, reaction: forward, make }
     })
 }
 
@@ -115,15 +122,16 @@ fn forward(seed: u64, device: Device, number: u32) -> Vec<(Duration, Act)> {
 impl Lab {
     fn machines(&self, eager: impl Fn(usize) -> bool) -> Vec<Paced<Script>> {
         let machine = |(index, (plan, cost)): (usize, (&Vec<_>, &CpuCost))| {
-            let mut script = Script::new(index as u64, forward, plan);
-            script.is_eager = eager(index);
+            let mut script = Script::new(index as u64, self.reaction, plan);
+            (script.is_eager, script.make) = (eager(index), self.make);
             Paced::new(script, *cost)
         };
         self.plans.iter().zip(&self.costs).enumerate().map(machine).collect()
     }
 
     fn fabric(&self) -> Fabric {
-        Fabric::new(Seed::new(5), &self.specs)
+        let fabric = Fabric::new(Seed::new(5), &self.specs);
+        if self.devices.is_empty() { fabric } else { fabric.with_devices(&self.specs, &self.devices) }
     }
 
     /// What all machines saw, and what the pipes counted.
@@ -225,18 +233,39 @@ proptest! {
 
     #[test]
     fn windows_change_nothing(lab in labs(), longest in 1..1_000_000_u64, limits in vec(0..30_000_000_u64, 0..5)) {
-        let wide = lab.play(Duration::MAX, |_| true, &[]);
-        prop_assert_eq!(&lab.play_plainly(), &wide);
-        prop_assert_eq!(&lab.play(Duration::from_nanos(1), |_| true, &[]), &wide);
-        let mut limits = limits;
-        limits.sort_unstable();
-        prop_assert_eq!(&lab.play(Duration::from_nanos(longest), |_| true, &limits), &wide);
-        prop_assert_eq!(&lab.play(Duration::MAX, |index| index % 2 == 0, &limits), &wide);
+        windows_are_equal(&lab, longest, limits)?;
+    }
+
+    #[test]
+    fn windows_change_nothing_between_routers(
+        lab in transit::routed(),
+        longest in 1..1_000_000_u64,
+        limits in vec(0..30_000_000_u64, 0..5),
+    ) {
+        windows_are_equal(&lab, longest, limits)?;
+    }
+
+    #[test]
+    fn windows_change_nothing_between_bridges(
+        lab in transit::bridged(),
+        longest in 1..1_000_000_u64,
+        limits in vec(0..30_000_000_u64, 0..5),
+    ) {
+        windows_are_equal(&lab, longest, limits)?;
+    }
+
+    #[test]
+    fn windows_change_nothing_at_media(
+        lab in transit::shared(),
+        longest in 1..1_000_000_u64,
+        limits in vec(0..30_000_000_u64, 0..5),
+    ) {
+        windows_are_equal(&lab, longest, limits)?;
     }
 
     #[test]
     fn who_reports_first_changes_nothing(
-        lab in labs(),
+        lab in prop_oneof![2 => labs(), 1 => transit::routed(), 1 => transit::bridged(), 1 => transit::shared()],
         limits in vec(0..30_000_000_u64, 0..3),
         delays in [0..40_u32, 0..40_u32, 0..40_u32, 0..40_u32, 0..40_u32],
         processors in [0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize],
@@ -248,6 +277,17 @@ proptest! {
         prop_assert_eq!(&lab.play_late(Duration::MAX, |_| true, &limits, delays, &processors), &punctual);
         prop_assert_eq!(&lab.play_late(Duration::MAX, |_| true, &limits, delays, &[0; 5]), &punctual);
     }
+}
+
+/// In windows as long as can be, of an instant, and of other lengths, and without a scheduler, all see the same.
+fn windows_are_equal(lab: &Lab, longest: u64, mut limits: Vec<u64>) -> Result<(), TestCaseError> {
+    let wide = lab.play(Duration::MAX, |_| true, &[]);
+    prop_assert_eq!(&lab.play_plainly(), &wide);
+    prop_assert_eq!(&lab.play(Duration::from_nanos(1), |_| true, &[]), &wide);
+    limits.sort_unstable();
+    prop_assert_eq!(&lab.play(Duration::from_nanos(longest), |_| true, &limits), &wide);
+    prop_assert_eq!(&lab.play(Duration::MAX, |index| index % 2 == 0, &limits), &wide);
+    Ok(())
 }
 
 /// The cases above do something.

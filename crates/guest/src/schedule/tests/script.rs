@@ -1,6 +1,7 @@
-//! Kernels that tests play from a script.
+//! Kernels that tests simulate from a script.
 
 use crate::schedule::{Device, Machine, MachineError, NextWake, TimedFrame};
+use netloom_fabric::ForwardingRule;
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -25,7 +26,10 @@ pub(super) enum Act {
 /// What a machine does with the frame of this number that comes by this device: after a while, an act.
 pub(super) type Reaction = fn(u64, Device, u32) -> Vec<(Duration, Act)>;
 
-/// A machine that plays a script, and tells what it saw.
+/// Makes the frame of a number, from the machine with a seed.
+pub(super) type Make = fn(&mut Pool, u64, u32) -> Packet;
+
+/// A machine that follows a script, and records what it saw.
 #[derive(Debug)]
 pub(super) struct Script {
     /// Each machine's reactions may depend on this.
@@ -38,11 +42,25 @@ pub(super) struct Script {
     pub(super) is_eager: bool,
     /// Which frames came, when and where.
     pub(super) seen: Vec<(Instant, Device, u32)>,
+    /// Which carriers came and went, and when.
+    pub(super) carriers: Vec<(Instant, Device, bool)>,
+    /// Those of which it has not heard.
+    changing: Vec<(Instant, Device, bool)>,
     /// Every grant.
     pub(super) grants: Vec<Instant>,
+    /// When it stood still, and for how long.
+    pub(super) stood_still: Vec<(Instant, Duration)>,
     until: Instant,
     /// Whether it stops when it has sent something.
     is_alone: bool,
+    /// What is passed on of that which it sends, by device.
+    rules: BTreeMap<Device, ForwardingRule>,
+    /// Whether it stops when it has sent something else, and where it did.
+    is_heeding: bool,
+    stopped: Option<Instant>,
+    /// How often it was stopped so.
+    pub(super) stops: u32,
+    pub(super) make: Make,
     inbox: Vec<(Instant, Device, u32)>,
     sent: Vec<TimedFrame>,
     outcome: Result<bool, MachineError>,
@@ -59,9 +77,17 @@ impl Script {
             planned: 0,
             is_eager: true,
             seen: Vec::new(),
+            carriers: Vec::new(),
+            changing: Vec::new(),
             grants: Vec::new(),
+            stood_still: Vec::new(),
             until: Instant::ZERO,
             is_alone: false,
+            rules: BTreeMap::new(),
+            is_heeding: false,
+            stopped: None,
+            stops: 0,
+            make: |pool, _, number| frame(pool, number),
             inbox: Vec::new(),
             sent: Vec::new(),
             outcome: Ok(true),
@@ -78,12 +104,17 @@ impl Script {
 
     /// Runs: at each instant, frames come before acts.
     fn run(&mut self, pool: &mut Pool) {
+        let until = self.until;
+        self.carriers.extend(self.changing.extract_if(.., |(at, ..)| *at < until));
         let mut inbox = std::mem::take(&mut self.inbox).into_iter().peekable();
         loop {
             let planned = self.plan.first_key_value().map(|((at, _), _)| *at);
             let frame = inbox.peek().map(|(at, ..)| *at);
             if let Some(first) = self.sent.first().filter(|_| self.is_alone) {
                 self.until = self.until.min(first.at + Duration::from_nanos(1));
+            }
+            if let Some(stopped) = self.stopped {
+                self.until = self.until.min(stopped);
             }
             let Some(now) = [planned, frame].into_iter().flatten().min().filter(|now| *now < self.until) else {
                 return;
@@ -105,7 +136,15 @@ impl Script {
 
     fn act(&mut self, at: Instant, act: Act, pool: &mut Pool) {
         match act {
-            Act::Send(device, number) => self.sent.push(TimedFrame { at, device, packet: frame(pool, number) }),
+            Act::Send(device, number) => {
+                let packet = (self.make)(pool, self.seed, number);
+                let is_answered = self.rules.get(&device).is_some_and(|rule| !rule.passes(&packet));
+                if self.is_heeding && is_answered && self.stopped.is_none() {
+                    self.stopped = Some(at + Duration::from_nanos(1));
+                    self.stops += 1;
+                }
+                self.sent.push(TimedFrame { at, device, packet });
+            }
             Act::SendInThePast(by) => {
                 self.sent.push(TimedFrame { at: at - by, device: Device(1), packet: frame(pool, 0) });
             }
@@ -118,7 +157,31 @@ impl Script {
 }
 
 impl Machine for Script {
+    fn set_carrier(&mut self, at: Instant, device: Device, on: bool) {
+        self.changing.push((at, device, on));
+    }
+
+    fn heed(&mut self, device: Device, rule: &ForwardingRule) -> bool {
+        self.rules.insert(device, rule.clone());
+        true
+    }
+
+    fn grant_heeding(
+        &mut self,
+        until: Instant,
+        frames: &mut Vec<TimedFrame>,
+        pool: &mut Pool,
+    ) -> Result<(), MachineError> {
+        self.is_heeding = true;
+        self.grant(until, frames, pool)
+    }
+
+    fn stopped(&self) -> Option<Instant> {
+        self.stopped
+    }
+
     fn grant(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
+        self.stopped = None;
         let last = self.until.as_nanos().saturating_sub(1);
         self.until = until;
         self.grants.push(until);
@@ -132,6 +195,12 @@ impl Machine for Script {
             self.run(pool);
         }
         Ok(())
+    }
+
+    fn stand_still(&mut self, now: Instant, span: Duration) {
+        let plan = std::mem::take(&mut self.plan);
+        self.plan = plan.into_iter().map(|((at, order), act)| ((at.max(now) + span, order), act)).collect();
+        self.stood_still.push((now, span));
     }
 
     fn stops_after_sending(&self) -> bool {
@@ -159,6 +228,7 @@ impl Machine for Script {
         }
         sent.append(&mut self.sent);
         self.is_alone = false;
+        self.is_heeding = false;
         let next = self.plan.first_key_value().map(|((at, _), _)| *at);
         match &self.outcome {
             Ok(true) => Ok(Some(next.map_or(NextWake::Never, NextWake::At))),
@@ -177,7 +247,17 @@ pub(super) fn frame(pool: &mut Pool, number: u32) -> Packet {
 
 pub(super) fn number(packet: &Packet) -> u32 {
     let bytes = packet.bytes();
-    u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    let at = match bytes[12..14] {
+        // Behind the headers of IPv4 and of UDP or ICMP.
+        [8, 0] => 42,
+        [0x88, 0xb5] => 14,
+        _ => 0,
+    };
+    // The last fragment of a packet may be shorter.
+    let mut number = [0; 4];
+    let there = bytes.get(at..).unwrap_or_default();
+    number.iter_mut().zip(there).for_each(|(to, from)| *to = *from);
+    u32::from_be_bytes(number)
 }
 
 /// It only listens.

@@ -54,8 +54,10 @@ impl System {
 
     fn look(&self) -> Result<Figures, KernelError> {
         let mut figures = self.processes()?;
-        figures.interface_dropped_packets =
-            inspect::interfaces(|_| None)?.iter().map(|(_, counted)| counted.rx_dropped + counted.tx_dropped).sum();
+        figures.interface_dropped_packets = inspect::interfaces(|_| None, |_, _| {})?
+            .iter()
+            .map(|(_, counted)| counted.rx_dropped + counted.tx_dropped)
+            .sum();
         if self.own_kernel {
             let read = |file: &str| fs::read_to_string(file).attempted(|| format!("read {file}"));
             (figures.user_ns, figures.system_ns) = whole_processor(&read("/proc/stat")?, self.tick_ns);

@@ -125,7 +125,7 @@ fn keep(container: &Container, interfaces: &[String], sockets: [OwnedFd; 2]) -> 
     0
 }
 
-/// What keeper and agent have between them: the ends of the pipe over which changes are told, those of the pipe that says that the keeper
+/// What keeper and agent have between them: the ends of the pipe over which changes are reported, those of the pipe that says that the keeper
 /// lives, and what says that the container has ended.
 fn lines(container: &Container) -> Result<[OwnedFd; 5], KernelError> {
     let make = || {

@@ -14,7 +14,7 @@ struct Before {
     value: String,
 }
 
-/// What is to be put back. The keeper is told of each change before it happens.
+/// What is to be put back. The agent reports each change to the keeper before it happens.
 #[derive(Debug)]
 pub(crate) struct Undo {
     changed: Vec<Before>,

@@ -27,7 +27,7 @@ enum Meaning {
 }
 
 /// What the kernel of the current network namespace has counted.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Stack([u64; COUNTED.len()]);
 
 impl Stack {
@@ -38,7 +38,14 @@ impl Stack {
         }))
     }
 
-    /// What is to be told of what was added to an earlier count.
+    /// Leaves out of this count, which is an earlier one, what was counted between `stopped` and `now`.
+    pub(super) fn leave_out(&mut self, stopped: &Self, now: &Self) {
+        for ((own, before), after) in self.0.iter_mut().zip(stopped.0).zip(now.0) {
+            *own += after.saturating_sub(before);
+        }
+    }
+
+    /// What is to be reported of what was added to an earlier count.
     pub(super) fn since(self, earlier: &Self) -> impl Iterator<Item = NetworkChange> {
         let added = self.0.into_iter().zip(earlier.0).map(|(now, before)| now.saturating_sub(before));
         let told =

@@ -1,5 +1,6 @@
 //! The graph: its nodes are routers, or a switch if there is only one.
 
+use super::access::{Site, Span, shares};
 use super::{bandwidth, unread};
 use crate::Role;
 use crate::files::Input;
@@ -56,6 +57,17 @@ pub(super) struct Attached {
     pub(super) down: Option<(Rate, Place)>,
     /// What its edge to itself says.
     pub(super) within: Map,
+    /// The latency of that edge.
+    pub(super) within_delay: Option<Duration>,
+    /// The delay of the links of its hosts, each way.
+    pub(super) share: Duration,
+}
+
+impl Attached {
+    /// Whether hosts at this node are as far apart as its edge to itself says.
+    pub(super) fn is_as_far_apart(&self) -> bool {
+        self.within.len() == 1 && self.within_delay == Some(self.share + self.share)
+    }
 }
 
 impl Network {
@@ -98,7 +110,8 @@ pub(super) fn read(section: &Node, hosts: &Node, stem: &str, input: &mut Input<'
     let is_single = graph.nodes.len() == 1;
     let mut nodes = BTreeMap::new();
     for (number, node) in graph.nodes.iter_mut().enumerate() {
-        let mut attached = Attached { number, up: None, down: None, within: Map::new() };
+        let mut attached =
+            Attached { number, up: None, down: None, within: Map::new(), within_delay: None, share: Duration::ZERO };
         for attribute in &node.attributes {
             let slot = match attribute.name.as_str() {
                 "host_bandwidth_up" => &mut attached.up,
@@ -118,21 +131,21 @@ pub(super) fn read(section: &Node, hosts: &Node, stem: &str, input: &mut Input<'
         }
         nodes.insert(node.id.clone(), attached);
     }
-    let mut notes = std::mem::take(&mut graph.notes);
-    edges(&mut graph, &mut nodes, is_shortest, &mut notes)?;
-    graph.notes = notes;
     let mut network = Network { nodes, hosts: BTreeMap::new(), addresses: Vec::new() };
-    let mut topology = graph::topology(graph, stem, Role::Transit)?;
-    unread(section, "network.", &["graph", "use_shortest_path"], &mut topology);
-    unread(said, "graph.", &["type", "inline", "file"], &mut topology);
-    if let Some(file) = said.get("file") {
-        unread(file, "file.", &["path"], &mut topology);
-    }
     for host in hosts.entries() {
         if let Some(id) = host.value.word("network_node_id") {
             *network.hosts.entry(id.to_owned()).or_default() += 1;
         }
         network.addresses.extend(host.value.word("ip_addr").and_then(|text| text.parse::<Ipv4Addr>().ok()));
+    }
+    let mut notes = std::mem::take(&mut graph.notes);
+    edges(&mut graph, &mut network, is_shortest, &mut notes)?;
+    graph.notes = notes;
+    let mut topology = graph::topology(graph, stem, Role::Transit)?;
+    unread(section, "network.", &["graph", "use_shortest_path"], &mut topology);
+    unread(said, "graph.", &["type", "inline", "file"], &mut topology);
+    if let Some(file) = said.get("file") {
+        unread(file, "file.", &["path"], &mut topology);
     }
     Ok((topology, network))
 }
@@ -198,7 +211,7 @@ fn beside(file: &Node, input: &mut Input<'_>) -> Read<Graph> {
 
 /// Makes of edges what a graph says in general: those of a node to itself are set aside, times and probabilities get units,
 /// and latencies are what paths are the shortest by.
-fn edges(graph: &mut Graph, nodes: &mut BTreeMap<String, Attached>, is_shortest: bool, notes: &mut Notes) -> Read<()> {
+fn edges(graph: &mut Graph, network: &mut Network, is_shortest: bool, notes: &mut Notes) -> Read<()> {
     let mut kept = Vec::new();
     let mut delays = Vec::new();
     for mut edge in std::mem::take(&mut graph.edges) {
@@ -225,8 +238,8 @@ fn edges(graph: &mut Graph, nodes: &mut BTreeMap<String, Attached>, is_shortest:
         if let [one, other] = edge.ends[..]
             && one == other
         {
-            if let Some(node) = nodes.get_mut(&graph.nodes[one].id) {
-                node.within = settings;
+            if let Some(node) = network.nodes.get_mut(&graph.nodes[one].id) {
+                (node.within, node.within_delay) = (settings, Some(delay));
             }
             for left in edge.attributes.iter().filter(|left| !OF_EDGES.contains(&left.name.as_str())) {
                 notes.add(left.place, format!("`{}` of an edge from a node to itself is not read", left.name));
@@ -234,16 +247,49 @@ fn edges(graph: &mut Graph, nodes: &mut BTreeMap<String, Attached>, is_shortest:
             continue;
         }
         edge.attributes.retain(|attribute| !OF_EDGES.contains(&attribute.name.as_str()));
-        edge.attributes.push(attribute("delay", delay.to_string(), place));
         edge.attributes.extend(lost.map(|(share, at)| attribute("loss", share.to_string(), at)));
-        delays.push(delay);
+        delays.push((delay, place));
         kept.push(edge);
     }
+    let mut costs = vec![1; kept.len()];
     if is_shortest && kept.len() >= graph.nodes.len() {
-        add_costs(&mut kept, &delays, notes);
+        costs = add_costs(&mut kept, &delays, notes);
+    }
+    let spans: Option<Vec<Span>> = kept.iter().zip(&delays).zip(&costs).map(span).collect();
+    let ids = graph.nodes.iter().map(|node| node.id.as_str());
+    let taken = share_out(network, ids, &spans.unwrap_or_default());
+    for (edge, (delay, place)) in kept.iter_mut().zip(delays) {
+        let at_ends = edge.ends.iter().map(|end| taken[*end].as_nanos()).sum();
+        let between = Duration::from_nanos(delay.as_nanos().saturating_sub(at_ends));
+        edge.attributes.insert(0, attribute("delay", between.to_string(), place));
     }
     graph.edges = kept;
     Ok(())
+}
+
+fn span(((edge, (delay, _)), cost): ((&Edge, &(Duration, Place)), &u64)) -> Option<Span> {
+    let ends = edge.ends[..].try_into().ok()?;
+    Some(Span { ends, is_directed: edge.is_directed, delay: *delay, cost: *cost })
+}
+
+/// Gives the links of hosts their share of the latencies; returns that of each node.
+fn share_out<'a>(network: &mut Network, ids: impl Iterator<Item = &'a str>, spans: &[Span]) -> Vec<Duration> {
+    let ids: Vec<&str> = ids.collect();
+    let site = |id: &&str| {
+        let within = network.nodes.get(*id).and_then(|node| node.within_delay);
+        Site { hosts: network.hosts_at(id), within }
+    };
+    let sites: Vec<Site> = ids.iter().map(site).collect();
+    if network.is_single() || spans.is_empty() {
+        return vec![Duration::ZERO; sites.len()];
+    }
+    let shares = shares(&sites, spans);
+    for (id, share) in ids.iter().zip(&shares) {
+        if let Some(node) = network.nodes.get_mut(*id) {
+            node.share = *share;
+        }
+    }
+    shares
 }
 
 /// The time of an edge: a number of seconds, or one with a unit.
@@ -254,25 +300,28 @@ fn latency(attribute: &Attribute) -> Read<Duration> {
     Ok(found.ok_or_else(wrong)?.value)
 }
 
-/// Costs in proportion to the latencies, as far as they fit.
-fn add_costs(edges: &mut [Edge], delays: &[Duration], notes: &mut Notes) {
+/// Adds costs in proportion to the latencies, as far as they fit, and returns them.
+fn add_costs(edges: &mut [Edge], delays: &[(Duration, Place)], notes: &mut Notes) -> Vec<u64> {
     let greatest = |mut one: u64, mut other: u64| {
         while other > 0 {
             (one, other) = (other, one % other);
         }
         one
     };
-    let common = delays.iter().fold(0, |all, delay| greatest(delay.as_nanos(), all)).max(1);
-    let longest = delays.iter().map(|delay| delay.as_nanos()).max().unwrap_or(0) / common;
+    let common = delays.iter().fold(0, |all, (delay, _)| greatest(delay.as_nanos(), all)).max(1);
+    let longest = delays.iter().map(|(delay, _)| delay.as_nanos()).max().unwrap_or(0) / common;
     let unit = common * longest.div_ceil(MOST_COST).max(1);
     if let Some(first) = edges.first().filter(|_| unit > common) {
         let note = "costs of links are rounded latencies: of paths with nearly the same one, a longer one may be taken";
         notes.add(first.place, note);
     }
-    for (edge, delay) in edges.iter_mut().zip(delays) {
-        let cost = (delay.as_nanos().saturating_add(unit / 2) / unit).clamp(1, MOST_COST);
+    let rounded =
+        |(delay, _): &(Duration, Place)| (delay.as_nanos().saturating_add(unit / 2) / unit).clamp(1, MOST_COST);
+    let costs: Vec<u64> = delays.iter().map(rounded).collect();
+    for (edge, cost) in edges.iter_mut().zip(&costs) {
         edge.attributes.push(attribute("cost", cost.to_string(), edge.place));
     }
+    costs
 }
 
 fn attribute(name: &str, value: String, place: Place) -> Attribute {

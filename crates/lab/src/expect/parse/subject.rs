@@ -2,8 +2,8 @@
 
 use super::{ExpectError, Names, Wrong};
 use crate::diagnostics::{nearest, one_of};
+use crate::direction::Direction;
 use crate::expect::{CommandMetric, Function, JsonPath, NodeMetric, PipeMetric, Subject, TcpMetric, TcpPart, Term};
-use crate::plan::Direction;
 
 /// What a name means.
 pub(super) struct Found {
@@ -200,9 +200,9 @@ pub(super) fn check_measured(subject: &Subject, names: &Names<'_>) -> Result<(),
         Subject::Node { node, metric } => return check_node(*node, *metric, names),
         Subject::Command { .. } | Subject::Link { .. } => return Ok(()),
     };
-    let is_sampled = |node: usize| names.nodes.get(node).is_none_or(|(_, measure)| measure.tcp.is_some());
+    let is_sampled = |node: usize| names.nodes.get(node).is_none_or(|(_, sampled)| sampled.tcp);
     let node = match part {
-        TcpPart::All if names.nodes.is_empty() || names.nodes.iter().any(|(_, measure)| measure.tcp.is_some()) => {
+        TcpPart::All if names.nodes.is_empty() || names.nodes.iter().any(|(_, sampled)| sampled.tcp) => {
             return Ok(());
         }
         TcpPart::All => None,
@@ -221,7 +221,7 @@ pub(super) fn check_measured(subject: &Subject, names: &Names<'_>) -> Result<(),
 
 fn check_node(node: usize, metric: NodeMetric, names: &Names<'_>) -> Result<(), String> {
     match names.nodes.get(node) {
-        Some((name, measure)) if measure.node.is_none() => Err(format!(
+        Some((name, sampled)) if !sampled.node => Err(format!(
             "`{metric}` is of nodes, which are not sampled: write `measure: {{node: 100 ms}}` in this file, or in node `{name}`"
         )),
         _ => Ok(()),

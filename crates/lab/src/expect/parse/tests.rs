@@ -1,8 +1,8 @@
 use super::*;
+use crate::direction::Direction;
 use crate::expect::{
     CommandMetric, Expectation, Function, JsonStep, Measured, PipeMetric, Subject, TcpMetric, TcpPart, Wanted,
 };
-use crate::plan::Direction;
 use netloom_link::Sender;
 use netloom_units::Rate;
 use std::net::Ipv4Addr;
@@ -16,8 +16,7 @@ fn with_names<T>(read: impl FnOnce(&Names<'_>) -> T) -> T {
     let commands = [("transfer".to_owned(), 3, 0), ("ping-2".to_owned(), 5, 1)];
     let links = ["access".to_owned(), "backbone".to_owned()];
     let pipes = [[vec![], vec![]], [vec!["voip".to_owned()], vec![]]];
-    let sampled = MeasurePlan { tcp: Some(Duration::from_millis(10)), ..MeasurePlan::default() };
-    let nodes = [("client".to_owned(), sampled), ("server".to_owned(), MeasurePlan::default())];
+    let nodes = [("client".to_owned(), Sampled { tcp: true, node: false }), ("server".to_owned(), Sampled::default())];
     let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
     let groups = vec![
         vec![("cc".to_owned(), values(&["bbr", "cubic"]))],

@@ -3,42 +3,36 @@
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::forms::Whole;
-use crate::keyed::sections;
-use crate::scalar::{duration, flag, quantity};
-use crate::section::{Section, keys};
+use crate::forms::{Whole, forms};
+use crate::keyed::{Keyed, sections};
+use crate::scalar::quantity;
 use crate::yaml::Node;
 use netloom_link::{CodelConfig, CodelControl, DEFAULT_LIMIT, FqCodelConfig, QueueConfig};
 use netloom_units::{Bytes, Duration, Limit};
 
-/// How CoDel controls a queue, alone or as one of many.
-const CONTROL: Section = keys! {
-    /// The standing delay that is acceptable, above zero. Default: 5 ms.
-    target: Duration, "5 ms";
-    /// How long the delay must exceed the target before a drop: about the longest RTT, at least the target. Default: 100 ms.
-    interval: Duration, "100 ms";
-    /// A queue of at most this size never drops: the largest packet, from the IP header on. Default: 1500 B.
-    mtu: Bytes, "1500 B";
-};
+forms! {
+    /// A limit that counts packets.
+    pub(crate) struct PacketLimit = u32, Limit::KIND, packets;
+}
 
 sections! {
     /// Controlled delay (RFC 8289): drops at the head while packets have waited too long for too long.
-    pub(crate) const CODEL = "queue_codel" {
+    pub(crate) struct Codel = "queue_codel" {
         /// Controlled delay.
         kind is "codel";
         /// How much may wait: packets, bytes or a time. Default: 1000 packets.
         limit: Limit, "1000 packets";
         /// Whether packets are marked, rather than dropped, if their sender understands it. Default: false.
         ecn: bool, "true";
-        ..CONTROL;
+        ..Control::SECTION;
     }
 
     /// Flows that take turns, each under the control of CoDel (RFC 8290).
-    pub(crate) const FQ_CODEL = "queue_fq_codel" {
+    pub(crate) struct FqCodel = "queue_fq_codel" {
         /// Flow queues under CoDel.
         kind is "fq_codel";
         /// How many packets may wait in all; above zero. Default: 10240 packets.
-        limit: Limit, "10240 packets";
+        limit: PacketLimit, "10240 packets";
         /// How many bytes, from the IP header on, may wait in all; above zero. Default: 32 MB.
         memory: Bytes, "32 MB";
         /// Among how many queues a hash of addresses, protocol and ports divides, 1 to 65536. Default: 1024.
@@ -47,7 +41,17 @@ sections! {
         quantum: Bytes, "1500 B";
         /// Whether packets are marked, rather than dropped, if their sender understands it. Default: true.
         ecn: bool, "false";
-        ..CONTROL;
+        ..Control::SECTION;
+    }
+
+    /// How CoDel controls a queue, alone or as one of many.
+    struct Control = "" {
+        /// The standing delay that is acceptable, above zero. Default: 5 ms.
+        target: Duration, "5 ms";
+        /// How long the delay must exceed the target before a drop: about the longest RTT, at least the target. Default: 100 ms.
+        interval: Duration, "100 ms";
+        /// A queue of at most this size never drops: the largest packet, from the IP header on. Default: 1500 B.
+        mtu: Bytes, "1500 B";
     }
 }
 
@@ -61,19 +65,19 @@ pub(crate) const EXAMPLES: &[&str] = &[
 ];
 
 pub(crate) fn decode(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
-    let limit = fields.read("limit", quantity, errors).unwrap_or(DEFAULT_LIMIT);
-    let control = decode_control(fields, CodelControl::default(), errors);
-    Some(QueueConfig::Codel(CodelConfig { limit, control }))
+    let Codel { limit, ecn } = Codel::read_keys(fields, errors)?;
+    let control = control(fields, ecn, CodelControl::default(), errors)?;
+    Some(QueueConfig::Codel(CodelConfig { limit: limit.unwrap_or(DEFAULT_LIMIT), control }))
 }
 
-/// What the keys of [`CONTROL`] and `ecn` say.
-fn decode_control(fields: &Fields<'_>, default: CodelControl, errors: &mut Errors) -> CodelControl {
-    CodelControl {
-        target: fields.read("target", duration, errors).unwrap_or(default.target),
-        interval: fields.read("interval", duration, errors).unwrap_or(default.interval),
-        mtu: fields.read("mtu", quantity, errors).unwrap_or(default.mtu),
-        ecn: fields.read("ecn", flag, errors).unwrap_or(default.ecn),
-    }
+fn control(fields: &Fields<'_>, ecn: Option<bool>, usual: CodelControl, errors: &mut Errors) -> Option<CodelControl> {
+    let Control { target, interval, mtu } = Control::read_keys(fields, errors)?;
+    Some(CodelControl {
+        target: target.unwrap_or(usual.target),
+        interval: interval.unwrap_or(usual.interval),
+        mtu: mtu.unwrap_or(usual.mtu),
+        ecn: ecn.unwrap_or(usual.ecn),
+    })
 }
 
 pub(crate) fn write(config: &CodelConfig) -> String {
@@ -86,13 +90,13 @@ fn write_control(CodelControl { target, interval, mtu, ecn }: &CodelControl) -> 
 }
 
 pub(crate) fn decode_fq(fields: &Fields<'_>, errors: &mut Errors) -> Option<QueueConfig> {
-    let default = FqCodelConfig::default();
+    let (keys, usual) = (FqCodel::read_keys(fields, errors)?, FqCodelConfig::default());
     Some(QueueConfig::FqCodel(FqCodelConfig {
-        limit: fields.read("limit", packets, errors).unwrap_or(default.limit),
-        memory: fields.read("memory", quantity, errors).unwrap_or(default.memory),
-        flows: fields.form::<Whole<u32, 1, 65_536>>("flows", errors).unwrap_or(default.flows),
-        quantum: fields.read("quantum", quantity, errors).unwrap_or(default.quantum),
-        control: decode_control(fields, default.control, errors),
+        limit: keys.limit.unwrap_or(usual.limit),
+        memory: keys.memory.unwrap_or(usual.memory),
+        flows: keys.flows.unwrap_or(usual.flows),
+        quantum: keys.quantum.unwrap_or(usual.quantum),
+        control: control(fields, keys.ecn, usual.control, errors)?,
     }))
 }
 

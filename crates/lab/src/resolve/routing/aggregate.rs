@@ -37,37 +37,37 @@ pub(super) fn smaller(
         };
         return Some(table.into_iter().map(|(net, place)| (net, Ways::by(place))).collect());
     }
-    let sets = Sets::of(neighbours, subnets)?;
+    let numbered = NumberedWays::of(neighbours, subnets)?;
     let table = match whole {
-        Some((tree, hops)) => tree.table(|place| sets.as_one(hops(place))),
+        Some((tree, hops)) => tree.table(|place| numbered.as_one(hops(place))),
         None => {
-            let as_one = |(net, ways): &(IpNet, Ways)| (*net, Ways { all: sets.as_one(ways.all), ..*ways });
+            let as_one = |(net, ways): &(IpNet, Ways)| (*net, Ways { all: numbered.as_one(ways.all), ..*ways });
             aggregate(family, neighbours, &subnets.iter().map(as_one).collect::<Vec<_>>())?
         }
     };
-    Some(table.into_iter().map(|(net, number)| (net, sets.ways(number))).collect())
+    Some(table.into_iter().map(|(net, number)| (net, numbered.ways(number))).collect())
 }
 
 /// Several ways as if they were one: subnets share a prefix only if all their ways are the same.
-struct Sets {
+struct NumberedWays {
     numbers: BTreeMap<Hops, u32>,
     /// By their numbers.
     ways: Vec<Ways>,
 }
 
-impl Sets {
+impl NumberedWays {
     /// None if there are more than a table can tell apart.
     fn of(neighbours: usize, subnets: &[(IpNet, Ways)]) -> Option<Self> {
-        let mut sets = Self { numbers: BTreeMap::new(), ways: Vec::new() };
+        let mut numbered = Self { numbers: BTreeMap::new(), ways: Vec::new() };
         for (_, ways) in subnets {
-            sets.numbers.entry(ways.all).or_insert_with(|| {
-                sets.ways.push(*ways);
-                u32::try_from(sets.ways.len() - 1).unwrap_or(u32::MAX)
+            numbered.numbers.entry(ways.all).or_insert_with(|| {
+                numbered.ways.push(*ways);
+                u32::try_from(numbered.ways.len() - 1).unwrap_or(u32::MAX)
             });
         }
         // With a bit for every neighbour, all of them would look like none in particular.
         let bits = Hops::BITS as usize;
-        (neighbours < bits && sets.ways.len() <= bits).then_some(sets)
+        (neighbours < bits && numbered.ways.len() <= bits).then_some(numbered)
     }
 
     fn as_one(&self, ways: Hops) -> Hops {

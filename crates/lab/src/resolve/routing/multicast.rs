@@ -6,7 +6,7 @@ use crate::addressing::Family;
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::plan::{GroupPlan, NodeKind};
-use crate::resolve::ends::Interface;
+use crate::resolve::interfaces::Interface;
 use crate::resolve::names::Index;
 use crate::resolve::place;
 use crate::spec::{MulticastSpec, Spec};
@@ -106,7 +106,7 @@ impl Grown<'_> {
         own.entry(node).or_insert_with(|| GroupPlan { group, source, from: None, to: Vec::new() })
     }
 
-    /// What is wrong with the part of a node, if it cannot play it.
+    /// What is wrong with the part of a node, if it cannot take it.
     fn refused(&self, node: usize, part: &GroupPlan) -> Option<Diagnostic> {
         let (name, group) = (&self.spec.nodes[node].name.value, self.tree.group.value);
         if node == self.source && part.to.len() > 1 {

@@ -98,7 +98,7 @@ pub(super) fn unreached(kinds: &[NodeKind], joined: &[Vec<usize>]) -> Unreached 
 fn neighbors(nodes: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     let behind = |place: usize| &nodes[place + 1..];
     let pairs = nodes.iter().enumerate().flat_map(move |(place, one)| behind(place).iter().map(|other| (*one, *other)));
-    // A link from a node to itself is an error that is told elsewhere.
+    // A link from a node to itself is an error that is reported elsewhere.
     let pairs = pairs.filter(|(one, other)| one != other);
     pairs.map(|(one, other)| (one.min(other), one.max(other)))
 }

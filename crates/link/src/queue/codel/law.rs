@@ -8,7 +8,7 @@ use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
 /// RFC 8289, section 5.2.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::queue) struct Law {
     /// When packets will have waited for the target or longer for an interval; none while they do not.
     first_above: Option<Instant>,

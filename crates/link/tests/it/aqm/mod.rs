@@ -2,16 +2,15 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
-use crate::common;
 mod naive;
 
-use common::{Load, Transport, alone, first_segment, number};
 use naive::{Fate, NANOS_PER_BYTE, Packet, nanos};
 use netloom_link::{
     Cause, DropLog, DualPi2Config, Overload, PieConfig, Pipe, PipeChange, PipeConfig, QueueConfig, RateConfig,
     RedConfig,
 };
 use netloom_packet::{Ecn, Pool};
+use netloom_testing::loads::{Load, Transport, alone, first_segment, number};
 use netloom_units::{Bytes, Duration, Instant, Limit, Probability, Rate, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

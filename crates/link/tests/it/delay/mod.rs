@@ -2,16 +2,15 @@
 //!
 //! Seeds are fixed, so each test gives the same result in every run; bounds are those of a test at the 1 % level.
 
-use crate::common;
 mod correlation;
 mod distributions;
 mod figure_13;
 mod overtaking;
 mod parsing;
 
-use common::{Load, number};
 use netloom_link::{Correlation, DelayConfig, Distribution, DropLog, Order, Pipe, PipeConfig};
 use netloom_packet::Pool;
+use netloom_testing::loads::{Load, number};
 use netloom_units::{Duration, Instant, Seed};
 
 /// A delay of `distribution`, in which packets may overtake, so that each keeps what was drawn for it.

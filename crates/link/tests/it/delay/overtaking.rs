@@ -1,12 +1,12 @@
 //! What is on the way in no order, against a list that is searched from end to end.
 
 use super::{free, ms};
-use crate::common::{Load, Transport, alone, first_segment, number};
 use netloom_link::{
     Correlation, DelayConfig, Departure, Distribution, DropLog, Exponential, Normal, Order, Pipe, PipeChange,
     PipeConfig, Samples, Uniform, Values,
 };
 use netloom_packet::Pool;
+use netloom_testing::loads::{Load, Transport, alone, first_segment, number};
 use netloom_units::{Duration, Instant, Rate, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,9 +1,9 @@
 //! What the papers promise of shares, checked over every interval in exact numbers.
 
 use super::{Case, Event, Outcome, Sent, arrivals, play, sends as sends_of_any, timed};
-use crate::common::Load;
 use crate::flows::naive::{Fraction, Name};
 use netloom_link::{ClassConfig, Division, DrrConfig, Filter, Ports, QueueConfig};
+use netloom_testing::loads::Load;
 use netloom_units::{Bytes, Instant, Limit};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -2,17 +2,16 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
-use crate::common;
 mod fairness;
 mod naive;
 
-use common::{Load, Transport, alone, first_segment, number};
 use naive::{Drops, Name, Segment};
 use netloom_link::{
     ClassConfig, CodelConfig, CodelControl, Division, DropLog, DrrConfig, Filter, FqCodelConfig, Pipe, PipeChange,
     PipeConfig, Ports, QueueConfig,
 };
 use netloom_packet::{Ecn, Packet, Pool};
+use netloom_testing::loads::{Load, Transport, alone, first_segment, number};
 use netloom_units::{Bytes, Duration, Instant, Limit, Rate, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,9 +1,9 @@
 //! Plays a scenario and writes down what comes out.
 
-use crate::common::{alone, first_segment, number};
 use crate::golden::scenario::{Input, Scenario};
 use netloom_link::{Cause, Departure, DropLog, Dropped as Drop, Pipe, PipeCounters};
 use netloom_packet::{Ecn, Pool};
+use netloom_testing::loads::{alone, first_segment, number};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! The input half of a golden file.
 
-use crate::common::{Load, Transport};
 use netloom_link::{PipeChange, PipeConfig};
+use netloom_testing::loads::{Load, Transport};
 use netloom_units::{Duration, Instant, Seed};
 use std::{fmt::Display, str::FromStr};
 

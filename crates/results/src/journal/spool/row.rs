@@ -15,7 +15,8 @@ const DELIVERED: u8 = 0;
 const INSIDE: u8 = 1;
 /// The fate of the first cause; the others follow in this order.
 const DROPPED: u8 = 2;
-const CAUSES: [Cause; 4] = [Cause::Loss, Cause::Full, Cause::Early, Cause::Down];
+const CAUSES: [Cause; 7] =
+    [Cause::Loss, Cause::Full, Cause::Early, Cause::Down, Cause::Partition, Cause::Fault, Cause::Air];
 /// That it has a sequence number.
 const HAS_SEQUENCE: u8 = 1;
 

@@ -1,7 +1,7 @@
 //! `tcp.csv`, read line by line.
 
+use crate::ReadError;
 use crate::rows;
-use netloom_judge::RunError;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -65,7 +65,7 @@ const COLUMNS: [&str; 15] = [
 ];
 
 /// The connections that sent most, up to the `end` of the run if that is known, in the order of their names.
-pub(crate) fn busiest(path: &Path, most: usize, end: Option<f64>) -> Result<Vec<(Name, Curve)>, RunError> {
+pub(crate) fn busiest(path: &Path, most: usize, end: Option<f64>) -> Result<Vec<(Name, Curve)>, ReadError> {
     let (mut totals, mut last) = (BTreeMap::<Name, u64>::new(), 0.0_f64);
     let mut rows = Rows::open(path)?;
     while let Some(row) = rows.next()? {
@@ -111,11 +111,11 @@ struct Row {
 }
 
 impl Rows {
-    fn open(path: &Path) -> Result<Self, RunError> {
+    fn open(path: &Path) -> Result<Self, ReadError> {
         rows::Rows::open(path, COLUMNS, "TCP connections").map(Self)
     }
 
-    fn next(&mut self) -> Result<Option<Row>, RunError> {
+    fn next(&mut self) -> Result<Option<Row>, ReadError> {
         let Some(values) = self.0.next()? else { return Ok(None) };
         match Row::read(values) {
             Some(row) => Ok(Some(row)),

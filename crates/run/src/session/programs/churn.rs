@@ -1,14 +1,17 @@
 //! Programs that the timeline ends, holds, and starts again.
 
+use super::disks::DiskDisturbance;
+use super::kernel_faults::KernelFault;
 use super::processes::Purpose;
 use super::state::Programs;
-use crate::commands::Command;
 use crate::session::context::Context;
 use crate::session::stage::Stage;
+use netloom_commands::Command;
 use netloom_judge::{ExitCode, Kind, RunError};
-use netloom_lab::{Action, Disturbance, Whose};
+use netloom_lab::{Action, Disturbance, LimitChange, Signal, Whose};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
+use std::sync::Arc;
 
 /// Why a client is refused: its exit code, and a text.
 type Refusal = (ExitCode, String);
@@ -19,8 +22,35 @@ const BY_HAND: usize = usize::MAX;
 impl Programs {
     /// Ends or holds the programs that this entry of the timeline means, which was due `at` after time zero.
     pub(crate) fn disturb(&mut self, context: &mut Context<'_>, event: usize, at: Duration) -> Result<(), RunError> {
-        let Some((how, whose, duration)) = disturbance(context, event) else { return Ok(()) };
-        let (meant, due) = (self.meant(whose), instant(context, at));
+        let Some(disturbed) = disturbance(context, event) else { return Ok(()) };
+        let due = instant(context, at);
+        self.disturb_these(context, disturbed, event, due)
+    }
+
+    fn disturb_these(
+        &mut self,
+        context: &mut Context<'_>,
+        Disturbed { how, whose, process, duration }: Disturbed,
+        event: usize,
+        due: Instant,
+    ) -> Result<(), RunError> {
+        let (meant, is_planned) = (self.meant(whose), context.is_planned(event));
+        if let (Disturbance::Disk(fault), Whose::Node(node)) = (how, whose) {
+            let path = process.as_deref();
+            return self.disturb_disk(context, &DiskDisturbance { node, fault, path, duration, event, due });
+        }
+        if let Disturbance::Limit(change) = how {
+            let count = self.limit(whose, change)?;
+            return note_limit(context, (whose, due, is_planned), change, count);
+        }
+        if how.is_of_kernel() {
+            let fault = KernelFault { how, process: process.as_deref(), duration };
+            return self.begin_kernel_fault(context, whose, &fault, event, due);
+        }
+        if let Some(pattern) = process {
+            let count = self.signal_like(how, whose, &pattern)?;
+            return note_processes(context, (whose, due, is_planned), &word(how), (&*pattern, count));
+        }
         match how {
             Disturbance::Kill => {
                 for number in meant {
@@ -31,18 +61,25 @@ impl Programs {
                 self.send_due_signals(context)?;
                 self.signal_node(whose, libc::SIGKILL);
             }
-            Disturbance::Pause => {
-                self.hold(&meant, whose, true);
-            }
+            Disturbance::Pause => self.hold(&meant, whose, true),
+            Disturbance::Continue => self.hold(&meant, whose, false),
+            Disturbance::Signal(signal) => self.tell(&meant, whose, signal),
             Disturbance::Restart => self.restart_these(context, meant, (event, whose, duration), due)?,
-            Disturbance::Stop => unreachable!("nodes that stop are no matter of their programs alone"),
+            Disturbance::Stop
+            | Disturbance::Crash(_)
+            | Disturbance::Clock(_)
+            | Disturbance::Freeze(_)
+            | Disturbance::Disk(_)
+            | Disturbance::Limit(_)
+            | Disturbance::Fail(_)
+            | Disturbance::EndFailures
+            | Disturbance::Starve(_)
+            | Disturbance::Schedule(_)
+            | Disturbance::OutOfMemory => {
+                unreachable!("this is no matter of programs alone")
+            }
         }
-        let word = match how {
-            Disturbance::Kill => "killed",
-            Disturbance::Pause => "paused",
-            Disturbance::Restart | Disturbance::Stop => "asked to restart",
-        };
-        note(context, whose, due, word)?;
+        note(context, (whose, due, is_planned), &word(how))?;
         self.start_those_whose_turn_it_is(context)
     }
 
@@ -67,7 +104,7 @@ impl Programs {
         }
         let (meant, due) = (self.meant(whose), context.links.now());
         self.restart_these(context, meant, (BY_HAND, whose, None), due)?;
-        note(context, whose, due, "asked to restart")?;
+        note(context, (whose, due, false), "asked to restart")?;
         self.start_those_whose_turn_it_is(context).map(Ok)
     }
 
@@ -123,12 +160,22 @@ impl Programs {
 
     /// The programs that this entry of the timeline has ended or held start again or go on, `at` after time zero.
     pub(crate) fn recover(&mut self, context: &mut Context<'_>, event: usize, at: Duration) -> Result<(), RunError> {
-        let Some((how, whose, _)) = disturbance(context, event) else { return Ok(()) };
-        let due = instant(context, at);
+        let Some(Disturbed { how, whose, process, .. }) = disturbance(context, event) else { return Ok(()) };
+        let (due, is_planned) = (instant(context, at), context.is_planned(event));
+        if let (Disturbance::Disk(fault), Whose::Node(node)) = (how, whose) {
+            return self.end_disk_fault(context, node, fault, due);
+        }
+        if how.is_of_kernel() {
+            return self.end_kernel_fault(context, (whose, how), event, due);
+        }
+        if let Some(pattern) = process {
+            let count = self.signal_like(Disturbance::Continue, whose, &pattern)?;
+            return note_processes(context, (whose, due, is_planned), &word(Disturbance::Continue), (&*pattern, count));
+        }
         if how == Disturbance::Pause {
             let meant = self.meant(whose);
             self.hold(&meant, whose, false);
-            return note(context, whose, due, "goes on");
+            return note(context, (whose, due, is_planned), "goes on");
         }
         let mut now = Vec::new();
         for number in 0..self.commands.len() {
@@ -148,7 +195,7 @@ impl Programs {
     }
 
     /// The commands that are meant.
-    fn meant(&self, whose: Whose) -> Vec<usize> {
+    pub(super) fn meant(&self, whose: Whose) -> Vec<usize> {
         let is_meant = |number: &usize| match whose {
             Whose::Command(event) => self.commands[*number].event == event,
             Whose::Node(node) => self.commands[*number].described.node == node,
@@ -187,19 +234,65 @@ impl Programs {
         self.signal_node(whose, signal);
     }
 
+    /// Sends them a signal; of a node, to all that run in it.
+    fn tell(&mut self, meant: &[usize], whose: Whose, signal: Signal) {
+        if matches!(whose, Whose::Node(_)) {
+            return self.signal_node(whose, signal.number());
+        }
+        for number in meant {
+            if let Some(key) = self.processes.key_of(Purpose::Command(*number)) {
+                // One that has just ended gets nothing; its end is about to be reported.
+                let _ = self.nodes[key.node].signal(key.process, signal.number());
+            }
+        }
+    }
+
     /// Signals whatever else runs in a node: daemons, and programs of users.
     fn signal_node(&mut self, whose: Whose, signal: i32) {
         if let Whose::Node(node) = whose {
-            // That a node has died is told elsewhere.
+            // That a node has died is reported elsewhere.
             let _ = self.nodes[node].signal_all(signal);
         }
     }
 }
 
-fn disturbance(context: &Context<'_>, event: usize) -> Option<(Disturbance, Whose, Option<Duration>)> {
-    match &context.job.plan.timeline[event].action {
-        Action::Disturb { how, whose, duration } => Some((*how, *whose, *duration)),
+/// A disturbance of programs.
+struct Disturbed {
+    how: Disturbance,
+    whose: Whose,
+    /// Which processes of them; none: all.
+    process: Option<Arc<str>>,
+    duration: Option<Duration>,
+}
+
+fn disturbance(context: &Context<'_>, event: usize) -> Option<Disturbed> {
+    match context.action(event)? {
+        Action::Disturb { how, whose, process, duration } => {
+            Some(Disturbed { how: *how, whose: *whose, process: process.clone(), duration: *duration })
+        }
         _ => None,
+    }
+}
+
+/// Says in a word or two how programs were disturbed.
+fn word(how: Disturbance) -> String {
+    match how {
+        Disturbance::Kill => "killed".to_owned(),
+        Disturbance::Pause => "paused".to_owned(),
+        Disturbance::Continue => "goes on".to_owned(),
+        Disturbance::Signal(signal) => format!("got {}", signal.name()),
+        Disturbance::Limit(change) => format!("limited: {change}"),
+        Disturbance::Restart
+        | Disturbance::Stop
+        | Disturbance::Crash(_)
+        | Disturbance::Clock(_)
+        | Disturbance::Disk(_)
+        | Disturbance::Freeze(_)
+        | Disturbance::Fail(_)
+        | Disturbance::EndFailures
+        | Disturbance::Starve(_)
+        | Disturbance::Schedule(_)
+        | Disturbance::OutOfMemory => "asked to restart".to_owned(),
     }
 }
 
@@ -207,13 +300,56 @@ fn instant(context: &Context<'_>, at: Duration) -> Instant {
     context.zero().unwrap_or_default() + at
 }
 
-/// Writes what was done by now and was due at `due`.
-fn note(context: &mut Context<'_>, whose: Whose, due: Instant, what: &str) -> Result<(), RunError> {
+/// Writes what was done by now and was due at `due`, which is judged if the timeline says when.
+fn note(
+    context: &mut Context<'_>,
+    (whose, due, is_planned): (Whose, Instant, bool),
+    what: &str,
+) -> Result<(), RunError> {
     let (plan, late) = (&context.job.plan, context.links.now().since(due));
     let name = plan.whose_name(whose).to_owned();
     let kind = if matches!(whose, Whose::Node(_)) { "node" } else { "command" };
     let at = due.since(context.zero().unwrap_or_default());
-    context.record(Kind::Signal, late, true, || format!("{name} {what} at {at}"));
+    context.record(Kind::Signal, late, is_planned, || format!("{name} {what} at {at}"));
     context.report(format!("{name} {what}"));
     context.note(what, json!({ kind: name, "lateness_ns": late.as_nanos() }))
+}
+
+/// The same of so many processes whose command line is like a pattern. That there were none is told: then nothing was disturbed.
+fn note_processes(
+    context: &mut Context<'_>,
+    (whose, due, is_planned): (Whose, Instant, bool),
+    what: &str,
+    (pattern, count): (&str, u64),
+) -> Result<(), RunError> {
+    let (plan, late) = (&context.job.plan, context.links.now().since(due));
+    let name = plan.whose_name(whose).to_owned();
+    let kind = if matches!(whose, Whose::Node(_)) { "node" } else { "command" };
+    let at = due.since(context.zero().unwrap_or_default());
+    context.record(Kind::Signal, late, is_planned, || format!("{name}: {pattern} {what} at {at}"));
+    if count == 0 {
+        context.warnings.push(format!("at {at} no process of {name} was like `{pattern}`, so that none was reached"));
+    }
+    context.report(format!("{name}: {what}: {count} processes like `{pattern}`"));
+    let details = json!({ kind: name, "process": pattern, "processes": count, "lateness_ns": late.as_nanos() });
+    context.note(what, details)
+}
+
+/// The same of limits. That none of its programs ran is told: then nothing was limited.
+fn note_limit(
+    context: &mut Context<'_>,
+    (whose, due, is_planned): (Whose, Instant, bool),
+    change: LimitChange,
+    programs: u64,
+) -> Result<(), RunError> {
+    let (plan, late) = (&context.job.plan, context.links.now().since(due));
+    let name = plan.whose_name(whose).to_owned();
+    let kind = if matches!(whose, Whose::Node(_)) { "node" } else { "command" };
+    let at = due.since(context.zero().unwrap_or_default());
+    context.record(Kind::Signal, late, is_planned, || format!("{name} limited at {at}"));
+    if programs == 0 {
+        context.warnings.push(format!("at {at} {name} did not run, so that nothing was limited"));
+    }
+    context.report(format!("{name} limited: {change}"));
+    context.note("limited", json!({ kind: name, "limits": change.to_string(), "lateness_ns": late.as_nanos() }))
 }

@@ -6,8 +6,8 @@
 use super::launch::{Launch, null};
 use super::processes::Purpose;
 use super::state::{End, Pack, Programs};
-use crate::commands::Ending;
 use crate::session::context::Context;
+use netloom_commands::Ending;
 use netloom_host::archive::unpack_plainly;
 use netloom_judge::RunError;
 use netloom_lab::{FilePlan, NodePlan};
@@ -36,14 +36,17 @@ impl Programs {
         if self.packs.is_some() {
             return Ok(false);
         }
-        let alive = |pack: &Pack| !self.gone.contains(&pack.node);
-        let packs: Vec<Pack> = all_packs(context.job).into_iter().filter(alive).collect();
+        let (lost, others): (Vec<Pack>, Vec<Pack>) =
+            all_packs(context.job).into_iter().partition(|pack| self.crashed.contains(&pack.node));
+        lost.iter().try_for_each(|pack| self.could_not(context, pack, "it has crashed, and has not booted since"))?;
+        let packs: Vec<Pack> = others.into_iter().filter(|pack| !self.gone.contains(&pack.node)).collect();
         self.packs = Some(packs.clone());
-        if packs.is_empty() {
+        let with_disks = self.with_kept_disks(context.job);
+        if packs.is_empty() && with_disks.is_empty() {
             return Ok(false);
         }
         context.guard.step("collecting files of nodes");
-        self.end_daemons(&packs);
+        self.end_daemons(packs.iter().map(|pack| pack.node).chain(with_disks).collect());
         for (number, pack) in packs.iter().enumerate() {
             if let Err(why) = self.begin_pack(context, number, pack)? {
                 self.could_not(context, pack, &why)?;
@@ -52,11 +55,17 @@ impl Programs {
         Ok(!self.processes.is_empty())
     }
 
+    /// The nodes whose disks are kept: they write all to them when their programs have ended.
+    fn with_kept_disks(&self, job: &Job) -> Vec<usize> {
+        let is_kept = |node: &usize| job.plan.nodes[*node].disk.as_ref().is_some_and(|disk| disk.keep);
+        (0..self.nodes.len()).filter(|node| is_kept(node) && !self.gone.contains(node)).collect()
+    }
+
     /// Ends what programs have left behind, which would go on writing to its files.
-    fn end_daemons(&mut self, packs: &[Pack]) {
-        let mut nodes: Vec<usize> = packs.iter().map(|pack| pack.node).collect();
+    fn end_daemons(&mut self, mut nodes: Vec<usize>) {
+        nodes.sort_unstable();
         nodes.dedup();
-        // A node that cannot be asked cannot pack either, which will be told.
+        // A node that cannot be asked cannot pack either, which will be reported.
         nodes.retain(|node| self.nodes[*node].begin_stop(std::time::Duration::from_nanos(GRACE.as_nanos())).is_ok());
         for node in nodes {
             let _ = self.nodes[node].finish_stop();

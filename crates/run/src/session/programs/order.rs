@@ -3,9 +3,9 @@
 
 use super::processes::Purpose;
 use super::state::Programs;
-use crate::commands::Command;
 use crate::session::context::Context;
 use crate::session::stage::Stage;
+use netloom_commands::Command;
 use netloom_lab::Plan;
 use netloom_units::Duration;
 use std::collections::BTreeMap;

@@ -95,6 +95,11 @@ impl Processes {
         self.running.retain(|key, _| key.node != node);
     }
 
+    /// The programs of a node.
+    pub(crate) fn keys_in(&self, node: usize) -> impl Iterator<Item = ProcessKey> + '_ {
+        self.running.keys().copied().filter(move |key| key.node == node)
+    }
+
     /// All nodes have gone.
     pub(crate) fn clear(&mut self) {
         self.running.clear();
@@ -162,6 +167,20 @@ impl Processes {
         }
         process.end = End::KillAt(at);
         Some(*key)
+    }
+
+    /// A program was killed by the timeline, as one process of several.
+    pub(crate) fn note_killed(&mut self, key: ProcessKey) {
+        if let Some(process) = self.running.get_mut(&key) {
+            process.end = End::Killed;
+        }
+    }
+
+    /// The timeline holds a program, as one process of several, or lets it go on.
+    pub(crate) fn note_held(&mut self, key: ProcessKey, held: bool) {
+        if let Some(process) = self.running.get_mut(&key) {
+            process.held = held;
+        }
     }
 
     /// Notes whether the program that runs for `purpose` is held; none if there is none, or nothing changes.

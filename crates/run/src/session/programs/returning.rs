@@ -5,7 +5,7 @@ use netloom_control::ClientId;
 use netloom_judge::{ExitCode, RunError};
 
 impl Programs {
-    /// These clients are told when these commands, which start with their node, have succeeded, or that one has not.
+    /// These clients get an answer when these commands, which start with their node, have succeeded, or when one has not.
     pub(super) fn report_when_returned(&mut self, node: usize, awaited: Vec<usize>, clients: Vec<ClientId>) {
         if awaited.is_empty() {
             self.changed_for.extend(clients.into_iter().map(|client| (client, Ok(()))));

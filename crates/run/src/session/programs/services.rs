@@ -3,10 +3,10 @@
 use super::launch::{Launch, null};
 use super::processes::Purpose;
 use super::state::Programs;
-use crate::commands::readiness::{Readiness, Step, condition};
-use crate::commands::{Command, argv};
 use crate::session::context::Context;
 use crate::session::stage::Stage;
+use netloom_commands::{Command, argv};
+use netloom_commands::{Readiness, Step, condition};
 use netloom_host::node::Transport;
 use netloom_judge::RunError;
 use netloom_lab::{Ready, ReadyWhen};

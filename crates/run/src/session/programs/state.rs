@@ -1,13 +1,15 @@
 //! What is known of the programs of a lab and of the nodes that they run in.
 
 use super::processes::Processes;
-use crate::commands::Command;
+use netloom_commands::Command;
 use netloom_control::ClientId;
+use netloom_guest::disk::JournalEntry;
 use netloom_judge::ExitCode;
 use netloom_provision::exposed::PortForwards;
 use netloom_provision::hosts::HostsFiles;
 use netloom_provision::node::LabNode;
-use netloom_units::{Duration, Instant};
+use netloom_provision::virtual_time::{Booting, Reboots};
+use netloom_units::{Drift, Duration, Instant, SignedDuration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter};
@@ -18,6 +20,21 @@ pub(crate) struct Programs {
     pub(crate) nodes: Vec<Box<dyn LabNode>>,
     /// The nodes that have died.
     pub(crate) gone: BTreeSet<usize>,
+    /// The nodes among them that have crashed as the timeline says, and the means to boot their kernels anew.
+    pub(super) crashed: BTreeSet<usize>,
+    /// The same, whether they have booted since or not.
+    pub(crate) ever_crashed: BTreeSet<usize>,
+    pub(super) reboots: Option<Reboots>,
+    /// The nodes that stand still, and when they go on.
+    pub(crate) frozen: BTreeMap<usize, Instant>,
+    /// By what the nodes were stopped that have stopped, or crashed.
+    pub(crate) away_by: BTreeMap<usize, usize>,
+    /// How wrong clocks of nodes are that run at another speed.
+    pub(super) drifts: BTreeMap<usize, Drifting>,
+    /// The nodes whose kernels have booted anew, and whose links are to be joined.
+    pub(super) booted: Vec<usize>,
+    /// The requests to disks that were noted, as far as they were taken over: when they came, and to the disk of which node.
+    pub(super) noted: Vec<(Instant, usize, JournalEntry)>,
     pub(crate) commands: Vec<Command>,
     /// In what order they are asked to end.
     pub(super) ranks: Vec<(Option<Duration>, usize)>,
@@ -38,6 +55,8 @@ pub(crate) struct Programs {
     pub(super) returning: Vec<Returning>,
     /// What was to start in nodes that are about to stop.
     pub(super) deferred: BTreeSet<usize>,
+    /// The faults of programs that kernels of nodes make, by the entry of the timeline: the node, and the number there.
+    pub(super) program_faults: BTreeMap<usize, (usize, u64)>,
     /// What nodes pack at the end; none before.
     pub(super) packs: Option<Vec<Pack>>,
     /// What names mean in nodes.
@@ -48,13 +67,23 @@ pub(crate) struct Programs {
     pub(super) silence: Option<(PipeReader, PipeWriter)>,
 }
 
+/// A clock that runs faster than lab time, or slower.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drifting {
+    pub(super) drift: Drift,
+    /// Since when it runs so.
+    pub(super) since: Instant,
+    /// By how much it was fast then, because of drifts alone.
+    pub(super) fast: SignedDuration,
+}
+
 /// A node that is not as usual.
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) step: Step,
     /// When to look at it next; none if there is nothing to wait for.
     pub(super) next_look: Option<Instant>,
-    /// Who is told when it has stopped, or runs.
+    /// The clients that get an answer when it has stopped, or runs.
     pub(super) clients: Vec<ClientId>,
 }
 
@@ -65,11 +94,13 @@ pub(super) enum Step {
     Ending { kill_at: Instant, killed: bool },
     /// It has stopped. What was to start in it meanwhile starts with it.
     Stopped { awaited: BTreeSet<usize> },
+    /// Its kernel has crashed, and another boots.
+    Booting { booting: Box<Booting>, awaited: BTreeSet<usize> },
     /// Its network is there, and its addresses will soon be.
     Starting { until: Instant, awaited: BTreeSet<usize> },
 }
 
-/// What a client is told of a node that it wanted to stop or start: why it is not so, if it is not.
+/// The answer to a client that wanted a node to stop or start: why it is not so, if it is not.
 pub(crate) type Changed = Result<(), (ExitCode, String)>;
 
 /// A node that runs again, and what starts with it.
@@ -85,7 +116,7 @@ pub(super) struct Returning {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pack {
     pub(super) node: usize,
-    /// What the program is told.
+    /// What is sent to the program.
     pub(super) words: Vec<OsString>,
     /// Where the archive is written.
     pub(super) archive: PathBuf,

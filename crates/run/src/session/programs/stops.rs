@@ -21,7 +21,7 @@ type Refusal = (ExitCode, String);
 /// How often a node that stops or starts is asked how far it is.
 const LOOK: Duration = Duration::from_millis(10);
 /// Its addresses can be used within milliseconds; programs start then at the latest.
-const SETTLES_WITHIN: Duration = Duration::from_secs(10);
+pub(super) const SETTLES_WITHIN: Duration = Duration::from_secs(10);
 
 impl Programs {
     /// How a node is.
@@ -30,13 +30,23 @@ impl Programs {
             None => NodeState::Running,
             Some(Step::Ending { .. }) => NodeState::Stopping,
             Some(Step::Stopped { .. }) => NodeState::Stopped,
-            Some(Step::Starting { .. }) => NodeState::Starting,
+            Some(Step::Booting { .. } | Step::Starting { .. }) => NodeState::Starting,
+        }
+    }
+
+    /// Returns how a node is for clients, who are told of crashes and of nodes that stand still.
+    pub(crate) fn shown_state(&self, node: usize) -> NodeState {
+        match self.state_of(node) {
+            NodeState::Stopped if self.crashed.contains(&node) => NodeState::Crashed,
+            NodeState::Running if self.frozen.contains_key(&node) => NodeState::Frozen,
+            state => state,
         }
     }
 
     /// Whether a node has stopped, or is about to: then its links stay cut.
     pub(crate) fn is_away(&self, node: usize) -> bool {
-        matches!(self.state_of(node), NodeState::Stopping | NodeState::Stopped)
+        let step = self.changing.get(&node).map(|change| &change.step);
+        matches!(step, Some(Step::Ending { .. } | Step::Stopped { .. } | Step::Booting { .. }))
     }
 
     /// Whether a node stops or starts just now.
@@ -54,7 +64,7 @@ impl Programs {
         std::mem::take(&mut self.changed_for)
     }
 
-    /// A client is told when a node has stopped or runs, which may be so by now.
+    /// A client gets an answer when a node has stopped or runs, which may be so by now.
     pub(crate) fn report_when_changed(&mut self, node: usize, client: ClientId) {
         match self.changing.get_mut(&node) {
             Some(change) if change.next_look.is_some() => change.clients.push(client),
@@ -84,23 +94,34 @@ impl Programs {
         if let Some(why) = context.job.plan.never_stops(node) {
             return refused(why);
         }
-        match (self.state_of(node), starts) {
-            (NodeState::Running, false) | (NodeState::Stopped, true) => Ok(()),
-            (NodeState::Running, true) => {
+        match (self.shown_state(node), starts) {
+            (NodeState::Running, false) | (NodeState::Stopped | NodeState::Crashed, true) => Ok(()),
+            (NodeState::Running | NodeState::Frozen, true) => {
                 refused(format!("node `{name}` runs: only one that was stopped can be started"))
             }
+            (NodeState::Frozen, false) => refused(frozen(name)),
+            (NodeState::Crashed, false) => refused(format!("node `{name}` has crashed already")),
             (NodeState::Stopped, false) => refused(format!("node `{name}` has stopped already")),
             (NodeState::Stopping, _) => refused(format!("node `{name}` is being stopped: wait until it has")),
             (NodeState::Starting, _) => refused(format!("node `{name}` is being started: wait until it runs")),
         }
     }
 
-    /// The programs of a node are asked to end; its links are cut by now.
-    pub(crate) fn begin_stopping(&mut self, context: &Context<'_>, node: usize) -> Result<(), RunError> {
-        let (now, least) = (context.links.now(), context.job.plan.stop);
-        if let Some(Change { step: Step::Starting { awaited, .. }, clients, .. }) = self.changing.remove(&node) {
-            self.deferred.extend(&awaited);
-            self.report_when_returned(node, awaited.into_iter().collect(), clients);
+    /// A node stops to be as usual: what was to start with it waits until it starts again.
+    pub(super) fn begin_absence(&mut self, context: &Context<'_>, node: usize) {
+        if let Some(Change { step: Step::Stopped { .. }, .. }) = self.changing.get(&node) {
+            return;
+        }
+        match self.changing.remove(&node) {
+            Some(Change { step: Step::Booting { awaited, .. } | Step::Starting { awaited, .. }, clients, .. }) => {
+                self.deferred.extend(&awaited);
+                self.report_when_returned(node, awaited.into_iter().collect(), clients);
+            }
+            // It has stopped by crashing.
+            Some(Change { clients, .. }) => {
+                self.changed_for.extend(clients.into_iter().map(|client| (client, Ok(()))));
+            }
+            None => {}
         }
         self.never_returns(node, &context.job.plan.nodes[node].name);
         for (number, command) in self.commands.iter_mut().enumerate().filter(|(_, one)| one.described.node == node) {
@@ -108,6 +129,12 @@ impl Programs {
             (command.taken_by, command.comes_again) = (None, false);
             self.waiting.retain(|waiting| *waiting != number || command.started.is_none());
         }
+    }
+
+    /// The programs of a node are asked to end; its links are cut by now.
+    pub(crate) fn begin_stopping(&mut self, context: &Context<'_>, node: usize) -> Result<(), RunError> {
+        let (now, least) = (context.links.now(), context.job.plan.stop);
+        self.begin_absence(context, node);
         let grace = self.processes.ask_node(node, now, least);
         // One that is held hears of the first only by the second.
         for signal in [libc::SIGTERM, libc::SIGCONT] {
@@ -124,7 +151,7 @@ impl Programs {
             NodeState::Running | NodeState::Starting => return Ok(false),
             // Its time is over before its programs have ended: they have no more of it.
             NodeState::Stopping => self.finish_stopping(context, node, true)?,
-            NodeState::Stopped => {}
+            NodeState::Stopped | NodeState::Crashed | NodeState::Frozen => {}
         }
         let mut awaited = match self.changing.remove(&node) {
             Some(Change { step: Step::Stopped { awaited }, .. }) => awaited,
@@ -141,7 +168,9 @@ impl Programs {
     pub(crate) fn stay_stopped(&mut self, node: usize) {
         if let Some(change) = self.changing.get_mut(&node) {
             let awaited = match &mut change.step {
-                Step::Starting { awaited, .. } | Step::Stopped { awaited } => std::mem::take(awaited),
+                Step::Booting { awaited, .. } | Step::Starting { awaited, .. } | Step::Stopped { awaited } => {
+                    std::mem::take(awaited)
+                }
                 Step::Ending { .. } => BTreeSet::new(),
             };
             (change.step, change.next_look) = (Step::Stopped { awaited }, None);
@@ -155,7 +184,7 @@ impl Programs {
     }
 
     /// What starts with a node: what makes it ready, and the services that had begun.
-    fn those_of_node(&self, context: &Context<'_>, node: usize) -> Vec<usize> {
+    pub(super) fn those_of_node(&self, context: &Context<'_>, node: usize) -> Vec<usize> {
         let is_meant = |number: &usize| {
             let command = &self.commands[*number];
             command.described.node == node
@@ -179,8 +208,9 @@ impl Programs {
         for node in due {
             match self.state_of(node) {
                 NodeState::Stopping => self.go_on_stopping(context, node, now)?,
+                NodeState::Starting if self.boots(node) => self.go_on_booting(node, now)?,
                 NodeState::Starting => self.go_on_starting(context, node, now)?,
-                NodeState::Running | NodeState::Stopped => {}
+                NodeState::Running | NodeState::Stopped | NodeState::Crashed | NodeState::Frozen => {}
             }
         }
         Ok(())
@@ -262,7 +292,9 @@ impl Programs {
             let node = self.commands[number].described.node;
             if self.starts_with_node(number) || self.state_of(node) == NodeState::Starting {
                 match self.changing.get_mut(&node).map(|change| &mut change.step) {
-                    Some(Step::Stopped { awaited } | Step::Starting { awaited, .. }) => drop(awaited.insert(number)),
+                    Some(
+                        Step::Stopped { awaited } | Step::Booting { awaited, .. } | Step::Starting { awaited, .. },
+                    ) => drop(awaited.insert(number)),
                     _ => drop(self.deferred.insert(number)),
                 }
             } else {
@@ -282,15 +314,22 @@ impl Programs {
     /// Why nothing can be run in a node just now, if so.
     pub(crate) fn why_away(&self, plan: &Plan, node: usize) -> Option<String> {
         let name = &plan.nodes[node].name;
-        match self.state_of(node) {
+        match self.shown_state(node) {
             NodeState::Running => None,
+            NodeState::Frozen => Some(frozen(name)),
             NodeState::Starting => Some(format!("node `{name}` is being started: wait until it runs")),
             NodeState::Stopping => Some(format!("node `{name}` is being stopped")),
-            NodeState::Stopped => {
-                Some(format!("node `{name}` has stopped: `netloom start {} {name}` starts it", plan.name))
+            NodeState::Stopped | NodeState::Crashed => {
+                let how = if self.crashed.contains(&node) { "crashed" } else { "stopped" };
+                Some(format!("node `{name}` has {how}: `netloom start {} {name}` starts it", plan.name))
             }
         }
     }
+}
+
+/// Why nothing can be asked of a node that stands still.
+fn frozen(name: &str) -> String {
+    format!("node `{name}` stands still: wait until it goes on")
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]

@@ -39,7 +39,7 @@ const STEP_PER_PIPE: Duration = Duration::from_micros(100);
 const FAREWELL: time::Duration = time::Duration::from_millis(100);
 
 impl Requests {
-    /// A client wants to be told of something.
+    /// A client subscribes to something.
     pub(super) fn subscribe(
         &mut self,
         client: ClientId,
@@ -86,7 +86,7 @@ impl Requests {
         Ok(())
     }
 
-    /// A client does not want to be told of it any more.
+    /// A client ends a subscription.
     pub(super) fn unsubscribe(
         &mut self,
         client: ClientId,
@@ -193,7 +193,7 @@ impl Requests {
         }
     }
 
-    /// The lab ends: clients are told the rest as far as they take it at once.
+    /// The lab ends: clients receive the rest as far as they take it at once.
     pub(crate) fn farewell(&mut self, context: &mut Context<'_>, programs: &mut Programs) {
         let begun = time::Instant::now();
         self.subscriptions

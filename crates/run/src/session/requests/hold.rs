@@ -1,7 +1,7 @@
 //! What clients want of lab time, in virtual time.
 
 use netloom_control::{ClientId, Now};
-use netloom_units::Instant;
+use netloom_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
 /// How clients let lab time go on.
@@ -10,7 +10,9 @@ pub(super) struct Hold {
     pub(super) is_paused: bool,
     /// Who lets time go on until when; then it is held.
     pub(super) advance: Option<Step>,
-    /// The clients whose time has come, and who are told so when they have been told of what happened until then.
+    /// Where a run is to be held, counted from its time zero.
+    pub(super) stop_at: Option<Duration>,
+    /// The clients whose time has come, and who get their answer when they have received what happened until then.
     pub(super) arrived: BTreeMap<ClientId, Now>,
 }
 
@@ -24,8 +26,8 @@ pub(super) struct Step {
 }
 
 impl Hold {
-    pub(super) fn new(is_paused: bool) -> Self {
-        Self { is_paused, advance: None, arrived: BTreeMap::new() }
+    pub(super) fn new(is_paused: bool, stop_at: Option<Duration>) -> Self {
+        Self { is_paused, advance: None, stop_at, arrived: BTreeMap::new() }
     }
 
     /// A client has gone: nobody waits for its time any more.

@@ -1,14 +1,15 @@
 //! `set`: what a client changes of a link while the lab runs.
 
 use super::heals::Heals;
-use super::place::{Place, State, direction, set_link_state};
+pub(super) use super::place::State;
+use super::place::{Place, direction, set_link_state};
 use super::refusals::{Refusal, find_link_in_engine};
 use crate::session::carriers::{Carriers, has_carriers};
 use crate::session::context::Context;
 use crate::session::programs::Programs;
 use netloom_control::Set;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Dialect, parse_change, parse_cut};
+use netloom_lab::{Dialect, Stack, parse_change, parse_cut};
 use netloom_link::PipeChange;
 use netloom_provision::links::Links;
 use netloom_units::{Bytes, Duration};
@@ -39,9 +40,23 @@ pub(super) fn change(
     carriers: &mut Carriers,
     heals: &mut Heals,
 ) -> Result<Result<(), Refusal>, RunError> {
-    let understood = find_place(&context.links, set).and_then(|place| Ok((place, understand(&set.changes)?)));
-    let (place, wanted) = match understood {
-        Ok(all) => all,
+    match understand(&set.changes) {
+        Ok(wanted) => apply(set, &wanted, context, programs, carriers, heals),
+        Err(refusal) => Ok(Err(refusal)),
+    }
+}
+
+/// Changes the place that a request names.
+pub(super) fn apply(
+    set: &Set,
+    wanted: &Wanted,
+    context: &mut Context<'_>,
+    programs: &mut Programs,
+    carriers: &mut Carriers,
+    heals: &mut Heals,
+) -> Result<Result<(), Refusal>, RunError> {
+    let place = match find_place(&context.links, set) {
+        Ok(place) => place,
         Err(refusal) => return Ok(Err(refusal)),
     };
     let described = &context.job.plan.links[place.link];
@@ -91,20 +106,20 @@ fn stays_plugged(context: &Context<'_>, place: &Place) -> Option<String> {
         return Some("down: an interface has one carrier for all: name the link without direction and pipe".into());
     }
     let mut nodes = plan.links[place.link].ends.iter().map(|end| &plan.nodes[end.node]);
-    let node = &nodes.find(|node| node.stack.is_own())?.name;
+    let node = &nodes.find(|node| node.stack == Stack::Vm)?.name;
     Some(format!(
-        "down: node `{node}` has a kernel of its own, whose interfaces always have a carrier: write down=true, or give \
-         the node `stack: namespace` in real time"
+        "down: node `{node}` is a virtual machine, whose interfaces always have a carrier: write down=true, or give the node \
+         `stack: kernel`, or `stack: namespace` in real time"
     ))
 }
 
 /// What the keys and values of a request ask for.
 #[derive(Default)]
-struct Wanted {
-    change: PipeChange,
-    state: Option<State>,
+pub(super) struct Wanted {
+    pub(super) change: PipeChange,
+    pub(super) state: Option<State>,
     /// How long it is cut; none: until it is restored.
-    lasting: Option<Duration>,
+    pub(super) lasting: Option<Duration>,
 }
 
 fn understand(changes: &[(String, String)]) -> Result<Wanted, Refusal> {

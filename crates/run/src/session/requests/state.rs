@@ -3,6 +3,7 @@
 use super::events::Subscriptions;
 use super::heals::Heals;
 use super::hold::Hold;
+use super::partitions::ClientPartitions;
 use netloom_control::{ClientId, Server};
 use netloom_fabric::TapId;
 use netloom_results::capture::LiveCapture;
@@ -17,4 +18,6 @@ pub(crate) struct Requests {
     pub(super) hold: Hold,
     /// When what they have cut for so long is restored.
     pub(super) heals: Heals,
+    /// The partitions that they have asked for.
+    pub(super) partitions: ClientPartitions,
 }

@@ -43,6 +43,9 @@ fn pipe_stats(names: &[LinkName], state: &PipeState, counted: &PipeCounters) -> 
         dropped_loss_packets: counted.dropped.loss.packets,
         dropped_early_packets: counted.dropped.early.packets,
         dropped_down_packets: counted.dropped.down.packets,
+        dropped_partition_packets: counted.dropped.partition.packets,
+        dropped_fault_packets: counted.dropped.fault.packets,
+        dropped_air_packets: counted.dropped.air.packets,
         effects: Effects::since(&PipeCounters::default(), counted),
     }
 }

@@ -18,20 +18,34 @@ use netloom_units::{Duration, Instant};
 const END: Instant = Instant::from_nanos(u64::MAX - 1);
 
 impl Requests {
-    /// How far lab time may go on; none: as far as anything happens. Clients hold only what plays.
+    /// How far lab time may go on; none: as far as anything happens. Clients hold only a timeline that runs.
     pub(crate) fn held_until(&self, context: &Context<'_>) -> Option<Instant> {
         if !is_playing(context) || !is_virtual(context) {
             return None;
         }
         match self.hold.advance {
             Some(step) => Some(step.until),
-            None => self.hold.is_paused.then(|| context.links.now()),
+            None if self.hold.is_paused => Some(context.links.now()),
+            None => self.stop(context),
         }
     }
 
-    /// Whether a client waits for lab time.
+    /// The instant at which the run is to be held.
+    fn stop(&self, context: &Context<'_>) -> Option<Instant> {
+        Some(context.zero()? + self.hold.stop_at?)
+    }
+
+    /// Holds a run that has come to where it is to be held; returns that place, counted from time zero.
+    pub(crate) fn stop_here(&mut self, context: &Context<'_>) -> Option<Duration> {
+        let is_here = !self.hold.is_paused && self.stop(context).is_some_and(|stop| stop <= context.links.now());
+        let at = if is_here { self.hold.stop_at.take() } else { None };
+        self.hold.is_paused |= is_here;
+        at
+    }
+
+    /// Whether a client waits for lab time, or the run is to be held somewhere.
     pub(crate) fn is_advancing(&self) -> bool {
-        self.hold.advance.is_some()
+        self.hold.advance.is_some() || self.hold.stop_at.is_some() && !self.hold.is_paused
     }
 
     /// What time it is.
@@ -87,7 +101,7 @@ impl Requests {
         self.look_for_output(client);
     }
 
-    /// Answers those whose time has come, and who have been told of everything until then; what they have asked behind that is to
+    /// Answers those whose time has come, and who have received everything until then; what they have asked behind that is to
     /// be served now.
     pub(super) fn answer_arrived(&mut self, context: &Context<'_>) -> Vec<ClientId> {
         if !is_playing(context) {

@@ -3,7 +3,7 @@
 use crate::session::context::Context;
 use crate::session::programs::Programs;
 use netloom_control::{End, ExposedPort, Interface, Link, Node, NodeState, Now, Pipe, Topology};
-use netloom_lab::{InterfacePlan, LinkPlan, NodePlan, Plan, mac_text, settings_of};
+use netloom_lab::{InterfacePlan, LinkPlan, NodePlan, Plan, fault_refusals, mac_text, settings_of};
 use netloom_provision::driver::Driver;
 use netloom_units::{Dilation, Duration};
 
@@ -30,7 +30,7 @@ pub(super) fn topology(context: &Context<'_>, programs: &Programs) -> Topology {
         node.expose.iter().map(port).collect()
     };
     Topology {
-        nodes: plan.nodes.iter().enumerate().map(|(number, of)| node(plan, of, programs.state_of(number))).collect(),
+        nodes: (0..plan.nodes.len()).map(|number| node(plan, number, programs.shown_state(number))).collect(),
         links,
         exposed: plan.nodes.iter().flat_map(exposed).collect(),
         services: programs.commands.iter().filter_map(|command| command.service(now)).collect(),
@@ -54,7 +54,8 @@ pub(super) fn now(context: &Context<'_>, paused: bool) -> Now {
     }
 }
 
-fn node(plan: &Plan, node: &NodePlan, state: NodeState) -> Node {
+fn node(plan: &Plan, number: usize, state: NodeState) -> Node {
+    let node = &plan.nodes[number];
     let interface = |one: &InterfacePlan| Interface {
         name: one.name.clone(),
         link: plan.links[one.end.link()].name.clone(),
@@ -67,6 +68,7 @@ fn node(plan: &Plan, node: &NodePlan, state: NodeState) -> Node {
         kind: node.kind.name().into(),
         stack: node.stack.name().into(),
         state,
+        faults: fault_refusals(plan, number).map(|(kind, why)| (kind.to_owned(), why)).collect(),
         interfaces: node.interfaces.iter().map(interface).collect(),
     }
 }

@@ -10,7 +10,7 @@ use netloom_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Requests {
-    /// Kernels in virtual time are told how often somebody wants to know of their connections.
+    /// Kernels in virtual time learn how often somebody wants to know of their connections.
     pub(super) fn watch_connections(&mut self, context: &Context<'_>) {
         let Driver::Virtual(time) = context.links.driver() else { return };
         let mut wanted: BTreeMap<usize, Duration> = BTreeMap::new();

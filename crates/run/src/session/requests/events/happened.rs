@@ -12,7 +12,7 @@ const PIECE: usize = 4 * 1024;
 pub(super) struct HappenedFeed {
     pub(super) id: Option<Id>,
     file: Follow,
-    /// Events of the last piece that are still to be told.
+    /// Events of the last piece that are still to be sent.
     read: VecDeque<Event>,
 }
 

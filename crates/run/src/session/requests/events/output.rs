@@ -1,6 +1,6 @@
 //! What commands and services write, out of their logs.
 
-use crate::commands::Command;
+use netloom_commands::Command;
 use netloom_control::{Event, Id, Output, Refused, Stream, Subscribe};
 use netloom_provision::job::Job;
 use netloom_results::{Follow, Unfinished};

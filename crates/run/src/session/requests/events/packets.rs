@@ -1,7 +1,7 @@
 //! What becomes of some packets of each pipe.
 //!
 //! Packets are picked while somebody wants to know, by the step that the number of pipes allows. What has become of them is fetched
-//! when somebody is due to be told, and kept for each client until it takes it, as far as there is room.
+//! when a client is due, and kept for each client until it takes it, as far as there is room.
 
 use crate::session::context::Context;
 use crate::session::requests::state::Requests;
@@ -26,17 +26,17 @@ fn picking_step(pipes: usize) -> Duration {
 }
 
 impl Requests {
-    /// Has packets picked as long as somebody wants to be told of them.
+    /// Has packets picked as long as somebody subscribes to them.
     pub(super) fn pick_packets(&mut self, context: &mut Context<'_>) -> Result<(), RunError> {
         let wanted = self.subscriptions.clients.values().any(|feeds| feeds.has(Topic::Packets));
         if std::mem::replace(&mut self.subscriptions.picks_packets, wanted) == wanted {
             return Ok(());
         }
         let step = wanted.then(|| picking_step(context.links.pipes().len()));
-        context.links.sample_packets(step)
+        Ok(context.links.sample_packets(step)?)
     }
 
-    /// If somebody is due to be told of packets, what has become of them is fetched for all.
+    /// If a client of packets is due, what has become of them is fetched for all.
     pub(super) fn report_of_packets(&mut self, context: &mut Context<'_>) {
         let begun = context.links.now();
         let mut packet_feeds = self.subscriptions.clients.values().filter_map(|feeds| feeds.packets.as_ref());

@@ -32,7 +32,7 @@ impl PacketsFeed {
         self.lost += surplus as u64;
     }
 
-    /// If it is due, what the client is told as it `is_clear`; else that waits for the next time.
+    /// If it is due, what the client gets as it `is_clear`; else that waits for the next time.
     pub(super) fn take_due(&mut self, now: Instant, zero: Option<Instant>, is_clear: bool) -> Option<PacketSample> {
         if !self.pace.is_due(now) {
             return None;

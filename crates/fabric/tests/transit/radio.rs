@@ -1,0 +1,253 @@
+//! Radio media: who hears what, what an access point sends on, and that deliveries ahead of time are those that come on time.
+
+use crate::hubs::link;
+use crate::network::{all, plain, stream};
+use crate::player::{Event, Network, assert_same};
+use crate::switches::{EVERYBODY, MS, SEED, frame, switch};
+use netloom_fabric::{Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
+use netloom_link::{AirConfig, AirStation, PipeConfig};
+use netloom_packet::{Packet, Pool};
+use netloom_radio::{
+    Access, Channel, Discipline, LinkConfig, MediumConfig, Mode, Phy, PhyConfig, RetryLimits, Standard,
+};
+use netloom_testing::streams::written;
+use netloom_units::{Bytes, Duration, Instant, Probability};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// The Ethernet address of a station.
+fn address(station: u32) -> [u8; 6] {
+    [2, 0, 0, 0, 0, u8::try_from(station).expect("few stations")]
+}
+
+fn layer(standard: Standard) -> Phy {
+    let channel = Channel::new(if standard == Standard::B { 1 } else { 36 }).expect("there is such a channel");
+    Phy::new(&PhyConfig::new(standard, channel)).expect("the description is right")
+}
+
+fn mode(standard: Standard, place: u64) -> Mode {
+    match standard {
+        Standard::B => Mode::kilobits([1_000, 2_000, 5_500, 11_000][(place % 4) as usize]),
+        Standard::A | Standard::G => Mode::kilobits([6_000, 12_000, 24_000, 54_000][(place % 4) as usize]),
+        _ => Mode::mcs(u8::try_from(place % 8).expect("below 8")),
+    }
+}
+
+/// A medium with stations at ports from 0 on.
+fn air(medium: MediumConfig, links: &[LinkConfig], access_point: Option<usize>) -> PipeSpec {
+    let station = |(port, link): (u32, &LinkConfig)| AirStation {
+        name: format!("station{port}"),
+        port,
+        address: address(port),
+        link: *link,
+    };
+    let stations: Vec<AirStation> = (0..).zip(links).map(station).collect();
+    let ports: Vec<PortId> = stations.iter().map(|own| PortId(own.port)).collect();
+    let config =
+        PipeConfig { air: Some(Box::new(AirConfig { medium, stations, access_point })), ..PipeConfig::default() };
+    PipeSpec {
+        name: "air".into(),
+        config,
+        coalesce: Duration::ZERO,
+        from: ports[0],
+        filter: None,
+        to: ports[1],
+        medium: ports,
+    }
+}
+
+fn plain_air(access_point: Option<usize>) -> Fabric {
+    let medium = MediumConfig::new(layer(Standard::A));
+    let spec = air(medium, &[Mode::kilobits(54_000).into(); 4], access_point);
+    Fabric::new(SEED, std::slice::from_ref(&spec)).with_devices(&[spec], &[])
+}
+
+/// Who hears a frame that `from` sends to this address at 1 ms, and how long after that.
+fn heard(fabric: &mut Fabric, from: u32, to: [u8; 6]) -> Vec<(u32, u64)> {
+    let now = Instant::ZERO + MS;
+    let packet = plain(&mut Pool::default(), &frame(to, address(from)));
+    fabric.inject(now, PortId(from), packet).expect("a port of the medium");
+    all(fabric).into_iter().map(|(due, port, _)| (port.0, due.since(now).as_nanos())).collect()
+}
+
+#[test]
+fn stations_send_to_one_another() {
+    // 20 us of preamble, and the bytes with 36 B of headers and 22 bits around them in symbols of 216 bits.
+    let bytes = frame(EVERYBODY, address(0)).len() as u64 - 14;
+    let span = |bits_per_symbol: u64| 20_000 + 4_000 * ((bytes + 36) * 8 + 22).div_ceil(bits_per_symbol);
+    assert_eq!(heard(&mut plain_air(None), 0, address(2)), [(2, span(216))]);
+    // At the basic rate of 6 Mbit/s, to everybody and to an address that nobody knows.
+    let everybody = [0, 1, 3].map(|port| (port, span(24)));
+    assert_eq!(heard(&mut plain_air(None), 2, EVERYBODY), everybody);
+    assert_eq!(heard(&mut plain_air(None), 2, [2, 9, 9, 9, 9, 9]), everybody);
+}
+
+#[test]
+fn an_access_point_sends_on_what_is_for_others() {
+    let one_hop = heard(&mut plain_air(None), 0, address(1))[0].1;
+    let direct = heard(&mut plain_air(Some(1)), 0, address(1));
+    assert_eq!(direct, [(1, one_hop)]);
+    // Behind the acknowledgement, a DIFS and a backoff of 0 to 15 slots.
+    let [(2, over)] = heard(&mut plain_air(Some(1)), 0, address(2))[..] else { panic!("one station hears it") };
+    let rest = over - 2 * one_hop - 16_000 - 28_000 - 34_000;
+    assert!(rest.is_multiple_of(9_000) && rest <= 15 * 9_000, "{rest}");
+    // All hear what is for everybody when it is repeated, and what is for strangers is for the network behind the access point.
+    let ports = |heard: Vec<(u32, u64)>| heard.into_iter().map(|(port, _)| port).collect::<Vec<_>>();
+    assert_eq!(ports(heard(&mut plain_air(Some(1)), 0, EVERYBODY)), [1, 2, 3]);
+    assert_eq!(ports(heard(&mut plain_air(Some(1)), 0, [2, 9, 9, 9, 9, 9])), [1]);
+}
+
+#[test]
+fn what_is_behind_a_station_is_learned() {
+    let mut fabric = plain_air(None);
+    let stranger = [2, 9, 9, 9, 9, 9];
+    let packet = |to, from| plain(&mut Pool::default(), &frame(to, from));
+    fabric.inject(Instant::ZERO + MS, PortId(3), packet(EVERYBODY, stranger)).expect("a port of the medium");
+    assert_eq!(all(&mut fabric).len(), 3);
+    fabric.inject(Instant::ZERO + MS * 10, PortId(0), packet(stranger, address(0))).expect("a port of the medium");
+    assert_eq!(all(&mut fabric).iter().map(|(_, port, _)| port.0).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn a_cut_ends_what_is_on_the_air() {
+    let mut fabric = plain_air(None);
+    let packet = || plain(&mut Pool::default(), &frame(address(1), address(0)));
+    (0..3).for_each(|_| fabric.inject(Instant::ZERO + MS, PortId(0), packet()).expect("a port of the medium"));
+    let cut = Instant::ZERO + MS + Duration::from_micros(5);
+    fabric.set_up(cut, PipeId(0), false);
+    assert!(all(&mut fabric).is_empty());
+    let counters = *fabric.counters().next().expect("a pipe");
+    assert_eq!((counters.dropped.down.packets, counters.in_flight()), (3, 0));
+    assert!(counters.balance());
+    fabric.set_up(cut + MS, PipeId(0), true);
+    fabric.inject(cut + MS * 2, PortId(0), packet()).expect("a port of the medium");
+    assert_eq!(all(&mut fabric).len(), 1);
+}
+
+/// A random medium; with a switch at its first station, a delay of the link from there to a host.
+#[derive(Clone, Debug)]
+struct Air(PipeSpec, Option<Duration>);
+
+impl Air {
+    /// The switch and the host have the ports behind those of stations.
+    fn behind(&self) -> [u32; 2] {
+        let first = u32::try_from(self.0.medium.len()).expect("few stations");
+        [first, first + 1]
+    }
+}
+
+/// From which station to which address, and how much payload.
+#[derive(Clone, Debug)]
+struct Load(u32, [u8; 6], usize);
+
+impl Network for Air {
+    type Load = Load;
+    type Record = (u32, Vec<u8>, u32, Instant, Instant);
+    const HAS_BOOKS: bool = false;
+
+    fn fabric(&self) -> Fabric {
+        let Some(delay) = self.1 else {
+            let pipes = std::slice::from_ref(&self.0);
+            return Fabric::new(SEED, pipes).with_devices(pipes, &[]);
+        };
+        let [host, port] = self.behind();
+        let pipes = [std::slice::from_ref(&self.0), &link([host, port], delay)].concat();
+        let device = DeviceSpec::Switch(switch([0, port].map(PortId)));
+        Fabric::new(SEED, &pipes).with_devices(&pipes, &[device])
+    }
+
+    fn packet(&self, pool: &mut Pool, number: usize, Load(from, to, payload): &Load) -> (PortId, Packet) {
+        let (virtio, mut bytes) =
+            stream(false, u16::try_from(number * 100).expect("few events"), *payload).super_packet();
+        bytes[..6].copy_from_slice(to);
+        bytes[6..12].copy_from_slice(&address(*from));
+        // Who would be a switch is the host behind it.
+        let from = if self.1.is_some() && *from == 0 { self.behind()[0] } else { *from };
+        // Its DSCP: best effort, background, video or voice.
+        bytes[15] = [0, 8, 34, 46][number % 4] << 2;
+        (PortId(from), pool.packet(virtio, &bytes))
+    }
+
+    fn record(delivery: &Delivery) -> Self::Record {
+        let departure = &delivery.departure;
+        let packet = &departure.packet;
+        (delivery.port.0, written(packet).1, packet.segments(), departure.due, departure.first_due)
+    }
+}
+
+fn media() -> impl Strategy<Value = PipeSpec> {
+    let standards = prop_oneof![Just(Standard::A), Just(Standard::B), Just(Standard::N), Just(Standard::Ax)];
+    let access = prop_oneof![4 => Just(Access::Dcf), 1 => Just(Access::Ideal)];
+    let retries = (1..5_u32, 1..5_u32).prop_map(|(short, long)| RetryLimits { short, long });
+    let rest = (any::<bool>(), any::<bool>(), 1..40_u32, 0..4_000_u64);
+    let links = vec((any::<u64>(), prop_oneof![Just(0), 0..900_000_000_000_u64]), 2..6);
+    (standards, access, retries, rest, links, any::<u32>()).prop_map(
+        |(standard, access, retries, (has_rts, is_fair, queue, amsdu), links, point)| {
+            let phy = layer(standard);
+            let mut medium = MediumConfig {
+                access,
+                retries,
+                queue,
+                rts_above: has_rts.then_some(Bytes::new(600)),
+                discipline: if is_fair { Discipline::AirtimeFq } else { Discipline::Fifo },
+                ..MediumConfig::new(phy)
+            };
+            if phy.has_qos() {
+                medium.aggregation.amsdu = Bytes::new(amsdu);
+            }
+            let link = |(place, error): &(u64, u64)| LinkConfig {
+                mode: mode(standard, *place),
+                error: Probability::from_parts_per_trillion(*error).expect("a share"),
+            };
+            let links: Vec<LinkConfig> = links.iter().map(link).collect();
+            let point = point as usize % (links.len() * 2);
+            air(medium, &links, Some(point).filter(|point| *point < links.len()))
+        },
+    )
+}
+
+fn cases() -> impl Strategy<Value = (Air, Vec<(Instant, Event<Load>)>)> {
+    let happening = prop_oneof![
+        20 => (any::<u32>(), any::<u32>(), 1..9_000_usize).prop_map(|(from, to, payload)| {
+            Event::Send(Load(from, [0, 0, 0, 0, 0, u8::try_from(to % 8).expect("below 8")], payload))
+        }),
+        1 => Just(Event::Change(PipeId(0), Box::default())),
+        1 => any::<bool>().prop_map(|up| Event::Up(PipeId(0), up)),
+    ];
+    let pause = prop_oneof![Just(0), 1..20_000_u64, 1..2_000_000_u64];
+    let delay = prop_oneof![Just(None), (0..2_000_u64).prop_map(|micros| Some(Duration::from_micros(micros)))];
+    (media(), delay, vec((pause, happening), 1..40)).prop_map(|(spec, delay, events)| {
+        let stations = u32::try_from(spec.medium.len()).expect("few stations");
+        let mut now = Instant::ZERO;
+        let place = |(gap, event)| {
+            now = now + Duration::from_nanos(gap);
+            match event {
+                Event::Send(Load(from, [.., to], payload)) => {
+                    // To a station, to everybody, or to somebody whom nobody knows.
+                    let to = match u32::from(to) {
+                        6 => EVERYBODY,
+                        7 => [2, 9, 9, 9, 9, 9],
+                        station => address(station % stations),
+                    };
+                    (now, Event::Send(Load(from % stations, to, payload)))
+                }
+                other => (now, other),
+            }
+        };
+        (Air(spec, delay), events.into_iter().map(place).collect())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(7),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn ahead_of_time_is_on_time((air, events) in cases()) {
+        assert_same(&air, &events, MS * 300);
+    }
+}

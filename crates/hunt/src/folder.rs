@@ -1,0 +1,321 @@
+//! The folder of a hunt, which is all of its state.
+//!
+//! ```text
+//! FOLDER/lab.yaml                 the lab file as it was given
+//! FOLDER/origin.json              which hunt this is
+//! FOLDER/runs.jsonl               a line for each run that has ended; of one that failed with its choices
+//! FOLDER/findings/0001/           a finding, which appears in one go
+//! FOLDER/hunt.json                what was found, written at the end
+//! FOLDER/work/                    the runs in progress
+//! ```
+
+use crate::child::write_json;
+use crate::error::HuntError;
+use crate::failure::Failure;
+use crate::judged::Judged;
+use crate::record::FindingRecord;
+use crate::target::Target;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Documents of a hunt's folder have at most so many bytes.
+const LONGEST: u64 = 1 << 30;
+/// How the folder of a finding is called that is not complete.
+const UNFINISHED: &str = "unfinished";
+
+/// The folder of a hunt, which this process has locked.
+#[derive(Debug)]
+pub struct HuntFolder {
+    path: PathBuf,
+    runs: File,
+    _lock: File,
+}
+
+/// The identity of a hunt.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Origin {
+    version: String,
+    lab_file: PathBuf,
+    seed: u64,
+    #[serde(default)]
+    is_systematic: bool,
+}
+
+/// The way of a hunt, by which it differs from others of the same lab file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// The seed from which faults are drawn.
+    pub seed: u64,
+    /// Whether they are not drawn, but tried one by one.
+    pub is_systematic: bool,
+}
+
+/// A run that has ended, as `runs.jsonl` has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunLine {
+    /// The number of the run; 0 is the one without faults.
+    pub run: u64,
+    /// How many faults there were.
+    pub faults: usize,
+    /// The properties that failed in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
+    /// The properties that must hold sometimes, and did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reached: Vec<String>,
+    /// The assertions of programs that must hold sometimes, and did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wanted: Vec<String>,
+    /// The properties that the run does not decide.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<String>,
+    /// All that its logs show and those of no run before did, as numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behaviours: Vec<u64>,
+    /// Why the run shows nothing; none if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The choices of a run that failed, by which it can be repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<u64>,
+}
+
+impl From<Judged> for RunLine {
+    /// The line of a run that was judged so.
+    fn from(judged: Judged) -> Self {
+        let Judged { failures, reached, wanted, undecided, behaviours, error } = judged;
+        Self { failures, reached, wanted, undecided, behaviours, error, ..Self::default() }
+    }
+}
+
+impl HuntFolder {
+    /// Makes the folder of a new hunt at `path`, or opens it to go on with the hunt in it.
+    ///
+    /// # Errors
+    /// If another process uses it, if it is that of another hunt, or what the kernel says.
+    pub fn open(path: &Path, target: &Target, search: Search, resume: bool) -> Result<Self, HuntError> {
+        let has_hunt = path.join("origin.json").exists();
+        if has_hunt && !resume {
+            let message = "holds a hunt already: --resume goes on with it, and -o takes another folder";
+            return Err(HuntError::Folder(format!("{} {message}", path.display())));
+        }
+        let is_foreign = || fs::read_dir(path).is_ok_and(|mut all| all.any(|one| !is_of_hunt(one)));
+        if !has_hunt && is_foreign() {
+            let message = "is there already, and is no hunt: name another folder with -o";
+            return Err(HuntError::Folder(format!("{} {message}", path.display())));
+        }
+        fs::create_dir_all(path.join("findings")).map_err(HuntError::file(path))?;
+        let path = path.canonicalize().map_err(HuntError::file(path))?;
+        let lock = lock(&path)?;
+        let origin = Origin {
+            version: env!("CARGO_PKG_VERSION").into(),
+            lab_file: target.lab_file.canonicalize().unwrap_or_else(|_| target.lab_file.clone()),
+            seed: search.seed,
+            is_systematic: search.is_systematic,
+        };
+        let (place, kept) = (path.join("origin.json"), path.join("lab.yaml"));
+        if has_hunt {
+            compare(&place, &kept, &origin, target)?;
+        } else {
+            let write = |file: &mut std::io::BufWriter<File>| file.write_all(target.text().as_bytes());
+            netloom_regular::replace(&kept, write).map_err(HuntError::file(&kept))?;
+            write_json(&place, &origin)?;
+        }
+        let lines = path.join("runs.jsonl");
+        // A line that was cut off when the hunt was killed is that of a run that did not end.
+        let whole = whole_lines(&lines)?;
+        let runs = OpenOptions::new().create(true).append(true).open(&lines).map_err(HuntError::file(&lines))?;
+        runs.set_len(whole).map_err(HuntError::file(&lines))?;
+        for left in ["work".into(), format!("findings/{UNFINISHED}")] {
+            match fs::remove_dir_all(path.join(&left)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(HuntError::file(&path.join(left))(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(Self { path, runs, _lock: lock })
+    }
+
+    /// Returns the path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the runs that have ended.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunLine>, HuntError> {
+        let path = self.path.join("runs.jsonl");
+        let text = netloom_regular::read_text(&path, LONGEST).map_err(HuntError::file(&path))?;
+        let lines = text.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().map_err(|error| HuntError::file(&path)(error.into()))
+    }
+
+    /// Keeps that a run has ended.
+    pub(crate) fn keep(&mut self, line: &RunLine) -> Result<(), HuntError> {
+        let mut text = serde_json::to_vec(line).expect("a line has texts for keys");
+        text.push(b'\n');
+        self.runs.write_all(&text).map_err(HuntError::file(&self.path.join("runs.jsonl")))
+    }
+
+    /// Reads what was found, in the order of the numbers.
+    ///
+    /// # Errors
+    /// If a finding cannot be read.
+    pub fn findings(&self) -> Result<Vec<FindingRecord>, HuntError> {
+        let folder = self.path.join("findings");
+        let all = fs::read_dir(&folder).map_err(HuntError::file(&folder))?;
+        let mut found = Vec::new();
+        for entry in all {
+            let path = entry.map_err(HuntError::file(&folder))?.path().join("finding.json");
+            if path.exists() {
+                let text = netloom_regular::read_text(&path, LONGEST).map_err(HuntError::file(&path))?;
+                found.push(serde_json::from_str(&text).map_err(|error| HuntError::file(&path)(error.into()))?);
+            }
+        }
+        found.sort_by_key(|finding: &FindingRecord| finding.finding);
+        Ok(found)
+    }
+
+    /// The folder in which a finding is put together.
+    pub(crate) fn unfinished(&self) -> Result<PathBuf, HuntError> {
+        let path = self.path.join("findings").join(UNFINISHED);
+        fs::create_dir_all(&path).map_err(HuntError::file(&path))?;
+        Ok(path)
+    }
+
+    /// Gives a finding that is complete its place.
+    pub(crate) fn publish(&self, number: usize) -> Result<PathBuf, HuntError> {
+        let (from, to) = (self.path.join("findings").join(UNFINISHED), self.finding(number));
+        fs::rename(&from, &to).map_err(HuntError::file(&to))?;
+        Ok(to)
+    }
+
+    /// The folder of a finding.
+    pub(crate) fn finding(&self, number: usize) -> PathBuf {
+        self.path.join("findings").join(format!("{number:04}"))
+    }
+
+    /// Writes what was found.
+    pub(crate) fn conclude(&self, summary: &impl Serialize) -> Result<(), HuntError> {
+        write_json(&self.path.join("hunt.json"), summary)
+    }
+}
+
+/// Whether a hunt that was killed before it began has left this.
+fn is_of_hunt(entry: std::io::Result<fs::DirEntry>) -> bool {
+    let is_known = |name: &str| ["findings", "lock", "lab.yaml"].contains(&name) || netloom_regular::is_left_over(name);
+    entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_known))
+}
+
+/// How many bytes of a file are whole lines; 0 if there is none.
+fn whole_lines(path: &Path) -> Result<u64, HuntError> {
+    match netloom_regular::read(path, LONGEST) {
+        Ok(bytes) => Ok(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end as u64 + 1)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(HuntError::file(path)(error)),
+    }
+}
+
+fn lock(folder: &Path) -> Result<File, HuntError> {
+    let path = folder.join("lock");
+    let file = File::options().create(true).append(true).open(&path).map_err(HuntError::file(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(HuntError::Busy(folder.to_owned())),
+        Err(TryLockError::Error(error)) => Err(HuntError::file(&path)(error)),
+    }
+}
+
+/// Checks that the hunt in this folder is the one that is asked for.
+fn compare(place: &Path, kept: &Path, wanted: &Origin, target: &Target) -> Result<(), HuntError> {
+    let read = |path: &Path| netloom_regular::read_text(path, LONGEST).map_err(HuntError::file(path));
+    let found: Origin = serde_json::from_str(&read(place)?).map_err(|error| HuntError::file(place)(error.into()))?;
+    let mut differs = Vec::new();
+    if found.seed != wanted.seed {
+        differs.push(format!("the seed, which is {} there", found.seed));
+    }
+    if found.is_systematic != wanted.is_systematic {
+        differs
+            .push(format!("--systematic, which {} given there", if found.is_systematic { "was" } else { "was not" }));
+    }
+    if read(kept)? != target.text() {
+        differs.push("the lab file".into());
+    }
+    if found.version != wanted.version {
+        differs.push(format!("the version of netloom, which is {} there", found.version));
+    }
+    if differs.is_empty() {
+        return Ok(());
+    }
+    let folder = place.parent().unwrap_or(place).display();
+    Err(HuntError::Folder(format!(
+        "{folder} is of another hunt; what differs: {}: change it back, or begin another hunt with -o",
+        differs.join(", ")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(folder: &Path, duration: &str) -> Target {
+        let path = folder.join("kv.yaml");
+        let text = format!(
+            "clock: virtual\nduration: {duration}\nnodes: [n1, n2]\nlinks: {{l: {{ends: [n1, n2]}}}}\nhunt: {{}}\n"
+        );
+        fs::write(&path, text).unwrap();
+        Target::read(&path).unwrap()
+    }
+
+    fn search(seed: u64) -> Search {
+        Search { seed, is_systematic: false }
+    }
+
+    #[test]
+    fn a_hunt_that_was_killed_loses_no_run() {
+        let home = tempfile::tempdir().unwrap();
+        let (path, own) = (home.path().join("out"), target(home.path(), "20 s"));
+        let failed = RunLine {
+            run: 2,
+            faults: 1,
+            failures: vec![Failure::new("always x", "lost 3")],
+            choices: vec![1, 0, 7],
+            ..RunLine::default()
+        };
+        let mut folder = HuntFolder::open(&path, &own, search(1), false).unwrap();
+        folder.keep(&RunLine { run: 1, ..RunLine::default() }).unwrap();
+        folder.keep(&failed).unwrap();
+        assert!(matches!(HuntFolder::open(&path, &own, search(1), true), Err(HuntError::Busy(_))));
+        folder.runs.write_all(b"{\"run\":3,\"fau").unwrap();
+        folder.unfinished().unwrap();
+        drop(folder);
+        let mut resumed = HuntFolder::open(&path, &own, search(1), true).unwrap();
+        assert_eq!(resumed.runs().unwrap()[1], failed);
+        assert!(resumed.findings().unwrap().is_empty());
+        resumed.keep(&RunLine { run: 3, ..RunLine::default() }).unwrap();
+        assert_eq!(resumed.runs().unwrap().len(), 3, "the line that was cut off is gone");
+    }
+
+    #[test]
+    fn another_hunt_needs_another_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let (path, own) = (home.path().join("out"), target(home.path(), "20 s"));
+        drop(HuntFolder::open(&path, &own, search(1), false).unwrap());
+        let again = HuntFolder::open(&path, &own, search(1), false).unwrap_err().to_string();
+        assert!(again.contains("holds a hunt already"), "{again}");
+        let seed = HuntFolder::open(&path, &own, search(2), true).unwrap_err().to_string();
+        assert!(seed.contains("what differs: the seed, which is 1 there"), "{seed}");
+        let other = HuntFolder::open(&path, &target(home.path(), "30 s"), search(1), true).unwrap_err().to_string();
+        assert!(other.contains("what differs: the lab file"), "{other}");
+        let way =
+            HuntFolder::open(&path, &own, Search { is_systematic: true, ..search(1) }, true).unwrap_err().to_string();
+        assert!(way.contains("what differs: --systematic, which was not given there"), "{way}");
+        let foreign = HuntFolder::open(home.path(), &own, search(1), false).unwrap_err().to_string();
+        assert!(foreign.contains("is no hunt"), "{foreign}");
+    }
+}

@@ -1,0 +1,106 @@
+//! What `netloom hunt` searches, and what it judges.
+
+use super::hunt_faults::{FAULTS, MOST_NODES, NODES, among, faults};
+use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::{Fields, list};
+use crate::forms::{AboveZero, Command, Filled, OrZero, Placed, Whole};
+use crate::keyed::sections;
+use crate::plan::{Argv, Modality, Tolerance};
+use crate::scalar::{filled, integer, word};
+use crate::section::{Form, Kind, Section, keys};
+use crate::spec::{HuntSpec, PropertySpec, TestSpec};
+use crate::words::{Words, words};
+use crate::yaml::{Content, Node};
+use netloom_units::Duration;
+
+/// More runs than these nobody waits for.
+const MOST_RUNS: u64 = 10_000_000;
+const PROPERTIES: Kind = Kind::list(&Kind::OneOf(&[Filled::KIND, Kind::Section(&CHECKER)]), 0);
+
+words!(Tolerance { "minority" = Self::Minority, "all" = Self::All });
+
+/// The key of the lab file.
+pub(crate) const HUNTED: Section = keys! {
+    /// What `netloom hunt` searches: faults with which something that must hold does not. A run ignores it.
+    hunt = Kind::Section(&HUNT), "{runs: 200, faults: {partition: [halves]}, quiet: 2 s}";
+};
+
+sections! {
+    /// A search for faults with which something that must hold does not hold.
+    pub(crate) const HUNT = "hunt" {
+        /// How many runs are played. Default: 200, or as many as there is time for with `for`.
+        runs: Whole<u64, 1, MOST_RUNS>, "2000";
+        /// For how long runs are played, in wall time. Default: until all runs have been played.
+        for: AboveZero<Duration>, "30 min";
+        /// The nodes of the system under test, which faults are about. Default: those with services, or all that run programs.
+        nodes = NODES, "[client, server]";
+        /// The kinds of faults that are drawn; none: no faults. Default: those that every system has to survive.
+        faults = Kind::OneOf(&[Kind::Word(&["none"]), Kind::Section(&FAULTS)]), "{partition: [isolate, halves], kill: on}";
+        /// How many nodes are faulty at once, at most: minority, fewer than half of them; all; or a number. Default: minority.
+        tolerate = Kind::OneOf(&[Kind::Word(Tolerance::NAMES), Kind::Integer { least: 1, most: MOST_NODES }]), "minority";
+        /// The time at the end of a run in which there are no faults, and after which `eventually` is asked. Default: 5 s.
+        quiet: OrZero<Duration>, "20 s";
+        /// What must hold in every run: expectations, lines of logs, exit codes, and commands that look at the results.
+        always = PROPERTIES, "[no log server matches \"panic\"]";
+        /// What must hold in every run after the time without faults.
+        eventually = PROPERTIES, "[log server matches \"converged\"]";
+        /// What must hold in at least one of all runs.
+        sometimes = PROPERTIES, "[log server matches \"became leader\" >= 2]";
+        /// What must hold in no run.
+        never = PROPERTIES, "[log server matches \"lost\"]";
+        /// The name of the file in which programs note their assertions by an SDK of Antithesis, and which their nodes collect.
+        assertions: Placed<Filled>, "sdk.jsonl";
+    }
+
+    /// A command that judges the results of a run.
+    pub(crate) const CHECKER = "hunt_checker" {
+        /// The command. It runs on this machine, in the folder in which netloom was started, finds the results at $NETLOOM_RESULTS, and
+        /// exits with 0 if the property holds.
+        command: Command, required "./check $NETLOOM_RESULTS";
+    }
+}
+
+/// The hunt; none after an error was noted.
+pub(super) fn hunt(node: &Node, errors: &mut Errors) -> Option<HuntSpec> {
+    let fields = Fields::open(node, &HUNT, errors)?;
+    let mut properties = Vec::new();
+    for modality in [Modality::Always, Modality::Eventually, Modality::Sometimes, Modality::Never] {
+        let items = fields.get(modality.name()).map_or(&[][..], |own| list(own, errors));
+        properties.extend(items.iter().filter_map(|item| {
+            let test = test(item, errors)?;
+            Some(PropertySpec { modality, test })
+        }));
+    }
+    let quiet = fields.form::<OrZero<Duration>>("quiet", errors);
+    Some(HuntSpec {
+        place: node.spanned(()),
+        runs: fields.form::<Whole<u64, 1, MOST_RUNS>>("runs", errors),
+        lasts: fields.form::<AboveZero<Duration>>("for", errors),
+        nodes: among(fields.get("nodes"), "a node", errors),
+        tolerate: fields.read("tolerate", tolerance, errors).unwrap_or_default(),
+        quiet: fields.get("quiet").and_then(|place| quiet.map(|quiet| place.spanned(quiet))),
+        faults: fields.get("faults").map(|own| faults(own, errors)),
+        properties,
+        assertions: fields.form::<Placed<Filled>>("assertions", errors),
+    })
+}
+
+/// Reads a property.
+fn test(node: &Node, errors: &mut Errors) -> Option<TestSpec> {
+    if matches!(node.content, Content::Map(_)) {
+        let fields = Fields::open(node, &CHECKER, errors)?;
+        let command: Argv = fields.form::<Command>("command", errors)?;
+        let text = format!("command: {command}");
+        return Some(TestSpec::Command(command, node.spanned(text)));
+    }
+    let text = keep(filled(node), errors)?;
+    Some(TestSpec::Text(node.spanned(text)))
+}
+
+fn tolerance(node: &Node) -> Result<Tolerance, Diagnostic> {
+    if node.plain().is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit())) {
+        return integer(node, 1, MOST_NODES).map(Tolerance::Count);
+    }
+    word(node, Tolerance::WORDS)
+}

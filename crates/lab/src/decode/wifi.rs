@@ -1,0 +1,229 @@
+//! `medium: {kind: wifi, ...}`: a radio medium of IEEE 802.11, for which stations contend.
+
+use crate::diagnostics::{Diagnostic, Spanned};
+use crate::errors::{Errors, keep};
+use crate::fields::{Fields, map};
+use crate::forms::{AboveZero, NodeName, Whole, Word, forms};
+use crate::keyed::{Keyed, sections};
+use crate::kinds::NODE_NAME;
+use crate::scalar::quantity;
+use crate::section::{Form, Kind, Section};
+use crate::spec::{MediumSpec, StationSpec, WifiSpec};
+use crate::words::words;
+use crate::yaml::{Content, Node};
+use netloom_radio::{
+    Access, Channel, ConfigError, Discipline, GuardInterval, MediumConfig, Mode, Phy, PhyConfig, Preamble, Recovery,
+    SlotTime, Standard, Width,
+};
+use netloom_units::{Bytes, Duration, Probability, Rate};
+
+words!(Standard {
+    "a" = Self::A, "b" = Self::B, "g" = Self::G, "n" = Self::N, "ac" = Self::Ac, "ax" = Self::Ax,
+});
+words!(Width {
+    "20 MHz" = Self::Mhz20, "40 MHz" = Self::Mhz40, "80 MHz" = Self::Mhz80, "160 MHz" = Self::Mhz160,
+});
+words!(GuardInterval {
+    "400 ns" = Self::Ns400, "800 ns" = Self::Ns800, "1600 ns" = Self::Ns1600, "3200 ns" = Self::Ns3200,
+});
+words!(Preamble { "long" = Self::Long, "short" = Self::Short });
+words!(SlotTime { "long" = Self::Long, "short" = Self::Short });
+words!(Recovery { "eifs" = Self::Eifs, "difs" = Self::Difs });
+words!(Discipline { "fifo" = Self::Fifo, "airtime-fq" = Self::AirtimeFq });
+
+words!(Access { "dcf" = Self::Dcf, "ideal" = Self::Ideal });
+
+forms! {
+    /// One medium for all ends of a link.
+    pub(crate) struct Medium = MediumSpec, Kind::OneOf(&[Kind::Word(&["shared"]), Wifi::KIND]), noting medium;
+    /// The rate of a station.
+    pub(crate) struct ModeForm = Mode, Kind::OneOf(&[Rate::KIND, Scheme::KIND]), noting mode;
+}
+
+const KINDS: &[&Section] = &[&Wifi::SECTION];
+
+const STATIONS: Kind = Kind::Map { names: NODE_NAME, values: &StationKeys::KIND };
+
+sections! {
+    /// A radio medium of IEEE 802.11. Its ends are stations, which contend for it and all hear one another; it has neither rate nor queue but
+    /// these.
+    pub(crate) struct Wifi = "medium_wifi" {
+        /// A radio medium.
+        kind is "wifi";
+        /// The standard that all stations speak: a, b, g, n, ac or ax.
+        standard: Word<Standard>, required "ax";
+        /// The channel, which decides the band: 1 to 14 at 2.4 GHz, others at 5 GHz. Default: 1 with b and g, else 36.
+        channel: Whole<u8, 1, 177>, "36";
+        /// The width of the channel: 20 MHz, 40 MHz, 80 MHz or 160 MHz, as far as the standard has it. Default: 20 MHz.
+        width: Word<Width>, "80 MHz";
+        /// The guard interval between symbols of OFDM: 400 ns with n and ac, 800 ns, 1600 ns and 3200 ns with ax. Default: 800 ns.
+        guard_interval: Word<GuardInterval>, "800 ns";
+        /// The preamble of the rates of 802.11b, long or short. Default: long.
+        preamble: Word<Preamble>, "short";
+        /// The slot time at 2.4 GHz, short (9 us) or long (20 us); b always has the long one. Default: short.
+        slot: Word<SlotTime>, "long";
+        /// How stations get access: dcf (they contend, by categories with n, ac and ax), or ideal (one after the other without any gap).
+        /// Default: dcf.
+        access: Word<Access>, "dcf";
+        /// The node that is the access point: stations send to it alone, and it sends on what is for others. Default: none, and stations
+        /// send to one another.
+        access_point: NodeName, "ap";
+        /// The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams. Default: the fastest with one stream.
+        rate: ModeForm, "{mcs: 7, streams: 1}";
+        /// Rates of single stations, and how much gets lost between them and the others.
+        stations = STATIONS, "{sta1: {rate: {mcs: 0}, errors: 5 %}}";
+        /// Data of more bytes, headers included, are sent behind RTS and CTS. Default: none are.
+        rts_above: Bytes, "500 B";
+        /// How often data is tried without an answer until it is dropped. Default: 7.
+        retries: Whole<u32, 1, 1_000_000>, "7";
+        /// How often data is tried behind a CTS until it is dropped. Default: 4.
+        long_retries: Whole<u32, 1, 1_000_000>, "4";
+        /// For how long stations are silent behind what they could not decode: eifs, or difs as behind anything else. Default: eifs.
+        recovery: Word<Recovery>, "difs";
+        /// The largest A-MSDU: packets under one header. Default: none.
+        amsdu: Bytes, "3839 B";
+        /// The largest A-MPDU: packets that are acknowledged one by one; 0 B turns it off. Default: that of the standard, 65535 B with n.
+        ampdu: Bytes, "65535 B";
+        /// The window of a BlockAck, in packets or A-MSDUs, up to 64, and 256 with ax. Default: the largest.
+        window: Whole<u32, 1, 256>, "64";
+        /// The longest transmission of an aggregate, at most 5.484 ms. Default: 5.484 ms.
+        longest: AboveZero<Duration>, "2 ms";
+        /// In which order a station serves the packets of a category: fifo, or airtime-fq (each destination gets the same time). Default: fifo.
+        queue: Word<Discipline>, "airtime-fq";
+        /// How many packets wait in a category of a station at most. Default: 1000.
+        limit: Whole<u32, 1, 1_000_000>, "100";
+    }
+
+    /// A modulation and coding scheme of 802.11 n, ac or ax.
+    pub(crate) struct Scheme = "wifi_rate" {
+        /// The scheme: 0 to 7 with n, 0 to 9 with ac, 0 to 11 with ax.
+        mcs: Whole<u8, 0, 11>, required "7";
+        /// The number of spatial streams: 1 to 4 with n, 1 to 8 with ac and ax. Default: 1.
+        streams: Whole<u8, 1, 8>, "2";
+    }
+
+    /// What differs at a station of a radio medium.
+    pub(crate) struct StationKeys = "wifi_station" {
+        /// The rate at which it sends, and the access point to it. Default: as the medium.
+        rate: ModeForm, "{mcs: 0}";
+        /// The share of its packets, and of those of the access point to it, that cannot be decoded; they are sent again. Default: 0 %.
+        errors: Probability, "5 %";
+    }
+}
+
+/// Parts of 802.11 that are not here: key and name.
+const LEFT_OUT: [(&str, &str); 4] =
+    [("power_save", "power save"), ("ofdma", "OFDMA"), ("mu_mimo", "MU-MIMO"), ("twt", "TWT")];
+
+fn medium(node: &Node, errors: &mut Errors) -> Option<MediumSpec> {
+    if !matches!(node.content, Content::Map(_)) {
+        const RIGHT: &str = "shared, or for example {kind: wifi, standard: ax}";
+        let said = match node.text() {
+            Some("shared") => Ok(MediumSpec::Shared),
+            Some(other) => Err(node.error(format!("`{other}` is not known here: write {RIGHT}"))),
+            None => Err(node.expected(RIGHT)),
+        };
+        return keep(said, errors);
+    }
+    let is_left_out = |(key, what): &(&str, &str)| {
+        let own = node.value(key)?;
+        Some(own.error(format!("{what} is left out of this version: leave `{key}` out")))
+    };
+    let refused: Vec<Diagnostic> = LEFT_OUT.iter().filter_map(is_left_out).collect();
+    if !refused.is_empty() {
+        errors.extend(refused);
+        return None;
+    }
+    if let Some(access) = node.value("access").filter(|access| access.plain() == Some("radio")) {
+        errors.push(access.error(
+            "`radio` needs positions, signals and hidden stations, which this version leaves out: write `dcf`, where all stations hear one another",
+        ));
+        return None;
+    }
+    let (_, fields) = Fields::open_kind(node, KINDS, errors)?;
+    let keys = Wifi::read_keys(&fields, errors)?;
+    let stations = fields.get("stations").map_or_else(Vec::new, |own| stations(own, errors));
+    let (config, usual) = fields.checked(config(&keys).map_err(renamed), errors)?;
+    let access_point = keys.access_point;
+    Some(MediumSpec::Wifi(Box::new(WifiSpec { config, rate: keys.rate.unwrap_or(usual), stations, access_point })))
+}
+
+/// An error of the crate `radio` as one of a model.
+pub(crate) fn renamed(wrong: ConfigError) -> netloom_link::ConfigError {
+    let key = match wrong.key {
+        "mcs" => "rate",
+        "guard-interval" => "guard_interval",
+        key if Wifi::SECTION.keys().any(|own| own.name == key) => key,
+        _ => "standard",
+    };
+    netloom_link::ConfigError::new(key, wrong.message)
+}
+
+/// The medium that the keys describe, and its fastest rate with one stream.
+fn config(keys: &Wifi) -> Result<(MediumConfig, Mode), ConfigError> {
+    let standard = keys.standard;
+    let usual = if matches!(standard, Standard::B | Standard::G) { 1 } else { 36 };
+    let plain = PhyConfig::new(standard, Channel::new(keys.channel.unwrap_or(usual))?);
+    let phy = Phy::new(&PhyConfig {
+        width: keys.width.unwrap_or(plain.width),
+        guard_interval: keys.guard_interval.unwrap_or(plain.guard_interval),
+        preamble: keys.preamble.unwrap_or(plain.preamble),
+        slot_time: keys.slot.unwrap_or(plain.slot_time),
+        ..plain
+    })?;
+    let mut config = MediumConfig::new(phy);
+    config.access = keys.access.unwrap_or_default();
+    config.rts_above = keys.rts_above;
+    config.retries.short = keys.retries.unwrap_or(config.retries.short);
+    config.retries.long = keys.long_retries.unwrap_or(config.retries.long);
+    config.recovery = keys.recovery.unwrap_or_default();
+    config.aggregation.amsdu = keys.amsdu.unwrap_or(config.aggregation.amsdu);
+    config.aggregation.ampdu = keys.ampdu.unwrap_or(config.aggregation.ampdu);
+    config.aggregation.window = keys.window.unwrap_or(config.aggregation.window);
+    let longest = keys.longest.unwrap_or(config.longest_ppdu);
+    if longest > config.longest_ppdu {
+        return Err(ConfigError::new("longest", format!("the standard allows at most {}", config.longest_ppdu)));
+    }
+    config.longest_ppdu = longest;
+    config.discipline = keys.queue.unwrap_or_default();
+    config.queue = keys.limit.unwrap_or(config.queue);
+    config.check()?;
+    if let Some(rate) = keys.rate {
+        phy.ppdu(rate)?;
+    }
+    Ok((config, fastest(&phy)))
+}
+
+/// The fastest rate of a layer with one stream.
+fn fastest(phy: &Phy) -> Mode {
+    if phy.has_qos() {
+        let known = (0..=11).rev().map(Mode::mcs).find(|mode| phy.ppdu(*mode).is_ok());
+        return known.unwrap_or(Mode::mcs(0));
+    }
+    if phy.standard() == Some(Standard::B) { Mode::kilobits(11_000) } else { Mode::kilobits(54_000) }
+}
+
+fn mode(node: &Node, errors: &mut Errors) -> Option<Mode> {
+    if matches!(node.content, Content::Map(_)) {
+        let Scheme { mcs: index, streams } = Scheme::open(node, errors)?;
+        return Some(Mode::Mcs { index, streams: streams.unwrap_or(1) });
+    }
+    if let Some(control @ ("ideal" | "arf" | "minstrel")) = node.plain() {
+        errors.push(node.error(format!(
+            "rate control (`{control}`) needs positions and signals, which this version leaves out: write a rate, for example {{mcs: 7}}"
+        )));
+        return None;
+    }
+    keep(quantity(node), errors).map(Mode::Legacy)
+}
+
+/// The stations that differ, by their names.
+fn stations(node: &Node, errors: &mut Errors) -> Vec<(Spanned<String>, StationSpec)> {
+    const WANTED: &str = "stations: a map like `{sta1: {rate: {mcs: 0}}}`";
+    let entries = map(node, WANTED, errors).unwrap_or_default();
+    let read = |entry: &crate::yaml::Entry| {
+        let StationKeys { rate, errors: lost } = StationKeys::open(&entry.value, errors)?;
+        Some((entry.named(), StationSpec { rate, errors: lost.unwrap_or(Probability::ZERO) }))
+    };
+    entries.iter().filter_map(read).collect()
+}

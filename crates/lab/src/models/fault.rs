@@ -1,0 +1,221 @@
+//! `packet` and `do`: which packets of a link a fault treats, and how.
+
+use super::filter::Sharing;
+use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::forms::{AboveZero, OneOrMore, Whole, Word, forms, one_or_more, word_form};
+use crate::keyed::{Keyed, WrittenKeys, sections};
+use crate::scalar::{integer, quantity, word};
+use crate::section::{Form, Kind, Quantity};
+use crate::words::{Words, words};
+use crate::yaml::{Content, Node};
+use netloom_link::{After, FaultAction, Filter, PacketFault, ResetEnds, TcpKind};
+use netloom_units::{Bytes, Duration, Probability};
+
+/// The greatest ordinal of a packet.
+const MOST: u64 = 1 << 48;
+/// The numbers of bytes begin behind the addresses of IPv4: a header of IP whose checksum fails is no packet.
+const FIRST_BYTE: u64 = 20;
+/// The greatest number of a byte.
+const LAST_BYTE: u64 = 65_535;
+
+words!(TcpKind { "syn" = Self::Syn, "data" = Self::Data, "ack" = Self::Ack, "fin" = Self::Fin, "rst" = Self::Rst });
+words!(ResetEnds { "both" = Self::Both, "sender" = Self::Sender, "receiver" = Self::Receiver });
+
+word_form! {
+    /// Whose packets are counted together.
+    pub(crate) struct Of = bool { "flow" = true, "all" = false }
+}
+
+forms! {
+    /// The part of a connection that is spared.
+    pub(crate) struct Spared = After, Kind::OneOf(&[Kind::Word(&["handshake"]), Kind::Quantity(Quantity::Size)]), spared;
+    /// How many packets are treated; none: all.
+    pub(crate) struct HowMany = Option<u64>, Kind::OneOf(&[Kind::Integer { least: 1, most: MOST }, Kind::Word(&["all"])]), how_many;
+}
+
+sections! {
+    /// Which packets that enter a link are treated. All conditions count from when the entry happens.
+    pub(crate) struct Choice = "packet" {
+        /// The filter of the packets. Default: all packets.
+        r#match: Sharing, "{protocol: tcp, to_port: 5432}";
+        /// Only TCP segments of this kind, or of one of several: they open a connection (syn), have payload (data), only acknowledge (ack),
+        /// close (fin) or reset (rst).
+        tcp: OneOrMore<Word<TcpKind>>, "data";
+        /// Only packets that are longer than this, from the IP header on.
+        longer: Bytes, "1000 B";
+        /// Only TCP segments behind the handshake of their connection, or behind so much payload in this direction.
+        after: Spared, "handshake";
+        /// Whether the packets of each flow are counted for themselves (flow), or all together. Default: all.
+        of: Of, "flow";
+        /// The ordinal of the first packet that is treated, among those that are like that. Default: 1.
+        nth: Whole<u64, 1, MOST>, "3";
+        /// How many are treated from then on, of each flow with `of: flow`; or all. Default: 1.
+        count: HowMany, "all";
+        /// The probability with which each of these is treated. Default: 100 %.
+        probability: Probability, "30 %";
+    }
+
+    /// The treatment of a packet with a setting of its own: exactly one of these.
+    pub(crate) struct Treat = "packet_treatment" {
+        /// The packet is held for this time before it enters the link.
+        hold: AboveZero<Duration>, "200 ms";
+        /// All bits of the byte of this number are flipped, counted from 0 at the IP header: 20 or more.
+        corrupt: Whole<u32, FIRST_BYTE, LAST_BYTE>, "40";
+        /// The TCP segment is dropped, and resets go to these ends of its connection.
+        reset: Word<ResetEnds>, "sender";
+    }
+}
+
+/// The treatments that are words.
+const ACTIONS: [(&str, FaultAction); 6] = [
+    ("drop", FaultAction::Drop),
+    ("duplicate", FaultAction::Duplicate),
+    ("corrupt", FaultAction::Corrupt(None)),
+    ("mark", FaultAction::Mark),
+    ("unmark", FaultAction::Unmark),
+    ("reset", FaultAction::Reset(ResetEnds::Both)),
+];
+
+/// The values of `do`.
+pub(crate) const ACTION: Kind = Kind::OneOf(&[
+    Kind::Word(&["drop", "duplicate", "corrupt", "mark", "unmark", "reset"]),
+    Kind::Section(&Treat::SECTION),
+]);
+
+/// The values of `reset`.
+pub(crate) const CONNECTIONS: Kind = Kind::OneOf(&[Kind::True, Kind::Section(&Filter::SECTION)]);
+
+/// The fault of an entry; `id`: the number by which events tell of it.
+pub(crate) fn fault(
+    choice: &Node,
+    action: &Node,
+    lasts: Option<Duration>,
+    id: u32,
+    errors: &mut Errors,
+) -> Option<PacketFault> {
+    let before = errors.len();
+    let fields = Fields::open(choice, &Choice::SECTION, errors)?;
+    let chosen = Choice::read_keys(&fields, errors)?;
+    let action_at = action;
+    let action = treatment(action, errors)?;
+    if errors.len() > before {
+        return None;
+    }
+    let filter = chosen.r#match.unwrap_or_default();
+    let is_tcp = filter.protocol.as_ref().is_none_or(|protocols| protocols.contains(&6));
+    let about_tcp =
+        [fields.get("tcp"), fields.get("after"), matches!(action, FaultAction::Reset(_)).then_some(action_at)];
+    if let (Some(place), false) = (about_tcp.into_iter().flatten().next(), is_tcp) {
+        errors.push(place.error("this is about TCP, and `match` lets no TCP through: change its `protocol`"));
+        return None;
+    }
+    Some(PacketFault {
+        id,
+        filter,
+        kinds: chosen.tcp.unwrap_or_default(),
+        longer: chosen.longer,
+        after: chosen.after.unwrap_or_default(),
+        is_by_flow: chosen.of.unwrap_or(false),
+        nth: chosen.nth.unwrap_or(1),
+        count: chosen.count.unwrap_or(Some(1)),
+        probability: chosen.probability.unwrap_or(Probability::ONE),
+        lasts,
+        action,
+    })
+}
+
+/// The fault that ends all connections that match.
+pub(crate) fn end_of_connections(node: &Node, id: u32, errors: &mut Errors) -> Option<PacketFault> {
+    let filter = match node.plain() {
+        Some("true") => Filter::default(),
+        _ => Sharing::read(node, errors)?,
+    };
+    if filter.protocol.as_ref().is_some_and(|protocols| !protocols.contains(&6)) {
+        errors.push(node.error("only TCP connections can be reset: change the `protocol`"));
+        return None;
+    }
+    Some(PacketFault {
+        id,
+        filter,
+        kinds: Vec::new(),
+        longer: None,
+        after: After::Nothing,
+        is_by_flow: false,
+        nth: 1,
+        count: Some(1),
+        probability: Probability::ONE,
+        lasts: None,
+        action: FaultAction::EndConnections,
+    })
+}
+
+fn treatment(node: &Node, errors: &mut Errors) -> Option<FaultAction> {
+    if !matches!(node.content, Content::Map(_)) {
+        return keep(word(node, &ACTIONS), errors);
+    }
+    let before = errors.len();
+    let Treat { hold, corrupt, reset } = Treat::open(node, errors)?;
+    let said = [
+        hold.map(FaultAction::Hold),
+        corrupt.map(|byte| FaultAction::Corrupt(Some(byte))),
+        reset.map(FaultAction::Reset),
+    ];
+    let mut said = said.into_iter().flatten();
+    match (said.next(), said.next()) {
+        (Some(only), None) => Some(only),
+        _ => {
+            if errors.len() == before {
+                errors.push(node.error("a packet is treated in one way: write one of hold, corrupt and reset"));
+            }
+            None
+        }
+    }
+}
+
+fn spared(node: &Node) -> Result<After, Diagnostic> {
+    match node.text() {
+        Some("handshake") => Ok(After::Handshake),
+        Some(text) if text.starts_with(char::is_alphabetic) => Err(node.expected("handshake or a size like 64 kB")),
+        _ => quantity(node).map(After::Payload),
+    }
+}
+
+fn how_many(node: &Node) -> Result<Option<u64>, Diagnostic> {
+    if node.text() == Some("all") { Ok(None) } else { integer(node, 1, MOST).map(Some) }
+}
+
+/// A fault as keys and values of a lab file.
+pub(crate) fn written(fault: &PacketFault) -> Vec<(&'static str, String)> {
+    let filter = if fault.filter == Filter::default() { String::new() } else { fault.filter.write_map() };
+    if fault.action == FaultAction::EndConnections {
+        return vec![("reset", if filter.is_empty() { "true".into() } else { filter })];
+    }
+    let after = match fault.after {
+        After::Nothing => None,
+        After::Handshake => Some("handshake".to_owned()),
+        After::Payload(size) => Some(size.to_string()),
+    };
+    let tcp = (!fault.kinds.is_empty()).then(|| one_or_more(fault.kinds.iter().map(|kind| kind.word().to_owned())));
+    let count = match fault.count {
+        Some(1) => None,
+        Some(count) => Some(count.to_string()),
+        None => Some("all".to_owned()),
+    };
+    let keys = [
+        ("match", Some(filter).filter(|filter| !filter.is_empty())),
+        ("tcp", tcp),
+        ("longer", fault.longer.map(|size| size.to_string())),
+        ("after", after),
+        ("of", fault.is_by_flow.then(|| "flow".to_owned())),
+        ("nth", (fault.nth > 1).then(|| fault.nth.to_string())),
+        ("count", count),
+        ("probability", (fault.probability < Probability::ONE).then(|| fault.probability.to_string())),
+    ];
+    let keys: Vec<String> =
+        keys.into_iter().filter_map(|(key, value)| value.map(|value| format!("{key}: {value}"))).collect();
+    let mut all = vec![("packet", format!("{{{}}}", keys.join(", "))), ("do", fault.action.to_string())];
+    all.extend(fault.lasts.map(|span| ("for", span.to_string())));
+    all
+}

@@ -1,0 +1,159 @@
+//! The faults of a hunt: which nodes and links they are about. What a node or clock cannot have is not drawn, and refused where it is named.
+
+use super::faults::never;
+use super::hunt_ground::Ground;
+use super::repeats::is_pattern;
+use super::stops::never_stops;
+use crate::diagnostics::Spanned;
+use crate::errors::Errors;
+use crate::plan::{
+    Ceiling, ClockChange, Disturbance, FaultPlan, FaultShape, Keep, LimitChange, LimitFaults, NodeFault, NodeFaults,
+    PacketFaults, SinglePackets, Standstill,
+};
+use crate::spec::{FaultSpec, HuntSpec, NodesSpec, PacketsSpec, SingleSpec};
+use crate::words::Words;
+
+/// The kinds of faults of a hunt, from the simplest on.
+pub(super) fn resolve(hunt: &HuntSpec, ground: &Ground<'_>, nodes: &[usize], errors: &mut Errors) -> Vec<FaultPlan> {
+    if let Some(named) = &hunt.faults {
+        let may_be_faulty = hunt.tolerate.of(nodes.len()) > 0 || nodes.is_empty();
+        let about_nodes =
+            named.iter().find_map(|fault| if let FaultSpec::Node(own, _) = fault { Some(own) } else { None });
+        if let Some(own) = about_nodes.filter(|_| !may_be_faulty) {
+            errors.push(own.place.error(format!(
+                "no node of {} may be faulty with `tolerate: {}`, so this would never be drawn: write `tolerate: all`, or a number",
+                nodes.len(),
+                hunt.tolerate.word(),
+            )));
+        }
+        return named.iter().filter_map(|fault| ground.fault(fault, nodes, errors)).collect();
+    }
+    let mut all: Vec<FaultPlan> = usual_links().iter().filter_map(|fault| ground.fault(fault, nodes, errors)).collect();
+    let usual = [
+        NodeFault::Pause,
+        NodeFault::Freeze,
+        NodeFault::Kill,
+        NodeFault::Crash(vec![Keep::Flushed, Keep::All, Keep::Some, Keep::Torn]),
+    ];
+    all.extend(usual.into_iter().filter_map(|fault| {
+        // A node without a disk loses all in a crash, which no protocol survives whose nodes have to remember something.
+        let has_disk = |node: &usize| ground.spec.nodes[*node].disk.is_some();
+        let is_crash = matches!(fault, NodeFault::Crash(_));
+        let able = nodes.iter().copied().filter(|node| ground.never(&fault, *node).is_none());
+        let able: Vec<usize> = able.filter(|node| !is_crash || has_disk(node)).collect();
+        (!able.is_empty()).then_some(FaultPlan::Node(NodeFaults { nodes: able, most: None, lasts: None, fault }))
+    }));
+    all
+}
+
+/// The kinds of faults of links of a hunt that names none.
+fn usual_links() -> [FaultSpec; 4] {
+    use crate::plan::FaultTreatment::{Drop, Jam, Slow};
+    [
+        FaultSpec::Packet(SingleSpec::usual()),
+        FaultSpec::Packets(PacketsSpec::usual()),
+        FaultSpec::Cut(None),
+        FaultSpec::Partition { nodes: None, shapes: Vec::new(), treatments: vec![Drop, Slow, Jam] },
+    ]
+}
+
+impl Ground<'_> {
+    fn fault(&self, fault: &FaultSpec, nodes: &[usize], errors: &mut Errors) -> Option<FaultPlan> {
+        match fault {
+            FaultSpec::Packet(SingleSpec { links, matching, treatments, hold }) => {
+                let links = self.links_among(links, nodes, errors);
+                let (matching, treatments) = (matching.clone(), treatments.clone());
+                let is_empty = links.is_empty();
+                let treated = SinglePackets { links, matching, treatments, hold: *hold };
+                (!is_empty).then_some(FaultPlan::Packet(treated))
+            }
+            FaultSpec::Packets(packets) => {
+                let PacketsSpec { links, matching, loss, delay, reorder, duplicate, corrupt } = packets;
+                let links = self.links_among(links, nodes, errors);
+                let (loss, delay, reorder) = (*loss, *delay, *reorder);
+                let (duplicate, corrupt, matching) = (*duplicate, *corrupt, matching.clone());
+                let is_empty = links.is_empty();
+                let treated = PacketFaults { links, matching, loss, delay, reorder, duplicate, corrupt };
+                (!is_empty).then_some(FaultPlan::Packets(treated))
+            }
+            FaultSpec::Cut(links) => {
+                let links = self.links_among(links, nodes, errors);
+                (!links.is_empty()).then_some(FaultPlan::Cut { links })
+            }
+            FaultSpec::Reset(links) => {
+                let links = self.links_among(links, nodes, errors);
+                (!links.is_empty()).then_some(FaultPlan::Reset { links })
+            }
+            FaultSpec::Partition { nodes: own, shapes, treatments } => {
+                let parted = self.nodes_among(own, nodes, errors);
+                let shapes = possible(shapes, parted.len(), errors);
+                let treatments = treatments.clone();
+                (!shapes.is_empty()).then_some(FaultPlan::Partition { nodes: parted, shapes, treatments })
+            }
+            FaultSpec::Node(own, fault) => self.node_fault(own, fault, nodes, errors),
+        }
+    }
+
+    /// A fault of nodes, without those that cannot have it. It is an error to name one of these, or if there are no others.
+    fn node_fault(
+        &self,
+        own: &NodesSpec,
+        fault: &NodeFault,
+        usual: &[usize],
+        errors: &mut Errors,
+    ) -> Option<FaultPlan> {
+        let NodesSpec { place, nodes, most, lasts } = own;
+        let among = self.nodes_among(nodes, usual, errors);
+        let able: Vec<usize> = among.iter().copied().filter(|node| self.never(fault, *node).is_none()).collect();
+        let unable = among.iter().filter_map(|node| Some((*node, self.never(fault, *node)?)));
+        for (node, why) in unable {
+            let name = &self.spec.nodes[node].name.value;
+            let named = nodes.iter().flatten().find(|one| !is_pattern(&one.value) && one.value == *name);
+            if let Some(named) = named {
+                errors.push(named.error(why));
+            } else if able.is_empty() {
+                errors.push(place.error(why));
+                break;
+            }
+        }
+        let (most, lasts) = (*most, *lasts);
+        (!able.is_empty()).then(|| FaultPlan::Node(NodeFaults { nodes: able, most, lasts, fault: fault.clone() }))
+    }
+
+    /// Why a node cannot have a fault, if so.
+    fn never(&self, fault: &NodeFault, node: usize) -> Option<String> {
+        let own = &self.spec.nodes[node];
+        let disturbed = |how: Disturbance| never(how, own, *self.stacks.get(node)?, self.spec.clock);
+        match fault {
+            NodeFault::Pause | NodeFault::Signal(_) | NodeFault::Kill => None,
+            NodeFault::Freeze => disturbed(Disturbance::Freeze(Standstill::default())),
+            NodeFault::Clock(_) => disturbed(Disturbance::Clock(ClockChange::default())),
+            NodeFault::Limit(LimitFaults { memory, pids, .. }) => {
+                let memory = memory.map(|[least, _]| Ceiling::At(least));
+                let pids = pids.map(|[least, _]| Ceiling::At(least));
+                disturbed(Disturbance::Limit(LimitChange { memory, pids, fds: None }))
+            }
+            NodeFault::Disk(_) if own.disk.is_none() => Some(format!(
+                "`{}` has no disk: write for example `disk: {{at: /var/lib/data}}` for the node",
+                own.name.value
+            )),
+            NodeFault::Disk(_) => None,
+            NodeFault::Reboot => never_stops(self.spec, node),
+            NodeFault::Crash(_) => {
+                never_stops(self.spec, node).or_else(|| disturbed(Disturbance::Crash(Keep::default())))
+            }
+        }
+    }
+}
+
+/// The shapes for which there are enough nodes; all of them if none are named.
+fn possible(named: &[Spanned<FaultShape>], nodes: usize, errors: &mut Errors) -> Vec<FaultShape> {
+    use FaultShape::{Bridge, Halves, Isolate, Minority, Ring};
+    let too_many = named.iter().filter(|shape| shape.value.least() > nodes);
+    errors.extend(too_many.map(|shape| {
+        let (name, least) = (shape.value.name(), shape.value.least());
+        shape.error(format!("`{name}` needs {least} nodes or more, and {nodes} are under test: name others by `nodes`"))
+    }));
+    let all = || [Isolate, Minority, Halves, Bridge, Ring].into_iter().filter(|shape| shape.least() <= nodes).collect();
+    if named.is_empty() { all() } else { named.iter().map(|shape| shape.value).collect() }
+}

@@ -1,0 +1,85 @@
+//! A hunt as it is written: names instead of places.
+
+use crate::diagnostics::Spanned;
+use crate::plan::{Argv, FaultShape, FaultTreatment, Modality, NodeFault, SingleTreatment, Tolerance};
+use netloom_units::{Duration, Probability};
+
+/// Names or patterns of names; none: the usual ones.
+pub(crate) type Among = Option<Vec<Spanned<String>>>;
+
+/// A hunt.
+#[derive(Debug)]
+pub(crate) struct HuntSpec {
+    pub(crate) place: Spanned<()>,
+    pub(crate) runs: Option<u64>,
+    pub(crate) lasts: Option<Duration>,
+    pub(crate) nodes: Among,
+    pub(crate) tolerate: Tolerance,
+    pub(crate) quiet: Option<Spanned<Duration>>,
+    /// The kinds of faults; none: the usual ones.
+    pub(crate) faults: Option<Vec<FaultSpec>>,
+    pub(crate) properties: Vec<PropertySpec>,
+    /// The file in which programs note assertions.
+    pub(crate) assertions: Option<Spanned<String>>,
+}
+
+/// A kind of fault.
+#[derive(Debug)]
+pub(crate) enum FaultSpec {
+    Packet(SingleSpec),
+    Packets(PacketsSpec),
+    Cut(Among),
+    Reset(Among),
+    Partition { nodes: Among, shapes: Vec<Spanned<FaultShape>>, treatments: Vec<FaultTreatment> },
+    Node(NodesSpec, NodeFault),
+}
+
+/// The nodes that a fault is about.
+#[derive(Debug)]
+pub(crate) struct NodesSpec {
+    pub(crate) place: Spanned<()>,
+    pub(crate) nodes: Among,
+    /// How many have it at once, at most.
+    pub(crate) most: Option<usize>,
+    /// How long it lasts, at least and at most.
+    pub(crate) lasts: Option<[Duration; 2]>,
+}
+
+/// The treatment of single packets.
+#[derive(Debug)]
+pub(crate) struct SingleSpec {
+    pub(crate) links: Among,
+    /// A filter as the lab file has it.
+    pub(crate) matching: Option<String>,
+    pub(crate) treatments: Vec<SingleTreatment>,
+    pub(crate) hold: [Duration; 2],
+}
+
+/// The treatment of packets.
+#[derive(Debug, Default)]
+pub(crate) struct PacketsSpec {
+    pub(crate) links: Among,
+    /// A filter as the lab file has it.
+    pub(crate) matching: Option<String>,
+    pub(crate) loss: Option<[Probability; 2]>,
+    pub(crate) delay: Option<[Duration; 2]>,
+    pub(crate) reorder: Option<[Probability; 2]>,
+    pub(crate) duplicate: Option<[Probability; 2]>,
+    pub(crate) corrupt: Option<[Probability; 2]>,
+}
+
+/// A property.
+#[derive(Debug)]
+pub(crate) struct PropertySpec {
+    pub(crate) modality: Modality,
+    pub(crate) test: TestSpec,
+}
+
+/// How a property is judged.
+#[derive(Debug)]
+pub(crate) enum TestSpec {
+    /// A text, which has to be read.
+    Text(Spanned<String>),
+    /// A command, and its text.
+    Command(Argv, Spanned<String>),
+}

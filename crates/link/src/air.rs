@@ -1,0 +1,231 @@
+//! The access of stations to a radio medium, in place of queue and transmitter of a pipe.
+//!
+//! The computation is `netloom_radio`'s [`Medium`]; here are the packets: whose they are, for whom they are, and what an access point does with
+//! those that one station sends to another. With an access point, stations send to it alone, and it sends on to the station, or to everybody what is
+//! for a group (IEEE 802.11-2020, 4.3.2 and 10.3.6). Without one they send to one another (an independent network, 4.3.1).
+//! Differs from the standard: the access point's own end hears what a station sends to a group when the access point repeats it.
+
+use crate::AirCounters;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use netloom_packet::Packet;
+use netloom_radio::{
+    AccessCategory, Cause, ConfigError, Destination, Frame, LinkConfig, Medium, MediumConfig, StationConfig, StationId,
+};
+use netloom_units::{Duration, Instant, Seed};
+
+/// At most so many addresses are known that are behind stations.
+const MOST_ADDRESSES: usize = 65_536;
+
+/// The description of a radio medium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AirConfig {
+    /// The physical layer, and how stations get access.
+    pub medium: MediumConfig,
+    /// The stations, access points among them.
+    pub stations: Vec<AirStation>,
+    /// The place of the access point among the stations; none: stations send to one another.
+    pub access_point: Option<usize>,
+}
+
+/// A station of a radio medium.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AirStation {
+    /// The unique name, from which its random generators are derived.
+    pub name: String,
+    /// The number of its port.
+    pub port: u32,
+    /// Its Ethernet address.
+    pub address: [u8; 6],
+    /// The rate of what it sends; and of what the access point sends to it, if there is one.
+    pub link: LinkConfig,
+}
+
+impl AirConfig {
+    /// Checks that the parameters agree with one another and with the standard.
+    ///
+    /// # Errors
+    /// The key of the parameter that is wrong, and why.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.medium(Seed::new(0)).map(|_| ())
+    }
+
+    fn medium(&self, seed: Seed) -> Result<Medium<Load>, ConfigError> {
+        let station = |own: &AirStation| StationConfig { name: own.name.clone(), link: own.link };
+        let stations: Vec<StationConfig> = self.stations.iter().map(station).collect();
+        let mut medium = Medium::new(&self.medium, &stations, seed)?;
+        if let Some(point) = self.access_point {
+            let others = self.stations.iter().enumerate().filter(|(place, _)| *place != point);
+            for (place, other) in others {
+                medium.set_link(Instant::ZERO, id(point), id(place), other.link)?;
+            }
+        }
+        Ok(medium)
+    }
+}
+
+/// A packet on the medium.
+#[derive(Clone, Debug)]
+struct Load {
+    packet: Packet,
+    /// The station that it is for in the end; none: everybody.
+    to: Option<usize>,
+    /// Whether it is on its way from the access point, or needs none.
+    is_last_hop: bool,
+    /// Whether it was told ahead of time that it arrives.
+    is_foreseen: bool,
+}
+
+/// The fate of a packet.
+#[derive(Debug)]
+pub(crate) enum OffAir {
+    /// The packet arrives, and was foreseen or not.
+    Arrives { packet: Packet, is_foreseen: bool },
+    /// The packet is dropped.
+    Dropped { packet: Packet, cause: crate::Cause },
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Air {
+    medium: Medium<Load>,
+    ports: Vec<u32>,
+    /// The stations behind which Ethernet addresses are.
+    addresses: BTreeMap<[u8; 6], usize>,
+    access_point: Option<usize>,
+}
+
+fn id(place: usize) -> StationId {
+    StationId(u32::try_from(place).expect("stations are numbered so"))
+}
+
+impl Air {
+    /// Creates an idle medium.
+    ///
+    /// # Panics
+    /// If the description was not checked, and is wrong.
+    pub(crate) fn new(config: &AirConfig, seed: Seed) -> Box<Self> {
+        Box::new(Self {
+            medium: config.medium(seed).unwrap_or_else(|wrong| panic!("{wrong}")),
+            ports: config.stations.iter().map(|station| station.port).collect(),
+            addresses: config.stations.iter().zip(0..).map(|(station, place)| (station.address, place)).collect(),
+            access_point: config.access_point,
+        })
+    }
+
+    fn place(&self, port: u32) -> Option<usize> {
+        self.ports.iter().position(|own| *own == port)
+    }
+
+    /// The station that a packet of another one is for; none: everybody.
+    fn destination(&self, from: usize, packet: &Packet) -> Option<usize> {
+        let known = match (packet.target(), packet.bytes()) {
+            (Some(port), _) => self.place(port),
+            (None, [first, ..]) if first & 1 == 1 => return None,
+            (None, bytes) => bytes.first_chunk::<6>().and_then(|address| self.addresses.get(address).copied()),
+        };
+        // What an access point does not know is behind it.
+        known.or(self.access_point).filter(|to| *to != from)
+    }
+
+    /// The port at which a packet is heard that has come through; none: at all but its own.
+    pub(crate) fn hearer(&self, packet: &Packet) -> Option<u32> {
+        let from = self.place(packet.origin())?;
+        self.destination(from, packet).map(|to| self.ports[to])
+    }
+
+    /// A packet comes to its station to be sent, a single segment.
+    pub(crate) fn push(&mut self, now: Instant, packet: Packet) {
+        // Whatever enters does so by one of the ports.
+        let from = self.place(packet.origin()).unwrap_or_default();
+        if let Some(address) = packet.bytes().get(6..12).and_then(|source| source.first_chunk::<6>())
+            && packet.target().is_none()
+            && address[0] & 1 == 0
+            && (self.addresses.len() < MOST_ADDRESSES || self.addresses.contains_key(address))
+        {
+            self.addresses.insert(*address, from);
+        }
+        let to = self.destination(from, &packet);
+        let is_last_hop = self.access_point.is_none_or(|point| point == from || to == Some(point));
+        self.enqueue(now, from, Load { packet, to, is_last_hop, is_foreseen: false });
+    }
+
+    fn enqueue(&mut self, now: Instant, from: usize, load: Load) {
+        let next = if load.is_last_hop { load.to } else { self.access_point };
+        let to = next.map_or(Destination::Everybody, |place| Destination::Station(id(place)));
+        let category = load.packet.flow().map_or(AccessCategory::BestEffort, |flow| AccessCategory::of_dscp(flow.dscp));
+        self.medium.enqueue(now, id(from), Frame { to, size: load.packet.size(), category, payload: load });
+    }
+
+    /// When something happens next that is to be looked at.
+    pub(crate) fn next_wake(&self) -> Option<Instant> {
+        self.medium.next_wake()
+    }
+
+    /// Shows what became of packets until `now`. To be called at each of its wakes, since what an access point sends on, it sends then.
+    pub(crate) fn advance(&mut self, now: Instant, mut sink: impl FnMut(OffAir)) {
+        let mut onward = Vec::new();
+        self.medium.advance(now, |outcome| {
+            let load = outcome.frame.payload;
+            match outcome.dropped {
+                None if load.is_last_hop => {
+                    sink(OffAir::Arrives { packet: load.packet, is_foreseen: load.is_foreseen });
+                }
+                None => onward.push(load),
+                Some(Cause::Full) => sink(OffAir::Dropped { packet: load.packet, cause: crate::Cause::Full }),
+                Some(Cause::Retries | Cause::Collision) => {
+                    sink(OffAir::Dropped { packet: load.packet, cause: crate::Cause::Air });
+                }
+            }
+        });
+        if let Some(point) = self.access_point {
+            onward.into_iter().for_each(|load| self.enqueue(now, point, Load { is_last_hop: true, ..load }));
+        }
+    }
+
+    /// Returns the instant before which all is known that arrives, whatever comes from `now` on.
+    pub(crate) fn lookahead_until(&mut self, now: Instant) -> Instant {
+        self.medium.lookahead_until(now)
+    }
+
+    /// How long whatever enters is on its way at least.
+    pub(crate) fn lookahead(&self) -> Duration {
+        self.medium.lookahead()
+    }
+
+    /// Tells which packets arrive, and when, that were not foreseen before.
+    pub(crate) fn foresee(&mut self, mut sink: impl FnMut(Instant, Packet)) {
+        self.medium.foresee(|at, _, frame| {
+            let load = &mut frame.payload;
+            if load.is_last_hop && !load.is_foreseen {
+                load.is_foreseen = true;
+                sink(at, load.packet.duplicate());
+            }
+        });
+    }
+
+    /// Ends what is on the air, and shows all packets that had not arrived and were not foreseen.
+    pub(crate) fn clear(&mut self, now: Instant, mut sink: impl FnMut(Packet)) {
+        self.medium.clear(now, |_, frame| {
+            if !frame.payload.is_foreseen {
+                sink(frame.payload.packet);
+            }
+        });
+    }
+
+    pub(crate) fn begin_counting(&mut self, now: Instant) {
+        self.medium.begin_counting(now);
+    }
+
+    pub(crate) fn counters(&self) -> AirCounters {
+        let totals = self.medium.totals();
+        AirCounters {
+            attempts: totals.attempts,
+            collisions: totals.collisions,
+            retries: totals.failed_mpdus,
+            busy: totals.busy,
+        }
+    }
+}

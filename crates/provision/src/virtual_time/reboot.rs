@@ -1,0 +1,178 @@
+//! Kernels that crash in virtual time, and others that boot in their places.
+
+use super::boot::{Booted, boot_of, machine, new_kernel, wall_clock_ns};
+use super::world::VirtualTime;
+use crate::job::Job;
+use crate::kernels::{Kernels, folder_in, is_kernel};
+use crate::setup_error::SetupError;
+use netloom_guest::backend::ProcessHealth;
+use netloom_guest::disk::{Crashed, JournalEntry, Keep};
+use netloom_guest::node::{KernelNode, Late};
+use netloom_guest::shim::Orders;
+use netloom_host::node::{AgentClient, Identity, NodeConfig};
+use netloom_judge::RunError;
+use netloom_lab::Plan;
+use netloom_units::{Instant, Seed};
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+
+/// The nodes of a lab with kernels, and what it takes to boot these anew.
+pub struct Reboots {
+    kernels: Kernels,
+    time: VirtualTime,
+    doorbell: OwnedFd,
+    /// By their places in the plan.
+    nodes: BTreeMap<usize, Rebooting>,
+}
+
+/// A node with a kernel.
+struct Rebooting {
+    /// Its place among the kernels.
+    machine: usize,
+    processor: Option<usize>,
+    /// How often it has crashed.
+    crashes: u64,
+    /// When its kernel has booted.
+    booted: Instant,
+}
+
+impl Reboots {
+    /// Takes over the kernels of a lab that has booted; returns its nodes and its time, too.
+    pub(crate) fn of(plan: &Plan, kernels: Kernels, booted: Booted) -> (Vec<Option<KernelNode>>, VirtualTime, Self) {
+        let Booted { nodes, time, doorbell, processors } = booted;
+        let places = (0..plan.nodes.len()).filter(|place| is_kernel(&plan.nodes[*place]));
+        let all = places.zip(processors).enumerate();
+        let all = all.map(|(machine, (place, processor))| {
+            (place, Rebooting { machine, processor, crashes: 0, booted: Instant::ZERO })
+        });
+        let this = Self { kernels, time: time.clone(), doorbell, nodes: all.collect() };
+        (nodes, time, this)
+    }
+
+    /// Takes the kernel of a node out of the schedule, before it is ended: nothing reaches it any more.
+    ///
+    /// # Errors
+    /// When another kernel cannot go on to that instant.
+    ///
+    /// # Panics
+    /// If it has no kernel.
+    pub fn remove(&self, node: usize) -> Result<(), RunError> {
+        Ok(self.time.remove(self.nodes.get(&node).expect("only kernels crash").machine)?)
+    }
+
+    /// The kernel of a node is gone by now: its disk has what the rule says. Returns what has become of the writes that no flush had made
+    /// durable; none if it has no disk.
+    ///
+    /// # Errors
+    /// When its disk cannot be read or written.
+    ///
+    /// # Panics
+    /// If it has no kernel.
+    pub fn crash(&mut self, job: &Job, node: usize, keep: Keep) -> Result<Option<Crashed>, RunError> {
+        let own = self.nodes.get_mut(&node).expect("only kernels crash");
+        own.crashes += 1;
+        let name = &job.plan.nodes[node].name;
+        let seed = chance(&job.plan, "crash", node, own.crashes);
+        let disk = self.kernels.disk(node);
+        let crashed = disk.map(|disk| disk.crash(keep, seed)).transpose();
+        crashed.map_err(|error| RunError::Machine(format!("node {name}: its disk after the crash: {error}")))
+    }
+
+    /// Takes the requests to a node's disk that its journal has, each with the instant at which it came. Those of a kernel that has crashed
+    /// are taken before another boots.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn take_journal(&self, plan: &Plan, node: usize) -> Result<Vec<(Instant, JournalEntry)>, RunError> {
+        let (Some(own), Some(disk)) = (self.nodes.get(&node), self.kernels.disk(node)) else { return Ok(Vec::new()) };
+        let name = &plan.nodes[node].name;
+        let failed = |error| RunError::Machine(format!("node {name}: the journal of its disk: {error}"));
+        let entries = disk.take_journal().map_err(failed)?;
+        Ok(entries.into_iter().map(|entry| (own.booted + entry.came, entry)).collect())
+    }
+
+    /// Boots a kernel for a node that has crashed, which is to be this again.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    ///
+    /// # Panics
+    /// If the node has no kernel.
+    pub fn boot(&mut self, job: &Job, node: usize, config: NodeConfig) -> Result<Booting, RunError> {
+        let own = self.nodes.get_mut(&node).expect("only kernels crash");
+        own.booted = self.time.now();
+        let (kernel, ends) = new_kernel(&job.plan, node, self.time.now(), wall_clock_ns(job)).map_err(machine)?;
+        self.time.replace(own.machine, kernel).map_err(machine)?;
+        let mut boot = boot_of(job, &self.kernels, node, &config, own.processor);
+        boot.console.set_file_name(format!("console-{}-{}.log", job.plan.nodes[node].name, own.crashes));
+        let seed = chance(&job.plan, "kernel", node, own.crashes).get();
+        let late = Late { seed, ends: &ends, doorbell: &self.doorbell };
+        let orders = Orders { seed: Some(seed), ..Orders::default() };
+        let channel = Box::new(self.time.channel(own.machine).map_err(machine)?);
+        let booting = self.kernels.start(&boot, channel, &orders, |command| late.give(&boot, command))?;
+        self.time.watch(own.machine, ProcessHealth::new(booting.pid().as_raw(), boot.console));
+        let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config };
+        let identity = Identity { config, cwd: folder_in(job, node).to_owned() };
+        Ok(Booting { kernel: booting, step: BootStep::Comes(Box::new(Some(identity))) })
+    }
+}
+
+/// A kernel that boots in the place of one that has crashed.
+#[derive(Debug)]
+pub struct Booting {
+    kernel: KernelNode,
+    step: BootStep,
+}
+
+/// The answer that is awaited from a kernel that boots.
+#[derive(Debug)]
+enum BootStep {
+    /// The word that it is up; then it is told what it is to be.
+    Comes(Box<Option<Identity>>),
+    /// The word that it has become it.
+    Becomes,
+    /// The word that its network is configured.
+    Configures,
+    /// No answer: it is complete.
+    Done,
+}
+
+impl Booting {
+    /// Goes on as far as the kernel has answered, without waiting. Returns whether it is a node with all that the plan says.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn go_on(&mut self) -> Result<bool, RunError> {
+        loop {
+            match &mut self.step {
+                BootStep::Comes(_) if !self.kernel.is_up().map_err(SetupError::Node)? => return Ok(false),
+                BootStep::Comes(identity) => {
+                    let told = identity.take().map_or(Ok(()), |identity| self.kernel.begin_become(identity));
+                    told.map_err(SetupError::Node)?;
+                    self.step = BootStep::Becomes;
+                }
+                BootStep::Becomes | BootStep::Configures if !self.kernel.has_answered() => return Ok(false),
+                BootStep::Becomes => {
+                    self.kernel.finish_become().map_err(SetupError::Node)?;
+                    self.kernel.begin_configure().map_err(SetupError::Node)?;
+                    self.step = BootStep::Configures;
+                }
+                BootStep::Configures => {
+                    self.kernel.finish_configure().map_err(SetupError::Node)?;
+                    self.step = BootStep::Done;
+                }
+                BootStep::Done => return Ok(true),
+            }
+        }
+    }
+
+    /// Returns the node that it has become.
+    pub fn into_node(self) -> KernelNode {
+        self.kernel
+    }
+}
+
+/// Chance of a node that has crashed so often.
+fn chance(plan: &Plan, what: &str, node: usize, crashes: u64) -> Seed {
+    plan.seed.derive(what).derive(&plan.nodes[node].name).derive(&crashes.to_string())
+}

@@ -1,0 +1,126 @@
+//! Fading: how the power of a signal varies within wavelengths, as echoes add up or cancel out.
+//!
+//! A sum of sinusoids whose frequencies are those of echoes from all around a moving station (Jakes 1974; the form of Zheng and Xiao 2003,
+//! equations 6 to 8), with a constant part beside it for a line of sight. Over pairs, the power is exponentially distributed
+//! without a constant part (Rayleigh), and its amplitude after Rice with one. The correlation of the amplitude's parts after τ is J0(2 π fd τ), where the
+//! Doppler shift fd = v f / c. It is a pure function of seed and instant: the order in which anybody asks makes no difference.
+//! Parameters: `line_of_sight`, the power of the constant part over that of the echoes, K (none for Rayleigh; 3 to 10 dB); `doppler`, in hertz.
+
+use crate::decibels::Decibels;
+use netloom_units::{Instant, Seed};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const SINUSOIDS: usize = 16;
+const TURN: f64 = 2.0 * core::f64::consts::PI;
+const LIGHT: f64 = 299_792_458.0;
+
+/// The fading between two stations.
+#[derive(Clone, Debug)]
+pub struct Fading {
+    /// The ratio K.
+    constant: f64,
+    /// Radians per second of the fastest echo.
+    doppler: f64,
+    /// The angle by which the directions of all echoes are turned.
+    angle: f64,
+    /// The phases of both parts of the echoes, and of the constant part.
+    phases: [f64; 3],
+    /// The weights of the echoes, as angles.
+    weights: [f64; SINUSOIDS],
+}
+
+impl Fading {
+    /// Creates the fading of a pair whose ends move relative to each other at so many metres per second, at so many hertz.
+    pub fn new(line_of_sight: Option<Decibels>, metres_per_second: f64, hertz: u64, seed: Seed) -> Self {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed.get());
+        let mut angle = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 * TURN;
+        Self {
+            constant: line_of_sight.map_or(0.0, Decibels::ratio),
+            doppler: TURN * metres_per_second * hertz as f64 / LIGHT,
+            angle: angle(),
+            phases: core::array::from_fn(|_| angle()),
+            weights: core::array::from_fn(|_| angle()),
+        }
+    }
+
+    /// Returns the gain at an instant, which is 0 dB on average over powers; far below in a fade.
+    pub fn gain(&self, at: Instant) -> Decibels {
+        let (in_phase, quadrature) = self.echoes(at.as_nanos() as f64 / 1e9);
+        let scale = libm::sqrt(1.0 / (self.constant + 1.0));
+        let sight = libm::sqrt(self.constant) * scale;
+        let (real, imaginary) = (
+            in_phase * scale + sight * libm::cos(self.phases[2]),
+            quadrature * scale + sight * libm::sin(self.phases[2]),
+        );
+        Decibels::of_ratio(real * real + imaginary * imaginary)
+    }
+
+    /// Both parts of the echoes' sum, whose power is one on average.
+    fn echoes(&self, seconds: f64) -> (f64, f64) {
+        let turned = self.doppler * seconds;
+        let (mut in_phase, mut quadrature) = (0.0, 0.0);
+        for (number, weight) in (0_u8..).zip(self.weights) {
+            let arrival =
+                (TURN * (f64::from(number) + 0.5) + self.angle - core::f64::consts::PI) / (4.0 * SINUSOIDS as f64);
+            in_phase += libm::cos(weight) * libm::cos(turned * libm::cos(arrival) + self.phases[0]);
+            quadrature += libm::sin(weight) * libm::cos(turned * libm::sin(arrival) + self.phases[1]);
+        }
+        let scale = libm::sqrt(2.0 / SINUSOIDS as f64);
+        (in_phase * scale, quadrature * scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_units::Duration;
+
+    const PAIRS: u64 = 4_000;
+
+    fn pair(line_of_sight: Option<f64>, seed: u64) -> Fading {
+        Fading::new(line_of_sight.map(Decibels), 1.5, 5_180_000_000, Seed::new(seed))
+    }
+
+    fn share(line_of_sight: Option<f64>, below: f64, at: Instant) -> f64 {
+        let faded = (0..PAIRS).filter(|seed| pair(line_of_sight, *seed).gain(at).ratio() < below);
+        faded.count() as f64 / PAIRS as f64
+    }
+
+    #[test]
+    fn power_is_one_on_average() {
+        for (line_of_sight, seconds) in [(None, 0), (None, 1_000), (Some(6.0), 7)] {
+            let at = Instant::ZERO + Duration::from_secs(seconds);
+            let mean = (0..PAIRS).map(|seed| pair(line_of_sight, seed).gain(at).ratio()).sum::<f64>() / PAIRS as f64;
+            assert!(libm::fabs(mean - 1.0) < 0.06, "{mean}");
+        }
+    }
+
+    #[test]
+    fn deep_fades_are_as_frequent_as_in_the_distribution() {
+        let at = Instant::ZERO + Duration::from_secs(3);
+        for below in [0.1, 0.5, 1.0, 2.0] {
+            let (found, expected) = (share(None, below, at), 1.0 - libm::exp(-below));
+            assert!(libm::fabs(found - expected) < 0.03, "{found} instead of {expected}");
+        }
+        // With a line of sight of 10 dB, fades of 10 dB are rare.
+        assert!(share(Some(10.0), 0.1, at) < 0.01);
+    }
+
+    #[test]
+    fn correlation_is_the_bessel_function() {
+        // The Doppler shift is 25.918 Hz.
+        let correlation = |micros| {
+            let product = |seed| {
+                let pair = pair(None, seed);
+                let ((a, b), (c, d)) = (pair.echoes(2.0), pair.echoes(2.0 + f64::from(micros) / 1e6));
+                a * c + b * d
+            };
+            (0..PAIRS).map(product).sum::<f64>() / PAIRS as f64
+        };
+        for micros in [0_u32, 2_000, 5_000, 10_000, 20_000] {
+            let (found, expected) = (correlation(micros), libm::j0(TURN * 25.918 * f64::from(micros) / 1e6));
+            assert!(libm::fabs(found - expected) < 0.06, "{micros} us: {found} instead of {expected}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The tests of media from outside of the crate: one program, which is linked once.
+
+mod aggregation;
+mod bianchi;
+mod categories;
+mod common;
+mod conservation;
+mod order;
+mod single;
+mod unequal;

@@ -1,0 +1,33 @@
+//! What the guard hands to the session when it forks the lab process: what the lab is made of, and what only its life needs.
+
+use netloom_host::firewall::Firewall;
+use netloom_host::neighbors::Overflows;
+use netloom_judge::examination::Examination;
+use netloom_provision::job::Job;
+use netloom_units::Duration;
+use std::rc::Rc;
+
+/// The guard's order for a session.
+#[derive(Debug)]
+pub(crate) struct Order {
+    /// What the lab is made of.
+    pub(crate) job: Job,
+    /// The warnings that the lab's author should look at before the results are trusted.
+    pub(crate) warnings: Vec<String>,
+    /// Whether pictures are drawn at the end.
+    pub(crate) plots: bool,
+    /// Whether a page shows the run at the end.
+    pub(crate) page: bool,
+    /// The findings of `netloom doctor` about this machine, if it was asked.
+    pub(crate) examination: Option<Examination>,
+    /// Where rules divert traffic to the lab; none if none is.
+    pub(crate) firewall: Option<Rc<Firewall>>,
+    /// A sentence that the verdict is to say of this machine.
+    pub(crate) machine: Option<String>,
+    /// How often the machine's tables of neighbours were full.
+    pub(crate) overflows: Rc<Overflows>,
+    /// Where lab time is to be held, counted from time zero, until a client lets it go on.
+    pub(crate) stop_at: Option<Duration>,
+    /// The guard's process id, as seen from outside.
+    pub(crate) guard_pid: i32,
+}

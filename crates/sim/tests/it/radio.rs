@@ -1,0 +1,178 @@
+//! Radio media of lab files against published figures: what `netloom sim` finds is the model's.
+
+use netloom_lab::Plan;
+use netloom_sim::{Outcome, simulate};
+use netloom_units::Duration;
+
+fn plan(medium: &str, stations: u64, traffic: &str) -> Plan {
+    let names: Vec<String> = (1..=stations).map(|number| format!("sta{number}")).collect();
+    let all = names.join(", ");
+    let text = format!(
+        "name: t\nnodes: [ap, {all}]\nlinks:\n  wifi: {{ends: [ap, {all}], medium: {{kind: wifi, access_point: ap, limit: 20, {medium}}}}}\n\
+         traffic:\n{traffic}"
+    );
+    netloom_lab::parse(&text, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan
+}
+
+/// Every station sends to the access point more than its share of `capacity`, in bits per second.
+fn saturated(medium: &str, stations: u64, capacity: f64) -> Plan {
+    let rate = (2.0 * capacity / stations as f64) as u64;
+    let one = |number| format!("  - {{from: sta{number}, to: ap, kind: constant, rate: {rate} bit/s, size: 1500 B}}\n");
+    plan(medium, stations, &(1..=stations).map(one).collect::<String>())
+}
+
+fn run(plan: &Plan, seconds: u64) -> Outcome {
+    let step = Duration::from_secs(seconds);
+    let outcome = simulate(plan, step, step, None, &mut |_| ()).expect("it can be simulated");
+    let counters = &outcome.pipes[0].counters;
+    assert!(counters.balance() && counters.dropped.queue.packets > 0, "{counters:?}");
+    outcome
+}
+
+/// Bits per second of IP packets.
+fn throughput(outcome: &Outcome) -> f64 {
+    outcome.pipes[0].counters.departed.bytes as f64 * 8.0 / outcome.duration.as_secs_f64()
+}
+
+fn within(share: f64, found: f64, expected: f64, what: &str) {
+    assert!((found / expected - 1.0).abs() <= share, "{what}: {found:.5} instead of {expected:.5}");
+}
+
+/// Bianchi (2000), equations 7, 9 and 13: the probability to send in a slot, by bisection, and the share of time in which payload passes.
+/// `doublings`: how often the window doubles. Times are in microseconds: of a packet's payload, a slot, a success, a collision.
+fn bianchi(stations: i32, window: f64, doublings: i32, [payload, slot, success, collision]: [f64; 4]) -> f64 {
+    let excess = |tau: f64| {
+        let p = 1.0 - (1.0 - tau).powi(stations - 1);
+        let sum: f64 = (0..doublings).map(|i| (2.0 * p).powi(i)).sum();
+        tau - 2.0 / (1.0 + window + p * window * sum)
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if excess(middle) < 0.0 { low = middle } else { high = middle }
+    }
+    let tau: f64 = low;
+    let some = 1.0 - (1.0 - tau).powi(stations);
+    let one = f64::from(stations) * tau * (1.0 - tau).powi(stations - 1);
+    one * payload / ((1.0 - some) * slot + one * success + (some - one) * collision)
+}
+
+/// 802.11b at 1 Mbit/s has the windows of the paper: W = 32, m = 5. A frame takes 192 us and 1,536 bytes, an acknowledgement 192 us and 14.
+#[test]
+fn saturated_stations_have_the_throughput_of_bianchi() {
+    let (data, answer) = (192.0 + 1_536.0 * 8.0, 192.0 + 14.0 * 8.0);
+    let (slot, sifs, difs) = (20.0, 10.0, 50.0);
+    let times = [1_500.0 * 8.0, slot, data + sifs + answer + difs, data + difs];
+    for stations in [2, 5, 10, 20] {
+        let medium = "standard: b, rate: 1 Mbit/s, retries: 1000000, recovery: difs";
+        let outcome = run(&saturated(medium, stations, 1e6), 600);
+        let expected = bianchi(i32::try_from(stations).expect("few"), 32.0, 5, times) * 1e6;
+        within(0.01, throughput(&outcome), expected, &format!("{stations} stations"));
+        // Each attempt collides, or arrives and is counted once.
+        let counters = &outcome.pipes[0].counters;
+        let whole = counters.departed.packets + counters.air.collisions;
+        assert!(whole.abs_diff(counters.air.attempts) <= 2 * stations, "{counters:?}");
+        assert_eq!(counters.dropped.air.packets, 0);
+    }
+}
+
+/// With RTS a collision costs the RTS alone: 192 us and 20 bytes; a CTS is as long as an acknowledgement.
+#[test]
+fn requests_to_send_make_collisions_cheap() {
+    let (data, answer, request) = (192.0 + 1_536.0 * 8.0, 192.0 + 14.0 * 8.0, 192.0 + 20.0 * 8.0);
+    let (slot, sifs, difs) = (20.0, 10.0, 50.0);
+    let success = request + answer + data + answer + 3.0 * sifs + difs;
+    for stations in [5, 20] {
+        let medium =
+            "standard: b, rate: 1 Mbit/s, retries: 1000000, long_retries: 1000000, recovery: difs, rts_above: 500 B";
+        let outcome = run(&saturated(medium, stations, 1e6), 600);
+        let times = [1_500.0 * 8.0, slot, success, request + difs];
+        let expected = bianchi(i32::try_from(stations).expect("few"), 32.0, 5, times) * 1e6;
+        within(0.01, throughput(&outcome), expected, &format!("{stations} stations"));
+    }
+}
+
+/// DIFS, half of the window, the frame, SIFS, the acknowledgement: 34 + 67.5 + 248 + 16 + 28 us for 54 Mbit/s.
+#[test]
+fn a_single_station_has_the_closed_form() {
+    let symbols = |bits: f64, rate: f64| 20.0 + 4.0 * ((22.0 + bits) / (4.0 * rate)).ceil();
+    for (rate, answer) in [(6.0, 6.0), (24.0, 24.0), (54.0, 24.0)] {
+        let around = 16.0 + 2.0 * 9.0 + 7.5 * 9.0 + 16.0 + symbols(14.0 * 8.0, answer);
+        let expected = 1_500.0 * 8.0 / (around + symbols(1_536.0 * 8.0, rate)) * 1e6;
+        let found = throughput(&run(&saturated(&format!("standard: a, rate: {rate} Mbit/s"), 1, rate * 1e6), 20));
+        within(0.005, found, expected, &format!("{rate} Mbit/s"));
+    }
+}
+
+/// ns-3's example of saturated 802.11n with A-MPDU, in megabits per second of 1,472 bytes in packets of 1,500.
+#[test]
+fn aggregates_have_the_throughput_of_reference() {
+    for (index, expected) in [(0, 5.814), (3, 23.796), (7, 59.550)] {
+        let medium = format!("standard: n, rate: {{mcs: {index}}}");
+        // A queue has to be longer than an aggregate.
+        let mut lab = saturated(&medium, 1, 65e6);
+        lab.links[0].pipes.iter_mut().flat_map(|pipe| &mut pipe.air).for_each(|air| air.medium.queue = 200);
+        let found = throughput(&run(&lab, 10)) * 1_472.0 / 1_500.0 / 1e6;
+        within(0.01, found, expected, &format!("MCS {index}"));
+    }
+}
+
+/// Heusse and others (2003): a station at 1 Mbit/s among others at 11 pulls all of them below 1 Mbit/s, since all send equally often.
+#[test]
+fn a_slow_station_slows_all_others() {
+    let medium = "standard: b, rate: 11 Mbit/s, stations: {sta1: {rate: 1 Mbit/s}}";
+    let outcome = run(&saturated(medium, 3, 11e6), 60);
+    let each: Vec<f64> = outcome.sources.iter().map(|source| source.received_bytes as f64 * 8.0 / 60.0).collect();
+    assert!(each.iter().all(|rate| (5e5..1e6).contains(rate)), "{each:?}");
+    let [least, most] = [f64::min, f64::max].map(|of| each.iter().copied().reduce(of).expect("three stations"));
+    assert!(most / least < 1.1, "{each:?}");
+}
+
+#[test]
+fn stations_are_served_alike() {
+    let outcome = run(&saturated("standard: a", 10, 54e6), 20);
+    let each: Vec<f64> = outcome.sources.iter().map(|source| source.received_packets as f64).collect();
+    let (sum, squares) = (each.iter().sum::<f64>(), each.iter().map(|one| one * one).sum::<f64>());
+    let jain = sum * sum / (10.0 * squares);
+    assert!(jain > 0.998, "{jain}: {each:?}");
+}
+
+/// What one station sends to another is on the air twice, and the second time is the access point's.
+#[test]
+fn the_access_point_shares_the_air_with_its_stations() {
+    let traffic = "  - {from: sta1, to: sta2, kind: constant, rate: 2 Mbit/s, size: 1500 B}\n";
+    let [direct, repeated] = ["ap", "sta1"].map(|to| {
+        let traffic = traffic.replace("to: sta2", &format!("to: {to}")).replace("from: sta1", "from: sta2");
+        let step = Duration::from_secs(10);
+        let outcome = simulate(&plan("standard: a", 2, &traffic), step, step, None, &mut |_| ()).expect("it runs");
+        let counters = outcome.pipes[0].counters;
+        assert_eq!(outcome.sources[0].lost_packets(), 0);
+        (counters.departed.packets, counters.air.attempts, counters.air.busy)
+    });
+    assert_eq!(direct.0, repeated.0);
+    assert!(repeated.1.abs_diff(2 * direct.1) <= 2 && repeated.2 > direct.2, "{direct:?} {repeated:?}");
+}
+
+/// Half of what cannot be decoded at the first attempt comes with the second, and the last retry decides: of 10 % errors, one in 100 is
+/// lost with two attempts.
+#[test]
+fn frames_are_repeated_and_given_up() {
+    let medium = "standard: a, retries: 2, stations: {sta1: {errors: 10 %}}";
+    let traffic = "  - {from: sta1, to: ap, kind: constant, rate: 4 Mbit/s, size: 500 B}\n";
+    let step = Duration::from_secs(100);
+    let outcome = simulate(&plan(medium, 1, traffic), step, step, None, &mut |_| ()).expect("it runs");
+    let counters = &outcome.pipes[0].counters;
+    let share = |part: u64| part as f64 / counters.arrived.packets as f64;
+    // Of 100,001 packets 1,000 are lost, with a standard deviation of 31.
+    assert!((0.0085..0.0115).contains(&share(counters.dropped.air.packets)), "{counters:?}");
+    assert!((0.1..0.12).contains(&share(counters.air.retries)), "{counters:?}");
+    assert_eq!(outcome.sources[0].lost_packets(), counters.dropped.air.packets);
+}
+
+#[test]
+fn the_same_seed_has_the_same_outcome() {
+    let lab = saturated("standard: ax", 5, 100e6);
+    assert_eq!(run(&lab, 1), run(&lab, 1));
+    let other = Plan { seed: netloom_units::Seed::new(99), ..lab.clone() };
+    assert_ne!(run(&lab, 1).pipes[0].counters, run(&other, 1).pipes[0].counters);
+}

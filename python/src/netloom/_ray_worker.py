@@ -1,0 +1,118 @@
+"""Plays one run of a sweep on a worker of Ray. Ray sends this file along, so a machine needs nothing of Netloom: no import of the package here.
+
+The program, the kernel of kernel nodes and the files that the lab names come once per machine, by their digests, and stay in a cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file that machines need: its digest, and where Ray has it."""
+
+    digest: str
+    reference: Any
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all runs of a sweep have in common."""
+
+    #: The name of the lab file.
+    name: str
+    text: str
+    options: Sequence[str]
+    program: Part
+    kernel: Part | None = None
+    #: By the names that the lab file has for them.
+    files: Mapping[str, Part] = field(default_factory=dict)
+
+
+def digest_of(data: bytes) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def play(work: Work, number: int) -> bytes:
+    """Plays one run; its folder and its results as an archive."""
+    import ray  # pyright: ignore[reportMissingImports]
+
+    return play_with(work, number, ray.get)
+
+
+def play_with(work: Work, number: int, get: Callable[[Any], bytes]) -> bytes:
+    """The same, with what fetches the bytes that a reference stands for."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netloom" / "machines"
+    program = _kept(cache, work.program, get)
+    environment = dict(os.environ)
+    if work.kernel is not None:
+        environment["NETLOOM_KERNEL"] = str(_kept(cache, work.kernel, get))
+    with tempfile.TemporaryDirectory(prefix="netloom-ray-") as home:
+        file = _lay_out(work, Path(home), get)
+        out = Path(home) / "out"
+        command = [str(program), "sweep", str(file), "--out", str(out), "--yes", "--quiet", *work.options]
+        command += ["--only", str(number), "--parent", str(os.getpid())]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1, 5) and not any((out / "runs").glob("*/run.json")):
+            raise RuntimeError(done.stderr.strip().removeprefix("error: ") or f"netloom ended with {done.returncode}")
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+            archive.add(out / "runs", arcname="runs")
+        return buffer.getvalue()
+
+
+def _lay_out(work: Work, home: Path, get: Callable[[Any], bytes]) -> Path:
+    """Writes the lab file, and the files that it names where it looks for them; the path of the lab file."""
+    up = max((Path(name).parts.count("..") for name in work.files), default=0)
+    folder = home.joinpath("lab", *(["d"] * up))
+    folder.mkdir(parents=True)
+    for name, part in work.files.items():
+        if os.path.isabs(name):
+            _check_here(name, part)
+            continue
+        path = Path(os.path.normpath(folder / name))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(get(part.reference))
+    file = folder / work.name
+    file.write_text(work.text, encoding="utf-8")
+    return file
+
+
+def _check_here(name: str, part: Part) -> None:
+    """An absolute path is of this machine: nothing is written there."""
+    try:
+        found = digest_of(Path(name).read_bytes())
+    except OSError as error:
+        raise RuntimeError(
+            f"the lab names {name}, which this machine cannot read: {error}: name it by a relative path"
+        ) from None
+    if found != part.digest:
+        raise RuntimeError(f"{name} is another file on this machine: name it by a path relative to the lab file")
+
+
+def _kept(cache: Path, part: Part, get: Callable[[Any], bytes]) -> Path:
+    """The path of a program in this machine's cache, which it is written to if it is not there."""
+    path = cache / part.digest
+    if path.exists():
+        return path
+    data = get(part.reference)
+    if digest_of(data) != part.digest:
+        raise RuntimeError("a program did not arrive as it was sent")
+    cache.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(prefix=".new-", dir=cache)
+    with os.fdopen(number, "wb") as file:
+        file.write(data)
+    os.chmod(name, 0o755)
+    os.rename(name, path)
+    return path

@@ -1,0 +1,140 @@
+//! Hunts: faults that are searched in virtual time, and what is left of them.
+
+use crate::fixture::{Finished, Fixture, User};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+const PROGRAM: &str = include_str!("../../examples/hunt/replicas.py");
+const LAB: &str = include_str!("../../examples/hunt/replicas.yaml");
+
+fn fixture() -> Fixture {
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("replicas.py", PROGRAM);
+    fixture.write("replicas.yaml", LAB);
+    fixture
+}
+
+fn hunt(fixture: &Fixture, more: &[&str]) -> Finished {
+    fixture.netloom(&[&["hunt", "replicas.yaml", "-o", "out", "--json"], more].concat())
+}
+
+fn document(finished: &Finished) -> Value {
+    serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error}: {finished:#?}"))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn a_hunt_finds_the_mistake_and_keeps_a_lab_that_shows_it() {
+    let fixture = fixture();
+    let found = document(&hunt(&fixture, &["--runs", "20"]).expect_code(1));
+    let findings = found["findings"].as_array().unwrap();
+    let lost = findings.iter().find(|finding| finding["failure"]["message"].as_str().unwrap().contains("of them lost"));
+    let lost = lost.unwrap_or_else(|| panic!("{found:#}"));
+    let (original, minimal) = (lost["original"].as_array().unwrap(), lost["minimal"].as_array().unwrap());
+    assert!(!minimal.is_empty() && minimal.len() <= original.len(), "{lost:#}");
+    assert_eq!(lost["is_repeated"], true, "{lost:#}");
+    let causes = lost["causes"].as_array().unwrap();
+    assert!(causes.iter().all(|cause| cause["fails_without"] == false), "each of its faults is needed: {causes:#?}");
+    assert!(causes.iter().all(|cause| !cause["differences"].as_array().unwrap().is_empty()), "{causes:#?}");
+    assert_eq!(found["error_count"], 0, "{found:#}");
+    // The lab that is kept fails by itself, and a hunt of it judges the same.
+    let home = format!("out/findings/{:04}", lost["finding"].as_u64().unwrap());
+    let lab = format!("{home}/minimal.yaml");
+    let run = fixture.netloom(&["run", &lab, "-q"]).expect_code(1);
+    assert!(run.stdout.contains("of them lost"), "{run:#?}");
+    let again = fixture.netloom(&["hunt", &lab, "-o", "again", "--json"]).expect_code(1);
+    assert_eq!(document(&again)["findings"][0]["failure"], lost["failure"], "{again:#?}");
+    for file in ["original.yaml", "choices.json", "finding.txt", "minimal/report.json", "original/report.json"] {
+        assert!(fixture.work().join(&home).join(file).exists(), "{file}");
+    }
+    // Nothing of the runs is left but their lines.
+    assert_eq!(read(&fixture.work().join("out/runs.jsonl")).lines().count(), 21);
+    assert!(!fixture.work().join("out/work").exists());
+    // What has ended is not played again, and what is wrong still is.
+    let refused = hunt(&fixture, &["--runs", "20"]).expect_code(2);
+    assert!(refused.stderr.contains("--resume goes on with it"), "{refused:#?}");
+    let resumed = document(&hunt(&fixture, &["--runs", "20", "--resume", "--regress", &home]).expect_code(1));
+    assert_eq!(resumed["findings"], found["findings"]);
+    assert_eq!(resumed["regress"][0]["failures"][0], lost["failure"]);
+    fixture.assert_nothing_is_left("replicas-h00");
+}
+
+#[test]
+fn a_crash_contradicts_a_history_and_is_kept_in_a_corpus() {
+    let fixture = Fixture::with_kernel(User::Own);
+    let program = include_str!("../../examples/hunt/store.py");
+    fixture.write("store.py", program);
+    fixture.write("store.yaml", include_str!("../../examples/hunt/store.yaml"));
+    let hunt = |out: &str, more: &[&str]| {
+        let own = ["hunt", "store.yaml", "--json", "--corpus", "kept", "--shrink-runs", "40", "-o", out];
+        fixture.netloom(&[&own[..], more].concat())
+    };
+    let reports = ["--junit", "hunt.xml", "--sarif", "hunt.sarif"];
+    let found = document(&hunt("out", &[&["--runs", "15"], &reports[..]].concat()).expect_code(1));
+    let findings = found["findings"].as_array().unwrap();
+    let stale = findings.iter().find(|finding| finding["failure"]["property"] == "always linearizable(history.jsonl)");
+    let stale = stale.unwrap_or_else(|| panic!("{found:#}"));
+    assert_eq!(stale["failure"]["message"], "not linearizable");
+    let minimal = stale["minimal"].as_array().unwrap();
+    assert!(minimal.iter().any(|fault| fault["kind"] == "crash"), "only a crash loses what was not flushed: {stale:#}");
+    let home = fixture.work().join(format!("out/findings/{:04}", stale["finding"].as_u64().unwrap()));
+    assert!(read(&home.join("contradiction.svg")).starts_with("<svg"));
+    assert!(read(&home.join("finding.txt")).contains("process ask"), "the operations are told");
+    let (xml, sarif) = (read(&fixture.work().join("hunt.xml")), read(&fixture.work().join("hunt.sarif")));
+    assert!(xml.contains("name=\"always linearizable(history.jsonl)\"") && xml.contains("<failure"), "{xml}");
+    assert!(sarif.contains("\"startLine\"") && sarif.contains("always linearizable"), "{sarif}");
+    // What is kept still fails, until the store flushes what it acknowledges.
+    let again = document(&hunt("again", &["--runs", "1"]).expect_code(1));
+    let kept = again["regress"].as_array().unwrap();
+    assert!(kept.iter().any(|one| one["failures"].as_array().unwrap().contains(&stale["failure"])), "{again:#}");
+    let mended =
+        program.replace("log.flush()  # The mistake: this is no fsync.", "log.flush(); os.fsync(log.fileno())");
+    for entry in fs::read_dir(fixture.work().join("kept")).unwrap() {
+        fs::write(entry.unwrap().path().join("store.py"), &mended).unwrap();
+    }
+    fixture.write("store.py", &mended);
+    let good = document(&hunt("mended", &["--runs", "4"]));
+    let failures: Vec<&Value> =
+        good["regress"].as_array().unwrap().iter().flat_map(|one| one["failures"].as_array().unwrap()).collect();
+    assert!(!failures.contains(&&stale["failure"]), "{good:#}");
+    assert!(!good["findings"].as_array().unwrap().iter().any(|one| one["failure"] == stale["failure"]), "{good:#}");
+    fixture.assert_nothing_is_left("store-h00");
+}
+
+#[test]
+fn a_workload_plays_executables_by_their_names() {
+    let fixture = Fixture::new(User::Own);
+    fs::create_dir(fixture.work().join("w")).unwrap();
+    fixture.write("w/first_make", "#!/bin/sh\necho made > made\n");
+    fixture.write("w/serial_driver_add", "#!/bin/sh\ntest -e made\n");
+    fixture.write("w/finally_check", "#!/bin/sh\necho \"$ANTITHESIS_SDK_LOCAL_OUTPUT\"; exit 3\n");
+    let refused = fixture.netloom(&["workload", "w", "--for", "1s"]).expect_code(2);
+    assert!(refused.stderr.contains("names of executables begin with first_"), "{refused:#?}");
+    for name in ["first_make", "serial_driver_add", "finally_check"] {
+        let path = fixture.work().join("w").join(name);
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let played = fixture.netloom(&["workload", "w", "--for", "300ms", "--assertions", "sdk.jsonl"]).expect_code(1);
+    assert!(played.stdout.trim_end().ends_with("/sdk.jsonl"), "{played:#?}");
+    assert!(played.stderr.trim_end().ends_with("error: finally_check: exit code 3"), "{played:#?}");
+}
+
+#[test]
+fn a_hunt_is_refused_where_nothing_can_be_repeated() {
+    let fixture = Fixture::new(User::Own);
+    fixture.write("replicas.py", PROGRAM);
+    fixture.write("replicas.yaml", &LAB.replace("clock: virtual", "clock: real"));
+    let refused = hunt(&fixture, &[]).expect_code(3);
+    assert!(refused.stderr.contains("a hunt needs `clock: virtual`"), "{refused:#?}");
+    fixture.write("replicas.yaml", &LAB.replace("duration: 12 s\n", ""));
+    let endless = hunt(&fixture, &[]).expect_code(3);
+    assert!(endless.stderr.contains("a hunt needs a `duration`"), "{endless:#?}");
+    fixture.write("replicas.yaml", &LAB.replace("\"Traceback\"", "\"(\""));
+    let wrong = fixture.netloom(&["check", "replicas.yaml"]).expect_code(3);
+    assert!(wrong.stderr.contains("is not a regular expression"), "{wrong:#?}");
+    assert!(!fixture.work().join("out").exists(), "nothing was begun");
+}
