@@ -1,8 +1,11 @@
-//! A test fixture: a folder of its own, the netloom program as a user would start it, and a look for what it left behind.
+//! A test fixture: a folder of its own, the netloom program as a user would start it, and a look for what it left behind. What still runs
+//! when the fixture is dropped, because its test failed, is [ended](remains).
 
+use crate::remains;
 use crate::turn::{self, Turn, Use};
 use netloom_guest::kernel::{Need, find};
-use std::collections::BTreeSet;
+use netloom_testing::processes;
+pub(crate) use netloom_testing::processes::{children, lab_of, ports_here};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -28,9 +31,14 @@ pub(crate) enum User {
     Nobody,
 }
 
-/// Says what is not run on this machine, past the test harness, which shows what a test prints only if it fails.
+/// Says something past the test harness, which shows what a test prints only if it fails.
+pub(crate) fn tell(what: &str) {
+    let _ = writeln!(std::io::stderr(), "{what}");
+}
+
+/// Says what is not run on this machine.
 pub(crate) fn not_run(what: &str) {
-    let _ = writeln!(std::io::stderr(), "not run here: {what}");
+    tell(&format!("not run here: {what}"));
 }
 
 impl User {
@@ -87,7 +95,7 @@ impl Fixture {
         let program = root.path().join("netloom");
         copy(Path::new(env!("CARGO_BIN_EXE_netloom")), &program);
         let fixture =
-            Self { root, user, program, kernel: None, turn: Turn::default(), knows_labs: AtomicBool::new(false) };
+            Self { turn: Turn::of(root.path()), root, user, program, kernel: None, knows_labs: AtomicBool::new(false) };
         fs::set_permissions(fixture.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for folder in ["runtime", "work"] {
             fs::create_dir(fixture.path().join(folder)).unwrap();
@@ -165,33 +173,37 @@ impl Fixture {
     }
 
     /// Runs `netloom` with these arguments to its end, started by the command `wrapper`.
+    #[must_use = "a command may fail"]
     pub(crate) fn wrapped(&self, wrapper: &[&str], arguments: &[&str]) -> Finished {
         self.turn.take(turn::of_command(arguments, self.knows_labs.load(Ordering::Relaxed)));
         let (first, rest) = wrapper.split_first().unwrap();
         let mut command = self.as_user(Command::new(first));
         command.args(rest).arg(&self.program).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        finish(command)
+        finish(command, self.path())
     }
 
     /// Runs another program to its end, as the fixture's user and in its folder.
+    #[must_use = "a command may fail"]
     pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Finished {
         // Whatever it does.
         self.turn.take(Use::Alone);
         let mut command = self.as_user(Command::new(program));
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        finish(command)
+        finish(command, self.path())
     }
 
     /// Runs `netloom` with these arguments to its end.
+    #[must_use = "a command may fail"]
     pub(crate) fn netloom(&self, arguments: &[&str]) -> Finished {
         self.netloom_telling(Stdio::piped(), arguments)
     }
 
     /// The same, with something else in the place of its standard error.
+    #[must_use = "a command may fail"]
     pub(crate) fn netloom_telling(&self, stderr: Stdio, arguments: &[&str]) -> Finished {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(stderr);
-        finish(command)
+        finish(command, self.path())
     }
 
     /// The latest results folder of a lab.
@@ -211,10 +223,9 @@ impl Fixture {
     pub(crate) fn kernels(&self) -> Vec<i32> {
         let is_kernel = |pid: &i32| {
             let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse::<i32>().ok());
-            let above = parent.map(|other| fs::read_link(format!("/proc/{other}/exe")).unwrap_or_default());
-            String::from_utf8_lossy(&command).contains("virtio_uml.device=")
+            let above =
+                processes::parent(*pid).map(|other| fs::read_link(format!("/proc/{other}/exe")).unwrap_or_default());
+            String::from_utf8_lossy(&command).contains("rootfstype=hostfs")
                 && above.is_some_and(|path| path == self.program)
         };
         let mut kernels: Vec<i32> = self.processes().into_iter().filter(is_kernel).collect();
@@ -222,21 +233,9 @@ impl Fixture {
         kernels
     }
 
-    /// Processes of this fixture, by their executable.
+    /// Processes of this fixture, by their executable or their folder.
     pub(crate) fn processes(&self) -> Vec<i32> {
-        let entries = fs::read_dir("/proc").unwrap().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|pid| self.is_ours(*pid)).collect()
-    }
-
-    fn is_ours(&self, pid: i32) -> bool {
-        let executable = fs::read_link(format!("/proc/{pid}/exe"));
-        executable.is_ok_and(|path| path.starts_with(self.path())) || self.is_in_a_lab(pid)
-    }
-
-    /// Programs that a node runs are other executables; the folder where they started tells whose they are.
-    fn is_in_a_lab(&self, pid: i32) -> bool {
-        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|folder| folder.starts_with(self.path()))
+        remains::processes_of(self.path())
     }
 
     /// Fails if anything is left of the lab `lab` after a while: processes, mounts, interfaces, cgroups. A namespace
@@ -273,33 +272,23 @@ impl Fixture {
     }
 }
 
-/// The lab process, if it is there yet. For a moment, the guard has other children: those that say what a kernel can do.
-pub(crate) fn lab_of(guard: i32) -> Option<i32> {
-    let is_lab = |pid: &i32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "netloom-lab\n");
-    children(guard).into_iter().find(is_lab)
-}
-
-/// The children of a process with one thread.
-pub(crate) fn children(pid: i32) -> Vec<i32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        if remains::end(self.path(), remains::LONGEST_END) {
+            // Where whole labs were killed in one blow, the next command removes what nobody could.
+            let mut sweeping = self.as_user(Command::new(&self.program));
+            let _ = sweeping.arg("ps").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        }
+    }
 }
 
 /// The child of a process that has this name.
 pub(crate) fn child_named(pid: i32, name: &str) -> i32 {
-    let is_called =
-        |child: &i32| fs::read_to_string(format!("/proc/{child}/comm")).is_ok_and(|comm| comm.trim_end() == name);
-    children(pid).into_iter().find(is_called).unwrap_or_else(|| panic!("{pid} has no child {name}"))
-}
-
-/// Interfaces of this network namespace that are named like a lab's ports.
-fn ports_here() -> BTreeSet<String> {
-    let names = fs::read_dir("/sys/class/net").unwrap().flatten().map(|e| e.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.strip_prefix('p').is_some_and(|rest| rest.parse::<u32>().is_ok())).collect()
+    processes::child_named(pid, name).unwrap_or_else(|| panic!("{pid} has no child {name}"))
 }
 
 /// Cgroups that bear the lab's name, wherever they hang.
-fn cgroups_of(lab: &str) -> Vec<PathBuf> {
+pub(crate) fn cgroups_of(lab: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
     while let Some(folder) = folders.pop() {
@@ -319,18 +308,21 @@ fn cgroups_of(lab: &str) -> Vec<PathBuf> {
 /// No command here takes longer, not even on a busy machine.
 const LONGEST_COMMAND: Duration = Duration::from_secs(240);
 
-/// Runs a command to its end; one that hangs is killed, so that its test fails.
-fn finish(mut command: Command) -> Finished {
+/// Runs a command to its end. One that hangs is killed with all processes of the folder, which may hold its output open, so that its test fails.
+fn finish(mut command: Command, folder: &Path) -> Finished {
     let child = command.spawn().unwrap();
     // A full pipe is kept open by whoever has the command that writes into it.
     drop(command);
     let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
     let (done, waiting) = std::sync::mpsc::channel::<()>();
+    let folder = folder.to_owned();
     let watchdog = std::thread::spawn(move || {
         if waiting.recv_timeout(LONGEST_COMMAND) == Err(RecvTimeoutError::Timeout) {
-            // The command is not waited for yet, so its number is still its own.
-            eprintln!("a command took longer than {LONGEST_COMMAND:?} and is killed");
-            nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+            let processes = remains::names_of(&folder);
+            eprintln!("a command took longer than {LONGEST_COMMAND:?} and is killed, with {processes}");
+            // It may have ended, and something that it started has its output.
+            let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+            remains::end(&folder, remains::LONGEST_END);
         }
     });
     let output = child.wait_with_output().unwrap();
@@ -348,6 +340,12 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
+    /// Fails unless the command reports the end of a lab, whatever its verdict is: a busy machine delays packets.
+    #[track_caller]
+    pub(crate) fn expect_end(self) {
+        assert!(matches!(self.code, Some(0 | 1 | 5 | 9)), "{self:#?}");
+    }
+
     pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code(),
@@ -362,4 +360,21 @@ impl Finished {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self
     }
+}
+
+/// Fails with what is to be done if a program of the lab is not on this machine.
+#[track_caller]
+pub(crate) fn ran(finished: Finished) -> Finished {
+    assert!(
+        !finished.stderr.contains("not on this machine"),
+        "`scripts/install-deps services` installs it: {finished:#?}"
+    );
+    finished
+}
+
+/// The number behind `key=` in a line of what a script has printed.
+#[track_caller]
+pub(crate) fn number(text: &str, key: &str) -> f64 {
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+    value.and_then(|value| value.trim().parse().ok()).unwrap_or_else(|| panic!("no number {key} in:\n{text}"))
 }

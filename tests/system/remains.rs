@@ -29,6 +29,13 @@ pub(crate) fn processes_of(folder: &Path) -> Vec<i32> {
     pids.filter(|pid| is_of(*pid, folder)).collect()
 }
 
+/// Describes the processes of a folder: their numbers and commands.
+pub(crate) fn names_of(folder: &Path) -> String {
+    let command = |pid| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let name = |pid| format!("{pid} {}", String::from_utf8_lossy(&command(pid)).replace('\0', " ").trim_end());
+    processes_of(folder).into_iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
 fn is_of(pid: i32, folder: &Path) -> bool {
     let is_inside =
         |what: &str| fs::read_link(format!("/proc/{pid}/{what}")).is_ok_and(|path| path.starts_with(folder));

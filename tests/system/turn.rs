@@ -1,7 +1,16 @@
 //! Which tests may run at the same time: labs that are measured tightly, and whatever changes the machine's own network, are alone on
-//! the machine; all others share it, as many at once as it has processors.
+//! the machine; all others share it, half as many again at once as it has processors, since labs wait more than they compute.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::fixture::tell;
+use crate::remains;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a test may have the machine. The longest need a tenth of it where nothing else runs; one that hangs would have all others wait.
+const LONGEST_TURN: Duration = Duration::from_secs(600);
+/// How long a test may take to fail when its processes have been ended.
+const LONGEST_FAILURE: Duration = Duration::from_secs(180);
 
 /// How a test uses the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,22 +33,66 @@ struct Users {
 static USERS: Mutex<Users> = Mutex::new(Users { shared: 0, is_alone: false, waiting: 0 });
 static CHANGED: Condvar = Condvar::new();
 
+/// A test that has the machine, or shares it.
+#[derive(Debug)]
+struct Holder {
+    test: String,
+    folder: PathBuf,
+    since: Instant,
+    is_ended: bool,
+}
+
+static HOLDERS: Mutex<Vec<Holder>> = Mutex::new(Vec::new());
+
+/// Ends the processes of each test that has had the machine for too long, so that it fails; where even this does not help, the whole program.
+fn watch() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(5));
+        let mut hanging = Vec::new();
+        for holder in lock(&HOLDERS).iter_mut().filter(|holder| holder.since.elapsed() > LONGEST_TURN) {
+            if holder.since.elapsed() > LONGEST_TURN + LONGEST_FAILURE {
+                tell(&format!("the test {} does not end, and no other may begin", holder.test));
+                std::process::exit(101);
+            }
+            if !std::mem::replace(&mut holder.is_ended, true) {
+                hanging.push((holder.test.clone(), holder.folder.clone()));
+            }
+        }
+        for (test, folder) in hanging {
+            let processes = remains::names_of(&folder);
+            tell(&format!("the test {test} takes longer than {LONGEST_TURN:?}; its processes are ended: {processes}"));
+            remains::end(&folder, remains::LONGEST_END);
+        }
+    }
+}
+
 /// What a test has of the machine, until it is dropped.
-#[derive(Debug, Default)]
-pub(crate) struct Turn(Mutex<Option<Use>>);
+#[derive(Debug)]
+pub(crate) struct Turn {
+    has: Mutex<Option<Use>>,
+    /// The folder by which its processes are known.
+    folder: PathBuf,
+}
 
 impl Turn {
+    pub(crate) fn of(folder: &Path) -> Self {
+        static WATCHED: Once = Once::new();
+        WATCHED.call_once(|| drop(std::thread::spawn(|| watch())));
+        Self { has: Mutex::new(None), folder: folder.to_owned() }
+    }
+
     /// Waits until the test may use the machine so. What it has already is enough if it is more; else it is given back before.
     pub(crate) fn take(&self, wanted: Use) {
-        let mut own = lock(&self.0);
+        let mut own = lock(&self.has);
         if *own >= Some(wanted) {
             return;
         }
-        give_back(own.take());
+        self.give_back(own.take());
         let mut users = lock(&USERS);
         match wanted {
             Use::Shared => {
-                let places = std::thread::available_parallelism().map_or(1, usize::from);
+                let processors = std::thread::available_parallelism().map_or(1, usize::from);
+                let places = processors + processors.div_ceil(2);
                 users = wait_while(users, |users| users.is_alone || users.waiting > 0 || users.shared >= places);
                 users.shared += 1;
             }
@@ -52,24 +105,28 @@ impl Turn {
         }
         drop(users);
         *own = Some(wanted);
+        let test = std::thread::current().name().unwrap_or("without a name").to_owned();
+        lock(&HOLDERS).push(Holder { test, folder: self.folder.clone(), since: Instant::now(), is_ended: false });
+    }
+
+    fn give_back(&self, held: Option<Use>) {
+        lock(&HOLDERS).retain(|holder| holder.folder != self.folder);
+        let mut users = lock(&USERS);
+        match held {
+            Some(Use::Shared) => users.shared -= 1,
+            Some(Use::Alone) => users.is_alone = false,
+            None => {}
+        }
+        drop(users);
+        CHANGED.notify_all();
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        give_back(lock(&self.0).take());
+        let held = lock(&self.has).take();
+        self.give_back(held);
     }
-}
-
-fn give_back(held: Option<Use>) {
-    let mut users = lock(&USERS);
-    match held {
-        Some(Use::Shared) => users.shared -= 1,
-        Some(Use::Alone) => users.is_alone = false,
-        None => {}
-    }
-    drop(users);
-    CHANGED.notify_all();
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -83,7 +140,7 @@ fn wait_while<'a>(users: MutexGuard<'a, Users>, condition: impl Fn(&Users) -> bo
 /// Commands that change the machine's own network, or measure the machine.
 const OF_THE_MACHINE: [&str; 6] = ["shape", "link", "mm", "mininet", "mn", "doctor"];
 
-/// Commands that play labs.
+/// Commands that run labs.
 const PLAYING: [&str; 6] = ["run", "up", "sweep", "rerun", "queue", "ui"];
 
 /// How a command uses the machine. `knows_labs`: whether the test has written labs, which have decided that already; others are measured.
