@@ -1,4 +1,4 @@
-"""Sweeps on Ray, with several nodes of Ray on this machine; `make python-ray` installs Ray and runs this."""
+"""Sweeps and hunts on Ray, with several nodes of Ray on this machine; `make python-ray` installs Ray and runs this."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_lost_worker_is_replaced(cluster: Any) -> None:
 def test_the_command_line_has_the_same_word(cluster: Any, tmp_path: Path) -> None:
     (tmp_path / "told.txt").write_text("told\n")
     lab = "name: far\nclock: virtual\nvary: {word: [one, two]}\nnodes: {a: {files: {/etc/told: told.txt}}, b: {}}\n"
-    lab += "links: {l: {ends: [a, b]}}\ntimeline: [{on: a, run: \"sh -c 'cat /etc/told; ping -c 2 b'\", as: said}]\n"
+    lab += "links: {l: {ends: [a, b]}}\ntimeline: [{on: a, run: \"sh -c 'cat /etc/told; echo ${word}; ping -c 2 b'\", as: said}]\n"
     (tmp_path / "far.yaml").write_text(lab + "figures: {drops: l.forward.drops}\n")
     environment = {**os.environ, "NETLOOM_PYTHON": sys.executable, "RAY_ADDRESS": cluster.address}
     command = [_program.program(), "sweep", "far.yaml", "-o", "out", "--on", "ray", "--json"]
@@ -96,3 +96,27 @@ def test_the_command_line_has_the_same_word(cluster: Any, tmp_path: Path) -> Non
 
 def _records(found: netloom.SweepResult) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted((found.folder / "runs").glob("*/run.json"))]
+
+
+def test_a_hunt_on_ray_finds_what_it_finds_here(cluster: Any, tmp_path: Path) -> None:
+    lab = tmp_path / "lab.yaml"
+    lab.write_text("""
+clock: virtual
+nodes: {a: {}, b: {}}
+links: {l: {ends: [a, b], delay: 5 ms}}
+duration: 8 s
+timeline: [{on: a, run: ping -c 40 -i 0.1 -W 1 b, as: ping, may_fail: true}]
+hunt: {runs: 6, faults: {partition: [halves]}, quiet: 1 s, always: ['no log ping matches " [1-9][0-9]*% packet loss"']}
+""")
+    found = []
+    for where, more in (("there", ["--on", cluster.address]), ("here", [])):
+        command = [_program.program(), "hunt", str(lab), "-o", str(tmp_path / where), "--json", "--moment", "0s", "--jobs", "1"]
+        environment = {**os.environ, "NETLOOM_PYTHON": sys.executable}
+        done = subprocess.run(
+            [*command, *more], env=environment, capture_output=True, text=True, check=False, timeout=300
+        )
+        assert done.returncode == 1, done.stderr
+        found.append(json.loads(done.stdout))
+    there, here = ([(one["run"], one["minimal"], one["is_repeated"]) for one in each["findings"]] for each in found)
+    assert there == here and there
+    assert (tmp_path / "there" / "findings" / "0001" / "minimal.yaml").exists()

@@ -75,7 +75,19 @@ fn in_virtual_time_every_byte_is_the_same() {
     let bundle = bundle_of(&fixture, "results/twins/latest", "twins.tar.zst");
     let same = fixture.netloom(&["rerun", &bundle]).expect_code(0);
     assert!(same.stdout.contains("the same, byte for byte"), "{same:#?}");
+    assert!(!same.stderr.contains("not as it was then"), "{same:#?}");
     assert!(fixture.json("twins", "provenance.json")["node_kernel"]["digest"].is_string());
+    // As if it came from a machine with another processor and another ping.
+    fixture.netloom(&["bundle", "--unpack", &bundle, "-o", "elsewhere"]).expect_code(0);
+    let place = fixture.work().join("elsewhere/provenance.json");
+    let mut origin: Value = serde_json::from_slice(&fs::read(&place).unwrap()).unwrap();
+    origin["processor"] = "Some Processor".into();
+    origin["programs"][0]["digest"] = "sha256:00".into();
+    fs::write(&place, origin.to_string()).unwrap();
+    let told = fixture.netloom(&["rerun", "elsewhere"]).expect_code(0);
+    for part in ["not as it was then: processor: then Some Processor, now ", "not as it was then: program ping: then sha256:00, now "] {
+        assert!(told.stderr.contains(part), "{told:#?}");
+    }
     fixture.netloom(&["run", "twins.yaml", "-q", "--seed", "6"]).expect_code(0);
     let other = fixture.netloom(&["rerun", &first.to_string_lossy(), "--with", "results/twins/latest"]).expect_code(1);
     assert!(other.stdout.contains("logs/01-a-ping.stdout differs from byte"), "{other:#?}");

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub use bytes::FileDifference;
 pub use environment::Change;
+pub(crate) use environment::changes_beforehand;
 pub use figures::{Figure, How};
 
 /// How much files are listed at most; more of them differ for the same reason.

@@ -5,7 +5,7 @@
 //! The lab file is laid out with its files in a folder of its own and run by `netloom run` or `netloom sweep`, as
 //! a user would. Then the files of both results folders are compared (`compare`).
 
-use crate::compare::{Change, document};
+use crate::compare::{Change, changes_beforehand, document};
 use crate::gather::open;
 use crate::manifest::check_path;
 use crate::{ArchiveError, Kind, unpack};
@@ -183,6 +183,12 @@ impl Then {
             add("--shards", shards.into());
         }
         Ok(arguments)
+    }
+
+    /// What will differ around the run from what was around it then: programs, kernels, the machine. `now`: the provenance of a run that would
+    /// begin now.
+    pub fn changes(&self, now: &Value) -> Vec<Change> {
+        changes_beforehand(&self.origin, now)
     }
 
     /// The options of a simulation that stand in no lab file.

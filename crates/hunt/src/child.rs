@@ -13,8 +13,10 @@ use std::process::{Command, ExitStatus, Stdio};
 /// How runs are started.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    /// This program.
+    /// What plays a run: this program, or what hands it to another machine.
     pub(crate) program: PathBuf,
+    /// Its arguments before those of a run.
+    pub(crate) words: Vec<OsString>,
     /// Further options of `netloom run`.
     pub(crate) options: Vec<OsString>,
     /// The folder in which runs have their results, each slot its own.
@@ -50,7 +52,7 @@ impl Start {
         let said = home.join("messages.txt");
         let messages = File::create(&said).map_err(HuntError::file(&said))?;
         let mut command = Command::new(&self.program);
-        command.arg("run").arg(lab_file).arg("--as-played").arg(&path).arg("--results").arg(&home);
+        command.args(&self.words).arg("run").arg(lab_file).arg("--as-played").arg(&path).arg("--results").arg(&home);
         command.args(["--quiet", "--json", "--annotations", "never"]).args(&self.options);
         if !has_report {
             command.arg("--no-report");

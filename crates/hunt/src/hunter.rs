@@ -33,6 +33,8 @@ use std::time::{Duration, Instant};
 pub struct How<'a> {
     /// This program.
     pub program: &'a Path,
+    /// The command that plays a run in the place of this program, with the arguments that it would have; empty: this program does.
+    pub player: &'a [OsString],
     /// Further options of `netloom run`.
     pub options: &'a [OsString],
     /// How many runs go on at once.
@@ -165,8 +167,11 @@ pub fn run_hunt(
 ) -> Result<Summary, HuntError> {
     let signals = Signals::hold(&[]);
     let signals = signals.map_err(|error| HuntError::Machine(format!("holding signals back: {error}")))?;
-    let start =
-        Start { program: how.program.to_owned(), options: how.options.to_vec(), work: folder.path().join("work") };
+    let (program, words) = match how.player {
+        [program, words @ ..] => (PathBuf::from(program), words.to_vec()),
+        [] => (how.program.to_owned(), Vec::new()),
+    };
+    let start = Start { program, words, options: how.options.to_vec(), work: folder.path().join("work") };
     let pool = Pool::new(&start, how.jobs.max(1))?;
     let mut hunter = Hunter::new(target, folder, how, (pool, signals), watch)?;
     let ended = hunter.hunt();

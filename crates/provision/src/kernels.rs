@@ -382,7 +382,7 @@ pub(crate) fn seed(plan: &Plan, number: usize) -> u64 {
 }
 
 /// The kernel that the kernel nodes of a plan run on, which the user may have `given`; none without such nodes.
-fn kernel_of(plan: &Plan, given: Option<&Path>) -> Result<Option<Kernel>, RunError> {
+pub(crate) fn kernel_of(plan: &Plan, given: Option<&Path>) -> Result<Option<Kernel>, RunError> {
     if !plan.nodes.iter().any(is_kernel) {
         return Ok(None);
     }

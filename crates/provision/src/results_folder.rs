@@ -2,10 +2,12 @@
 
 use crate::RunRequest;
 use crate::environment::{CONSTANT, inherited};
+use crate::kernels::kernel_of;
 use crate::preflight::programs_here;
 use crate::shards::Sharing;
 use netloom_guest::kernel::Kernel;
 use netloom_image::Hashing;
+use netloom_judge::RunError;
 use netloom_lab::{Clock, Plan};
 use netloom_results::{
     Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin, WriteError,
@@ -26,10 +28,33 @@ pub fn results_folder(
     (qemu, images): (Option<&Qemu>, BTreeMap<String, ImageOrigin>),
 ) -> Result<Folder, WriteError> {
     let started = SystemTime::now();
-    let RunRequest { plan, lab_file, lab_text, results, command_line, .. } = request;
+    let RunRequest { plan, lab_file, lab_text, results, .. } = request;
     let folder = Folder::create(results, &plan.name, started)?;
     let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &plan.files)?;
-    let origin = Origin {
+    let mut origin = origin_here(request, mode, clock, kernel);
+    origin.qemu = qemu.map(qemu_origin);
+    origin.images = images;
+    origin.files.clone_from(&files);
+    origin.started = started;
+    folder.write_json("provenance.json", &Provenance::gather(&origin))?;
+    folder.write("lab.yaml", lab_text)?;
+    folder.keep(lab_file, lab_text, &files)?;
+    folder.write("hosts", plan.hosts(&[]))?;
+    Ok(folder)
+}
+
+/// Gathers the provenance of a run that would begin now, without its images, its virtual machines and its files.
+///
+/// # Errors
+/// If there is no kernel for its kernel nodes.
+pub fn provenance_here(request: &RunRequest) -> Result<Provenance, RunError> {
+    let kernel = kernel_of(&request.plan, request.kernel.as_deref())?;
+    Ok(Provenance::gather(&origin_here(request, "run", request.plan.clock, kernel)))
+}
+
+fn origin_here(request: &RunRequest, mode: &'static str, clock: Clock, kernel: Option<Kernel>) -> Origin {
+    let RunRequest { plan, lab_file, command_line, .. } = request;
+    Origin {
         mode,
         lab: plan.name.clone(),
         lab_file: absolute(lab_file),
@@ -39,20 +64,15 @@ pub fn results_folder(
         environment: &CONSTANT,
         inherited: inherited(plan),
         node_kernel: kernel.map(node_kernel),
-        qemu: qemu.map(qemu_origin),
-        images,
+        qemu: None,
+        images: BTreeMap::new(),
         programs: programs(plan),
         precision: plan.precision.name(),
         shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
         command_line: command_line.clone(),
-        files: files.clone(),
-        started,
-    };
-    folder.write_json("provenance.json", &Provenance::gather(&origin))?;
-    folder.write("lab.yaml", lab_text)?;
-    folder.keep(lab_file, lab_text, &files)?;
-    folder.write("hosts", plan.hosts(&[]))?;
-    Ok(folder)
+        files: Vec::new(),
+        started: SystemTime::now(),
+    }
 }
 
 fn qemu_origin(qemu: &Qemu) -> QemuOrigin {

@@ -21,7 +21,7 @@ from typing import Any
 from . import _calls, _program, _ray_worker
 from ._errors import NetloomError, ProgramError
 from ._progress import progress_writer
-from ._ray_worker import Part, Work, digest_of
+from ._ray_worker import Lab, Part, Work, digest_of
 
 
 def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray_options: dict[str, Any]) -> None:
@@ -30,13 +30,13 @@ def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray
     Raises:
         NetloomError: Ray is not installed, or a run could not be played.
     """
-    ray = _ray_itself()
+    ray = ray_itself()
     with text.arguments() as arguments:
         try:
             waiting = _prepare(arguments, folder, options)
         except ProgramError as error:
             raise _calls.explained(error, text) from None
-    _connect(ray, None)
+    connect(ray, None)
     _play(ray, (Path(text.seeming_path()), text.text), waiting, folder, options, progress_writer(progress), ray_options)
 
 
@@ -50,9 +50,9 @@ def main(order: str) -> int:
     asked = json.loads(order)
     file, folder, options = Path(asked["file"]), Path(asked["folder"]), list(asked["options"])
     try:
-        ray = _ray_itself()
+        ray = ray_itself()
         waiting = _prepare([str(file)], folder, options)
-        _connect(ray, None if asked["on"] == "ray" else asked["on"])
+        connect(ray, None if asked["on"] == "ray" else asked["on"])
         tell = progress_writer(not asked["quiet"])
         _play(ray, (file, file.read_text(encoding="utf-8")), waiting, folder, options, tell, {})
     except ProgramError as error:
@@ -69,7 +69,7 @@ def main(order: str) -> int:
     os.execv(program, [program, *asked["then"]])
 
 
-def _ray_itself() -> Any:
+def ray_itself() -> Any:
     try:
         import ray  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -77,7 +77,7 @@ def _ray_itself() -> Any:
     return ray
 
 
-def _connect(ray: Any, address: str | None) -> None:
+def connect(ray: Any, address: str | None) -> None:
     """Joins the cluster at this address, or the one of `RAY_ADDRESS`, or makes one of this machine."""
     if ray.is_initialized():
         return
@@ -115,18 +115,19 @@ def _work(ray: Any, lab: tuple[Path, str], folder: Path, options: Sequence[str])
 
     origin = json.loads((folder / "origin.json").read_text(encoding="utf-8"))
     copies = origin.get("copies", [])
-    kernel = _kernel(options)
-    return Work(
+    kernel = kernel_of(options)
+    handed_in = Lab(
         name=lab[0].name,
         text=lab[1],
-        options=[option for option in _without_kernel(options) if option not in ("--resume", "--retry")],
         program=part(Path(_program.program())),
         kernel=None if kernel is None else part(kernel),
         files={each["name"]: part(folder / each["copy"]) for each in copies},
     )
+    kept = [option for option in _without_kernel(options) if option not in ("--resume", "--retry")]
+    return Work(handed_in, kept)
 
 
-def _kernel(options: Sequence[str]) -> Path | None:
+def kernel_of(options: Sequence[str]) -> Path | None:
     """The kernel of kernel nodes that a run here would use."""
     if "--kernel" in options:
         return Path(options[list(options).index("--kernel") + 1])
@@ -173,7 +174,7 @@ def _play(
             try:
                 _unpack(ray.get(ready), folder)
             except ray.exceptions.RayError as error:
-                failures.append(f"run {number}: {_reason(error)}")
+                failures.append(f"run {number}: {reason_of(error)}")
             tell(f"{total - len(waiting) - len(going)} of {total} runs have ended")
     finally:
         for reference in going:
@@ -184,7 +185,7 @@ def _play(
         )
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     return str(error).strip().splitlines()[-1].removeprefix("RuntimeError: ")
 
 

@@ -1,4 +1,4 @@
-"""Plays one run of a sweep on a worker of Ray. Ray sends this file along, so a machine needs nothing of Netloom: no import of the package here.
+"""Plays one run of a sweep or of a hunt on a worker of Ray. Ray sends this file along, so a machine needs nothing of Netloom: no import of the package here.
 
 The program, the kernel of kernel nodes and the files that the lab names come once per machine, by their digests, and stay in a cache.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import subprocess
 import tarfile
@@ -26,17 +27,24 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Work:
-    """What all runs of a sweep have in common."""
+class Lab:
+    """What all runs of a lab have in common."""
 
     #: The name of the lab file.
     name: str
     text: str
-    options: Sequence[str]
     program: Part
     kernel: Part | None = None
     #: By the names that the lab file has for them.
     files: Mapping[str, Part] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all runs of a sweep have in common."""
+
+    lab: Lab
+    options: Sequence[str]
 
 
 def digest_of(data: bytes) -> str:
@@ -53,39 +61,82 @@ def play(work: Work, number: int) -> bytes:
 
 def play_with(work: Work, number: int, get: Callable[[Any], bytes]) -> bytes:
     """The same, with what fetches the bytes that a reference stands for."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netloom" / "machines"
-    program = _kept(cache, work.program, get)
-    environment = dict(os.environ)
-    if work.kernel is not None:
-        environment["NETLOOM_KERNEL"] = str(_kept(cache, work.kernel, get))
+    program, environment = _programs(work.lab, get)
     with tempfile.TemporaryDirectory(prefix="netloom-ray-") as home:
-        file = _lay_out(work, Path(home), get)
+        file = _lay_out(work.lab, Path(home), get)
         out = Path(home) / "out"
         command = [str(program), "sweep", str(file), "--out", str(out), "--yes", "--quiet", *work.options]
         command += ["--only", str(number), "--parent", str(os.getpid())]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1, 5) and not any((out / "runs").glob("*/run.json")):
             raise RuntimeError(done.stderr.strip().removeprefix("error: ") or f"netloom ended with {done.returncode}")
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
-            archive.add(out / "runs", arcname="runs")
-        return buffer.getvalue()
+        return _packed(out / "runs")
 
 
-def _lay_out(work: Work, home: Path, get: Callable[[Any], bytes]) -> Path:
+def play_lab(lab: Lab, text: str, options: Sequence[str]) -> dict[str, Any]:
+    """Plays a lab once; how it ended: `code`, `said`, `report`, `results` (the folder in the archive) and `archive`.
+
+    Args:
+        lab: The lab file, and what it needs.
+        text: What is played in its place, with the names of files as they are in the lab file.
+        options: Those of `netloom run`.
+    """
+    import ray  # pyright: ignore[reportMissingImports]
+
+    return play_lab_with(lab, text, options, ray.get)
+
+
+def play_lab_with(lab: Lab, text: str, options: Sequence[str], get: Callable[[Any], bytes]) -> dict[str, Any]:
+    """The same, with what fetches the bytes that a reference stands for."""
+    program, environment = _programs(lab, get)
+    with tempfile.TemporaryDirectory(prefix="netloom-ray-") as home:
+        file = _lay_out(lab, Path(home), get)
+        played = Path(home) / "played.yaml"
+        played.write_text(text, encoding="utf-8")
+        command = [str(program), "run", str(file), "--as-played", str(played), "--results", str(Path(home) / "results")]
+        command += [*options, "--parent", str(os.getpid())]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        ended: dict[str, Any] = {"code": done.returncode, "said": done.stderr}
+        try:
+            report = json.loads(done.stdout)
+        except ValueError:
+            return ended
+        results = report.get("results")
+        ended |= {"report": report, "results": Path(results).name if results else ""}
+        return {**ended, "archive": _packed(Path(results))} if results else ended
+
+
+def _packed(folder: Path) -> bytes:
+    """A folder as an archive, in which it has its own name."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+        archive.add(folder, arcname=folder.name)
+    return buffer.getvalue()
+
+
+def _programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, str]]:
+    """The program on this machine, and its environment, which names the kernel."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netloom" / "machines"
+    environment = dict(os.environ)
+    if lab.kernel is not None:
+        environment["NETLOOM_KERNEL"] = str(_kept(cache, lab.kernel, get))
+    return _kept(cache, lab.program, get), environment
+
+
+def _lay_out(lab: Lab, home: Path, get: Callable[[Any], bytes]) -> Path:
     """Writes the lab file, and the files that it names where it looks for them; the path of the lab file."""
-    up = max((Path(name).parts.count("..") for name in work.files), default=0)
+    up = max((Path(name).parts.count("..") for name in lab.files), default=0)
     folder = home.joinpath("lab", *(["d"] * up))
     folder.mkdir(parents=True)
-    for name, part in work.files.items():
+    for name, part in lab.files.items():
         if os.path.isabs(name):
             _check_here(name, part)
             continue
         path = Path(os.path.normpath(folder / name))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(get(part.reference))
-    file = folder / work.name
-    file.write_text(work.text, encoding="utf-8")
+    file = folder / lab.name
+    file.write_text(lab.text, encoding="utf-8")
     return file
 
 

@@ -3,7 +3,9 @@
 use super::ci::Ci;
 use super::convert::lab_path;
 use super::run::wall_limit;
+use super::sweep::cluster;
 use clap::Args;
+use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +18,7 @@ use std::time::Duration;
   netloom hunt lab.yaml --for 30min --seed 7
   netloom hunt lab.yaml -o hunts/night --resume
   netloom hunt lab.yaml --systematic --for 2h
+  netloom hunt lab.yaml --on ray://head:10001
   netloom hunt lab.yaml --regress hunts/night/findings
   netloom hunt lab.yaml --corpus tests/findings --junit hunt.xml --sarif hunt.sarif
   netloom hunt hunts/night/findings/0001/minimal.yaml
@@ -43,6 +46,12 @@ pub(crate) struct HuntArgs {
     /// How many runs go on at once; default: one on each processor
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Play the runs on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, or of this machine alone; or its address
+    #[arg(long, value_name = "CLUSTER", value_parser = cluster, conflicts_with = "player")]
+    pub(crate) on: Option<String>,
+    /// A word of the command that plays a run in the place of this program, with the arguments of `netloom run`
+    #[arg(long, value_name = "WORD", hide = true, allow_hyphen_values = true)]
+    pub(crate) player: Vec<OsString>,
     /// The seed from which faults are drawn; programs and links have that of the lab file
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

@@ -48,6 +48,9 @@ pub(crate) struct RunArgs {
     /// Instead of holding lab time, attach gdb in NODE to the program whose command line matches PATTERN, as it stands at that instant
     #[arg(long, value_name = "NODE:PATTERN", requires = "stop_at")]
     pub(crate) gdb: Option<String>,
+    /// Print where the results would come from, as provenance.json says it, and run nothing
+    #[arg(long, hide = true)]
+    pub(crate) provenance: bool,
     /// A command for gdb, may be given several times; default: thread apply all backtrace
     #[arg(long, value_name = "COMMAND", requires = "gdb")]
     pub(crate) gdb_command: Vec<String>,

@@ -88,7 +88,7 @@ pub(crate) struct SweepArgs {
 }
 
 /// Parses `--on`.
-fn cluster(text: &str) -> Result<String, String> {
+pub(super) fn cluster(text: &str) -> Result<String, String> {
     let is_address =
         text.starts_with("ray://") || text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     if text == "ray" || is_address {

@@ -1,5 +1,6 @@
 //! `netloom hunt`
 
+mod cluster;
 mod suite;
 mod watch;
 
@@ -40,6 +41,9 @@ pub(super) fn hunt(args: &HuntArgs) -> Outcome {
     if !missing.is_empty() {
         return Err(netloom_judge::RunError::MissingPrograms(missing).into());
     }
+    if let Some(on) = &args.on {
+        return Err(cluster::play(args, on, &target));
+    }
     let regress = earlier(args)?;
     let default = || Path::new("hunts").join(&target.lab.plan.name);
     let path = args.out.clone().unwrap_or_else(default);
@@ -54,6 +58,7 @@ pub(super) fn hunt(args: &HuntArgs) -> Outcome {
     let asked = args.runs.map(std::num::NonZeroU64::get).or_else(|| lasts.map(|_| target.runs().unwrap_or(u64::MAX)));
     let how = How {
         program: &program,
+        player: &args.player,
         options: &options,
         jobs: args.jobs.map_or_else(|| processors::allowed().map_or(1, |all| all.len()), std::num::NonZeroUsize::get),
         seed: args.seed,

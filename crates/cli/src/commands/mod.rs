@@ -4,6 +4,7 @@ mod bundle;
 mod capture;
 mod check;
 mod ci;
+mod cluster;
 mod complete;
 mod convert;
 mod dilate;

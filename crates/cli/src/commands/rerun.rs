@@ -50,6 +50,9 @@ fn play(then: &Then, args: &RerunArgs) -> Result<(Vec<PathBuf>, Vec<Change>), Fa
         let code = start(then, &ready, &out, args)?.0;
         return if OVER.contains(&code) { Ok((vec![out], ready.changes)) } else { Err(failed(code, "the sweep")) };
     }
+    if !args.json && matches!(then.kind, Kind::Run | Kind::Up) {
+        say_beforehand(then, &ready, args)?;
+    }
     let mut all = Vec::new();
     for number in 0..times {
         if times > 1 {
@@ -66,6 +69,19 @@ fn play(then: &Then, args: &RerunArgs) -> Result<(Vec<PathBuf>, Vec<Change>), Fa
     Ok((all, ready.changes))
 }
 
+/// Says what is not as it was then, before the run takes its time: it may be the reason for all differences.
+fn say_beforehand(then: &Then, ready: &Ready, args: &RerunArgs) -> Result<(), Failure> {
+    let mut command = repeating(then, ready, &args.out, args)?;
+    command.arg("--provenance").stderr(Stdio::null());
+    // What is wrong with the lab here, the run itself says.
+    let Ok(done) = command.output() else { return Ok(()) };
+    let Ok(now) = serde_json::from_slice::<Value>(&done.stdout) else { return Ok(()) };
+    for change in then.changes(&now).iter().map(in_words) {
+        talk::say(&format!("not as it was then: {change}"));
+    }
+    Ok(())
+}
+
 fn failed(code: u8, what: &str) -> Failure {
     let known = ExitCode::from_number(code).filter(|known| *known != ExitCode::Success).unwrap_or(ExitCode::Died);
     Failure::new(known, format!("{what} did not come to its end (exit code {code}), so there is nothing to compare"))
@@ -80,12 +96,18 @@ fn unused(out: &Path, lab: &str) -> Result<PathBuf, Failure> {
     unused.next().ok_or_else(|| Failure::new(ExitCode::Results, "there are too many reruns"))
 }
 
+/// The command that plays it once.
+fn repeating(then: &Then, ready: &Ready, out: &Path, args: &RerunArgs) -> Result<Command, Failure> {
+    let arguments: Vec<OsString> = then.arguments(ready, out)?;
+    let mut command = Command::new(super::queue::program()?);
+    command.args(arguments).args(&args.options).stdin(Stdio::null()).stdout(Stdio::piped());
+    Ok(command)
+}
+
 /// Plays it once: the exit code, and what was written to standard output.
 fn start(then: &Then, ready: &Ready, out: &Path, args: &RerunArgs) -> Result<(u8, Vec<u8>), Failure> {
-    let program = super::queue::program()?;
-    let arguments: Vec<OsString> = then.arguments(ready, out)?;
-    let mut command = Command::new(&program);
-    command.args(arguments).args(&args.options).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut command = repeating(then, ready, out, args)?;
+    let program = command.get_program().to_owned();
     let refused = |error| Failure::new(ExitCode::Machine, format!("starting {}: {error}", program.display()));
     let done = command.spawn().and_then(std::process::Child::wait_with_output).map_err(refused)?;
     let code = done.status.code().and_then(|code| u8::try_from(code).ok());

@@ -9,6 +9,11 @@ use netloom_results::ci::Suite;
 use netloom_results::render;
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
+    if args.provenance {
+        let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
+        print_json(&netloom_run::provenance_here(&request)?)?;
+        return super::DONE;
+    }
     // A signal that comes before the lab is there ends the lab as soon as it is, so that there is a report in any case.
     let hold = Signals::hold(&[]);
     let held = hold.map_err(|error| Failure::new(ExitCode::Machine, format!("holding signals back: {error}")))?;

@@ -1,6 +1,7 @@
 //! Sweeps on a cluster of Ray: the Python package hands the runs to Ray, and calls this program again, which makes the tables.
 
 use crate::args::SweepArgs;
+use crate::commands::cluster::without_cluster;
 use crate::commands::{Failure, python};
 use serde_json::json;
 use std::ffi::OsString;
@@ -24,16 +25,8 @@ pub(super) fn play(args: &SweepArgs, on: &str, folder: &Path, options: &[OsStrin
 
 /// The arguments of the command that makes the tables: those of this one, but that it runs nothing.
 fn then(words: impl Iterator<Item = String>) -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut words = words;
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--on" => drop(words.next()),
-            "--resume" | "--retry" => {}
-            _ if word.starts_with("--on=") => {}
-            _ => kept.push(word),
-        }
-    }
+    let mut kept = without_cluster(words);
+    kept.retain(|word| !["--resume", "--retry"].contains(&word.as_str()));
     kept.extend(["--resume", "--only", "none"].map(str::to_owned));
     kept
 }
