@@ -156,7 +156,8 @@ impl Made {
             let ends = [one, other].map(|end| write.text(full(end)));
             let mut entries = vec![write.with("ends", Content::List(ends.into()))];
             entries.extend(settings.of_link(&local, link.tier));
-            let says_delay = entries.iter().any(|entry| ["delay", "netem", "dummynet"].contains(&entry.name.as_str()));
+            let says_delay =
+                entries.iter().any(|entry| ["delay", "netem", "dummynet", "profile"].contains(&entry.name.as_str()));
             if let Some(delay) = link.delay.filter(|_| !says_delay) {
                 entries.push(write.entry("delay", &format!("{} us", delay.as_nanos() / 1_000)));
             }

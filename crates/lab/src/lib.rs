@@ -37,6 +37,7 @@ mod models;
 mod names;
 mod parted;
 pub mod plan;
+mod profiles;
 mod programs;
 mod resolve;
 mod scalar;
@@ -86,6 +87,7 @@ pub use plan::{
     VolumePlan, Whose, WindowConfig,
 };
 pub use plan::{BadDisk, ClockFaults, LimitFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
+pub use profiles::{PROFILES, Profile};
 pub use programs::Program;
 pub use resolve::{RequestedFault, RequestedPartition, fault_refusals, parse_fault, parse_partition};
 pub use schema::schema;

@@ -40,7 +40,7 @@ pub fn direction_keys() -> impl Iterator<Item = (&'static str, &'static str, &'s
 
 /// A string stands for all that its tool says of a pipe, as it does there: what it does not name again, has its default from then on.
 /// For netem that is all but the rate and its queue, which `tc qdisc change` leaves as they are.
-fn complete(fields: &Fields<'_>, change: &mut PipeChange) {
+pub(crate) fn complete(fields: &Fields<'_>, change: &mut PipeChange) {
     let PipeConfig { rate, delay, loss, corrupt, duplicate, reorder, .. } = PipeConfig::default();
     let [netem, dummynet, _] = Dialect::ALL.map(|dialect| fields.get(dialect.name()).is_some());
     if netem || dummynet {

@@ -15,6 +15,7 @@ use crate::keys::DIRECTION;
 use crate::models::words;
 use crate::models::{self, ChangeError, KEYS};
 use crate::plan::{DiversionPlan, NodeKind};
+use crate::profiles::{Base, PROFILE_NAMES};
 use crate::scalar::word;
 use crate::section::{Form, Kind};
 use crate::{Plan, Span, input_files, names, parse, yaml};
@@ -44,6 +45,8 @@ sections! {
         forward = Kind::Section(&DIRECTION), "{rate: 16 Mbit/s}";
         /// What differs for the answers.
         backward = Kind::Section(&DIRECTION), "{rate: 1 Mbit/s}";
+        /// A typical link by name, whose keys hold where no other key says something else: forward is the uplink. Default: none.
+        profile = Kind::Word(&PROFILE_NAMES), "dsl";
         ..KEYS;
     }
 }
@@ -118,13 +121,15 @@ impl Shape {
 
 fn decode(root: &yaml::Node, errors: &mut Errors) -> Option<Shape> {
     let fields = Fields::open(root, &SHAPE, errors)?;
-    let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
-    let pipes = ["forward", "backward"].map(|direction| {
+    let base = Base::read(&fields, errors);
+    let both = base.change(&fields, errors);
+    let pipes = [(0, "forward"), (1, "backward")].map(|(way, direction)| {
         let own = fields.get(direction).and_then(|inner| Fields::open(inner, &DIRECTION, errors));
         if let Some(further) = own.as_ref().and_then(|own| own.get("pipes")) {
             errors.push(further.error("a shape has one pipe in each direction: add another shape for other traffic"));
         }
-        own.map(|own| models::decode(&own, errors)).unwrap_or_default().applied_to(&both)
+        let change = own.map(|own| base.change(&own, errors)).unwrap_or_default();
+        base.with(way, &both, &change)
     });
     let matching = fields.get("match").and_then(|inner| matching::decode(inner, errors))?;
     let is_one_way = fields.read("one_way", |value| word(value, &[("true", true), ("false", false)]), errors);

@@ -392,6 +392,11 @@ class LinkKeys(TypedDict, total=False):
     The VLANs that it carries between switches, or between a switch and a node: a number, whose frames have no tag
     here, or a trunk. Default: what is not tagged belongs to VLAN 1 at switches that have VLANs.
     """
+    profile: Literal["dial-up", "2g", "edge", "3g-slow", "3g", "3g-fast", "lte", "lte-walking", "lte-driving", "5g", "dsl", "cable", "fibre", "wifi-home", "starlink", "geo"] | None
+    """
+    A typical link by name, whose keys hold where no other key says something else. The first end is the user's:
+    forward is the uplink. Default: none.
+    """
 
 
 class DirectionKeys(TypedDict, total=False):

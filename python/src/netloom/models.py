@@ -4302,6 +4302,7 @@ class Settings(Model):
         state: Literal["none"] | State | None = None,
         tbf: str | float | bool | None = None,
         vlans: int | Vlans | None = None,
+        profile: Literal["dial-up", "2g", "edge", "3g-slow", "3g", "3g-fast", "lte", "lte-walking", "lte-driving", "5g", "dsl", "cable", "fibre", "wifi-home", "starlink", "geo"] | None = None,
     ) -> None:
         """
         Args:
@@ -4347,6 +4348,8 @@ class Settings(Model):
             vlans: The VLANs that it carries between switches, or between a switch and a node: a number, whose frames
                 have no tag here, or a trunk. Default: what is not tagged belongs to VLAN 1 at switches that have
                 VLANs.
+            profile: A typical link by name, whose keys hold where no other key says something else. The first end is
+                the user's: forward is the uplink. Default: none.
         """
         super().__init__()
         self._put("addresses", addresses)
@@ -4374,6 +4377,7 @@ class Settings(Model):
         self._put("state", state)
         self._put("tbf", tbf)
         self._put("vlans", vlans)
+        self._put("profile", profile)
 
 
 class Signal(Model):

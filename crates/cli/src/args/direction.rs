@@ -1,14 +1,17 @@
 //! The keys of a link as options, for both of its directions and for each: `--delay 40ms`, `--uplink-rate 5Mbit/s`.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
-use netloom_lab::{check_together, direction_keys, parse_change, parse_pipe};
+use netloom_lab::{PROFILES, Profile, check_together, direction_keys, parse_change, parse_pipe};
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 /// What the directions of a link are, as options say it. The defaults are those of a lab file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectionKeys<W> {
+    /// The typical link to which the others are added.
+    profile: Option<String>,
     both: Vec<(String, String)>,
     ways: [Vec<(String, String)>; 2],
     /// Whose rate was said as a trace.
@@ -54,6 +57,11 @@ impl Ways for ForwardAndBackward {
     const HEADING: &'static str = "The pipes, both ways; also --forward-KEY and --backward-KEY with each of these keys";
 }
 
+/// The names of profiles, each with what it is.
+pub(super) fn profiles() -> PossibleValuesParser {
+    PossibleValuesParser::new(PROFILES.iter().map(|profile| PossibleValue::new(profile.name).help(profile.about)))
+}
+
 /// All options for one way: clap wants names that live for ever.
 static OF_ONE_WAY: LazyLock<Vec<String>> = LazyLock::new(|| {
     let ways = [OutAndIn::NAMES, ForwardAndBackward::NAMES].into_iter().flatten();
@@ -83,7 +91,14 @@ impl<W: Ways> DirectionKeys<W> {
         for (way, keys) in W::NAMES.iter().zip(&self.ways) {
             check_together(keys).map_err(|error| format!("{way}: {error}"))?;
         }
-        let all = [0, 1].map(|way| self.both.iter().chain(&self.ways[way]).cloned().collect::<Vec<_>>());
+        let base = self
+            .profile
+            .as_deref()
+            .map_or_else(|| Ok(Default::default()), |name| Profile::named(name).map(Profile::keys));
+        let mut all = base.map_err(|wrong| format!("--profile: {wrong}"))?;
+        for (keys, own) in all.iter_mut().zip(&self.ways) {
+            keys.extend(self.both.iter().chain(own).cloned());
+        }
         all.iter()
             .zip(W::NAMES)
             .try_for_each(|(keys, way)| parse_pipe(keys).map(drop).map_err(|error| format!("{way}: {error}")))?;
@@ -96,7 +111,8 @@ impl<W: Ways> DirectionKeys<W> {
             |keys: &[(String, String)]| keys.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>();
         let ways = W::NAMES.iter().zip(&self.ways).filter(|(_, keys)| !keys.is_empty());
         let ways = ways.map(|(way, keys)| format!("{}: {}", way.trim_end_matches("link"), said(keys).join(" ")));
-        let parts: Vec<String> = said(&self.both).into_iter().chain(ways).collect();
+        let profile = self.profile.iter().map(|name| format!("profile {name}"));
+        let parts: Vec<String> = profile.chain(said(&self.both)).chain(ways).collect();
         if parts.is_empty() { "link".into() } else { parts.join(" ") }
     }
 }
@@ -115,6 +131,7 @@ impl<W: Ways + Default> FromArgMatches for DirectionKeys<W> {
             values.collect::<Vec<_>>()
         };
         self.both = said("");
+        self.profile = matches.get_one::<String>("profile").cloned();
         let ways = self.ways.iter_mut().zip(&mut self.traced);
         for ((way, trace), (keys, is_traced)) in W::NAMES.iter().zip(W::TRACES).zip(ways) {
             *keys = said(&format!("{way}-"));
@@ -149,7 +166,10 @@ impl<W: Ways + Default> Args for DirectionKeys<W> {
             let heading = "One way; also --uplink-KEY and --downlink-KEY with each key above";
             option(id, "FILE").help(help).help_heading(heading)
         });
-        command.args(both.chain(each).chain(traces))
+        let profile = Arg::new("profile").long("profile").value_name("NAME").value_parser(profiles());
+        let help = format!("A typical link, which the other keys change; {} is the uplink", W::NAMES[0]);
+        let profile = profile.help(help).help_heading(W::HEADING);
+        command.arg(profile).args(both.chain(each).chain(traces))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -188,6 +208,18 @@ mod tests {
         assert!(read(&["--uplink-trace", "a", "--uplink-rate", "1 Mbit/s"]).is_err());
         let wrong = read(&["--downlink-trace", "no-such-file"]).unwrap().directions().unwrap_err();
         assert!(wrong.starts_with("--downlink-trace: ") && wrong.contains("no-such-file"), "{wrong}");
+    }
+
+    #[test]
+    fn a_profile_comes_before_all_other_keys() {
+        let keys = read(&["--profile", "geo", "--loss", "1 %", "--downlink-rate", "5 Mbit/s"]).unwrap();
+        let [out, back] = keys.directions().unwrap();
+        assert_eq!(out, pairs(&[("rate", "2.96 Mbit/s"), ("delay", "314.5 ms"), ("loss", "1 %")]));
+        let down = [("rate", "18.75 Mbit/s"), ("delay", "314.5 ms"), ("loss", "1 %"), ("rate", "5 Mbit/s")];
+        assert_eq!(back, pairs(&down));
+        assert_eq!(keys.label(), "profile geo loss 1 % down: rate 5 Mbit/s");
+        let unknown = read(&["--profile", "starlnk"]).unwrap_err().to_string();
+        assert!(unknown.contains("dial-up, 2g, edge") && unknown.contains("'starlink'"), "{unknown}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The command line of `netloom link`.
 
 use super::PrecisionArg;
-use super::direction::LinkKeys;
+use super::direction::{LinkKeys, profiles};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,10 +16,11 @@ use std::path::PathBuf;
   netloom link --netem 'delay 100ms 10ms 25% distribution normal loss 0.1% rate 10mbit'
   netloom link --dummynet 'bw 2.6Mbit/s delay 45ms queue 30 plr 0.01'
   netloom link --tbf 'rate 50mbit burst 4542 latency 50ms' --json
+  netloom link --profile starlink
   netloom link plot 'delay={kind: normal, mean: 20 ms, deviation: 3 ms}'
 
 What is printed can stand in a link of a lab file. The same strings are accepted there under the keys
-netem, dummynet and tbf. Where the meaning differs, a comment says how and why."
+netem, dummynet, tbf and profile. Where the meaning differs, a comment says how and why."
 )]
 pub(crate) struct LinkArgs {
     #[command(subcommand)]
@@ -33,6 +34,9 @@ pub(crate) struct LinkArgs {
     /// What follows `tbf` in a tc command
     #[arg(long, value_name = "STRING", group = "string")]
     pub(crate) tbf: Option<String>,
+    /// A typical link by name
+    #[arg(long, value_name = "NAME", group = "string", value_parser = profiles())]
+    pub(crate) profile: Option<String>,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -52,6 +56,7 @@ pub(crate) enum LinkCommand {
 #[command(after_help = "Examples:
   netloom link shell --delay 40ms --rate 12Mbit/s -- curl -O http://example.org/file
   netloom link shell --uplink-rate 1Mbit/s --downlink-rate 16Mbit/s --queue '50 packets'
+  netloom link shell --profile lte-walking -- curl -O http://example.org/file
   netloom link shell --delay 20ms -- netloom link shell --loss 1% -- ping -c 10 192.0.2.1
   netloom link shell --uplink-trace cell.up --downlink-trace cell.down -v -- ./upload
 

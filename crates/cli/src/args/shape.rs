@@ -50,6 +50,7 @@ pub(crate) enum ShapeCommand {
   netloom shape add --match 'to 192.0.2.7' --netem 'delay 100ms loss 0.1%' --one-way
   netloom shape add --match 'udp port 5060' --delay 20ms --backward-delay 80ms
   netloom shape add --match 'user alice tcp' --rate 5Mbit/s
+  netloom shape add --match 'to 198.51.100.0/24' --profile dsl
   netloom shape add --name dsl --file pipes.yaml
 
 What matches goes forward, what answers to it goes backward: it matches with source and destination

@@ -4,7 +4,7 @@ use super::set::split_change;
 use super::{Failure, Outcome, link_shell, print};
 use crate::args::{LinkArgs, LinkCommand, PlotArgs};
 use netloom_judge::ExitCode;
-use netloom_lab::{Dialect, Translation, parse_pipe, translate};
+use netloom_lab::{Dialect, Profile, Translation, parse_pipe, translate};
 use netloom_run::ModelPlotRequest;
 use netloom_units::Seed;
 use serde_json::{Map, Value, json};
@@ -41,6 +41,10 @@ fn plot(args: &PlotArgs) -> Outcome {
 }
 
 fn say(args: &LinkArgs) -> Outcome {
+    if let Some(name) = &args.profile {
+        let profile = Profile::named(name).map_err(|wrong| Failure::new(ExitCode::Usage, wrong))?;
+        return print(&if args.json { format!("{:#}", profile_json(profile)) } else { profile_block(profile) });
+    }
     let strings = [(Dialect::Netem, &args.netem), (Dialect::Dummynet, &args.dummynet), (Dialect::Tbf, &args.tbf)];
     let (dialect, text) = strings
         .into_iter()
@@ -48,6 +52,23 @@ fn say(args: &LinkArgs) -> Outcome {
         .expect("the command line has one of them");
     let meant = translate(dialect, text).map_err(|error| Failure::new(ExitCode::Usage, error.to_string()))?;
     if args.json { print(&format!("{:#}", json_of(&meant))) } else { print(&block(dialect, text, &meant)) }
+}
+
+/// Both directions as they can stand in a link of a lab file.
+fn profile_block(profile: &Profile) -> String {
+    let way = |keys: &[(&str, &str)]| {
+        keys.iter().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
+    };
+    let [up, down] = profile.ways.map(way);
+    format!("# profile {}: {}\nforward: {{{up}}}\nbackward: {{{down}}}", profile.name, profile.about)
+}
+
+fn profile_json(profile: &Profile) -> Value {
+    let way = |keys: &[(&str, &str)]| -> Map<String, Value> {
+        keys.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect()
+    };
+    let [up, down] = profile.ways.map(way);
+    json!({ "profile": profile.name, "about": profile.about, "forward": up, "backward": down })
 }
 
 /// The keys as they can stand in a lab file, with a comment for every difference.

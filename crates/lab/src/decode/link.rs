@@ -6,11 +6,10 @@ use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::keyed::Keyed;
 use crate::keys::{DIRECTION, LinkKeys, LinkSettings};
-use crate::models;
 use crate::names::wrong_link_name;
+use crate::profiles::Base;
 use crate::spec::{LinkSpec, MediumSpec};
 use crate::yaml::{Content, Entry, Node};
-use netloom_link::PipeConfig;
 use netloom_units::{Bytes, Duration};
 
 /// The customary MTU of Ethernet.
@@ -21,9 +20,9 @@ const MTU: u32 = 1_500;
 const COALESCE: Duration = Duration::from_micros(20);
 
 /// The keys that a radio medium does not have.
-const OF_WIRES: [&str; 12] = [
+const OF_WIRES: [&str; 13] = [
     "rate", "delay", "queue", "reorder", "overhead", "schedule", "cross", "netem", "dummynet", "tbf", "pipes",
-    "coalesce",
+    "coalesce", "profile",
 ];
 
 /// The largest MSDU (IEEE 802.11-2020, 9.2.4.7.1) without its header of LLC and SNAP.
@@ -68,6 +67,10 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
             errors.push(own.error(message));
         }
     }
+    if bare.as_ref().is_some_and(|link| link.shared.is_some() && !is_radio(link)) {
+        let why = "a profile has an uplink and a downlink, and a shared medium has one pipe for all: write its keys";
+        fields.refuse([("profile", why)], errors);
+    }
     if bare.as_ref().is_some_and(is_radio) {
         let why = "a radio medium has nothing of this: its `medium` says how long what takes";
         fields.refuse(OF_WIRES.map(|key| (key, why)), errors);
@@ -76,11 +79,13 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
             errors.push(said.error(format!("frames of 802.11 have packets of {LONGEST_ON_AIR} B at most")));
         }
     }
-    let both = models::decode(&fields, errors).applied_to(&PipeConfig::default());
+    let base = Base::read(&fields, errors);
+    let both = base.change(&fields, errors);
     let shared = fields.get("pipes").map_or_else(Vec::new, |inner| treatments::read(inner, errors));
-    let [forward, backward] = ["forward", "backward"].map(|direction| {
+    let [forward, backward] = [(0, "forward"), (1, "backward")].map(|(way, direction)| {
         let own = fields.get(direction).and_then(|inner| Fields::open(inner, &DIRECTION, errors));
-        let pipe = own.as_ref().map(|own| models::decode(own, errors)).unwrap_or_default().applied_to(&both);
+        let change = own.as_ref().map(|own| base.change(own, errors)).unwrap_or_default();
+        let pipe = base.with(way, &both, &change);
         let given = own.as_ref().and_then(|own| own.get("pipes")).map(|inner| treatments::read(inner, errors));
         let further = given.as_ref().unwrap_or(&shared);
         if let Err(wrong) = pipe.check(Bytes::new(u64::from(mtu))) {

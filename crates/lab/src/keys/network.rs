@@ -9,6 +9,7 @@ use crate::forms::{OrZero, Placed, Whole, forms, word_form};
 use crate::keyed::{Keyed, sections};
 use crate::kinds::LINK_NAME;
 use crate::models::{self, filter::Sharing};
+use crate::profiles::PROFILE_NAMES;
 use crate::scalar::word;
 use crate::section::{Kind, Section, keys};
 use crate::spec::BypassSpec;
@@ -35,6 +36,9 @@ sections! {
 
     /// What a link has beside its ends and what its directions have.
     pub(crate) struct LinkSettings = "" {
+        /// A typical link by name, whose keys hold where no other key says something else. The first end is the user's: forward is the
+        /// uplink. Default: none.
+        profile = Kind::Word(&PROFILE_NAMES), "starlink";
         /// What differs in the direction from the first end to the second.
         forward = Kind::Section(&DIRECTION), "{rate: 16 Mbit/s}";
         /// What differs in the direction from the second end to the first.
