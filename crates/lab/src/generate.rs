@@ -4,6 +4,7 @@
 //! Each kind is a function that puts nodes and links on a [`TopologyBuilder`], with the keys that it reads in `keys.rs`.
 
 mod builder;
+mod cloud;
 mod data_center;
 mod internet;
 mod keys;

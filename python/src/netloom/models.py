@@ -26,6 +26,7 @@ __all__ = [
     "Change",
     "ClockChange",
     "ClockEntry",
+    "Cloud",
     "CoDel",
     "Configuration",
     "ConstantDelay",
@@ -1550,6 +1551,50 @@ class Chain(Model):
         self._put("inner", inner)
         self._put("link", link)
         self._put("links", links)
+        self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Cloud(Model):
+    """Regions of a public cloud, each a router with hosts, with the round trips that its provider publishes."""
+
+    def __init__(
+        self,
+        *,
+        regions: Sequence[str],
+        host: NodeKeys | None = None,
+        hosts: int | None = None,
+        hosts_each: int | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        provider: Literal["azure", "ibm"] | None = None,
+        seed: int | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            regions: The regions, by the names of the provider's table; each is the name of its router, too.
+            host: The settings of the hosts.
+            hosts: Instead of hosts_each: how many hosts there are, dealt evenly among the edge devices.
+            hosts_each: How many hosts each edge device has. Default: 1; of a tree its fanout, of a fat tree k/2.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            provider: Whose cloud it is. Default: azure.
+            seed: The seed of random networks. Default: the lab's.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "cloud")
+        self._put("regions", regions)
+        self._put("host", host)
+        self._put("hosts", hosts)
+        self._put("hosts_each", hosts_each)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("provider", provider)
         self._put("seed", seed)
         self._put("tiers", tiers)
 

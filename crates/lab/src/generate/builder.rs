@@ -1,7 +1,7 @@
 //! What a kind of network is built on: its keys, names for its nodes, and limits.
 
 use crate::errors::Errors;
-use crate::fields::Fields;
+use crate::fields::{Fields, list};
 use crate::forms::word_form;
 use crate::scalar;
 use crate::yaml::Node;
@@ -94,6 +94,28 @@ impl<'a, 'e> TopologyBuilder<'a, 'e> {
     /// The time under a key.
     pub(super) fn time(&mut self, key: &str, default: Duration) -> Option<Duration> {
         if self.has(key) { self.fields.read(key, scalar::positive_duration, self.errors) } else { Some(default) }
+    }
+
+    /// The text under a key, or what holds if the file does not say it.
+    pub(super) fn text_or(&mut self, key: &str, default: &str) -> Option<String> {
+        if self.has(key) { self.fields.read(key, scalar::text, self.errors) } else { Some(default.to_owned()) }
+    }
+
+    /// The items of the list under a key, one at least.
+    pub(super) fn list(&mut self, key: &str) -> Option<Vec<&'a Node>> {
+        let node = self.fields.get(key)?;
+        let items: Vec<&Node> = list(node, self.errors).iter().collect();
+        if items.is_empty() {
+            self.errors.push(node.error("a list with one item at least is needed here"));
+            return None;
+        }
+        Some(items)
+    }
+
+    /// Notes what is wrong with a value.
+    pub(super) fn fail<T>(&mut self, node: &Node, message: impl Into<String>) -> Option<T> {
+        self.errors.push(node.error(message));
+        None
     }
 
     pub(super) fn has(&self, key: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Kind as Network;
 use super::builder::Everywhere;
-use super::{data_center, internet, plain, random, scenarios};
+use super::{cloud, data_center, internet, plain, random, scenarios};
 use crate::forms::{AboveZero, Count, Whole};
 use crate::keyed::sections;
 use crate::keys::{NodeKeys, SETTINGS};
@@ -27,6 +27,7 @@ pub(super) const KINDS: &[Network] = &[
     (&WAXMAN, random::waxman),
     (&BARABASI_ALBERT, random::barabasi_albert),
     (&INTERNET, internet::internet),
+    (&CLOUD, cloud::cloud),
 ];
 
 /// A number of nodes or links, at least so many.
@@ -211,6 +212,20 @@ sections! {
         stubs: Nodes<0>, required "40";
         /// From how many others a provider buys, and a stub at most. Default: 2.
         homes: Whole<u8, 1, 16>, "2";
+        ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+}
+
+sections! {
+    /// Regions of a public cloud, each a router with hosts, with the round trips that its provider publishes.
+    const CLOUD = "generate_cloud" {
+        /// Regions of a public cloud, each a router with hosts, with the round trips that its provider publishes.
+        kind is "cloud";
+        /// Whose cloud it is. Default: azure.
+        provider = Kind::Word(cloud::PROVIDER_NAMES), "azure";
+        /// The regions, by the names of the provider's table; each is the name of its router, too.
+        regions = Kind::list(&Kind::Text("^[a-z0-9]+$"), 1), required "[eastus, westeurope, japaneast]";
         ..HOSTS;
         ..SETTINGS_OF_ALL;
     }
