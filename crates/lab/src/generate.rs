@@ -5,6 +5,7 @@
 
 mod builder;
 mod cloud;
+mod constellation;
 mod data_center;
 mod internet;
 mod keys;
@@ -23,9 +24,9 @@ use crate::limits::Limits;
 use crate::scalar;
 use crate::section::Section;
 use crate::yaml::{self, Content, Entry, Node};
-use builder::{Room, Topology, TopologyBuilder};
+use builder::{MadeStep, Room, Topology, TopologyBuilder};
 use keys::{KINDS, SECTIONS};
-use netloom_units::Seed;
+use netloom_units::{Duration, Seed};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Between two networks that are generated side by side, in lengths of a link.
@@ -162,6 +163,9 @@ impl Made {
             if let Some(delay) = link.delay.filter(|_| !says_delay) {
                 entries.push(write.entry("delay", &format!("{} us", delay.as_nanos() / 1_000)));
             }
+            if !link.course.is_empty() && !says_delay && !entries.iter().any(|entry| entry.name == "schedule") {
+                entries.push(write.schedule(&link.course));
+            }
             self.count(&entries, node)?;
             self.links.push(write.with(&full(&local), Content::Map(entries)));
         }
@@ -224,6 +228,18 @@ impl Writer<'_> {
 
     fn with(&self, name: &str, content: Content) -> Entry {
         Entry { name: name.to_owned(), span: self.span, value: self.node(content) }
+    }
+
+    /// A schedule with straight lines between these steps.
+    fn schedule(&self, course: &[MadeStep]) -> Entry {
+        let written = |step: &MadeStep| {
+            let time = |name: &str, time: Duration| self.entry(name, &format!("{} ns", time.as_nanos()));
+            let loss = step.is_lost.map(|is_lost| self.entry("loss", if is_lost { "100 %" } else { "0 %" }));
+            let delay = step.delay.map(|delay| time("delay", delay));
+            self.node(Content::Map([time("at", step.at)].into_iter().chain(delay).chain(loss).collect()))
+        };
+        let steps = self.with("steps", Content::List(course.iter().map(written).collect()));
+        self.with("schedule", Content::Map(vec![steps, self.entry("interpolation", "linear")]))
     }
 
     fn entry(&self, name: &str, text: &str) -> Entry {

@@ -22,6 +22,7 @@ from .models import (
     CoDel,
     Configuration,
     ConstantDelay,
+    Constellation,
     Container,
     Convergence,
     CorrelatedLoss,
@@ -575,7 +576,7 @@ class LabKeys(TypedDict, total=False):
     """When the run ends at the latest, after time zero. Default: when all commands have ended."""
     exercise: Exercise | None
     """Tasks for those who learn with this lab, which are checked while it is up. Default: none."""
-    generate: Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Cloud | Mapping[str, Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Cloud] | None
+    generate: Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Cloud | Constellation | Mapping[str, Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Cloud | Constellation] | None
     """A network of a well-known shape, or several by name: their nodes and links are added to those of the file."""
     hunt: Hunt | None
     """What `netloom hunt` searches: faults with which something that must hold does not. A run ignores it."""

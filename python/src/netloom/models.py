@@ -30,6 +30,7 @@ __all__ = [
     "CoDel",
     "Configuration",
     "ConstantDelay",
+    "Constellation",
     "Container",
     "Continue",
     "Convergence",
@@ -1596,6 +1597,72 @@ class Cloud(Model):
         self._put("links", links)
         self._put("provider", provider)
         self._put("seed", seed)
+        self._put("tiers", tiers)
+
+
+class Constellation(Model):
+    """Ground stations that reach one another over a Walker shell of satellites with laser links."""
+
+    def __init__(
+        self,
+        *,
+        altitude: str,
+        for_: Time,
+        planes: int,
+        satellites: int,
+        stations: Mapping[str, Sequence[float]],
+        elevation: float | None = None,
+        host: NodeKeys | None = None,
+        inclination: float | None = None,
+        inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        link: Settings | None = None,
+        links: Mapping[str, Settings] | None = None,
+        phasing: Literal["alternate"] | int | None = None,
+        range: str | None = None,
+        routes: Time | None = None,
+        seed: int | None = None,
+        step: Time | None = None,
+        tiers: Mapping[str, Settings] | None = None,
+    ) -> None:
+        """
+        Args:
+            altitude: How high they are above the equator's radius, 100 km to 100000 km.
+            for_: How long delays are described; afterwards they stay as they are.
+            planes: How many orbital planes.
+            satellites: How many satellites each plane has.
+            stations: The ground stations, each with its latitude and longitude in degrees.
+            elevation: How many degrees a satellite has to be above the horizon of a station. Default: 25.
+            host: The settings of the hosts.
+            inclination: The angle between planes and the equator in degrees, above 0 and at most 180. Default: 53.
+            inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            link: The settings of all links.
+            links: What differs for single links, by their names without that of the generated network.
+            phasing: How planes are shifted against one another: Walker's F, less than the planes, or alternate: each
+                second by half of the distance of two satellites. Default: 0.
+            range: Instead of elevation: how far a satellite may be from a station.
+            routes: How often the paths are chosen. Default: 15 s.
+            seed: The seed of random networks. Default: the lab's.
+            step: The time between two points of a delay, between which it changes linearly. Default: 1 s.
+            tiers: What differs for the links of a tier; access are those of hosts.
+        """
+        super().__init__()
+        self._put("kind", "constellation")
+        self._put("altitude", altitude)
+        self._put("for", for_)
+        self._put("planes", planes)
+        self._put("satellites", satellites)
+        self._put("stations", stations)
+        self._put("elevation", elevation)
+        self._put("host", host)
+        self._put("inclination", inclination)
+        self._put("inner", inner)
+        self._put("link", link)
+        self._put("links", links)
+        self._put("phasing", phasing)
+        self._put("range", range)
+        self._put("routes", routes)
+        self._put("seed", seed)
+        self._put("step", step)
         self._put("tiers", tiers)
 
 

@@ -1,7 +1,7 @@
 //! What a kind of network is built on: its keys, names for its nodes, and limits.
 
 use crate::errors::Errors;
-use crate::fields::{Fields, list};
+use crate::fields::{Fields, list, map};
 use crate::forms::word_form;
 use crate::scalar;
 use crate::yaml::Node;
@@ -33,6 +33,17 @@ pub(super) struct MadeLink {
     pub(super) tier: &'static str,
     /// How long it takes to cross it, where the kind says.
     pub(super) delay: Option<Duration>,
+    /// How that changes over time, where the kind says.
+    pub(super) course: Vec<MadeStep>,
+}
+
+/// A step of the schedule of a link that was made: between two there are straight lines.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MadeStep {
+    pub(super) at: Duration,
+    pub(super) delay: Option<Duration>,
+    /// Whether everything is lost; none: as before.
+    pub(super) is_lost: Option<bool>,
 }
 
 /// How much of a lab is taken already.
@@ -112,6 +123,13 @@ impl<'a, 'e> TopologyBuilder<'a, 'e> {
         Some(items)
     }
 
+    /// The names and values of the map under a key.
+    pub(super) fn entries(&mut self, key: &str) -> Option<Vec<(&'a str, &'a Node)>> {
+        let node = self.fields.get(key)?;
+        let entries = map(node, "a map of names and what they stand for", self.errors)?;
+        Some(entries.iter().map(|entry| (entry.name.as_str(), &entry.value)).collect())
+    }
+
     /// Notes what is wrong with a value.
     pub(super) fn fail<T>(&mut self, node: &Node, message: impl Into<String>) -> Option<T> {
         self.errors.push(node.error(message));
@@ -177,11 +195,26 @@ impl<'a, 'e> TopologyBuilder<'a, 'e> {
         tier: &'static str,
         delay: Option<Duration>,
     ) -> Option<()> {
+        self.put_link(MadeLink { ends: [one, other], tier, delay, course: Vec::new() })
+    }
+
+    /// A link whose delay and loss change over time.
+    pub(super) fn link_over_time(
+        &mut self,
+        one: usize,
+        other: usize,
+        tier: &'static str,
+        course: Vec<MadeStep>,
+    ) -> Option<()> {
+        self.put_link(MadeLink { ends: [one, other], tier, delay: None, course })
+    }
+
+    fn put_link(&mut self, link: MadeLink) -> Option<()> {
         let most = self.errors.limits().links;
         if self.taken.links + self.topology.links.len() >= most {
             return self.too_large(&format!("more than {most} links"));
         }
-        self.topology.links.push(MadeLink { ends: [one, other], tier, delay });
+        self.topology.links.push(link);
         Some(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::Kind as Network;
 use super::builder::Everywhere;
-use super::{cloud, data_center, internet, plain, random, scenarios};
+use super::{cloud, constellation, data_center, internet, plain, random, scenarios};
 use crate::forms::{AboveZero, Count, Whole};
 use crate::keyed::sections;
 use crate::keys::{NodeKeys, SETTINGS};
@@ -28,6 +28,7 @@ pub(super) const KINDS: &[Network] = &[
     (&BARABASI_ALBERT, random::barabasi_albert),
     (&INTERNET, internet::internet),
     (&CLOUD, cloud::cloud),
+    (&CONSTELLATION, constellation::constellation),
 ];
 
 /// A number of nodes or links, at least so many.
@@ -227,6 +228,39 @@ sections! {
         /// The regions, by the names of the provider's table; each is the name of its router, too.
         regions = Kind::list(&Kind::Text("^[a-z0-9]+$"), 1), required "[eastus, westeurope, japaneast]";
         ..HOSTS;
+        ..SETTINGS_OF_ALL;
+    }
+}
+
+sections! {
+    /// Ground stations that reach one another over a Walker shell of satellites with laser links.
+    const CONSTELLATION = "generate_constellation" {
+        /// Ground stations that reach one another over a Walker shell of satellites with laser links.
+        kind is "constellation";
+        /// How many orbital planes.
+        planes: Count<1, 1_000>, required "34";
+        /// How many satellites each plane has.
+        satellites: Count<1, 1_000>, required "34";
+        /// How high they are above the equator's radius, 100 km to 100000 km.
+        altitude = Kind::Text("^[0-9.]+ ?km$"), required "630 km";
+        /// The angle between planes and the equator in degrees, above 0 and at most 180. Default: 53.
+        inclination = Kind::Positive, "51.9";
+        /// How planes are shifted against one another: Walker's F, less than the planes, or alternate: each second by half of the distance of two
+        /// satellites. Default: 0.
+        phasing = Kind::OneOf(&[Kind::Word(&["alternate"]), Kind::Integer { least: 0, most: 999 }]), "alternate";
+        /// How many degrees a satellite has to be above the horizon of a station. Default: 25.
+        elevation = Kind::Positive, "30";
+        /// Instead of elevation: how far a satellite may be from a station.
+        range = Kind::Text("^[0-9.]+ ?km$"), "1260 km";
+        /// The ground stations, each with its latitude and longitude in degrees.
+        stations = Kind::Map { names: "^[a-zA-Z][a-zA-Z0-9-]*$", values: &Kind::List { items: &Kind::Coordinate, least: 2, most: Some(2) } },
+            required "{paris: [48.86, 2.35], luanda: [-8.84, 13.23]}";
+        /// How long delays are described; afterwards they stay as they are.
+        for: AboveZero<Duration>, required "60 s";
+        /// How often the paths are chosen. Default: 15 s.
+        routes: AboveZero<Duration>, "5 s";
+        /// The time between two points of a delay, between which it changes linearly. Default: 1 s.
+        step: AboveZero<Duration>, "500 ms";
         ..SETTINGS_OF_ALL;
     }
 }
