@@ -23,6 +23,8 @@ pub(crate) struct Contender<P> {
     from: Instant,
     /// When the frame came that waits longest, if it found an empty queue.
     asked: Instant,
+    /// Whether it has something to send beside what is in the queue.
+    pub(crate) owes: bool,
     random: Xoshiro256PlusPlus,
 }
 
@@ -41,6 +43,7 @@ impl<P> Contender<P> {
             slots: 0,
             from: Instant::ZERO + space,
             asked: Instant::ZERO,
+            owes: false,
             random: Xoshiro256PlusPlus::seed_from_u64(seed.get()),
         }
     }
@@ -53,7 +56,18 @@ impl<P> Contender<P> {
     /// When it begins to send, if the medium stays idle until then.
     #[inline]
     pub(crate) fn due(&self) -> Option<Instant> {
-        (!self.queue.is_empty()).then(|| (self.from + self.slot * u64::from(self.slots)).max(self.asked))
+        (!self.has_nothing()).then(|| (self.from + self.slot * u64::from(self.slots)).max(self.asked))
+    }
+
+    /// Whether there is nothing to send.
+    #[inline]
+    pub(crate) fn has_nothing(&self) -> bool {
+        self.queue.is_empty() && !self.owes
+    }
+
+    /// When it can begin at the earliest if the medium stays idle, whatever comes.
+    pub(crate) fn earliest(&self) -> Instant {
+        self.from
     }
 
     /// A frame finds an empty queue: without a backoff in progress it goes at once if the medium has been idle for long enough.

@@ -6,8 +6,9 @@
 //! - [`Phy`]: how long what is on the air, by standard, channel, width and [`Mode`].
 //! - [`Medium`]: stations that contend for one channel by DCF or EDCA and all hear one another. [`Access`], [`Contention`],
 //!   [`Aggregation`], [`RetryLimits`] and [`Discipline`] say how.
+//! - [`RadioMedium`]: stations at positions, each of which hears what reaches it: hidden and exposed stations, interference, capture, rate control.
 //! - [`PathLoss`], [`Scenario`], [`Shadowing`] and [`Fading`]: what is left of a signal at a distance. [`packet_error_rate`]: how many frames
-//!   get lost at a ratio of signal to noise. The medium does not use these: whoever knows positions makes a [`LinkConfig`] of them.
+//!   get lost at a ratio of signal to noise. [`Medium`] does not use these, [`RadioMedium`] does.
 //!
 //! ```
 //! use netloom_radio::{
@@ -79,7 +80,11 @@ mod link;
 mod medium;
 mod path_loss;
 mod phy;
+mod power;
+mod propagation;
 mod queue;
+mod radio;
+mod rate_control;
 mod scenario;
 mod shadowing;
 mod station;
@@ -100,6 +105,9 @@ pub use link::LinkConfig;
 pub use medium::Medium;
 pub use path_loss::{Floors, Heights, Metres, PathLoss, Walls, noise_floor};
 pub use phy::{Band, Channel, GuardInterval, Mode, Phy, PhyConfig, Ppdu, Preamble, SlotTime, Standard, Width};
+pub use propagation::{FadingConfig, Position, Propagation, ShadowingConfig};
+pub use radio::{RadioConfig, RadioMedium, RadioStation, Reception};
+pub use rate_control::RateControl;
 pub use scenario::{Scenario, street_line_of_sight};
 pub use shadowing::{Place, Shadowing};
 pub use station::StationConfig;

@@ -18,9 +18,9 @@ use netloom_units::{Bytes, Duration};
 pub use ppdu::Ppdu;
 
 /// Bytes of an acknowledgement and of a CTS.
-const ACK: Bytes = Bytes::new(14);
+pub(crate) const ACK: Bytes = Bytes::new(14);
 /// Bytes of an RTS.
-const RTS: Bytes = Bytes::new(20);
+pub(crate) const RTS: Bytes = Bytes::new(20);
 /// Bytes of a BlockAck for at most 64 MPDUs, and for more.
 const BLOCK_ACK: Bytes = Bytes::new(32);
 const LONG_BLOCK_ACK: Bytes = Bytes::new(56);
@@ -83,6 +83,11 @@ impl Phy {
             extension: Duration::ZERO,
             dsss_preamble: Duration::from_micros(128),
         }
+    }
+
+    /// Returns the channel's width.
+    pub fn width(&self) -> Width {
+        self.width
     }
 
     /// Returns the slot time.
@@ -211,7 +216,12 @@ pub(crate) fn rts(control: &Ppdu) -> Duration {
 
 /// Returns how long a BlockAck for a window of so many MPDUs takes.
 pub(crate) fn block_ack(control: &Ppdu, window: u32) -> Duration {
-    control.duration(if window > 64 { LONG_BLOCK_ACK } else { BLOCK_ACK })
+    control.duration(block_ack_size(window))
+}
+
+/// Returns the bytes of a BlockAck for a window of so many MPDUs.
+pub(crate) fn block_ack_size(window: u32) -> Bytes {
+    if window > 64 { LONG_BLOCK_ACK } else { BLOCK_ACK }
 }
 
 fn check(config: &PhyConfig) -> Result<(), ConfigError> {

@@ -180,6 +180,11 @@ impl<P> Queue<P> {
         Some((place, self.flows[place].to))
     }
 
+    /// The destination of a flow.
+    pub(crate) fn destination(&self, flow: usize) -> Destination {
+        self.flows[flow].to
+    }
+
     /// Deficit round robin over time on the air.
     fn pick_in_turn(&mut self) -> Option<usize> {
         loop {

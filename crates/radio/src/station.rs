@@ -14,7 +14,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The names of the categories, from which their seeds follow.
-const CATEGORIES: [&str; 4] = ["background", "best-effort", "video", "voice"];
+pub(crate) const CATEGORIES: [&str; 4] = ["background", "best-effort", "video", "voice"];
 
 /// The description of a station.
 #[derive(Clone, Debug, PartialEq, Eq)]

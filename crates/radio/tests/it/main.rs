@@ -6,5 +6,7 @@ mod categories;
 mod common;
 mod conservation;
 mod order;
+mod positions;
+mod radio_order;
 mod single;
 mod unequal;

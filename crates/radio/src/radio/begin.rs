@@ -1,0 +1,246 @@
+//! Stations begin to send, and all others hear it.
+
+use super::signal::{Part, Signal};
+use super::state::{Exchange, Reply};
+use super::{RadioMedium, id};
+use crate::decibels::Decibels;
+use crate::frame::Destination;
+use crate::link::Link;
+use crate::phy::{self, Mode, Ppdu};
+use crate::power::Power;
+use crate::rate_control::Control;
+use crate::transmission::{self, Party, Times};
+use alloc::vec;
+use alloc::vec::Vec;
+use netloom_units::{Bytes, Duration, Instant};
+
+/// The least ratio of signal to noise at which a preamble is found.
+const PREAMBLE: Decibels = Decibels(4.0);
+/// For so long an earlier frame can lose its receiver to a stronger one.
+const CAPTURE_WINDOW: Duration = Duration::from_micros(16);
+
+impl<P> RadioMedium<P> {
+    /// Whoever has an answer to give or a backoff that is over at `at` begins to send.
+    pub(super) fn begin(&mut self, at: Instant) {
+        let first = self.signals.len();
+        for station in 0..self.stations.len() {
+            let begun = self.reply(at, station).or_else(|| self.contend(at, station));
+            self.signals.extend(begun);
+        }
+        for place in first..self.signals.len() {
+            let from = self.signals[place].from;
+            let arrives = |to| if to == from { Power::default() } else { self.ways.power(from, to, at) };
+            let powers = (0..self.stations.len()).map(arrives).collect();
+            self.signals[place].powers = powers;
+            let sender = &mut self.stations[from];
+            (sender.is_sending, sender.receives) = (true, None);
+        }
+        for station in 0..self.stations.len() {
+            self.hear(at, station, first);
+        }
+        self.settle(at);
+    }
+
+    fn reply(&mut self, at: Instant, station: usize) -> Option<Signal> {
+        let own = &mut self.stations[station];
+        let reply = own.reply.take_if(|reply| reply.at == at)?;
+        if reply.part == Part::Data {
+            return self.send_data(at, station);
+        }
+        let mode = Mode::kilobits(reply.ppdu.bits_per_second() / 1_000);
+        let Reply { part, to, answers, ppdu, size, reserved, .. } = reply;
+        let signal = self.signal(at, station, part, Some(to), (mode, &ppdu), (1, size));
+        Some(Signal { answers, reserved, ..signal })
+    }
+
+    /// A category whose backoff is over gets access; a less urgent one whose backoff is, too, draws another.
+    fn contend(&mut self, at: Instant, station: usize) -> Option<Signal> {
+        let own = &mut self.stations[station];
+        let is_due = own.is_idle && own.contenders.iter().any(|contender| contender.due() == Some(at));
+        if !is_due {
+            return None;
+        }
+        let mut sends = None;
+        for (category, contender) in own.contenders.iter_mut().enumerate().rev() {
+            let is_over = contender.due() == Some(at);
+            contender.freeze(at);
+            if is_over && sends.is_some() {
+                contender.widen_window();
+                contender.back_off();
+            } else if is_over {
+                sends = Some(category);
+            }
+        }
+        own.is_idle = false;
+        let (party, is_copy) = self.party(at, station, sends?)?;
+        let own = &mut self.stations[station];
+        own.counters.attempts += 1;
+        own.counters.mpdus += u64::from(party.load.mpdus);
+        self.totals.attempts += 1;
+        let number = own.sent;
+        let exchange = Exchange {
+            party,
+            start: at,
+            part: Part::Request,
+            number,
+            deadline: None,
+            arrived: None,
+            is_copy,
+            is_disturbed: false,
+        };
+        own.exchange = Some(exchange);
+        if !party.has_rts {
+            return self.send_data(at, station);
+        }
+        let Destination::Station(to) = party.to else { return None };
+        let control = self.link(station, party.to, at).control;
+        let mode = Mode::kilobits(control.bits_per_second() / 1_000);
+        let size = phy::RTS;
+        let signal = self.signal(at, station, Part::Request, Some(to.0 as usize), (mode, &control), (1, size));
+        Some(Signal { reserved: at + party.times.whole, ..signal })
+    }
+
+    /// Puts MPDUs of a category on the air; copies of what has arrived come first.
+    fn party(&mut self, at: Instant, station: usize, category: usize) -> Option<(Party, bool)> {
+        let copies = self.stations[station].copies[category];
+        let queue = &mut self.stations[station].contenders[category].queue;
+        let (flow, to) = match copies {
+            Some(copies) => (copies.flow, queue.destination(copies.flow)),
+            None => queue.pick()?,
+        };
+        let link = self.link(station, to, at);
+        let Self { config, limits, stations, .. } = self;
+        let contender = &mut stations[station].contenders[category];
+        let around =
+            transmission::request(config, &link) + transmission::answer(config, &link, limits.has_aggregates());
+        let time = match contender.txop() {
+            Duration::ZERO => config.longest_ppdu,
+            limit => (limit - around).min(config.longest_ppdu),
+        };
+        let load = match copies {
+            Some(copies) => copies.load,
+            None => contender.queue.load(flow, limits, &link.ppdu, time),
+        };
+        let is_answered = to != Destination::Everybody;
+        let has_rts = is_answered && config.rts_above.is_some_and(|above| load.size > above);
+        let times = Times::new(config, &link, load, to, has_rts);
+        Some((Party { station, category, flow, to, mode: link.mode, load, has_rts, times }, copies.is_some()))
+    }
+
+    /// The link to a destination at an instant.
+    pub(super) fn link(&self, from: usize, to: Destination, at: Instant) -> Link {
+        let Destination::Station(to) = to else { return self.modes.basic() };
+        let own = self.controls.get(&(id(from).0, to.0)).copied().unwrap_or(self.stations[from].control);
+        match own {
+            Control::Fixed(link) => link,
+            Control::Ideal => self.modes.choose(self.ways.power(from, to.0 as usize, at).over(self.receiver.noise)),
+        }
+    }
+
+    fn send_data(&mut self, at: Instant, station: usize) -> Option<Signal> {
+        let exchange = self.stations[station].exchange?;
+        let Party { to, mode, load, times, has_rts, .. } = exchange.party;
+        let (to, ppdu) = match to {
+            Destination::Everybody => (None, self.modes.basic().ppdu),
+            Destination::Station(to) => (Some(to.0 as usize), self.config.phy.ppdu(mode).ok()?),
+        };
+        let size = Bytes::new(load.size.get() / u64::from(load.mpdus.max(1)));
+        let signal = self.signal(at, station, Part::Data, to, (mode, &ppdu), (load.mpdus.max(1), size));
+        let start = signal.start + ppdu.preamble;
+        // The length of all MPDUs together.
+        let end = at + ppdu.duration(load.size);
+        let before = if has_rts { times.data - ppdu.duration(load.size) } else { Duration::ZERO };
+        if let Some(own) = &mut self.stations[station].exchange {
+            (own.part, own.number, own.deadline) = (Part::Data, signal.number, None);
+        }
+        let data = (start, end - ppdu.extension);
+        Some(Signal { end, data, reserved: at + (times.whole - before), ..signal })
+    }
+
+    /// A PPDU of this many MPDUs with these bytes each, still without what arrives of it.
+    fn signal(
+        &mut self,
+        start: Instant,
+        from: usize,
+        part: Part,
+        to: Option<usize>,
+        (mode, ppdu): (Mode, &Ppdu),
+        (mpdus, size): (u32, Bytes),
+    ) -> Signal {
+        let own = &mut self.stations[from];
+        let number = own.sent;
+        own.sent += 1;
+        let end = start + ppdu.duration(size);
+        let data = (start + ppdu.preamble, end - ppdu.extension);
+        let stations = self.stations.len();
+        Signal {
+            from,
+            number,
+            answers: 0,
+            part,
+            to,
+            mode,
+            mpdus,
+            size,
+            start,
+            end,
+            data,
+            reserved: end,
+            powers: Vec::new(),
+            is_sensed: vec![false; stations],
+            is_over: false,
+        }
+    }
+
+    /// A station hears what begins: it finds preambles, and receives the strongest of them that it can.
+    fn hear(&mut self, at: Instant, station: usize, first: usize) {
+        if self.stations[station].is_sending {
+            return;
+        }
+        let heard: Power =
+            self.signals.iter().filter(|signal| !signal.is_over).map(|signal| signal.powers[station]).sum();
+        let mut best: Option<usize> = None;
+        for place in first..self.signals.len() {
+            let power = self.signals[place].powers[station];
+            if power < self.receiver.sensitivity {
+                continue;
+            }
+            self.signals[place].is_sensed[station] = true;
+            self.stations[station].reset = None;
+            let others = self.receiver.noise + (heard - power);
+            let is_stronger = best.is_none_or(|best| self.signals[best].powers[station] < power);
+            if is_stronger && power.over(others).0 >= PREAMBLE.0 {
+                best = Some(place);
+            }
+        }
+        if let Some(best) = best.filter(|best| self.can_take(at, station, *best)) {
+            self.take(station, best);
+        }
+    }
+
+    /// Whether a station is free to receive a PPDU, or that is so much stronger than what it receives.
+    fn can_take(&self, at: Instant, station: usize, place: usize) -> bool {
+        let Some(earlier) = self.stations[station].receives else { return true };
+        let earlier = self.signals.iter().find(|signal| !signal.is_over && (signal.from, signal.number) == earlier);
+        let is_weaker = |earlier: &Signal| {
+            let margin = self.signals[place].powers[station].over(earlier.powers[station]);
+            at.since(earlier.start) < CAPTURE_WINDOW
+                && self.receiver.capture.is_some_and(|capture| margin.0 >= capture.0)
+        };
+        earlier.is_none_or(is_weaker)
+    }
+
+    fn take(&mut self, station: usize, place: usize) {
+        let Signal { from, number, part, to, answers, .. } = self.signals[place];
+        let own = &mut self.stations[station];
+        own.receives = Some((from, number));
+        // The answer for which it waits has begun.
+        if let Some(exchange) = &mut own.exchange
+            && matches!(part, Part::Clear | Part::Answer)
+            && to == Some(station)
+            && answers == exchange.number
+        {
+            exchange.deadline = None;
+        }
+    }
+}

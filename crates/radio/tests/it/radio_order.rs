@@ -1,0 +1,166 @@
+//! Media with positions: results depend on instants alone, not on the order of stations nor of calls; what is foreseen comes.
+
+use crate::conservation::{Arrival, STATIONS, arrivals};
+use crate::positions::station;
+use netloom_radio::{
+    Cause, Decibels, Destination, FadingConfig, MediumConfig, Metres, Mode, Phy, PhyConfig, RadioConfig, RadioMedium,
+    RadioStation, RateControl, Reception, ShadowingConfig, Standard, StationId,
+};
+use netloom_units::{Bytes, Instant, Seed};
+use proptest::prelude::*;
+
+/// The description of a random medium.
+#[derive(Clone, Debug)]
+struct Case {
+    config: MediumConfig,
+    radio: RadioConfig,
+    stations: Vec<RadioStation>,
+    seed: Seed,
+}
+
+impl Case {
+    fn medium(&self) -> RadioMedium<u64> {
+        RadioMedium::new(&self.config, &self.radio, &self.stations, self.seed).expect("the description is right")
+    }
+
+    /// The same with the stations in another order: `order[new]` is the old number.
+    fn shuffled(&self, order: &[usize]) -> RadioMedium<u64> {
+        let stations = order.iter().map(|old| self.stations[*old].clone()).collect();
+        Self { stations, ..self.clone() }.medium()
+    }
+}
+
+/// Positions on a map of 120 m: some hear one another, some do not.
+fn cases() -> impl Strategy<Value = Case> {
+    let places = prop::collection::vec((0.0..120.0, 0.0..120.0), STATIONS as usize);
+    (any::<(bool, bool, bool, bool)>(), places, any::<u64>()).prop_map(
+        |((is_n, has_rts, is_varied, is_ideal), places, seed)| {
+            let standard = if is_n { Standard::N } else { Standard::A };
+            let channel = netloom_radio::Channel::new(36).expect("there is such a channel");
+            let phy = Phy::new(&PhyConfig::new(standard, channel)).expect("the layer exists");
+            let fixed = if is_n { Mode::mcs(2) } else { Mode::kilobits(12_000) };
+            let rate = if is_ideal { RateControl::Ideal } else { RateControl::Fixed(fixed) };
+            let mut radio = RadioConfig::new(5_180_000_000);
+            if is_varied {
+                radio.shadowing = Some(ShadowingConfig { deviation: Decibels(4.0), correlation: Metres(10.0) });
+                radio.fading = Some(FadingConfig { line_of_sight: None, speed: 3.0 });
+            }
+            let stations = places.iter().enumerate().map(|(number, at)| station(number, *at, rate)).collect();
+            let rts_above = has_rts.then_some(Bytes::new(500));
+            let config = MediumConfig { rts_above, queue: 20, ..MediumConfig::new(phy) };
+            Case { config, radio, stations, seed: Seed::new(seed) }
+        },
+    )
+}
+
+/// Lets all arrivals come, calling the medium whenever it wants if `is_punctual`, else only when something comes.
+fn play(medium: &mut RadioMedium<u64>, arrivals: &[Arrival], is_punctual: bool) -> Vec<Reception<u64>> {
+    let (mut outcomes, mut now) = (Vec::new(), Instant::ZERO);
+    for arrival in arrivals {
+        now = now + arrival.gap;
+        while let Some(wake) = medium.next_wake().filter(|wake| is_punctual && *wake <= now) {
+            medium.advance(wake, |outcome| outcomes.push(outcome));
+        }
+        medium.enqueue(now, StationId(arrival.station), arrival.frame.clone());
+    }
+    while let Some(wake) = medium.next_wake() {
+        medium.advance(wake.max(now), |outcome| outcomes.push(outcome));
+    }
+    outcomes
+}
+
+type Ending = (u64, Instant, Option<Cause>, Vec<u32>);
+
+/// When each frame was delivered to whom or dropped, by number; `order`: the old number of each station.
+fn by_number(outcomes: &[Reception<u64>], order: &[usize]) -> Vec<Ending> {
+    let old = |station: &StationId| u32::try_from(order[station.0 as usize]).expect("few stations");
+    let ending = |one: &Reception<u64>| {
+        let mut heard_by: Vec<u32> = one.heard_by.iter().map(old).collect();
+        heard_by.sort_unstable();
+        (one.outcome.frame.payload, one.outcome.at, one.outcome.dropped, heard_by)
+    };
+    let mut all: Vec<Ending> = outcomes.iter().map(ending).collect();
+    all.sort_unstable();
+    all
+}
+
+const SAME: [usize; 4] = [0, 1, 2, 3];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn the_order_of_stations_does_not_matter(case in cases(), arrivals in arrivals(), order in Just(SAME.to_vec()).prop_shuffle()) {
+        let new = |old: u32| u32::try_from(order.iter().position(|own| *own == old as usize).expect("all are there")).expect("few");
+        let moved: Vec<Arrival> = arrivals.iter().cloned().map(|mut one| {
+            one.station = new(one.station);
+            if let Destination::Station(to) = &mut one.frame.to {
+                to.0 = new(to.0);
+            }
+            one
+        }).collect();
+        let (mut plain, mut shuffled) = (case.medium(), case.shuffled(&order));
+        let one = by_number(&play(&mut plain, &arrivals, true), &SAME);
+        let other = by_number(&play(&mut shuffled, &moved, true), &order);
+        prop_assert_eq!(one, other);
+        prop_assert_eq!(plain.totals(), shuffled.totals());
+    }
+
+    #[test]
+    fn frames_are_handed_out_once_whoever_calls(case in cases(), arrivals in arrivals()) {
+        let (mut punctual, mut late) = (case.medium(), case.medium());
+        let outcomes = play(&mut punctual, &arrivals, true);
+        prop_assert_eq!(&outcomes, &play(&mut late, &arrivals, false));
+        let mut numbers: Vec<u64> = outcomes.iter().map(|one| one.outcome.frame.payload).collect();
+        numbers.sort_unstable();
+        prop_assert!(numbers.into_iter().eq(0..arrivals.len() as u64));
+        prop_assert!(outcomes.is_sorted_by_key(|one| one.outcome.at));
+        for (counters, number) in punctual.counters().zip(0..) {
+            prop_assert_eq!(counters.frames, counters.delivered + counters.dropped);
+            prop_assert_eq!(punctual.waiting(StationId(number)), 0);
+            prop_assert!(counters.collisions <= counters.attempts);
+        }
+        // What is for one station is heard there alone, and what is dropped by nobody.
+        for one in &outcomes {
+            match (one.outcome.dropped, one.outcome.frame.to) {
+                (Some(_), _) => prop_assert!(one.heard_by.is_empty()),
+                (None, Destination::Station(to)) => prop_assert_eq!(&one.heard_by, &vec![to]),
+                (None, Destination::Everybody) => prop_assert!(!one.heard_by.is_empty() && !one.heard_by.contains(&one.outcome.from)),
+            }
+        }
+    }
+
+    /// Two futures that part at one instant agree on all deliveries before the lookahead, and these are the foreseen ones.
+    #[test]
+    fn deliveries_before_the_lookahead_are_certain(case in cases(), past in arrivals(), one in arrivals(), other in arrivals()) {
+        let mut medium = case.medium();
+        let mut now = Instant::ZERO;
+        for arrival in &past {
+            now = now + arrival.gap;
+            medium.enqueue(now, StationId(arrival.station), arrival.frame.clone());
+        }
+        medium.advance(now, drop);
+        let certain = medium.lookahead_until(now);
+        prop_assert!(certain >= now + medium.lookahead());
+        let mut foreseen = Vec::new();
+        medium.foresee(|at, frame, heard_by| foreseen.push((frame.payload, at, None, heard_by.iter().map(|own| own.0).collect())));
+        foreseen.sort_unstable();
+        let future = |arrivals: &[Arrival]| {
+            let mut copy = medium.clone();
+            let mut at = now;
+            for arrival in arrivals {
+                copy.enqueue(at, StationId(arrival.station), arrival.frame.clone());
+                at = at + arrival.gap;
+            }
+            let mut outcomes = Vec::new();
+            copy.advance(at.max(certain), |outcome| outcomes.push(outcome));
+            let all = by_number(&outcomes, &SAME);
+            all.into_iter().filter(|(_, at, dropped, _)| *at < certain && *dropped != Some(Cause::Full)).collect::<Vec<_>>()
+        };
+        let known = future(&one);
+        prop_assert_eq!(&known, &future(&other));
+        let delivered: Vec<Ending> = known.into_iter().filter(|(.., dropped, _)| dropped.is_none()).collect();
+        foreseen.retain(|(_, at, ..): &Ending| *at < certain);
+        prop_assert_eq!(delivered, foreseen);
+    }
+}
