@@ -35,6 +35,7 @@ mod program_faults;
 mod ramp;
 mod repeats;
 pub(crate) mod rules;
+pub(crate) mod signals;
 pub(crate) mod snooping;
 pub(crate) mod switch;
 mod timeline;

@@ -17,6 +17,7 @@ use crate::plan::{
 use crate::words::words;
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
+use netloom_radio::Position;
 use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -179,6 +180,8 @@ pub(crate) struct NodeSpec {
     pub(crate) tunnel: Option<TunnelSpec>,
     /// Where it says that it is the way out into this machine's network.
     pub(crate) exit: Option<Spanned<()>>,
+    /// Where it is, for radio media.
+    pub(crate) position: Option<Position>,
 }
 
 impl NodeSpec {

@@ -1,18 +1,22 @@
 //! The access of stations to a radio medium, in place of queue and transmitter of a pipe.
 //!
-//! The computation is `netloom_radio`'s [`Medium`]; here are the packets: whose they are, for whom they are, and what an access point does with
+//! The computation is `netloom_radio`'s [`Medium`], or its [`RadioMedium`] where stations have positions; here are the packets: whose they are, for whom they are, and what an access point does with
 //! those that one station sends to another. With an access point, stations send to it alone, and it sends on to the station, or to everybody what is
 //! for a group (IEEE 802.11-2020, 4.3.2 and 10.3.6). Without one they send to one another (an independent network, 4.3.1).
 //! Differs from the standard: the access point's own end hears what a station sends to a group when the access point repeats it.
 
+mod channel;
+
 use crate::AirCounters;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
+use channel::Channel;
 use netloom_packet::Packet;
 use netloom_radio::{
-    AccessCategory, Cause, ConfigError, Destination, Frame, LinkConfig, Medium, MediumConfig, StationConfig, StationId,
+    AccessCategory, Cause, ConfigError, Decibels, Destination, Frame, LinkConfig, MediumConfig, Position, RadioConfig,
+    RateControl, StationId,
 };
 use netloom_units::{Duration, Instant, Seed};
 
@@ -28,10 +32,12 @@ pub struct AirConfig {
     pub stations: Vec<AirStation>,
     /// The place of the access point among the stations; none: stations send to one another.
     pub access_point: Option<usize>,
+    /// The signals between positions; none: all stations hear one another.
+    pub radio: Option<RadioConfig>,
 }
 
 /// A station of a radio medium.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AirStation {
     /// The unique name, from which its random generators are derived.
     pub name: String,
@@ -41,6 +47,19 @@ pub struct AirStation {
     pub address: [u8; 6],
     /// The rate of what it sends; and of what the access point sends to it, if there is one.
     pub link: LinkConfig,
+    /// Where it is and how it sends, if there are signals.
+    pub antenna: AirAntenna,
+}
+
+/// The position and the sender of a station.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AirAntenna {
+    /// The position.
+    pub position: Position,
+    /// The power in dBm with which it sends.
+    pub power: Decibels,
+    /// How the rates are chosen of what it sends; and of what the access point sends to it, if there is one.
+    pub rate: RateControl,
 }
 
 impl AirConfig {
@@ -49,20 +68,7 @@ impl AirConfig {
     /// # Errors
     /// The key of the parameter that is wrong, and why.
     pub fn check(&self) -> Result<(), ConfigError> {
-        self.medium(Seed::new(0)).map(|_| ())
-    }
-
-    fn medium(&self, seed: Seed) -> Result<Medium<Load>, ConfigError> {
-        let station = |own: &AirStation| StationConfig { name: own.name.clone(), link: own.link };
-        let stations: Vec<StationConfig> = self.stations.iter().map(station).collect();
-        let mut medium = Medium::new(&self.medium, &stations, seed)?;
-        if let Some(point) = self.access_point {
-            let others = self.stations.iter().enumerate().filter(|(place, _)| *place != point);
-            for (place, other) in others {
-                medium.set_link(Instant::ZERO, id(point), id(place), other.link)?;
-            }
-        }
-        Ok(medium)
+        Channel::<Load>::new(self, Seed::new(0)).map(|_| ())
     }
 }
 
@@ -90,11 +96,35 @@ pub(crate) enum OffAir {
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Air {
-    medium: Medium<Load>,
+    channel: Channel<Load>,
     ports: Vec<u32>,
     /// The stations behind which Ethernet addresses are.
     addresses: BTreeMap<[u8; 6], usize>,
     access_point: Option<usize>,
+    /// Who hears what is for everybody, by when it arrives and the port where it came from, where that differs.
+    groups: VecDeque<(Instant, u32, Vec<u32>)>,
+}
+
+/// The ports at which a packet is heard that has come through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hearers {
+    /// All but its own.
+    All,
+    /// One alone.
+    Only(u32),
+    /// These.
+    Some(Vec<u32>),
+}
+
+impl Hearers {
+    /// Whether it is heard at this port.
+    pub fn has(&self, port: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(only) => *only == port,
+            Self::Some(ports) => ports.contains(&port),
+        }
+    }
 }
 
 fn id(place: usize) -> StationId {
@@ -108,10 +138,11 @@ impl Air {
     /// If the description was not checked, and is wrong.
     pub(crate) fn new(config: &AirConfig, seed: Seed) -> Box<Self> {
         Box::new(Self {
-            medium: config.medium(seed).unwrap_or_else(|wrong| panic!("{wrong}")),
+            channel: Channel::new(config, seed).unwrap_or_else(|wrong| panic!("{wrong}")),
             ports: config.stations.iter().map(|station| station.port).collect(),
             addresses: config.stations.iter().zip(0..).map(|(station, place)| (station.address, place)).collect(),
             access_point: config.access_point,
+            groups: VecDeque::new(),
         })
     }
 
@@ -130,10 +161,14 @@ impl Air {
         known.or(self.access_point).filter(|to| *to != from)
     }
 
-    /// The port at which a packet is heard that has come through; none: at all but its own.
-    pub(crate) fn hearer(&self, packet: &Packet) -> Option<u32> {
-        let from = self.place(packet.origin())?;
-        self.destination(from, packet).map(|to| self.ports[to])
+    /// Tells once where a packet is heard that has come through at this instant.
+    pub(crate) fn hearers(&mut self, packet: &Packet, at: Instant) -> Hearers {
+        let Some(from) = self.place(packet.origin()) else { return Hearers::All };
+        if let Some(to) = self.destination(from, packet) {
+            return Hearers::Only(self.ports[to]);
+        }
+        let known = self.groups.iter().position(|(due, origin, _)| (*due, *origin) == (at, packet.origin()));
+        known.and_then(|place| self.groups.remove(place)).map_or(Hearers::All, |(.., ports)| Hearers::Some(ports))
     }
 
     /// A packet comes to its station to be sent, a single segment.
@@ -156,21 +191,25 @@ impl Air {
         let next = if load.is_last_hop { load.to } else { self.access_point };
         let to = next.map_or(Destination::Everybody, |place| Destination::Station(id(place)));
         let category = load.packet.flow().map_or(AccessCategory::BestEffort, |flow| AccessCategory::of_dscp(flow.dscp));
-        self.medium.enqueue(now, id(from), Frame { to, size: load.packet.size(), category, payload: load });
+        self.channel.enqueue(now, id(from), Frame { to, size: load.packet.size(), category, payload: load });
     }
 
     /// When something happens next that is to be looked at.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
-        self.medium.next_wake()
+        self.channel.next_wake()
     }
 
     /// Shows what became of packets until `now`. To be called at each of its wakes, since what an access point sends on, it sends then.
     pub(crate) fn advance(&mut self, now: Instant, mut sink: impl FnMut(OffAir)) {
         let mut onward = Vec::new();
-        self.medium.advance(now, |outcome| {
+        let Self { channel, ports, groups, access_point, .. } = self;
+        channel.advance(now, |outcome, heard_by| {
             let load = outcome.frame.payload;
             match outcome.dropped {
                 None if load.is_last_hop => {
+                    if !load.is_foreseen {
+                        note_group(groups, (ports, *access_point), outcome.at, &load, heard_by);
+                    }
                     sink(OffAir::Arrives { packet: load.packet, is_foreseen: load.is_foreseen });
                 }
                 None => onward.push(load),
@@ -187,20 +226,22 @@ impl Air {
 
     /// Returns the instant before which all is known that arrives, whatever comes from `now` on.
     pub(crate) fn lookahead_until(&mut self, now: Instant) -> Instant {
-        self.medium.lookahead_until(now)
+        self.channel.lookahead_until(now)
     }
 
     /// How long whatever enters is on its way at least.
     pub(crate) fn lookahead(&self) -> Duration {
-        self.medium.lookahead()
+        self.channel.lookahead()
     }
 
     /// Tells which packets arrive, and when, that were not foreseen before.
     pub(crate) fn foresee(&mut self, mut sink: impl FnMut(Instant, Packet)) {
-        self.medium.foresee(|at, _, frame| {
+        let Self { channel, ports, groups, access_point, .. } = self;
+        channel.foresee(|at, frame, heard_by| {
             let load = &mut frame.payload;
             if load.is_last_hop && !load.is_foreseen {
                 load.is_foreseen = true;
+                note_group(groups, (ports, *access_point), at, load, heard_by);
                 sink(at, load.packet.duplicate());
             }
         });
@@ -208,7 +249,8 @@ impl Air {
 
     /// Ends what is on the air, and shows all packets that had not arrived and were not foreseen.
     pub(crate) fn clear(&mut self, now: Instant, mut sink: impl FnMut(Packet)) {
-        self.medium.clear(now, |_, frame| {
+        self.groups.clear();
+        self.channel.clear(now, |frame| {
             if !frame.payload.is_foreseen {
                 sink(frame.payload.packet);
             }
@@ -216,16 +258,32 @@ impl Air {
     }
 
     pub(crate) fn begin_counting(&mut self, now: Instant) {
-        self.medium.begin_counting(now);
+        self.channel.begin_counting(now);
     }
 
     pub(crate) fn counters(&self) -> AirCounters {
-        let totals = self.medium.totals();
+        let totals = self.channel.totals();
         AirCounters {
             attempts: totals.attempts,
             collisions: totals.collisions,
             retries: totals.failed_mpdus,
             busy: totals.busy,
         }
+    }
+}
+
+/// Notes who hears what is for everybody, where that are not all.
+fn note_group(
+    groups: &mut VecDeque<(Instant, u32, Vec<u32>)>,
+    (ports, access_point): (&[u32], Option<usize>),
+    at: Instant,
+    load: &Load,
+    heard_by: Option<&[StationId]>,
+) {
+    if let (None, Some(heard_by)) = (load.to, heard_by) {
+        // The access point hears what it repeats.
+        let places = heard_by.iter().map(|station| station.0 as usize).chain(access_point);
+        let heard = places.map(|place| ports[place]).collect();
+        groups.push_back((at, load.packet.origin(), heard));
     }
 }

@@ -71,7 +71,7 @@ mod transits;
 mod transmitter;
 mod watched;
 
-pub use air::{AirConfig, AirStation};
+pub use air::{AirAntenna, AirConfig, AirStation, Hearers};
 pub use cause::Cause;
 pub use chance::ChanceConfig;
 pub use config::{PipeChange, PipeConfig};

@@ -70,9 +70,9 @@ impl Fabric {
         let mut unmeasured = busy;
         let origin = PortId(packet.origin());
         let kept_from = self.kept_from(id, ends, &packet);
-        let only = self.pipes[id.0 as usize].hearer(&packet);
+        let hearers = self.pipes[id.0 as usize].hearers(&packet, due);
         for (port, place) in ends.iter().filter(|(port, _)| *port != origin) {
-            if kept_from.contains(port) || only.is_some_and(|only| only != port.0) {
+            if kept_from.contains(port) || !hearers.has(port.0) {
                 continue;
             }
             let heard = Departure { packet: packet.duplicate(), due, first_due, delay, busy: Duration::ZERO };

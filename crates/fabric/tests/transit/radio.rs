@@ -5,10 +5,11 @@ use crate::network::{all, plain, stream};
 use crate::player::{Event, Network, assert_same};
 use crate::switches::{EVERYBODY, MS, SEED, frame, switch};
 use netloom_fabric::{Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
-use netloom_link::{AirConfig, AirStation, PipeConfig};
+use netloom_link::{AirAntenna, AirConfig, AirStation, PipeConfig};
 use netloom_packet::{Packet, Pool};
 use netloom_radio::{
-    Access, Channel, Discipline, LinkConfig, MediumConfig, Mode, Phy, PhyConfig, RetryLimits, Standard,
+    Access, Channel, Decibels, Discipline, LinkConfig, MediumConfig, Metres, Mode, Phy, PhyConfig, Position,
+    RadioConfig, RateControl, RetryLimits, Standard,
 };
 use netloom_testing::streams::written;
 use netloom_units::{Bytes, Duration, Instant, Probability};
@@ -35,17 +36,28 @@ fn mode(standard: Standard, place: u64) -> Mode {
 }
 
 /// A medium with stations at ports from 0 on.
-fn air(medium: MediumConfig, links: &[LinkConfig], access_point: Option<usize>) -> PipeSpec {
+fn air(
+    medium: MediumConfig,
+    links: &[LinkConfig],
+    access_point: Option<usize>,
+    radio: Option<RadioConfig>,
+) -> PipeSpec {
     let station = |(port, link): (u32, &LinkConfig)| AirStation {
         name: format!("station{port}"),
         port,
         address: address(port),
         link: *link,
+        antenna: AirAntenna {
+            // 45 m apart: the next but one is not heard.
+            position: Position { x: Metres(45.0 * f64::from(port)), y: Metres(0.0), z: Metres(1.5) },
+            power: Decibels(16.0),
+            rate: RateControl::Ideal,
+        },
     };
     let stations: Vec<AirStation> = (0..).zip(links).map(station).collect();
     let ports: Vec<PortId> = stations.iter().map(|own| PortId(own.port)).collect();
-    let config =
-        PipeConfig { air: Some(Box::new(AirConfig { medium, stations, access_point })), ..PipeConfig::default() };
+    let air = AirConfig { medium, stations, access_point, radio };
+    let config = PipeConfig { air: Some(Box::new(air)), ..PipeConfig::default() };
     PipeSpec {
         name: "air".into(),
         config,
@@ -59,7 +71,7 @@ fn air(medium: MediumConfig, links: &[LinkConfig], access_point: Option<usize>) 
 
 fn plain_air(access_point: Option<usize>) -> Fabric {
     let medium = MediumConfig::new(layer(Standard::A));
-    let spec = air(medium, &[Mode::kilobits(54_000).into(); 4], access_point);
+    let spec = air(medium, &[Mode::kilobits(54_000).into(); 4], access_point, None);
     Fabric::new(SEED, std::slice::from_ref(&spec)).with_devices(&[spec], &[])
 }
 
@@ -96,6 +108,27 @@ fn an_access_point_sends_on_what_is_for_others() {
     let ports = |heard: Vec<(u32, u64)>| heard.into_iter().map(|(port, _)| port).collect::<Vec<_>>();
     assert_eq!(ports(heard(&mut plain_air(Some(1)), 0, EVERYBODY)), [1, 2, 3]);
     assert_eq!(ports(heard(&mut plain_air(Some(1)), 0, [2, 9, 9, 9, 9, 9])), [1]);
+}
+
+/// Stations at 0, 45, 90 and 135 m, of which each hears its neighbours.
+#[test]
+fn stations_with_positions_are_heard_by_their_neighbours() {
+    let network = |access_point| {
+        let medium = MediumConfig::new(layer(Standard::A));
+        let links = [Mode::kilobits(54_000).into(); 4];
+        let spec = air(medium, &links, access_point, Some(RadioConfig::new(5_180_000_000)));
+        Fabric::new(SEED, std::slice::from_ref(&spec)).with_devices(&[spec], &[])
+    };
+    let ports = |heard: Vec<(u32, u64)>| heard.into_iter().map(|(port, _)| port).collect::<Vec<_>>();
+    assert_eq!(ports(heard(&mut network(None), 1, EVERYBODY)), [0, 2]);
+    assert_eq!(ports(heard(&mut network(None), 3, EVERYBODY)), [2]);
+    assert_eq!(ports(heard(&mut network(None), 0, address(1))), [1]);
+    let mut lossy = network(None);
+    assert!(heard(&mut lossy, 0, address(3)).is_empty());
+    assert_eq!(lossy.counters().next().map(|counters| counters.dropped.air.packets), Some(1));
+    // The access point repeats what is for all, which its own end hears then, too.
+    assert_eq!(ports(heard(&mut network(Some(1)), 0, EVERYBODY)), [1, 2]);
+    assert_eq!(ports(heard(&mut network(Some(1)), 0, address(2))), [2]);
 }
 
 #[test]
@@ -201,8 +234,10 @@ fn media() -> impl Strategy<Value = PipeSpec> {
                 error: Probability::from_parts_per_trillion(*error).expect("a share"),
             };
             let links: Vec<LinkConfig> = links.iter().map(link).collect();
-            let point = point as usize % (links.len() * 2);
-            air(medium, &links, Some(point).filter(|point| *point < links.len()))
+            let (place, point) = (point / 16, point as usize % (links.len() * 2));
+            // Of every three media one has signals.
+            let radio = place.is_multiple_of(3).then(|| RadioConfig::new(5_180_000_000));
+            air(medium, &links, Some(point).filter(|point| *point < links.len()), radio)
         },
     )
 }

@@ -102,6 +102,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         external: external(kind, node, &fields, errors),
         tunnel: tunnel(kind, node, &fields, errors),
         exit: internet(kind, &fields, errors),
+        position: keys.position,
         ..spec
     };
     if spec.exit.is_some() {

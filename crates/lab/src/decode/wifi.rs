@@ -1,5 +1,6 @@
 //! `medium: {kind: wifi, ...}`: a radio medium of IEEE 802.11, for which stations contend.
 
+use crate::decode::signals::{At, Dbm, Signals};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, map};
@@ -12,8 +13,8 @@ use crate::spec::{MediumSpec, StationSpec, WifiSpec};
 use crate::words::words;
 use crate::yaml::{Content, Node};
 use netloom_radio::{
-    Access, Channel, ConfigError, Discipline, GuardInterval, MediumConfig, Mode, Phy, PhyConfig, Preamble, Recovery,
-    SlotTime, Standard, Width,
+    Access, Channel, Coding, ConfigError, Discipline, GuardInterval, MediumConfig, Mode, Phy, PhyConfig, Preamble,
+    RateControl, Recovery, SlotTime, Standard, Width,
 };
 use netloom_units::{Bytes, Duration, Probability, Rate};
 
@@ -33,11 +34,21 @@ words!(Discipline { "fifo" = Self::Fifo, "airtime-fq" = Self::AirtimeFq });
 
 words!(Access { "dcf" = Self::Dcf, "ideal" = Self::Ideal });
 
+/// How stations get access, and whether they have positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccessWord {
+    Dcf,
+    Ideal,
+    Radio,
+}
+
+words!(AccessWord { "dcf" = Self::Dcf, "ideal" = Self::Ideal, "radio" = Self::Radio });
+
 forms! {
     /// One medium for all ends of a link.
     pub(crate) struct Medium = MediumSpec, Kind::OneOf(&[Kind::Word(&["shared"]), Wifi::KIND]), noting medium;
-    /// The rate of a station.
-    pub(crate) struct ModeForm = Mode, Kind::OneOf(&[Rate::KIND, Scheme::KIND]), noting mode;
+    /// The rate of a station, or how it is chosen.
+    pub(crate) struct ModeForm = RateControl, Kind::OneOf(&[Rate::KIND, Scheme::KIND, Kind::Word(&["ideal"])]), noting mode;
 }
 
 const KINDS: &[&Section] = &[&Wifi::SECTION];
@@ -45,8 +56,7 @@ const KINDS: &[&Section] = &[&Wifi::SECTION];
 const STATIONS: Kind = Kind::Map { names: NODE_NAME, values: &StationKeys::KIND };
 
 sections! {
-    /// A radio medium of IEEE 802.11. Its ends are stations, which contend for it and all hear one another; it has neither rate nor queue but
-    /// these.
+    /// A radio medium of IEEE 802.11. Its ends are stations, which contend for it; it has neither rate nor queue but these.
     pub(crate) struct Wifi = "medium_wifi" {
         /// A radio medium.
         kind is "wifi";
@@ -62,15 +72,17 @@ sections! {
         preamble: Word<Preamble>, "short";
         /// The slot time at 2.4 GHz, short (9 us) or long (20 us); b always has the long one. Default: short.
         slot: Word<SlotTime>, "long";
-        /// How stations get access: dcf (they contend, by categories with n, ac and ax), or ideal (one after the other without any gap).
-        /// Default: dcf.
-        access: Word<Access>, "dcf";
+        /// How stations get access: dcf (they contend, by categories with n, ac and ax, and all hear one another), ideal (one after the
+        /// other without any gap), or radio (they contend, and each hears what reaches its position). Default: dcf.
+        access: Word<AccessWord>, "radio";
+        ..Signals::SECTION;
         /// The node that is the access point: stations send to it alone, and it sends on what is for others. Default: none, and stations
         /// send to one another.
         access_point: NodeName, "ap";
-        /// The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams. Default: the fastest with one stream.
+        /// The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams; with access radio also ideal, the fastest
+        /// that loses at most a tenth. Default: the fastest with one stream; with access radio ideal.
         rate: ModeForm, "{mcs: 7, streams: 1}";
-        /// Rates of single stations, and how much gets lost between them and the others.
+        /// Rates, positions and powers of single stations, and how much gets lost between them and the others.
         stations = STATIONS, "{sta1: {rate: {mcs: 0}, errors: 5 %}}";
         /// Data of more bytes, headers included, are sent behind RTS and CTS. Default: none are.
         rts_above: Bytes, "500 B";
@@ -106,6 +118,10 @@ sections! {
     pub(crate) struct StationKeys = "wifi_station" {
         /// The rate at which it sends, and the access point to it. Default: as the medium.
         rate: ModeForm, "{mcs: 0}";
+        /// Where it is, with access radio: to the east, to the north and above the ground (1.5 m if it is left out). Default: that of the node.
+        position: At, "[5 m, 0 m]";
+        /// The power with which it sends, with access radio. Default: as the medium.
+        power: Dbm, "20 dBm";
         /// The share of its packets, and of those of the access point to it, that cannot be decoded; they are sent again. Default: 0 %.
         errors: Probability, "5 %";
     }
@@ -134,18 +150,33 @@ fn medium(node: &Node, errors: &mut Errors) -> Option<MediumSpec> {
         errors.extend(refused);
         return None;
     }
-    if let Some(access) = node.value("access").filter(|access| access.plain() == Some("radio")) {
-        errors.push(access.error(
-            "`radio` needs positions, signals and hidden stations, which this version leaves out: write `dcf`, where all stations hear one another",
-        ));
-        return None;
-    }
     let (_, fields) = Fields::open_kind(node, KINDS, errors)?;
     let keys = Wifi::read_keys(&fields, errors)?;
-    let stations = fields.get("stations").map_or_else(Vec::new, |own| stations(own, errors));
-    let (config, usual) = fields.checked(config(&keys).map_err(renamed), errors)?;
-    let access_point = keys.access_point;
-    Some(MediumSpec::Wifi(Box::new(WifiSpec { config, rate: keys.rate.unwrap_or(usual), stations, access_point })))
+    let signals = Signals::read_keys(&fields, errors)?;
+    let is_radio = keys.access == Some(AccessWord::Radio);
+    let stations = fields.get("stations").map_or_else(Vec::new, |own| stations(own, is_radio, errors));
+    let (config, fastest) = fields.checked(config(&keys).map_err(renamed), errors)?;
+    if !is_radio {
+        Signals::refuse(&fields, errors);
+        if let (Some(RateControl::Ideal), Some(rate)) = (keys.rate, fields.get("rate")) {
+            errors.push(rate.error(NEEDS_SIGNALS));
+        }
+    }
+    let coding = if keys.standard == Standard::Ax { Coding::Ldpc } else { Coding::Bcc };
+    let hertz = fields.checked(channel(&keys).map_err(renamed), errors)?.hertz();
+    let signals = is_radio.then(|| signals.config(hertz, coding));
+    let usual = if is_radio { RateControl::Ideal } else { RateControl::Fixed(fastest) };
+    let (rate, access_point) = (keys.rate.unwrap_or(usual), keys.access_point);
+    Some(MediumSpec::Wifi(Box::new(WifiSpec { config, rate, fastest, stations, access_point, signals })))
+}
+
+/// Why `ideal` is refused where all stations hear one another.
+const NEEDS_SIGNALS: &str =
+    "`ideal` needs positions and signals: write `access: radio`, or a rate, for example {mcs: 7}";
+
+fn channel(keys: &Wifi) -> Result<Channel, ConfigError> {
+    let usual = if matches!(keys.standard, Standard::B | Standard::G) { 1 } else { 36 };
+    Channel::new(keys.channel.unwrap_or(usual))
 }
 
 /// An error of the crate `radio` as one of a model.
@@ -153,6 +184,7 @@ pub(crate) fn renamed(wrong: ConfigError) -> netloom_link::ConfigError {
     let key = match wrong.key {
         "mcs" => "rate",
         "guard-interval" => "guard_interval",
+        "position" => "position",
         key if Wifi::SECTION.keys().any(|own| own.name == key) => key,
         _ => "standard",
     };
@@ -162,8 +194,7 @@ pub(crate) fn renamed(wrong: ConfigError) -> netloom_link::ConfigError {
 /// The medium that the keys describe, and its fastest rate with one stream.
 fn config(keys: &Wifi) -> Result<(MediumConfig, Mode), ConfigError> {
     let standard = keys.standard;
-    let usual = if matches!(standard, Standard::B | Standard::G) { 1 } else { 36 };
-    let plain = PhyConfig::new(standard, Channel::new(keys.channel.unwrap_or(usual))?);
+    let plain = PhyConfig::new(standard, channel(keys)?);
     let phy = Phy::new(&PhyConfig {
         width: keys.width.unwrap_or(plain.width),
         guard_interval: keys.guard_interval.unwrap_or(plain.guard_interval),
@@ -172,7 +203,7 @@ fn config(keys: &Wifi) -> Result<(MediumConfig, Mode), ConfigError> {
         ..plain
     })?;
     let mut config = MediumConfig::new(phy);
-    config.access = keys.access.unwrap_or_default();
+    config.access = if keys.access == Some(AccessWord::Ideal) { Access::Ideal } else { Access::Dcf };
     config.rts_above = keys.rts_above;
     config.retries.short = keys.retries.unwrap_or(config.retries.short);
     config.retries.long = keys.long_retries.unwrap_or(config.retries.long);
@@ -188,7 +219,7 @@ fn config(keys: &Wifi) -> Result<(MediumConfig, Mode), ConfigError> {
     config.discipline = keys.queue.unwrap_or_default();
     config.queue = keys.limit.unwrap_or(config.queue);
     config.check()?;
-    if let Some(rate) = keys.rate {
+    if let Some(RateControl::Fixed(rate)) = keys.rate {
         phy.ppdu(rate)?;
     }
     Ok((config, fastest(&phy)))
@@ -203,27 +234,39 @@ fn fastest(phy: &Phy) -> Mode {
     if phy.standard() == Some(Standard::B) { Mode::kilobits(11_000) } else { Mode::kilobits(54_000) }
 }
 
-fn mode(node: &Node, errors: &mut Errors) -> Option<Mode> {
+fn mode(node: &Node, errors: &mut Errors) -> Option<RateControl> {
     if matches!(node.content, Content::Map(_)) {
         let Scheme { mcs: index, streams } = Scheme::open(node, errors)?;
-        return Some(Mode::Mcs { index, streams: streams.unwrap_or(1) });
+        return Some(RateControl::Fixed(Mode::Mcs { index, streams: streams.unwrap_or(1) }));
     }
-    if let Some(control @ ("ideal" | "arf" | "minstrel")) = node.plain() {
-        errors.push(node.error(format!(
-            "rate control (`{control}`) needs positions and signals, which this version leaves out: write a rate, for example {{mcs: 7}}"
-        )));
-        return None;
+    match node.plain() {
+        Some("ideal") => Some(RateControl::Ideal),
+        Some(control @ ("arf" | "minstrel")) => {
+            errors.push(node.error(format!(
+                "rate control `{control}` is left out of this version: write `ideal`, or a rate, for example {{mcs: 7}}"
+            )));
+            None
+        }
+        _ => keep(quantity(node), errors).map(|rate| RateControl::Fixed(Mode::Legacy(rate))),
     }
-    keep(quantity(node), errors).map(Mode::Legacy)
 }
 
 /// The stations that differ, by their names.
-fn stations(node: &Node, errors: &mut Errors) -> Vec<(Spanned<String>, StationSpec)> {
+fn stations(node: &Node, is_radio: bool, errors: &mut Errors) -> Vec<(Spanned<String>, StationSpec)> {
     const WANTED: &str = "stations: a map like `{sta1: {rate: {mcs: 0}}}`";
     let entries = map(node, WANTED, errors).unwrap_or_default();
     let read = |entry: &crate::yaml::Entry| {
-        let StationKeys { rate, errors: lost } = StationKeys::open(&entry.value, errors)?;
-        Some((entry.named(), StationSpec { rate, errors: lost.unwrap_or(Probability::ZERO) }))
+        let fields = Fields::open(&entry.value, &StationKeys::SECTION, errors)?;
+        let StationKeys { rate, position, power, errors: lost } = StationKeys::read_keys(&fields, errors)?;
+        if is_radio {
+            fields.refuse([("errors", "with `access: radio`, errors follow from signals: leave it out")], errors);
+        } else {
+            let why = "it belongs to signals: write `access: radio` at the medium, or leave it out";
+            fields.refuse([("position", why), ("power", why)], errors);
+            let is_ideal = rate == Some(RateControl::Ideal);
+            errors.extend(fields.get("rate").filter(|_| is_ideal).map(|rate| rate.error(NEEDS_SIGNALS)));
+        }
+        Some((entry.named(), StationSpec { rate, errors: lost.unwrap_or(Probability::ZERO), position, power }))
     };
     entries.iter().filter_map(read).collect()
 }

@@ -1,8 +1,8 @@
 //! Radio media for readers.
 
 use crate::words::Words;
-use netloom_link::AirConfig;
-use netloom_radio::Mode;
+use netloom_link::{AirAntenna, AirConfig};
+use netloom_radio::{Mode, Position, RateControl};
 use serde_json::{Value, json};
 
 /// The standard, which stands where other links have a rate.
@@ -16,22 +16,35 @@ pub(super) fn cell(air: &AirConfig) -> String {
     let point = air
         .access_point
         .map_or_else(|| "no access point".to_owned(), |place| format!("access point {}", air.stations[place].name));
-    format!("{}, {point}", air.medium.access.word())
+    format!("{}, {point}", access(air))
+}
+
+fn access(air: &AirConfig) -> &'static str {
+    if air.radio.is_some() { "radio" } else { air.medium.access.word() }
 }
 
 /// The medium as a value of JSON.
 pub(super) fn json(air: &AirConfig) -> Value {
     let stations = air.stations.iter().map(|station| {
+        if air.radio.is_none() {
+            return json!({
+                "node": station.name,
+                "rate": rate(station.link.mode),
+                "errors_percent": station.link.error.as_f64() * 100.0,
+            });
+        }
+        let AirAntenna { position: Position { x, y, z }, power, rate: control } = station.antenna;
         json!({
             "node": station.name,
-            "rate": rate(station.link.mode),
-            "errors_percent": station.link.error.as_f64() * 100.0,
+            "rate": if let RateControl::Fixed(mode) = control { rate(mode) } else { "ideal".into() },
+            "position_m": [x.0, y.0, z.0],
+            "power_dbm": power.0,
         })
     });
     json!({
         "kind": "wifi",
         "standard": air.medium.phy.standard().map(|standard| standard.word()),
-        "access": air.medium.access.word(),
+        "access": access(air),
         "access_point": air.access_point.map(|place| air.stations[place].name.as_str()),
         "stations": stations.collect::<Vec<_>>(),
     })

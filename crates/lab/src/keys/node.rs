@@ -15,6 +15,7 @@ use crate::decode::nat::Nat;
 use crate::decode::node_clock::ClockError;
 use crate::decode::openflow::OpenFlowKeys;
 use crate::decode::rules::Rule;
+use crate::decode::signals::At;
 use crate::decode::switch::SwitchKeys;
 use crate::decode::variables::{Environment, Sysctls, Variables};
 use crate::decode::vm::Vm;
@@ -117,6 +118,9 @@ sections! {
         collect: List<Pattern>, "[/var/log/frr/*.log]";
         /// What is measured inside it, in the place of what the lab's `measure` says; {} is nothing. Default: as the lab's `measure`.
         measure: Placed<MeasurePlan>, "{tcp: 10 ms}";
+        /// Where it is, for radio media with access radio: metres to the east, to the north and above the ground (1.5 m if that is left out).
+        /// Default: nowhere.
+        position: At, "[5 m, -3 m]";
         /// Ports of this machine's loopback, TCP or with /udp, each with the port of the node to which it leads, past all links; not in
         /// virtual time.
         expose: Exposed, "{8080: 80, 5353/udp: 53}";

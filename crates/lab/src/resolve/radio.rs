@@ -1,13 +1,14 @@
 //! The stations of radio media.
 
 use super::interfaces::Interface;
+use crate::decode::signals::POWER;
 use crate::decode::wifi::renamed;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
 use crate::plan::{LinkPlan, NOT_ON_AIR, Plan};
-use crate::spec::{LinkSpec, MediumSpec, Spec, StationSpec, WifiSpec};
-use netloom_link::{AirConfig, AirStation, PipeChange};
-use netloom_radio::LinkConfig;
+use crate::spec::{EndSpec, LinkSpec, MediumSpec, Spec, StationSpec, WifiSpec};
+use netloom_link::{AirAntenna, AirConfig, AirStation, PipeChange};
+use netloom_radio::{LinkConfig, Position, RateControl};
 use netloom_units::Probability;
 
 /// Gives the pipes of radio media their stations: the ends of the link.
@@ -15,7 +16,8 @@ pub(super) fn settle(plan: &mut Plan, spec: &Spec, interfaces: &[Interface], err
     for (link, own) in spec.links.iter().zip(&mut plan.links) {
         let Some(Spanned { value: MediumSpec::Wifi(wifi), .. }) = &link.shared else { continue };
         let before = errors.len();
-        let config = air(link, own, wifi, interfaces, errors);
+        let positions = positions(link, wifi, spec, errors);
+        let config = air(link, own, wifi, (interfaces, &positions), errors);
         if errors.len() > before {
             continue;
         }
@@ -30,7 +32,35 @@ pub(super) fn settle(plan: &mut Plan, spec: &Spec, interfaces: &[Interface], err
     }
 }
 
-fn air(link: &LinkSpec, plan: &LinkPlan, wifi: &WifiSpec, interfaces: &[Interface], errors: &mut Errors) -> AirConfig {
+/// Where the stations of a medium are; an error for each of which that is not said although there are signals.
+fn positions(link: &LinkSpec, wifi: &WifiSpec, spec: &Spec, errors: &mut Errors) -> Vec<Position> {
+    let place = |end: &EndSpec| {
+        let name = end.node.value.as_str();
+        let own = said(wifi, name).and_then(|said| said.position);
+        let of_node = || spec.nodes.iter().find(|node| node.name.value == name).and_then(|node| node.position);
+        let known = own.or_else(of_node);
+        if known.is_none() && wifi.signals.is_some() {
+            let wanted = format!(
+                "`{name}` needs a position for `access: radio`: write `position: [5 m, 0 m]` at the node, or `stations: {{{name}: {{position: [5 m, 0 m]}}}}` at the medium"
+            );
+            errors.push(end.node.error(wanted));
+        }
+        known.unwrap_or_default()
+    };
+    link.ends.iter().map(place).collect()
+}
+
+fn said<'a>(wifi: &'a WifiSpec, name: &str) -> Option<&'a StationSpec> {
+    wifi.stations.iter().find(|(station, _)| station.value == name).map(|(_, said)| said)
+}
+
+fn air(
+    link: &LinkSpec,
+    plan: &LinkPlan,
+    wifi: &WifiSpec,
+    (interfaces, positions): (&[Interface], &[Position]),
+    errors: &mut Errors,
+) -> AirConfig {
     let unknown = |name: &Spanned<String>| {
         let message = format!("`{}` is no end of `{}`: its stations are {}", name.value, link.name.value, ends(link));
         name.error(message)
@@ -43,17 +73,22 @@ fn air(link: &LinkSpec, plan: &LinkPlan, wifi: &WifiSpec, interfaces: &[Interfac
         errors.extend(place.is_none().then(|| unknown(name)));
         place
     });
-    let station = |(end, at): (&crate::spec::EndSpec, &crate::plan::EndPlan)| {
-        let said = wifi.stations.iter().find(|(name, _)| name.value == end.node.value).map(|(_, said)| said);
-        let own = said.copied().unwrap_or(StationSpec { rate: None, errors: Probability::ZERO });
+    let (radio, power) = wifi.signals.clone().map_or((None, POWER), |(radio, power)| (Some(radio), power));
+    let station = |((end, at), position): ((&EndSpec, &crate::plan::EndPlan), &Position)| {
+        let usual = StationSpec { rate: None, errors: Probability::ZERO, position: None, power: None };
+        let own = said(wifi, &end.node.value).copied().unwrap_or(usual);
+        let rate = own.rate.unwrap_or(wifi.rate);
+        let mode = if let RateControl::Fixed(mode) = rate { mode } else { wifi.fastest };
         AirStation {
             name: end.node.value.clone(),
             port: at.end.number(),
             address: interfaces[at.end.index()].mac,
-            link: LinkConfig { mode: own.rate.unwrap_or(wifi.rate), error: own.errors },
+            link: LinkConfig { mode, error: own.errors },
+            antenna: AirAntenna { position: *position, power: own.power.unwrap_or(power), rate },
         }
     };
-    AirConfig { medium: wifi.config, stations: link.ends.iter().zip(&plan.ends).map(station).collect(), access_point }
+    let stations = link.ends.iter().zip(&plan.ends).zip(positions).map(station).collect();
+    AirConfig { medium: wifi.config, stations, access_point, radio }
 }
 
 fn ends(link: &LinkSpec) -> String {

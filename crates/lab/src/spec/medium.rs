@@ -1,7 +1,7 @@
 //! Shared media as they are written.
 
 use crate::diagnostics::Spanned;
-use netloom_radio::{MediumConfig, Mode};
+use netloom_radio::{Decibels, MediumConfig, Mode, Position, RadioConfig, RateControl};
 use netloom_units::Probability;
 
 /// A shared medium.
@@ -18,14 +18,20 @@ pub(crate) enum MediumSpec {
 pub(crate) struct WifiSpec {
     pub(crate) config: MediumConfig,
     /// The rate of those stations of which nothing else is said.
-    pub(crate) rate: Mode,
+    pub(crate) rate: RateControl,
+    /// The fastest rate with one stream.
+    pub(crate) fastest: Mode,
     pub(crate) stations: Vec<(Spanned<String>, StationSpec)>,
     pub(crate) access_point: Option<Spanned<String>>,
+    /// The signals, and the power of stations that have no own; none: all stations hear one another.
+    pub(crate) signals: Option<(RadioConfig, Decibels)>,
 }
 
 /// A station that differs from the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StationSpec {
-    pub(crate) rate: Option<Mode>,
+    pub(crate) rate: Option<RateControl>,
     pub(crate) errors: Probability,
+    pub(crate) position: Option<Position>,
+    pub(crate) power: Option<Decibels>,
 }

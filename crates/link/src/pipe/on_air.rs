@@ -2,7 +2,7 @@
 
 use super::Pipe;
 use crate::Departure;
-use crate::air::OffAir;
+use crate::air::{Hearers, OffAir};
 use crate::cause::Cause;
 use crate::drop_log::DropLog;
 use crate::ledger::Ledger;
@@ -86,8 +86,8 @@ impl Pipe {
         self.air.is_some()
     }
 
-    /// Returns the number of the port at which a packet is heard that has come through a radio medium; none: at all but its own.
-    pub fn hearer(&self, packet: &Packet) -> Option<u32> {
-        self.air.as_ref().and_then(|air| air.hearer(packet))
+    /// Tells once at which ports a packet is heard that has come through a medium and is due at this instant.
+    pub fn hearers(&mut self, packet: &Packet, due: Instant) -> Hearers {
+        self.air.as_mut().map_or(Hearers::All, |air| air.hearers(packet, due))
     }
 }

@@ -176,3 +176,38 @@ fn the_same_seed_has_the_same_outcome() {
     let other = Plan { seed: netloom_units::Seed::new(99), ..lab.clone() };
     assert_ne!(run(&lab, 1).pipes[0].counters, run(&other, 1).pipes[0].counters);
 }
+
+/// The lab of the gallery: hidden stations lose much without RTS, and next to nothing with it.
+#[test]
+fn requests_to_send_help_hidden_stations() {
+    let text = include_str!("../../../../examples/wifi-hidden.yaml");
+    let plan = netloom_lab::parse(text, "wifi-hidden.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
+    let step = Duration::from_secs(6);
+    let outcome = simulate(&plan, step, step, None, &mut |_| ()).expect("it can be simulated");
+    let [open, asking] = [0, 1].map(|pipe| &outcome.pipes[pipe].counters);
+    let lost = |own: &netloom_link::PipeCounters| own.dropped.air.packets as f64 / own.arrived.packets as f64;
+    assert!(open.balance() && asking.balance());
+    assert!(open.air.collisions > 3 * open.air.attempts / 10 && open.air.retries > 100, "{open:?}");
+    assert!(lost(asking) < 0.01 && lost(open) > lost(asking), "{} and {}", lost(open), lost(asking));
+}
+
+/// Positions are those of nodes or of stations; what is too far away is not reached.
+#[test]
+fn stations_are_where_the_lab_file_says() {
+    let lost = |x: &str, own: &str| {
+        let text = format!(
+            "name: t\nnodes: {{ap: {{position: [0 m, 0 m]}}, sta: {{position: [{x}, 0 m]}}}}\nlinks:\n  wifi: {{ends: [ap, sta], medium: \
+             {{kind: wifi, standard: n, access: radio, access_point: ap{own}}}}}\n\
+             traffic: [{{from: sta, to: ap, kind: constant, rate: 100 kbit/s, size: 500 B}}]"
+        );
+        let plan = netloom_lab::parse(&text, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
+        let step = Duration::from_secs(4);
+        let outcome = simulate(&plan, step, step, None, &mut |_| ()).expect("it can be simulated");
+        outcome.pipes[0].counters.dropped.air.packets
+    };
+    assert_eq!(lost("50 m", ""), 0);
+    assert!(lost("60 m", "") > 50);
+    assert_eq!(lost("60 m", ", power: 20 dBm"), 0);
+    assert_eq!(lost("60 m", ", stations: {sta: {position: [0 m, 50 m]}}"), 0);
+    assert_eq!(lost("300 m", ", loss: friis"), 0);
+}

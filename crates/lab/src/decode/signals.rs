@@ -1,0 +1,292 @@
+//! Signals of radio media: positions, path loss and what receivers can do.
+
+use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
+use crate::fields::Fields;
+use crate::forms::{Whole, Word, forms};
+use crate::keyed::{Keyed, sections};
+use crate::section::{Kind, Section};
+use crate::words::words;
+use crate::yaml::{Content, Node};
+use netloom_radio::{
+    Coding, Decibels, FadingConfig, Floors, Metres, Position, Propagation, RadioConfig, Scenario, ShadowingConfig,
+    Walls,
+};
+
+/// The height of a station that states none.
+const HEIGHT: Metres = Metres(1.5);
+/// The loss at one metre of ns-3's models, at 5.15 GHz.
+const AT_ONE_METRE: Decibels = Decibels(46.6777);
+/// The power of a station that states none.
+pub(crate) const POWER: Decibels = Decibels(16.0);
+/// The bounds of quantities: far beyond what exists.
+const FARTHEST: f64 = 1e7;
+const MOST_DECIBELS: f64 = 300.0;
+
+words!(Coding { "bcc" = Self::Bcc, "ldpc" = Self::Ldpc });
+
+forms! {
+    /// A power in dBm.
+    pub(crate) struct Dbm = Decibels, Kind::Text(DBM), dbm;
+    /// A ratio in decibels.
+    pub(crate) struct Db = Decibels, Kind::Text(DB), db;
+    /// A ratio in decibels, or none.
+    pub(crate) struct Margin = Option<Decibels>, Kind::OneOf(&[Db::KIND, Kind::Word(&["none"])]), margin;
+    /// A distance above zero.
+    pub(crate) struct Span = Metres, Kind::Text(LENGTH), span;
+    /// A speed.
+    pub(crate) struct Speed = f64, Kind::Text(SPEED), speed;
+    /// A number without unit.
+    struct Exponent = f64, Kind::Positive, exponent;
+    /// A position.
+    pub(crate) struct At = Position, Kind::List { items: &Kind::Text(COORDINATE), least: 2, most: Some(3) }, position;
+    /// A model of path loss.
+    pub(crate) struct Loss = Propagation, Kind::OneOf(&[Kind::Word(LOSSES), Kind::Sections(KINDS)]), noting loss;
+}
+
+const DBM: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*dBm\\s*$";
+const DB: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*dB\\s*$";
+const LENGTH: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
+const SPEED: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*m/s\\s*$";
+const COORDINATE: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
+
+const LOSSES: &[&str] = &[
+    "friis",
+    "log-distance",
+    "three-slopes",
+    "two-ray",
+    "street",
+    "street-obstructed",
+    "town",
+    "town-obstructed",
+    "office",
+    "office-obstructed",
+    "country",
+];
+
+const KINDS: &[&Section] = &[&LogDistance::SECTION, &ThreeSlopes::SECTION, &MultiWall::SECTION, &Indoor::SECTION];
+
+sections! {
+    /// Path loss that grows with a power of the distance.
+    struct LogDistance = "loss_log_distance" {
+        /// The loss at one metre, and ten times the exponent with each tenfold distance.
+        kind is "log-distance";
+        /// The exponent: 2 in free space, 1.6 to 1.8 in corridors, 2.7 to 3.5 in towns, 4 to 6 behind obstacles. Default: 3.
+        exponent: Exponent, "3.5";
+        /// The loss at one metre. Default: 46.6777 dB.
+        reference: Db, "40 dB";
+    }
+
+    /// Path loss with an exponent of 1.9 up to 200 m, and of 3.8 beyond.
+    struct ThreeSlopes = "loss_three_slopes" {
+        /// Two slopes behind the first metre.
+        kind is "three-slopes";
+        /// The loss at one metre. Default: 46.6777 dB.
+        reference: Db, "40 dB";
+    }
+
+    /// Free space, and walls and floors between all stations.
+    struct MultiWall = "loss_multi_wall" {
+        /// Losses of walls and floors after COST 231.
+        kind is "multi-wall";
+        /// Light walls, 3.4 dB each. Default: 0.
+        light: Whole<u32, 0, 100>, "2";
+        /// Heavy walls, 6.9 dB each. Default: 0.
+        heavy: Whole<u32, 0, 100>, "1";
+        /// Floors, 18.3 dB for the first and less for each other. Default: 0.
+        floors: Whole<u32, 0, 100>, "1";
+    }
+
+    /// Path loss in buildings after ITU-R P.1238.
+    struct Indoor = "loss_indoor" {
+        /// Rooms by a coefficient of distance, floors by their loss.
+        kind is "indoor";
+        /// The power of the distance, ten times: 28 in flats, 30 in offices, 22 in shops. Default: 30.
+        coefficient: Exponent, "28";
+        /// The loss of all floors in between. Default: 0 dB.
+        floors: Db, "15 dB";
+    }
+
+    /// How losses vary over places.
+    pub(crate) struct Shadows = "wifi_shadowing" {
+        /// The standard deviation of the loss. Default: 4 dB.
+        deviation: Db, "6 dB";
+        /// The distance over which losses are alike. Default: 10 m.
+        correlation: Span, "13 m";
+    }
+
+    /// How the power of a signal varies over time, as echoes add up or cancel out.
+    pub(crate) struct Fades = "wifi_fading" {
+        /// The power of the line of sight over that of the echoes (Rice). Default: no line of sight (Rayleigh).
+        line_of_sight: Db, "6 dB";
+        /// How fast stations move relative to each other, or what is around them. Default: 1 m/s.
+        speed: Speed, "1.5 m/s";
+    }
+
+    /// The keys of media with signals.
+    pub(crate) struct Signals = "" {
+        /// The path loss between positions: friis, log-distance, three-slopes, two-ray, a place of 3GPP (street, town, office, each with
+        /// -obstructed behind it, or country), or a map. With access radio only, as all keys down to coding. Default: log-distance.
+        loss: Loss, "{kind: log-distance, exponent: 3}";
+        /// How losses vary over places, the same in both directions of a pair. Default: not at all.
+        shadowing: Shadows, "{deviation: 4 dB, correlation: 10 m}";
+        /// How powers vary over time. Default: not at all.
+        fading: Fades, "{line_of_sight: 6 dB, speed: 1 m/s}";
+        /// The power with which stations send, gains of antennas included. Default: 16 dBm.
+        power: Dbm, "20 dBm";
+        /// How much noise receivers add to that of the channel. Default: 7 dB.
+        noise_figure: Db, "5 dB";
+        /// The least power at which a station finds a preamble, and is then busy to its end. Default: -82 dBm.
+        sensitivity: Dbm, "-90 dBm";
+        /// The power of everything together from which on a station is busy. Default: -62 dBm.
+        energy: Dbm, "-65 dBm";
+        /// How much stronger a frame must be to take the receiver of one that began up to 16 us before; none: it never does. Default: 5 dB.
+        capture: Margin, "10 dB";
+        /// The code, which decides how many frames get lost: bcc or ldpc. Default: bcc, and ldpc with ax.
+        coding: Word<Coding>, "ldpc";
+    }
+}
+
+impl Signals {
+    /// The signals that the keys describe, and the power of stations that have no own.
+    pub(crate) fn config(self, hertz: u64, usual: Coding) -> (RadioConfig, Decibels) {
+        let plain = RadioConfig::new(hertz);
+        let shadowing = self.shadowing.map(|own| ShadowingConfig {
+            deviation: own.deviation.unwrap_or(Decibels(4.0)),
+            correlation: own.correlation.unwrap_or(Metres(10.0)),
+        });
+        let fading =
+            self.fading.map(|own| FadingConfig { line_of_sight: own.line_of_sight, speed: own.speed.unwrap_or(1.0) });
+        let config = RadioConfig {
+            propagation: self.loss.unwrap_or(plain.propagation),
+            shadowing,
+            fading,
+            noise_figure: self.noise_figure.unwrap_or(plain.noise_figure),
+            sensitivity: self.sensitivity.unwrap_or(plain.sensitivity),
+            energy: self.energy.unwrap_or(plain.energy),
+            capture: self.capture.unwrap_or(plain.capture),
+            coding: self.coding.unwrap_or(usual),
+            ..plain
+        };
+        (config, self.power.unwrap_or(POWER))
+    }
+
+    /// Errors about those of its keys that are there without signals.
+    pub(crate) fn refuse(fields: &Fields<'_>, errors: &mut Errors) {
+        let why =
+            |key: &'static str| (key, format!("`{key}` describes signals: write `access: radio`, or leave it out"));
+        fields.refuse(Self::SECTION.keys().map(|key| why(key.name)), errors);
+    }
+}
+
+fn loss(node: &Node, errors: &mut Errors) -> Option<Propagation> {
+    if matches!(node.content, Content::Map(_)) {
+        let (kind, _) = Fields::open_kind(node, KINDS, errors)?;
+        return Some(match kind {
+            "log-distance" => {
+                let LogDistance { exponent, reference } = LogDistance::open(node, errors)?;
+                Propagation::LogDistance {
+                    exponent: exponent.unwrap_or(3.0),
+                    reference: reference.unwrap_or(AT_ONE_METRE),
+                }
+            }
+            "three-slopes" => {
+                let ThreeSlopes { reference } = ThreeSlopes::open(node, errors)?;
+                Propagation::ThreeSlopes { reference: reference.unwrap_or(AT_ONE_METRE) }
+            }
+            "multi-wall" => {
+                let MultiWall { light, heavy, floors } = MultiWall::open(node, errors)?;
+                let count = |number: Option<u32>| number.unwrap_or(0);
+                Propagation::MultiWall(Walls { light: count(light), heavy: count(heavy), floors: count(floors) })
+            }
+            _ => {
+                let Indoor { coefficient, floors } = Indoor::open(node, errors)?;
+                let loss = floors.unwrap_or_default();
+                Propagation::Indoor(Floors { coefficient: coefficient.unwrap_or(30.0), loss })
+            }
+        });
+    }
+    let plain = [
+        Propagation::FreeSpace,
+        Propagation::LogDistance { exponent: 3.0, reference: AT_ONE_METRE },
+        Propagation::ThreeSlopes { reference: AT_ONE_METRE },
+        Propagation::TwoRay,
+        Propagation::Scenario(Scenario::Street),
+        Propagation::Scenario(Scenario::StreetObstructed),
+        Propagation::Scenario(Scenario::Town),
+        Propagation::Scenario(Scenario::TownObstructed),
+        Propagation::Scenario(Scenario::Office),
+        Propagation::Scenario(Scenario::OfficeObstructed),
+        Propagation::Scenario(Scenario::Country),
+    ];
+    let words: Vec<(&str, Propagation)> = LOSSES.iter().copied().zip(plain).collect();
+    keep(crate::scalar::word(node, &words), errors)
+}
+
+/// A number in front of a unit, up to `most` in both directions.
+fn measure(node: &Node, unit: &str, most: f64, example: &str) -> Result<f64, Diagnostic> {
+    let number = node.text().and_then(|text| text.trim().strip_suffix(unit)).map(str::trim_end);
+    let is_plain = |text: &&str| {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let mut parts = digits.split('.');
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        parts.clone().count() <= 2 && parts.all(is_number)
+    };
+    let known = number.filter(is_plain).and_then(|text| text.parse::<f64>().ok());
+    known.filter(|number| number.abs() <= most).ok_or_else(|| {
+        let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
+        node.error(format!("{found} is not a number of {unit} up to {most}: write for example `{example}`"))
+    })
+}
+
+fn dbm(node: &Node) -> Result<Decibels, Diagnostic> {
+    measure(node, "dBm", MOST_DECIBELS, "16 dBm").map(Decibels)
+}
+
+fn db(node: &Node) -> Result<Decibels, Diagnostic> {
+    let ratio = measure(node, "dB", MOST_DECIBELS, "6 dB")?;
+    if ratio < 0.0 {
+        return Err(node.error("a ratio of 0 dB or more is needed here, for example 6 dB"));
+    }
+    Ok(Decibels(ratio))
+}
+
+fn margin(node: &Node) -> Result<Option<Decibels>, Diagnostic> {
+    if node.plain() == Some("none") { Ok(None) } else { db(node).map(Some) }
+}
+
+fn span(node: &Node) -> Result<Metres, Diagnostic> {
+    let metres = measure(node, "m", FARTHEST, "10 m")?;
+    if metres <= 0.0 {
+        return Err(node.error("a distance above zero is needed here, for example 10 m"));
+    }
+    Ok(Metres(metres))
+}
+
+fn speed(node: &Node) -> Result<f64, Diagnostic> {
+    let speed = measure(node, "m/s", FARTHEST, "1.5 m/s")?;
+    if speed < 0.0 {
+        return Err(node.error("a speed of 0 m/s or more is needed here, for example 1.5 m/s"));
+    }
+    Ok(speed)
+}
+
+fn exponent(node: &Node) -> Result<f64, Diagnostic> {
+    let number: Option<f64> = node.plain().and_then(|text| text.parse().ok());
+    number.filter(|number| *number > 0.0 && *number <= 100.0).ok_or_else(|| {
+        let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
+        node.error(format!("{found} is not a number above 0 and up to 100, for example 3"))
+    })
+}
+
+fn position(node: &Node) -> Result<Position, Diagnostic> {
+    const WANTED: &str =
+        "a position: metres to the east, to the north and above the ground, for example [5 m, -3 m, 1.5 m]";
+    let Content::List(items) = &node.content else { return Err(node.expected(WANTED)) };
+    if !(2..=3).contains(&items.len()) {
+        return Err(node.expected(WANTED));
+    }
+    let metres = |item: &Node| measure(item, "m", FARTHEST, "5 m").map(Metres);
+    let z = items.get(2).map_or(Ok(HEIGHT), metres)?;
+    Ok(Position { x: metres(&items[0])?, y: metres(&items[1])?, z })
+}

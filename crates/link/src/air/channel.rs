@@ -1,0 +1,108 @@
+//! The channel that stations share: one on which all hear one another, or one with signals between positions.
+
+use super::{AirConfig, AirStation, id};
+use alloc::vec::Vec;
+use netloom_radio::{ConfigError, Frame, Medium, Outcome, RadioMedium, RadioStation, StationConfig, StationId, Totals};
+use netloom_units::{Duration, Instant, Seed};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) enum Channel<P> {
+    Shared(Medium<P>),
+    Radio(RadioMedium<P>),
+}
+
+impl<P> Channel<P> {
+    pub(super) fn new(config: &AirConfig, seed: Seed) -> Result<Self, ConfigError> {
+        let others = |point: usize| config.stations.iter().enumerate().filter(move |(place, _)| *place != point);
+        if let Some(radio) = &config.radio {
+            let station = |own: &AirStation| RadioStation {
+                name: own.name.clone(),
+                position: own.antenna.position,
+                power: own.antenna.power,
+                rate: own.antenna.rate,
+            };
+            let stations: Vec<_> = config.stations.iter().map(station).collect();
+            let mut medium = RadioMedium::new(&config.medium, radio, &stations, seed)?;
+            for (point, (place, other)) in
+                config.access_point.into_iter().flat_map(|point| others(point).map(move |other| (point, other)))
+            {
+                medium.set_rate(Instant::ZERO, id(point), id(place), other.antenna.rate)?;
+            }
+            return Ok(Self::Radio(medium));
+        }
+        let station = |own: &AirStation| StationConfig { name: own.name.clone(), link: own.link };
+        let stations: Vec<StationConfig> = config.stations.iter().map(station).collect();
+        let mut medium = Medium::new(&config.medium, &stations, seed)?;
+        if let Some(point) = config.access_point {
+            for (place, other) in others(point) {
+                medium.set_link(Instant::ZERO, id(point), id(place), other.link)?;
+            }
+        }
+        Ok(Self::Shared(medium))
+    }
+
+    pub(super) fn enqueue(&mut self, now: Instant, from: StationId, frame: Frame<P>) {
+        match self {
+            Self::Shared(medium) => medium.enqueue(now, from, frame),
+            Self::Radio(medium) => medium.enqueue(now, from, frame),
+        }
+    }
+
+    pub(super) fn next_wake(&self) -> Option<Instant> {
+        match self {
+            Self::Shared(medium) => medium.next_wake(),
+            Self::Radio(medium) => medium.next_wake(),
+        }
+    }
+
+    /// Shows outcomes, and who has received what; none: all for whom it was.
+    pub(super) fn advance(&mut self, now: Instant, mut sink: impl FnMut(Outcome<P>, Option<&[StationId]>)) {
+        match self {
+            Self::Shared(medium) => medium.advance(now, |outcome| sink(outcome, None)),
+            Self::Radio(medium) => medium.advance(now, |one| sink(one.outcome, Some(&one.heard_by))),
+        }
+    }
+
+    pub(super) fn lookahead_until(&mut self, now: Instant) -> Instant {
+        match self {
+            Self::Shared(medium) => medium.lookahead_until(now),
+            Self::Radio(medium) => medium.lookahead_until(now),
+        }
+    }
+
+    pub(super) fn lookahead(&self) -> Duration {
+        match self {
+            Self::Shared(medium) => medium.lookahead(),
+            Self::Radio(medium) => medium.lookahead(),
+        }
+    }
+
+    pub(super) fn foresee(&mut self, mut sink: impl FnMut(Instant, &mut Frame<P>, Option<&[StationId]>)) {
+        match self {
+            Self::Shared(medium) => medium.foresee(|at, _, frame| sink(at, frame, None)),
+            Self::Radio(medium) => medium.foresee(|at, frame, heard_by| sink(at, frame, Some(heard_by))),
+        }
+    }
+
+    pub(super) fn clear(&mut self, now: Instant, mut sink: impl FnMut(Frame<P>)) {
+        match self {
+            Self::Shared(medium) => medium.clear(now, |_, frame| sink(frame)),
+            Self::Radio(medium) => medium.clear(now, |_, frame| sink(frame)),
+        }
+    }
+
+    pub(super) fn begin_counting(&mut self, now: Instant) {
+        match self {
+            Self::Shared(medium) => medium.begin_counting(now),
+            Self::Radio(medium) => medium.begin_counting(now),
+        }
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        match self {
+            Self::Shared(medium) => medium.totals(),
+            Self::Radio(medium) => medium.totals(),
+        }
+    }
+}
