@@ -415,6 +415,13 @@ describe("a fault of a node", () => {
     assert.deepEqual([await crash.isDisabled(), await crash.getAttribute("title")], [true, REAL]);
     assert.equal(await panel(page).getByRole("button", { name: "Freeze" }).isDisabled(), false);
     await accessible(page, "a fault that a node cannot have");
+    // A crash says nothing of a disk that is not there.
+    played.faults.set("router", { ...POSSIBLE, disk: "`router` has no disk" });
+    await command(page, "show node router");
+    assert.equal(await panel(page).getByRole("combobox", { name: "keep" }).count(), 0);
+    await panel(page).getByRole("button", { name: "Crash" }).click();
+    await page.locator(".panel .badge", { hasText: "crashed" }).waitFor();
+    assert.equal(asked(played).at(-1), "{crash: router}");
     // A lab of an older program tells nothing of them.
     await command(page, "show node server");
     await page.getByRole("button", { name: "Stop the node" }).waitFor();

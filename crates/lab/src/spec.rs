@@ -26,7 +26,8 @@ pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PacketsSpec, Proper
 pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
 pub(crate) use timeline::{
-    ActionSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec, Side,
+    ActionSpec, CrashSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec,
+    Side,
 };
 
 /// The whole file.

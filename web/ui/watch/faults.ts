@@ -15,6 +15,8 @@ interface Field {
   /** What stands in the field while it is empty. */
   empty?: string;
   words?: readonly (readonly [string, string])[];
+  /** The kind of fault without which a node has no such value. */
+  needs?: string;
 }
 
 /** A fault that makes sense by hand. */
@@ -45,7 +47,7 @@ export const FAULTS: readonly Fault[] = [
     name: "Crash",
     about: "a power cut: its kernel is gone at once, with all that was not on its disk",
     fields: [
-      { key: "keep", first: "flushed", words: KEEPS },
+      { key: "keep", first: "flushed", words: KEEPS, needs: "disk" },
       { key: "for", first: "", empty: "until started" },
     ],
     entry: (node, values) => ({ crash: node, ...given(values) }),
@@ -123,7 +125,7 @@ export function whyNot(node: TopologyNode, kind: string): string | null {
 
 /** What can be done to a node by hand, and what it did. A lab of an older program knows of none. */
 export function faultsPanel(lab: Lab, name: string): View {
-  const node = (): TopologyNode | undefined => lab.topology()?.nodes.find((one) => one.name === name);
+  const node = (): TopologyNode | undefined => nodeOf(lab, name);
   const kinds = createMemo(() => Object.keys(node()?.faults ?? {}).join(" "));
   const heading = fresh("faults");
   // A form stays while the lab changes: somebody may be typing into it.
@@ -149,14 +151,23 @@ export const possible = (lab: Lab, node: TopologyNode): readonly Fault[] =>
     ? FAULTS.filter(({ kind }) => node.faults?.[kind] !== undefined && whyNot(node, kind) === null)
     : [];
 
+const nodeOf = (lab: Lab, name: string): TopologyNode | undefined =>
+  lab.topology()?.nodes.find((node) => node.name === name);
+
+/** The values that a fault of a node has: a crash keeps nothing of a disk that is not there. */
+const fieldsOf = (lab: Lab, node: string, fault: Fault): readonly Field[] => {
+  const kinds = nodeOf(lab, node)?.faults;
+  return fault.fields.filter(({ needs }) => needs === undefined || !kinds?.[needs]);
+};
+
 /** Lets a fault happen now; values that are not given are those that its form begins with. */
 export const make = (lab: Lab, node: string, fault: Fault, values: Record<string, string> = {}): void => {
-  const first = Object.fromEntries(fault.fields.map(({ key, first }) => [key, first]));
+  const first = Object.fromEntries(fieldsOf(lab, node, fault).map(({ key, first }) => [key, first]));
   attempt(() => lab.fault(entryOf(fault, node, { ...first, ...values })), `${node} ${fault.done}`);
 };
 
 function row(lab: Lab, node: string, fault: Fault, why: () => string | null): View {
-  const values = fault.fields.map((field) => ({ field, signal: createSignal(field.first) }));
+  const values = fieldsOf(lab, node, fault).map((field) => ({ field, signal: createSignal(field.first) }));
   const act = (): void =>
     make(lab, node, fault, Object.fromEntries(values.map(({ field, signal: [value] }) => [field.key, value()])));
   return el(

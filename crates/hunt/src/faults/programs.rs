@@ -149,7 +149,7 @@ fn entries(
     match treatment {
         Treatment::Plain => vec![format!("{{at: {at}, {kind}: {names}, for: {length}}}")],
         Treatment::Signal(signal) => vec![format!("{{at: {at}, signal: {signal}, to: {names}}}")],
-        Treatment::Crash(keep) => vec![format!("{{at: {at}, crash: {names}, keep: {keep}, for: {length}}}")],
+        Treatment::Crash(keep) => crashes(ground, window, keep, nodes),
         Treatment::Limit(key, value) => vec![
             format!("{{at: {at}, limit: {names}, {key}: {value}}}"),
             format!("{{at: {to}, limit: {names}, {key}: unlimited}}"),
@@ -163,6 +163,18 @@ fn entries(
         }
         Treatment::Disk(way) => nodes.iter().flat_map(|node| disk(ground, window, *way, *node, number)).collect(),
     }
+}
+
+/// The entries by which nodes crash. Those without a disk keep nothing, whatever was drawn.
+fn crashes(ground: &Ground, window: Window, keep: &str, nodes: &[usize]) -> Vec<String> {
+    let (with, without): (Vec<usize>, Vec<usize>) =
+        nodes.iter().partition(|node| ground.node_grounds[**node].disk.is_some());
+    let entry = |own: &[usize], rule: &str| {
+        let (at, length, names) = (window.at(), window.length(), ground.names(own));
+        (!own.is_empty()).then(|| format!("{{at: {at}, crash: {names}{rule}, for: {length}}}"))
+    };
+    let rule = format!(", keep: {keep}");
+    [entry(&with, &rule), entry(&without, "")].into_iter().flatten().collect()
 }
 
 /// Returns the changes of a clock when it becomes wrong, and what sets it right.

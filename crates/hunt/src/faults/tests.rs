@@ -154,6 +154,22 @@ fn what_the_lab_does_itself_is_left_alone() {
     }
 }
 
+/// The rule that was drawn is for disks.
+#[test]
+fn nodes_without_a_disk_crash_without_a_rule() {
+    let (hunt, lab) = lab(1, "{tolerate: all, faults: {crash: {nodes: [n1, client]}}}");
+    let ground = Ground::of(&lab.plan).unwrap();
+    let mut seen = BTreeSet::new();
+    for seed in 0..100 {
+        let (_, faults) = drawn(&ground, seed);
+        let entries: Vec<String> = faults.into_iter().flat_map(|fault| fault.entries).collect();
+        let run = HuntedRun { name: "kv-h00", entries: &entries, ..HuntedRun::default() };
+        hunt.play(&run).unwrap_or_else(|error| panic!("{entries:?}\n{error}"));
+        seen.extend(entries.iter().map(|entry| (entry.contains("crash: n1,"), entry.contains("keep:"))));
+    }
+    assert_eq!(seen, BTreeSet::from([(true, true), (false, false)]));
+}
+
 #[test]
 fn a_node_alone_has_no_minority() {
     let ground = Ground::of(&lab(1, "{}").1.plan).unwrap();

@@ -4,11 +4,11 @@ use super::repeats::{length, when};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::forms::{Filled, Word};
+use crate::forms::{Filled, Placed, Word};
 use crate::keys::{CONTINUE, CRASH, FLAP_ENTRY, FREEZE, KILL, PAUSE, REBOOT, RESTART, SIGNAL, START_ENTRY, STOP_ENTRY};
 use crate::names::name_of;
 use crate::plan::{Disturbance, Keep, Signal, Standstill};
-use crate::spec::{ActionSpec, When};
+use crate::spec::{ActionSpec, CrashSpec, When};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) fn churn(kind: &str, node: &Node, errors: &mut Errors) -> Option<(Whe
             place.error("commands start again, and not single processes of theirs: leave out `for` or `process`")
         }));
     }
-    let rule = if kind == "crash" { fields.form::<Word<Keep>>("keep", errors) } else { None };
+    let rule = if kind == "crash" { fields.form::<Placed<Word<Keep>>>("keep", errors) } else { None };
     let kind_of_freeze = fields_of_freeze(kind, &fields, errors);
     let named = names(fields.get(if signal.is_some() { "to" } else { kind })?, name_of(what), errors);
     let disturb = |how, whose| ActionSpec::Disturb { how, whose, process: process.clone(), duration };
@@ -61,7 +61,7 @@ pub(super) fn churn(kind: &str, node: &Node, errors: &mut Errors) -> Option<(Whe
         }
         "reboot" => ActionSpec::Reboot { nodes: named, duration: duration.unwrap_or(REBOOT_TIME) },
         "stop" => ActionSpec::Stop { nodes: named, duration, crash: None },
-        "crash" => ActionSpec::Stop { nodes: named, duration, crash: Some(rule.unwrap_or_default()) },
+        "crash" => ActionSpec::Stop { nodes: named, duration, crash: Some(CrashSpec { keep: rule }) },
         "start" => ActionSpec::Start { nodes: named },
         _ => ActionSpec::Flap { what: named, duration: duration? },
     };

@@ -152,7 +152,7 @@ sections! {
     /// The crashes that a hunt draws.
     pub(crate) const CRASHES = "hunt_crash" {
         ..BY_NODES;
-        /// What is on the disk beside what a flush has made durable, one of these. Default: all four.
+        /// What is on the disk beside what a flush has made durable, one of these; then only nodes with a disk crash. Default: all four.
         keep: OneOrMore<Word<Keep>>, "[flushed, some, torn]";
     }
 
@@ -219,7 +219,7 @@ fn fault(kind: &str, own: &Node, errors: &mut Errors) -> Option<FaultSpec> {
     };
     let is_map = matches!(own.content, Content::Map(_));
     let fields = if is_map { Some(Fields::open(own, section, errors)?) } else { None };
-    let nodes = match &fields {
+    let mut nodes = match &fields {
         Some(fields) => nodes_of(fields, own, errors),
         None => NodesSpec::at(own, among(Some(own), "a node", errors)),
     };
@@ -232,6 +232,7 @@ fn fault(kind: &str, own: &Node, errors: &mut Errors) -> Option<FaultSpec> {
         "limit" => NodeFault::Limit(limit(fields.as_ref(), errors)),
         _ => {
             let keep = fields.as_ref().and_then(|fields| fields.form::<OneOrMore<Word<Keep>>>("keep", errors));
+            nodes.keep = fields.as_ref().and_then(|fields| fields.get("keep")).map(|place| place.spanned(()));
             NodeFault::Crash(keep.filter(|rules| !rules.is_empty()).unwrap_or_else(every))
         }
     };
@@ -249,7 +250,7 @@ fn nodes_of(fields: &Fields<'_>, own: &Node, errors: &mut Errors) -> NodesSpec {
 impl NodesSpec {
     /// A fault at this place, which is about these nodes.
     fn at(place: &Node, nodes: Among) -> Self {
-        Self { place: place.spanned(()), nodes, most: None, lasts: None }
+        Self { place: place.spanned(()), nodes, most: None, lasts: None, keep: None }
     }
 }
 

@@ -61,12 +61,18 @@ fn what_a_node_cannot_have_is_not_drawn() {
         })
         .collect();
     assert_eq!((names(&named), nodes), (vec!["disk", "crash"], vec![&[1][..], &[0, 1]]));
+    // Nothing is kept where there is no disk.
+    let kept = faults("{n1: {}, n2: {disk: {at: /srv}}}", "{tolerate: all, faults: {crash: {nodes: n*, keep: torn}}}");
+    let [FaultPlan::Node(with_disks)] = &kept[..] else { panic!("{kept:?}") };
+    assert_eq!(with_disks.nodes, [1]);
 }
 
 #[test]
 fn faults_are_written_as_the_manual_has_them() {
     let text =
         LAB.lines().filter(|line| !line.starts_with("hunt:")).map(|line| format!("{line}\n")).collect::<String>();
+    let text =
+        text.replace("[n1, n2, n3, client]\n", "{n1: &disk {disk: {at: /srv}}, n2: *disk, n3: *disk, client: }\n");
     let hunt = "hunt:\n  runs: 2000\n  faults:\n    partition: [isolate, halves]\n    crash: {nodes: \"n*\", keep: [flushed, some, torn], at most: 1}\n    \
                 pause: \"n*\"\n    clock: {step: 1 s}\n    packets: {loss: [1 %, 30 %], reorder: on, delay: [1 ms, 2 s]}\n  tolerate: minority\n  \
                 always:     [no log n* matches \"panic|assert\", n*.exit == 0]\n  sometimes:  [log n* matches \"became leader\" >= 2]\n";
@@ -87,6 +93,11 @@ fn wrong(hunt: &str) -> String {
 fn each_mistake_is_named() {
     for (hunt, message) in [
         ("{run: 7}", "unknown key `run`: did you mean `runs`?"),
+        ("{faults: {crash: {nodes: n1, keep: torn}}}", "and `n1` has none: leave `keep` out"),
+        (
+            "{faults: {crash: {keep: [torn]}}}",
+            "hunt.faults.crash.keep: this says what a crash leaves on a disk, and `n1` has none",
+        ),
         ("{nodes: [n1, n9]}", "there is no node `n9`"),
         ("{faults: {cut: on}, nodes: x*}", "is called like `x*`"),
         ("{nodes: x*}", "no node that runs programs is called like `x*`"),

@@ -41,6 +41,13 @@ pub(super) fn never_crashes(name: &Spanned<String>, node: usize, places: &Places
     host.never_crashes().map(|why| name.error(why))
 }
 
+/// Why a crash cannot say what is left on the disk of this node, which has none.
+pub(super) fn keeps_nothing(node: &str) -> String {
+    format!(
+        "this says what a crash leaves on a disk, and `{node}` has none: leave `keep` out, or write `disk: {{at: FOLDER}}` for the node"
+    )
+}
+
 /// Why the clock that a node is given cannot be its own, if so.
 pub(super) fn shared_clock(node: &NodeSpec, stack: Stack, clock: Clock) -> Option<String> {
     target(node, stack, clock).shared_clock()

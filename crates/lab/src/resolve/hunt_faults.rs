@@ -1,6 +1,6 @@
 //! The faults of a hunt: which nodes and links they are about. What a node or clock cannot have is not drawn, and refused where it is named.
 
-use super::faults::never;
+use super::faults::{keeps_nothing, never};
 use super::hunt_ground::Ground;
 use super::repeats::is_pattern;
 use super::stops::never_stops;
@@ -102,17 +102,23 @@ impl Ground<'_> {
         usual: &[usize],
         errors: &mut Errors,
     ) -> Option<FaultPlan> {
-        let NodesSpec { place, nodes, most, lasts } = own;
+        let NodesSpec { place, nodes, most, lasts, keep } = own;
         let among = self.nodes_among(nodes, usual, errors);
-        let able: Vec<usize> = among.iter().copied().filter(|node| self.never(fault, *node).is_none()).collect();
-        let unable = among.iter().filter_map(|node| Some((*node, self.never(fault, *node)?)));
-        for (node, why) in unable {
+        let never = |node: usize| {
+            self.never(fault, node).map(|why| (None, why)).or_else(|| {
+                let keep = keep.as_ref().filter(|_| self.spec.nodes[node].disk.is_none())?;
+                Some((Some(keep), keeps_nothing(&self.spec.nodes[node].name.value)))
+            })
+        };
+        let able: Vec<usize> = among.iter().copied().filter(|node| never(*node).is_none()).collect();
+        let unable = among.iter().filter_map(|node| Some((*node, never(*node)?)));
+        for (node, (key, why)) in unable {
             let name = &self.spec.nodes[node].name.value;
             let named = nodes.iter().flatten().find(|one| !is_pattern(&one.value) && one.value == *name);
             if let Some(named) = named {
-                errors.push(named.error(why));
+                errors.push(key.map_or_else(|| named.error(&why), |key| key.error(&why)));
             } else if able.is_empty() {
-                errors.push(place.error(why));
+                errors.push(key.unwrap_or(place).error(why));
                 break;
             }
         }

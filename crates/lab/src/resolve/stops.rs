@@ -1,13 +1,13 @@
 //! Nodes that stop and start: the entries that say so become spans of time in which nodes are stopped.
 
-use super::faults::never_crashes;
+use super::faults::{keeps_nothing, never_crashes};
 use super::names::Places;
 use super::place;
-use crate::diagnostics::{Span, Spanned};
+use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::Errors;
 use crate::plan::stops::Stoppable;
 use crate::plan::{Action, Disturbance, Whose};
-use crate::spec::{ActionSpec, EntrySpec, Spec};
+use crate::spec::{ActionSpec, CrashSpec, EntrySpec, Spec};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 
@@ -36,9 +36,9 @@ impl Stops {
     pub(super) fn of(entries: &[EntrySpec], places: &Places<'_>, errors: &mut Errors) -> Self {
         let (mut said, mut known): (BTreeMap<usize, Said<'_>>, BTreeMap<Span, Option<usize>>) = Default::default();
         for (entry, EntrySpec { at, action, .. }) in entries.iter().enumerate() {
-            let (names, stops, crashes) = match action {
-                ActionSpec::Stop { nodes, duration, crash } => (nodes, Some(*duration), crash.is_some()),
-                ActionSpec::Start { nodes } => (nodes, None, false),
+            let (names, stops, crash) = match action {
+                ActionSpec::Stop { nodes, duration, crash } => (nodes, Some(*duration), crash.as_ref()),
+                ActionSpec::Start { nodes } => (nodes, None, None),
                 _ => continue,
             };
             let at = at.unwrap_or_default();
@@ -46,8 +46,7 @@ impl Stops {
                 // Entries that are repeated name the same nodes.
                 let node = *known.entry(name.span).or_insert_with(|| {
                     let node = stoppable(name, places, errors);
-                    let why = node.filter(|_| crashes).and_then(|node| never_crashes(name, node, places));
-                    errors.extend(why);
+                    errors.extend(node.zip(crash).and_then(|(node, crash)| uncrashable(name, node, crash, places)));
                     node
                 });
                 let Some(own) = node.map(|node| said.entry(node).or_default()) else { continue };
@@ -61,7 +60,7 @@ impl Stops {
         for (node, own) in said {
             for Stopped { from, entry, to } in own.settle(errors) {
                 let how = match entries[entry].action {
-                    ActionSpec::Stop { crash: Some(keep), .. } => Disturbance::Crash(keep),
+                    ActionSpec::Stop { crash: Some(ref crash), .. } => Disturbance::Crash(crash.rule()),
                     _ => Disturbance::Stop,
                 };
                 let lasting = to.map(|to| Duration::from_nanos(to.as_nanos() - from.as_nanos()));
@@ -109,6 +108,13 @@ impl Said<'_> {
     }
 }
 
+/// The error of a crash of this node, if it cannot be.
+fn uncrashable(name: &Spanned<String>, node: usize, crash: &CrashSpec, places: &Places<'_>) -> Option<Diagnostic> {
+    let own = &places.spec.nodes[node];
+    let nothing = || crash.keep.as_ref().filter(|_| own.disk.is_none());
+    never_crashes(name, node, places).or_else(|| nothing().map(|keep| keep.error(keeps_nothing(&own.name.value))))
+}
+
 /// The place of a node that can be stopped.
 fn stoppable(name: &Spanned<String>, places: &Places<'_>, errors: &mut Errors) -> Option<usize> {
     let node = place(places.nodes, name, errors)?;
@@ -140,6 +146,8 @@ pub(super) fn never_stops(spec: &Spec, node: usize) -> Option<String> {
 mod tests {
     const NET: &str = "nodes: [a, b, c]\nlinks: {l: {ends: [a, b]}, m: {ends: [b, c]}}\n";
 
+    const DISK: &str = "nodes: {a: {disk: {at: /srv}}, b: , c: }\nlinks: {l: {ends: [a, b]}, m: {ends: [b, c]}}\n";
+
     /// What `netloom check` would show of nodes that stop.
     fn stops(timeline: &str) -> Vec<String> {
         planned(&format!("{NET}timeline: [{timeline}]\n"))
@@ -170,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_node_that_crashed_starts_as_one_that_was_stopped() {
-        let virtual_time = |timeline| planned(&format!("{NET}clock: virtual\ntimeline: [{timeline}]\n"));
+        let virtual_time = |timeline| planned(&format!("{DISK}clock: virtual\ntimeline: [{timeline}]\n"));
         assert_eq!(virtual_time("{at: 1 s, crash: a, for: 2 s}"), ["1 s a crash for 2 s"]);
         assert_eq!(
             virtual_time("{at: 1 s, crash: a, keep: torn}, {at: 4 s, start: a}"),
@@ -193,6 +201,23 @@ mod tests {
         refused("nodes: {a: {stack: kernel}, b: }\n", "only the schedule of virtual time");
         refused("clock: {dilation: 2}\nnodes: [a, b]\n", "only the schedule of virtual time");
         refused("clock: virtual\nnodes: {a: {kind: switch}, b: }\n", "which has no kernel");
+    }
+
+    /// It says what is left on a disk, and would be without effect.
+    #[test]
+    fn a_rule_for_what_is_kept_needs_a_disk() {
+        let said = |entry: &str| {
+            let text = format!("{DISK}clock: virtual\ntimeline: [{entry}]\n");
+            crate::parse(&text, "test.yaml").err().map(|wrong| wrong.to_string()).unwrap_or_default()
+        };
+        assert_eq!(said("{at: 1 s, crash: a, keep: torn, for: 1 s}"), "");
+        assert_eq!(said("{at: 1 s, crash: [a, b], for: 1 s}"), "");
+        let wrong = said("{at: 1 s, crash: [a, b], keep: flushed, for: 1 s, every: 3 s, times: 3}");
+        assert!(
+            wrong.contains("timeline[0].keep: this says what a crash leaves on a disk, and `b` has none"),
+            "{wrong}"
+        );
+        assert_eq!(wrong.matches("error:").count(), 1, "{wrong}");
     }
 
     #[test]

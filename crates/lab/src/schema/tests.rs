@@ -228,7 +228,11 @@ fn lab_with_fault(section: &Section, key: &Key) -> String {
                 if again { beside(&[("at", "1 s"), ("stop", "client")]) } else { "{at: 0 s, stop: client}".into() };
             entry(&format!("{stop}, {}", beside(&[("at", "2 s"), ("start", "client")])))
         }
-        "crash" => format!("clock: virtual\n{}", entry(&beside(&[("crash", "client")]))),
+        "crash" => virtually(&beside(&[("crash", "client")])).replacen(
+            "[client, r1, server]",
+            "{client: {disk: {at: /var/lib/etcd}}, r1: , server: }",
+            1,
+        ),
         "flap_entry" => entry(&beside(&[("flap", "backbone"), ("for", "1 s")])),
         _ => lab_with_program_fault(section, key),
     }

@@ -43,6 +43,8 @@ pub(crate) struct NodesSpec {
     pub(crate) most: Option<usize>,
     /// How long it lasts, at least and at most.
     pub(crate) lasts: Option<[Duration; 2]>,
+    /// Where it says what a crash leaves on disks.
+    pub(crate) keep: Option<Spanned<()>>,
 }
 
 /// The treatment of single packets.

@@ -46,11 +46,11 @@ pub(crate) enum ActionSpec {
         nodes: Vec<Spanned<String>>,
         duration: Duration,
     },
-    /// Nodes are stopped; or they crash, and this is on their disks.
+    /// Nodes are stopped; or they crash.
     Stop {
         nodes: Vec<Spanned<String>>,
         duration: Option<Duration>,
-        crash: Option<Keep>,
+        crash: Option<CrashSpec>,
     },
     /// Nodes that were stopped start again.
     Start {
@@ -66,6 +66,19 @@ pub(crate) enum ActionSpec {
         place: Spanned<()>,
     },
     Move(Box<MoveSpec>),
+}
+
+/// The rule of a crash; none: the usual one.
+#[derive(Clone, Debug)]
+pub(crate) struct CrashSpec {
+    pub(crate) keep: Option<Spanned<Keep>>,
+}
+
+impl CrashSpec {
+    /// Returns what is on the disks beside what a flush has made durable.
+    pub(crate) fn rule(&self) -> Keep {
+        self.keep.as_ref().map(|keep| keep.value).unwrap_or_default()
+    }
 }
 
 /// Nodes that are parted.

@@ -1,7 +1,7 @@
 //! A fault that a client asks for while a lab runs: an entry of the timeline that happens now.
 
 use super::super::packets;
-use super::{Target, why_not};
+use super::{Target, keeps_nothing, why_not};
 use crate::decode::{ByHand, by_hand};
 use crate::diagnostics::{Diagnostic, Spanned, nearest};
 use crate::errors::Errors;
@@ -72,10 +72,14 @@ fn meaning(action: ActionSpec, plan: &Plan) -> Result<Vec<RequestedFault>, Chang
             }
         }
         ActionSpec::Stop { nodes, duration, crash } => {
-            let how = crash.map_or(Disturbance::Stop, Disturbance::Crash);
+            let how = crash.as_ref().map_or(Disturbance::Stop, |crash| Disturbance::Crash(crash.rule()));
+            let is_kept = crash.is_some_and(|crash| crash.keep.is_some());
             for node in nodes_of(&nodes, plan)? {
-                let whose = Whose::Node(node);
+                let (whose, own) = (Whose::Node(node), &plan.nodes[node]);
                 all.push(disturbed(Action::Disturb { how, whose, process: None, duration }, plan)?);
+                if is_kept && own.disk.is_none() {
+                    return Err(refused(&format!("keep: {}", keeps_nothing(&own.name))));
+                }
             }
         }
         ActionSpec::Start { nodes } => all.extend(nodes_of(&nodes, plan)?.into_iter().map(RequestedFault::Start)),

@@ -4,7 +4,7 @@ use super::*;
 
 const REAL: &str = "nodes: {n1: {stack: kernel}, n2: {stack: kernel}, plain: {}}\nlinks: {l: {ends: [n1, n2, plain]}}\n\
                     timeline: [{on: plain, run: sleep 9, as: nap}]\n";
-const VIRTUAL: &str = "clock: virtual\nnodes: {a: , b: , s: {kind: switch}}\nlinks: {l: {ends: [a, s]}, m: {ends: [b, s]}}\n\
+const VIRTUAL: &str = "clock: virtual\nnodes: {a: {disk: {at: /srv}}, b: , s: {kind: switch}}\nlinks: {l: {ends: [a, s]}, m: {ends: [b, s]}}\n\
                        timeline: [{at: 1 s, link: m, reset: true}]\n";
 
 fn faults_in(text: &str, entry: &str) -> Result<Vec<RequestedFault>, String> {
@@ -41,6 +41,7 @@ fn every_entry_that_disturbs_happens_by_hand() {
     let made = |entry: &str| disturbances(&faults_in(VIRTUAL, entry).unwrap_or_else(|why| panic!("{entry}: {why}")));
     let crash = Disturbance::Crash(Keep::Torn);
     assert_eq!(made("{crash: a, keep: torn, for: 1 s}"), [(crash, Whose::Node(0), second)]);
+    assert_eq!(made("{crash: b}"), [(Disturbance::Crash(Keep::Flushed), Whose::Node(1), None)]);
     assert_eq!(
         made("{stop: [a, s]}"),
         [(Disturbance::Stop, Whose::Node(0), None), (Disturbance::Stop, Whose::Node(2), None)]
@@ -84,6 +85,10 @@ fn what_cannot_be_is_refused_with_the_reason() {
     assert!(why("{nothing: x}").contains("write one of"));
     assert!(why("{on: n1, clock: {}}").contains("changes nothing"));
     let in_virtual = |entry: &str| faults_in(VIRTUAL, entry).unwrap_err();
+    assert!(
+        in_virtual("{crash: [a, b], keep: torn}")
+            .contains("keep: this says what a crash leaves on a disk, and `b` has none")
+    );
     assert!(in_virtual("{crash: s}").contains("which has no kernel"));
     assert!(in_virtual("{link: l, reset: true}").contains("`{at: 1 s, link: l, reset: true}`"));
     assert!(in_virtual("{link: l, packet: {}, do: reset}").contains("is not ready for resets"));
@@ -98,6 +103,7 @@ fn each_fault_of_a_node_is_possible_or_has_a_reason() {
     };
     assert_eq!(possible(REAL, 0), ["stop", "clock"]);
     assert_eq!(possible(REAL, 2), ["stop"]);
-    assert_eq!(possible(VIRTUAL, 0), ["stop", "crash", "freeze", "clock"]);
+    assert_eq!(possible(VIRTUAL, 0), ["stop", "crash", "freeze", "clock", "disk"]);
+    assert_eq!(possible(VIRTUAL, 1), ["stop", "crash", "freeze", "clock"]);
     assert_eq!(possible(VIRTUAL, 2), ["stop"]);
 }
