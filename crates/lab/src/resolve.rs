@@ -25,6 +25,7 @@ mod openflow;
 mod order;
 mod packets;
 mod partitions;
+mod patterns;
 mod radio;
 mod repeats;
 mod routing;
@@ -183,7 +184,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
 /// The timeline as the file has it, and what follows from nodes.
 fn entries(spec: &mut Spec, left_out: &LeftOut, errors: &mut Errors) -> Vec<EntrySpec> {
     let written = std::mem::take(&mut spec.timeline);
-    let mut timeline = repeats::all(written, &spec.nodes, left_out.nodes, spec.seed.unwrap_or(SEED), errors);
+    let mut timeline = repeats::all(written, spec, left_out.nodes, spec.seed.unwrap_or(SEED), errors);
     timeline.extend(order::setups(spec));
     timeline.extend(daemons::entries(spec, errors));
     timeline.extend(openflow::entries(spec));

@@ -1,6 +1,6 @@
 //! The tables of the timeline's entries about disks.
 
-use super::timeline::{AGAIN, AT, LENGTH, NODE_LIST};
+use super::timeline::{AGAIN, AT, LENGTH, NODE_PATTERNS};
 use crate::forms::{AboveZero, Filled, OneOrMore, Whole, Word, word_form};
 use crate::keyed::sections;
 use crate::plan::DiskCall;
@@ -32,8 +32,8 @@ sections! {
     pub(crate) const DISK_ENTRY = "disk_entry" {
         ..AT;
         ..AGAIN;
-        /// The node whose disk it is, or a list of them.
-        disk = NODE_LIST, required "client";
+        /// The node whose disk it is, or a name with `*`, which stands for any letters; or a list of them.
+        disk = NODE_PATTERNS, required "client";
         /// These requests fail (EIO): read, write or flush, or a list of them.
         error: OneOrMore<Word<DiskCall>>, "flush";
         /// Requests take so much longer.

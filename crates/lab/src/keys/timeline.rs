@@ -1,11 +1,9 @@
 //! The tables of the timeline's entries.
 
 use crate::decode::files::User;
-use crate::forms::{
-    AboveZero, Command, CommandName, Filled, LinkName, NodeName, OneOrMore, OrZero, Whole, Word, word_form,
-};
+use crate::forms::{AboveZero, Command, CommandName, Filled, OneOrMore, OrZero, Whole, Word, word_form};
 use crate::keyed::{Keyed, sections};
-use crate::kinds::{ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
+use crate::kinds::{COMMAND_REFERENCE, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
 use crate::models::CHANGE;
 use crate::models::fault::{self, Choice};
 use crate::plan::{Direction, Keep, LeapSecond, Signal, Standstill};
@@ -187,23 +185,26 @@ sections! {
 
 /// A node, or a pattern of several.
 const NODE_OR_PATTERN: Kind = Kind::OneOf(&[NODE_REFERENCE, NODES]);
-const NODE_PATTERNS: Kind = Kind::OneOf(&[NODE_REFERENCE, NODES, Kind::list(&NODE_OR_PATTERN, 1)]);
+pub(super) const NODE_PATTERNS: Kind = Kind::OneOf(&[NODE_REFERENCE, NODES, Kind::list(&NODE_OR_PATTERN, 1)]);
 
 word_form! {
     /// Whether nodes that a partition does not name are each parted from all others.
     pub(crate) struct IsolatesOthers = bool { "isolated" = true, "joined" = false }
 }
 
-const NAMES: Kind = OneOrMore::<CommandName>::KIND;
-const LINKS_OR_NODES: Kind = OneOrMore::<LinkName>::KIND;
-pub(super) const NODE_LIST: Kind = OneOrMore::<NodeName>::KIND;
+/// A command or a node, or a pattern of nodes.
+const NAME_OR_PATTERN: Kind = Kind::OneOf(&[COMMAND_REFERENCE, NODES]);
+const NAMES: Kind = Kind::OneOf(&[COMMAND_REFERENCE, NODES, Kind::list(&NAME_OR_PATTERN, 1)]);
+/// A link or a node, or a pattern of nodes.
+const END_OR_PATTERN: Kind = Kind::OneOf(&[LINK_REFERENCE, NODES]);
+const LINKS_OR_NODES: Kind = Kind::OneOf(&[LINK_REFERENCE, NODES, Kind::list(&END_OR_PATTERN, 1)]);
 
 sections! {
     /// Ends programs at once, by SIGKILL.
     pub(crate) const KILL = "kill" {
         ..AT;
         ..AGAIN;
-        /// The command, or the node with all that runs in it; or a list of them.
+        /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         kill = NAMES, required "client";
         /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
         process: Filled, "\"postgres: checkpointer *\"";
@@ -215,7 +216,7 @@ sections! {
     pub(crate) const PAUSE = "pause" {
         ..AT;
         ..AGAIN;
-        /// The command, or the node with all that runs in it; or a list of them.
+        /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         pause = NAMES, required "client";
         /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
         process: Filled, "\"postgres: checkpointer *\"";
@@ -227,7 +228,7 @@ sections! {
     pub(crate) const CONTINUE = "continue" {
         ..AT;
         ..AGAIN;
-        /// The command, or the node with all that runs in it; or a list of them.
+        /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         continue = NAMES, required "client";
         /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
         process: Filled, "\"postgres: checkpointer *\"";
@@ -239,7 +240,7 @@ sections! {
         ..AGAIN;
         /// The signal. Those that end or hold programs for certain are `kill`, `pause` and `continue`.
         signal: Word<Signal>, required "SIGHUP";
-        /// The command, or the node with all that runs in it; or a list of them.
+        /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         to = NAMES, required "client";
         /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
         process: Filled, "\"postgres: checkpointer *\"";
@@ -249,7 +250,7 @@ sections! {
     pub(crate) const RESTART = "restart" {
         ..AT;
         ..AGAIN;
-        /// The command, or the node with its services; or a list of them.
+        /// The command, or the node with its services, or a pattern of nodes; or a list of them.
         restart = NAMES, required "client";
         /// They start again so long after they were asked to end. Default: when they have ended.
         for = LENGTH, "2 s";
@@ -259,8 +260,8 @@ sections! {
     pub(crate) const REBOOT = "reboot" {
         ..AT;
         ..AGAIN;
-        /// The node, or a list of them.
-        reboot = NODE_LIST, required "client";
+        /// The node, or a name with `*`, which stands for any letters; or a list of them.
+        reboot = NODE_PATTERNS, required "client";
         /// How long it is away. Default: 1 s.
         for = LENGTH, "3 s";
     }
@@ -269,8 +270,8 @@ sections! {
     pub(crate) const STOP_ENTRY = "stop_entry" {
         ..AT;
         ..AGAIN;
-        /// The node, or a list of them.
-        stop = NODE_LIST, required "client";
+        /// The node, or a name with `*`, which stands for any letters; or a list of them.
+        stop = NODE_PATTERNS, required "client";
         /// It starts again so long after. Default: by `start`, or not at all.
         for = LENGTH, "3 s";
     }
@@ -279,8 +280,8 @@ sections! {
     pub(crate) const START_ENTRY = "start_entry" {
         ..AT;
         ..AGAIN;
-        /// The node, or a list of them.
-        start = NODE_LIST, required "client";
+        /// The node, or a name with `*`, which stands for any letters; or a list of them.
+        start = NODE_PATTERNS, required "client";
     }
 
     /// The kernel of a node is gone at once, as in a power cut: what its programs had not written to its disk is lost, and of that which no flush
@@ -288,8 +289,8 @@ sections! {
     pub(crate) const CRASH = "crash" {
         ..AT;
         ..AGAIN;
-        /// The node, or a list of them.
-        crash = NODE_LIST, required "client";
+        /// The node, or a name with `*`, which stands for any letters; or a list of them.
+        crash = NODE_PATTERNS, required "client";
         /// What is on its disk beside what a flush has made durable: flushed, nothing; all writes; some of them, by chance; or torn, all but
         /// the end of the last. Default: flushed.
         keep: Word<Keep>, "some";
@@ -301,7 +302,7 @@ sections! {
     pub(crate) const FLAP_ENTRY = "flap_entry" {
         ..AT;
         ..AGAIN;
-        /// The link, or a node with all of its links; or a list of them.
+        /// The link, or a node with all of its links, or a pattern of nodes; or a list of them.
         flap = LINKS_OR_NODES, required "backbone";
         /// How long.
         for = LENGTH, required "200 ms";
@@ -425,8 +426,8 @@ sections! {
     pub(crate) const FREEZE = "freeze" {
         ..AT;
         ..AGAIN;
-        /// The node, or a list of them.
-        freeze = NODE_LIST, required "client";
+        /// The node, or a name with `*`, which stands for any letters; or a list of them.
+        freeze = NODE_PATTERNS, required "client";
         /// How long.
         for = LENGTH, required "5 s";
         /// pause: its CLOCK_MONOTONIC stands still, as in a virtual machine that is paused; or stall: its clocks go on, and all that was due
@@ -465,7 +466,7 @@ sections! {
     pub(crate) const LIMIT = "limit_entry" {
         ..AT;
         ..AGAIN;
-        /// The command, or the node with all that runs in it; or a list of them.
+        /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         limit = NAMES, required "client";
         /// The memory of all its processes together, in a kernel node: the kernel takes back what it can, and kills a process when that is not
         /// enough.

@@ -2,7 +2,7 @@
 
 use super::hunt_faults;
 use super::hunt_ground::Ground;
-use super::repeats::matches;
+use super::patterns::matches;
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
 use crate::hunt_property;

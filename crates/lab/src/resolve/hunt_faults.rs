@@ -2,7 +2,7 @@
 
 use super::faults::{keeps_nothing, never};
 use super::hunt_ground::Ground;
-use super::repeats::is_pattern;
+use super::patterns::is_pattern;
 use super::stops::never_stops;
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;

@@ -1,7 +1,7 @@
 //! What the names in a hunt stand for: nodes and links of its lab.
 
 use super::names::{Index, index_of};
-use super::repeats::{is_pattern, matches};
+use super::patterns::{Candidates, is_pattern};
 use crate::diagnostics::Spanned;
 use crate::errors::{Errors, LeftOut};
 use crate::plan::{Action, Event, NodeKey, RunCommand, Stack};
@@ -48,12 +48,9 @@ impl Ground<'_> {
         let mut found = Vec::new();
         for name in names {
             if is_pattern(&name.value) {
-                let all = self.spec.nodes.iter().enumerate();
-                let like = all.filter(|(_, node)| node.kind.runs_programs() && matches(&name.value, &node.name.value));
-                let before = found.len();
-                found.extend(like.map(|(place, _)| place));
-                if found.len() == before && !self.left_out.nodes {
-                    errors.push(name.error(format!("no node that runs programs is called like `{}`", name.value)));
+                match Candidates::of_programs(self.spec).like(&name.value) {
+                    Ok(like) => found.extend(like),
+                    Err(why) => errors.extend((!self.left_out.nodes).then(|| name.error(why))),
                 }
                 continue;
             }

@@ -9,7 +9,7 @@ mod reach;
 mod request;
 
 use super::names::{Index, Places};
-use super::repeats::{is_pattern, matches};
+use super::patterns::{Candidates, is_pattern};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings};
 use crate::plan::{Action, Event, Plan};
@@ -234,13 +234,11 @@ fn meant(names: &[Spanned<String>], index: &Index<'_>, ground: &Ground<'_>, erro
             nodes.push(node);
             continue;
         }
-        let speaks = |node: &usize| !ground.is_joint(*node);
-        let like: Vec<usize> =
-            ground.nodes().filter(speaks).filter(|node| matches(&name.value, ground.name(*node))).collect();
-        if like.is_empty() && !index.has_gaps() {
-            errors.push(name.error(format!("no node but switches and hubs is called like `{}`", name.value)));
+        let speaking = ground.nodes().filter(|node| !ground.is_joint(*node)).map(|node| (node, ground.name(node)));
+        match Candidates::new("node but switches and hubs", speaking).like(&name.value) {
+            Ok(like) => nodes.extend(like),
+            Err(why) => errors.extend((!index.has_gaps()).then(|| name.error(why))),
         }
-        nodes.extend(like);
     }
     let mut known = BTreeSet::new();
     nodes.retain(|node| known.insert(*node));

@@ -1,13 +1,13 @@
 //! Entries of the timeline that stand for several events: at drawn instants, again and again, at several nodes.
 
+use super::patterns::{Candidates, is_pattern, meant, spell_out};
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
 use crate::keys::MOST_TIMES;
-use crate::plan::Disturbance;
-use crate::spec::{ActionSpec, AgainSpec, EntrySpec, NodeSpec, RunSpec, SpanSpec, When, WrittenSpec};
+use crate::spec::{ActionSpec, AgainSpec, EntrySpec, RunSpec, SpanSpec, Spec, When, WrittenSpec};
 use netloom_link::{PipeChange, Spans};
 use netloom_units::{Duration, Seed};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A command's name may have so many letters (`COMMAND_NAME`).
 const LONGEST_NAME: usize = 63;
@@ -15,13 +15,13 @@ const LONGEST_NAME: usize = 63;
 /// All events of the entries, in the order of the file. `has_gaps`: nodes could not be read.
 pub(super) fn all(
     written: Vec<WrittenSpec>,
-    nodes: &[NodeSpec],
+    spec: &Spec,
     has_gaps: bool,
     seed: Seed,
     errors: &mut Errors,
 ) -> Vec<EntrySpec> {
     let (drawn, members) = Default::default();
-    let mut expansion = Expansion { nodes, has_gaps, seed, drawn, members, made: 0, is_over: false };
+    let mut expansion = Expansion { spec, has_gaps, seed, drawn, members, made: 0, is_over: false };
     let mut entries: Vec<EntrySpec> = Vec::new();
     for entry in written {
         expansion.expand(entry, &mut entries, errors);
@@ -31,7 +31,7 @@ pub(super) fn all(
 }
 
 struct Expansion<'a> {
-    nodes: &'a [NodeSpec],
+    spec: &'a Spec,
     has_gaps: bool,
     seed: Seed,
     /// How many entries drew instants so far, by what they do: each draws for itself, whatever others there are.
@@ -47,16 +47,16 @@ struct Expansion<'a> {
 impl Expansion<'_> {
     fn expand(&mut self, written: WrittenSpec, entries: &mut Vec<EntrySpec>, errors: &mut Errors) {
         let WrittenSpec { line, when, on, mut action, then } = written;
-        if let ActionSpec::Disturb { how, whose, .. } = &mut action
-            && (matches!(how, Disturbance::Clock(_)) || how.is_of_kernel())
-            && whose.iter().any(|name| is_pattern(&name.value))
-        {
-            *whose = self.places(whose, errors);
-        }
+        spell_out(&mut action, self.spec, self.has_gaps, errors);
         let is_list = on.len() > 1 || on.iter().any(|name| is_pattern(&name.value));
-        let nodes = if is_list { self.places(&on, errors) } else { on };
+        let nodes = if is_list {
+            meant(&on, &Candidates::of_programs(self.spec), self.spec, self.has_gaps, errors)
+        } else {
+            on
+        };
         let is_repeated = when.again.is_some();
-        let Some(instants) = self.instants(&when, &action, nodes.len().max(1) + then.len()) else {
+        let places = nodes.len().max(action.names().map_or(1, <[_]>::len)).max(1);
+        let Some(instants) = self.instants(&when, &action, places + then.len()) else {
             let place = when.again.as_ref().map(|again| again.every.error(too_many()));
             // One such entry makes all behind it too many.
             if !std::mem::replace(&mut self.is_over, true) {
@@ -139,27 +139,6 @@ impl Expansion<'_> {
         let number = self.drawn.entry(what.to_owned()).or_default();
         *number += 1;
         Spans::new(self.seed.derive("timeline").derive(what).derive(&number.to_string()))
-    }
-
-    /// The nodes that are meant, each once. Patterns leave out what runs no programs.
-    fn places(&self, on: &[Spanned<String>], errors: &mut Errors) -> Vec<Spanned<String>> {
-        let (mut places, mut known) = (Vec::new(), BTreeSet::new());
-        for name in on {
-            let meant: Vec<&str> = match is_pattern(&name.value) {
-                true => {
-                    let all =
-                        self.nodes.iter().filter(|node| node.kind.runs_programs()).map(|node| node.name.value.as_str());
-                    all.filter(|node| matches(&name.value, node)).collect()
-                }
-                false => vec![name.value.as_str()],
-            };
-            if meant.is_empty() && !self.has_gaps {
-                errors.push(name.error(format!("no node that runs programs is called like `{}`", name.value)));
-            }
-            let new = meant.into_iter().filter(|node| known.insert(*node));
-            places.extend(new.map(|node| Spanned { value: node.to_owned(), ..name.clone() }));
-        }
-        places
     }
 }
 
@@ -291,20 +270,6 @@ fn mean_all(entries: &mut [EntrySpec], members: &BTreeMap<String, Vec<String>>, 
     }
 }
 
-pub(super) fn is_pattern(name: &str) -> bool {
-    name.contains('*')
-}
-
-/// Whether a name is like a pattern, in which `*` stands for any letters.
-pub(super) fn matches(pattern: &str, name: &str) -> bool {
-    let Some((begin, behind)) = pattern.split_once('*') else { return pattern == name };
-    let (between, end) = behind.rsplit_once('*').unwrap_or(("", behind));
-    let middle = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
-    // What is found first leaves most for the parts behind it.
-    let after = |text, part: &str| str::find(text, part).map(|at| &text[at + part.len()..]);
-    middle.is_some_and(|middle| between.split('*').try_fold(middle, after).is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,18 +305,5 @@ mod tests {
         // What comes to the file changes nothing of it.
         let more = times(&plan(1, "- {at: 2 s, link: l, down: 1 ms}\n"));
         assert!(first.iter().all(|time| more.contains(time)), "{first:?} {more:?}");
-    }
-
-    #[test]
-    fn patterns_stand_for_any_letters() {
-        for (pattern, name) in
-            [("*", "c1"), ("c*", "c1"), ("c*", "c"), ("*1", "c1"), ("c*1", "c-x-1"), ("*a*b*", "xaybz"), ("a*a", "aa")]
-        {
-            assert!(matches(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in [("c*", "d1"), ("a*a", "a"), ("*ab*ab*", "xabx"), ("c1", "c11"), ("*b*a*", "ab")] {
-            assert!(!matches(pattern, name), "{pattern} {name}");
-        }
-        assert!(!matches(&"*a".repeat(100_000), &"a".repeat(31)));
     }
 }

@@ -34,7 +34,8 @@ struct Stopped {
 impl Stops {
     /// Those of a timeline. A node that is stopped again while it is stopped starts when the last of these times is over; `start` ends all.
     pub(super) fn of(entries: &[EntrySpec], places: &Places<'_>, errors: &mut Errors) -> Self {
-        let (mut said, mut known): (BTreeMap<usize, Said<'_>>, BTreeMap<Span, Option<usize>>) = Default::default();
+        let mut said: BTreeMap<usize, Said<'_>> = BTreeMap::new();
+        let mut known: BTreeMap<(Span, &str), Option<usize>> = BTreeMap::new();
         for (entry, EntrySpec { at, action, .. }) in entries.iter().enumerate() {
             let (names, stops, crash) = match action {
                 ActionSpec::Stop { nodes, duration, crash } => (nodes, Some(*duration), crash.as_ref()),
@@ -44,7 +45,7 @@ impl Stops {
             let at = at.unwrap_or_default();
             for name in names {
                 // Entries that are repeated name the same nodes.
-                let node = *known.entry(name.span).or_insert_with(|| {
+                let node = *known.entry((name.span, name.value.as_str())).or_insert_with(|| {
                     let node = stoppable(name, places, errors);
                     errors.extend(node.zip(crash).and_then(|(node, crash)| uncrashable(name, node, crash, places)));
                     node

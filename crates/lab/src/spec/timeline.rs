@@ -81,6 +81,32 @@ impl CrashSpec {
     }
 }
 
+impl ActionSpec {
+    /// Returns the names of nodes, commands or links that an entry lists, each of which it is about.
+    pub(crate) fn names(&self) -> Option<&[Spanned<String>]> {
+        match self {
+            Self::Disturb { whose: names, .. }
+            | Self::Reboot { nodes: names, .. }
+            | Self::Stop { nodes: names, .. }
+            | Self::Start { nodes: names }
+            | Self::Flap { what: names, .. } => Some(names),
+            _ => None,
+        }
+    }
+
+    /// Returns the same names, to be changed.
+    pub(crate) fn names_mut(&mut self) -> Option<&mut Vec<Spanned<String>>> {
+        match self {
+            Self::Disturb { whose: names, .. }
+            | Self::Reboot { nodes: names, .. }
+            | Self::Stop { nodes: names, .. }
+            | Self::Start { nodes: names }
+            | Self::Flap { what: names, .. } => Some(names),
+            _ => None,
+        }
+    }
+}
+
 /// Nodes that are parted.
 #[derive(Clone, Debug)]
 pub(crate) struct PartitionSpec {

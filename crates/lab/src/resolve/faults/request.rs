@@ -10,7 +10,7 @@ use crate::plan::{
     Action, Clock, ClockChange, DiskFault, DiskFaultKind, Disturbance, Keep, LinkPart, NodePlan, Plan, Stack,
     Standstill, Whose,
 };
-use crate::resolve::repeats::{is_pattern, matches};
+use crate::resolve::patterns::{Candidates, is_pattern};
 use crate::spec::ActionSpec;
 use crate::yaml;
 use netloom_units::Duration;
@@ -73,8 +73,10 @@ fn meaning(action: ActionSpec, plan: &Plan) -> Result<Vec<RequestedFault>, Chang
         }
         ActionSpec::Stop { nodes, duration, crash } => {
             let how = crash.as_ref().map_or(Disturbance::Stop, |crash| Disturbance::Crash(crash.rule()));
+            let crashes = crash.is_some();
             let is_kept = crash.is_some_and(|crash| crash.keep.is_some());
-            for node in nodes_of(&nodes, plan)? {
+            let may_be_meant = |node: usize| !crashes || plan.nodes[node].kind.runs_programs();
+            for node in stoppable(&nodes, plan, may_be_meant)? {
                 let (whose, own) = (Whose::Node(node), &plan.nodes[node]);
                 all.push(disturbed(Action::Disturb { how, whose, process: None, duration }, plan)?);
                 if is_kept && own.disk.is_none() {
@@ -82,9 +84,11 @@ fn meaning(action: ActionSpec, plan: &Plan) -> Result<Vec<RequestedFault>, Chang
                 }
             }
         }
-        ActionSpec::Start { nodes } => all.extend(nodes_of(&nodes, plan)?.into_iter().map(RequestedFault::Start)),
+        ActionSpec::Start { nodes } => {
+            all.extend(stoppable(&nodes, plan, |_| true)?.into_iter().map(RequestedFault::Start));
+        }
         ActionSpec::Reboot { nodes, duration } => {
-            for node in nodes_of(&nodes, plan)? {
+            for node in nodes_of(&nodes, &with_programs(plan), plan)? {
                 let (how, whose, duration) = (Disturbance::Kill, Whose::Node(node), Some(duration));
                 all.push(disturbed(Action::Disturb { how, whose, process: None, duration }, plan)?);
                 all.extend(links_at(node, plan).map(|link| cut(link, duration)));
@@ -158,8 +162,14 @@ fn links_at(node: usize, plan: &Plan) -> impl Iterator<Item = usize> {
     (0..).zip(&plan.links).filter(move |(_, link)| is_at(link)).map(|(number, _)| number)
 }
 
-/// The link of this name, or those at the node of this name.
+/// The link of this name, or those at the node of this name, or at nodes of names like this.
 fn flapping(name: &str, plan: &Plan) -> Result<Vec<usize>, ChangeError> {
+    if is_pattern(name) {
+        let nodes = plan.nodes.iter().enumerate().filter(|(_, node)| !node.is_lan);
+        let all = Candidates::new("node", nodes.map(|(place, node)| (place, node.name.as_str())));
+        let like = all.like(name).map_err(|why| refused(&why))?;
+        return Ok(like.into_iter().flat_map(|node| links_at(node, plan)).collect());
+    }
     match plan.nodes.iter().position(|node| node.name == name) {
         Some(node) => Ok(links_at(node, plan).collect()),
         None => link_of(name, plan).map(|link| vec![link]),
@@ -174,21 +184,38 @@ fn link_of(name: &str, plan: &Plan) -> Result<usize, ChangeError> {
     })
 }
 
-/// The nodes of these names or patterns.
-fn nodes_of(names: &[Spanned<String>], plan: &Plan) -> Result<Vec<usize>, ChangeError> {
-    let mut all = Vec::new();
+/// The nodes of these names, and those of names like these among the candidates, each once.
+fn nodes_of(names: &[Spanned<String>], candidates: &Candidates<'_>, plan: &Plan) -> Result<Vec<usize>, ChangeError> {
+    let mut all: Vec<usize> = Vec::new();
     for name in names.iter().map(|name| name.value.as_str()) {
-        let own = plan.nodes.iter().enumerate();
-        let is_meant = |other: &str| if is_pattern(name) { matches(name, other) } else { name == other };
-        let before = all.len();
-        all.extend(own.filter(|(_, node)| is_meant(&node.name)).map(|(place, _)| place));
-        if all.len() == before {
+        let named = || {
             let near = nearest(name, plan.nodes.iter().map(|node| node.name.as_str()));
             let hint = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
-            return Err(refused(&format!("no node is called `{name}`{hint}")));
-        }
+            let place = plan.nodes.iter().position(|node| node.name == name);
+            place.map(|place| vec![place]).ok_or_else(|| format!("no node is called `{name}`{hint}"))
+        };
+        let meant = if is_pattern(name) { candidates.like(name) } else { named() };
+        let meant = meant.map_err(|why| refused(&why))?;
+        all.extend(meant.into_iter().filter(|node| !all.contains(node)).collect::<Vec<_>>());
     }
     Ok(all)
+}
+
+/// The nodes in which the lab can run programs.
+fn with_programs(plan: &Plan) -> Candidates<'_> {
+    let able = plan.nodes.iter().enumerate().filter(|(_, node)| node.takes_commands());
+    Candidates::with_programs(able.map(|(place, node)| (place, node.name.as_str())))
+}
+
+/// The nodes of these names and patterns; patterns leave out what cannot stop, and what may not be meant.
+fn stoppable(
+    names: &[Spanned<String>],
+    plan: &Plan,
+    may_be_meant: impl Fn(usize) -> bool,
+) -> Result<Vec<usize>, ChangeError> {
+    let nodes = plan.nodes.iter().enumerate().map(|(place, node)| (place, node.name.as_str()));
+    let able = nodes.filter(|(place, _)| may_be_meant(*place) && plan.never_stops(*place).is_none());
+    nodes_of(names, &Candidates::stoppable(able), plan)
 }
 
 /// Whether memory or processes are to be limited where no control groups were made for it.
@@ -223,12 +250,9 @@ fn closed(node: &NodePlan) -> Option<String> {
 
 /// The command or node of this name, or the nodes that a pattern means.
 fn meant(name: &str, plan: &Plan) -> Result<Vec<Whose>, ChangeError> {
-    let nodes = || plan.nodes.iter().enumerate();
     if is_pattern(name) {
-        let own = nodes().filter(|(_, node)| node.takes_commands() && matches(name, &node.name));
-        let all: Vec<Whose> = own.map(|(place, _)| Whose::Node(place)).collect();
-        let unlike = || refused(&format!("no node that runs programs is called like `{name}`"));
-        return if all.is_empty() { Err(unlike()) } else { Ok(all) };
+        let like = with_programs(plan).like(name).map_err(|why| refused(&why))?;
+        return Ok(like.into_iter().map(Whose::Node).collect());
     }
     let is_command = |event: &usize| plan.command_name(*event) == Some(name);
     if let Some(event) = (0..plan.timeline.len()).find(is_command) {
@@ -239,7 +263,7 @@ fn meant(name: &str, plan: &Plan) -> Result<Vec<Whose>, ChangeError> {
             _ => Ok(vec![Whose::Command(event)]),
         };
     }
-    if let Some((place, _)) = nodes().find(|(_, node)| node.name == name) {
+    if let Some(place) = plan.nodes.iter().position(|node| node.name == name) {
         return Ok(vec![Whose::Node(place)]);
     }
     let commands = (0..plan.timeline.len()).filter_map(|event| plan.command_name(event));

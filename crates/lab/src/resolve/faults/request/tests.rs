@@ -49,9 +49,14 @@ fn every_entry_that_disturbs_happens_by_hand() {
     assert_eq!(made("{freeze: b, for: 1 s}"), [(Disturbance::Freeze(Standstill::Pause), Whose::Node(1), second)]);
     assert_eq!(made("{kill: a, for: 1 s}"), [(Disturbance::Kill, Whose::Node(0), second)]);
     assert_eq!(made("{restart: a}"), [(Disturbance::Restart, Whose::Node(0), None)]);
+    let nodes = |entry: &str| made(entry).iter().map(|(_, whose, _)| *whose).collect::<Vec<_>>();
+    assert_eq!(nodes("{crash: '*'}"), [Whose::Node(0), Whose::Node(1)]);
+    assert_eq!(nodes("{stop: [s, '*']}"), [Whose::Node(2), Whose::Node(0), Whose::Node(1)]);
+    assert_eq!(nodes("{kill: '*'}"), [Whose::Node(0), Whose::Node(1)]);
     let all = |entry: &str| faults_in(VIRTUAL, entry).unwrap_or_else(|why| panic!("{entry}: {why}"));
     assert_eq!(all("{reboot: a}").len(), 2);
     assert_eq!(all("{flap: s, for: 1 s}").len(), 2);
+    assert_eq!(all("{flap: 's*', for: 1 s}").len(), 2);
     assert_eq!(all("{start: a}"), [RequestedFault::Start(0)]);
     assert_eq!(all("{partition: [[a], [b]]}"), [RequestedFault::Partition]);
     assert_eq!(all("{heal: true}"), [RequestedFault::Heal]);
@@ -89,6 +94,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         in_virtual("{crash: [a, b], keep: torn}")
             .contains("keep: this says what a crash leaves on a disk, and `b` has none")
     );
+    assert!(in_virtual("{crash: x*}").contains("no node that can be stopped is called like `x*`: there are a, b"));
     assert!(in_virtual("{crash: s}").contains("which has no kernel"));
     assert!(in_virtual("{link: l, reset: true}").contains("`{at: 1 s, link: l, reset: true}`"));
     assert!(in_virtual("{link: l, packet: {}, do: reset}").contains("is not ready for resets"));
