@@ -63,6 +63,40 @@ fn a_hunt_finds_the_mistake_and_keeps_a_lab_that_shows_it() {
     fixture.assert_nothing_is_left("replicas-h00");
 }
 
+/// A program draws a number in each run, which only another seed changes.
+const CONTROL: &str = "name: control
+clock: virtual
+duration: 3 s
+nodes: [a, b]
+links: {l: {ends: [a, b]}}
+timeline: [{at: 1 s, on: a, run: od -An -N1 -tu1 /dev/urandom, as: draw}]
+hunt:
+  faults: none
+  runs: 12
+  quiet: 1 s
+  always: ['no log draw matches \"[0-4]$\"']
+  sometimes: ['log draw matches \"[5-9]$\"']
+";
+
+#[test]
+fn runs_without_faults_differ_in_their_seeds() {
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("control.yaml", CONTROL);
+    let found = document(&fixture.netloom(&["hunt", "control.yaml", "-o", "out", "--json"]).expect_code(1));
+    assert_eq!((&found["runs"], &found["error_count"]), (&12.into(), &0.into()), "{found:#}");
+    let reached = found["sometimes"][0]["runs"].as_u64().unwrap();
+    assert!((1..12).contains(&reached), "some draw less than five, and others do not: {found:#}");
+    let findings = found["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{found:#}");
+    assert_eq!((&findings[0]["is_repeated"], &findings[0]["minimal"]), (&true.into(), &Value::Array(Vec::new())));
+    // Its lab has the seed of the run that failed, and fails again, which is all there is to play.
+    let minimal = "out/findings/0001/minimal.yaml";
+    assert!(read(&fixture.work().join(minimal)).contains("seed: "));
+    let again = document(&fixture.netloom(&["hunt", minimal, "-o", "again", "--json"]).expect_code(1));
+    assert_eq!((&again["runs"], &again["findings"][0]["failure"]), (&0.into(), &findings[0]["failure"]), "{again:#}");
+    fixture.assert_nothing_is_left("control-h00");
+}
+
 #[test]
 fn a_crash_contradicts_a_history_and_is_kept_in_a_corpus() {
     let fixture = Fixture::with_kernel(User::Own);

@@ -266,7 +266,7 @@ impl<'a> Hunter<'a> {
             let is_time = self.how.lasts.is_none_or(|lasts| self.begun.elapsed() < lasts);
             while self.pending.is_empty() && is_time && self.batch.pool.has_room() && next <= last {
                 if !self.ended.contains(&next) {
-                    self.begin(next);
+                    self.begin(next)?;
                 }
                 next += 1;
             }
@@ -285,7 +285,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// Chooses a run and starts it.
-    fn begin(&mut self, run: u64) {
+    fn begin(&mut self, run: u64) -> Result<(), HuntError> {
         let (choices, faults) = match &self.grid {
             Some(grid) => {
                 let (made, faults) = expand(&self.target.ground, grid.choices(run).unwrap_or_default());
@@ -293,8 +293,20 @@ impl<'a> Hunter<'a> {
             }
             None => self.draw(run),
         };
+        let target = self.target_of(run)?;
         self.drawn.insert(run, (choices, faults.len()));
-        self.batch.pool.start(self.job(run, faults, Purpose::Search, false));
+        self.batch.pool.start(job(&target, run, faults, Purpose::Search, false));
+        Ok(())
+    }
+
+    /// Returns the lab that a run plays. Where no faults are drawn, runs differ in their seeds: they are controls, and show what the lab does by
+    /// itself.
+    fn target_of(&self, run: u64) -> Result<Arc<Target>, HuntError> {
+        if run == 0 || !self.target.ground.kinds().is_empty() {
+            return Ok(Arc::clone(self.target));
+        }
+        let seed = Seed::new(self.how.seed).derive(&format!("control run {run}"));
+        self.target.seeded(seed).map(Arc::new)
     }
 
     /// Draws the choices of a run, and the faults that they make.
@@ -305,10 +317,6 @@ impl<'a> Hunter<'a> {
         let mut choices = Choices::drawn(seed.derive("faults"));
         let faults = draw_faults(&self.target.ground, &mut choices, &swarm);
         (choices.finish().values(), faults)
-    }
-
-    fn job(&self, id: u64, faults: Vec<Fault>, purpose: Purpose, keeps: bool) -> Job {
-        Job { id, target: Arc::clone(self.target), faults, purpose, keeps }
     }
 
     /// A drawn run has ended.
@@ -368,7 +376,7 @@ impl<'a> Hunter<'a> {
 
     /// Plays the run without faults, for the instants that matter.
     fn baseline(&mut self) -> Result<(), Halt> {
-        let done = self.batch.play(vec![self.job(0, Vec::new(), Purpose::Baseline, true)])?.remove(0);
+        let done = self.batch.play(vec![job(self.target, 0, Vec::new(), Purpose::Baseline, true)])?.remove(0);
         if let Some(error) = done.judged.error {
             return Err(HuntError::Baseline(error).into());
         }
@@ -450,4 +458,8 @@ impl<'a> Hunter<'a> {
             regress: self.regressed.clone(),
         })
     }
+}
+
+fn job(target: &Arc<Target>, id: u64, faults: Vec<Fault>, purpose: Purpose, keeps: bool) -> Job {
+    Job { id, target: Arc::clone(target), faults, purpose, keeps }
 }

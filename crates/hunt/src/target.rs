@@ -4,6 +4,7 @@ use crate::error::HuntError;
 use crate::faults::{Fault, Ground};
 use crate::judge::Judge;
 use netloom_lab::{Clock, HuntLab, HuntedRun, Lab, Modality};
+use netloom_units::Seed;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,7 +51,19 @@ impl Target {
     /// What is wrong with it, or why it cannot be hunted.
     pub fn read_from(lab_file: &Path, text: &Path) -> Result<Self, HuntError> {
         let text = netloom_lab::read(text).map_err(HuntError::Unfit)?;
-        let (text, lab) = HuntLab::read(&text, &lab_file.to_string_lossy())?;
+        Self::of_text(lab_file, &text)
+    }
+
+    /// Returns the same lab with another seed.
+    ///
+    /// # Errors
+    /// What is wrong with it then.
+    pub(crate) fn seeded(&self, seed: Seed) -> Result<Self, HuntError> {
+        Self::of_text(&self.lab_file, &self.text.seeded(seed))
+    }
+
+    fn of_text(lab_file: &Path, text: &str) -> Result<Self, HuntError> {
+        let (text, lab) = HuntLab::read(text, &lab_file.to_string_lossy())?;
         if lab.plan.clock != Clock::Virtual {
             let message = format!(
                 "a hunt needs `clock: virtual`, where a run can be repeated, and the clock of this lab is {}",
@@ -158,6 +171,16 @@ mod tests {
         assert!(real.to_string().contains("needs `clock: virtual`") && real.to_string().contains("is real"), "{real}");
         let many = read(&format!("{LAB}clock: virtual\nrepeat: 3\nhunt: {{}}\n")).unwrap_err();
         assert!(many.to_string().contains("leave these out"), "{many}");
+    }
+
+    #[test]
+    fn another_seed_is_all_that_changes() {
+        let target = read(&format!("{LAB}seed: 3\nclock: virtual\nhunt: {{faults: none, runs: 4}}\n")).unwrap();
+        let other = target.seeded(Seed::new(u64::MAX)).unwrap();
+        assert_eq!((other.lab.plan.seed, other.runs()), (Seed::new(u64::MAX), Some(4)));
+        let with_seed = |text: &str, seed: &str| text.replace(&format!("seed: {seed}\n"), "");
+        assert_eq!(with_seed(other.text(), "18446744073709551615"), with_seed(&target.text.seeded(Seed::new(5)), "5"));
+        assert!(other.play(0, &[], Purpose::Search).unwrap().contains("seed: 18446744073709551615"));
     }
 
     #[test]

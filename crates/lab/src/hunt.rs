@@ -4,6 +4,7 @@ use crate::diagnostics::Severity;
 use crate::sweep::{entry, file_of, leave_out, set};
 use crate::yaml::{self, Content, Entry, Node};
 use crate::{Diagnostics, Lab, parse};
+use netloom_units::Seed;
 
 pub use crate::resolve::matches_name;
 
@@ -45,6 +46,13 @@ impl HuntLab {
     /// Returns the text of the lab file.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the text of a lab file that is this one with another seed.
+    pub fn seeded(&self, seed: Seed) -> String {
+        let mut root = self.root.clone();
+        set(&mut root, "seed", &seed.get().to_string());
+        file_of(&root)
     }
 
     /// Whether the file describes many runs, of which a hunt could only play the first.

@@ -53,8 +53,9 @@ pub(super) fn hunt(args: &HuntArgs) -> Outcome {
     let program = program.map_err(|error| Failure::new(ExitCode::Machine, format!("finding this program: {error}")))?;
     let options = options(args);
     let lasts = args.lasts.or(target.lasts());
-    // Without any fault to draw, one run after the first shows nothing more.
-    let usual = if target.ground.kinds().is_empty() { 0 } else { target.runs().unwrap_or(RUNS) };
+    // Without any fault to draw, runs differ in their seeds alone, which is what a control wants, and nobody else.
+    let usual =
+        if target.ground.kinds().is_empty() { target.runs().unwrap_or(0) } else { target.runs().unwrap_or(RUNS) };
     let asked = args.runs.map(std::num::NonZeroU64::get).or_else(|| lasts.map(|_| target.runs().unwrap_or(u64::MAX)));
     let how = How {
         program: &program,
@@ -62,7 +63,7 @@ pub(super) fn hunt(args: &HuntArgs) -> Outcome {
         options: &options,
         jobs: args.jobs.map_or_else(|| processors::allowed().map_or(1, |all| all.len()), std::num::NonZeroUsize::get),
         seed: args.seed,
-        runs: if usual == 0 { 0 } else { asked.unwrap_or(usual) },
+        runs: asked.unwrap_or(usual),
         is_systematic: args.systematic,
         lasts,
         shrink_runs: args.shrink_runs,

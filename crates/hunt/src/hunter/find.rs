@@ -1,7 +1,7 @@
 //! From a failure to a finding: it is shrunk, explained and kept.
 
 use super::batch::{self, Halt};
-use super::{Event, Hunter};
+use super::{Event, Hunter, job};
 use crate::branches::{Branches, branch};
 use crate::error::HuntError;
 use crate::failure::Failure;
@@ -10,17 +10,19 @@ use crate::finding::{self, KeptRun};
 use crate::pool::Job;
 use crate::record::FindingRecord;
 use crate::shrink::{Shrunk, expand, shrink};
-use crate::target::Purpose;
+use crate::target::{Purpose, Target};
+use std::sync::Arc;
 
 impl Hunter<'_> {
     /// Shrinks a failure, finds out what its faults do, and keeps all of it.
     pub(super) fn find(&mut self, failure: Failure, run: u64, choices: Vec<u64>) -> Result<(), Halt> {
         self.report(&Event::Shrinking(&failure));
-        let (first, original) = expand(&self.target.ground, choices);
-        let (shrunk, branches) = self.explain(&failure, first.values())?;
+        let target = self.target_of(run)?;
+        let (first, original) = expand(&target.ground, choices);
+        let (shrunk, branches) = self.explain(&target, &failure, first.values())?;
         let minimal = shrunk.faults;
         let kept: Vec<KeptRun> =
-            self.batch.play(self.kept_runs(&original, &minimal))?.into_iter().map(batch::kept).collect();
+            self.batch.play(kept_runs(&target, &original, &minimal))?.into_iter().map(batch::kept).collect();
         let (first_two, others) = kept.split_at(2);
         let originally = KeptRun { faults: original.clone(), choices: first.values(), ..first_two[0].clone() };
         let minimally = KeptRun { faults: minimal.clone(), choices: shrunk.sequence.values(), ..first_two[1].clone() };
@@ -36,7 +38,7 @@ impl Hunter<'_> {
             branches,
             files_elsewhere: Vec::new(),
         };
-        let record = finding::write(self.folder, self.target, record, [&originally, &minimally], others)?;
+        let record = finding::write(self.folder, &target, record, [&originally, &minimally], others)?;
         for results in others.iter().filter_map(|other| other.results.as_deref()) {
             batch::remove(results)?;
         }
@@ -50,8 +52,12 @@ impl Hunter<'_> {
     }
 
     /// Shrinks a failure, and searches the moment of the shrunk run.
-    fn explain(&mut self, failure: &Failure, values: Vec<u64>) -> Result<(Shrunk, Vec<Branches>), Halt> {
-        let target = self.target;
+    fn explain(
+        &mut self,
+        target: &Arc<Target>,
+        failure: &Failure,
+        values: Vec<u64>,
+    ) -> Result<(Shrunk, Vec<Branches>), Halt> {
         let mut trials = self.batch.trials(target);
         let explained = || -> Result<(Shrunk, Vec<Branches>), HuntError> {
             let shrunk = shrink(&target.ground, values, failure, self.how.shrink_runs, &mut trials)?;
@@ -64,19 +70,19 @@ impl Hunter<'_> {
         let outcome = explained();
         outcome.map_err(|error| trials.halt.take().unwrap_or(Halt::Failed(error)))
     }
+}
 
-    /// The runs that are played to be kept, or to be compared: the original one, the minimal one, and that without each of its faults.
-    fn kept_runs(&self, original: &[Fault], minimal: &[Fault]) -> Vec<Job> {
-        let without = |place: usize| {
-            let mut rest = minimal.to_vec();
-            rest.remove(place);
-            rest
-        };
-        let mut jobs = vec![
-            self.job(0, original.to_vec(), Purpose::Finding, true),
-            self.job(1, minimal.to_vec(), Purpose::Finding, true),
-        ];
-        jobs.extend((0..minimal.len()).map(|place| self.job(place as u64 + 2, without(place), Purpose::Search, true)));
-        jobs
-    }
+/// The runs that are played to be kept, or to be compared: the original one, the minimal one, and that without each of its faults.
+fn kept_runs(target: &Arc<Target>, original: &[Fault], minimal: &[Fault]) -> Vec<Job> {
+    let without = |place: usize| {
+        let mut rest = minimal.to_vec();
+        rest.remove(place);
+        rest
+    };
+    let mut jobs = vec![
+        job(target, 0, original.to_vec(), Purpose::Finding, true),
+        job(target, 1, minimal.to_vec(), Purpose::Finding, true),
+    ];
+    jobs.extend((0..minimal.len()).map(|place| job(target, place as u64 + 2, without(place), Purpose::Search, true)));
+    jobs
 }
