@@ -126,6 +126,25 @@ fn a_node_crashes_and_boots_by_hand() {
     assert_eq!((count(&events, "crashed"), count(&events, "runs again")), (2, 2), "{events:#?}");
 }
 
+/// Linux keeps no time before 1970, so the kernels refuse such a clock. The one who asks is told, and the lab goes on.
+#[test]
+fn what_the_agent_of_a_node_refuses_is_an_error_of_that_command_alone() {
+    let lab = Up::new();
+    let refused = |entry: &str| lab.fixture.netloom(&["fault", "hand", entry]).expect_code(4).stderr;
+    let said = refused("{on: b, clock: {step: -9000000000 s}}");
+    assert!(said.contains("node b"), "{said}");
+    let said = refused("{on: [a, b], clock: {step: -9000000000 s}}");
+    assert!(said.contains("node a"), "{said}");
+    // A file that is not there has no sectors.
+    let said = refused("{disk: a, error: read, path: /data/nothing}");
+    assert!(said.contains("node a"), "{said}");
+    assert_eq!((lab.state("a"), lab.state("b")), ("running".to_owned(), "running".to_owned()));
+    lab.advance("1 s");
+    lab.fault("{on: b, clock: {step: 3 s}}");
+    let events = lab.down();
+    assert_eq!((count(&events, "clock"), count(&events, "disk fault")), (1, 0), "{events:#?}");
+}
+
 #[test]
 fn clocks_and_freezes_by_hand_are_those_of_the_timeline() {
     let lab = Up::new();

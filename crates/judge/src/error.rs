@@ -12,6 +12,8 @@ pub enum RunError {
     MissingPrograms(Vec<MissingProgram>),
     /// The kernel or the machine refused something; the text names what and which object.
     Machine(String),
+    /// The agent of a node refused what it was asked for while the lab ran; the text names the node, and what the kernel said.
+    Refused(String),
     /// A file of the results folder could not be written.
     Results {
         /// The file or folder.
@@ -60,7 +62,7 @@ impl RunError {
     /// The exit code for this failure.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::MissingPrograms(_) | Self::Machine(_) => ExitCode::Machine,
+            Self::MissingPrograms(_) | Self::Machine(_) | Self::Refused(_) => ExitCode::Machine,
             Self::Results { .. } => ExitCode::Results,
             Self::Lab(_) => ExitCode::NoSuchLab,
             Self::Command(_) => ExitCode::Unmet,
@@ -81,7 +83,9 @@ impl fmt::Display for RunError {
         match self {
             Self::MissingPrograms(missing) => write_missing(f, missing),
             Self::Results { path, source } => write!(f, "writing the results to {}: {source}", path.display()),
-            Self::Machine(text) | Self::Lab(text) | Self::Command(text) | Self::Died(text) => f.write_str(text),
+            Self::Machine(text) | Self::Refused(text) | Self::Lab(text) | Self::Command(text) | Self::Died(text) => {
+                f.write_str(text)
+            }
             Self::Silent { lab } => write!(
                 f,
                 "lab `{lab}` is up and does not answer: its process is stopped, or this machine has no time for it; \

@@ -9,6 +9,8 @@ pub(super) struct ByHand {
     actions: BTreeMap<usize, Action>,
     /// How many there were so far.
     count: usize,
+    /// Why the agent of a node has refused one of those that are played now.
+    pub(super) refusal: Option<String>,
     /// Whether any of them has treated packets.
     pub(super) treats_packets: bool,
 }

@@ -17,24 +17,24 @@ pub(super) fn change(context: &Context<'_>, event: usize) -> Option<(usize, Cloc
 }
 
 impl Session<'_> {
-    /// Changes the clock of this entry, and those that change at the same instant.
+    /// Changes the clock of this entry, and those that change at the same instant: by the timeline, or by the same client.
     pub(super) fn change_clocks(&mut self, event: usize, at: Duration) -> Result<(), RunError> {
         let Self { context, timeline, programs, .. } = self;
-        let mut events = vec![event];
+        let (mut events, is_planned) = (vec![event], context.is_planned(event));
         let same = |item| match item {
-            Item::Disturb(other) => change(context, other).map(|_| other),
+            Item::Disturb(other) if context.is_planned(other) == is_planned => change(context, other).map(|_| other),
             _ => None,
         };
         events.extend(std::iter::from_fn(|| timeline.pop_if(at, same)));
         let now = context.links.now();
         let late = now.since(context.zero().unwrap_or_default() + at);
         let changes: Vec<_> = events.iter().filter_map(|other| change(context, *other)).collect();
-        programs.set_clocks(&changes, now)?;
-        for (own, (node, changed)) in events.into_iter().zip(changes) {
-            let (name, is_planned) = (context.job.plan.nodes[node].name.clone(), context.is_planned(own));
+        let made = programs.set_clocks(&changes, now);
+        for ((node, changed), _) in changes.into_iter().zip(&made).filter(|(_, made)| made.is_ok()) {
+            let name = context.job.plan.nodes[node].name.clone();
             context.record(Kind::Signal, late, is_planned, || format!("clock of {name} {changed} at {at}"));
             note_clock(context, node, changed, is_planned.then_some((at, late)))?;
         }
-        Ok(())
+        made.into_iter().collect()
     }
 }

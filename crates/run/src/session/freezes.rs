@@ -50,7 +50,7 @@ impl Session<'_> {
         }
         programs.frozen.remove(&node);
         let change = ClockChange { step: SignedDuration::forward(span), ..ClockChange::default() };
-        programs.set_clocks(&[(node, change)], now)?;
+        programs.set_clocks(&[(node, change)], now).into_iter().collect::<Result<(), RunError>>()?;
         note_clock(context, node, change, is_planned.then_some((at, late)))
     }
 }

@@ -45,7 +45,6 @@ use netloom_host::runtime::note_ending;
 use netloom_judge::expectations::{Look, Watches};
 use netloom_judge::measure::marks;
 use netloom_judge::{Interventions, Punctuality, RunError, Spent};
-use netloom_lab::Action;
 use netloom_provision::Event;
 use netloom_provision::accounts::Accounts;
 use netloom_provision::assemble::Parts;
@@ -316,22 +315,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Does now what the timeline would do for these actions of a client, and in their time what ends them.
-    fn play_by_hand(&mut self, actions: Vec<Action>) -> Result<(), RunError> {
-        let Some(zero) = self.context.zero() else { return Ok(()) };
-        let at = self.context.links.now().since(zero);
-        self.context.by_hand.forget(|event| self.timeline.is_awaited(event));
-        let first = self.context.job.plan.timeline.len();
-        for action in actions {
-            let lasts = action.lasts();
-            let event = self.context.by_hand.add(first, action);
-            self.timeline.add(at, Item::Disturb(event));
-            lasts.into_iter().for_each(|span| self.timeline.add(at + span, Item::Recover(event)));
-        }
-        self.play_timeline()
-    }
-
-    fn play_item(&mut self, due: Due) -> Result<(), RunError> {
+    fn do_item(&mut self, due: Due) -> Result<(), RunError> {
         let Due { at, item, number } = due;
         match item {
             Item::Start(event) => {

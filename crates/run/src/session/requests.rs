@@ -296,6 +296,7 @@ const CAPABILITIES: &[&str] = &[
     "until_exit",
     "verdict",
 ];
-fn refused((code, message): Refusal) -> Reply {
+
+pub(super) fn refused((code, message): Refusal) -> Reply {
     Reply::Refused(Refused { code: code.number(), message, key: None })
 }

@@ -1,9 +1,11 @@
 //! Everything that the lab's main loop waits for.
 
-use super::requests::{Outcome, Told};
+use super::requests::{Outcome, Told, refused};
 use super::state::Session;
+use super::timeline::{Due, Item};
 use netloom_control::{Awaited, ClientId, Reply};
-use netloom_judge::RunError;
+use netloom_judge::{ExitCode, RunError};
+use netloom_lab::Action;
 use netloom_provision::driver::Driver;
 use netloom_provision::job::Mode;
 use netloom_provision::virtual_time::{StopReason, VirtualTime};
@@ -151,15 +153,8 @@ impl Session<'_> {
     pub(super) fn serve_client(&mut self, id: ClientId) -> Result<(), RunError> {
         self.requests.serve(id);
         while let Some(incoming) = self.requests.next(id) {
-            let tasks = &self.exercise.tasks;
-            match self.requests.answer(
-                id,
-                incoming,
-                &mut self.context,
-                &mut self.programs,
-                &mut self.carriers,
-                tasks,
-            )? {
+            let Self { requests, context, programs, carriers, exercise, .. } = self;
+            match requests.answer(id, incoming, context, programs, carriers, &exercise.tasks)? {
                 Outcome::GoesOn => {}
                 Outcome::Ends => self.end_on_request()?,
                 Outcome::Tells(Told::Verdict) => {
@@ -167,12 +162,47 @@ impl Session<'_> {
                     self.requests.reply(id, &reply);
                 }
                 Outcome::Plays(actions) => {
-                    self.play_by_hand(actions)?;
-                    self.requests.reply(id, &Reply::Done);
+                    let done = self.play_by_hand(actions)?;
+                    self.requests.reply(id, &done.map_or_else(refused, |()| Reply::Done));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Does now what the timeline would do for these actions of a client, and in their time what ends them. Returns why the agent of a
+    /// node has refused one of them, if so: the lab goes on.
+    pub(super) fn play_by_hand(&mut self, actions: Vec<Action>) -> Result<Result<(), (ExitCode, String)>, RunError> {
+        let Some(zero) = self.context.zero() else { return Ok(Ok(())) };
+        let at = self.context.links.now().since(zero);
+        self.context.by_hand.forget(|event| self.timeline.is_awaited(event));
+        let first = self.context.job.plan.timeline.len();
+        for action in actions {
+            let lasts = action.lasts();
+            let event = self.context.by_hand.add(first, action);
+            self.timeline.add(at, Item::Disturb(event));
+            lasts.into_iter().for_each(|span| self.timeline.add(at + span, Item::Recover(event)));
+        }
+        self.play_timeline()?;
+        Ok(self.context.by_hand.refusal.take().map_or(Ok(()), |why| Err((ExitCode::Machine, why))))
+    }
+
+    /// Does what is due. An agent that refuses what the lab file says ends the lab; what a client wants, it refuses the client.
+    pub(super) fn play_item(&mut self, due: Due) -> Result<(), RunError> {
+        let (Item::Disturb(event) | Item::Recover(event)) = due.item else { return self.do_item(due) };
+        match self.do_item(due) {
+            Err(RunError::Refused(why)) if !self.context.is_planned(event) => {
+                self.timeline.forget(event);
+                if let Item::Recover(_) = due.item {
+                    // Whoever has asked for it has the answer already.
+                    self.context.warnings.push(format!("a fault by hand could not be ended: {why}"));
+                } else {
+                    self.context.by_hand.refusal.get_or_insert(why);
+                }
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// Takes in what a node's agent reports; clients hear of the ends of their programs.

@@ -111,6 +111,11 @@ impl Timeline {
         self.items.insert(place, Due { at, item, number: u64::MAX });
     }
 
+    /// Takes back what this entry has for later.
+    pub(crate) fn forget(&mut self, event: usize) {
+        self.items.retain(|due| !matches!(due.item, Item::Disturb(own) | Item::Recover(own) if own == event));
+    }
+
     /// Whether something of this entry is still to happen.
     pub(crate) fn is_awaited(&self, event: usize) -> bool {
         self.items.iter().any(|due| matches!(due.item, Item::Disturb(own) | Item::Recover(own) if own == event))

@@ -37,7 +37,8 @@ impl Programs {
             context.warnings.push(format!("{name} was away when its disk was to be disturbed ({what}): it was not"));
             return Ok(());
         }
-        if !self.tell_disk(context, node, order(fault, path, duration, chance), &what)? {
+        let is_planned = context.is_planned(event);
+        if !self.tell_disk(context, node, order(fault, path, duration, chance), (&what, is_planned))? {
             return Ok(());
         }
         let details = json!({
@@ -64,7 +65,7 @@ impl Programs {
             _ => None,
         };
         if let Some(order) = order
-            && !self.tell_disk(context, node, order, &format!("end of {fault}"))?
+            && !self.tell_disk(context, node, order, (&format!("end of {fault}"), true))?
         {
             return Ok(());
         }
@@ -76,16 +77,17 @@ impl Programs {
     }
 
     /// Gives the agent of a node an order. Whether it could do that: a file without sectors, or a file system that has stopped writing by itself,
-    /// is told, and nothing happens.
+    /// is told, and nothing happens; a client is refused.
     fn tell_disk(
         &mut self,
         context: &mut Context<'_>,
         node: usize,
         order: DiskOrder,
-        what: &str,
+        (what, is_planned): (&str, bool),
     ) -> Result<bool, RunError> {
         match self.nodes[node].disturb_disk(order) {
             Ok(()) => Ok(true),
+            Err(error @ NodeError::Refused { .. }) if !is_planned => Err(RunError::Refused(error.to_string())),
             Err(error @ NodeError::Refused { .. }) => {
                 let text = format!("disk of {}: {what} was not possible: {error}", context.job.plan.nodes[node].name);
                 context.report(text.clone());

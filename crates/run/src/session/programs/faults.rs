@@ -64,20 +64,20 @@ impl Programs {
     }
 
     /// Changes clocks of nodes: all nodes are asked before the first is waited for, so that in virtual time no time passes between them.
-    pub(crate) fn set_clocks(&mut self, changes: &[(usize, ClockChange)], now: Instant) -> Result<(), RunError> {
-        for (node, drift) in changes.iter().filter_map(|(node, change)| Some((*node, change.drift?))) {
-            let fast = self.drifts.get(&node).map_or(SignedDuration::ZERO, |before| before.fast_at(now));
-            self.drifts.insert(node, Drifting { drift, since: now, fast });
-        }
+    /// Returns which of the changes were made.
+    pub(crate) fn set_clocks(&mut self, changes: &[(usize, ClockChange)], now: Instant) -> Vec<Result<(), RunError>> {
         // All are heard, even if one fails: an answer belongs to its question.
         let asked: Vec<_> =
             changes.iter().map(|(node, change)| self.nodes[*node].begin_set_clock(order(*change))).collect();
-        let heard: Vec<Result<(), NodeError>> = changes
-            .iter()
-            .zip(asked)
-            .map(|((node, _), asked)| asked.and_then(|()| self.nodes[*node].finish_set_clock()))
-            .collect();
-        heard.into_iter().collect::<Result<(), NodeError>>().map_err(refused)
+        let set = |((node, change), begun): (&(usize, ClockChange), Result<(), NodeError>)| {
+            begun.and_then(|()| self.nodes[*node].finish_set_clock()).map_err(refused)?;
+            if let Some(drift) = change.drift {
+                let fast = self.drifts.get(node).map_or(SignedDuration::ZERO, |before| before.fast_at(now));
+                self.drifts.insert(*node, Drifting { drift, since: now, fast });
+            }
+            Ok(())
+        };
+        changes.iter().zip(asked).map(set).collect()
     }
 
     /// From now on clocks run as fast as the lab file says.
@@ -87,7 +87,7 @@ impl Programs {
             (!drift.is_zero()).then_some((place, ClockChange { drift: Some(drift), ..ClockChange::default() }))
         };
         let changes: Vec<_> = context.job.plan.nodes.iter().enumerate().filter_map(drifting).collect();
-        self.set_clocks(&changes, context.links.now())
+        self.set_clocks(&changes, context.links.now()).into_iter().collect()
     }
 
     /// The clock of a node whose kernel has booted anew is as wrong as drifts had made it, and goes on so, as that of a machine whose
@@ -100,7 +100,7 @@ impl Programs {
         if step.is_none() && drift.is_none() {
             return Ok(());
         }
-        self.set_clocks(&[(node, ClockChange { step, drift, leap: None })], now)
+        self.set_clocks(&[(node, ClockChange { step, drift, leap: None })], now).into_iter().collect()
     }
 }
 
@@ -138,7 +138,7 @@ fn order(ClockChange { step, drift, leap }: ClockChange) -> ClockOrder {
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 pub(super) fn refused(error: NodeError) -> RunError {
     match error {
-        NodeError::Refused { .. } => RunError::Machine(error.to_string()),
+        NodeError::Refused { .. } => RunError::Refused(error.to_string()),
         _ => RunError::Died(error.to_string()),
     }
 }
