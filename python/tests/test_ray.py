@@ -110,7 +110,18 @@ hunt: {runs: 6, faults: {partition: [halves]}, quiet: 1 s, always: ['no log ping
 """)
     found = []
     for where, more in (("there", ["--on", cluster.address]), ("here", [])):
-        command = [_program.program(), "hunt", str(lab), "-o", str(tmp_path / where), "--json", "--moment", "0s", "--jobs", "1"]
+        command = [
+            _program.program(),
+            "hunt",
+            str(lab),
+            "-o",
+            str(tmp_path / where),
+            "--json",
+            "--moment",
+            "0s",
+            "--jobs",
+            "1",
+        ]
         environment = {**os.environ, "NETLOOM_PYTHON": sys.executable}
         done = subprocess.run(
             [*command, *more], env=environment, capture_output=True, text=True, check=False, timeout=300

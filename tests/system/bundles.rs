@@ -85,7 +85,10 @@ fn in_virtual_time_every_byte_is_the_same() {
     origin["programs"][0]["digest"] = "sha256:00".into();
     fs::write(&place, origin.to_string()).unwrap();
     let told = fixture.netloom(&["rerun", "elsewhere"]).expect_code(0);
-    for part in ["not as it was then: processor: then Some Processor, now ", "not as it was then: program ping: then sha256:00, now "] {
+    for part in [
+        "not as it was then: processor: then Some Processor, now ",
+        "not as it was then: program ping: then sha256:00, now ",
+    ] {
         assert!(told.stderr.contains(part), "{told:#?}");
     }
     fixture.netloom(&["run", "twins.yaml", "-q", "--seed", "6"]).expect_code(0);

@@ -133,11 +133,11 @@ fn what_the_agent_of_a_node_refuses_is_an_error_of_that_command_alone() {
     let refused = |entry: &str| lab.fixture.netloom(&["fault", "hand", entry]).expect_code(4).stderr;
     let said = refused("{on: b, clock: {step: -9000000000 s}}");
     assert!(said.contains("node b"), "{said}");
-    let said = refused("{on: [a, b], clock: {step: -9000000000 s}}");
-    assert!(said.contains("node a"), "{said}");
+    let both = refused("{on: [a, b], clock: {step: -9000000000 s}}");
+    assert!(both.contains("node a"), "{both}");
     // A file that is not there has no sectors.
-    let said = refused("{disk: a, error: read, path: /data/nothing}");
-    assert!(said.contains("node a"), "{said}");
+    let disk = refused("{disk: a, error: read, path: /data/nothing}");
+    assert!(disk.contains("node a"), "{disk}");
     assert_eq!((lab.state("a"), lab.state("b")), ("running".to_owned(), "running".to_owned()));
     lab.advance("1 s");
     lab.fault("{on: b, clock: {step: 3 s}}");

@@ -185,8 +185,8 @@ impl Then {
         Ok(arguments)
     }
 
-    /// What will differ around the run from what was around it then: programs, kernels, the machine. `now`: the provenance of a run that would
-    /// begin now.
+    /// Compares what was around the run then with what would be around it now: programs, kernels, the machine. `now`: the provenance of a run
+    /// that would begin now.
     pub fn changes(&self, now: &Value) -> Vec<Change> {
         changes_beforehand(&self.origin, now)
     }

@@ -100,7 +100,7 @@ pub struct FadingConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct Ways {
     stations: usize,
-    /// What arrives in dBm without fading, by sender and receiver.
+    /// The powers that arrive without fading, in dBm, by sender and receiver.
     levels: Vec<f64>,
     powers: Vec<Power>,
     /// By both numbers, the lower one first; empty without fading.
@@ -176,7 +176,7 @@ fn pair(seed: Seed, one: &str, other: &str) -> Seed {
 }
 
 impl Ways {
-    /// What arrives at `to` of what `from` sends at an instant.
+    /// Returns the power that arrives at `to` of what `from` sends at an instant.
     pub(crate) fn power(&self, from: usize, to: usize, at: Instant) -> Power {
         let place = from * self.stations + to;
         let faded = self.fadings.get(from.min(to) * self.stations + from.max(to)).and_then(Option::as_ref);

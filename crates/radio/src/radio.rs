@@ -111,7 +111,7 @@ pub struct Reception<P> {
     pub heard_by: Vec<StationId>,
 }
 
-/// What receivers can do.
+/// The properties of receivers.
 #[derive(Clone, Copy, Debug)]
 struct Receiver {
     noise: Power,
@@ -132,9 +132,9 @@ pub struct RadioMedium<P> {
     /// How stations reach others, where it differs from their own.
     controls: BTreeMap<(u32, u32), Control>,
     stations: Vec<State<P>>,
-    /// What is on the air, and what is over and disturbed it, by the begin.
+    /// The signals on the air, and what is over and disturbed it, by the begin.
     signals: Vec<Signal>,
-    /// What the caller has not seen yet, in order.
+    /// The outcomes that the caller has not seen yet, in order.
     outcomes: VecDeque<Reception<P>>,
     totals: Totals,
     /// Since when anything is on the air.

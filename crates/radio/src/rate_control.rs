@@ -47,9 +47,8 @@ impl Modes {
         let highest = if phy.standard() == Some(Standard::N) { 7 } else { 11 };
         let all = legacy.into_iter().map(Mode::kilobits).filter(|_| !phy.has_qos()).chain((0..=highest).map(Mode::mcs));
         let link = |mode: Mode| Link::new(phy, LinkConfig { mode, error: Probability::ZERO }).ok();
-        let needed = |mode: Mode| needed(phy, mode, coding);
         let mut known: Vec<_> =
-            all.filter_map(link).filter_map(|link| needed(link.mode).map(|least| (link, least))).collect();
+            all.filter_map(link).filter_map(|one| needed(phy, one.mode, coding).map(|least| (one, least))).collect();
         known.sort_by_key(|(link, _)| link.ppdu.bits_per_second());
         Self { known, basic: Link::basic(phy), coding }
     }

@@ -247,6 +247,11 @@ class NodeKeys(TypedDict, total=False):
     """
     port: int | None
     """The port of UDP of a tunnel, the same at both ends. Default: 29789."""
+    position: Sequence[str] | None
+    """
+    Where it is, for radio media with access radio: metres to the east, to the north and above the ground (1.5 m if
+    that is left out). Default: nowhere.
+    """
     promiscuous: bool | None
     """
     Whether frames enter the lab that are neither for the other end of the link nor for several. Default: true if a
@@ -368,6 +373,11 @@ class LinkKeys(TypedDict, total=False):
     """
     pipes: Mapping[str, Pipe] | None
     """Further pipes for some of the traffic, by name: the first whose `match` holds takes a packet."""
+    profile: Literal["dial-up", "2g", "edge", "3g-slow", "3g", "3g-fast", "lte", "lte-walking", "lte-driving", "5g", "dsl", "cable", "fibre", "wifi-home", "starlink", "geo"] | None
+    """
+    A typical link by name, whose keys hold where no other key says something else. The first end is the user's:
+    forward is the uplink. Default: none.
+    """
     queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None
     """
     How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`.
@@ -393,11 +403,6 @@ class LinkKeys(TypedDict, total=False):
     """
     The VLANs that it carries between switches, or between a switch and a node: a number, whose frames have no tag
     here, or a trunk. Default: what is not tagged belongs to VLAN 1 at switches that have VLANs.
-    """
-    profile: Literal["dial-up", "2g", "edge", "3g-slow", "3g", "3g-fast", "lte", "lte-walking", "lte-driving", "5g", "dsl", "cable", "fibre", "wifi-home", "starlink", "geo"] | None
-    """
-    A typical link by name, whose keys hold where no other key says something else. The first end is the user's:
-    forward is the uplink. Default: none.
     """
 
 

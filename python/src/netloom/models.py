@@ -86,6 +86,7 @@ __all__ = [
     "HuntPackets",
     "HuntPartition",
     "HuntSignal",
+    "IndoorLoss",
     "Internet",
     "Iptables",
     "Journal",
@@ -93,12 +94,14 @@ __all__ = [
     "LeafSpine",
     "LimitEntry",
     "Log",
+    "LogDistanceLoss",
     "MarkovLoss",
     "Match",
     "Measure",
     "MediumWifi",
     "Mesh",
     "Move",
+    "MultiWallLoss",
     "Multicast",
     "Nat",
     "NodeClock",
@@ -154,6 +157,7 @@ __all__ = [
     "Sweep",
     "TableDelay",
     "Task",
+    "ThreeSlopesLoss",
     "TokenBucket",
     "Torus",
     "TrafficConstant",
@@ -169,7 +173,9 @@ __all__ = [
     "Vlans",
     "Waxman",
     "Wf2q",
+    "WifiFading",
     "WifiRate",
+    "WifiShadowing",
     "WifiStation",
 ]
 
@@ -440,7 +446,7 @@ class Continue(Model):
     def __init__(
         self,
         *,
-        continue_: Name | Sequence[Name],
+        continue_: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         process: str | None = None,
@@ -449,7 +455,7 @@ class Continue(Model):
     ) -> None:
         """
         Args:
-            continue_: The command, or the node with all that runs in it; or a list of them.
+            continue_: The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -530,7 +536,7 @@ class Crash(Model):
     def __init__(
         self,
         *,
-        crash: Name | Sequence[Name],
+        crash: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
@@ -540,7 +546,7 @@ class Crash(Model):
     ) -> None:
         """
         Args:
-            crash: The node, or a list of them.
+            crash: The node, or a name with `*`, which stands for any letters; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -1060,7 +1066,7 @@ class DiskEntry(Model):
     def __init__(
         self,
         *,
-        disk: Name | Sequence[Name],
+        disk: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         calls: Literal["read", "write", "flush"] | Sequence[Literal["read", "write", "flush"]] | None = None,
         count: int | None = None,
@@ -1084,7 +1090,7 @@ class DiskEntry(Model):
     ) -> None:
         """
         Args:
-            disk: The node whose disk it is, or a list of them.
+            disk: The node whose disk it is, or a name with `*`, which stands for any letters; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             calls: Which requests are slow. Default: all.
             count: It meets so many of these requests, or bits. Default: all that come; of what is stored, 1.
@@ -1367,7 +1373,7 @@ class FlapEntry(Model):
     def __init__(
         self,
         *,
-        flap: Name | Sequence[Name],
+        flap: Name | str | Sequence[Name | str],
         for_: Time | Drawn,
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
@@ -1376,7 +1382,7 @@ class FlapEntry(Model):
     ) -> None:
         """
         Args:
-            flap: The link, or a node with all of its links; or a list of them.
+            flap: The link, or a node with all of its links, or a pattern of nodes; or a list of them.
             for_: How long.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
@@ -1442,7 +1448,7 @@ class Freeze(Model):
         self,
         *,
         for_: Time | Drawn,
-        freeze: Name | Sequence[Name],
+        freeze: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         times: int | None = None,
@@ -1451,7 +1457,7 @@ class Freeze(Model):
         """
         Args:
             for_: How long.
-            freeze: The node, or a list of them.
+            freeze: The node, or a name with `*`, which stands for any letters; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -2317,7 +2323,8 @@ class HuntCrash(Model):
         Args:
             at_most: How many nodes have it at once, at most. Default: as many as may be faulty.
             for_: How long it lasts: the least and the longest. Default: 1 ms to 50 s.
-            keep: What is on the disk beside what a flush has made durable, one of these. Default: all four.
+            keep: What is on the disk beside what a flush has made durable, one of these; then only nodes with a disk
+                crash. Default: all four.
             nodes: The nodes. Default: those under test.
         """
         super().__init__()
@@ -2609,7 +2616,7 @@ class Kill(Model):
     def __init__(
         self,
         *,
-        kill: Name | Sequence[Name],
+        kill: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
@@ -2619,7 +2626,7 @@ class Kill(Model):
     ) -> None:
         """
         Args:
-            kill: The command, or the node with all that runs in it; or a list of them.
+            kill: The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -2645,7 +2652,7 @@ class LimitEntry(Model):
     def __init__(
         self,
         *,
-        limit: Name | Sequence[Name],
+        limit: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         fds: int | Literal["unlimited"] | None = None,
@@ -2656,7 +2663,7 @@ class LimitEntry(Model):
     ) -> None:
         """
         Args:
-            limit: The command, or the node with all that runs in it; or a list of them.
+            limit: The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -2811,6 +2818,47 @@ class GilbertElliottLoss(Model):
         self._put("good", good)
 
 
+class IndoorLoss(Model):
+    """Path loss in buildings after ITU-R P.1238."""
+
+    def __init__(
+        self,
+        *,
+        coefficient: float | None = None,
+        floors: str | None = None,
+    ) -> None:
+        """
+        Args:
+            coefficient: The power of the distance, ten times: 28 in flats, 30 in offices, 22 in shops. Default: 30.
+            floors: The loss of all floors in between. Default: 0 dB.
+        """
+        super().__init__()
+        self._put("kind", "indoor")
+        self._put("coefficient", coefficient)
+        self._put("floors", floors)
+
+
+class LogDistanceLoss(Model):
+    """Path loss that grows with a power of the distance."""
+
+    def __init__(
+        self,
+        *,
+        exponent: float | None = None,
+        reference: str | None = None,
+    ) -> None:
+        """
+        Args:
+            exponent: The exponent: 2 in free space, 1.6 to 1.8 in corridors, 2.7 to 3.5 in towns, 4 to 6 behind
+                obstacles. Default: 3.
+            reference: The loss at one metre. Default: 46.6777 dB.
+        """
+        super().__init__()
+        self._put("kind", "log-distance")
+        self._put("exponent", exponent)
+        self._put("reference", reference)
+
+
 class MarkovLoss(Model):
     """Loss in bursts, within which packets may pass, and of single packets between them."""
 
@@ -2838,6 +2886,29 @@ class MarkovLoss(Model):
         self._put("p14", p14)
         self._put("p23", p23)
         self._put("p32", p32)
+
+
+class MultiWallLoss(Model):
+    """Free space, and walls and floors between all stations."""
+
+    def __init__(
+        self,
+        *,
+        floors: int | None = None,
+        heavy: int | None = None,
+        light: int | None = None,
+    ) -> None:
+        """
+        Args:
+            floors: Floors, 18.3 dB for the first and less for each other. Default: 0.
+            heavy: Heavy walls, 6.9 dB each. Default: 0.
+            light: Light walls, 3.4 dB each. Default: 0.
+        """
+        super().__init__()
+        self._put("kind", "multi-wall")
+        self._put("floors", floors)
+        self._put("heavy", heavy)
+        self._put("light", light)
 
 
 class PacketsLoss(Model):
@@ -2901,6 +2972,23 @@ class ReplayLoss(Model):
         self._put("kind", "replay")
         self._put("file", file)
         self._put("then", then)
+
+
+class ThreeSlopesLoss(Model):
+    """Path loss with an exponent of 1.9 up to 200 m, and of 3.8 beyond."""
+
+    def __init__(
+        self,
+        *,
+        reference: str | None = None,
+    ) -> None:
+        """
+        Args:
+            reference: The loss at one metre. Default: 46.6777 dB.
+        """
+        super().__init__()
+        self._put("kind", "three-slopes")
+        self._put("reference", reference)
 
 
 class Match(Model):
@@ -2977,29 +3065,38 @@ class Measure(Model):
 
 class MediumWifi(Model):
     """
-    A radio medium of IEEE 802.11. Its ends are stations, which contend for it and all hear one another; it has
-    neither rate nor queue but these.
+    A radio medium of IEEE 802.11. Its ends are stations, which contend for it; it has neither rate nor queue but
+    these.
     """
 
     def __init__(
         self,
         *,
         standard: Literal["a", "b", "g", "n", "ac", "ax"],
-        access: Literal["dcf", "ideal"] | None = None,
+        access: Literal["dcf", "ideal", "radio"] | None = None,
         access_point: Name | None = None,
         ampdu: Size | None = None,
         amsdu: Size | None = None,
+        capture: str | Literal["none"] | None = None,
         channel: int | None = None,
+        coding: Literal["bcc", "ldpc"] | None = None,
+        energy: str | None = None,
+        fading: WifiFading | None = None,
         guard_interval: Literal["400 ns", "800 ns", "1600 ns", "3200 ns"] | None = None,
         limit: int | None = None,
         long_retries: int | None = None,
         longest: Time | None = None,
+        loss: Literal["friis", "log-distance", "three-slopes", "two-ray", "street", "street-obstructed", "town", "town-obstructed", "office", "office-obstructed", "country"] | LogDistanceLoss | ThreeSlopesLoss | MultiWallLoss | IndoorLoss | None = None,
+        noise_figure: str | None = None,
+        power: str | None = None,
         preamble: Literal["long", "short"] | None = None,
         queue: Literal["fifo", "airtime-fq"] | None = None,
-        rate: Rate | WifiRate | None = None,
+        rate: Rate | WifiRate | Literal["ideal"] | None = None,
         recovery: Literal["eifs", "difs"] | None = None,
         retries: int | None = None,
         rts_above: Size | None = None,
+        sensitivity: str | None = None,
+        shadowing: WifiShadowing | None = None,
         slot: Literal["long", "short"] | None = None,
         stations: Mapping[str, WifiStation] | None = None,
         width: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"] | None = None,
@@ -3008,31 +3105,47 @@ class MediumWifi(Model):
         """
         Args:
             standard: The standard that all stations speak: a, b, g, n, ac or ax.
-            access: How stations get access: dcf (they contend, by categories with n, ac and ax), or ideal (one after
-                the other without any gap). Default: dcf.
+            access: How stations get access: dcf (they contend, by categories with n, ac and ax, and all hear one
+                another), ideal (one after the other without any gap), or radio (they contend, and each hears what
+                reaches its position). Default: dcf.
             access_point: The node that is the access point: stations send to it alone, and it sends on what is for
                 others. Default: none, and stations send to one another.
             ampdu: The largest A-MPDU: packets that are acknowledged one by one; 0 B turns it off. Default: that of
                 the standard, 65535 B with n.
             amsdu: The largest A-MSDU: packets under one header. Default: none.
+            capture: How much stronger a frame must be to take the receiver of one that began up to 16 us before;
+                none: it never does. Default: 5 dB.
             channel: The channel, which decides the band: 1 to 14 at 2.4 GHz, others at 5 GHz. Default: 1 with b and
                 g, else 36.
+            coding: The code, which decides how many frames get lost: bcc or ldpc. Default: bcc, and ldpc with ax.
+            energy: The power of everything together from which on a station is busy. Default: -62 dBm.
+            fading: How powers vary over time. Default: not at all.
             guard_interval: The guard interval between symbols of OFDM: 400 ns with n and ac, 800 ns, 1600 ns and 3200
                 ns with ax. Default: 800 ns.
             limit: How many packets wait in a category of a station at most. Default: 1000.
             long_retries: How often data is tried behind a CTS until it is dropped. Default: 4.
             longest: The longest transmission of an aggregate, at most 5.484 ms. Default: 5.484 ms.
+            loss: The path loss between positions: friis, log-distance, three-slopes, two-ray, a place of 3GPP
+                (street, town, office, each with -obstructed behind it, or country), or a map. With access radio only,
+                as all keys down to coding. Default: log-distance.
+            noise_figure: How much noise receivers add to that of the channel. Default: 7 dB.
+            power: The power with which stations send, gains of antennas included. Default: 16 dBm.
             preamble: The preamble of the rates of 802.11b, long or short. Default: long.
             queue: In which order a station serves the packets of a category: fifo, or airtime-fq (each destination
                 gets the same time). Default: fifo.
-            rate: The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams. Default:
-                the fastest with one stream.
+            rate: The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams; with
+                access radio also ideal, the fastest that loses at most a tenth. Default: the fastest with one stream;
+                with access radio ideal.
             recovery: For how long stations are silent behind what they could not decode: eifs, or difs as behind
                 anything else. Default: eifs.
             retries: How often data is tried without an answer until it is dropped. Default: 7.
             rts_above: Data of more bytes, headers included, are sent behind RTS and CTS. Default: none are.
+            sensitivity: The least power at which a station finds a preamble, and is then busy to its end. Default:
+                -82 dBm.
+            shadowing: How losses vary over places, the same in both directions of a pair. Default: not at all.
             slot: The slot time at 2.4 GHz, short (9 us) or long (20 us); b always has the long one. Default: short.
-            stations: Rates of single stations, and how much gets lost between them and the others.
+            stations: Rates, positions and powers of single stations, and how much gets lost between them and the
+                others.
             width: The width of the channel: 20 MHz, 40 MHz, 80 MHz or 160 MHz, as far as the standard has it.
                 Default: 20 MHz.
             window: The window of a BlockAck, in packets or A-MSDUs, up to 64, and 256 with ax. Default: the largest.
@@ -3044,17 +3157,26 @@ class MediumWifi(Model):
         self._put("access_point", access_point)
         self._put("ampdu", ampdu)
         self._put("amsdu", amsdu)
+        self._put("capture", capture)
         self._put("channel", channel)
+        self._put("coding", coding)
+        self._put("energy", energy)
+        self._put("fading", fading)
         self._put("guard_interval", guard_interval)
         self._put("limit", limit)
         self._put("long_retries", long_retries)
         self._put("longest", longest)
+        self._put("loss", loss)
+        self._put("noise_figure", noise_figure)
+        self._put("power", power)
         self._put("preamble", preamble)
         self._put("queue", queue)
         self._put("rate", rate)
         self._put("recovery", recovery)
         self._put("retries", retries)
         self._put("rts_above", rts_above)
+        self._put("sensitivity", sensitivity)
+        self._put("shadowing", shadowing)
         self._put("slot", slot)
         self._put("stations", stations)
         self._put("width", width)
@@ -3495,7 +3617,7 @@ class Pause(Model):
     def __init__(
         self,
         *,
-        pause: Name | Sequence[Name],
+        pause: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
@@ -3505,7 +3627,7 @@ class Pause(Model):
     ) -> None:
         """
         Args:
-            pause: The command, or the node with all that runs in it; or a list of them.
+            pause: The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -4127,7 +4249,7 @@ class Reboot(Model):
     def __init__(
         self,
         *,
-        reboot: Name | Sequence[Name],
+        reboot: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
@@ -4136,7 +4258,7 @@ class Reboot(Model):
     ) -> None:
         """
         Args:
-            reboot: The node, or a list of them.
+            reboot: The node, or a name with `*`, which stands for any letters; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -4223,7 +4345,7 @@ class Restart(Model):
     def __init__(
         self,
         *,
-        restart: Name | Sequence[Name],
+        restart: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
@@ -4232,7 +4354,7 @@ class Restart(Model):
     ) -> None:
         """
         Args:
-            restart: The command, or the node with its services; or a list of them.
+            restart: The command, or the node with its services, or a pattern of nodes; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -4407,6 +4529,7 @@ class Settings(Model):
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         pipes: Mapping[str, Pipe] | None = None,
+        profile: Literal["dial-up", "2g", "edge", "3g-slow", "3g", "3g-fast", "lte", "lte-walking", "lte-driving", "5g", "dsl", "cable", "fibre", "wifi-home", "starlink", "geo"] | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
         rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None = None,
         reorder: Share | Literal[0] | Reorder | None = None,
@@ -4414,7 +4537,6 @@ class Settings(Model):
         state: Literal["none"] | State | None = None,
         tbf: str | float | bool | None = None,
         vlans: int | Vlans | None = None,
-        profile: Literal["dial-up", "2g", "edge", "3g-slow", "3g", "3g-fast", "lte", "lte-walking", "lte-driving", "5g", "dsl", "cable", "fibre", "wifi-home", "starlink", "geo"] | None = None,
     ) -> None:
         """
         Args:
@@ -4448,6 +4570,8 @@ class Settings(Model):
             overhead: What a packet is charged on the link beyond its bytes from the IP header on: none, ethernet,
                 atm, or bytes and cells. Default: none.
             pipes: Further pipes for some of the traffic, by name: the first whose `match` holds takes a packet.
+            profile: A typical link by name, whose keys hold where no other key says something else. The first end is
+                the user's: forward is the uplink. Default: none.
             queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
                 its `kind`. Default: 1000 packets.
             rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or
@@ -4460,8 +4584,6 @@ class Settings(Model):
             vlans: The VLANs that it carries between switches, or between a switch and a node: a number, whose frames
                 have no tag here, or a trunk. Default: what is not tagged belongs to VLAN 1 at switches that have
                 VLANs.
-            profile: A typical link by name, whose keys hold where no other key says something else. The first end is
-                the user's: forward is the uplink. Default: none.
         """
         super().__init__()
         self._put("addresses", addresses)
@@ -4482,6 +4604,7 @@ class Settings(Model):
         self._put("netem", netem)
         self._put("overhead", overhead)
         self._put("pipes", pipes)
+        self._put("profile", profile)
         self._put("queue", queue)
         self._put("rate", rate)
         self._put("reorder", reorder)
@@ -4489,7 +4612,6 @@ class Settings(Model):
         self._put("state", state)
         self._put("tbf", tbf)
         self._put("vlans", vlans)
-        self._put("profile", profile)
 
 
 class Signal(Model):
@@ -4499,7 +4621,7 @@ class Signal(Model):
         self,
         *,
         signal: Literal["SIGHUP", "SIGINT", "SIGQUIT", "SIGABRT", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGTSTP", "SIGWINCH"],
-        to: Name | Sequence[Name],
+        to: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         process: str | None = None,
@@ -4509,7 +4631,7 @@ class Signal(Model):
         """
         Args:
             signal: The signal. Those that end or hold programs for certain are `kill`, `pause` and `continue`.
-            to: The command, or the node with all that runs in it; or a list of them.
+            to: The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -4578,7 +4700,7 @@ class StartEntry(Model):
     def __init__(
         self,
         *,
-        start: Name | Sequence[Name],
+        start: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         times: int | None = None,
@@ -4586,7 +4708,7 @@ class StartEntry(Model):
     ) -> None:
         """
         Args:
-            start: The node, or a list of them.
+            start: The node, or a name with `*`, which stands for any letters; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -4717,7 +4839,7 @@ class StopEntry(Model):
     def __init__(
         self,
         *,
-        stop: Name | Sequence[Name],
+        stop: Name | str | Sequence[Name | str],
         at: Time | Literal[0] | Drawn | None = None,
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
@@ -4726,7 +4848,7 @@ class StopEntry(Model):
     ) -> None:
         """
         Args:
-            stop: The node, or a list of them.
+            stop: The node, or a name with `*`, which stands for any letters; or a list of them.
             at: When, after time zero; a map to draw it. Default: at time zero.
             every: It happens again and again, so long after the time before; a map to draw each. Needs `times` or
                 `until`.
@@ -5162,6 +5284,26 @@ class VirtualMachine(Model):
         self._put("ssh_key", ssh_key)
 
 
+class WifiFading(Model):
+    """How the power of a signal varies over time, as echoes add up or cancel out."""
+
+    def __init__(
+        self,
+        *,
+        line_of_sight: str | None = None,
+        speed: str | None = None,
+    ) -> None:
+        """
+        Args:
+            line_of_sight: The power of the line of sight over that of the echoes (Rice). Default: no line of sight
+                (Rayleigh).
+            speed: How fast stations move relative to each other, or what is around them. Default: 1 m/s.
+        """
+        super().__init__()
+        self._put("line_of_sight", line_of_sight)
+        self._put("speed", speed)
+
+
 class WifiRate(Model):
     """A modulation and coding scheme of 802.11 n, ac or ax."""
 
@@ -5181,6 +5323,25 @@ class WifiRate(Model):
         self._put("streams", streams)
 
 
+class WifiShadowing(Model):
+    """How losses vary over places."""
+
+    def __init__(
+        self,
+        *,
+        correlation: str | None = None,
+        deviation: str | None = None,
+    ) -> None:
+        """
+        Args:
+            correlation: The distance over which losses are alike. Default: 10 m.
+            deviation: The standard deviation of the loss. Default: 4 dB.
+        """
+        super().__init__()
+        self._put("correlation", correlation)
+        self._put("deviation", deviation)
+
+
 class WifiStation(Model):
     """What differs at a station of a radio medium."""
 
@@ -5188,16 +5349,23 @@ class WifiStation(Model):
         self,
         *,
         errors: Share | None = None,
-        rate: Rate | WifiRate | None = None,
+        position: Sequence[str] | None = None,
+        power: str | None = None,
+        rate: Rate | WifiRate | Literal["ideal"] | None = None,
     ) -> None:
         """
         Args:
             errors: The share of its packets, and of those of the access point to it, that cannot be decoded; they are
                 sent again. Default: 0 %.
+            position: Where it is, with access radio: to the east, to the north and above the ground (1.5 m if it is
+                left out). Default: that of the node.
+            power: The power with which it sends, with access radio. Default: as the medium.
             rate: The rate at which it sends, and the access point to it. Default: as the medium.
         """
         super().__init__()
         self._put("errors", errors)
+        self._put("position", position)
+        self._put("power", power)
         self._put("rate", rate)
 
 

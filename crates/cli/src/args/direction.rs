@@ -95,7 +95,7 @@ impl<W: Ways> DirectionKeys<W> {
             .profile
             .as_deref()
             .map_or_else(|| Ok(Default::default()), |name| Profile::named(name).map(Profile::keys));
-        let mut all = base.map_err(|wrong| format!("--profile: {wrong}"))?;
+        let mut all = base.map_err(|unknown| format!("--profile: {unknown}"))?;
         for (keys, own) in all.iter_mut().zip(&self.ways) {
             keys.extend(self.both.iter().chain(own).cloned());
         }

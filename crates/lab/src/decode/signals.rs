@@ -233,7 +233,7 @@ fn measure(node: &Node, unit: &str, most: f64, example: &str) -> Result<f64, Dia
         parts.clone().count() <= 2 && parts.all(is_number)
     };
     let known = number.filter(is_plain).and_then(|text| text.parse::<f64>().ok());
-    known.filter(|number| number.abs() <= most).ok_or_else(|| {
+    known.filter(|value| value.abs() <= most).ok_or_else(|| {
         let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
         node.error(format!("{found} is not a number of {unit} up to {most}: write for example `{example}`"))
     })

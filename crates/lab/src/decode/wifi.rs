@@ -264,7 +264,7 @@ fn stations(node: &Node, is_radio: bool, errors: &mut Errors) -> Vec<(Spanned<St
             let why = "it belongs to signals: write `access: radio` at the medium, or leave it out";
             fields.refuse([("position", why), ("power", why)], errors);
             let is_ideal = rate == Some(RateControl::Ideal);
-            errors.extend(fields.get("rate").filter(|_| is_ideal).map(|rate| rate.error(NEEDS_SIGNALS)));
+            errors.extend(fields.get("rate").filter(|_| is_ideal).map(|key| key.error(NEEDS_SIGNALS)));
         }
         Some((entry.named(), StationSpec { rate, errors: lost.unwrap_or(Probability::ZERO), position, power }))
     };

@@ -73,11 +73,11 @@ impl<P> RadioMedium<P> {
         }
         own.is_idle = false;
         let (party, is_copy) = self.party(at, station, sends?)?;
-        let own = &mut self.stations[station];
-        own.counters.attempts += 1;
-        own.counters.mpdus += u64::from(party.load.mpdus);
+        let sender = &mut self.stations[station];
+        sender.counters.attempts += 1;
+        sender.counters.mpdus += u64::from(party.load.mpdus);
         self.totals.attempts += 1;
-        let number = own.sent;
+        let number = sender.sent;
         let exchange = Exchange {
             party,
             start: at,
@@ -88,7 +88,7 @@ impl<P> RadioMedium<P> {
             is_copy,
             is_disturbed: false,
         };
-        own.exchange = Some(exchange);
+        sender.exchange = Some(exchange);
         if !party.has_rts {
             return self.send_data(at, station);
         }
@@ -222,10 +222,9 @@ impl<P> RadioMedium<P> {
     fn can_take(&self, at: Instant, station: usize, place: usize) -> bool {
         let Some(earlier) = self.stations[station].receives else { return true };
         let earlier = self.signals.iter().find(|signal| !signal.is_over && (signal.from, signal.number) == earlier);
-        let is_weaker = |earlier: &Signal| {
-            let margin = self.signals[place].powers[station].over(earlier.powers[station]);
-            at.since(earlier.start) < CAPTURE_WINDOW
-                && self.receiver.capture.is_some_and(|capture| margin.0 >= capture.0)
+        let is_weaker = |other: &Signal| {
+            let margin = self.signals[place].powers[station].over(other.powers[station]);
+            at.since(other.start) < CAPTURE_WINDOW && self.receiver.capture.is_some_and(|capture| margin.0 >= capture.0)
         };
         earlier.is_none_or(is_weaker)
     }

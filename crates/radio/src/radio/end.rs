@@ -154,7 +154,7 @@ impl<P> RadioMedium<P> {
         let later = at + self.config.phy.sifs();
         let hearers = match (party.to, heard_by) {
             (Destination::Station(to), _) => alloc::vec![to],
-            (Destination::Everybody, heard_by) => heard_by.unwrap_or_default().to_vec(),
+            (Destination::Everybody, stations) => stations.unwrap_or_default().to_vec(),
         };
         let own = &mut self.stations[party.station];
         let (counters, outcomes) = (&mut own.counters, &mut self.outcomes);

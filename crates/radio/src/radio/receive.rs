@@ -98,7 +98,7 @@ impl<P> RadioMedium<P> {
     /// Decides which MPDUs of a PPDU arrive, once.
     pub(super) fn decide(&mut self, signal: &Signal, hearers: &[usize]) {
         let exchange = self.stations[signal.from].exchange;
-        let is_open = |exchange: &Exchange| exchange.number == signal.number && exchange.arrived.is_none();
+        let is_open = |open: &Exchange| open.number == signal.number && open.arrived.is_none();
         let Some(exchange) = exchange.filter(is_open) else { return };
         let is_good = match signal.to {
             None => [!hearers.is_empty()].to_vec(),
@@ -115,7 +115,7 @@ impl<P> RadioMedium<P> {
         own.exchange = Some(Exchange { arrived: Some(arrived), ..exchange });
     }
 
-    /// What has arrived is handed out; what is for everybody needs no answer.
+    /// Hands out what has arrived; what is for everybody needs no answer.
     fn end_data(&mut self, at: Instant, signal: &Signal, hearers: &[usize]) {
         let own = &mut self.stations[signal.from];
         let Some(exchange) = own.exchange.filter(|exchange| exchange.number == signal.number) else { return };

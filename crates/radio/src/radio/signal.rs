@@ -39,11 +39,11 @@ pub(super) struct Signal {
     pub(super) data: (Instant, Instant),
     /// Until when the exchange reserves the medium.
     pub(super) reserved: Instant,
-    /// What arrives, by receiver.
+    /// The powers that arrive, by receiver.
     pub(super) powers: Vec<Power>,
     /// Who has found its preamble.
     pub(super) is_sensed: Vec<bool>,
-    /// It stays here as long as it overlaps with what is on the air.
+    /// Whether it has ended; it stays here as long as it overlaps with what is on the air.
     pub(super) is_over: bool,
 }
 
@@ -76,8 +76,8 @@ impl<P> RadioMedium<P> {
     fn success(&self, signal: &Signal, at: usize, mpdu: u32) -> f64 {
         let (first, last) = signal.data;
         let whole = u128::from(last.since(first).as_nanos());
-        let bound = |mpdu: u32| {
-            let share = whole * u128::from(mpdu) / u128::from(signal.mpdus);
+        let bound = |number: u32| {
+            let share = whole * u128::from(number) / u128::from(signal.mpdus);
             first + Duration::from_nanos(u64::try_from(share).unwrap_or(u64::MAX))
         };
         let (from, until) = (bound(mpdu), bound(mpdu + 1));

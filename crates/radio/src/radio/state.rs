@@ -14,7 +14,7 @@ use crate::transmission::Party;
 use alloc::vec::Vec;
 use netloom_units::{Bytes, Instant, Seed};
 
-/// What a station is about: from its first PPDU to the answer to its data.
+/// An exchange of frames, from its first PPDU to the answer to its data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     pub(super) party: Party,
@@ -32,7 +32,7 @@ pub(super) struct Exchange {
     pub(super) is_disturbed: bool,
 }
 
-/// What has arrived without the sender's knowledge: it is sent again.
+/// The MPDUs that have arrived without the sender's knowledge: they are sent again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copies {
     pub(super) flow: usize,
@@ -40,7 +40,7 @@ pub(super) struct Copies {
     pub(super) attempts: u32,
 }
 
-/// What a station sends a SIFS after it has received something.
+/// The answer that a station sends a SIFS after it has received something.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reply {
     pub(super) at: Instant,
@@ -59,7 +59,7 @@ pub(super) struct State<P> {
     pub(super) seed: Seed,
     /// The least urgent first; without QoS a single one.
     pub(super) contenders: Vec<Contender<P>>,
-    /// What each of them has to send again.
+    /// The MPDUs that each of them has to send again.
     pub(super) copies: Vec<Option<Copies>>,
     pub(super) counters: StationCounters,
     pub(super) control: Control,
@@ -134,7 +134,7 @@ impl<P> State<P> {
         self.is_idle = is_idle;
     }
 
-    /// It could not decode what ended; before this, the medium does not count as idle. What it decodes ends that.
+    /// Notes that it could not decode what ended; before this, the medium does not count as idle. What it decodes ends that.
     pub(super) fn hold_until(&mut self, until: Instant) {
         self.hold = until;
     }

@@ -30,8 +30,8 @@ fn plain_a() -> MediumConfig {
 /// Lets stations send frames of this size without end, each to its own destination; returns bits per second of payload of each.
 fn saturate(medium: &mut RadioMedium<u64>, pairs: &[(u32, u32)], size: u64, until: f64) -> Vec<f64> {
     let to = |from: StationId| pairs.iter().find(|(own, _)| *own == from.0).map_or(0, |(_, to)| *to);
-    for (from, to) in pairs {
-        (0..64).for_each(|number| medium.enqueue(Instant::ZERO, StationId(*from), frame(*to, size, number)));
+    for (from, peer) in pairs {
+        (0..64).for_each(|number| medium.enqueue(Instant::ZERO, StationId(*from), frame(*peer, size, number)));
     }
     let mut found = Vec::new();
     while let Some(wake) = medium.next_wake().filter(|wake| *wake <= seconds(until)) {

@@ -155,7 +155,7 @@ proptest! {
             let mut outcomes = Vec::new();
             copy.advance(at.max(certain), |outcome| outcomes.push(outcome));
             let all = by_number(&outcomes, &SAME);
-            all.into_iter().filter(|(_, at, dropped, _)| *at < certain && *dropped != Some(Cause::Full)).collect::<Vec<_>>()
+            all.into_iter().filter(|(_, end, dropped, _)| *end < certain && *dropped != Some(Cause::Full)).collect::<Vec<_>>()
         };
         let known = future(&one);
         prop_assert_eq!(&known, &future(&other));
