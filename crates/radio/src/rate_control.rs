@@ -46,9 +46,9 @@ impl Modes {
         // MCS 8 and above of n have more streams.
         let highest = if phy.standard() == Some(Standard::N) { 7 } else { 11 };
         let all = legacy.into_iter().map(Mode::kilobits).filter(|_| !phy.has_qos()).chain((0..=highest).map(Mode::mcs));
-        let link = |mode: Mode| Link::new(phy, LinkConfig { mode, error: Probability::ZERO }).ok();
+        let at = |mode: Mode| Link::new(phy, LinkConfig { mode, error: Probability::ZERO }).ok();
         let mut known: Vec<_> =
-            all.filter_map(link).filter_map(|one| needed(phy, one.mode, coding).map(|least| (one, least))).collect();
+            all.filter_map(at).filter_map(|one| needed(phy, one.mode, coding).map(|least| (one, least))).collect();
         known.sort_by_key(|(link, _)| link.ppdu.bits_per_second());
         Self { known, basic: Link::basic(phy), coding }
     }

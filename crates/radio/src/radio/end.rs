@@ -159,7 +159,7 @@ impl<P> RadioMedium<P> {
         let own = &mut self.stations[party.station];
         let (counters, outcomes) = (&mut own.counters, &mut self.outcomes);
         own.contenders[party.category].queue.release(party.flow, |frame, dropped| {
-            let heard_by = if dropped.is_some() {
+            let stations = if dropped.is_some() {
                 counters.dropped += 1;
                 Vec::new()
             } else {
@@ -167,7 +167,7 @@ impl<P> RadioMedium<P> {
                 counters.delivered_bytes += frame.size.get();
                 hearers.clone()
             };
-            outcomes.push_back(Reception { outcome: Outcome { at: later, from, frame, dropped }, heard_by });
+            outcomes.push_back(Reception { outcome: Outcome { at: later, from, frame, dropped }, heard_by: stations });
         });
     }
 }
