@@ -95,7 +95,7 @@ def test_faults_happen_by_hand(live: netloom.Live) -> None:
     live.fault({"on": "b", "clock": {"step": "-3 s"}})
     live.fault("{link: l, direction: forward, packet: {match: {protocol: icmp}}, do: drop}")
     assert "1 received" in live["a"].run("ping -4 -c 2 -i 0.2 -W 1 b").stdout
-    live.fault(netloom.Crash(crash="b", keep="torn", for_="1 s"))
+    live.fault(netloom.Crash(crash="b", for_="1 s"))
     [node] = [node for node in live.ask("topology")["nodes"] if node["name"] == "b"]
     assert node["state"] == "crashed" and node["faults"]["crash"] is None
     with pytest.raises(netloom.RefusedError, match="node `b` has crashed"):

@@ -74,8 +74,8 @@ hunt:
   faults: none
   runs: 12
   quiet: 1 s
-  always: ['no log draw matches \"[0-4]$\"']
-  sometimes: ['log draw matches \"[5-9]$\"']
+  always: ['no log draw matches \"[5-9]$\"']
+  sometimes: ['log draw matches \"[0-4]$\"']
 ";
 
 #[test]

@@ -355,13 +355,13 @@ describe("a node that is stopped", () => {
   });
 });
 
-describe("a fault of a node", () => {
-  const POSSIBLE = { stop: null, crash: null, freeze: null, clock: null, disk: null };
-  const REAL = "`client` cannot crash: it has the kernel of this machine";
-  const asked = (played: Played) =>
-    played.asked.filter(({ request }) => request === "fault").map(({ entry }) => String(entry));
-  const panel = (page: Page) => page.getByRole("region", { name: "Faults" });
+const POSSIBLE = { stop: null, crash: null, freeze: null, clock: null, disk: null };
+const REAL = "`client` cannot crash: it has the kernel of this machine";
+const asked = (played: Played) =>
+  played.asked.filter(({ request }) => request === "fault").map(({ entry }) => String(entry));
+const panel = (page: Page) => page.getByRole("region", { name: "Faults" });
 
+describe("a fault of a node", () => {
   test("is an entry of the timeline, and its panel tells what it did", async () => {
     const played = lab();
     played.faults.set("client", POSSIBLE);
