@@ -409,6 +409,7 @@ describe("a fault of a node", () => {
   test("that a node cannot have is no button to press, and its title has the reason", async () => {
     const played = lab();
     played.faults.set("client", { ...POSSIBLE, crash: REAL });
+    played.faults.set("router", { ...POSSIBLE, disk: "`router` has no disk" });
     const { page, done } = await open(played, { motion: "reduce" });
     await command(page, "show node client");
     const crash = panel(page).getByRole("button", { name: "Crash" });
@@ -416,7 +417,6 @@ describe("a fault of a node", () => {
     assert.equal(await panel(page).getByRole("button", { name: "Freeze" }).isDisabled(), false);
     await accessible(page, "a fault that a node cannot have");
     // A crash says nothing of a disk that is not there.
-    played.faults.set("router", { ...POSSIBLE, disk: "`router` has no disk" });
     await command(page, "show node router");
     assert.equal(await panel(page).getByRole("combobox", { name: "keep" }).count(), 0);
     await panel(page).getByRole("button", { name: "Crash" }).click();
