@@ -88,7 +88,7 @@ fn refuse_namespaces(command: &mut Command) {
 fn refused(fixture: &Fixture, arguments: &[&str]) -> Finished {
     let mut command = fixture.command(arguments);
     refuse_namespaces(&mut command);
-    Finished::of(&command.output().unwrap())
+    fixture.finish(command)
 }
 
 /// Takes the only statement that has to differ out of the results.
@@ -167,10 +167,11 @@ fn a_lab_without_namespaces_comes_up_and_goes_down() {
         "name: bare-up\nclock: virtual\nnodes: {a: {}, b: {}}\nlinks: {l: {ends: [a, b], delay: 5 ms}}\n",
     );
     refused(&fixture, &["up", "up.yaml", "-q"]).expect_code(0);
-    // Its time is paused until somebody lets it go on.
+    refused(&fixture, &["advance", "bare-up", "1s"]).expect_code(0);
+    // Programs run as soon as its time goes on.
+    refused(&fixture, &["resume", "bare-up"]).expect_code(0);
     let said = refused(&fixture, &["exec", "bare-up", "a", "--", "getent", "hosts", "b"]).expect_code(0).stdout;
     assert!(said.contains(" b"), "{said}");
-    refused(&fixture, &["advance", "bare-up", "1s"]).expect_code(0);
     refused(&fixture, &["down", "bare-up"]).expect_code(0);
     fixture.assert_nothing_is_left("bare-up");
     assert!(fixture.runtime_files().is_empty(), "{:?}", fixture.runtime_files());

@@ -206,6 +206,13 @@ impl Fixture {
         finish(command, self.path())
     }
 
+    /// Runs a [command](Self::command) that a test has changed to its end, which is no later than that of others.
+    #[must_use = "a command may fail"]
+    pub(crate) fn finish(&self, mut command: Command) -> Finished {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command, self.path())
+    }
+
     /// The latest results folder of a lab.
     pub(crate) fn latest(&self, lab: &str) -> PathBuf {
         self.work().join("results").join(lab).join("latest")

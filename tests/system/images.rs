@@ -1,6 +1,6 @@
 //! Nodes whose file system is a container image, made of programs of this machine.
 
-use crate::fixture::{Finished, Fixture, User, is_root, lab_of, not_run};
+use crate::fixture::{Fixture, User, is_root, lab_of, not_run};
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -99,7 +99,8 @@ fn shown_by_fuse_overlayfs(fixture: &Fixture) {
     prepare(fixture, &LAB.replace("STACK", ""));
     let netloom = |words: &[&str]| {
         let mut command = fixture.command(words);
-        Finished::of(&command.env("NETLOOM_OVERLAYS", "fuse-overlayfs").output().unwrap())
+        command.env("NETLOOM_OVERLAYS", "fuse-overlayfs");
+        fixture.finish(command)
     };
     netloom(&["run", "images.yaml", "-q"]).expect_code(0);
     assert_as_in_the_image(fixture);
@@ -119,7 +120,7 @@ fn shown_by_fuse_overlayfs(fixture: &Fixture) {
     fixture.assert_nothing_is_left("images");
     let mut command = fixture.command(&["run", "images.yaml"]);
     command.env("NETLOOM_OVERLAYS", "fuse-overlayfs").env("PATH", "/nowhere");
-    let without = Finished::of(&command.output().unwrap()).expect_code(4);
+    let without = fixture.finish(command).expect_code(4);
     assert!(without.stderr.contains("find fuse-overlayfs, which NETLOOM_OVERLAYS names"), "{without:#?}");
 }
 

@@ -254,8 +254,8 @@ fn a_kernel_that_is_none_is_told() {
     let fixture = Fixture::new(User::Own);
     fixture.write("kernels.yaml", &lab("real", ""));
     let mut command = fixture.command(&["run", "kernels.yaml"]);
-    let output = command.env("NETLOOM_KERNEL", "/bin/true").output().unwrap();
-    assert_eq!(output.status.code(), Some(4));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("/bin/true"), "{output:?}");
+    command.env("NETLOOM_KERNEL", "/bin/true");
+    let refused = fixture.finish(command).expect_code(4);
+    assert!(refused.stderr.contains("/bin/true"), "{refused:?}");
     fixture.assert_nothing_is_left("kernels");
 }
