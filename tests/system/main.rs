@@ -19,6 +19,7 @@ mod client;
 mod connections;
 mod containers;
 mod crashes;
+mod debugging;
 mod dhcp;
 mod dilations;
 mod disk_faults;
