@@ -18,6 +18,7 @@ mod churn;
 mod client;
 mod connections;
 mod containers;
+mod cores;
 mod crashes;
 mod debugging;
 mod dhcp;

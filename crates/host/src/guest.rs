@@ -6,6 +6,7 @@
 //! first network device, which the agent hides from the node.
 
 mod agent;
+pub(crate) mod cores;
 mod devices;
 mod disk;
 pub mod frames;

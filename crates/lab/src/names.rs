@@ -64,7 +64,7 @@ pub(crate) fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 }
 
 /// What a run writes itself.
-const RESERVED: [&str; 16] = [
+const RESERVED: [&str; 17] = [
     "provenance.json",
     "lab.yaml",
     "plan.json",
@@ -72,6 +72,7 @@ const RESERVED: [&str; 16] = [
     "hosts",
     "logs",
     "captures",
+    "cores",
     "journal.arrows",
     "events.jsonl",
     "samples.csv",

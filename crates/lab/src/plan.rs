@@ -243,6 +243,8 @@ pub struct NodePlan {
     pub clock: NodeClock,
     /// The disk that it has beside its file system in memory; none but in kernel nodes.
     pub disk: Option<DiskPlan>,
+    /// The room for core dumps of its programs, which are in the results then; none but in kernel nodes.
+    pub cores: Option<Bytes>,
     /// The capabilities beside the usual ones that its root has, each once.
     pub capabilities: Vec<&'static str>,
     /// Kernel settings as `sysctl` names them, for example `net.ipv4.tcp_congestion_control`.

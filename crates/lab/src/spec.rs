@@ -148,6 +148,7 @@ pub(crate) struct NodeSpec {
     pub(crate) pin: Option<PinPlan>,
     pub(crate) clock: Option<Spanned<NodeClock>>,
     pub(crate) disk: Option<Spanned<DiskPlan>>,
+    pub(crate) cores: Option<Spanned<Bytes>>,
     pub(crate) congestion: Option<Spanned<String>>,
     pub(crate) capabilities: Vec<&'static str>,
     pub(crate) routes: Option<RoutesSpec>,

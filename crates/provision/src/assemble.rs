@@ -353,6 +353,7 @@ fn node_config(job: &Job, place: usize, cgroup: Option<PathBuf>, is_led: impl Fn
             filesystem: disk.filesystem.name().to_owned(),
             keep: disk.keep,
         }),
+        cores: node.cores.map(netloom_units::Bytes::get),
         measure: measure::of_node(job, place),
         clock: skew(node),
         limits: node.stack == Stack::Kernel && job.plan.limits_programs(place),

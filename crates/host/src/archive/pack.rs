@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use tar::{Builder, EntryType, Header};
 
 use super::glob::Glob;
+use crate::guest::cores::FOLDER;
 
 /// How much is collected of one node at most, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
@@ -21,7 +22,7 @@ const MOST_FILES: usize = 100_000;
 const MOST_UNSAID: u64 = 1 << 24;
 
 /// `collect GLOB...` writes the files that match these patterns to standard output; `keep FOLDER EXCEPT...` writes a folder,
-/// except for some paths. What is left out is reported on standard error, one line each.
+/// except for some paths; `cores` writes all core dumps. What is left out is reported on standard error, one line each.
 ///
 /// # Errors
 /// What went wrong, in words.
@@ -30,6 +31,7 @@ pub fn main(words: &[OsString]) -> Result<(), String> {
     let done = match words.split_first() {
         Some((word, globs)) if word == "collect" => pack.collect(globs),
         Some((word, [folder, except @ ..])) if word == "keep" => pack.keep(Path::new(folder), except),
+        Some((word, [])) if word == "cores" => pack.cores(Path::new(FOLDER)),
         _ => return Err("this packs files of a node; netloom starts it where it belongs".to_owned()),
     };
     done.and_then(|()| pack.finish()).map_err(|error| error.to_string())
@@ -77,6 +79,12 @@ impl<W: Write> Pack<W> {
             last = Some(path);
         }
         Ok(())
+    }
+
+    fn cores(&mut self, folder: &Path) -> io::Result<()> {
+        let mut names: Vec<_> = fs::read_dir(folder)?.flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        names.iter().try_for_each(|name| self.put(&folder.join(name), folder, &mut |about| !about.is_symlink()))
     }
 
     fn keep(&mut self, folder: &Path, except: &[OsString]) -> io::Result<()> {

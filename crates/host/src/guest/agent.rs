@@ -17,7 +17,7 @@ use super::input::{Fed, Input};
 use super::message::{FromGuest, LONGEST_CHUNK, Stream, ToGuest};
 use super::output::{Output, Read};
 use super::socket::ControlSocket;
-use super::{devices, disk, launch, stdio};
+use super::{cores, devices, disk, launch, stdio};
 use crate::measure::{MeasureConfig, Measured, Sampler, TcpState};
 use crate::node::agent::KILLED_WITHIN;
 use crate::node::clock;
@@ -313,6 +313,7 @@ impl dispatch::Agent<'static> for Agent {
         let set = named.and_then(|()| config.clock.map_or(Ok(()), |order| clock::set(&order)));
         let laid = set.and_then(|()| files::enter_in_kernel(&config.files, &config.name));
         let laid = laid.and_then(|()| config.disk.as_ref().map_or(Ok(()), disk::mount));
+        let laid = laid.and_then(|()| config.cores.map_or(Ok(()), cores::take));
         match laid.and_then(|()| configure::prepare_guest(config)) {
             Ok(notes) => Reply::Prepared { notes },
             Err(error) => Reply::Refused(error),

@@ -48,6 +48,9 @@ pub struct NodeConfig {
     pub files: FilesConfig,
     /// The disk of a node with a kernel of its own; none if it has none.
     pub disk: Option<DiskConfig>,
+    /// The room for core dumps of the programs of a node with a kernel of its own, in bytes; none: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u64>,
     /// The measurements that a node with a kernel of its own makes from its configuration on; other nodes are asked for them.
     pub measure: Option<MeasureConfig>,
     /// The order that sets the clock of the node's own kernel before any program starts; none: the clock is right.

@@ -17,6 +17,8 @@ const PROCESSORS: Kind =
 forms! {
     /// The memory of a kernel.
     pub(crate) struct Memory = Bytes, Bytes::KIND, memory;
+    /// The room for core dumps.
+    pub(crate) struct Dumps = Bytes, Bytes::KIND, dumps;
     /// A share of processor time, in cores.
     pub(crate) struct Cores = Cpus, Kind::Positive, cpus;
     /// Processors of this machine.
@@ -29,6 +31,20 @@ forms! {
 const LEAST_MEMORY: Bytes = Bytes::new(32_000_000);
 /// More than any machine has: the user mistyped the unit.
 const MOST_MEMORY: Bytes = Bytes::new(1_000_000_000_000);
+
+/// A program that does nothing has a smaller dump.
+const LEAST_DUMPS: Bytes = Bytes::new(100_000);
+/// What leaves a node at once has room for so much (`MOST_BYTES` of `host::archive`).
+const MOST_DUMPS: Bytes = Bytes::new(250_000_000);
+
+fn dumps(node: &Node) -> Result<Bytes, Diagnostic> {
+    match quantity::<Bytes>(node)? {
+        size if (LEAST_DUMPS..=MOST_DUMPS).contains(&size) => Ok(size),
+        _ => Err(node.error(format!(
+            "this is the room for the core dumps of a node, in its memory: write {LEAST_DUMPS} to {MOST_DUMPS}"
+        ))),
+    }
+}
 
 fn memory(node: &Node) -> Result<Bytes, Diagnostic> {
     let size = quantity(node)?;

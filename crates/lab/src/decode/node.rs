@@ -73,6 +73,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         pin: keys.pin,
         clock: keys.clock,
         disk: keys.disk,
+        cores: keys.cores,
         congestion: keys.congestion,
         capabilities: keys.capabilities.unwrap_or_default(),
         routes: keys.routes,

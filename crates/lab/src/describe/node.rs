@@ -44,6 +44,7 @@ impl Plan {
                 "drift_ppt": node.clock.drift.as_ppt(),
             })),
             "disk": node.disk.as_ref().map(disk),
+            "cores_bytes": node.cores.map(Bytes::get),
             "capabilities": node.capabilities,
             "sysctls": settings(&node.sysctls),
             "env": settings(&node.env),

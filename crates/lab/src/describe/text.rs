@@ -364,6 +364,7 @@ fn machine(node: &NodePlan) -> String {
         node.disk
             .as_ref()
             .map(|disk| format!("{} disk of {} at {}", disk.filesystem.name(), disk.size, disk.at.display())),
+        node.cores.map(|cores| format!("{cores} for core dumps")),
         (!cost.packet.is_zero()).then(|| format!("{} per packet", cost.packet)),
         (cost.byte > TimePerByte::ZERO).then(|| format!("{} per byte", cost.byte)),
         cost.syscall.map(|cost| format!("{cost} per system call")),

@@ -65,6 +65,7 @@ pub(super) fn stacks(spec: &mut Spec, found: &mut Findings) -> Vec<Stack> {
             settle_processor(node, clock, found);
             found.errors.extend(wrong_clock(node, stack, clock));
             settle_disk(node, stack, clock, &mut found.errors);
+            found.errors.extend(foreign_cores(node, stack));
             found.errors.extend(shared_root(node, stack));
             found.errors.extend(writable_volume(node, stack));
             found.warnings.extend(idle_share(node, stack, clock));
@@ -243,6 +244,19 @@ fn settle_disk(node: &NodeSpec, stack: Stack, clock: Clock, errors: &mut Errors)
         let (file, at) = (file.target.display(), at.display());
         errors.push(disk.error(format!("the disk hides {file}, which `files` puts below {at}: put it elsewhere")));
     }
+}
+
+/// Where core dumps go is a setting of a whole kernel (`kernel.core_pattern`), so only a kernel of ours has one of ours.
+fn foreign_cores(node: &NodeSpec, stack: Stack) -> Option<Diagnostic> {
+    let why = match stack {
+        Stack::Kernel => return None,
+        Stack::Vm => "the kernel of a virtual machine says itself where core dumps go: leave it out",
+        Stack::Namespace | Stack::Engine => {
+            "where core dumps go is a setting of this machine's whole kernel (kernel.core_pattern), which a namespace node does not change: \
+             write `stack: kernel`, or `clock: virtual` for the lab"
+        }
+    };
+    node.cores.as_ref().map(|cores| cores.error(why))
 }
 
 /// A kernel sees the machine's files, and cannot change them: runs in virtual time would differ.

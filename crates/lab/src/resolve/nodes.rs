@@ -38,6 +38,7 @@ pub(super) fn plans(
             pin: node.pin,
             clock: node.clock.map(|clock| clock.value).unwrap_or_default(),
             disk: node.disk.map(|disk| disk.value),
+            cores: node.cores.map(|cores| cores.value),
             capabilities: node.capabilities,
             sysctls: node.sysctls,
             env: node.env,

@@ -313,7 +313,7 @@ const LAN: &str = "nodes: [server, a, b]\nlinks: {lan: {ends: [server, a, b]}}\n
 fn node_lab(key: &str, pair: &str) -> String {
     match key {
         "daemons" => format!("nodes: {{r1: {{kind: router, {pair}}}}}\n"),
-        "disk" => format!("nodes: {{client: {{stack: kernel, {pair}}}}}\n"),
+        "disk" | "cores" => format!("nodes: {{client: {{stack: kernel, {pair}}}}}\n"),
         "as" | "frr" | "bird" => format!("nodes: {{r1: {{kind: router, daemons: [ospf], {pair}}}}}\n"),
         "entrypoint" | "command" | "user" | "volumes" | "ready" => {
             format!("nodes: {{client: {{image: debian, {pair}}}}}\n")

@@ -163,7 +163,7 @@ fn all_packs(job: &Job) -> Vec<Pack> {
     let nodes = job.plan.nodes.iter().enumerate();
     let packs = nodes.flat_map(|(number, node)| {
         let kept = node.files.iter().filter(|file| file.keep).map(move |file| kept(job, number, node, file));
-        kept.chain(collected(job, number, node))
+        kept.chain(collected(job, number, node)).chain(cores(job, number, node))
     });
     packs.collect()
 }
@@ -176,6 +176,13 @@ fn collected(job: &Job, number: usize, node: &NodePlan) -> Option<Pack> {
     let words = std::iter::once("collect".into()).chain(node.collect.iter().map(OsString::from)).collect();
     let archive = folder.join(format!("{}.tar", node.name));
     Some(Pack { node: number, words, archive, end: End::Collected(folder.join(&node.name)) })
+}
+
+fn cores(job: &Job, number: usize, node: &NodePlan) -> Option<Pack> {
+    node.cores?;
+    let (folder, name) = (job.folder.path(), &node.name);
+    let (archive, end) = (folder.join(format!("cores-{name}.tar")), folder.join("cores").join(name));
+    Some(Pack { node: number, words: vec!["cores".into()], archive, end: End::Collected(end) })
 }
 
 fn kept(job: &Job, number: usize, node: &NodePlan, file: &FilePlan) -> Pack {
