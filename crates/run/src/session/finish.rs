@@ -48,6 +48,7 @@ impl Session<'_> {
 
     fn last_event(&mut self, stopped: Result<(), RunError>) -> Result<Event, RunError> {
         stopped?;
+        self.log_times.look(&self.context, &self.programs.commands, true)?;
         let stage = std::mem::replace(&mut self.context.stage, Stage::Starting);
         let Stage::Stopping(Stop { why, played }) = stage else {
             unreachable!("a lab stops before it is finished");

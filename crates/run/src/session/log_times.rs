@@ -40,11 +40,11 @@ impl LogTimes {
         Ok(())
     }
 
-    /// Writes down which logs have grown since the last look, if it is time for one.
-    pub(super) fn look(&mut self, context: &Context<'_>, commands: &[Command]) -> Result<(), RunError> {
+    /// Writes down which logs have grown since the last look, if it is time for one, or the lab has ended with what programs wrote last.
+    pub(super) fn look(&mut self, context: &Context<'_>, commands: &[Command], is_last: bool) -> Result<(), RunError> {
         let now = context.links.now();
         let (Some(next), Some(file), Some(zero)) = (self.next, &mut self.file, context.zero()) else { return Ok(()) };
-        if next > now {
+        if next > now && !is_last {
             return Ok(());
         }
         self.next = Some(now + STEP);

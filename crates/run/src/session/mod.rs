@@ -205,7 +205,7 @@ impl<'a> Session<'a> {
             self.requests.heal(&mut self.context, &mut self.programs, &mut self.carriers)?;
         }
         self.sample()?;
-        self.log_times.look(&self.context, &self.programs.commands)?;
+        self.log_times.look(&self.context, &self.programs.commands, false)?;
         self.look_at_tasks()?;
         if self.carriers.next_look().is_some_and(|at| at <= self.context.links.now()) {
             self.carriers.look(&self.context, &mut self.programs)?;
