@@ -144,6 +144,11 @@ class NodeKeys(TypedDict, total=False):
     The controller of an OpenFlow switch: the node that runs it, and the port at which it listens, 6653 if none is
     given. Default: none.
     """
+    cores: Size | None
+    """
+    The room for core dumps of programs that crash in a kernel node, 100 kB to 250 MB, and at most half of its memory;
+    they are copied to cores/NODE/ of the results. Default: there are none.
+    """
     cpu: Cpu | None
     """
     How long its only processor is busy with each packet and each system call, in virtual time. Default: packets take

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tar::{Builder, EntryType, Header};
 
 use super::glob::Glob;
-use crate::guest::cores::FOLDER;
+use crate::guest::cores;
 
 /// How much is collected of one node at most, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
@@ -22,7 +22,7 @@ const MOST_FILES: usize = 100_000;
 const MOST_UNSAID: u64 = 1 << 24;
 
 /// `collect GLOB...` writes the files that match these patterns to standard output; `keep FOLDER EXCEPT...` writes a folder,
-/// except for some paths; `cores` writes all core dumps. What is left out is reported on standard error, one line each.
+/// except for some paths; `cores` writes all complete core dumps. What is left out is reported on standard error, one line each.
 ///
 /// # Errors
 /// What went wrong, in words.
@@ -31,7 +31,7 @@ pub fn main(words: &[OsString]) -> Result<(), String> {
     let done = match words.split_first() {
         Some((word, globs)) if word == "collect" => pack.collect(globs),
         Some((word, [folder, except @ ..])) if word == "keep" => pack.keep(Path::new(folder), except),
-        Some((word, [])) if word == "cores" => pack.cores(Path::new(FOLDER)),
+        Some((word, [])) if word == "cores" => pack.cores(Path::new(cores::FOLDER)),
         _ => return Err("this packs files of a node; netloom starts it where it belongs".to_owned()),
     };
     done.and_then(|()| pack.finish()).map_err(|error| error.to_string())
@@ -84,7 +84,25 @@ impl<W: Write> Pack<W> {
     fn cores(&mut self, folder: &Path) -> io::Result<()> {
         let mut names: Vec<_> = fs::read_dir(folder)?.flatten().map(|entry| entry.file_name()).collect();
         names.sort();
-        names.iter().try_for_each(|name| self.put(&folder.join(name), folder, &mut |about| !about.is_symlink()))
+        names.iter().try_for_each(|name| self.core(&folder.join(name), folder))
+    }
+
+    fn core(&mut self, path: &Path, folder: &Path) -> io::Result<()> {
+        // Programs can write into the folder, too.
+        if !fs::symlink_metadata(path).is_ok_and(|about| about.is_file()) {
+            return self.note(path, "no file");
+        }
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let opened = File::options().read(true).write(true).custom_flags(flags).open(path);
+        let judged = opened.and_then(|file| match cores::why_incomplete(&file)? {
+            None => cores::mend(&file).map(|()| None),
+            why => Ok(why),
+        });
+        match judged {
+            Ok(None) => self.put(path, folder, &mut |_| true),
+            Ok(Some(why)) => self.note(path, &why),
+            Err(error) => self.note(path, &error.to_string()),
+        }
     }
 
     fn keep(&mut self, folder: &Path, except: &[OsString]) -> io::Result<()> {

@@ -60,8 +60,8 @@ sections! {
         clock: Placed<ClockError>, "{skew: -40 ms, drift: 200 ppm}";
         /// A disk of a kernel node; what is on it survives the node's crashes, as far as it was flushed. Default: none: its files are in memory.
         disk: Disk, "{at: /var/lib/etcd, size: 256 MB}";
-        /// The room for core dumps of programs that crash in a kernel node, 100 KB to 250 MB of its memory; they are copied to cores/NODE/ of the
-        /// results. Default: there are none.
+        /// The room for core dumps of programs that crash in a kernel node, 100 kB to 250 MB, and at most half of its memory; they are copied to
+        /// cores/NODE/ of the results. Default: there are none.
         cores: Placed<Dumps>, "64 MB";
         /// What routes it gets beside those of its own subnets: those of the shortest paths, one to each destination; ecmp, all of the
         /// least cost, among which flows are spread; or none, for a routing daemon or its user to make them. Default: as the lab's

@@ -248,15 +248,27 @@ fn settle_disk(node: &NodeSpec, stack: Stack, clock: Clock, errors: &mut Errors)
 
 /// Where core dumps go is a setting of a whole kernel (`kernel.core_pattern`), so only a kernel of ours has one of ours.
 fn foreign_cores(node: &NodeSpec, stack: Stack) -> Option<Diagnostic> {
+    let cores = node.cores.as_ref()?;
     let why = match stack {
-        Stack::Kernel => return None,
+        Stack::Kernel => return larger_than_memory(node, cores),
         Stack::Vm => "the kernel of a virtual machine says itself where core dumps go: leave it out",
         Stack::Namespace | Stack::Engine => {
             "where core dumps go is a setting of this machine's whole kernel (kernel.core_pattern), which a namespace node does not change: \
              write `stack: kernel`, or `clock: virtual` for the lab"
         }
     };
-    node.cores.as_ref().map(|cores| cores.error(why))
+    Some(cores.error(why))
+}
+
+/// Dumps are in the node's memory until it ends, beside its programs.
+fn larger_than_memory(node: &NodeSpec, cores: &Spanned<Bytes>) -> Option<Diagnostic> {
+    let memory = node.memory.as_ref()?.value;
+    let most = Bytes::new(memory.get() / 2);
+    (cores.value > most).then(|| {
+        cores.error(format!(
+            "core dumps take at most half of a node's memory, which is {memory}: write {most} or less, or more `memory`"
+        ))
+    })
 }
 
 /// A kernel sees the machine's files, and cannot change them: runs in virtual time would differ.
