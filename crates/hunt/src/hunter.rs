@@ -113,6 +113,10 @@ pub struct Summary {
     pub runs_per_minute: f64,
     /// How many of the last runs showed something in their logs that none before did, and how many these are.
     pub news: (usize, usize),
+    /// How many runs in a row, up to the last, showed nothing new.
+    pub since_new: u64,
+    /// How many kinds of lines, and of pairs of lines, all runs have shown.
+    pub behaviours: u64,
     /// How much of a systematic search was done; none if faults were drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub systematic: Option<Covered>,
@@ -449,6 +453,8 @@ impl<'a> Hunter<'a> {
             error_count: self.error_count,
             runs_per_minute: self.position().runs_per_minute,
             news: self.tally.news(),
+            since_new: self.tally.since_new(),
+            behaviours: self.tally.behaviours(),
             systematic: self.covered(),
             kinds: self.target.ground.kinds(),
             findings: self.folder.findings()?,

@@ -30,6 +30,8 @@ pub(crate) struct Tally {
     behaviours: BTreeSet<u64>,
     /// Whether each of the last runs showed something new.
     recent: VecDeque<bool>,
+    /// How many runs in a row showed nothing new, up to the last.
+    since_new: u64,
 }
 
 impl Tally {
@@ -38,14 +40,21 @@ impl Tally {
         self.judged += u64::from(line.error.is_none());
         self.wanted.extend(line.wanted.iter().cloned());
         self.behaviours.extend(&line.behaviours);
-        self.recent.push_back(!line.behaviours.is_empty());
-        if self.recent.len() > RECENT {
-            self.recent.pop_front();
+        if line.error.is_none() {
+            self.take_news(!line.behaviours.is_empty());
         }
         for (counts, texts) in [(&mut self.reached, &line.reached), (&mut self.undecided, &line.undecided)] {
             for text in texts {
                 *counts.entry(text.clone()).or_default() += 1;
             }
+        }
+    }
+
+    fn take_news(&mut self, is_new: bool) {
+        self.since_new = if is_new { 0 } else { self.since_new + 1 };
+        self.recent.push_back(is_new);
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
         }
     }
 
@@ -57,6 +66,16 @@ impl Tally {
     /// How many of the last runs showed something new, and how many these are.
     pub(crate) fn news(&self) -> (usize, usize) {
         (self.recent.iter().filter(|is_new| **is_new).count(), self.recent.len())
+    }
+
+    /// How many runs in a row showed nothing new, up to the last.
+    pub(crate) fn since_new(&self) -> u64 {
+        self.since_new
+    }
+
+    /// How many behaviours all runs have shown.
+    pub(crate) fn behaviours(&self) -> u64 {
+        self.behaviours.len() as u64
     }
 
     /// In how many runs each of these held, and all that programs want beside them.
@@ -97,9 +116,12 @@ mod tests {
             let behaviours = tally.new_among(shown);
             tally.count(&RunLine { behaviours, ..RunLine::default() });
         }
-        assert_eq!(tally.news(), (2, 4));
+        assert_eq!((tally.news(), tally.since_new(), tally.behaviours()), ((2, 4), 1, 3));
+        // A run that showed nothing says nothing about what is new.
+        tally.count(&RunLine { error: Some("x".into()), ..RunLine::default() });
+        assert_eq!((tally.news(), tally.since_new()), ((2, 4), 1));
         (0..200).for_each(|_| tally.count(&RunLine::default()));
-        assert_eq!(tally.news(), (0, RECENT));
+        assert_eq!((tally.news(), tally.since_new(), tally.behaviours()), ((0, RECENT), 201, 3));
     }
 
     #[test]

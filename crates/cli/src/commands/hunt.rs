@@ -158,7 +158,11 @@ fn told(summary: &Summary, folder: &Path) -> String {
     let _ = writeln!(text, "{count} with {kinds}: {findings}, {:.0} runs per minute", summary.runs_per_minute);
     let (new, last) = summary.news;
     if last > 0 {
-        let _ = writeln!(text, "{new} of the last {last} runs showed something new in their logs");
+        let quiet = match summary.since_new {
+            0 => String::new(),
+            number => format!("; none of the last {number}"),
+        };
+        let _ = writeln!(text, "{new} of the last {last} runs showed something new in their logs{quiet}");
     }
     if let Some(covered) = &summary.systematic {
         let _ = writeln!(text, "tried {}", tried(covered));
@@ -249,6 +253,8 @@ mod tests {
             errors: vec![RunLine { run: 9, error: Some("its kernel ended\nmore".into()), ..RunLine::default() }],
             error_count: 1,
             news: (3, 20),
+            since_new: 7,
+            behaviours: 40,
             systematic: Some(Covered { singles: 90, singles_tried: 20, pairs: 4_005, pairs_tried: 0 }),
             ..Summary::default()
         };
@@ -259,7 +265,7 @@ mod tests {
             "finding 0001, run 4: command ask: exit code #: lost #\n  without any fault\n  out/findings/0001/minimal.yaml\n\
              never reached: log n* matches \"leader\" >= 2\n\
              20 runs with cut, partition: 1 finding, 61 runs per minute\n\
-             3 of the last 20 runs showed something new in their logs\n\
+             3 of the last 20 runs showed something new in their logs; none of the last 7\n\
              tried 20 of 90 single faults\n\
              1 of them showed nothing; run 9: its kernel ended\n\
              reached in 3 runs: log n* matches \"late\"\n"
