@@ -9,6 +9,7 @@
 mod attach;
 mod client;
 mod console;
+mod debugger;
 mod error;
 mod labs;
 mod protocol;
@@ -21,6 +22,7 @@ mod watch;
 pub use attach::{Stdio, attach};
 pub use client::Client;
 pub use console::console;
+pub use debugger::debug;
 pub use error::ControlError;
 pub use labs::{Look, Silence, TakenDown, look_at_labs, sweep, take_down};
 pub use protocol::{

@@ -19,6 +19,7 @@ use std::time::Duration;
   netloom run lab.yaml --clock virtual --wall-limit 10min
   netloom run lab.yaml --auto-dilate
   netloom run lab.yaml --clock virtual --stop-at 12.0347s
+  netloom run lab.yaml --stop-at 12.0347s --gdb n2:etcd
   netloom run lab.yaml --stop-at 12.0347s --gdb n2:etcd --gdb-command 'info threads'
   netloom run lab.yaml --follow
   netloom run lab.yaml --json | jq .verdict
@@ -45,14 +46,14 @@ pub(crate) struct RunArgs {
     /// Hold lab time at this instant of the timeline, in virtual time, until `netloom resume`
     #[arg(long, value_name = "TIME", value_parser = lab_time)]
     pub(crate) stop_at: Option<netloom_units::Duration>,
-    /// Instead of holding lab time, attach gdb in NODE to the program whose command line matches PATTERN, as it stands at that instant
+    /// Attach gdb in NODE to the program whose command line matches PATTERN, as it stands at that instant: at a terminal to talk to it
     #[arg(long, value_name = "NODE:PATTERN", requires = "stop_at")]
     pub(crate) gdb: Option<String>,
     /// Print where the results would come from, as provenance.json says it, and run nothing
     #[arg(long, hide = true)]
     pub(crate) provenance: bool,
-    /// A command for gdb, may be given several times; default: thread apply all backtrace
-    #[arg(long, value_name = "COMMAND", requires = "gdb")]
+    /// A command for gdb, may be given several times; `-` alone: those of standard input; default without a terminal: thread apply all backtrace
+    #[arg(long, value_name = "COMMAND", requires = "gdb", allow_hyphen_values = true)]
     pub(crate) gdb_command: Vec<String>,
     #[command(flatten)]
     pub(crate) pictures: Pictures,

@@ -1,6 +1,6 @@
 //! `netloom run --auto-dilate`: reruns a lab in slower time until this machine is fast enough.
 
-use super::{Failure, lab_file};
+use super::{Failure, gdb, lab_file};
 use crate::args::RunArgs;
 use crate::progress::{Progress, settle};
 use crate::talk;
@@ -48,16 +48,25 @@ pub(super) fn search(args: &RunArgs, most: Dilation, first: RunRequest) -> Resul
 
 /// One run. Its progress thread ends with it, because no thread may exist while the next lab is forked.
 pub(super) fn run_once(args: &RunArgs, request: &RunRequest) -> Result<Report, Failure> {
-    let mut progress = Progress::new(args.quiet || args.json).at_pace_of(request.plan.clock).following(args.follow);
+    let mut talk = gdb::Talk::wanted(args)?;
+    let mut progress =
+        Progress::new(args.quiet || args.json || talk.is_some()).at_pace_of(request.plan.clock).following(args.follow);
     let (plots, page, wall_limit) = (args.pictures.wanted(), !args.no_report, args.wall_limit);
     if args.stop_at.is_some() && request.plan.clock != Clock::Virtual {
         let why = "--stop-at: only virtual time can be held: add --clock virtual";
         return Err(Failure::new(ExitCode::Usage, why));
     }
-    // With gdb, what happens at that instant is an entry of the timeline.
-    let stop_at = args.stop_at.filter(|_| args.gdb.is_none());
+    // With commands for gdb, what happens at that instant is an entry of the timeline.
+    let stop_at = args.stop_at.filter(|_| args.gdb.is_none() || talk.is_some());
     let request = RunRequest { plots, page, wall_limit, stop_at, ..request.clone() };
-    let report = netloom_run::run(&request, &mut |event| progress.show(event));
+    let name = request.plan.name.clone();
+    let report = netloom_run::run(&request, &mut |event| {
+        if let (netloom_run::Event::Started { .. }, Some(talk)) = (event, &mut talk) {
+            talk.begin(&name);
+        }
+        progress.show(event);
+    });
+    drop(talk);
     if args.follow {
         // The lab is gone, and what was asked for may take as long as it takes.
         drop(progress);

@@ -56,7 +56,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     } else if !args.json {
         print(render::report(&report).trim_end())?;
     }
-    if args.gdb.is_some() && !args.json {
+    if args.gdb.is_some() && !args.json && !gdb::is_talk(args) {
         print(&gdb::said(&report)?)?;
     }
     Ok(report.exit_code)
