@@ -37,7 +37,7 @@ use crate::path_loss::noise_floor;
 use crate::power::Power;
 use crate::propagation::{Antenna, FadingConfig, Position, Propagation, ShadowingConfig, Surroundings, Ways};
 use crate::queue::Limits;
-use crate::rate_control::{Control, Modes, RateControl};
+use crate::rate_control::{Control, Learned, Modes, RateControl};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
@@ -131,6 +131,8 @@ pub struct RadioMedium<P> {
     modes: Modes,
     /// How stations reach others, where it differs from their own.
     controls: BTreeMap<(u32, u32), Control>,
+    /// The knowledge of rate controls about the ways between two stations.
+    learned: BTreeMap<(usize, usize), Learned>,
     stations: Vec<State<P>>,
     /// The signals on the air, and what is over and disturbed it, by the begin.
     signals: Vec<Signal>,
@@ -182,6 +184,7 @@ impl<P> RadioMedium<P> {
             stations: made.collect::<Result<_, ConfigError>>()?,
             modes,
             controls: BTreeMap::new(),
+            learned: BTreeMap::new(),
             signals: Vec::new(),
             outcomes: VecDeque::new(),
             totals: Totals::default(),
@@ -204,6 +207,7 @@ impl<P> RadioMedium<P> {
     ) -> Result<(), ConfigError> {
         self.run_until(now);
         self.controls.insert((from.0, to.0), self.modes.control(&self.config.phy, rate)?);
+        self.learned.remove(&(from.0 as usize, to.0 as usize));
         Ok(())
     }
 

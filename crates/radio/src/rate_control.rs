@@ -1,14 +1,21 @@
 //! Rate control: which mode a station sends with.
 
+mod arf;
+mod minstrel;
+
 use crate::config::MediumConfig;
 use crate::decibels::Decibels;
 use crate::error::ConfigError;
 use crate::error_rate::{Coding, packet_error_rate};
 use crate::link::{Link, LinkConfig};
 use crate::phy::{Mode, Phy, Standard};
+use crate::queue::Limits;
+use crate::transmission;
 use alloc::format;
 use alloc::vec::Vec;
-use netloom_units::{Bytes, Probability};
+use arf::Arf;
+use minstrel::{Airtime, Minstrel};
+use netloom_units::{Bytes, Instant, Probability};
 
 /// How a station chooses the mode of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,23 +25,75 @@ pub enum RateControl {
     /// The fastest mode with one stream in which, at the ratio of signal to noise with which the PPDU will arrive, at most 10 % of
     /// frames with 1,458 bytes get lost. Nobody knows that ratio in advance: it is the bound of what rate control can reach.
     Ideal,
+    /// One mode faster after ten PPDUs that arrive, and one slower after two that do not (Kamerman and Monteban 1997).
+    Arf,
+    /// The same, with up to 50 PPDUs where faster modes keep failing (Lacage and others 2004).
+    Aarf,
+    /// The mode with the greatest throughput by what arrived lately, and now and then another one, as in Linux.
+    Minstrel,
 }
 
 /// The bytes of the frame for which modes are compared, and how many of a hundred may get lost.
 const REFERENCE: Bytes = Bytes::new(1_458);
 const LOST: f64 = 0.1;
+/// The bytes of the frame for which Minstrel compares times.
+const MINSTREL: Bytes = Bytes::new(1_200);
 
 /// A rate control with what follows from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Control {
     Fixed(Link),
     Ideal,
+    /// One that learns from what arrives.
+    Learns(Learner),
+}
+
+/// A way to learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Learner {
+    Arf { is_adaptive: bool },
+    Minstrel,
+}
+
+/// The knowledge of the way to a destination.
+#[derive(Clone, Debug)]
+pub(crate) enum Learned {
+    Arf(Arf),
+    Minstrel(Minstrel),
+}
+
+impl Learned {
+    pub(crate) fn new(learner: Learner, now: Instant, modes: &Modes) -> Self {
+        match learner {
+            Learner::Arf { is_adaptive } => Self::Arf(Arf::new(is_adaptive)),
+            Learner::Minstrel => Self::Minstrel(Minstrel::new(now, modes.known.len())),
+        }
+    }
+
+    /// Chooses the mode of the next PPDU. `chance` yields numbers from zero to below one.
+    pub(crate) fn choose(&mut self, now: Instant, modes: &Modes, chance: impl Fn(u32) -> f64) -> Link {
+        let place = match self {
+            Self::Arf(own) => own.place(),
+            Self::Minstrel(own) => own.choose(now, &modes.times, chance),
+        };
+        modes.known.get(place).map_or(modes.basic, |(link, _)| *link)
+    }
+
+    /// Notes how many MPDUs of a PPDU are known to have arrived.
+    pub(crate) fn report(&mut self, mode: Mode, (tried, arrived): (u32, u32), modes: &Modes) {
+        let Some(place) = modes.known.iter().position(|(link, _)| link.mode == mode) else { return };
+        match self {
+            Self::Arf(own) => own.report(2 * arrived >= tried.max(1), modes.known.len()),
+            Self::Minstrel(own) => own.report(place, tried, arrived),
+        }
+    }
 }
 
 /// The modes with one stream, the slowest first, and the ratio that each needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Modes {
     known: Vec<(Link, f64)>,
+    times: Vec<Airtime>,
     basic: Link,
     coding: Coding,
 }
@@ -50,7 +109,13 @@ impl Modes {
         let mut known: Vec<_> =
             all.filter_map(at).filter_map(|one| needed(phy, one.mode, coding).map(|least| (one, least))).collect();
         known.sort_by_key(|(link, _)| link.ppdu.bits_per_second());
-        Self { known, basic: Link::basic(phy), coding }
+        let is_aggregate = Limits::new(config).has_aggregates();
+        let airtime = |(link, _): &(Link, f64)| {
+            let (data, around) = (link.ppdu.duration(MINSTREL), transmission::answer(config, link, is_aggregate));
+            let preamble = link.ppdu.preamble.as_nanos() as f64;
+            Airtime { data: data.as_nanos() as f64 - preamble, around: around.as_nanos() as f64 + preamble }
+        };
+        Self { times: known.iter().map(airtime).collect(), known, basic: Link::basic(phy), coding }
     }
 
     /// The link to everybody.
@@ -59,7 +124,13 @@ impl Modes {
     }
 
     pub(crate) fn control(&self, phy: &Phy, rate: RateControl) -> Result<Control, ConfigError> {
-        let RateControl::Fixed(mode) = rate else { return Ok(Control::Ideal) };
+        let mode = match rate {
+            RateControl::Fixed(mode) => mode,
+            RateControl::Ideal => return Ok(Control::Ideal),
+            RateControl::Arf => return Ok(Control::Learns(Learner::Arf { is_adaptive: false })),
+            RateControl::Aarf => return Ok(Control::Learns(Learner::Arf { is_adaptive: true })),
+            RateControl::Minstrel => return Ok(Control::Learns(Learner::Minstrel)),
+        };
         let link = Link::new(phy, mode.into())?;
         if success(phy, mode, self.coding, Decibels(99.0), REFERENCE).is_none() {
             let message = format!("no errors over signals are known for {mode}: `coding: ldpc` has MCS 10 and 11");

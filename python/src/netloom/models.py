@@ -3091,7 +3091,7 @@ class MediumWifi(Model):
         power: str | None = None,
         preamble: Literal["long", "short"] | None = None,
         queue: Literal["fifo", "airtime-fq"] | None = None,
-        rate: Rate | WifiRate | Literal["ideal"] | None = None,
+        rate: Rate | WifiRate | Literal["ideal", "arf", "aarf", "minstrel"] | None = None,
         recovery: Literal["eifs", "difs"] | None = None,
         retries: int | None = None,
         rts_above: Size | None = None,
@@ -3134,8 +3134,8 @@ class MediumWifi(Model):
             queue: In which order a station serves the packets of a category: fifo, or airtime-fq (each destination
                 gets the same time). Default: fifo.
             rate: The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams; with
-                access radio also ideal, the fastest that loses at most a tenth. Default: the fastest with one stream;
-                with access radio ideal.
+                access radio also ideal (the fastest that loses at most a tenth), arf, aarf or minstrel. Default: the
+                fastest with one stream; with access radio ideal.
             recovery: For how long stations are silent behind what they could not decode: eifs, or difs as behind
                 anything else. Default: eifs.
             retries: How often data is tried without an answer until it is dropped. Default: 7.
@@ -5351,7 +5351,7 @@ class WifiStation(Model):
         errors: Share | None = None,
         position: Sequence[str] | None = None,
         power: str | None = None,
-        rate: Rate | WifiRate | Literal["ideal"] | None = None,
+        rate: Rate | WifiRate | Literal["ideal", "arf", "aarf", "minstrel"] | None = None,
     ) -> None:
         """
         Args:

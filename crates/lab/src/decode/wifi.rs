@@ -48,7 +48,7 @@ forms! {
     /// One medium for all ends of a link.
     pub(crate) struct Medium = MediumSpec, Kind::OneOf(&[Kind::Word(&["shared"]), Wifi::KIND]), noting medium;
     /// The rate of a station, or how it is chosen.
-    pub(crate) struct ModeForm = RateControl, Kind::OneOf(&[Rate::KIND, Scheme::KIND, Kind::Word(&["ideal"])]), noting mode;
+    pub(crate) struct ModeForm = RateControl, Kind::OneOf(&[Rate::KIND, Scheme::KIND, Kind::Word(&["ideal", "arf", "aarf", "minstrel"])]), noting mode;
 }
 
 const KINDS: &[&Section] = &[&Wifi::SECTION];
@@ -79,8 +79,8 @@ sections! {
         /// The node that is the access point: stations send to it alone, and it sends on what is for others. Default: none, and stations
         /// send to one another.
         access_point: NodeName, "ap";
-        /// The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams; with access radio also ideal, the fastest
-        /// that loses at most a tenth. Default: the fastest with one stream; with access radio ideal.
+        /// The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams; with access radio also ideal (the fastest
+        /// that loses at most a tenth), arf, aarf or minstrel. Default: the fastest with one stream; with access radio ideal.
         rate: ModeForm, "{mcs: 7, streams: 1}";
         /// Rates, positions and powers of single stations, and how much gets lost between them and the others.
         stations = STATIONS, "{sta1: {rate: {mcs: 0}, errors: 5 %}}";
@@ -158,9 +158,7 @@ fn medium(node: &Node, errors: &mut Errors) -> Option<MediumSpec> {
     let (config, fastest) = fields.checked(config(&keys).map_err(renamed), errors)?;
     if !is_radio {
         Signals::refuse(&fields, errors);
-        if let (Some(RateControl::Ideal), Some(rate)) = (keys.rate, fields.get("rate")) {
-            errors.push(rate.error(NEEDS_SIGNALS));
-        }
+        errors.extend(fields.get("rate").and_then(|key| needs_signals(keys.rate, key)));
     }
     let coding = if keys.standard == Standard::Ax { Coding::Ldpc } else { Coding::Bcc };
     let hertz = fields.checked(channel(&keys).map_err(renamed), errors)?.hertz();
@@ -170,9 +168,25 @@ fn medium(node: &Node, errors: &mut Errors) -> Option<MediumSpec> {
     Some(MediumSpec::Wifi(Box::new(WifiSpec { config, rate, fastest, stations, access_point, signals })))
 }
 
-/// Why `ideal` is refused where all stations hear one another.
-const NEEDS_SIGNALS: &str =
-    "`ideal` needs positions and signals: write `access: radio`, or a rate, for example {mcs: 7}";
+/// The rate controls, by their words.
+const CONTROLS: [(&str, RateControl); 4] = [
+    ("ideal", RateControl::Ideal),
+    ("arf", RateControl::Arf),
+    ("aarf", RateControl::Aarf),
+    ("minstrel", RateControl::Minstrel),
+];
+
+/// The word of a rate control; none of a fixed rate.
+pub(crate) fn control_word(rate: RateControl) -> Option<&'static str> {
+    CONTROLS.iter().find(|(_, control)| *control == rate).map(|(word, _)| *word)
+}
+
+/// The error of a rate control where all stations hear one another, in every mode alike.
+fn needs_signals(rate: Option<RateControl>, key: &Node) -> Option<Diagnostic> {
+    let word = control_word(rate?)?;
+    let why = "needs positions and signals: write `access: radio`, or a rate, for example {mcs: 7}";
+    Some(key.error(format!("`{word}` {why}")))
+}
 
 fn channel(keys: &Wifi) -> Result<Channel, ConfigError> {
     let usual = if matches!(keys.standard, Standard::B | Standard::G) { 1 } else { 36 };
@@ -239,16 +253,8 @@ fn mode(node: &Node, errors: &mut Errors) -> Option<RateControl> {
         let Scheme { mcs: index, streams } = Scheme::open(node, errors)?;
         return Some(RateControl::Fixed(Mode::Mcs { index, streams: streams.unwrap_or(1) }));
     }
-    match node.plain() {
-        Some("ideal") => Some(RateControl::Ideal),
-        Some(control @ ("arf" | "minstrel")) => {
-            errors.push(node.error(format!(
-                "rate control `{control}` is left out of this version: write `ideal`, or a rate, for example {{mcs: 7}}"
-            )));
-            None
-        }
-        _ => keep(quantity(node), errors).map(|rate| RateControl::Fixed(Mode::Legacy(rate))),
-    }
+    let control = CONTROLS.iter().find(|(word, _)| node.plain() == Some(word)).map(|(_, control)| *control);
+    control.or_else(|| keep(quantity(node), errors).map(|rate| RateControl::Fixed(Mode::Legacy(rate))))
 }
 
 /// The stations that differ, by their names.
@@ -263,8 +269,7 @@ fn stations(node: &Node, is_radio: bool, errors: &mut Errors) -> Vec<(Spanned<St
         } else {
             let why = "it belongs to signals: write `access: radio` at the medium, or leave it out";
             fields.refuse([("position", why), ("power", why)], errors);
-            let is_ideal = rate == Some(RateControl::Ideal);
-            errors.extend(fields.get("rate").filter(|_| is_ideal).map(|key| key.error(NEEDS_SIGNALS)));
+            errors.extend(fields.get("rate").and_then(|key| needs_signals(rate, key)));
         }
         Some((entry.named(), StationSpec { rate, errors: lost.unwrap_or(Probability::ZERO), position, power }))
     };

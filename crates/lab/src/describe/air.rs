@@ -1,5 +1,6 @@
 //! Radio media for readers.
 
+use crate::decode::wifi::control_word;
 use crate::words::Words;
 use netloom_link::{AirAntenna, AirConfig};
 use netloom_radio::{Mode, Position, RateControl};
@@ -36,7 +37,7 @@ pub(super) fn json(air: &AirConfig) -> Value {
         let AirAntenna { position: Position { x, y, z }, power, rate: control } = station.antenna;
         json!({
             "node": station.name,
-            "rate": if let RateControl::Fixed(mode) = control { rate(mode) } else { "ideal".into() },
+            "rate": if let RateControl::Fixed(mode) = control { rate(mode) } else { control_word(control).into() },
             "position_m": [x.0, y.0, z.0],
             "power_dbm": power.0,
         })

@@ -1,6 +1,6 @@
 //! Stations begin to send, and all others hear it.
 
-use super::signal::{Part, Signal};
+use super::signal::{self, Part, Signal};
 use super::state::{Exchange, Reply};
 use super::{RadioMedium, id};
 use crate::decibels::Decibels;
@@ -8,7 +8,7 @@ use crate::frame::Destination;
 use crate::link::Link;
 use crate::phy::{self, Mode, Ppdu};
 use crate::power::Power;
-use crate::rate_control::Control;
+use crate::rate_control::{Control, Learned};
 use crate::transmission::{self, Party, Times};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -18,6 +18,8 @@ use netloom_units::{Bytes, Duration, Instant};
 const PREAMBLE: Decibels = Decibels(4.0);
 /// For so long an earlier frame can lose its receiver to a stronger one.
 const CAPTURE_WINDOW: Duration = Duration::from_micros(16);
+/// The first number of draws for modes, behind those of MPDUs.
+const CHOICES: u32 = 1 << 31;
 
 impl<P> RadioMedium<P> {
     /// Whoever has an answer to give or a backoff that is over at `at` begins to send.
@@ -93,7 +95,7 @@ impl<P> RadioMedium<P> {
             return self.send_data(at, station);
         }
         let Destination::Station(to) = party.to else { return None };
-        let control = self.link(station, party.to, at).control;
+        let control = self.config.phy.control(party.mode);
         let mode = Mode::kilobits(control.bits_per_second() / 1_000);
         let size = phy::RTS;
         let signal = self.signal(at, station, Part::Request, Some(to.0 as usize), (mode, &control), (1, size));
@@ -128,12 +130,19 @@ impl<P> RadioMedium<P> {
     }
 
     /// The link to a destination at an instant.
-    pub(super) fn link(&self, from: usize, to: Destination, at: Instant) -> Link {
+    fn link(&mut self, from: usize, to: Destination, at: Instant) -> Link {
         let Destination::Station(to) = to else { return self.modes.basic() };
-        let own = self.controls.get(&(id(from).0, to.0)).copied().unwrap_or(self.stations[from].control);
-        match own {
+        let control = self.controls.get(&(id(from).0, to.0)).copied().unwrap_or(self.stations[from].control);
+        match control {
             Control::Fixed(link) => link,
             Control::Ideal => self.modes.choose(self.ways.power(from, to.0 as usize, at).over(self.receiver.noise)),
+            Control::Learns(learner) => {
+                let to = to.0 as usize;
+                let (seeds, number) = ((self.stations[from].seed, self.stations[to].seed), self.stations[from].sent);
+                let modes = &self.modes;
+                let own = self.learned.entry((from, to)).or_insert_with(|| Learned::new(learner, at, modes));
+                own.choose(at, modes, |part| signal::draw(seeds, number, CHOICES + part))
+            }
         }
     }
 

@@ -65,6 +65,7 @@ impl<P> RadioMedium<P> {
             self.totals.collisions += 1;
         }
         self.charge(at, &exchange);
+        self.learn(&exchange, 0);
         let is_given_up = if exchange.is_copy {
             self.repeat_copies(party)
         } else {
@@ -84,6 +85,7 @@ impl<P> RadioMedium<P> {
     pub(super) fn succeed(&mut self, at: Instant, station: usize) {
         let Some(exchange) = self.stations[station].exchange.take() else { return };
         self.charge(at, &exchange);
+        self.learn(&exchange, exchange.arrived.unwrap_or(0));
         let category = exchange.party.category;
         if exchange.is_copy {
             self.drop_copies(exchange.party);
@@ -93,6 +95,16 @@ impl<P> RadioMedium<P> {
         let contender = &mut self.stations[station].contenders[category];
         contender.reset_window();
         contender.back_off();
+    }
+
+    /// The sender's rate control notes how many MPDUs it knows to have arrived; an RTS without answer tells it nothing.
+    fn learn(&mut self, exchange: &Exchange, arrived: u32) {
+        let Party { station, to, mode, load, .. } = exchange.party;
+        let Destination::Station(to) = to else { return };
+        let own = self.learned.get_mut(&(station, to.0 as usize)).filter(|_| exchange.part == Part::Data);
+        if let Some(own) = own {
+            own.report(mode, (load.mpdus, arrived), &self.modes);
+        }
     }
 
     fn charge(&mut self, at: Instant, exchange: &Exchange) {

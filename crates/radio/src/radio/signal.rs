@@ -100,7 +100,7 @@ impl<P> RadioMedium<P> {
 }
 
 /// A number from zero to below one that depends on the sender, its PPDU, the receiver and the MPDU alone.
-fn draw((from, at): (Seed, Seed), number: u64, mpdu: u32) -> f64 {
+pub(super) fn draw((from, at): (Seed, Seed), number: u64, mpdu: u32) -> f64 {
     let parts = [from.get(), number, at.get(), u64::from(mpdu)];
     let hash = parts.into_iter().fold(0, |hash: u64, part| mix(hash.rotate_left(23) ^ part));
     (hash >> 11) as f64 / (1_u64 << 53) as f64

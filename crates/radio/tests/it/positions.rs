@@ -175,6 +175,34 @@ fn a_ratio_carries_modes_up_to_its_own() {
     within(0.01, run(RateControl::Ideal), fixed[4], "ideal");
 }
 
+/// At 14.25 dB MCS 4 arrives and MCS 5 does not: one PPDU in 11 of ARF is a probe in vain, and one in 51 of its adaptive form.
+#[test]
+fn probes_of_arf_are_as_rare_as_it_says() {
+    let config = MediumConfig { aggregation: Aggregation::NONE, ..MediumConfig::new(phy(Standard::N, 36)) };
+    for (rate, expected) in [(RateControl::Arf, 1.0 / 11.0), (RateControl::Aarf, 1.0 / 51.0)] {
+        let mut medium = at_ratio(&config, 14.25, rate);
+        saturate(&mut medium, &[(1, 0)], 1_420, 20.0);
+        let counters = medium.counters().nth(1).expect("two stations");
+        let found = counters.failed_mpdus as f64 / counters.mpdus as f64;
+        // MCS 4 loses less than one in a thousand, which a hundredth of the adaptive form notices.
+        within(0.05, found, expected, &format!("{rate:?}"));
+    }
+}
+
+/// Minstrel finds the mode with the greatest throughput, and loses the samples: a tenth of its PPDUs.
+#[test]
+fn minstrel_comes_near_to_the_best_mode() {
+    let config = MediumConfig { aggregation: Aggregation::NONE, ..MediumConfig::new(phy(Standard::N, 36)) };
+    let run = |rate, snr| saturate(&mut at_ratio(&config, snr, rate), &[(1, 0)], 1_420, 10.0)[0];
+    for (snr, best) in [(5.0, 1), (14.25, 4), (30.0, 7)] {
+        let (found, fixed) = (run(RateControl::Minstrel, snr), run(RateControl::Fixed(Mode::mcs(best)), snr));
+        // A sample in vain takes less time than a PPDU in the best mode, and a longer backoff follows.
+        assert!((0.85..1.0).contains(&(found / fixed)), "{snr} dB: {found} of {fixed}");
+    }
+    // All modes are slower than the best at 30 dB, so that there is nothing to try.
+    within(0.02, run(RateControl::Minstrel, 30.0), run(RateControl::Fixed(Mode::mcs(7)), 30.0), "at 30 dB");
+}
+
 #[test]
 fn wrong_descriptions_are_refused() {
     let of = |radio: &RadioConfig, stations: &[RadioStation]| {

@@ -33,13 +33,19 @@ impl Case {
 /// Positions on a map of 120 m: some hear one another, some do not.
 fn cases() -> impl Strategy<Value = Case> {
     let places = prop::collection::vec((0.0..120.0, 0.0..120.0), STATIONS as usize);
-    (any::<(bool, bool, bool, bool)>(), places, any::<u64>()).prop_map(
-        |((is_n, has_rts, is_varied, is_ideal), places, seed)| {
+    (any::<(bool, bool, bool)>(), 0..5_usize, places, any::<u64>()).prop_map(
+        |((is_n, has_rts, is_varied), control, places, seed)| {
             let standard = if is_n { Standard::N } else { Standard::A };
             let channel = netloom_radio::Channel::new(36).expect("there is such a channel");
             let phy = Phy::new(&PhyConfig::new(standard, channel)).expect("the layer exists");
             let fixed = if is_n { Mode::mcs(2) } else { Mode::kilobits(12_000) };
-            let rate = if is_ideal { RateControl::Ideal } else { RateControl::Fixed(fixed) };
+            let rate = [
+                RateControl::Fixed(fixed),
+                RateControl::Ideal,
+                RateControl::Arf,
+                RateControl::Aarf,
+                RateControl::Minstrel,
+            ][control];
             let mut radio = RadioConfig::new(5_180_000_000);
             if is_varied {
                 radio.shadowing = Some(ShadowingConfig { deviation: Decibels(4.0), correlation: Metres(10.0) });
