@@ -1,6 +1,7 @@
 //! The channel that stations share: one on which all hear one another, or one with signals between positions.
 
 use super::{AirConfig, AirStation, id};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use netloom_radio::{ConfigError, Frame, Medium, Outcome, RadioMedium, RadioStation, StationConfig, StationId, Totals};
 use netloom_units::{Duration, Instant, Seed};
@@ -8,8 +9,8 @@ use netloom_units::{Duration, Instant, Seed};
 /// See the module.
 #[derive(Clone, Debug)]
 pub(super) enum Channel<P> {
-    Shared(Medium<P>),
-    Radio(RadioMedium<P>),
+    Shared(Box<Medium<P>>),
+    Radio(Box<RadioMedium<P>>),
 }
 
 impl<P> Channel<P> {
@@ -29,7 +30,7 @@ impl<P> Channel<P> {
             {
                 medium.set_rate(Instant::ZERO, id(point), id(place), other.antenna.rate)?;
             }
-            return Ok(Self::Radio(medium));
+            return Ok(Self::Radio(Box::new(medium)));
         }
         let station = |own: &AirStation| StationConfig { name: own.name.clone(), link: own.link };
         let stations: Vec<StationConfig> = config.stations.iter().map(station).collect();
@@ -39,7 +40,7 @@ impl<P> Channel<P> {
                 medium.set_link(Instant::ZERO, id(point), id(place), other.link)?;
             }
         }
-        Ok(Self::Shared(medium))
+        Ok(Self::Shared(Box::new(medium)))
     }
 
     pub(super) fn enqueue(&mut self, now: Instant, from: StationId, frame: Frame<P>) {
