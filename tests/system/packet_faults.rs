@@ -1,6 +1,7 @@
 //! Faults of single packets: kernels take the resets, and what is silent stays silent.
 
 use crate::fixture::{Fixture, User};
+use std::os::unix::fs::PermissionsExt;
 
 /// Serves forever: tells at each end of a connection how that was.
 const SERVER: &str = "
@@ -111,4 +112,84 @@ fn kernels_accept_resets_and_connections_survive_the_rest() {
     assert_reset(&fixture, "virtual");
     assert_eq!(faults(events(&fixture)), before);
     fixture.assert_nothing_is_left("faults");
+}
+
+/// Asks a name server for an address over UDP, and prints the code of the response and its addresses in their order.
+const ASK: &str = "
+import socket, struct, sys
+name = sys.argv[1]
+asked = b''.join(bytes([len(label)]) + label.encode() for label in name.split('.')) + b'\\0'
+asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+asking.settimeout(5)
+asking.sendto(struct.pack('>6H', 7, 0x0100, 1, 0, 0, 0) + asked + struct.pack('>2H', 1, 1), ('ns', 53))
+said = asking.recv(4096)
+count, at = struct.unpack('>H', said[6:8])[0], 12 + len(asked) + 4
+addresses = []
+for _ in range(count):
+    addresses.append(socket.inet_ntoa(said[at + 12:at + 16]))
+    at += 16
+print(said[3] & 15, *addresses)
+";
+
+/// A name server that knows these addresses of `db.lab`, and gives them in this order.
+const SERVE: &str = "#!/bin/sh
+for address in $@; do records=\"$records --host-record=db.lab,$address\"; done
+exec dnsmasq -k -R -h -u root --no-round-robin $records
+";
+
+/// The server's records change at 6.5 s.
+const NAMES: &str = "
+clock: virtual
+nodes: {c: {}, ns: {}}
+links: {l: {ends: [c, ns], delay: 5 ms}}
+timeline:
+  - {on: ns, run: './names 10.1.1.1 10.1.1.2', as: server, service: true, ready: {tcp: 53}}
+  - {at: 1 s, on: c, run: python3 ask.py db.lab, as: plain}
+  - {at: 2 s, link: l, packet: {match: {to_port: 53}}, do: {dns: servfail}}
+  - {at: 2 s, on: c, run: python3 ask.py db.lab, as: failed}
+  - {at: 3 s, link: l, packet: {question: db.lab, count: all}, do: {dns: nxdomain}, for: 500 ms}
+  - {at: 3 s, on: c, run: python3 ask.py db.lab, as: nobody}
+  - {at: 3.2 s, on: c, run: python3 ask.py other.lab, as: other}
+  - {at: 4 s, link: l, packet: {}, do: {dns: empty}}
+  - {at: 4 s, on: c, run: python3 ask.py db.lab, as: nothing}
+  - {at: 5 s, link: l, packet: {count: all}, do: {dns: reverse}, for: 500 ms}
+  - {at: 5 s, on: c, run: python3 ask.py db.lab, as: reverse}
+  - {at: 6 s, link: l, packet: {count: all}, do: {dns: stale}, for: 2 s}
+  - {at: 6 s, on: c, run: python3 ask.py db.lab, as: before}
+  - {at: 6.5 s, kill: server}
+  - {at: 6.6 s, on: ns, run: ./names 10.9.9.9, as: second, service: true}
+  - {at: 7 s, on: c, run: python3 ask.py db.lab, as: stale}
+  - {at: 9 s, on: c, run: python3 ask.py db.lab, as: fresh}
+";
+
+#[test]
+fn names_fail_vanish_and_grow_old() {
+    let fixture = Fixture::with_kernel(User::Own);
+    fixture.write("ask.py", ASK);
+    let names = fixture.write("names", SERVE);
+    std::fs::set_permissions(names, std::fs::Permissions::from_mode(0o755)).unwrap();
+    fixture.write("names.yaml", NAMES);
+    fixture.netloom(&["run", "names.yaml", "-q"]).expect_code(0);
+    let said = |name: &str| {
+        let found = std::fs::read_dir(fixture.latest("names").join("logs"))
+            .unwrap()
+            .flatten()
+            .find(|entry| entry.file_name().to_string_lossy().ends_with(&format!("-{name}.stdout")));
+        std::fs::read_to_string(found.unwrap().path()).unwrap()
+    };
+    for (name, wanted) in [
+        ("plain", "0 10.1.1.1 10.1.1.2"),
+        ("failed", "2"),
+        ("nobody", "3"),
+        ("nothing", "0"),
+        ("reverse", "0 10.1.1.2 10.1.1.1"),
+        ("before", "0 10.1.1.1 10.1.1.2"),
+        ("stale", "0 10.1.1.1 10.1.1.2"),
+        ("fresh", "0 10.9.9.9"),
+    ] {
+        assert_eq!(said(name).trim(), wanted, "{name}");
+    }
+    // The server does not know it, and nobody else answers in its place.
+    assert_eq!(said("other").trim(), "5");
+    fixture.assert_nothing_is_left("names");
 }

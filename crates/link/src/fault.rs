@@ -4,6 +4,7 @@
 //! instant at which the fault begins. The segments of a train are packets of their own.
 
 use crate::Filter;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use netloom_units::{Bytes, Duration, Probability};
@@ -17,6 +18,8 @@ pub struct PacketFault {
     pub filter: Filter,
     /// The kinds of TCP segments of which a packet is one; empty: any packet.
     pub kinds: Vec<TcpKind>,
+    /// The name about which a packet asks DNS, or answers: it, or one below it. None: any packet.
+    pub question: Option<Box<str>>,
     /// The size from the IP header on that a packet exceeds.
     pub longer: Option<Bytes>,
     /// Behind which part of its connection a packet is.
@@ -80,8 +83,47 @@ pub enum FaultAction {
     Unmark,
     /// The segment of TCP is dropped, and resets go to its ends.
     Reset(ResetEnds),
+    /// The message of DNS in a datagram of UDP is answered, or says something else.
+    Dns(DnsFault),
     /// All connections that match end at once: each gets a reset at the end of the pipe.
     EndConnections,
+}
+
+/// The treatment of a message of DNS (RFC 1035) that a datagram of UDP carries from or to port 53.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DnsFault {
+    /// The query is dropped, and its sender gets a response with this code.
+    Answer(DnsCode),
+    /// The addresses in the response are in the opposite order.
+    Reverse,
+    /// The response says what the first one to the same question said since the fault began.
+    Stale,
+}
+
+/// The code of a response of DNS (RFC 1035, section 4.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DnsCode {
+    /// No error, and no record: the name has none of the type (RFC 2308, section 2.2).
+    Empty = 0,
+    /// The server was unable to answer.
+    ServerFailure = 2,
+    /// The name does not exist.
+    NoName = 3,
+    /// The server does not want to answer.
+    Refused = 5,
+}
+
+impl DnsFault {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Answer(DnsCode::Empty) => "empty",
+            Self::Answer(DnsCode::ServerFailure) => "servfail",
+            Self::Answer(DnsCode::NoName) => "nxdomain",
+            Self::Answer(DnsCode::Refused) => "refused",
+            Self::Reverse => "reverse",
+            Self::Stale => "stale",
+        }
+    }
 }
 
 /// The ends of a connection that get a reset.
@@ -98,7 +140,10 @@ pub enum ResetEnds {
 impl FaultAction {
     /// Whether a packet may be answered to its sender.
     pub fn answers(self) -> bool {
-        matches!(self, Self::Reset(ResetEnds::Both | ResetEnds::Sender) | Self::EndConnections)
+        matches!(
+            self,
+            Self::Reset(ResetEnds::Both | ResetEnds::Sender) | Self::EndConnections | Self::Dns(DnsFault::Answer(_))
+        )
     }
 }
 
@@ -115,6 +160,7 @@ impl fmt::Display for FaultAction {
             Self::Reset(ResetEnds::Both) => f.write_str("reset"),
             Self::Reset(ResetEnds::Sender) => f.write_str("{reset: sender}"),
             Self::Reset(ResetEnds::Receiver) => f.write_str("{reset: receiver}"),
+            Self::Dns(fault) => write!(f, "{{dns: {}}}", fault.word()),
             Self::EndConnections => f.write_str("reset connections"),
         }
     }

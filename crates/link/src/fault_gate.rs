@@ -1,15 +1,17 @@
 //! The faults in force at the entrance of a pipe, with what they have counted.
 
+mod answers;
 mod connections;
 
-use crate::fault::{After, FaultAction, FaultGround, PacketFault, ResetEnds, TcpKind};
+use crate::fault::{After, DnsFault, FaultAction, FaultGround, PacketFault, ResetEnds, TcpKind};
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use answers::Answers;
 use connections::Connections;
 pub use connections::Ended;
 use core::net::IpAddr;
-use netloom_packet::{Ecn, Flow, Packet, TcpHeader};
+use netloom_packet::{DnsMessage, Ecn, Flow, Packet, TcpHeader};
 use netloom_units::{Instant, Probability, Seed};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -117,6 +119,13 @@ impl FaultGate {
         ended
     }
 
+    /// Returns what a [stale](DnsFault::Stale) answer in this packet says: the first one of `fault` to the same question.
+    pub fn stale_answer(&self, fault: u32, segment: &Packet) -> Option<DnsMessage> {
+        let message = segment.dns()?;
+        let meant = |known: &&Fault| known.config.id == fault && known.is_stale();
+        self.faults.iter().filter(meant).find_map(|known| known.answers.first(&message))
+    }
+
     /// From now on, what is sent in the other direction of this connection gets no further, and its sender is told.
     pub fn doom(&mut self, ended: &Ended) {
         if let Some(connections) = &mut self.connections {
@@ -128,7 +137,8 @@ impl FaultGate {
     pub fn judge(&mut self, now: Instant, segment: &Packet) -> Option<Verdict> {
         let flow = segment.flow();
         let tcp = if flow.as_ref().is_some_and(|flow| flow.protocol == 6) { segment.tcp() } else { None };
-        let seen = Seen { packet: segment, flow, tcp };
+        let dns = if self.faults.iter().any(Fault::reads_dns) { segment.dns() } else { None };
+        let seen = Seen { packet: segment, flow, tcp, dns };
         let is_doomed = self.connections.as_mut().is_some_and(|connections| connections.note(&seen));
         self.faults.retain(|fault| fault.end.is_none_or(|end| now < end) && !fault.is_done());
         let mut verdict = None;
@@ -152,6 +162,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) packet: &'a Packet,
     pub(crate) flow: Option<Flow>,
     pub(crate) tcp: Option<TcpHeader>,
+    /// Its message of DNS, if a fault is about one.
+    pub(crate) dns: Option<DnsMessage>,
 }
 
 /// A flow as a fault knows it.
@@ -175,6 +187,8 @@ struct Fault {
     /// How many packets were like those that it means.
     count: u64,
     flows: BTreeMap<FlowKey, FlowState>,
+    /// The first answers of DNS, if others are to say the same.
+    answers: Answers,
     random: Xoshiro256PlusPlus,
 }
 
@@ -182,7 +196,15 @@ impl Fault {
     fn new(config: PacketFault, now: Instant, seed: Seed, number: u32) -> Self {
         let end = config.lasts.map(|span| now + span);
         let random = Xoshiro256PlusPlus::seed_from_u64(seed.derive(&number.to_string()).get());
-        Self { config, fired: 0, end, count: 0, flows: BTreeMap::new(), random }
+        Self { config, fired: 0, end, count: 0, flows: BTreeMap::new(), answers: Answers::default(), random }
+    }
+
+    fn is_stale(&self) -> bool {
+        self.config.action == FaultAction::Dns(DnsFault::Stale)
+    }
+
+    fn reads_dns(&self) -> bool {
+        self.config.question.is_some() || matches!(self.config.action, FaultAction::Dns(_))
     }
 
     /// Whether it never chooses anything any more.
@@ -193,7 +215,8 @@ impl Fault {
 
     /// Whether it treats this packet; it counts it if it is like those that it means.
     fn chooses(&mut self, seen: &Seen<'_>) -> bool {
-        let Self { config, flows, count, random, .. } = self;
+        let is_stale = self.is_stale();
+        let Self { config, flows, count, random, answers, .. } = self;
         if !config.filter.matches(seen.flow.as_ref()) {
             return false;
         }
@@ -207,7 +230,7 @@ impl Fault {
             (after, Some(tcp), Some(state)) => state.spares(after, &tcp),
             _ => true,
         };
-        if is_spared || !is_meant(config, seen) {
+        if is_spared || !is_meant(config, seen) || (is_stale && !answers.differs(seen.dns.as_ref())) {
             return false;
         }
         let counter = match of_flow.filter(|_| config.is_by_flow) {
@@ -273,11 +296,16 @@ fn is_meant(config: &PacketFault, seen: &Seen<'_>) -> bool {
         FaultAction::Mark => matches!(seen.packet.ecn(), Some(Ecn::Capable0 | Ecn::Capable1)),
         FaultAction::Unmark => seen.packet.ecn() == Some(Ecn::Congested),
         FaultAction::Corrupt(Some(byte)) => size.get() > u64::from(byte),
+        FaultAction::Dns(DnsFault::Answer(_)) => seen.dns.as_ref().is_some_and(|message| !message.is_response()),
+        FaultAction::Dns(DnsFault::Reverse) => {
+            seen.dns.as_ref().is_some_and(|message| message.is_response() && message.reversed().is_some())
+        }
         FaultAction::Reset(_) => seen.tcp.is_some_and(|tcp| !tcp.is_rst()),
         _ => true,
     };
     can_be
         && (config.kinds.is_empty() || config.kinds.iter().any(is_of))
+        && config.question.as_ref().is_none_or(|name| seen.dns.as_ref().is_some_and(|message| message.is_about(name)))
         && config.longer.is_none_or(|longer| size > longer)
 }
 

@@ -86,7 +86,7 @@ pub use departure::Departure;
 pub use drop_log::{DropLog, Dropped};
 pub use duplicate::DuplicateConfig;
 pub use error::ConfigError;
-pub use fault::{After, FaultAction, FaultGround, PacketFault, ResetEnds, TcpKind};
+pub use fault::{After, DnsCode, DnsFault, FaultAction, FaultGround, PacketFault, ResetEnds, TcpKind};
 pub use fault_gate::{Ended, FaultGate, Firing, Verdict};
 pub use filter::{Filter, Ports, Prefix, Share};
 pub use hash::FlowHash;

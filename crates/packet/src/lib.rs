@@ -24,7 +24,7 @@ mod vlan;
 pub use flow::{Ecn, Flow};
 pub use frame::Frame;
 pub use headers::MAX_HEAD;
-pub use packet::{Head, Packet, ResetTemplate, TcpHeader};
+pub use packet::{DnsMessage, Head, Packet, ResetTemplate, TcpHeader};
 pub use pool::{LARGE_FRAME, Pool, SMALL_FRAME};
 pub use tagging::TAG_LEN;
 pub use virtio::{Segmentation, VIRTIO_HEADER_LEN, VirtioHeader};

@@ -1,5 +1,6 @@
 //! A run of segments of one frame.
 
+mod dns;
 mod rewriting;
 mod tcp;
 
@@ -8,6 +9,7 @@ use crate::headers::{ETHERNET_HEADER, LONGEST_TRAIN, MAX_HEAD, complete_checksum
 use crate::{Ecn, Flow, Frame, Segmentation, VirtioHeader};
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use core::ops::Range;
+pub use dns::DnsMessage;
 use netloom_units::Bytes;
 pub use tcp::{ResetTemplate, TcpHeader};
 

@@ -3384,6 +3384,7 @@ class Packet(Model):
         nth: int | None = None,
         of: Literal["flow", "all"] | None = None,
         probability: Share | None = None,
+        question: str | None = None,
         tcp: Literal["syn", "data", "ack", "fin", "rst"] | Sequence[Literal["syn", "data", "ack", "fin", "rst"]] | None = None,
     ) -> None:
         """
@@ -3396,6 +3397,7 @@ class Packet(Model):
             nth: The ordinal of the first packet that is treated, among those that are like that. Default: 1.
             of: Whether the packets of each flow are counted for themselves (flow), or all together. Default: all.
             probability: The probability with which each of these is treated. Default: 100 %.
+            question: Only datagrams with a message of DNS about this name, or about one below it.
             tcp: Only TCP segments of this kind, or of one of several: they open a connection (syn), have payload
                 (data), only acknowledge (ack), close (fin) or reset (rst).
         """
@@ -3407,6 +3409,7 @@ class Packet(Model):
         self._put("nth", nth)
         self._put("of", of)
         self._put("probability", probability)
+        self._put("question", question)
         self._put("tcp", tcp)
 
 
@@ -3463,17 +3466,22 @@ class PacketTreatment(Model):
         self,
         *,
         corrupt: int | None = None,
+        dns: Literal["servfail", "nxdomain", "refused", "empty", "reverse", "stale"] | None = None,
         hold: Time | None = None,
         reset: Literal["both", "sender", "receiver"] | None = None,
     ) -> None:
         """
         Args:
             corrupt: All bits of the byte of this number are flipped, counted from 0 at the IP header: 20 or more.
+            dns: The query of DNS is answered with an error (servfail, nxdomain, refused) or without a record (empty);
+                or the response has its addresses in the opposite order (reverse), or says what the first one to the
+                same question said (stale).
             hold: The packet is held for this time before it enters the link.
             reset: The TCP segment is dropped, and resets go to these ends of its connection.
         """
         super().__init__()
         self._put("corrupt", corrupt)
+        self._put("dns", dns)
         self._put("hold", hold)
         self._put("reset", reset)
 

@@ -1,13 +1,13 @@
 //! What faults do to packets that enter pipes.
 //!
-//! A packet meets the partitions in front of a pipe, and then the faults, which look at each segment of a train alone. A reset that a
+//! A packet meets the partitions in front of a pipe, and then the faults, which look at each segment of a train alone. What a
 //! fault sends to the sender of a packet enters, at the same instant, the pipe that leads back; no other fault treats it.
 
 use super::Fabric;
 use super::partitions::Partitions;
 use crate::{PipeId, PipeSpec, Place, PortId};
 use alloc::{boxed::Box, vec::Vec};
-use netloom_link::{Ended, FaultAction, FaultGate, FaultGround, Firing, PipeChange, ResetEnds, Verdict};
+use netloom_link::{DnsFault, Ended, FaultAction, FaultGate, FaultGround, Firing, PipeChange, ResetEnds, Verdict};
 use netloom_packet::{Packet, ResetTemplate};
 use netloom_units::{Instant, Seed};
 
@@ -99,24 +99,45 @@ impl Fabric {
                 false => template.with_numbers(0, Some(tcp.end())),
             })
         });
+        let (segment, back) = match verdict.action {
+            FaultAction::Dns(fault) => self.treat_dns(id, segment, verdict.fault, fault),
+            _ => (segment, back),
+        };
         self.pipes[index].treat(now, segment, verdict, self.drop_log.of(id.0));
         if let Some(reset) = along {
             self.pipes[index].push(now, reset, self.drop_log.of(id.0));
         }
-        if let Some(reset) = back {
-            self.answer(now, id, reset);
+        if let Some(answer) = back {
+            self.answer(now, id, answer);
         }
     }
 
-    /// A reset goes back to where the packets of this pipe come from.
-    fn answer(&mut self, now: Instant, id: PipeId, reset: Packet) {
+    /// What goes on of a packet of DNS, and what goes back to its sender.
+    fn treat_dns(&mut self, id: PipeId, segment: Packet, number: u32, fault: DnsFault) -> (Packet, Option<Packet>) {
+        let exit = self.exits[id.0 as usize];
+        let said = match fault {
+            DnsFault::Answer(code) => {
+                let answer = segment.dns().map(|query| query.answered(code as u8));
+                let addresses = self.transit.ethernet().of(exit, &segment);
+                let back = answer.and_then(|answer| segment.dns_answer(&answer, addresses));
+                return (segment, back);
+            }
+            DnsFault::Reverse => segment.dns().and_then(|answer| answer.reversed()),
+            DnsFault::Stale => self.gate(id).and_then(|gate| gate.stale_answer(number, &segment)),
+        };
+        let changed = said.and_then(|message| segment.with_dns(&message));
+        (changed.unwrap_or(segment), None)
+    }
+
+    /// An answer goes back to where the packets of this pipe come from.
+    fn answer(&mut self, now: Instant, id: PipeId, answer: Packet) {
         let port = self.exits[id.0 as usize];
         let may_answer = self.gate(id).is_some_and(|gate| gate.answers());
         let entry = self.entries.get_mut(port.0 as usize).filter(|_| may_answer);
-        let Some(back) = entry.and_then(|entry| entry.pipe_for(&reset)) else { return self.transit.spend(reset) };
-        let reset = self.mark(port, reset);
-        if let Some(reset) = self.part(now, back, port, reset) {
-            self.pipes[back.0 as usize].push(now, reset, self.drop_log.of(back.0));
+        let Some(back) = entry.and_then(|entry| entry.pipe_for(&answer)) else { return self.transit.spend(answer) };
+        let answer = self.mark(port, answer);
+        if let Some(answer) = self.part(now, back, port, answer) {
+            self.pipes[back.0 as usize].push(now, answer, self.drop_log.of(back.0));
         }
         self.reschedule(back);
     }

@@ -18,7 +18,7 @@ use proptest::test_runner::RngSeed;
 const ACK: u8 = 0x10;
 const SYN: u8 = 0x02;
 
-fn at(ms: u64) -> Instant {
+pub(crate) fn at(ms: u64) -> Instant {
     Instant::ZERO + MS * ms
 }
 
@@ -51,11 +51,12 @@ fn train(hosts: [u8; 2], segments: usize) -> Packet {
     Pool::default().packet(virtio, &bytes(hosts, ACK, [1, 9], 100 * segments))
 }
 
-fn fault(action: FaultAction) -> PacketFault {
+pub(crate) fn fault(action: FaultAction) -> PacketFault {
     PacketFault {
         id: 7,
         filter: Filter::default(),
         kinds: Vec::new(),
+        question: None,
         longer: None,
         after: After::Nothing,
         is_by_flow: false,
@@ -67,12 +68,12 @@ fn fault(action: FaultAction) -> PacketFault {
     }
 }
 
-fn begin(fabric: &mut Fabric, now: Instant, pipe: u32, fault: PacketFault) {
+pub(crate) fn begin(fabric: &mut Fabric, now: Instant, pipe: u32, fault: PacketFault) {
     fabric.change(now, PipeId(pipe), &PipeChange { faults: vec![fault], ..PipeChange::default() });
 }
 
 /// Pipes that are ready for all faults, of host 1 at port 0 and host 2 at port 1: 1 ms in each direction.
-fn two() -> [PipeSpec; 2] {
+pub(crate) fn two() -> [PipeSpec; 2] {
     link([0, 1], MS).map(ready)
 }
 

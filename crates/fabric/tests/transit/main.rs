@@ -8,6 +8,7 @@ mod player;
 mod ahead;
 mod answers;
 mod cuts;
+mod dns;
 mod faults;
 mod forwarding;
 mod fuzz;

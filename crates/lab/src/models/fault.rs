@@ -10,7 +10,7 @@ use crate::scalar::{integer, quantity, word};
 use crate::section::{Form, Kind, Quantity};
 use crate::words::{Words, words};
 use crate::yaml::{Content, Node};
-use netloom_link::{After, FaultAction, Filter, PacketFault, ResetEnds, TcpKind};
+use netloom_link::{After, DnsCode, DnsFault, FaultAction, Filter, PacketFault, ResetEnds, TcpKind};
 use netloom_units::{Bytes, Duration, Probability};
 
 /// The greatest ordinal of a packet.
@@ -21,6 +21,14 @@ const FIRST_BYTE: u64 = 20;
 const LAST_BYTE: u64 = 65_535;
 
 words!(TcpKind { "syn" = Self::Syn, "data" = Self::Data, "ack" = Self::Ack, "fin" = Self::Fin, "rst" = Self::Rst });
+words!(DnsFault {
+    "servfail" = Self::Answer(DnsCode::ServerFailure),
+    "nxdomain" = Self::Answer(DnsCode::NoName),
+    "refused" = Self::Answer(DnsCode::Refused),
+    "empty" = Self::Answer(DnsCode::Empty),
+    "reverse" = Self::Reverse,
+    "stale" = Self::Stale,
+});
 words!(ResetEnds { "both" = Self::Both, "sender" = Self::Sender, "receiver" = Self::Receiver });
 
 word_form! {
@@ -29,6 +37,8 @@ word_form! {
 }
 
 forms! {
+    /// A name that DNS is asked for.
+    pub(crate) struct Question = Box<str>, Kind::Text("^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,252}$"), question;
     /// The part of a connection that is spared.
     pub(crate) struct Spared = After, Kind::OneOf(&[Kind::Word(&["handshake"]), Kind::Quantity(Quantity::Size)]), spared;
     /// How many packets are treated; none: all.
@@ -43,6 +53,8 @@ sections! {
         /// Only TCP segments of this kind, or of one of several: they open a connection (syn), have payload (data), only acknowledge (ack),
         /// close (fin) or reset (rst).
         tcp: OneOrMore<Word<TcpKind>>, "data";
+        /// Only datagrams with a message of DNS about this name, or about one below it.
+        question: Question, "db.lab";
         /// Only packets that are longer than this, from the IP header on.
         longer: Bytes, "1000 B";
         /// Only TCP segments behind the handshake of their connection, or behind so much payload in this direction.
@@ -65,6 +77,9 @@ sections! {
         corrupt: Whole<u32, FIRST_BYTE, LAST_BYTE>, "40";
         /// The TCP segment is dropped, and resets go to these ends of its connection.
         reset: Word<ResetEnds>, "sender";
+        /// The query of DNS is answered with an error (servfail, nxdomain, refused) or without a record (empty); or the response has its
+        /// addresses in the opposite order (reverse), or says what the first one to the same question said (stale).
+        dns: Word<DnsFault>, "servfail";
     }
 }
 
@@ -111,10 +126,18 @@ pub(crate) fn fault(
         errors.push(place.error("this is about TCP, and `match` lets no TCP through: change its `protocol`"));
         return None;
     }
+    let is_dns = matches!(action, FaultAction::Dns(_)) || chosen.question.is_some();
+    let is_udp = filter.protocol.as_ref().is_none_or(|protocols| protocols.contains(&17));
+    let tcp_alone = fields.get("tcp").or(fields.get("after")).or((!is_udp).then_some(choice));
+    if let (true, Some(place)) = (is_dns, tcp_alone) {
+        errors.push(place.error("messages of DNS are looked at in datagrams of UDP alone: leave this out"));
+        return None;
+    }
     Some(PacketFault {
         id,
         filter,
         kinds: chosen.tcp.unwrap_or_default(),
+        question: chosen.question,
         longer: chosen.longer,
         after: chosen.after.unwrap_or_default(),
         is_by_flow: chosen.of.unwrap_or(false),
@@ -140,6 +163,7 @@ pub(crate) fn end_of_connections(node: &Node, id: u32, errors: &mut Errors) -> O
         id,
         filter,
         kinds: Vec::new(),
+        question: None,
         longer: None,
         after: After::Nothing,
         is_by_flow: false,
@@ -156,18 +180,19 @@ fn treatment(node: &Node, errors: &mut Errors) -> Option<FaultAction> {
         return keep(word(node, &ACTIONS), errors);
     }
     let before = errors.len();
-    let Treat { hold, corrupt, reset } = Treat::open(node, errors)?;
+    let Treat { hold, corrupt, reset, dns } = Treat::open(node, errors)?;
     let said = [
         hold.map(FaultAction::Hold),
         corrupt.map(|byte| FaultAction::Corrupt(Some(byte))),
         reset.map(FaultAction::Reset),
+        dns.map(FaultAction::Dns),
     ];
     let mut said = said.into_iter().flatten();
     match (said.next(), said.next()) {
         (Some(only), None) => Some(only),
         _ => {
             if errors.len() == before {
-                errors.push(node.error("a packet is treated in one way: write one of hold, corrupt and reset"));
+                errors.push(node.error("a packet is treated in one way: write one of hold, corrupt, reset and dns"));
             }
             None
         }
@@ -180,6 +205,17 @@ fn spared(node: &Node) -> Result<After, Diagnostic> {
         Some(text) if text.starts_with(char::is_alphabetic) => Err(node.expected("handshake or a size like 64 kB")),
         _ => quantity(node).map(After::Payload),
     }
+}
+
+fn question(node: &Node) -> Result<Box<str>, Diagnostic> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.starts_with(is_letter)
+            && label.chars().all(|c| is_letter(c) || c == '-')
+    };
+    let text = node.text().filter(|text| text.len() <= 253 && text.trim_end_matches('.').split('.').all(is_label));
+    text.map(Box::from).ok_or_else(|| node.expected("a name like db.lab"))
 }
 
 fn how_many(node: &Node) -> Result<Option<u64>, Diagnostic> {
@@ -206,6 +242,7 @@ pub(crate) fn written(fault: &PacketFault) -> Vec<(&'static str, String)> {
     let keys = [
         ("match", Some(filter).filter(|filter| !filter.is_empty())),
         ("tcp", tcp),
+        ("question", fault.question.as_ref().map(ToString::to_string)),
         ("longer", fault.longer.map(|size| size.to_string())),
         ("after", after),
         ("of", fault.is_by_flow.then(|| "flow".to_owned())),

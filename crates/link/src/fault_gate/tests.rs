@@ -32,6 +32,7 @@ fn fault() -> PacketFault {
         id: 7,
         filter: Filter::default(),
         kinds: Vec::new(),
+        question: None,
         longer: None,
         after: After::Nothing,
         is_by_flow: false,

@@ -3,7 +3,7 @@
 use super::Pipe;
 use crate::cause::Cause;
 use crate::drop_log::DropLog;
-use crate::fault::FaultAction;
+use crate::fault::{DnsFault, FaultAction};
 use crate::fault_gate::Verdict;
 use crate::internal_events::InternalEvents;
 use crate::ledger::Ledger;
@@ -17,7 +17,10 @@ impl Pipe {
         let mut ledger = Ledger { counters: &mut self.counters, drop_log: &mut *drop_log, now: self.now };
         ledger.arrive(&segment);
         match verdict.action {
-            FaultAction::Drop | FaultAction::Reset(_) | FaultAction::EndConnections => {
+            FaultAction::Drop
+            | FaultAction::Reset(_)
+            | FaultAction::EndConnections
+            | FaultAction::Dns(DnsFault::Answer(_)) => {
                 return ledger.refuse(segment, Cause::Fault);
             }
             FaultAction::Hold(span) => {
@@ -47,6 +50,8 @@ impl Pipe {
             FaultAction::Mark => {
                 ledger.mark(&mut segment);
             }
+            // The caller has changed what it says.
+            FaultAction::Dns(DnsFault::Reverse | DnsFault::Stale) => {}
             FaultAction::Unmark => segment = segment.without_congestion().unwrap_or(segment),
         }
         self.come_in(segment, drop_log);

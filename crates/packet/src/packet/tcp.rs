@@ -16,7 +16,7 @@ const HEADER: usize = 20;
 const V4_HEADER: usize = 20;
 const V6_HEADER: usize = 40;
 /// The time to live of what a fabric sends itself, which is that of Linux.
-const TIME_TO_LIVE: u8 = 64;
+pub(super) const TIME_TO_LIVE: u8 = 64;
 
 /// The header of a segment of TCP, or of segments that travel together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,34 +117,14 @@ impl ResetTemplate {
     /// `addresses`: those of Ethernet (destination, source) that the packet has on this link, if not its own.
     pub fn against(packet: &Packet, addresses: Option<[u8; 12]>) -> Option<Self> {
         let mut this = Self::new(packet, TIME_TO_LIVE, true)?;
-        if let Some(addresses) = addresses {
-            this.bytes[..12].copy_from_slice(&addresses);
-        }
-        let (destination, source) = this.bytes[..12].split_at_mut(6);
-        destination.swap_with_slice(source);
+        turn_ethernet(&mut this.bytes, addresses);
         Some(this)
     }
 
     fn new(packet: &Packet, time_to_live: u8, is_back: bool) -> Option<Self> {
         let frame = packet.bytes();
-        let (ip_at, version) = network(frame)?;
         let tcp = frame.get(tcp_at(frame)?..)?.get(..HEADER)?;
-        let mut bytes = Vec::with_capacity(ip_at + V6_HEADER + HEADER);
-        bytes.extend_from_slice(&frame[..ip_at]);
-        let addresses = if version == 4 {
-            // RFC 791, section 3.1: no options, 40 bytes, no fragments.
-            bytes.extend_from_slice(&[0x45, 0, 0, 40, 0, 0, 0x40, 0, time_to_live, TCP, 0, 0]);
-            &frame[ip_at + 12..ip_at + V4_HEADER]
-        } else {
-            // RFC 8200, section 3: 20 bytes behind the header.
-            bytes.extend_from_slice(&[0x60, 0, 0, 0, 0, 20, TCP, time_to_live]);
-            &frame[ip_at + 8..ip_at + V6_HEADER]
-        };
-        push_pair(&mut bytes, addresses, is_back);
-        if version == 4 {
-            let checksum = !fold(sum(&bytes[ip_at..]));
-            put(&mut bytes, ip_at + 10, checksum);
-        }
+        let mut bytes = ip_header(frame, TCP, HEADER as u16, time_to_live, is_back)?;
         let at = bytes.len();
         push_pair(&mut bytes, &tcp[..4], is_back);
         bytes.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0, 0x50, RST, 0, 0, 0, 0, 0, 0]);
@@ -173,6 +153,39 @@ impl ResetTemplate {
     fn is_v4(&self) -> bool {
         network(&self.bytes).is_some_and(|(_, version)| version == 4)
     }
+}
+
+/// The headers of Ethernet and IP, without options and fragments, of a packet that goes where this frame goes, or back. `length`: of what is to
+/// follow, in bytes.
+pub(super) fn ip_header(frame: &[u8], protocol: u8, length: u16, time_to_live: u8, is_back: bool) -> Option<Vec<u8>> {
+    let (ip_at, version) = network(frame)?;
+    let mut bytes = Vec::with_capacity(ip_at + V6_HEADER + usize::from(length));
+    bytes.extend_from_slice(&frame[..ip_at]);
+    let [high, low] = if version == 4 { length.checked_add(V4_HEADER as u16)? } else { length }.to_be_bytes();
+    let addresses = if version == 4 {
+        // RFC 791, section 3.1.
+        bytes.extend_from_slice(&[0x45, 0, high, low, 0, 0, 0x40, 0, time_to_live, protocol, 0, 0]);
+        &frame[ip_at + 12..ip_at + V4_HEADER]
+    } else {
+        // RFC 8200, section 3: the length is that behind the header.
+        bytes.extend_from_slice(&[0x60, 0, 0, 0, high, low, protocol, time_to_live]);
+        &frame[ip_at + 8..ip_at + V6_HEADER]
+    };
+    push_pair(&mut bytes, addresses, is_back);
+    if version == 4 {
+        let checksum = !fold(sum(&bytes[ip_at..]));
+        put(&mut bytes, ip_at + 10, checksum);
+    }
+    Some(bytes)
+}
+
+/// Lets source and destination of Ethernet change places. `addresses`: those on this link, if they are not the frame's own.
+pub(super) fn turn_ethernet(bytes: &mut [u8], addresses: Option<[u8; 12]>) {
+    if let Some(addresses) = addresses {
+        bytes[..12].copy_from_slice(&addresses);
+    }
+    let (destination, source) = bytes[..12].split_at_mut(6);
+    destination.swap_with_slice(source);
 }
 
 /// Two values of the same length, in their order or the other way round.
