@@ -53,7 +53,7 @@ fn datagram([from, to]: [u8; 2], ports: [u16; 2], is_v6: bool, payload: &[u8]) -
     Packet::from_bytes(bytes.into_boxed_slice())
 }
 
-/// What a packet carries above UDP, whose checksums are right.
+/// Returns the payload above UDP of a packet whose checksums are right.
 fn payload(packet: &Packet) -> Vec<u8> {
     let bytes = packet.bytes();
     let (header, addresses) = if bytes[12] == 8 { (20, 26..34) } else { (40, 22..54) };
