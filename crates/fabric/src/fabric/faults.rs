@@ -112,7 +112,7 @@ impl Fabric {
         }
     }
 
-    /// What goes on of a packet of DNS, and what goes back to its sender.
+    /// Returns the packet that goes on, and the one that goes back to the sender of a message of DNS.
     fn treat_dns(&mut self, id: PipeId, segment: Packet, number: u32, fault: DnsFault) -> (Packet, Option<Packet>) {
         let exit = self.exits[id.0 as usize];
         let said = match fault {
