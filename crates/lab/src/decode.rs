@@ -23,6 +23,7 @@ pub(crate) mod image;
 mod lans;
 mod link;
 pub(crate) mod machine;
+pub(crate) mod machines;
 pub(crate) mod measure;
 pub(crate) mod multicast;
 pub(crate) mod nat;
@@ -85,6 +86,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.start = fields.read("start", |node| scalar::quantity(node).map(|day| node.spanned(day)), errors);
     spec.precision = fields.form::<Placed<Word<Precision>>>("precision", errors);
     spec.shards = fields.read("shards", shards, errors);
+    spec.machines = fields.get("machines").map_or_else(Vec::new, |node| machines::machines(node, errors));
     spec.duration = fields.form::<AboveZero<Duration>>("duration", errors);
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);

@@ -17,6 +17,7 @@ mod hunt_faults;
 mod kind;
 mod leader;
 mod link_ends;
+mod machines;
 mod pin;
 mod pipes;
 mod program_faults;
@@ -45,6 +46,7 @@ pub use hunt_faults::{BadDisk, ClockFaults, LimitFaults, NodeFault, NodeFaults, 
 pub use kind::NodeKind;
 pub use leader::LeaderPartition;
 pub use link_ends::{End, EndPlan};
+pub use machines::{MachineChoice, MachinePlan};
 pub use pin::PinPlan;
 pub use pipes::{Bypass, PipePlan, Treatment};
 pub use program_faults::{Call, CallError, CallFailure, CallSet, ShortPattern, Starvation, Turns};
@@ -87,6 +89,8 @@ pub struct Plan {
     pub precision: Precision,
     /// How many threads share the links out among themselves; without meaning in virtual time.
     pub shards: Shards,
+    /// The machines among which the lab may be divided, in the order of the lab file; none: it is not said.
+    pub machines: Vec<MachinePlan>,
     /// The latest end of the run, after time zero; none: the run ends when all commands have ended.
     pub duration: Option<Duration>,
     /// The nodes, in the order of the lab file.
@@ -239,6 +243,10 @@ pub struct NodePlan {
     pub cpu: Option<CpuCost>,
     /// The processors of this machine that its programs run on, or its kernel or machine; none: any.
     pub pin: Option<PinPlan>,
+    /// The machine that the lab file chooses for it.
+    pub machine: Option<MachineChoice>,
+    /// The key of the lab file by which its settings follow from its neighbours, if one does.
+    pub bound_by: Option<&'static str>,
     /// The error of its clock.
     pub clock: NodeClock,
     /// The disk that it has beside its file system in memory; none but in kernel nodes.

@@ -16,6 +16,7 @@ mod hunt_ground;
 mod interfaces;
 mod internet;
 mod link_outages;
+mod machines;
 mod names;
 mod nat;
 mod node_commands;
@@ -84,6 +85,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let stacks = clock::stacks(&mut spec, found);
     tunnel::choose_addresses(&mut spec, &name);
     found.errors.extend(external::check_exposed(&spec));
+    let chosen = machines::choices(&spec, &mut found.errors);
     let exit = internet::check(&spec, &mut found.errors);
     let timeline = entries(&mut spec, left_out, &mut found.errors);
     let policies = rules::take(&mut spec.nodes);
@@ -135,6 +137,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let ways = routing.routes.into_iter().zip(routing.names);
         let devices = switches.into_iter().zip(external::settle(&spec, &interfaces));
         plan.nodes = nodes::plans(spec.nodes, (&spec.inherit, spec.measure), &stacks, devices, ways).collect();
+        machines::settle(&mut plan.nodes, chosen);
         nodes::complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
         partitions::complete(&mut plan);
@@ -157,6 +160,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         clock: spec.clock,
         start: spec.start.as_ref().map(|start| start.value),
         shards: spec.shards.as_ref().map(|shards| shards.value).unwrap_or_default(),
+        machines: spec.machines.iter().map(|machine| machine.value.clone()).collect(),
         on_spin: spec.on_spin,
         precision: spec.precision.as_ref().map(|precision| precision.value).unwrap_or_default(),
         duration: spec.duration,

@@ -11,8 +11,8 @@ use crate::expect::Points;
 use crate::journal::JournalSpec;
 use crate::plan::{
     Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, ExternalMode, FileContents,
-    FilePlan, ImagePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan, Sends,
-    Shards, SnoopingSettings, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
+    FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan,
+    Sends, Shards, SnoopingSettings, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
 };
 use crate::words::words;
 use ipnet::IpNet;
@@ -41,6 +41,8 @@ pub(crate) struct Spec {
     pub(crate) inherit: Vec<String>,
     pub(crate) precision: Option<Spanned<Precision>>,
     pub(crate) shards: Option<Spanned<Shards>>,
+    /// The machines among which the lab may be divided.
+    pub(crate) machines: Vec<Spanned<MachinePlan>>,
     pub(crate) duration: Option<Duration>,
     pub(crate) nodes: Vec<NodeSpec>,
     pub(crate) links: Vec<LinkSpec>,
@@ -146,6 +148,8 @@ pub(crate) struct NodeSpec {
     pub(crate) cpus: Option<Spanned<Cpus>>,
     pub(crate) cpu: Option<Spanned<CpuCost>>,
     pub(crate) pin: Option<PinPlan>,
+    /// The machine that plays it.
+    pub(crate) machine: Option<Spanned<String>>,
     pub(crate) clock: Option<Spanned<NodeClock>>,
     pub(crate) disk: Option<Spanned<DiskPlan>>,
     pub(crate) cores: Option<Spanned<Bytes>>,

@@ -57,6 +57,7 @@ from .models import (
     Iptables,
     Journal,
     LeafSpine,
+    Machine,
     MarkovLoss,
     Match,
     Measure,
@@ -216,6 +217,8 @@ class NodeKeys(TypedDict, total=False):
     """Further environment variables of the command that starts the lab, which its programs get."""
     interface: str | None
     """The interface of this machine whose wire an external node is, as `ip link` shows it."""
+    machine: str | None
+    """The machine that plays it, one of the lab's `machines`. Default: the lab is divided so that little crosses."""
     measure: NodeMeasure | None
     """
     What is measured inside it, in the place of what the lab's `measure` says; {} is nothing. Default: as the lab's
@@ -604,6 +607,8 @@ class LabKeys(TypedDict, total=False):
     Whether switches and hubs may be joined in a loop, in which broadcasts go round for ever: refused or allowed.
     Default: refused.
     """
+    machines: Mapping[str, Machine | object] | None
+    """The machines among which the lab is divided, by name. Default: it is played on one."""
     measure: Measure | None
     """
     What is measured inside every node that runs programs, unless the node says otherwise, and how often links are

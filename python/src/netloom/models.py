@@ -95,6 +95,7 @@ __all__ = [
     "LimitEntry",
     "Log",
     "LogDistanceLoss",
+    "Machine",
     "MarkovLoss",
     "Match",
     "Measure",
@@ -136,6 +137,7 @@ __all__ = [
     "Reorder",
     "ReplayLoss",
     "ResetEntry",
+    "Resources",
     "Restart",
     "Ring",
     "Rule",
@@ -2991,6 +2993,26 @@ class ThreeSlopesLoss(Model):
         self._put("reference", reference)
 
 
+class Machine(Model):
+    """A machine that plays a part of the lab."""
+
+    def __init__(
+        self,
+        *,
+        images: Sequence[str] | None = None,
+        resources: Resources | None = None,
+    ) -> None:
+        """
+        Args:
+            images: The container images that are there: nodes with another one are put elsewhere. Default: any.
+            resources: The resources that the lab may use, as Ray counts them. Default: it is not known, and taken to
+                be as much as the other machines have.
+        """
+        super().__init__()
+        self._put("images", images)
+        self._put("resources", resources)
+
+
 class Match(Model):
     """A filter of packets: every key that is given must match, and of a list one entry."""
 
@@ -4345,6 +4367,25 @@ class ResetEntry(Model):
         self._put("pipe", pipe)
         self._put("times", times)
         self._put("until", until)
+
+
+class Resources(Model):
+    """The resources of a machine that a lab may use."""
+
+    def __init__(
+        self,
+        *,
+        CPU: float | None = None,
+        memory: Size | None = None,
+    ) -> None:
+        """
+        Args:
+            CPU: How many processors, to a thousandth.
+            memory: How much memory.
+        """
+        super().__init__()
+        self._put("CPU", CPU)
+        self._put("memory", memory)
 
 
 class Restart(Model):

@@ -155,7 +155,8 @@ pub(crate) struct SimArgs {
   netloom check lab.yaml
   netloom check lab.yaml --json | jq '.nodes[].name'
   netloom check lab.yaml --json | jq '.links[] | {name, joined_in_kernel, not_joined_because}'
-  netloom check lab.yaml --clock virtual")]
+  netloom check lab.yaml --clock virtual
+  netloom check lab.yaml --machines 2 --path 200us")]
 pub(crate) struct CheckArgs {
     /// The lab file, or a file or folder of another network tool
     #[arg(value_parser = lab_path())]
@@ -165,9 +166,20 @@ pub(crate) struct CheckArgs {
     /// The clock: real, virtual, or by how much lab time is slower than wall time
     #[arg(long, value_parser = clock)]
     pub(crate) clock: Option<Clock>,
+    /// Divide the lab among so many machines, in the place of the `machines` of the lab file: 1 to 64
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=netloom_lab::MachinePlan::MOST as u64))]
+    pub(crate) machines: Option<u64>,
+    /// How long a packet takes from one machine to another, in one direction
+    #[arg(long, value_name = "TIME", value_parser = path_time, default_value = "500us")]
+    pub(crate) path: netloom_units::Duration,
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Reads the time that a packet takes.
+fn path_time(text: &str) -> Result<netloom_units::Duration, String> {
+    text.parse().map_err(|_| format!("\"{text}\" is not a time: write for example 200us or 15ms"))
 }
 
 /// Settings that take the place of the lab file's.

@@ -71,6 +71,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         cpus: keys.cpus,
         cpu: keys.cpu,
         pin: keys.pin,
+        machine: keys.machine,
         clock: keys.clock,
         disk: keys.disk,
         cores: keys.cores,

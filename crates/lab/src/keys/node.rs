@@ -11,6 +11,7 @@ use crate::decode::files::{Files, Overlay, Pattern};
 use crate::decode::firewall::FIREWALL;
 use crate::decode::image::ImageKeys;
 use crate::decode::machine::{Congestion, Cores, Dumps, Memory, Processors};
+use crate::decode::machines::MachineName;
 use crate::decode::nat::Nat;
 use crate::decode::node_clock::ClockError;
 use crate::decode::openflow::OpenFlowKeys;
@@ -56,6 +57,8 @@ sections! {
         /// The processors of this machine that its programs run on, by their numbers; in the case of a kernel node, one of them for its
         /// kernel with its programs, and in the case of a virtual machine, all its threads. Default: any.
         pin: Processors, "[0, 2-3]";
+        /// The machine that plays it, one of the lab's `machines`. Default: the lab is divided so that little crosses.
+        machine: Placed<MachineName>, "b";
         /// The error of its clock (CLOCK_REALTIME), if it has a kernel of its own. Default: none, it shows the lab's time.
         clock: Placed<ClockError>, "{skew: -40 ms, drift: 200 ppm}";
         /// A disk of a kernel node; what is on it survives the node's crashes, as far as it was flushed. Default: none: its files are in memory.

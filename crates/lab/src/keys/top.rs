@@ -12,6 +12,7 @@ use crate::decode::clock::Dilated;
 use crate::decode::daemons::Converged;
 use crate::decode::exercise::Exercise;
 use crate::decode::hunt;
+use crate::decode::machines::MACHINES;
 use crate::decode::measure::Measure;
 use crate::decode::multicast::MULTICAST;
 use crate::forms::{AboveZero, Filled, Placed, Whole, Word, word_form};
@@ -90,6 +91,8 @@ sections! {
         /// How many threads the packet engine has, which share the links out among themselves: auto, as many as the machine can spare and
         /// the lab has independent parts for; or a number, for which links between transit routers are cut if need be. Default: auto.
         shards = Kind::OneOf(&[Kind::Word(&["auto"]), Kind::Integer { least: 1, most: Shards::MOST as u64 }]), "2";
+        /// The machines among which the lab is divided, by name. Default: it is played on one.
+        machines = MACHINES, "{a: {resources: {CPU: 4}}, b: {}}";
         /// Whether links that nothing impairs, changes or measures are joined in the kernel, past the engine: off or auto. Default: off.
         bypass: BypassOfAll, "auto";
         /// What routes the nodes get: shortest, those of the shortest paths, one to each destination; ecmp, all of the least cost, among

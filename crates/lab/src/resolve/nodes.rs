@@ -36,6 +36,8 @@ pub(super) fn plans(
             cpus: node.cpus.map(|cpus| cpus.value),
             cpu: node.cpu.map(|cpu| cpu.value),
             pin: node.pin,
+            machine: None,
+            bound_by: None,
             clock: node.clock.map(|clock| clock.value).unwrap_or_default(),
             disk: node.disk.map(|disk| disk.value),
             cores: node.cores.map(|cores| cores.value),

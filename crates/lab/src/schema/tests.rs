@@ -318,6 +318,7 @@ fn node_lab(key: &str, pair: &str) -> String {
         "entrypoint" | "command" | "user" | "volumes" | "ready" => {
             format!("nodes: {{client: {{image: debian, {pair}}}}}\n")
         }
+        "machine" => format!("machines: {{a: {{}}, b: {{}}}}\nnodes: {{client: {{{pair}}}}}\n"),
         "clock" => format!("nodes: {{client: {{stack: kernel, {pair}}}}}\n"),
         "rules" | "multihomed" => format!(
             "nodes: {{client: {{{pair}}}, r1: {{kind: router}}}}\nlinks: {{uplink: {{ends: [client, r1]}}, lan: {{ends: [client, r1]}}}}\n"
