@@ -55,7 +55,7 @@ demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts acr
 	$(NETLOOM) run examples/dumbbell.yaml
 
 test: ## check and test everything; all steps run, and those that failed are listed last
-	@MAKE='$(MAKE)' scripts/all-steps test-deps web fmt-check tidy deny lint doc unit manual web-check+python
+	@MAKE='$(MAKE)' scripts/all-steps web fmt-check tidy deny lint+test-deps doc unit manual web-check+python
 
 test-deps: ## install what `make test` needs and this machine lacks, at once: later steps find it there
 	scripts/install-deps services papers python web

@@ -28,7 +28,7 @@ bounds: {lateness: 50 ms}
 #[test]
 fn a_node_and_the_machine_share_a_wire() {
     for user in User::all() {
-        let fixture = Fixture::new(user).alone();
+        let fixture = Fixture::new(user).apart();
         fixture.write("share.yaml", SHARED);
         let played = play(
             &fixture,
@@ -98,7 +98,7 @@ END
 
 #[test]
 fn super_packets_cross_a_card_that_can_cut_them_and_one_that_cannot() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     let lab = "nodes: {inside: {}, s: {kind: switch}, wan: {kind: external, interface: nic}}\n\
                links: {a: {ends: [{node: inside, address: 10.9.0.7/24}, s]}, b: {ends: [s, wan]}}\nbounds: {lateness: 50 ms}\n";
     fixture.write("trains.yaml", lab);
@@ -148,7 +148,7 @@ END
 
 #[test]
 fn what_leaves_to_who_reads_raw_frames_is_finished_if_the_lab_file_says_so() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     for (name, keys) in [("whole", ", offload: false"), ("usual", "")] {
         let lab = format!(
             "nodes: {{inside: {{}}, wan: {{kind: external, interface: nic{keys}}}}}\n\
@@ -200,7 +200,7 @@ END
 
 #[test]
 fn vlans_of_one_card_are_kept_apart() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     let lab = |host: u8| {
         let rest = if host == 7 { "10.3.0.7/24" } else { "10.3.0.2/24" };
         let wire = if host == 7 { "nic" } else { "far" };
@@ -268,7 +268,7 @@ bounds: {{lateness: 50 ms}}
 
 #[test]
 fn what_cannot_be_taken_is_refused_with_its_place() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     let lab = |interface: &str| {
         format!(
             "nodes:\n  inside: {{}}\n  wan: {{kind: external, interface: {interface}}}\nlinks: {{l: {{ends: [inside, wan]}}}}\n"
@@ -309,7 +309,7 @@ fn who_has_no_right_to_packets_is_told_which() {
         crate::fixture::not_run("an ordinary user on root's machine");
         return;
     }
-    let fixture = Fixture::new(User::Nobody).alone();
+    let fixture = Fixture::new(User::Nobody).apart();
     fixture.write("share.yaml", SHARED);
     // The network is root's, and the user is not.
     let script = format!(
@@ -367,7 +367,7 @@ back() {
 #[test]
 fn a_card_is_the_labs_alone_and_comes_back_as_it_was() {
     for user in User::all() {
-        let fixture = Fixture::new(user).alone();
+        let fixture = Fixture::new(user).apart();
         fixture.write("pass.yaml", &PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms"));
         let script = r"
             netloom up pass.yaml
@@ -391,7 +391,7 @@ fn a_card_is_the_labs_alone_and_comes_back_as_it_was() {
 /// An interface that goes down, or away, leaves an error at its sockets that would wake the engine for ever.
 #[test]
 fn a_wire_that_goes_down_keeps_no_processor_busy() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     fixture.write("down.yaml", &PASSED.replace(", mode: pass", ""));
     let script = r#"
         netloom up down.yaml
@@ -417,7 +417,7 @@ fn a_wire_that_goes_down_keeps_no_processor_busy() {
 
 #[test]
 fn a_kernel_node_reaches_the_wire() {
-    let fixture = Fixture::with_kernel(User::Own).alone();
+    let fixture = Fixture::with_kernel(User::Own).apart();
     let shared = PASSED
         .replace("inside: {}", "inside: {stack: kernel}")
         .replace("lateness: 50 ms", "lateness: 100 s, starvation: 100 %");
@@ -445,7 +445,7 @@ const EACH: u32 = 6;
 fn a_card_comes_back_whichever_process_is_killed_and_whenever() {
     let rounds: u32 =
         std::env::var("NETLOOM_EXTERNAL_KILLS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(EACH);
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     let lab = PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms");
     fixture.write("kill.yaml", &format!("{lab}timeline: [{{on: inside, run: sleep 3}}]\n"));
     // One after the other: the command itself, the lab's first process, and the keeper of the card.
@@ -493,7 +493,7 @@ fn a_card_comes_back_by_the_next_command_when_all_processes_are_killed() {
         );
         return;
     }
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     fixture.write("kill.yaml", &PASSED.replace("delay: 5 ms", "mtu: 1400, delay: 5 ms"));
     let script = r#"
         state_of() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" $XDG_RUNTIME_DIR/netloom/kill/lab.json; }
@@ -521,7 +521,7 @@ fn a_card_comes_back_by_the_next_command_when_all_processes_are_killed() {
 
 #[test]
 fn a_card_that_would_not_come_back_as_it_was_is_refused() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     fixture.write("pass.yaml", PASSED);
     let script = r"
         ip link set nic mtu 1500

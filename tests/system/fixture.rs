@@ -79,11 +79,16 @@ pub(crate) struct Fixture {
     turn: Turn,
     /// Whether labs were written into it.
     knows_labs: AtomicBool,
+    /// Whether its commands run in a network namespace that the test makes.
+    is_apart: bool,
 }
 
-/// Copies a program, by a process of its own: a file that is open for writing here would be so in whatever another thread
-/// forks meanwhile, and cannot be executed for as long ("Text file busy").
+/// Gives a program another path, by a link, or by a copy on another file system. A process of its own copies it: a file that is open for writing
+/// here would be so in whatever another thread forks meanwhile, and cannot be executed for as long ("Text file busy").
 fn copy(from: &Path, to: &Path) {
+    if fs::hard_link(from, to).is_ok() {
+        return;
+    }
     assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
@@ -91,11 +96,18 @@ impl Fixture {
     /// A fixture for `user`. Its files and commands decide [whether it is alone](Turn).
     pub(crate) fn new(user: User) -> Self {
         let root = tempfile::Builder::new().prefix("netloom-test-").tempdir_in("/tmp").unwrap();
-        // A copy of its own makes the fixture's processes recognizable, and lets any user start it.
+        // A path of its own makes the fixture's processes recognizable, and lets any user start it.
         let program = root.path().join("netloom");
         copy(Path::new(env!("CARGO_BIN_EXE_netloom")), &program);
-        let fixture =
-            Self { turn: Turn::of(root.path()), root, user, program, kernel: None, knows_labs: AtomicBool::new(false) };
+        let fixture = Self {
+            turn: Turn::of(root.path()),
+            root,
+            user,
+            program,
+            kernel: None,
+            knows_labs: AtomicBool::new(false),
+            is_apart: false,
+        };
         fs::set_permissions(fixture.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for folder in ["runtime", "work"] {
             fs::create_dir(fixture.path().join(folder)).unwrap();
@@ -110,9 +122,8 @@ impl Fixture {
         let mut fixture = Self::new(user);
         let kernel = find(Need::VirtualTime, None).unwrap_or_else(|error| panic!("{error}; or run `make kernel`"));
         let own = fixture.path().join("linux");
-        // A copy of its own is recognizable, and other users may not look into the cache of this one.
+        // A path of its own is recognizable, and other users may not look into the cache of this one.
         copy(&kernel.path, &own);
-        fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
         fixture.kernel = Some(own);
         fixture
     }
@@ -120,6 +131,12 @@ impl Fixture {
     /// Waits until no other test runs, and keeps others from running: for what changes the machine, or measures it.
     pub(crate) fn alone(self) -> Self {
         self.turn.take(Use::Alone);
+        self
+    }
+
+    /// Lets other tests run meanwhile, whatever the labs lead out to: all commands run in a network namespace that the test makes.
+    pub(crate) fn apart(mut self) -> Self {
+        self.is_apart = true;
         self
     }
 
@@ -140,7 +157,7 @@ impl Fixture {
 
     /// Writes a file into the work folder.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
-        self.turn.take(turn::of_lab(text));
+        self.turn.take(turn::of_lab(text, self.is_apart));
         self.knows_labs.fetch_or(turn::is_lab(text), Ordering::Relaxed);
         let path = self.work().join(name);
         fs::write(&path, text).unwrap();
@@ -185,8 +202,8 @@ impl Fixture {
     /// Runs another program to its end, as the fixture's user and in its folder.
     #[must_use = "a command may fail"]
     pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Finished {
-        // Whatever it does.
-        self.turn.take(Use::Alone);
+        // Whatever it does, unless that is known to be apart.
+        self.turn.take(if self.is_apart { Use::Shared } else { Use::Alone });
         let mut command = self.as_user(Command::new(program));
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         finish(command, self.path())

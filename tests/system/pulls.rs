@@ -35,7 +35,7 @@ fn assert_said(played: &Finished, image: &str, code: i32, text: &str) {
 #[test]
 fn images_come_from_a_real_registry_once() {
     for user in User::all() {
-        let fixture = Fixture::new(user).alone();
+        let fixture = Fixture::new(user).apart();
         let script = r#"
             python3 $TESTS/registry.py push tools localhost:5000 tools:1.0
             pull localhost:5000/tools:1.0
@@ -69,7 +69,7 @@ fn images_come_from_a_real_registry_once() {
 
 #[test]
 fn credentials_are_those_of_docker() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     let script = r#"
         python3 $TESTS/registry.py push tools localhost:5001 tools:1.0 tester:secret
         said() { mkdir -p $HOME/.docker; echo "$1" > $HOME/.docker/config.json; }
@@ -120,7 +120,7 @@ fn credentials_are_those_of_docker() {
 
 #[test]
 fn certificates_count_on_this_machine_too() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     let script = r"
         pull localhost:5002/tools
         SSL_CERT_FILE=$PWD/cert.pem pull localhost:5002/none
@@ -135,7 +135,7 @@ fn certificates_count_on_this_machine_too() {
 
 #[test]
 fn nothing_that_a_registry_does_breaks_a_pull_or_keeps_it_waiting() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).apart();
     let script = r"
         wicked() { pull localhost:5003/$1 --patience 500ms; $NETLOOM image remove localhost:5003/$1 2> /dev/null || true; }
         for way in cut whole long away anyone flipped silent endless foreign huge page list other 404 429 500 418 open loop; do wicked $way; done

@@ -74,7 +74,7 @@ fn kill_all(pids: &[i32]) {
 #[test]
 fn jobs_are_played_one_after_the_other() {
     for user in User::all() {
-        let fixture = Fixture::new(user).alone();
+        let fixture = Fixture::new(user);
         fixture.write("one.yaml", &nap("one", "0.2"));
         fixture.write("two.yaml", &nap("two", "0.1").replace("echo slept", "exit 3"));
         fixture.write("three.yaml", "name: three\nnodes: [a\n");
@@ -105,7 +105,7 @@ fn jobs_are_played_one_after_the_other() {
 
 #[test]
 fn jobs_can_be_cancelled() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own);
     fixture.write("long.yaml", &nap("long", "60"));
     queue(&fixture, &["add", "long.yaml", "long.yaml"], 0);
     wait_until("the first goes on", || jobs(&fixture)[0]["state"] == "running");
@@ -123,7 +123,7 @@ fn jobs_can_be_cancelled() {
 
 #[test]
 fn whatever_is_killed_no_job_is_lost_or_played_twice_in_silence() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own);
     fixture.write("nap.yaml", &nap("nap", "2"));
     queue(&fixture, &["add", "nap.yaml", "nap.yaml"], 0);
     wait_until("the first goes on", || jobs(&fixture)[0]["state"] == "running");
@@ -150,7 +150,7 @@ fn whatever_is_killed_no_job_is_lost_or_played_twice_in_silence() {
 
 #[test]
 fn a_sweep_goes_on_where_it_was() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own);
     let text =
         nap("naps", "${nap}").replace("nodes: [a]", "sweep: {processors: 1}\nvary: {nap: [0.1, 2, 0.2]}\nnodes: [a]");
     fixture.write("naps.yaml", &text);
@@ -181,7 +181,7 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
     if !is_root() {
         return not_run("root and an ordinary user in one queue");
     }
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own);
     let home = fixture.path().join("other");
     fs::create_dir(&home).unwrap();
     chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -244,7 +244,7 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
 
 #[test]
 fn a_folder_that_others_can_write_to_is_refused() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own);
     fixture.write("nap.yaml", &nap("nap", "0.1"));
     queue(&fixture, &["list"], 0);
     let host = fs::read_dir(fixture.work().join(".local/state/netloom/queue")).unwrap().next().unwrap().unwrap().path();

@@ -40,7 +40,7 @@ fn findings(fixture: &Fixture, lab: &str) -> String {
 #[test]
 fn two_labs_are_one_network_with_the_delay_that_is_described() {
     for user in User::all() {
-        let fixture = Fixture::new(user);
+        let fixture = Fixture::new(user).apart();
         labs(&fixture, ["", ""], ", delay: 20 ms");
         fixture.write(
             "path.yaml",
@@ -102,7 +102,7 @@ fn refused(fixture: &Fixture, settings: [&str; 2], line: &str) -> [String; 2] {
 
 #[test]
 fn ends_that_do_not_fit_are_told_at_both() {
-    let fixture = Fixture::new(User::Own);
+    let fixture = Fixture::new(User::Own).apart();
     let told = |settings, line, expected: [&str; 2]| {
         for (text, part) in refused(&fixture, settings, line).iter().zip(expected) {
             assert!(text.contains(part), "no {part} in: {text}");
@@ -121,7 +121,7 @@ fn ends_that_do_not_fit_are_told_at_both() {
 
 #[test]
 fn what_the_machine_cannot_do_is_refused_before_anything_is_made() {
-    let fixture = Fixture::new(User::Own);
+    let fixture = Fixture::new(User::Own).apart();
     labs(&fixture, [", wait: 300 ms", ", wait: 300 ms"], ", mtu: 1550");
     let script = r#"
         bridge
@@ -170,7 +170,7 @@ END
 
 #[test]
 fn hostile_datagrams_are_counted_and_do_nothing() {
-    let fixture = Fixture::new(User::Own);
+    let fixture = Fixture::new(User::Own).apart();
     labs(&fixture, ["", ""], "");
     let script = r"
         bridge
@@ -190,7 +190,7 @@ fn hostile_datagrams_are_counted_and_do_nothing() {
 
 #[test]
 fn a_far_end_that_dies_is_told_and_may_come_back() {
-    let fixture = Fixture::new(User::Own);
+    let fixture = Fixture::new(User::Own).apart();
     labs(&fixture, ["", ""], "");
     let script = r"
         bridge

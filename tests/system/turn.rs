@@ -1,5 +1,6 @@
 //! Which tests may run at the same time: labs that are measured tightly, and whatever changes the machine's own network, are alone on
-//! the machine; all others share it, half as many again at once as it has processors, since labs wait more than they compute.
+//! the machine; all others share it, twice as many at once as it has processors, since labs wait more than they compute. Both take turns: all
+//! that wait for the one kind of use come before any of the other, so that the machine is seldom half empty.
 
 use crate::fixture::tell;
 use crate::remains;
@@ -21,16 +22,39 @@ pub(crate) enum Use {
     Alone,
 }
 
-/// Who uses the machine now.
-#[derive(Debug, Default)]
+/// Who uses the machine now, and who waits.
+#[derive(Debug)]
 struct Users {
     shared: usize,
     is_alone: bool,
-    /// How many wait to be alone; others let them go first.
-    waiting: usize,
+    /// How many wait for each use.
+    waiting: [usize; 2],
+    /// Whose turn it is, until none of them waits.
+    turn: Use,
 }
 
-static USERS: Mutex<Users> = Mutex::new(Users { shared: 0, is_alone: false, waiting: 0 });
+impl Users {
+    /// Whether a test that waits may use the machine so.
+    fn allow(&self, wanted: Use, places: usize) -> bool {
+        let other = if wanted == Use::Shared { Use::Alone } else { Use::Shared };
+        let others_come_first = self.turn == other && self.waiting[other as usize] > 0;
+        let is_free = match wanted {
+            Use::Shared => self.shared < places,
+            Use::Alone => self.shared == 0,
+        };
+        is_free && !self.is_alone && !others_come_first
+    }
+
+    fn enter(&mut self, wanted: Use) {
+        self.turn = wanted;
+        match wanted {
+            Use::Shared => self.shared += 1,
+            Use::Alone => self.is_alone = true,
+        }
+    }
+}
+
+static USERS: Mutex<Users> = Mutex::new(Users { shared: 0, is_alone: false, waiting: [0, 0], turn: Use::Shared });
 static CHANGED: Condvar = Condvar::new();
 
 /// A test that has the machine, or shares it.
@@ -88,22 +112,15 @@ impl Turn {
             return;
         }
         self.give_back(own.take());
+        let places = 2 * std::thread::available_parallelism().map_or(1, usize::from);
         let mut users = lock(&USERS);
-        match wanted {
-            Use::Shared => {
-                let processors = std::thread::available_parallelism().map_or(1, usize::from);
-                let places = processors + processors.div_ceil(2);
-                users = wait_while(users, |users| users.is_alone || users.waiting > 0 || users.shared >= places);
-                users.shared += 1;
-            }
-            Use::Alone => {
-                users.waiting += 1;
-                users = wait_while(users, |users| users.is_alone || users.shared > 0);
-                users.waiting -= 1;
-                users.is_alone = true;
-            }
-        }
+        users.waiting[wanted as usize] += 1;
+        users = wait_while(users, |users| !users.allow(wanted, places));
+        users.waiting[wanted as usize] -= 1;
+        users.enter(wanted);
         drop(users);
+        // One that came in makes room for the next, if there is any.
+        CHANGED.notify_all();
         *own = Some(wanted);
         let test = std::thread::current().name().unwrap_or("without a name").to_owned();
         lock(&HOLDERS).push(Holder { test, folder: self.folder.clone(), since: Instant::now(), is_ended: false });
@@ -143,12 +160,20 @@ const OF_THE_MACHINE: [&str; 6] = ["shape", "link", "mm", "mininet", "mn", "doct
 /// Commands that run labs.
 const PLAYING: [&str; 6] = ["run", "up", "sweep", "rerun", "queue", "ui"];
 
-/// How a command uses the machine. `knows_labs`: whether the test has written labs, which have decided that already; others are measured.
+/// How a command uses the machine. `knows_labs`: whether the test has written labs, which have decided that already; of others, an example's text
+/// decides, and the rest is measured.
 pub(crate) fn of_command(arguments: &[&str], knows_labs: bool) -> Use {
     let first = arguments.first().copied().unwrap_or_default();
-    let is_strange =
-        PLAYING.contains(&first) && (!knows_labs || arguments.iter().any(|word| word.contains("examples/")));
-    if OF_THE_MACHINE.contains(&first) || is_strange { Use::Alone } else { Use::Shared }
+    if OF_THE_MACHINE.contains(&first) {
+        return Use::Alone;
+    }
+    if !PLAYING.contains(&first) {
+        return Use::Shared;
+    }
+    let examples = arguments.iter().filter(|word| word.contains("examples/"));
+    let used: Vec<Use> =
+        examples.map(|path| std::fs::read_to_string(path).map_or(Use::Alone, |text| of_lab(&text, false))).collect();
+    used.into_iter().max().unwrap_or(if knows_labs { Use::Shared } else { Use::Alone })
 }
 
 /// Whether this is the text of a lab.
@@ -156,9 +181,10 @@ pub(crate) fn is_lab(text: &str) -> bool {
     text.contains("nodes:")
 }
 
-/// How a lab uses the machine, by its text: in virtual time and with bounds of its own it allows that others are there.
-pub(crate) fn of_lab(text: &str) -> Use {
+/// How a lab uses the machine, by its text: in virtual time and with bounds of its own it allows that others are there; what leads out of it
+/// is in nobody's way if the test has a network namespace of its own, and so `is_apart`.
+pub(crate) fn of_lab(text: &str, is_apart: bool) -> Use {
     let allows_others = ["clock: virtual", "bounds:"].iter().any(|key| text.contains(key));
     let leads_out = ["kind: internet", "kind: external", "external:", "divert"].iter().any(|key| text.contains(key));
-    if is_lab(text) && (!allows_others || leads_out) { Use::Alone } else { Use::Shared }
+    if is_lab(text) && (!allows_others || leads_out && !is_apart) { Use::Alone } else { Use::Shared }
 }

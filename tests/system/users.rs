@@ -28,7 +28,7 @@ fn assert_users(fixture: &Fixture) {
 #[test]
 fn commands_run_as_their_user_in_their_folder() {
     for (user, stack) in User::all().into_iter().zip(["namespace", "kernel"]) {
-        let fixture = Fixture::with_kernel(user).alone();
+        let fixture = Fixture::with_kernel(user);
         fixture.write("users.yaml", &lab(stack));
         fixture.netloom(&["run", "users.yaml", "-q"]).expect_code(0);
         assert_users(&fixture);
@@ -39,7 +39,7 @@ fn commands_run_as_their_user_in_their_folder() {
 #[test]
 fn users_that_cannot_be_had_are_told_before_the_lab_is_made() {
     for user in User::all() {
-        let fixture = Fixture::new(user).alone();
+        let fixture = Fixture::new(user);
         fixture.write("users.yaml", &lab("namespace").replace("user: root", "user: no-such-user"));
         let check = fixture.netloom(&["check", "users.yaml"]).expect_code(0);
         let run = fixture.netloom(&["run", "users.yaml"]).expect_code(4);

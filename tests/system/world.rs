@@ -21,7 +21,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(user: User) -> Self {
-        let fixture = Fixture::new(user).alone();
+        let fixture = Fixture::new(user).apart();
         fixture.write("world.sh", include_str!("world.sh"));
         fixture.write("world.py", include_str!("world.py"));
         let program = fixture.path().join("netloom");
