@@ -391,7 +391,7 @@ fn a_card_is_the_labs_alone_and_comes_back_as_it_was() {
 /// An interface that goes down, or away, leaves an error at its sockets that would wake the engine for ever.
 #[test]
 fn a_wire_that_goes_down_keeps_no_processor_busy() {
-    let fixture = Fixture::new(User::Own).apart();
+    let fixture = Fixture::new(User::Own).alone();
     fixture.write("down.yaml", &PASSED.replace(", mode: pass", ""));
     let script = r#"
         netloom up down.yaml

@@ -90,7 +90,7 @@ impl Uplink {
             None => error,
         };
         let waiting = if may_change_network(&namespace()?) { None } else { Some(Waiting::fork()?) };
-        let names = Names::fork(waiting.as_ref().map(|waiting| &waiting.translator))?;
+        let names = Names::fork(waiting.as_ref().map(Waiting::translators).unwrap_or_default())?;
         let translator = waiting.map(translator::enter).transpose()?;
         let outer = namespace()?;
         let mut beyond = Netlink::open()?;

@@ -76,11 +76,11 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Forks it in the current network. `translator` ends with it: all others may be killed that could end that.
+    /// Forks it in the current network. `translators` end with it: all others may be killed that could end those.
     ///
     /// # Panics
     /// If the process has more than one thread.
-    pub(super) fn fork(translator: Option<&Translator>) -> Result<Self, KernelError> {
+    pub(super) fn fork(translators: Vec<&Translator>) -> Result<Self, KernelError> {
         assert_one_thread("a way out is");
         let pair = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC);
         let (ours, theirs) = pair.attempted(|| "open a socket to what asks name servers")?;
@@ -88,7 +88,7 @@ impl Names {
         let Cloned { pid, .. } = clone_process(0, || {
             drop(ours.take());
             let served = serve(&theirs);
-            translator.into_iter().for_each(Translator::end);
+            translators.into_iter().for_each(Translator::end);
             i32::from(served.is_err())
         })
         .attempted(|| "start what asks name servers")?;

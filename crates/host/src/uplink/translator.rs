@@ -95,11 +95,11 @@ impl Tool {
         words.split(' ').map(str::to_owned).collect()
     }
 
-    /// The first one on this machine.
-    pub(super) fn find() -> Option<Self> {
+    /// Lists those on this machine, the better one first.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
         let is_there =
             |tool: &Self| std::env::split_paths(PATH).any(|folder| is_executable(&folder.join(tool.program())));
-        [Self::Pasta, Self::Slirp].into_iter().find(is_there)
+        [Self::Pasta, Self::Slirp].into_iter().filter(is_there)
     }
 }
 
@@ -157,19 +157,30 @@ pub(super) fn enter(mut waiting: Waiting) -> Result<Translator, KernelError> {
 #[derive(Debug)]
 pub(super) struct Waiting {
     tool: Tool,
-    pub(super) translator: Translator,
+    translator: Translator,
     go: UnixStream,
     complaints: io::PipeReader,
+    /// What is to be led out, once that is known.
+    way: Option<(String, Option<Chosen>)>,
+    /// Another program, for where this one may not do it: profiles of AppArmor keep Debian 12's pasta from namespaces.
+    spare: Option<Box<Self>>,
 }
 
 impl Waiting {
-    /// Forks it.
+    /// Forks it, and one for each other program.
     pub(super) fn fork() -> Result<Self, KernelError> {
         assert_one_thread("a link is");
-        let tool = Tool::find().ok_or_else(|| {
+        let mut tools = Tool::all();
+        let first = tools.next().ok_or_else(|| {
             let error = KernelError::new("lead to this machine's network as an ordinary user", 0);
             error.with_detail(NEITHER)
         })?;
+        // Before the other, whose end would otherwise stay unseen: this one would keep the socket to it open.
+        let spare = tools.next().map(|tool| Self::fork_one(tool, None)).transpose()?;
+        Self::fork_one(first, spare.map(Box::new))
+    }
+
+    fn fork_one(tool: Tool, spare: Option<Box<Self>>) -> Result<Self, KernelError> {
         let (our_end, theirs) = UnixStream::pair().attempted(|| "open a socket")?;
         let (heard, their_complaints) = io::pipe().attempted(|| "open a pipe")?;
         let mut kept = Some((our_end, heard));
@@ -180,16 +191,23 @@ impl Waiting {
         });
         let Cloned { pid, pidfd } = cloned.attempted(|| format!("start {}", tool.program()))?;
         let (go, complaints) = kept.expect("only the child took it");
-        Ok(Self { tool, translator: Translator { pid, pidfd }, go, complaints })
+        Ok(Self { tool, translator: Translator { pid, pidfd }, go, complaints, way: None, spare })
+    }
+
+    /// Lists the processes that are to end with the lab.
+    pub(super) fn translators(&self) -> Vec<&Translator> {
+        std::iter::once(&self.translator).chain(self.spare.iter().flat_map(|spare| spare.translators())).collect()
     }
 
     /// Tells it which process is in the user namespace out of which the program is to lead.
     pub(super) fn lead_from(&mut self, process: Pid) -> Result<(), KernelError> {
-        self.say(&Said::Process(process.as_raw()))
+        self.say(&Said::Process(process.as_raw()))?;
+        self.spare.iter_mut().try_for_each(|spare| spare.lead_from(process))
     }
 
     /// Has the program lead out of a network namespace: `network` in the folder in /proc of that process.
     pub(super) fn lead(&mut self, network: &str, chosen: Option<&Chosen>) -> Result<(), KernelError> {
+        self.way = Some((network.to_owned(), chosen.cloned()));
         self.say(&Said::Arguments(self.tool.arguments(network, chosen)))
     }
 
@@ -198,8 +216,22 @@ impl Waiting {
         self.go.write_all(format!("{text}\n").as_bytes()).attempted(|| format!("start {}", self.tool.program()))
     }
 
-    /// Waits until it has made a way out of the network namespace of this process.
+    /// Waits until it has made a way out of the network namespace of this process. If it cannot, the other program is tried.
     pub(super) fn await_route(&mut self) -> Result<(), KernelError> {
+        let Err(failed) = self.await_own_route() else {
+            // The other one is not needed any more, and ends.
+            self.spare = None;
+            return Ok(());
+        };
+        let Some((spare, (network, chosen))) = self.spare.take().zip(self.way.take()) else { return Err(failed) };
+        *self = *spare;
+        self.lead(&network, chosen.as_ref())?;
+        self.await_route().map_err(|error| {
+            KernelError::new("lead to this machine's network", 0).with_detail(format!("{failed}; {error}"))
+        })
+    }
+
+    fn await_own_route(&mut self) -> Result<(), KernelError> {
         let error = || KernelError::new(format!("lead to this machine's network with {}", self.tool.program()), 0);
         let until = Instant::now() + WITHIN;
         while !routes::here()?.contains(&IpNet::V4(Ipv4Net::default())) {

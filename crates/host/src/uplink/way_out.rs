@@ -62,7 +62,7 @@ impl Means {
         if may_change_network(&namespace()?) {
             return Ok(Self::Rules);
         }
-        Tool::find().map(|tool| Self::Program(tool.program())).ok_or_else(|| lacking(super::translator::NEITHER))
+        Tool::all().next().map(|tool| Self::Program(tool.program())).ok_or_else(|| lacking(super::translator::NEITHER))
     }
 }
 
@@ -100,7 +100,7 @@ impl WayOut {
         let means = Means::find()?;
         let outer = namespace()?;
         let waiting = if means == Means::Rules { None } else { Some(Waiting::fork()?) };
-        let names = Names::fork(waiting.as_ref().map(|waiting| &waiting.translator))?;
+        let names = Names::fork(waiting.as_ref().map(Waiting::translators).unwrap_or_default())?;
         let folder = runtime_folder()?;
         let taken = taken(&mut Netlink::open()?)?;
         let lead = match waiting {
