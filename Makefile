@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-deps test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site packaging python python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
+.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-deps test-fast test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site packaging machines python python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,6 +112,10 @@ gallery: kernel ## make the pictures of docs/gallery.md, to be committed; two mi
 packaging: ## are the recipes for other systems in order? not part of `make test`: it fetches schemas and tools
 	scripts/install-deps python
 	scripts/check-packaging
+
+machines: ## the release's packages on Debian 11, 12 and 13 with their own kernels, as QEMU emulates them; after `make release`, needs root, half an hour
+	scripts/install-deps services
+	scripts/machines "$(or $(CARGO_TARGET_DIR),target)/release-$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)"
 
 docs-site: ## build the manual as a site with search in target/site; a link that leads nowhere is an error
 	scripts/docs-site
