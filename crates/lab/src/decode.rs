@@ -12,6 +12,7 @@ pub(crate) mod daemons;
 pub(crate) mod dhcp;
 pub(crate) mod disk;
 mod disk_faults;
+pub(crate) mod elsewhere;
 pub(crate) mod end;
 pub(crate) mod exercise;
 mod faults;
@@ -88,11 +89,13 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     spec.shards = fields.read("shards", shards, errors);
     spec.machines = fields.get("machines").map_or_else(Vec::new, |node| machines::machines(node, errors));
     spec.duration = fields.form::<AboveZero<Duration>>("duration", errors);
+    spec.elsewhere = fields.get("elsewhere").map_or_else(Vec::new, |node| elsewhere::elsewhere(node, errors));
     if let Some(nodes) = fields.get("nodes") {
         spec.nodes = node::nodes(nodes, errors, &mut left_out.nodes);
     } else if !has_gaps {
         errors.push(root.lacks("nodes", "{client: {}, r1: {kind: router}}"));
     }
+    elsewhere::settle(&mut spec, errors);
     spec.layout = fields.get("layout").map_or_else(Vec::new, |layout| node::layout(layout, errors));
     spec.converged = fields.get("ready").and_then(|value| daemons::converged(value, errors));
     spec.arp = fields.form::<bool>("arp", errors);
@@ -103,7 +106,9 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     spec.addressing = fields.get("addresses").map_or_else(Default::default, |node| addressing::decode(node, errors));
     if uses_filters(root) {
-        errors.set_nodes(addresses(&spec.nodes, fields.get("links"), &spec.addressing, left_out.nodes));
+        let mut known = addresses(&spec.nodes, fields.get("links"), &spec.addressing, left_out.nodes);
+        known.addresses.extend(spec.elsewhere.iter().map(|far| (far.value.name.clone(), far.value.addresses())));
+        errors.set_nodes(known);
     }
     if let Some(links) = fields.get("links") {
         let links = link::links(links, errors, &mut left_out.links);

@@ -1,6 +1,6 @@
 //! The names of nodes inside nodes.
 
-use crate::plan::{InterfacePlan, NamePlan, NodePlan, Plan};
+use crate::plan::{FarInterface, InterfacePlan, NamePlan, NodePlan, Plan};
 use ipnet::IpNet;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,18 +18,21 @@ impl Plan {
     }
 
     fn hosts_without(&self, seen: &[NamePlan], hidden: &[IpNet]) -> String {
-        let nodes: BTreeSet<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+        let own = self.nodes.iter().map(|node| (&node.name, node.interfaces.iter().map(of_plan).collect::<Vec<_>>()));
+        let far = self.elsewhere.iter().map(|node| (&node.name, node.interfaces.iter().map(of_far).collect()));
+        let all: Vec<(&String, Vec<Named<'_>>)> = own.chain(far).collect();
+        let nodes: BTreeSet<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
         let mut text = String::from("127.0.0.1 localhost\n::1 localhost\n");
-        for (place, other) in self.nodes.iter().enumerate() {
+        for (place, (node, interfaces)) in all.iter().enumerate() {
             let named = named(seen, place);
-            for (index, interface) in other.interfaces.iter().enumerate() {
-                let alias = format!("{}-{}", other.name, interface.name);
-                let own = (index == named).then_some(other.name.as_str());
+            for (index, (interface, addresses)) in interfaces.iter().enumerate() {
+                let alias = format!("{node}-{interface}");
+                let own = (index == named).then_some(node.as_str());
                 // A node may be called as another's interface: it is the node that is meant then.
                 let alias = Some(alias.as_str()).filter(|alias| !nodes.contains(alias));
                 let words: Vec<&str> = own.into_iter().chain(alias).collect();
                 let is_seen = |net: &&IpNet| !words.is_empty() && !hidden.contains(&net.trunc());
-                for net in interface.addresses.iter().filter(is_seen) {
+                for net in addresses.iter().filter(is_seen) {
                     writeln!(text, "{} {}", net.addr(), words.join(" ")).expect("writing to a text cannot fail");
                 }
             }
@@ -37,10 +40,33 @@ impl Plan {
         text
     }
 
+    /// The node and the interface that a name means, and its addresses.
+    pub(crate) fn meant(&self, name: NamePlan) -> Option<(&str, &str, &[IpNet])> {
+        let (node, (interface, addresses)) = match self.nodes.get(name.node) {
+            Some(own) => (&own.name, of_plan(own.interfaces.get(name.interface)?)),
+            None => {
+                let far = self.elsewhere.get(name.node - self.nodes.len())?;
+                (&far.name, of_far(far.interfaces.get(name.interface)?))
+            }
+        };
+        Some((node, interface, addresses))
+    }
+
     /// The interface that the name of the node at place `to` means inside the node at place `from`; none if it has none.
     pub fn named(&self, from: usize, to: usize) -> Option<&InterfacePlan> {
         self.nodes[to].interfaces.get(named(&self.nodes[from].names, to))
     }
+}
+
+/// An interface's name and addresses.
+type Named<'a> = (&'a str, &'a [IpNet]);
+
+fn of_plan(interface: &InterfacePlan) -> Named<'_> {
+    (&interface.name, &interface.addresses)
+}
+
+fn of_far(interface: &FarInterface) -> Named<'_> {
+    (&interface.name, &interface.addresses)
 }
 
 /// The place of the interface that the name of the node at place `of` means to those who see these.

@@ -78,14 +78,14 @@ pub use plan::{
     Action, Argv, Bounds, Bypass, Call, CallError, CallFailure, CallSet, CapturePlan, CapturePoint, Ceiling, Clock,
     ClockChange, Compare, ContainerEngine, ContainerPlan, Cpus, Daemon, Direction, DiskCall, DiskCalls, DiskFault,
     DiskFaultKind, DiskFormat, DiskPlan, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan, ExposePlan,
-    ExternalMode, ExternalPlan, FaultPlan, FaultShape, FaultTreatment, FileContents, FilePlan, Filesystem,
-    FilterExpression, GroupPlan, HuntPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan, Keep, LeaderPartition,
-    LeapSecond, LimitChange, LinkPart, LinkPlan, MachineChoice, MachinePlan, Modality, NamePlan, NodeClock, NodeKey,
-    NodeKind, NodePlan, OnSpin, PacketFaults, PinPlan, PipePlan, Plan, Precision, PropertyPlan, PropertyTest,
-    QuerierSettings, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards, ShortPattern,
-    Signal, SnoopingPlan, SnoopingSettings, Stack, Standstill, Starvation, SwitchPlan, TableRoutePlan, TaskPlan,
-    Tolerance, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Turns, Unreached, VlansPlan,
-    VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
+    ExternalMode, ExternalPlan, FarInterface, FarNode, FaultPlan, FaultShape, FaultTreatment, FileContents, FilePlan,
+    Filesystem, FilterExpression, GroupPlan, HuntPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan, Keep,
+    LeaderPartition, LeapSecond, LimitChange, LinkPart, LinkPlan, MachineChoice, MachinePlan, Modality, NamePlan,
+    NodeClock, NodeKey, NodeKind, NodePlan, OnSpin, PacketFaults, PinPlan, PipePlan, Plan, Precision, PropertyPlan,
+    PropertyTest, QuerierSettings, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards,
+    ShortPattern, Signal, SnoopingPlan, SnoopingSettings, Stack, Standstill, Starvation, SwitchPlan, TableRoutePlan,
+    TaskPlan, Tolerance, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Turns, Unreached,
+    VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
 };
 pub use plan::{BadDisk, ClockFaults, LimitFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
 pub use profiles::{PROFILES, Profile};

@@ -9,6 +9,7 @@ mod capture;
 mod clock;
 mod container;
 mod disk;
+mod elsewhere;
 mod expectations;
 mod faults;
 mod files;
@@ -35,6 +36,7 @@ pub use capture::{CapturePlan, CapturePoint, FilterExpression, JournalPlan};
 pub use clock::{Clock, Stack};
 pub use container::{ContainerEngine, ContainerPlan};
 pub use disk::{DiskCall, DiskCalls, DiskFault, DiskFaultKind, DiskPlan, Filesystem};
+pub use elsewhere::{FarInterface, FarNode};
 pub use expectations::{ExercisePlan, TaskPlan};
 pub use faults::{Ceiling, ClockChange, LeapSecond, LimitChange, NodeClock};
 pub use files::{FileContents, FilePlan, ImagePlan, VolumePlan};
@@ -91,6 +93,8 @@ pub struct Plan {
     pub shards: Shards,
     /// The machines among which the lab may be divided, in the order of the lab file; none: it is not said.
     pub machines: Vec<MachinePlan>,
+    /// The nodes that other machines play, in the order of the lab file.
+    pub elsewhere: Vec<FarNode>,
     /// The latest end of the run, after time zero; none: the run ends when all commands have ended.
     pub duration: Option<Duration>,
     /// The nodes, in the order of the lab file.
@@ -380,7 +384,7 @@ pub struct RoutePlan {
 /// The interface that the name of a node means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamePlan {
-    /// The place of the named node in the plan.
+    /// The place of the named node in the plan; those of [`Plan::elsewhere`] come behind its nodes.
     pub node: usize,
     /// The place of the interface in that node's list.
     pub interface: usize,

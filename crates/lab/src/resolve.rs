@@ -10,6 +10,7 @@ mod dhcp;
 mod expect;
 mod external;
 mod faults;
+mod given;
 mod hunt;
 mod hunt_faults;
 mod hunt_ground;
@@ -134,12 +135,14 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let around = daemons::neighborhoods(&segments, &interfaces);
         let (speaking, nats) = (daemons::take(&mut spec), nat::take(&mut spec));
         let (flowing, lent) = (openflow::take(&mut spec), dhcp::take(&mut spec));
+        let given = given::take(&mut spec);
         let ways = routing.routes.into_iter().zip(routing.names);
         let devices = switches.into_iter().zip(external::settle(&spec, &interfaces));
         plan.nodes = nodes::plans(spec.nodes, (&spec.inherit, spec.measure), &stacks, devices, ways).collect();
         machines::settle(&mut plan.nodes, chosen);
         nodes::complete(&mut plan.nodes, positions.into_iter().zip(routing.ecmp).zip(groups));
         add_interfaces(&mut plan, interfaces, addresses, known);
+        given::settle(&mut plan, given, &mut found.errors);
         partitions::complete(&mut plan);
         plan.internet = internet::settle(&plan, exit, &mut found.errors);
         rules::settle(&mut plan, &policies, &around, &mut found.errors);
@@ -161,6 +164,7 @@ fn outline(name: String, spec: &Spec, files: Vec<PathBuf>) -> Plan {
         start: spec.start.as_ref().map(|start| start.value),
         shards: spec.shards.as_ref().map(|shards| shards.value).unwrap_or_default(),
         machines: spec.machines.iter().map(|machine| machine.value.clone()).collect(),
+        elsewhere: spec.elsewhere.iter().map(|far| far.value.clone()).collect(),
         on_spin: spec.on_spin,
         precision: spec.precision.as_ref().map(|precision| precision.value).unwrap_or_default(),
         duration: spec.duration,
@@ -286,10 +290,12 @@ fn neighbors_of(
     let mut known: Vec<Vec<_>> = vec![Vec::new(); interfaces.len()];
     for segment in segments {
         let ends = || segment.ends.iter().map(|own| own.end.index());
-        let are_learned = arp.unwrap_or(segment.is_open || segment.ends.len() > MOST_KNOWN);
+        let are_learned = arp.unwrap_or(segment.is_open || segment.ends.len() + segment.far.len() > MOST_KNOWN);
         for own in ends().filter(|own| !are_learned || kinds[interfaces[*own].at.node] == NodeKind::Transit) {
             let others = ends().filter(|other| *other != own);
-            known[own] = others.flat_map(|other| neighbors(&addresses[other], interfaces[other].mac)).collect();
+            let near = others.flat_map(|other| neighbors(&addresses[other], interfaces[other].mac));
+            let far = segment.far.iter().filter_map(|far| Some(neighbors(&far.addresses, far.mac?)));
+            known[own] = near.chain(far.flatten()).collect();
         }
     }
     known

@@ -5,11 +5,11 @@
 //! for each VLAN.
 //!
 //! A segment that is open to a network outside the lab (external interfaces, tunnels) gets no addresses by itself and
-//! no permanent neighbours.
+//! no permanent neighbours. Where a tunnel says what is behind it, this is a part of the segment.
 
 use crate::diagnostics::Spanned;
 use crate::disjoint_sets::DisjointSets;
-use crate::plan::End;
+use crate::plan::{End, FarInterface};
 use crate::spec::{DhcpSpec, EndSpec, LinkSpec, NodeSpec};
 use crate::vlan_map::VlanMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) is_lan: bool,
     /// Whether an external interface or a tunnel is in it: who else is there is not known.
     pub(crate) is_open: bool,
+    /// The ends at other machines, as far as tunnels say what is behind them.
+    pub(crate) far: Vec<&'a FarInterface>,
     /// Which VLAN it is, if its first switch looks at tags.
     pub(crate) vlan: Option<u16>,
     /// The ends that have a network stack, in the order of their numbers.
@@ -108,7 +110,8 @@ pub(crate) fn segments<'a>(links: &'a [LinkSpec], nodes: &'a [NodeSpec]) -> Vec<
                 let name = first.map_or(&link.name, |(device, _)| &device.name);
                 let vlan = first.and_then(|(_, vlan)| *vlan);
                 let (is_lan, is_open) = (first.is_some(), joined.open.contains(&set));
-                found.push(Segment { name, is_lan, is_open, vlan, ends: Vec::new(), mtu: u32::MAX, cost: 0 });
+                let far = joined.far.remove(&set).unwrap_or_default();
+                found.push(Segment { name, is_lan, is_open, far, vlan, ends: Vec::new(), mtu: u32::MAX, cost: 0 });
                 found.len() - 1
             });
             let segment = &mut found[own];
@@ -139,8 +142,10 @@ struct Joined<'a> {
     sets: DisjointSets,
     /// By set: the first device of those that join it, and the VLAN that it is there, if that looks at tags.
     first_of: BTreeMap<usize, (&'a NodeSpec, Option<u16>)>,
-    /// The sets with an external interface or a tunnel.
+    /// The sets with an external interface or a tunnel of which it is not said what is behind it.
     open: BTreeSet<usize>,
+    /// By set: what is behind its tunnels.
+    far: BTreeMap<usize, Vec<&'a FarInterface>>,
 }
 
 impl<'a> Joined<'a> {
@@ -152,8 +157,14 @@ impl<'a> Joined<'a> {
             firsts.push(count);
             count += own.len();
         }
-        let mut this =
-            Self { classes, firsts, sets: DisjointSets::of(count), first_of: BTreeMap::new(), open: BTreeSet::new() };
+        let mut this = Self {
+            classes,
+            firsts,
+            sets: DisjointSets::of(count),
+            first_of: BTreeMap::new(),
+            open: BTreeSet::new(),
+            far: BTreeMap::new(),
+        };
         let mut first_at: BTreeMap<(&str, u16), usize> = BTreeMap::new();
         let mut joints = Vec::new();
         for (number, link) in links.iter().enumerate() {
@@ -171,7 +182,11 @@ impl<'a> Joined<'a> {
         for (own, device, vlan) in joints {
             if device.kind.leads_out() {
                 // The end of a wire joins nothing.
-                this.open.insert(this.sets.root(own));
+                let set = this.sets.root(own);
+                match device.tunnel.as_ref().and_then(|tunnel| tunnel.beyond.as_ref()) {
+                    Some(far) => this.far.entry(set).or_default().extend(far),
+                    None => drop(this.open.insert(set)),
+                }
                 continue;
             }
             this.first_of.entry(this.sets.root(own)).or_insert((device, vlan));

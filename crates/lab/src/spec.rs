@@ -1,18 +1,20 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
+mod given;
 mod hunt;
 mod medium;
 mod repeats;
 mod timeline;
+mod tunnel;
 
 use crate::capture::CaptureSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::expect::Points;
 use crate::journal::JournalSpec;
 use crate::plan::{
-    Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, ExternalMode, FileContents,
-    FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan,
-    Sends, Shards, SnoopingSettings, Stack, Treatment, TreeSettings, TunnelPlan, VmPlan,
+    Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, ExternalMode, FarNode,
+    FileContents, FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision,
+    Ready, SamplePlan, Sends, Shards, SnoopingSettings, Stack, Treatment, TreeSettings, VmPlan,
 };
 use crate::words::words;
 use ipnet::IpNet;
@@ -22,6 +24,7 @@ use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
+pub(crate) use given::{GivenSpec, NameSpec, RouteSpec};
 pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PacketsSpec, PropertySpec, SingleSpec, TestSpec};
 pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
@@ -29,6 +32,7 @@ pub(crate) use timeline::{
     ActionSpec, CrashSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec,
     Side,
 };
+pub(crate) use tunnel::{FarEndSpec, TunnelSpec};
 
 /// The whole file.
 #[derive(Debug, Default)]
@@ -43,6 +47,8 @@ pub(crate) struct Spec {
     pub(crate) shards: Option<Spanned<Shards>>,
     /// The machines among which the lab may be divided.
     pub(crate) machines: Vec<Spanned<MachinePlan>>,
+    /// The nodes that other machines play.
+    pub(crate) elsewhere: Vec<Spanned<FarNode>>,
     pub(crate) duration: Option<Duration>,
     pub(crate) nodes: Vec<NodeSpec>,
     pub(crate) links: Vec<LinkSpec>,
@@ -156,6 +162,7 @@ pub(crate) struct NodeSpec {
     pub(crate) congestion: Option<Spanned<String>>,
     pub(crate) capabilities: Vec<&'static str>,
     pub(crate) routes: Option<RoutesSpec>,
+    pub(crate) given: GivenSpec,
     pub(crate) rules: Vec<RuleSpec>,
     /// Whether what has the address of a link leaves by that link.
     pub(crate) multihomed: Option<Spanned<()>>,
@@ -221,27 +228,6 @@ pub(crate) struct ExternalSpec {
     /// Whether frames for others than the other end of its link enter the lab, where that is said.
     pub(crate) promiscuous: Option<Spanned<bool>>,
     pub(crate) force: bool,
-}
-
-/// What only tunnels have.
-#[derive(Debug)]
-pub(crate) struct TunnelSpec {
-    pub(crate) remote: Spanned<String>,
-    pub(crate) port: Option<Spanned<u16>>,
-    pub(crate) vni: Option<u32>,
-    pub(crate) wait: Option<Duration>,
-}
-
-impl From<TunnelSpec> for TunnelPlan {
-    fn from(spec: TunnelSpec) -> Self {
-        Self {
-            line: spec.remote.span.line,
-            remote: spec.remote.value,
-            port: spec.port.map_or(Self::PORT, |port| port.value),
-            vni: spec.vni.unwrap_or(Self::VNI),
-            wait: spec.wait.unwrap_or(Self::WAIT),
-        }
-    }
 }
 
 /// A policy route.

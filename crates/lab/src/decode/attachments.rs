@@ -3,13 +3,13 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, map};
-use crate::forms::{AboveZero, Placed, Whole, Word, forms};
+use crate::forms::{AboveZero, List, Placed, Whole, Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::kinds::PORT;
 use crate::plan::{ExposePlan, ExternalMode, NodeKind, Stack};
 use crate::scalar::{filled, integer, word};
 use crate::section::Kind;
-use crate::spec::{ExternalSpec, TunnelSpec};
+use crate::spec::{ExternalSpec, FarEndSpec, TunnelSpec};
 use crate::yaml::{Entry, Node};
 use netloom_units::Duration;
 
@@ -79,6 +79,9 @@ sections! {
         vni: Whole<u32, 1, 16_777_215>, "7";
         /// For how long a tunnel waits for its far end while the lab comes up; then that is an error. Default: 60 s.
         wait: AboveZero<Duration>, "10 s";
+        /// What is behind a tunnel: interfaces of nodes that are `elsewhere`, all those in the same subnets. They are neighbours as those
+        /// of a link inside the lab. Default: it is not known, and neighbours are learned.
+        beyond: List<FarEndSpec>, "[{node: db, interface: eth0}]";
     }
 }
 
@@ -94,8 +97,8 @@ pub(super) fn tunnel(kind: NodeKind, node: &Node, fields: &Fields<'_>, errors: &
     if fields.get("remote").is_none() {
         errors.push(node.lacks("remote", "192.0.2.7"));
     }
-    let TunnelKeys { remote, port, vni, wait } = TunnelKeys::read_keys(fields, errors)?;
-    Some(TunnelSpec { remote: remote?, port, vni, wait })
+    let TunnelKeys { remote, port, vni, wait, beyond } = TunnelKeys::read_keys(fields, errors)?;
+    Some(TunnelSpec { remote: remote?, port, vni, wait, far_ends: beyond, beyond: None })
 }
 
 fn machine(node: &Node) -> Result<String, Diagnostic> {

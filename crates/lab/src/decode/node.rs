@@ -15,7 +15,7 @@ use crate::keyed::Keyed;
 use crate::keys::NodeKeys;
 use crate::names::wrong_node_name;
 use crate::scalar::filled;
-use crate::spec::NodeSpec;
+use crate::spec::{GivenSpec, NodeSpec};
 use crate::yaml::{Content, Node};
 use std::collections::BTreeMap;
 
@@ -77,7 +77,8 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         cores: keys.cores,
         congestion: keys.congestion,
         capabilities: keys.capabilities.unwrap_or_default(),
-        routes: keys.routes,
+        routes: keys.routes.as_ref().map(|(word, _)| *word),
+        given: GivenSpec { routes: keys.routes.and_then(|(_, list)| list), names: keys.names },
         rules: keys.rules.unwrap_or_default(),
         multihomed: keys.multihomed.flatten(),
         // A controller gets frames as they are, and may send them back.

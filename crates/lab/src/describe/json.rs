@@ -5,8 +5,8 @@ use super::node::{argv, settings};
 use crate::keyed::WrittenKeys;
 use crate::plan::{
     Action, CapturePlan, Ceiling, Clock, ClockChange, Direction, Disturbance, EndPlan, Event, ExercisePlan,
-    JournalPlan, LeapSecond, LinkPlan, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, TaskPlan, TrafficPlan,
-    Whose,
+    JournalPlan, LeapSecond, LinkPlan, NamePlan, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, TaskPlan,
+    TrafficPlan, Whose,
 };
 use crate::yaml::{yaml_value, yaml_value_with_list};
 use crate::{models, traffic};
@@ -103,12 +103,8 @@ struct Names<'a>(&'a Plan, &'a NodePlan);
 impl Serialize for Names<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(plan, node) = self;
-        let mut names: Vec<(&str, &str)> = node
-            .names
-            .iter()
-            .map(|name| (&plan.nodes[name.node], name.interface))
-            .map(|(named, interface)| (named.name.as_str(), named.interfaces[interface].name.as_str()))
-            .collect();
+        let meant = |name: &NamePlan| plan.meant(*name).map(|(node, interface, _)| (node, interface));
+        let mut names: Vec<(&str, &str)> = node.names.iter().filter_map(meant).collect();
         names.sort_unstable();
         serializer.collect_map(names)
     }

@@ -263,11 +263,10 @@ impl Plan {
         for node in &self.nodes {
             let mut from = format!("on {}", node.name);
             for seen in node.names.iter() {
-                let named = &self.nodes[seen.node];
-                let interface = &named.interfaces[seen.interface];
-                let addresses: Vec<String> = interface.addresses.iter().map(|net| net.addr().to_string()).collect();
+                let Some((named, interface, addresses)) = self.meant(*seen) else { continue };
+                let addresses: Vec<String> = addresses.iter().map(|net| net.addr().to_string()).collect();
                 let addresses = addresses.join(" ");
-                rows.push(vec![std::mem::take(&mut from), named.name.clone(), interface.name.clone(), addresses]);
+                rows.push(vec![std::mem::take(&mut from), named.to_owned(), interface.to_owned(), addresses]);
                 if rows.len() == MOST_NAMES {
                     rows.extend((more > 0).then(|| vec![format!("and {more} more: see --json")]));
                     return rows;

@@ -7,6 +7,7 @@ use crate::decode::cpu::Cost;
 use crate::decode::daemons::DaemonKeys;
 use crate::decode::dhcp::{DhcpServer, NameServer};
 use crate::decode::disk::Disk;
+use crate::decode::elsewhere::{Names, NodeRoutes};
 use crate::decode::files::{Files, Overlay, Pattern};
 use crate::decode::firewall::FIREWALL;
 use crate::decode::image::ImageKeys;
@@ -68,8 +69,10 @@ sections! {
         cores: Placed<Dumps>, "64 MB";
         /// What routes it gets beside those of its own subnets: those of the shortest paths, one to each destination; ecmp, all of the
         /// least cost, among which flows are spread; or none, for a routing daemon or its user to make them. Default: as the lab's
-        /// `routes`.
-        routes: Routes, "none";
+        /// `routes`. Or a list: these and no others.
+        routes: NodeRoutes, "[{to: 10.9.0.0/16, via: 10.0.0.2}]";
+        /// The interfaces that names of nodes mean in it, where they are not the first ones. Default: those that are nearest.
+        names: Names, "{db: eth1}";
         /// Policy routes: which packets take which way, whatever its other routes say. The first rule that fits holds.
         rules: List<Rule>, "[{from: 10.0.0.1, link: uplink}]";
         /// What has the address of one of its links leaves by that link, to the router there; behind its `rules`. Default: false: all

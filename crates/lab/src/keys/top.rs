@@ -10,6 +10,7 @@ use super::timeline::{
 };
 use crate::decode::clock::Dilated;
 use crate::decode::daemons::Converged;
+use crate::decode::elsewhere::ELSEWHERE;
 use crate::decode::exercise::Exercise;
 use crate::decode::hunt;
 use crate::decode::machines::MACHINES;
@@ -93,6 +94,9 @@ sections! {
         shards = Kind::OneOf(&[Kind::Word(&["auto"]), Kind::Integer { least: 1, most: Shards::MOST as u64 }]), "2";
         /// The machines among which the lab is divided, by name. Default: it is played on one.
         machines = MACHINES, "{a: {resources: {CPU: 4}}, b: {}}";
+        /// The nodes that other machines play, by name, each with its interfaces: nodes here know their names, and what is behind tunnels.
+        /// Names mean the first interface unless a node's `names` says otherwise. `netloom split` writes it. Default: none.
+        elsewhere = ELSEWHERE, "{db: {eth0: {address: 10.0.0.2/30, mac: \"02:00:00:00:00:02\"}}}";
         /// Whether links that nothing impairs, changes or measures are joined in the kernel, past the engine: off or auto. Default: off.
         bypass: BypassOfAll, "auto";
         /// What routes the nodes get: shortest, those of the shortest paths, one to each destination; ecmp, all of the least cost, among

@@ -43,6 +43,12 @@ fn lab_with(section: &Section, key: &Key) -> String {
             let way = if ["via", "link", "table"].contains(&key.name) { "" } else { ", link: uplink" };
             node_lab("rules", &format!("rules: [{}{way}}}]", rule.trim_end_matches('}')))
         }
+        "route" => node_lab("routes", &format!("routes: [{}]", beside(&[("to", "10.9.0.0/16"), ("via", "10.0.0.2")]))),
+        "far_interface" => format!("elsewhere: {{db: {{eth0: {{{pair}}}}}}}\nnodes: {{client: {{}}}}\n"),
+        "far_end" => lab_beyond(
+            "address: 10.0.0.2/30, mac: '02:00:00:00:00:02'",
+            &format!("beyond: [{}]", beside(&[("node", "db"), ("interface", "eth0")])),
+        ),
         "snooping" => switch("snooping", &format!("snooping: {{{pair}}}")),
         "querier" => switch("snooping", &format!("snooping: {{querier: {{{pair}}}}}")),
         "stp" => format!("nodes: {{s1: {{kind: switch, stp: {{{pair}}}}}}}\n"),
@@ -320,6 +326,10 @@ fn node_lab(key: &str, pair: &str) -> String {
         }
         "machine" => format!("machines: {{a: {{}}, b: {{}}}}\nnodes: {{client: {{{pair}}}}}\n"),
         "clock" => format!("nodes: {{client: {{stack: kernel, {pair}}}}}\n"),
+        "routes" => {
+            format!("nodes: {{client: {{{pair}}}, r1: {{kind: router}}}}\nlinks: {{uplink: {{ends: [client, r1]}}}}\n")
+        }
+        "names" => format!("elsewhere: {{db: {{eth0: {{}}, eth1: {{}}}}}}\nnodes: {{client: {{{pair}}}}}\n"),
         "rules" | "multihomed" => format!(
             "nodes: {{client: {{{pair}}}, r1: {{kind: router}}}}\nlinks: {{uplink: {{ends: [client, r1]}}, lan: {{ends: [client, r1]}}}}\n"
         ),
@@ -342,10 +352,14 @@ fn whole_lab(key: &str, pair: &str, network: &str) -> String {
     }
 }
 
-const EXTERNAL_KEYS: [&str; 9] = ["interface", "mode", "vlan", "promiscuous", "force", "remote", "port", "vni", "wait"];
+const EXTERNAL_KEYS: [&str; 10] =
+    ["interface", "mode", "vlan", "promiscuous", "force", "remote", "port", "vni", "wait", "beyond"];
 
 /// A lab with an external interface or a tunnel that has this.
 fn external(key: &str, pair: &str) -> String {
+    if key == "beyond" {
+        return lab_beyond("address: 10.0.0.2/30, mac: '02:00:00:00:00:02'", pair);
+    }
     if ["remote", "port", "vni", "wait"].contains(&key) {
         let remote = if key == "remote" { "" } else { "remote: 192.0.2.7, " };
         return format!(
@@ -354,6 +368,14 @@ fn external(key: &str, pair: &str) -> String {
     }
     let interface = if key == "interface" { "" } else { "interface: eth1, " };
     format!("nodes: {{e1: {{kind: external, {interface}{pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, e1]}}}}\n")
+}
+
+/// A lab with a tunnel behind which something is said to be.
+fn lab_beyond(interface: &str, pair: &str) -> String {
+    format!(
+        "elsewhere: {{db: {{eth0: {{{interface}}}}}}}\nnodes: {{t1: {{kind: tunnel, remote: 192.0.2.7, {pair}}}, c0: {{}}}}\n\
+         links: {{uplink: {{ends: [{{node: c0, address: 10.0.0.1/30}}, t1]}}}}\n"
+    )
 }
 
 /// What switches and OpenFlow switches have.
@@ -366,7 +388,7 @@ fn switch(key: &str, pair: &str) -> String {
 }
 
 /// The sections whose examples are tried: all but those of models, which have examples of their own, and of generated networks.
-const EXAMPLES: &str = "lab node link direction pipe match end vlans stp snooping querier bounds multicast rule capture journal addresses \
+const EXAMPLES: &str = "lab node link direction pipe match end route far_interface far_end vlans stp snooping querier bounds multicast rule capture journal addresses \
                         clock cpu file configuration convergence iptables measure node_measure nat forward dhcp setup drawn run ramp_entry \
                         ramp log set change down up partition partition_shape heal move ready kill pause continue signal restart reboot stop_entry start_entry flap_entry \
                          hunt hunt_faults hunt_partition hunt_packet hunt_packets hunt_nodes hunt_clock hunt_limit hunt_disk hunt_crash hunt_signal hunt_checker node_clock clock_entry clock_change freeze \

@@ -16,7 +16,8 @@ pub(super) fn warn(
     is_complete: bool,
     warnings: &mut Vec<Diagnostic>,
 ) {
-    if interfaces.is_empty() {
+    // Where other machines play nodes, the ways may lead over these.
+    if interfaces.is_empty() || !spec.elsewhere.is_empty() {
         return;
     }
     let mut at = interfaces.iter().map(|interface| interface.at.node);
