@@ -1,0 +1,195 @@
+use super::{Division, SplitSettings, Undivided, split};
+use crate::placement::Settings;
+use std::collections::BTreeMap;
+
+fn settings() -> SplitSettings {
+    let addresses = [("a", "192.0.2.1"), ("b", "192.0.2.2")];
+    let addresses = addresses.map(|(name, address)| (name.to_owned(), address.to_owned()));
+    SplitSettings { addresses: BTreeMap::from(addresses), ..SplitSettings::default() }
+}
+
+/// The parts of a lab with `client`, `r1` and `r2` on machine a, and `db` and `log` on machine b.
+fn divided(nodes: &str, link: &str, rest: &str) -> Result<Division, String> {
+    let text = format!(
+        "name: shop\nmachines: {{a: {{}}, b: {{}}}}\nnodes:\n  client: {{machine: a{nodes}}}\n  r1: {{kind: transit, machine: a}}\n  \
+         db: {{kind: router, machine: b}}\n  log: {{machine: b}}\n\
+         links:\n  near: {{ends: [client, r1]}}\n  line: {{ends: [r1, db]{link}}}\n  inner: {{ends: [db, log]}}\n{rest}"
+    );
+    split(&text, "shop.yaml", &settings()).map_err(|wrong| match wrong {
+        Undivided::Refused(found) => found.to_string(),
+        Undivided::Misplaced(found) => found.join("\n"),
+        Undivided::Settings(found) => found,
+    })
+}
+
+const LINE: &str = ", delay: 10 ms, forward: {rate: 8 Mbit/s}, backward: {rate: 1 Mbit/s, delay: 30 ms}, mtu: 1400";
+
+fn part<'a>(division: &'a Division, machine: &str) -> &'a str {
+    &division.parts.iter().find(|part| part.machine == machine).expect("it has nodes").text
+}
+
+fn refused(link: &str, rest: &str) -> String {
+    divided("", link, rest).expect_err("it is refused")
+}
+
+#[test]
+fn a_part_has_its_nodes_and_a_tunnel_in_the_place_of_others() {
+    let division = divided("", LINE, "").unwrap();
+    let expected = r#"name: shop-a
+addresses: none
+nodes:
+  client: {routes: [{to: 0.0.0.0/0, via: 10.0.0.2}, {to: "::/0", via: "fd00:6e6c::2"}]}
+  r1:
+    kind: transit
+    routes: [{to: 10.0.0.8/30, via: 10.0.0.6}, {to: "fd00:6e6c:0:2::/64", via: "fd00:6e6c:0:1::2"}]
+  to-b-1: {kind: tunnel, remote: 192.0.2.2, port: 29789, vni: 1, beyond: [{node: db, interface: eth0}]}
+links:
+  near:
+    ends:
+      - {node: client, interface: eth0, address: [10.0.0.1/30, "fd00:6e6c::1/64"], mac: "02:6e:6c:00:00:00"}
+      - {node: r1, interface: eth0, address: [10.0.0.2/30, "fd00:6e6c::2/64"], mac: "02:6e:6c:00:00:01"}
+  line:
+    ends:
+      - {node: r1, interface: eth1, address: [10.0.0.5/30, "fd00:6e6c:0:1::1/64"], mac: "02:6e:6c:00:00:02"}
+      - to-b-1
+    mtu: 1400
+    forward: {delay: 10 ms, rate: 8 Mbit/s}
+elsewhere:
+  db:
+    eth0: {address: [10.0.0.6/30, "fd00:6e6c:0:1::2/64"], mac: "02:6e:6c:00:00:03"}
+    eth1: {address: [10.0.0.9/30, "fd00:6e6c:0:2::1/64"], mac: "02:6e:6c:00:00:04"}
+  log: {eth0: {address: [10.0.0.10/30, "fd00:6e6c:0:2::2/64"], mac: "02:6e:6c:00:00:05"}}
+"#;
+    assert_eq!(part(&division, "a"), expected);
+    assert!(part(&division, "b").contains("backward: {rate: 1 Mbit/s, delay: 30 ms}"), "{}", part(&division, "b"));
+    assert_eq!(division.notes, Vec::<String>::new());
+}
+
+#[test]
+fn what_happens_goes_to_the_machine_that_it_is_about() {
+    let rest = "timeline:
+  - {on: client, run: ping -c 1 db}
+  - {on: [client, log], run: sleep 1, as: nap}
+  - {at: 1 s, link: line, set: {loss: 1 %}}
+  - {at: 2 s, link: line, direction: backward, down: 1 s}
+  - {at: 3 s, link: near, down: 1 s}
+  - {at: 4 s, log: half}
+  - {at: 5 s, pause: log, for: 1 s}
+expect: [ping.exit == 0, line.forward.drops == 0 packets]
+figures: {lost: line.backward.drops}
+capture: [inner, {link: line, node: db}]
+journal: [near, line.forward]
+layout: {client: [0, 0], db: [1, 0]}
+";
+    let division = divided("", LINE, rest).unwrap();
+    let (a, b) = (part(&division, "a"), part(&division, "b"));
+    for (text, expected) in [
+        (a, "  - {on: client, run: ping -c 1 db}\n  - {run: sleep 1, on: [client], as: nap-client}\n"),
+        (a, "  - {at: 1 s, link: line, set: {loss: 1 %}, direction: forward}\n  - {at: 3 s, link: near, down: 1 s}\n"),
+        (a, "  - {at: 4 s, log: half}\nexpect:\n"),
+        (a, "expect:\n  - ping.exit == 0\n"),
+        (a, "layout:\n  client: [0, 0]\n"),
+        (
+            b,
+            "  - {run: sleep 1, on: [log], as: nap-log}\n  - {at: 1 s, link: line, set: {loss: 1 %}, direction: backward}\n",
+        ),
+        (
+            b,
+            "  - {at: 2 s, link: line, direction: backward, down: 1 s}\n  - {at: 4 s, log: half}\n  - {at: 5 s, pause: log",
+        ),
+        (b, "figures:\n  lost: line.backward.drops\n"),
+        (b, "capture:\n  - inner\n  - {link: line, node: db}\n"),
+    ] {
+        assert!(text.contains(expected), "no {expected} in:\n{text}");
+    }
+    assert!(!b.contains("expect:") && !a.contains("figures:"), "{a}{b}");
+}
+
+#[test]
+fn what_cannot_be_divided_is_refused_at_its_place() {
+    let wrong = |rest: &str| refused(LINE, rest);
+    let here = |rest: &str, place: &str, why: &str| {
+        let found = wrong(rest);
+        assert!(found.contains(place) && found.contains(why), "no {place}: {why} in: {found}");
+    };
+    here("timeline: [{partition: [[client], [db]]}]\n", "timeline[0]", "a partition parts nodes whatever joins them");
+    here("timeline: [{at: 1 s, flap: line, for: 1 s}]\n", "timeline[0].flap", "would flap at instants of their own");
+    here(
+        "timeline: [{at: {uniform: [1 s, 2 s]}, link: line, set: {loss: 1 %}}]\n",
+        "timeline[0].at",
+        "would draw times of their own",
+    );
+    here(
+        "timeline: [{on: log, run: serve, as: serve, ready: {pause: 1 s}}, {on: client, run: ask, after: serve}]\n",
+        "timeline[1].after",
+        "this command is on another machine",
+    );
+    here("expect: [line.drops == 0 packets]\n", "expect[0]", "its directions are measured on two machines");
+    here(
+        "exercise: {text: x, tasks: [{title: Look., check: line.forward.drops == 0 packets}]}\n",
+        "exercise",
+        "is about the lab in one piece",
+    );
+    here("setup: [{on: client, run: a}, {on: log, run: b}]\n", "setup[1].on", "on another machine than the one before");
+    here("timeline: [{at: 1 s, link: line, packet: {nth: 3}, do: drop}]\n", "timeline[0].link", "this one is cut");
+    let short = refused(", delay: 100 us", "");
+    assert!(short.contains("cannot be apart") && short.contains("its least delay is 100 us"), "{short}");
+}
+
+#[test]
+fn labs_that_keep_their_own_time_are_refused() {
+    let found = refused(LINE, "clock: virtual\n");
+    assert!(found.contains("only labs in real time are divided"), "{found}");
+}
+
+#[test]
+fn a_lan_that_is_cut_is_a_switch_and_both_sides_know_all_of_it() {
+    let lan = |z: &str| {
+        let text = format!(
+            "machines: {{a: {{}}, b: {{}}}}\nnodes: {{x: {{machine: a}}, s: {{kind: switch, machine: a}}, y: {{machine: b}}, \
+             z: {{machine: {z}}}}}\nlinks: {{xs: {{ends: [x, s], delay: 5 ms}}, ys: {{ends: [y, s], delay: 5 ms}}, zs: {{ends: [z, s], \
+             delay: 5 ms}}}}\n"
+        );
+        split(&text, "lan.yaml", &SplitSettings::default())
+    };
+    let division = lan("a").unwrap();
+    let all: String = division.parts.iter().map(|part| part.text.as_str()).collect();
+    assert_eq!(all.matches("  s: {kind: switch}").count(), 1, "{all}");
+    let neighbors = |part: &crate::Part| {
+        let own = part.lab.plan.nodes.iter().filter(|node| node.kind.has_addresses());
+        own.map(|node| node.interfaces[0].neighbors.len()).collect::<Vec<_>>()
+    };
+    let known: Vec<usize> = division.parts.iter().flat_map(neighbors).collect();
+    // Each knows the addresses of both families and the link-local one of both others.
+    assert_eq!(known, [6, 6, 6]);
+    let said = division.notes.join("\n");
+    assert!(said.contains("write the address of machine a for `ADDRESS-OF-a`"), "{said}");
+    assert!(said.contains("has to carry packets of 1586 bytes") && said.contains("`mtu: 1414` or less"), "{said}");
+    let pieces = match lan("b") {
+        Err(Undivided::Refused(found)) => found.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(pieces.contains("links.ys") && pieces.contains("would be in two pieces on machine b"), "{pieces}");
+}
+
+#[test]
+fn a_profile_is_divided_into_its_ways() {
+    let division = divided("", ", profile: geo", "").unwrap();
+    assert!(part(&division, "a").contains("forward: {rate: 2.96 Mbit/s, delay: 314.5 ms"), "{}", part(&division, "a"));
+}
+
+#[test]
+fn wrong_settings_are_told() {
+    let text = "nodes: {x: {}, y: {}}\nlinks: {l: {ends: [x, y], delay: 5 ms}}\n";
+    let with = |addresses: &[&str], port: u16| {
+        let addresses = addresses.iter().map(|name| ((*name).to_owned(), "192.0.2.1".to_owned())).collect();
+        let placement = Settings { count: Some(2), ..Settings::default() };
+        split(text, "lab.yaml", &SplitSettings { placement, addresses, port })
+    };
+    let told = |result: Result<Division, Undivided>| match result {
+        Err(Undivided::Settings(found)) => found,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(told(with(&["m7"], 1)), "there is no machine `m7`: there are m1, m2");
+    assert!(with(&["m2"], u16::MAX).is_ok());
+}
