@@ -23,6 +23,7 @@ mod rerun;
 mod results;
 mod run;
 mod shape;
+mod split;
 mod sweep;
 mod ui;
 mod workload;
@@ -53,6 +54,7 @@ pub(crate) use rerun::RerunArgs;
 pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
 pub(crate) use shape::{ShapeAddArgs, ShapeCommand, ShapeSetArgs};
+pub(crate) use split::SplitArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
 pub(crate) use sweep::SweepArgs;
@@ -94,6 +96,8 @@ pub(crate) enum Command {
     Sim(SimArgs),
     /// Validate a lab file and print what would be set up
     Check(CheckArgs),
+    /// Divide a lab into a lab file for each of several machines, which together are the lab
+    Split(SplitArgs),
     /// Convert files of other network tools into lab files, and labs into such files
     Convert(ConvertArgs),
     /// Print the JSON schema of lab files, which editors can use, or of the control protocol

@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// Commands under their headings, in the order of the help.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Run labs", &["run", "up", "down", "sweep", "hunt", "queue", "rerun", "sim"]),
-    ("Lab files", &["check", "generate", "graph", "schema"]),
+    ("Lab files", &["check", "split", "generate", "graph", "schema"]),
     (
         "Work with a lab that is up",
         &[

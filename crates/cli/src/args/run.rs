@@ -178,7 +178,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// Reads the time that a packet takes.
-fn path_time(text: &str) -> Result<netloom_units::Duration, String> {
+pub(super) fn path_time(text: &str) -> Result<netloom_units::Duration, String> {
     text.parse().map_err(|_| format!("\"{text}\" is not a time: write for example 200us or 15ms"))
 }
 

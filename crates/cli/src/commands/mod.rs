@@ -40,6 +40,7 @@ mod set;
 mod shape;
 mod shell;
 mod sim;
+mod split;
 mod stats;
 mod sweep;
 mod tasks;
@@ -119,6 +120,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Hunt(args) => hunt::hunt(&args),
         Command::Sim(args) => sim::sim(&args),
         Command::Check(args) => check::check(&args),
+        Command::Split(args) => split::split(&args),
         Command::Convert(args) => convert::convert(&args),
         Command::Schema { protocol } => schema(protocol),
         Command::Generate(args) => generate::generate(&args),

@@ -1,0 +1,122 @@
+//! `netloom split`
+
+use super::{Failure, Outcome, lab_file, print};
+use crate::args::SplitArgs;
+use netloom_judge::ExitCode;
+use netloom_lab::placement::Settings;
+use netloom_lab::{Division, FileContents, FilePlan, MachinePlan, Part, Plan, SplitSettings, Undivided};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Component, Path, PathBuf};
+
+pub(super) fn split(args: &SplitArgs) -> Outcome {
+    let text = lab_file::text(&args.file, &args.foreign)?;
+    let count = args.machines.map(|count| usize::try_from(count).unwrap_or(MachinePlan::MOST));
+    let mut addresses = BTreeMap::new();
+    for (name, address) in &args.address {
+        if addresses.insert(name.clone(), address.clone()).is_some() {
+            return Err(Failure::new(ExitCode::Usage, format!("--address: machine `{name}` has two addresses")));
+        }
+    }
+    let settings = SplitSettings { placement: Settings { count, path: args.path }, addresses, port: args.port };
+    let divided = netloom_lab::split(&text, &args.file.to_string_lossy(), &settings);
+    let division = divided.map_err(|why| failure(args, why))?;
+    fs::create_dir_all(&args.out).map_err(|error| failed(&args.out, &error))?;
+    let mut notes = division.notes.clone();
+    for part in &division.parts {
+        write_new(&args.out.join(name_of(part)), part.text.as_bytes())?;
+        notes.extend(bring_files(args, &part.lab.plan)?);
+    }
+    notes.dedup();
+    lab_file::print_notes(&notes);
+    print(&table(args, &division).join("\n"))
+}
+
+fn failure(args: &SplitArgs, why: Undivided) -> Failure {
+    match why {
+        Undivided::Refused(found) => lab_file::refused(&found),
+        Undivided::Misplaced(wrong) => {
+            let lines = wrong.iter().map(|wrong| format!("{}: {wrong}", args.file.display()));
+            Failure::new(ExitCode::LabFile, lines.collect::<Vec<_>>().join("\n"))
+        }
+        Undivided::Settings(wrong) => Failure::new(ExitCode::Usage, wrong),
+    }
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(ExitCode::Results, format!("writing {}: {error}", path.display()))
+}
+
+fn name_of(part: &Part) -> String {
+    format!("{}.yaml", part.lab.plan.name)
+}
+
+/// Writes a file that is not there, or has the same contents.
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    match File::create_new(path) {
+        Ok(mut file) => file.write_all(bytes).map_err(|error| failed(path, &error)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            // Files that others were divided to are the same; a lab file that somebody has worked on is not overwritten.
+            let is_same = fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() == bytes.len() as u64)
+                && fs::read(path).is_ok_and(|there| there == bytes);
+            if is_same { Ok(()) } else { Err(failed(path, &error)) }
+        }
+        Err(error) => Err(failed(path, &error)),
+    }
+}
+
+/// Copies the files that a part names by relative paths, and returns a note about those that stay.
+fn bring_files(args: &SplitArgs, plan: &Plan) -> Result<Option<String>, Failure> {
+    let folder = args.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_same = fs::canonicalize(folder).ok() == fs::canonicalize(&args.out).ok();
+    if is_same {
+        return Ok(None);
+    }
+    let is_below =
+        |path: &&PathBuf| path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let brought: BTreeSet<&PathBuf> = plan.files.iter().filter(is_below).collect();
+    for name in &brought {
+        let (from, to) = (folder.join(name), args.out.join(name));
+        let bytes = fs::read(&from)
+            .map_err(|error| Failure::new(ExitCode::LabFile, format!("reading {}: {error}", from.display())))?;
+        if let Some(above) = to.parent() {
+            fs::create_dir_all(above).map_err(|error| failed(above, &error))?;
+        }
+        write_new(&to, &bytes)?;
+    }
+    let stays = |path: &Path| {
+        let inside = path.strip_prefix(folder).unwrap_or(path);
+        path.is_relative() && !brought.iter().any(|name| name.starts_with(inside) || inside == name.as_path())
+    };
+    let copied = |file: &FilePlan| matches!(&file.contents, FileContents::Copy(path) if stays(path));
+    let left = plan.nodes.iter().flat_map(|node| &node.files).any(copied)
+        || plan.files.iter().any(|path| path.is_relative() && !is_below(&path));
+    Ok(left.then(|| {
+        format!(
+            "the parts name files by paths that count from {}: copy these to the same paths there",
+            folder.display()
+        )
+    }))
+}
+
+/// Returns a row for each part, for people.
+fn table(args: &SplitArgs, division: &Division) -> Vec<String> {
+    let row = |part: &Part| {
+        let shown = part.nodes.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = match part.nodes.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let cut = match part.cut {
+            0 => String::new(),
+            1 => "; 1 link to another machine".to_owned(),
+            count => format!("; {count} links to other machines"),
+        };
+        format!("{}: {}: {shown}{more}{cut}", part.machine, args.out.join(name_of(part)).display())
+    };
+    division.parts.iter().map(row).collect()
+}
+
+/// How many names are written in a row.
+const MOST_NAMED: usize = 12;
