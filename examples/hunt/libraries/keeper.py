@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-PORT, DATA, ADDING, PATIENCE, RECOVERING = 7000, "/srv/data", 8.0, 0.3, 4.0
+PORT, DATA, ADDING, PATIENCE, REST, RECOVERING = 7000, "/srv/data", 8.0, 0.3, 1.5, 4.0
 # Items are of 100 bytes; of 40 kB where a library keeps long ones in files of their own.
 SHORT, LONG = 100, 40_000
 
@@ -217,6 +217,8 @@ def ask() -> int:
             acknowledged.add(int(answer[1]))
         number += 1
         time.sleep(0.05)
+    # Reading empties a queue, which a crash in between must not do: it waits until there are no faults any more.
+    time.sleep(REST)
     until, answer = time.monotonic() + RECOVERING, ""
     while not answer.startswith(("has", "may-have-lost", "trouble")) and time.monotonic() < until:
         answer = call("read", 2)
