@@ -139,6 +139,28 @@ fn a_crash_contradicts_a_history_and_is_kept_in_a_corpus() {
     fixture.assert_nothing_is_left("store-h00");
 }
 
+/// The minimal lab of a known finding: SQLite with its defaults deletes its journal to commit, and flushes no folder behind it, so that a crash brings
+/// the journal back, which undoes what was acknowledged. With synchronous=EXTRA it does not.
+#[test]
+fn a_crash_undoes_the_last_transaction_of_sqlite_unless_it_flushes_the_folder() {
+    let fixture = Fixture::with_kernel(User::Own);
+    fs::create_dir(fixture.work().join("libraries")).unwrap();
+    fixture.write("libraries/keeper.py", include_str!("../../examples/hunt/libraries/keeper.py"));
+    let lab = include_str!("../../examples/hunt/libraries.yaml");
+    let (before, drawn) = lab.split_once("  faults:\n").unwrap();
+    let (_, after) = drawn.split_once("  quiet:").unwrap();
+    let minimal = format!("{before}  faults: none\n  quiet:{after}")
+        .replace("\nhunt:\n  runs: 200\n", "  - {at: 5 s, crash: store, keep: flushed, for: 100 ms}\n\nhunt:\n");
+    let minimal = minimal.replace("inherit: [LIBRARY, PYTHONPATH]\n", "");
+    for (library, code) in [("sqlite3", 1), ("sqlite3-extra", 0)] {
+        fixture.write("minimal.yaml", &minimal.replace("$LIBRARY", library));
+        let hunt = fixture.netloom(&["hunt", "minimal.yaml", "-o", library, "--json"]).expect_code(code);
+        let found = document(&hunt);
+        let message = found["findings"][0]["failure"]["message"].as_str().unwrap_or_default();
+        assert_eq!(message, if code == 1 { "lost: # of # acknowledged items" } else { "" }, "{found:#}");
+    }
+}
+
 #[test]
 fn a_workload_plays_executables_by_their_names() {
     let fixture = Fixture::new(User::Own);

@@ -55,6 +55,7 @@ fn draw_fault(ground: &Ground, choices: &mut Choices, swarm: &Swarm<'_>, beside:
     let drawn = match kind {
         FaultPlan::Packet(packets) => packet::single(ground, choices, window, packets),
         FaultPlan::Packets(packets) => links::packets(ground, choices, window, packets),
+        FaultPlan::Dns(names) => packet::names(ground, choices, window, names),
         FaultPlan::Reset { links } => packet::reset(ground, choices, window, links),
         FaultPlan::Cut { links } => links::cut(ground, choices, window, links),
         FaultPlan::Partition { nodes, shapes, treatments } => {

@@ -88,7 +88,7 @@ pub use plan::{
     TaskPlan, Tolerance, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Turns, Unreached,
     VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
 };
-pub use plan::{BadDisk, ClockFaults, LimitFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
+pub use plan::{BadDisk, ClockFaults, LimitFaults, NameFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
 pub use profiles::{PROFILES, Profile};
 pub use programs::Program;
 pub use resolve::{RequestedFault, RequestedPartition, fault_refusals, parse_fault, parse_partition};

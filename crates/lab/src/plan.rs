@@ -44,7 +44,9 @@ pub use hunt::{
     Compare, FaultPlan, FaultShape, FaultTreatment, HuntPlan, Modality, PacketFaults, PropertyPlan, PropertyTest,
     Tolerance,
 };
-pub use hunt_faults::{BadDisk, ClockFaults, LimitFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
+pub use hunt_faults::{
+    BadDisk, ClockFaults, LimitFaults, NameFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment,
+};
 pub use kind::NodeKind;
 pub use leader::LeaderPartition;
 pub use link_ends::{End, EndPlan};

@@ -79,6 +79,7 @@ __all__ = [
     "HuntClock",
     "HuntCrash",
     "HuntDisk",
+    "HuntDns",
     "HuntFaults",
     "HuntLimit",
     "HuntNodes",
@@ -2361,6 +2362,28 @@ class HuntDisk(Model):
         self._put("nodes", nodes)
 
 
+class HuntDns(Model):
+    """How name servers fail in a hunt."""
+
+    def __init__(
+        self,
+        *,
+        do: Literal["servfail", "nxdomain", "refused", "empty", "reverse", "stale"] | Sequence[Literal["servfail", "nxdomain", "refused", "empty", "reverse", "stale"]] | None = None,
+        links: str | Sequence[str] | None = None,
+        question: str | Sequence[str] | None = None,
+    ) -> None:
+        """
+        Args:
+            do: What those who ask get. Default: all six.
+            links: The links that the messages cross. Default: those at the nodes under test.
+            question: The names, each with those below it, of which one is drawn. Default: all names at once.
+        """
+        super().__init__()
+        self._put("do", do)
+        self._put("links", links)
+        self._put("question", question)
+
+
 class HuntFaults(Model):
     """The kinds of faults that a hunt draws."""
 
@@ -2371,6 +2394,7 @@ class HuntFaults(Model):
         crash: str | Sequence[str] | HuntCrash | None = None,
         cut: str | Sequence[str] | None = None,
         disk: Literal["on"] | Sequence[Literal["full"]] | HuntDisk | None = None,
+        dns: Literal["on"] | Sequence[Literal["servfail", "nxdomain", "refused", "empty", "reverse", "stale"]] | HuntDns | None = None,
         freeze: str | Sequence[str] | HuntNodes | None = None,
         kill: str | Sequence[str] | HuntNodes | None = None,
         limit: str | Sequence[str] | HuntLimit | None = None,
@@ -2388,6 +2412,7 @@ class HuntFaults(Model):
             crash: Nodes crash, and boot again after a while: on, nodes, or a map.
             cut: Links are cut for a while: on, all links at the nodes under test; or names of links.
             disk: Disks serve their nodes badly for a while: on, a list of ways, or a map.
+            dns: Name servers fail for a while, as those who ask over a link see it: on, a list of ways, or a map.
             freeze: Nodes stand still for a while, as virtual machines that are paused: on, nodes, or a map.
             kill: Programs are killed, and services start again after a while: on, nodes, or a map.
             limit: Programs may use little for a while: on, nodes, or a map.
@@ -2405,6 +2430,7 @@ class HuntFaults(Model):
         self._put("crash", crash)
         self._put("cut", cut)
         self._put("disk", disk)
+        self._put("dns", dns)
         self._put("freeze", freeze)
         self._put("kill", kill)
         self._put("limit", limit)

@@ -18,7 +18,7 @@ fn lab(nodes: usize, hunt: &str) -> (HuntLab, Lab) {
 }
 
 const ALL: &str = "{faults: {packet: on, packets: {match: {to_port: 80}, loss: on, delay: on, reorder: on, duplicate: on, corrupt: on}, \
-                   cut: on, reset: on, partition: on, pause: on, freeze: on, clock: {step: 1 s, skew: 1 s, drift: 1 %}, \
+                   dns: {question: [db.lab, api.lab]}, cut: on, reset: on, partition: on, pause: on, freeze: on, clock: {step: 1 s, skew: 1 s, drift: 1 %}, \
                    limit: {fds: on, pids: on, memory: [8 MB, 64 MB]}, disk: {full}, signal: {signals: [SIGHUP, SIGUSR1]}, \
                    kill: on, reboot: on, crash: {keep: [flushed, some, torn], at most: 1, for: [1 s, 3 s]}}}";
 
@@ -191,6 +191,28 @@ fn what_packets_had_before_is_restored() {
     assert_eq!(entries[0], "{at: 2 s, link: side, set: {delay: 7 ms}, direction: forward}");
     assert!(entries[1].starts_with("{at: 3 s, link: side, set: {delay: {"), "{entries:?}");
     assert!(entries[1].contains("uniform") && entries[3].ends_with("direction: backward}"), "{entries:?}");
+}
+
+#[test]
+fn the_simplest_failure_of_names_is_one_message() {
+    let ground = Ground::of(
+        &lab(3, "{faults: {dns: {links: side, question: [db.lab, api.lab], do: [servfail, stale]}}}").1.plan,
+    )
+    .unwrap();
+    let entries =
+        |values: Vec<u64>| draw_faults(&ground, &mut Choices::replayed(values), &Swarm::default())[0].entries.clone();
+    // Another fault, its kind, instant, length, link, way, name, and how many messages.
+    let simplest = entries(vec![1, 0, 2_000_000_000, 9, 0, 0, 0, 0]);
+    assert_eq!(
+        simplest,
+        ["{at: 2 s, link: side, packet: {question: db.lab, count: 1}, do: {dns: servfail}, for: 1 s}"]
+    );
+    let other = entries(vec![1, 0, 2_000_000_000, 9, 0, 1, 1, 4]);
+    assert_eq!(other, ["{at: 2 s, link: side, packet: {question: api.lab, count: all}, do: {dns: stale}, for: 1 s}"]);
+    let any = Ground::of(&lab(3, "{faults: {dns: on}}").1.plan).unwrap();
+    let fault = &draw_faults(&any, &mut Choices::replayed(vec![1, 0, 0, 0, 0, 2, 0]), &Swarm::default())[0];
+    assert!(fault.entries[0].contains("packet: {count: 1}, do: {dns: refused}"), "{fault:?}");
+    assert!(fault.nodes.is_empty(), "no node is faulty: a protocol has to be safe with any names");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn ground() -> Ground {
     let text = "name: kv\nclock: virtual\nduration: 30 s\nnodes: [n1, n2, n3, n4, n5, client]\n\
                 links: {lan: {ends: [n1, n2, n3, n4, n5, client], delay: 1 ms}}\n\
                 timeline: [{on: n*, run: ./serve, as: serve, ready: {tcp: 80}}]\n\
-                hunt: {faults: {partition: on, cut: on, packets: on, pause: on, kill: on, reboot: on}}\n";
+                hunt: {faults: {partition: on, cut: on, packets: on, dns: on, pause: on, kill: on, reboot: on}}\n";
     Ground::of(&netloom_lab::parse(text, "kv.yaml").unwrap().plan).unwrap()
 }
 
@@ -124,6 +124,15 @@ fn other_failures_are_found_beside_and_not_taken_for_it() {
     assert_eq!(found.faults[0].kind, "packets");
     assert_eq!(found.others.len(), 1, "the run without faults");
     assert_eq!(found.others[0].0, another());
+}
+
+#[test]
+fn a_name_server_that_fails_becomes_one_message_to_it() {
+    let needs = |faults: &[Fault]| {
+        faults.iter().any(|fault| fault.kind == "dns" && fault.entries.iter().any(|entry| !entry.contains("servfail")))
+    };
+    let (found, _) = shrunk(needs, 2);
+    assert_eq!(without_instants(&found), [", link: lan-n1, packet: {count: 1}, do: {dns: nxdomain}, for: 1 ms}"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::forms::{AboveZero, List, OneOrMore, Whole, Word};
 use crate::keyed::sections;
 use crate::keys::MOST_THINGS;
 use crate::kinds::{LINK_NAME, NODES_NAME};
+use crate::models::fault::Question;
 use crate::models::filter::Sharing;
 use crate::names::name_of;
 use crate::plan::{
@@ -16,6 +17,7 @@ use crate::section::{Form, Kind, Section, keys};
 use crate::spec::{Among, FaultSpec, NodesSpec, PacketsSpec, SingleSpec};
 use crate::words::Words;
 use crate::yaml::{Content, Node, flow};
+use netloom_link::DnsFault;
 use netloom_units::{Bytes, Drift, Duration, Probability};
 
 /// The nodes of a lab, at most, as far as they can be faulty at once.
@@ -29,6 +31,7 @@ const ON: Kind = Kind::Word(&["on"]);
 const SHAPES: Kind = Kind::list(&Word::<FaultShape>::KIND, 1);
 const SHARES: Kind = Kind::OneOf(&[ON, Kind::pair(&Probability::KIND)]);
 const DELAYS: Kind = Kind::OneOf(&[ON, Kind::pair(&Duration::KIND)]);
+const DNS_WAYS: Kind = Kind::list(&Word::<DnsFault>::KIND, 1);
 const THINGS: Kind = Kind::OneOf(&[ON, Kind::pair(&Things::KIND)]);
 type Things = Whole<u64, 1, MOST_THINGS>;
 
@@ -49,6 +52,8 @@ sections! {
         packet = Kind::OneOf(&[ON, Kind::Section(&SINGLE)]), "{match: {protocol: tcp}, do: [drop, hold]}";
         /// Packets are lost, delayed, reordered, duplicated or corrupted for a while: on, or a map.
         packets = Kind::OneOf(&[ON, Kind::Section(&PACKETS)]), "{loss: [1 %, 30 %], delay: [1 ms, 2 s]}";
+        /// Name servers fail for a while, as those who ask over a link see it: on, a list of ways, or a map.
+        dns = Kind::OneOf(&[ON, DNS_WAYS, Kind::Section(&NAMES)]), "[servfail, nxdomain]";
         /// Links are cut for a while: on, all links at the nodes under test; or names of links.
         cut = LINKS, "on";
         /// All TCP connections over a link are reset: on, all links at the nodes under test; or names of links.
@@ -113,6 +118,16 @@ sections! {
         duplicate = SHARES, "on";
         /// The share of packets of which a bit is flipped; on: 1 % to 50 %.
         corrupt = SHARES, "[1 %, 5 %]";
+    }
+
+    /// How name servers fail in a hunt.
+    pub(crate) const NAMES = "hunt_dns" {
+        /// The links that the messages cross. Default: those at the nodes under test.
+        links = LINKS, "on";
+        /// The names, each with those below it, of which one is drawn. Default: all names at once.
+        question: OneOrMore<Question>, "[db.lab, api.lab]";
+        /// What those who ask get. Default: all six.
+        do: OneOrMore<Word<DnsFault>>, "[servfail, stale]";
     }
 
     /// A fault of nodes.
@@ -204,6 +219,7 @@ fn fault(kind: &str, own: &Node, errors: &mut Errors) -> Option<FaultSpec> {
     match kind {
         "packet" => return single(own, errors).map(FaultSpec::Packet),
         "packets" => return packets(own, errors).map(FaultSpec::Packets),
+        "dns" => return names(own, errors),
         "cut" => return Some(FaultSpec::Cut(links(errors))),
         "reset" => return Some(FaultSpec::Reset(links(errors))),
         "partition" => return partition(own, errors),
@@ -389,6 +405,32 @@ impl PacketsSpec {
     pub(crate) fn usual() -> Self {
         let shares = Some(USUAL_SHARES);
         Self { loss: shares, delay: Some(USUAL_DELAYS), reorder: shares, duplicate: shares, ..Self::default() }
+    }
+}
+
+fn names(node: &Node, errors: &mut Errors) -> Option<FaultSpec> {
+    let (mut links, mut questions, mut ways) = (None, Vec::new(), None);
+    match &node.content {
+        Content::Map(_) => {
+            let fields = Fields::open(node, &NAMES, errors)?;
+            links = among(fields.get("links"), "a link", errors);
+            questions = fields.form::<OneOrMore<Question>>("question", errors).unwrap_or_default();
+            ways = fields.form::<OneOrMore<Word<DnsFault>>>("do", errors).filter(|own| !own.is_empty());
+        }
+        Content::List(_) => ways = Some(List::<Word<DnsFault>, 1>::read(node, errors)?),
+        _ if is_on(node) => {}
+        _ => {
+            errors.push(node.expected("`on`, a list of ways like [servfail, nxdomain], or a map"));
+            return None;
+        }
+    }
+    Some(FaultSpec::Dns { links, questions, ways: ways.unwrap_or_else(every) })
+}
+
+impl FaultSpec {
+    /// Returns how name servers fail unless the lab file says otherwise.
+    pub(crate) fn usual_names() -> Self {
+        Self::Dns { links: None, questions: Vec::new(), ways: every() }
     }
 }
 

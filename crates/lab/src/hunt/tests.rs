@@ -67,6 +67,69 @@ fn what_a_node_cannot_have_is_not_drawn() {
     assert_eq!(with_disks.nodes, [1]);
 }
 
+/// An entry for such a node would be refused, so that runs with it would show nothing.
+#[test]
+fn a_node_that_is_called_like_a_command_has_no_fault_that_takes_both() {
+    let faults = |hunt: &str| {
+        let text = format!(
+            "clock: virtual\nduration: 20 s\nnodes: [n1, n2]\nlinks: {{lan: {{ends: [n1, n2]}}}}\n\
+             timeline: [{{on: n1, run: ./serve, as: n1, ready: {{tcp: 80}}}}, {{on: n2, run: ./serve, as: two, ready: {{tcp: 80}}}}]\n\
+             hunt: {hunt}\n"
+        );
+        parse(&text, "kv.yaml").map(|lab| lab.plan.hunt.unwrap().faults)
+    };
+    let drawn = faults("{tolerate: all, faults: {kill: on, limit: on, clock: on, reboot: on}}").unwrap();
+    let nodes: Vec<(&str, &[usize])> = drawn
+        .iter()
+        .filter_map(|fault| if let FaultPlan::Node(own) = fault { Some((fault.name(), &own.nodes[..])) } else { None })
+        .collect();
+    assert_eq!(nodes, [("clock", &[0, 1][..]), ("limit", &[1]), ("kill", &[1]), ("reboot", &[0, 1])]);
+    let usual = faults("{nodes: n1, tolerate: all}").unwrap();
+    assert!(usual.iter().all(|fault| !["pause", "freeze", "kill"].contains(&fault.name())), "{usual:?}");
+    for named in ["{tolerate: all, faults: {kill: n1}}", "{nodes: n1, tolerate: all, faults: {pause: on}}"] {
+        let error = faults(named).unwrap_err().to_string();
+        assert!(error.contains("`n1` is a node and a command, too, and"), "{error}");
+        assert!(error.contains("give the command another name by `as`"), "{error}");
+    }
+}
+
+#[test]
+fn name_servers_fail_where_the_lab_has_one() {
+    let faults = |nodes: &str, hunt: &str| {
+        let text = format!(
+            "clock: virtual\nduration: 20 s\nnodes: {nodes}\nlinks: {{lan: {{ends: [n1, n2, n3]}}, air: {{ends: [n1, n2], medium: shared, rate: 10 Mbit/s}}}}\n\
+             timeline: [{{on: [n1, n2], run: ./serve, as: serve, ready: {{tcp: 80}}}}]\nhunt: {hunt}\n"
+        );
+        parse(&text, "kv.yaml").map(|lab| (lab.plan.links, lab.plan.hunt.unwrap().faults))
+    };
+    let with_server = "{n1: {}, n2: {}, n3: {dns: {domain: lab}}}";
+    let names = |nodes: &str, hunt: &str| {
+        let (links, found) = faults(nodes, hunt).unwrap_or_else(|error| panic!("{error}"));
+        let kinds: Vec<&str> = found.iter().map(FaultPlan::name).collect();
+        assert!(found.is_sorted_by_key(FaultPlan::place), "{kinds:?}");
+        found.into_iter().find_map(|fault| match fault {
+            FaultPlan::Dns(names) => Some((
+                names.links.iter().map(|link| links[*link].name.clone()).collect::<Vec<_>>().join(" "),
+                names.questions.join(" "),
+                names.ways.len(),
+            )),
+            _ => None,
+        })
+    };
+    // A shared medium has no way back, and is left out.
+    let usual = Some(("lan-n1 lan-n2".to_owned(), String::new(), 6));
+    assert_eq!(names(with_server, "{}"), usual, "a lab with a name server draws them");
+    assert_eq!(names("[n1, n2, n3]", "{}"), None, "and one without does not");
+    assert_eq!(names("[n1, n2, n3]", "{faults: {dns: on}}"), usual, "unless it says so");
+    let chosen = names("[n1, n2, n3]", "{faults: {dns: {links: lan-n3, question: [db.lab, api.lab], do: stale}}}");
+    assert_eq!(chosen, Some(("lan-n3".into(), "db.lab api.lab".into(), 1)));
+    assert_eq!(names("[n1, n2, n3]", "{faults: {dns: [empty, reverse]}}").map(|found| found.2), Some(2));
+    for kind in ["dns: {links: air}", "reset: air"] {
+        let error = faults("[n1, n2, n3]", &format!("{{faults: {{{kind}}}}}")).unwrap_err().to_string();
+        assert!(error.contains("`air` is a shared medium, on which nothing can be answered"), "{error}");
+    }
+}
+
 #[test]
 fn faults_are_written_as_the_manual_has_them() {
     let text =
@@ -125,6 +188,11 @@ fn each_mistake_is_named() {
         ("{faults: {packet: {do: lose}}}", "`lose` is not known here"),
         ("{faults: {packets: {match: {to_port: 0}}}}", "to_port"),
         ("{faults: {reset: [side]}}", "there is no link `side`"),
+        ("{faults: {dns: servfail}}", "expected `on`, a list of ways like [servfail, nxdomain], or a map"),
+        ("{faults: {dns: [timeout]}}", "`timeout` is not known here"),
+        ("{faults: {dns: {do: []}}}", "this list is empty"),
+        ("{faults: {dns: {question: 'a b'}}}", "hunt.faults.dns.question"),
+        ("{faults: {dns: {links: side}}}", "there is no link `side`"),
         ("{always: [register(history.jsonl)]}", "write for example `collect: [/srv/history.jsonl]`"),
         ("{assertions: sdk.jsonl}", "no node collects files, so there is no `sdk.jsonl`"),
         ("{always: ['no log n9 matches \"panic\"']}", "is called like `n9`"),

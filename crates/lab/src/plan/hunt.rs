@@ -1,7 +1,7 @@
 //! What `netloom hunt` does with a lab: the faults that it draws, and the properties that it judges. A single run has nothing to do
 //! with it.
 
-use super::{Argv, NodeFaults, SinglePackets};
+use super::{Argv, NameFaults, NodeFaults, SinglePackets};
 use crate::words::words;
 use netloom_units::{Duration, Probability};
 
@@ -66,6 +66,8 @@ pub enum FaultPlan {
     Packet(SinglePackets),
     /// Packets are lost, delayed, reordered, duplicated or corrupted on a link for a while.
     Packets(PacketFaults),
+    /// Messages of DNS that cross a link are answered or changed for a while, as by a name server that fails.
+    Dns(NameFaults),
     /// A link is cut for a while.
     Cut {
         /// The links, as places in the plan.
@@ -91,9 +93,10 @@ pub enum FaultPlan {
 
 impl FaultPlan {
     /// The kinds of faults by their names in lab files, from the simplest on.
-    pub const NAMES: [&'static str; 14] = [
+    pub const NAMES: [&'static str; 15] = [
         "packet",
         "packets",
+        "dns",
         "cut",
         "reset",
         "partition",
@@ -113,6 +116,7 @@ impl FaultPlan {
         match self {
             Self::Packet(_) => "packet",
             Self::Packets(_) => "packets",
+            Self::Dns(_) => "dns",
             Self::Cut { .. } => "cut",
             Self::Reset { .. } => "reset",
             Self::Partition { .. } => "partition",

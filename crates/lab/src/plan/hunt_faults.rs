@@ -1,7 +1,8 @@
-//! The faults of nodes and of single packets that `netloom hunt` draws.
+//! The faults of nodes, of single packets and of name servers that `netloom hunt` draws.
 
 use super::{Keep, Signal};
 use crate::words::words;
+use netloom_link::DnsFault;
 use netloom_units::{Bytes, Drift, Duration};
 
 /// A kind of fault of nodes, with what it is drawn from.
@@ -114,4 +115,15 @@ words! {
         /// One of its bits is flipped.
         Corrupt = "corrupt",
     }
+}
+
+/// How name servers fail, as those who ask over a link see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NameFaults {
+    /// The links, as places in the plan.
+    pub links: Vec<usize>,
+    /// The names, of which one is drawn for each; empty: all names at once.
+    pub questions: Vec<Box<str>>,
+    /// The ways, one of which is drawn for each.
+    pub ways: Vec<DnsFault>,
 }

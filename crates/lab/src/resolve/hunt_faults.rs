@@ -7,8 +7,8 @@ use super::stops::never_stops;
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
 use crate::plan::{
-    Ceiling, ClockChange, Disturbance, FaultPlan, FaultShape, Keep, LimitChange, LimitFaults, NodeFault, NodeFaults,
-    PacketFaults, SinglePackets, Standstill,
+    Action, Ceiling, ClockChange, Disturbance, Event, FaultPlan, FaultShape, Keep, LimitChange, LimitFaults,
+    NameFaults, NodeFault, NodeFaults, PacketFaults, SinglePackets, Standstill,
 };
 use crate::spec::{FaultSpec, HuntSpec, NodesSpec, PacketsSpec, SingleSpec};
 use crate::words::Words;
@@ -28,14 +28,19 @@ pub(super) fn resolve(hunt: &HuntSpec, ground: &Ground<'_>, nodes: &[usize], err
         }
         return named.iter().filter_map(|fault| ground.fault(fault, nodes, errors)).collect();
     }
-    let mut all: Vec<FaultPlan> = usual_links().iter().filter_map(|fault| ground.fault(fault, nodes, errors)).collect();
-    let usual = [
+    let mut usual = Vec::from(usual_links());
+    // Where no node is a name server, hardly a message of DNS crosses a link.
+    let has_names = ground.spec.nodes.iter().any(|node| node.dns.is_some());
+    usual.extend(has_names.then(FaultSpec::usual_names));
+    let mut all: Vec<FaultPlan> = usual.iter().filter_map(|fault| ground.fault(fault, nodes, errors)).collect();
+    all.sort_by_key(FaultPlan::place);
+    let about_nodes = [
         NodeFault::Pause,
         NodeFault::Freeze,
         NodeFault::Kill,
         NodeFault::Crash(vec![Keep::Flushed, Keep::All, Keep::Some, Keep::Torn]),
     ];
-    all.extend(usual.into_iter().filter_map(|fault| {
+    all.extend(about_nodes.into_iter().filter_map(|fault| {
         // A node without a disk loses all in a crash, which no protocol survives whose nodes have to remember something.
         let has_disk = |node: &usize| ground.spec.nodes[*node].disk.is_some();
         let is_crash = matches!(fault, NodeFault::Crash(_));
@@ -76,12 +81,17 @@ impl Ground<'_> {
                 let treated = PacketFaults { links, matching, loss, delay, reorder, duplicate, corrupt };
                 (!is_empty).then_some(FaultPlan::Packets(treated))
             }
+            FaultSpec::Dns { links, questions, ways } => {
+                let links = self.answered_among(links, nodes, errors);
+                let (questions, ways) = (questions.clone(), ways.clone());
+                (!links.is_empty()).then_some(FaultPlan::Dns(NameFaults { links, questions, ways }))
+            }
             FaultSpec::Cut(links) => {
                 let links = self.links_among(links, nodes, errors);
                 (!links.is_empty()).then_some(FaultPlan::Cut { links })
             }
             FaultSpec::Reset(links) => {
-                let links = self.links_among(links, nodes, errors);
+                let links = self.answered_among(links, nodes, errors);
                 (!links.is_empty()).then_some(FaultPlan::Reset { links })
             }
             FaultSpec::Partition { nodes: own, shapes, treatments } => {
@@ -130,6 +140,9 @@ impl Ground<'_> {
     fn never(&self, fault: &NodeFault, node: usize) -> Option<String> {
         let own = &self.spec.nodes[node];
         let disturbed = |how: Disturbance| never(how, own, *self.stacks.get(node)?, self.spec.clock);
+        if let Some(why) = self.mistaken(fault, &own.name.value) {
+            return Some(why);
+        }
         match fault {
             NodeFault::Pause | NodeFault::Signal(_) | NodeFault::Kill => None,
             NodeFault::Freeze => disturbed(Disturbance::Freeze(Standstill::default())),
@@ -149,6 +162,19 @@ impl Ground<'_> {
                 never_stops(self.spec, node).or_else(|| disturbed(Disturbance::Crash(Keep::default())))
             }
         }
+    }
+
+    /// Why the entry of a fault would not say that it is about the node of this name, if so.
+    fn mistaken(&self, fault: &NodeFault, name: &str) -> Option<String> {
+        use NodeFault::{Freeze, Kill, Limit, Pause, Signal};
+        let is_about_commands = matches!(fault, Pause | Freeze | Kill | Limit(_) | Signal(_));
+        let is_called = |event: &Event| matches!(&event.action, Action::Run(run) if run.name == name);
+        (is_about_commands && self.timeline.iter().any(is_called)).then(|| {
+            format!(
+                "`{name}` is a node and a command, too, and `{}` takes both: give the command another name by `as`",
+                fault.name()
+            )
+        })
     }
 }
 

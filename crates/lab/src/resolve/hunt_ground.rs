@@ -73,6 +73,23 @@ impl Ground<'_> {
         among.as_ref().map_or_else(|| usual.to_vec(), |names| self.nodes_of(names, errors))
     }
 
+    /// The links that a fault is about which answers packets to their senders, for which there is no way on a shared medium: it is an error to name
+    /// one, or if there are no others.
+    pub(super) fn answered_among(&self, among: &Among, nodes: &[usize], errors: &mut Errors) -> Vec<usize> {
+        let all = self.links_among(among, nodes, errors);
+        let is_shared = |link: &usize| self.spec.links[*link].shared.is_some();
+        let refused = among.iter().flatten().filter(|name| {
+            all.iter().filter(|link| is_shared(link)).any(|link| self.spec.links[*link].name.value == name.value)
+        });
+        errors.extend(refused.map(|name| {
+            name.error(format!(
+                "`{}` is a shared medium, on which nothing can be answered to who sent it: name other links",
+                name.value
+            ))
+        }));
+        all.into_iter().filter(|link| !is_shared(link)).collect()
+    }
+
     /// The links that a fault is about: those at the nodes under test, unless others are named.
     pub(super) fn links_among(&self, among: &Among, nodes: &[usize], errors: &mut Errors) -> Vec<usize> {
         let Some(names) = among else {

@@ -391,7 +391,7 @@ fn switch(key: &str, pair: &str) -> String {
 const EXAMPLES: &str = "lab node link direction pipe match end route far_interface far_end vlans stp snooping querier bounds multicast rule capture journal addresses \
                         clock cpu file configuration convergence iptables measure node_measure nat forward dhcp setup drawn run ramp_entry \
                         ramp log set change down up partition partition_shape heal move ready kill pause continue signal restart reboot stop_entry start_entry flap_entry \
-                         hunt hunt_faults hunt_partition hunt_packet hunt_packets hunt_nodes hunt_clock hunt_limit hunt_disk hunt_crash hunt_signal hunt_checker node_clock clock_entry clock_change freeze \
+                         hunt hunt_faults hunt_partition hunt_packet hunt_packets hunt_dns hunt_nodes hunt_clock hunt_limit hunt_disk hunt_crash hunt_signal hunt_checker node_clock clock_entry clock_change freeze \
                          packet_entry packet packet_treatment reset_entry crash disk limit_entry \
                          fail_entry fail starve_entry starve schedule_entry turns oom_entry";
 

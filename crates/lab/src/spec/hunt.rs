@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Spanned;
 use crate::plan::{Argv, FaultShape, FaultTreatment, Modality, NodeFault, SingleTreatment, Tolerance};
+use netloom_link::DnsFault;
 use netloom_units::{Duration, Probability};
 
 /// Names or patterns of names; none: the usual ones.
@@ -28,9 +29,19 @@ pub(crate) struct HuntSpec {
 pub(crate) enum FaultSpec {
     Packet(SingleSpec),
     Packets(PacketsSpec),
+    /// How name servers fail; of several names one is drawn, and without any it is about all.
+    Dns {
+        links: Among,
+        questions: Vec<Box<str>>,
+        ways: Vec<DnsFault>,
+    },
     Cut(Among),
     Reset(Among),
-    Partition { nodes: Among, shapes: Vec<Spanned<FaultShape>>, treatments: Vec<FaultTreatment> },
+    Partition {
+        nodes: Among,
+        shapes: Vec<Spanned<FaultShape>>,
+        treatments: Vec<FaultTreatment>,
+    },
     Node(NodesSpec, NodeFault),
 }
 
