@@ -80,6 +80,7 @@ mod services;
 mod shape;
 mod shards;
 mod signals;
+mod split;
 mod steps;
 mod sweeps;
 mod switches;

@@ -13,6 +13,7 @@ mod repeats;
 mod robustness;
 mod routes;
 mod rules;
+mod split;
 mod sweeps;
 mod switches;
 mod treatments;

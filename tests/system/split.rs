@@ -1,0 +1,134 @@
+//! A lab in parts: both are played at once on one machine, in network namespaces with a path between them, with real programs and real
+//! clocks.
+
+use crate::fixture::{Finished, Fixture, User, is_root, number};
+
+const MACHINES: &str = include_str!("tunnel.sh");
+
+/// A lab of two sites. At the cut link, machine a has a transit router and machine b a router; `files` of b is beside the lab file.
+const LAB: &str = "name: sites
+machines: {a: {}, b: {}}
+nodes:
+  client: {machine: a}
+  core: {kind: transit, machine: a}
+  edge: {kind: router, machine: b}
+  server: {machine: b, files: {/etc/banner: conf/banner, /run/web: empty}}
+  spare: {machine: b}
+links:
+  access: {ends: [client, core], delay: 1 ms}
+  line: {ends: [core, edge], delay: 20 ms, rate: 50 Mbit/s}
+  lan: {ends: [edge, server, spare]}
+  back: {ends: [client, spare], delay: 10 ms, cost: 90}
+timeline:
+  - {on: server, run: head -c 4000000 /dev/zero > /run/web/big; cd /run/web; exec python3 -m http.server 80, as: web, ready: {tcp: 80}}
+bounds: {lateness: 50 ms}
+expect: [line.forward.drops == 0 packets]
+";
+
+fn play(fixture: &Fixture, script: &str) -> Finished {
+    fixture.write("play.sh", &format!("NETLOOM={}/netloom\nAHEAD=0\n{MACHINES}\n{script}", fixture.path().display()));
+    let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
+    fixture.run("unshare", &[flags, "bash", "play.sh"])
+}
+
+/// The mean round trip of a ping, in milliseconds, as `name` has it.
+fn rtt(told: &str, name: &str) -> f64 {
+    number(told, name)
+}
+
+#[test]
+fn both_parts_are_the_lab() {
+    for user in User::all() {
+        let fixture = Fixture::new(user);
+        fixture.write("sites.yaml", LAB);
+        std::fs::create_dir_all(fixture.work().join("conf")).unwrap();
+        fixture.write("conf/banner", "welcome to b\n");
+        let script = r#"
+            $NETLOOM split sites.yaml --path 2ms --address a=10.8.0.1 --address b=10.8.0.2 -o parts > split.log
+            cat split.log
+            for part in a b; do $NETLOOM check parts/sites-$part.yaml > /dev/null; done
+            bridge
+            b $NETLOOM up parts/sites-b.yaml > b.log 2>&1 & starts=$!
+            a $NETLOOM up parts/sites-a.yaml > a.log 2>&1
+            wait $starts
+            client() { a $NETLOOM exec sites-a client -- "$@"; }
+            b $NETLOOM exec sites-b server -- cat /etc/banner
+            for to in server edge spare core; do
+                client ping -c 40 -i 0.02 -w 20 $to > ping
+                echo $to=$(sed -n 's|^rtt[^=]*= \([0-9.]*\)/.*|\1|p' ping)
+            done
+            echo v6=$(client ping -6 -c 20 -i 0.02 -w 20 server | sed -n 's|^rtt[^=]*= \([0-9.]*\)/.*|\1|p')
+            b $NETLOOM exec sites-b server -- ping -c 3 -i 0.1 -w 9 -q client > /dev/null && echo answered=1
+            echo bytes=$(client python3 -c 'import urllib.request
+print(len(urllib.request.urlopen("http://server/big").read()))')
+            client ip -o addr show dev eth0 | grep -o 'inet [0-9./]*' > address
+            client getent ahosts server | awk '{ print $1 }' | sort -u > names
+            a $NETLOOM down sites-a || echo a_ended=$?
+            b $NETLOOM down sites-b || echo b_ended=$?
+            echo address=$(cut -d' ' -f2 address)
+            echo names=$(tr '\n' ' ' < names)
+            "#;
+        let told = play(&fixture, script).expect_code(0).stdout;
+        assert!(told.contains("parts/sites-a.yaml: client, core; 2 links to other machines"), "{told}");
+        assert!(told.contains("welcome to b"), "{told}");
+        // 1 + 20 ms and back; the path is taken off, and never may it be less. `spare` is beside the client by another link.
+        for (name, least) in [("server", 41.9), ("edge", 41.9), ("v6", 41.9), ("spare", 19.9), ("core", 1.9)] {
+            let time = rtt(&told, name);
+            assert!((least..least + 4.1).contains(&time), "{name}: {time}: {told}");
+        }
+        assert!(told.contains("answered=1"), "{told}");
+        assert!((number(&told, "bytes") - 4_000_000.0).abs() < 0.1, "{told}");
+        assert_eq!(names_of_the_whole(&fixture), addresses_told(&told), "{told}");
+        ["sites-a", "sites-b"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
+    }
+}
+
+/// The addresses of `client` and `server` as the lab in one piece has them.
+fn names_of_the_whole(fixture: &Fixture) -> (String, Vec<String>) {
+    let plan = fixture.netloom(&["check", "sites.yaml", "--json"]).expect_code(0).stdout;
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let addresses = |name: &str| {
+        let node = plan["nodes"].as_array().unwrap().iter().find(|node| node["name"] == name).unwrap();
+        let own = node["interfaces"][0]["addresses"].as_array().unwrap();
+        own.iter().map(|address| address.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let bare = |address: &String| address.split('/').next().unwrap_or_default().to_owned();
+    let mut server: Vec<String> = addresses("server").iter().map(bare).collect();
+    server.sort_unstable();
+    (addresses("client").swap_remove(0), server)
+}
+
+/// Returns the addresses that programs in the part have told.
+fn addresses_told(told: &str) -> (String, Vec<String>) {
+    let line = |name: &str| {
+        let line = told.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    (line("address=").concat(), line("names="))
+}
+
+#[test]
+fn what_cannot_be_written_or_divided_is_told() {
+    let fixture = Fixture::new(User::Own);
+    fixture.write("sites.yaml", LAB);
+    std::fs::create_dir_all(fixture.work().join("conf")).unwrap();
+    fixture.write("conf/banner", "welcome to b\n");
+    let split = |more: &[&str]| fixture.netloom(&[&["split", "sites.yaml", "-o", "parts"][..], more].concat());
+    let told = split(&[]).expect_code(0).stderr;
+    assert!(told.contains("write the address of machine a for `ADDRESS-OF-a`"), "{told}");
+    assert!(told.contains("the network has to carry packets of 1586 bytes"), "{told}");
+    // The same is written again, and what somebody has changed stays.
+    split(&[]).expect_code(0);
+    let other = split(&["--address", "a=192.0.2.1"]).expect_code(6).stderr;
+    assert!(other.contains("writing parts/sites-a.yaml"), "{other}");
+    let unknown = split(&["--address", "c=192.0.2.1"]).expect_code(2).stderr;
+    assert!(unknown.contains("there is no machine `c`: there are a, b"), "{unknown}");
+    let far = split(&["--path", "50ms"]).expect_code(3).stderr;
+    assert!(far.contains("sites.yaml: `client` on machine a (line 4)") && far.contains("cannot be apart"), "{far}");
+    fixture.write(
+        "sites.yaml",
+        &format!("{LAB}exercise: {{text: x, tasks: [{{title: Look., check: line.forward.drops == 0 packets}}]}}\n"),
+    );
+    let told = split(&[]).expect_code(3).stderr;
+    assert!(told.contains("sites.yaml:") && told.contains("`exercise`"), "{told}");
+}
