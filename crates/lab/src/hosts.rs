@@ -27,10 +27,10 @@ impl Plan {
             let named = named(seen, place);
             for (index, (interface, addresses)) in interfaces.iter().enumerate() {
                 let alias = format!("{node}-{interface}");
-                let own = (index == named).then_some(node.as_str());
+                let node_name = (index == named).then_some(node.as_str());
                 // A node may be called as another's interface: it is the node that is meant then.
                 let alias = Some(alias.as_str()).filter(|alias| !nodes.contains(alias));
-                let words: Vec<&str> = own.into_iter().chain(alias).collect();
+                let words: Vec<&str> = node_name.into_iter().chain(alias).collect();
                 let is_seen = |net: &&IpNet| !words.is_empty() && !hidden.contains(&net.trunc());
                 for net in addresses.iter().filter(is_seen) {
                     writeln!(text, "{} {}", net.addr(), words.join(" ")).expect("writing to a text cannot fail");

@@ -144,27 +144,27 @@ pub fn split(text: &str, file: &str, settings: &SplitSettings) -> Result<Divisio
     let mut parts = Vec::new();
     for (place, share) in placement.machines.iter().enumerate().filter(|(_, share)| share.nodes > 0) {
         let machine = share.machine.name.clone();
-        let (root, found) = ground.part(place);
+        let (tree, found) = ground.part(place);
         found.into_iter().for_each(|found| {
             if !wrong.contains(&found) {
                 wrong.push(found);
             }
         });
-        parts.push((place, machine, root));
+        parts.push((place, machine, tree));
     }
     if !wrong.is_empty() {
         return Err(refused(wrong));
     }
     let mut read = Vec::new();
-    for (place, machine, root) in parts {
-        let text = file_of(&root);
+    for (place, machine, tree) in parts {
+        let part_text = file_of(&tree);
         let at = Path::new(file).with_file_name(format!("{}-{machine}.yaml", plan.name)).display().to_string();
-        let lab = parse(&text, &at).map_err(Undivided::Refused)?;
-        wrong.extend(same::differences(&ground, place, &lab.plan));
+        let part = parse(&part_text, &at).map_err(Undivided::Refused)?;
+        wrong.extend(same::differences(&ground, place, &part.plan));
         let own = plan.nodes.iter().enumerate().filter(|(node, _)| ground.home(*node) == place);
-        let nodes = own.map(|(_, node)| node.name.clone()).collect();
+        let names = own.map(|(_, node)| node.name.clone()).collect();
         let cut = ground.tunnels.keys().filter(|link| ground.homes(**link).contains(&place)).count();
-        read.push(Part { machine, text, lab, nodes, cut });
+        read.push(Part { machine, text: part_text, lab: part, nodes: names, cut });
     }
     wrong.extend(same::lost(&ground, &read));
     if !wrong.is_empty() {

@@ -43,6 +43,8 @@ from .models import (
     EveryLoss,
     Exercise,
     ExponentialDelay,
+    FarEnd,
+    FarInterface,
     FatTree,
     Fifo,
     File,
@@ -84,6 +86,7 @@ from .models import (
     Reorder,
     ReplayLoss,
     Ring,
+    Route,
     Rule,
     SamplesDelay,
     Schedule,
@@ -115,6 +118,11 @@ class NodeKeys(TypedDict, total=False):
     """For how long a switch remembers an address without hearing from it. Default: 300 s."""
     as_: int | None
     """The autonomous system that a router with `bgp` belongs to, 1 to 4294967294."""
+    beyond: Sequence[FarEnd] | None
+    """
+    What is behind a tunnel: interfaces of nodes that are `elsewhere`, all those in the same subnets. They are
+    neighbours as those of a link inside the lab. Default: it is not known, and neighbours are learned.
+    """
     bird: str | Configuration | None
     """Runs BIRD in place of FRR, with this configuration: a path, or {text: ...}."""
     capabilities: Sequence[Literal["audit_control", "audit_read", "block_suspend", "mac_admin", "mac_override", "mknod", "sys_boot", "sys_module", "sys_rawio", "sys_time", "sys_tty_config", "syslog", "wake_alarm"]] | None
@@ -239,6 +247,10 @@ class NodeKeys(TypedDict, total=False):
     What has the address of one of its links leaves by that link, to the router there; behind its `rules`. Default:
     false: all leaves by the shortest path.
     """
+    names: Mapping[str, str] | None
+    """
+    The interfaces that names of nodes mean in it, where they are not the first ones. Default: those that are nearest.
+    """
     nat: Nat | None
     """How a router translates addresses of IPv4 of what is behind it."""
     offload: bool | None
@@ -274,11 +286,11 @@ class NodeKeys(TypedDict, total=False):
     The file system of its programs: machine is this machine's; overlay is a copy on write of it, which goes with the
     lab. Default: overlay with `files` and in kernel nodes, else machine.
     """
-    routes: Literal["shortest", "ecmp", "none"] | None
+    routes: Literal["shortest", "ecmp", "none"] | Sequence[Route] | None
     """
     What routes it gets beside those of its own subnets: those of the shortest paths, one to each destination; ecmp,
     all of the least cost, among which flows are spread; or none, for a routing daemon or its user to make them.
-    Default: as the lab's `routes`.
+    Default: as the lab's `routes`. Or a list: these and no others.
     """
     rules: Sequence[Rule] | None
     """Policy routes: which packets take which way, whatever its other routes say. The first rule that fits holds."""
@@ -587,6 +599,12 @@ class LabKeys(TypedDict, total=False):
     """
     duration: Time | None
     """When the run ends at the latest, after time zero. Default: when all commands have ended."""
+    elsewhere: Mapping[str, Mapping[str, FarInterface | object]] | None
+    """
+    The nodes that other machines play, by name, each with its interfaces: nodes here know their names, and what is
+    behind tunnels. Names mean the first interface unless a node's `names` says otherwise. `netloom split` writes it.
+    Default: none.
+    """
     exercise: Exercise | None
     """Tasks for those who learn with this lab, which are checked while it is up. Default: none."""
     generate: Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Cloud | Constellation | Mapping[str, Chain | Star | Ring | Tree | Grid | Torus | Mesh | Dumbbell | ParkingLot | FatTree | LeafSpine | Waxman | BarabasiAlbert | Internet | Cloud | Constellation] | None

@@ -58,6 +58,8 @@ __all__ = [
     "ExponentialDelay",
     "Fail",
     "FailEntry",
+    "FarEnd",
+    "FarInterface",
     "FatTree",
     "Fault",
     "Fifo",
@@ -141,6 +143,7 @@ __all__ = [
     "Resources",
     "Restart",
     "Ring",
+    "Route",
     "Rule",
     "SamplesDelay",
     "Schedule",
@@ -1315,6 +1318,45 @@ class FailEntry(Model):
         self._put("for", for_)
         self._put("times", times)
         self._put("until", until)
+
+
+class FarEnd(Model):
+    """An interface behind a tunnel."""
+
+    def __init__(
+        self,
+        *,
+        interface: str,
+        node: Name,
+    ) -> None:
+        """
+        Args:
+            interface: Its interface.
+            node: The node, one of `elsewhere`.
+        """
+        super().__init__()
+        self._put("interface", interface)
+        self._put("node", node)
+
+
+class FarInterface(Model):
+    """An interface of a node that another machine plays."""
+
+    def __init__(
+        self,
+        *,
+        address: str | Sequence[str] | None = None,
+        mac: str | None = None,
+    ) -> None:
+        """
+        Args:
+            address: Its address with the prefix length, or several. Default: none.
+            mac: Its hardware address, which nodes have to know that reach it without a router. Default: it is not
+                known.
+        """
+        super().__init__()
+        self._put("address", address)
+        self._put("mac", mac)
 
 
 class File(Model):
@@ -4444,6 +4486,26 @@ class Restart(Model):
         self._put("for", for_)
         self._put("times", times)
         self._put("until", until)
+
+
+class Route(Model):
+    """A route of a node."""
+
+    def __init__(
+        self,
+        *,
+        to: str,
+        via: str,
+    ) -> None:
+        """
+        Args:
+            to: The destination: a prefix, or an address.
+            via: The address of the neighbour to which packets go. Routes to one destination by several neighbours
+                share the flows.
+        """
+        super().__init__()
+        self._put("to", to)
+        self._put("via", via)
 
 
 class Rule(Model):

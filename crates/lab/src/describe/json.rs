@@ -103,7 +103,7 @@ struct Names<'a>(&'a Plan, &'a NodePlan);
 impl Serialize for Names<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(plan, node) = self;
-        let meant = |name: &NamePlan| plan.meant(*name).map(|(node, interface, _)| (node, interface));
+        let meant = |name: &NamePlan| plan.meant(*name).map(|(meant, interface, _)| (meant, interface));
         let mut names: Vec<(&str, &str)> = node.names.iter().filter_map(meant).collect();
         names.sort_unstable();
         serializer.collect_map(names)

@@ -14,6 +14,19 @@ fn value(text: &str) -> Value {
     yaml_value(text)
 }
 
+/// A lab with a hunt in which a pair stands in a section.
+fn lab_with_hunt(section: &str, pair: &str, signal: &str) -> String {
+    let inner = match section.trim_start_matches("hunt").trim_start_matches('_') {
+        "" => pair.to_owned(),
+        "faults" => format!("faults: {{{pair}}}"),
+        "nodes" => format!("faults: {{kill: {{{pair}}}}}"),
+        "signal" => format!("faults: {{signal: {signal}}}"),
+        "checker" => format!("always: [{{{pair}}}]"),
+        kind => format!("faults: {{{kind}: {{{pair}}}}}"),
+    };
+    format!("{HUNTED}hunt: {{{inner}}}\n")
+}
+
 /// A lab in which `key` of `section` stands with its example as the value.
 fn lab_with(section: &Section, key: &Key) -> String {
     let pair = format!("{}: {}", key.name, key.example);
@@ -80,15 +93,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "match" if key.name.ends_with("port") => pipe(&format!("{{{pair}, protocol: udp}}")),
         "match" => pipe(&format!("{{{pair}}}")),
         "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
-        "hunt" => format!("{HUNTED}hunt: {{{pair}}}\n"),
-        "hunt_faults" => format!("{HUNTED}hunt: {{faults: {{{pair}}}}}\n"),
-        "hunt_nodes" => format!("{HUNTED}hunt: {{faults: {{kill: {{{pair}}}}}}}\n"),
-        "hunt_signal" => format!("{HUNTED}hunt: {{faults: {{signal: {}}}}}\n", beside(&[("signals", "[SIGHUP]")])),
-        "hunt_checker" => format!("{HUNTED}hunt: {{always: [{{{pair}}}]}}\n"),
-        name if name.starts_with("hunt_") => {
-            let kind = section.name.trim_start_matches("hunt_");
-            format!("{HUNTED}hunt: {{faults: {{{kind}: {{{pair}}}}}}}\n")
-        }
+        name if name.starts_with("hunt") => lab_with_hunt(name, &pair, &beside(&[("signals", "[SIGHUP]")])),
         "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
         _ => lab_with_entry(section, key),
     }

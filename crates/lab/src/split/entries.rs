@@ -90,7 +90,7 @@ fn everywhere(ground: &Ground<'_>, item: &Node) -> Divided {
 /// The machine of the node that a key names.
 fn home_of(ground: &Ground<'_>, item: &Node, name: &str) -> Result<usize, Diagnostic> {
     let value = item.value(name).ok_or_else(|| item.lacks(name, "client"))?;
-    let node = value.text().and_then(|name| ground.nodes.get(name));
+    let node = value.text().and_then(|text| ground.nodes.get(text));
     node.map(|node| ground.home(*node)).ok_or_else(|| value.error("this is no node whose machine is known"))
 }
 
@@ -247,15 +247,15 @@ fn named(ground: &Ground<'_>, item: &Node, name: &str) -> Divided {
     let value = item.value(name).ok_or_else(|| item.lacks(name, "client"))?;
     let mut own: BTreeMap<usize, Vec<Node>> = BTreeMap::new();
     for named in value.items() {
-        for (home, name) in homes(ground, named)? {
-            own.entry(home).or_default().push(text(name));
+        for (home, part) in homes(ground, named)? {
+            own.entry(home).or_default().push(text(part));
         }
     }
     if own.len() > 1 {
         undrawn(item)?;
     }
     for command in item.value("after").map_or(&[][..], Node::items) {
-        let home = command.text().and_then(|name| command_home(ground, name));
+        let home = command.text().and_then(|word| command_home(ground, word));
         if home.is_none() || own.keys().any(|machine| Some(*machine) != home) {
             return Err(
                 command.error("this command is on another machine, and no part of a lab waits for one of another")

@@ -42,14 +42,14 @@ pub(super) fn tunnels(
             return Err(format!("{count} links cross, and there are no ports for all of them: begin at a lower one"));
         };
         let machines = crossing.machines.map(|place| placement.machines[place].machine.name.as_str());
-        let mut name = |other: &str| {
-            let mut name = format!("to-{other}-{vni}");
-            while !taken.insert(name.to_lowercase()) {
-                name.push('x');
+        let mut tunnel_to = |other: &str| {
+            let mut tunnel = format!("to-{other}-{vni}");
+            while !taken.insert(tunnel.to_lowercase()) {
+                tunnel.push('x');
             }
-            name
+            tunnel
         };
-        let names = [name(machines[1]), name(machines[0])];
+        let names = [tunnel_to(machines[1]), tunnel_to(machines[0])];
         let address = |name: &str| settings.addresses.get(name).cloned().unwrap_or_else(|| placeholder(name));
         found.insert(crossing.link, Tunnel { names, addresses: machines.map(address), port, vni });
     }
@@ -140,10 +140,10 @@ impl Ground<'_> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::from([link]);
         let mut next = vec![end];
-        while let Some(end) = next.pop() {
-            let node = &self.plan.nodes[end.node];
+        while let Some(reached) = next.pop() {
+            let node = &self.plan.nodes[reached.node];
             if !matches!(node.kind, NodeKind::Switch | NodeKind::Hub | NodeKind::OpenFlow) {
-                found.extend((!node.kind.leads_out()).then_some((end.node, end.interface)));
+                found.extend((!node.kind.leads_out()).then_some((reached.node, reached.interface)));
                 continue;
             }
             for own in &node.interfaces {
@@ -245,7 +245,7 @@ fn half(written: &Node, side: usize) -> Result<Vec<Entry>, Diagnostic> {
             "profile" => {
                 let name = entry.value.text().unwrap_or_default();
                 let profile = Profile::named(name).map_err(|wrong| entry.value.error(wrong))?;
-                let keys = profile.ways[side].iter().map(|(name, value)| key(*name, text(*value)));
+                let keys = profile.ways[side].iter().map(|(word, value)| key(*word, text(*value)));
                 both.splice(0..0, keys);
             }
             name if DIRECTION.keys().any(|key| key.name == name) => {

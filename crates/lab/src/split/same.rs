@@ -27,9 +27,9 @@ pub(super) fn differences(ground: &Ground<'_>, machine: usize, part: &Plan) -> V
                 is_named.then_some("has other names in /etc/hosts")
             }),
         };
-        let refused = |what| {
+        let refused = |how| {
             let name = &ground.plan.nodes[place].name;
-            let message = format!("`{name}` cannot be divided from the others: in a part of the lab, it {what}");
+            let message = format!("`{name}` cannot be divided from the others: in a part of the lab, it {how}");
             at_entry(ground.root, "nodes", name, message)
         };
         wrong.extend(what.map(refused));

@@ -163,7 +163,7 @@ fn random(seed: u64) -> String {
         let members: BTreeSet<usize> = (0..3 + random.below(4)).map(|_| random.below(count)).collect();
         if members.len() > 2 {
             let ends: Vec<String> = members.iter().map(|node| format!("n{node}")).collect();
-            writeln!(text, "  lan: {{ends: [{}], delay: {}}}", ends.join(", "), "10 us").unwrap();
+            writeln!(text, "  lan: {{ends: [{}], delay: 10 us}}", ends.join(", ")).unwrap();
         }
     }
     text

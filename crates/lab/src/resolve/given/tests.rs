@@ -30,7 +30,7 @@ fn routes_are_those_of_the_list_and_no_others() {
         .collect();
     let expected = ["10.9.0.0/16 via 10.0.0.2 at 0", "10.9.0.0/16 via 10.0.0.6 at 1", "10.7.0.1/32 via 10.0.0.6 at 1"];
     assert_eq!((shown, plan.nodes[0].ecmp), (expected.map(str::to_owned).to_vec(), true));
-    let wrong = |list: &str| read(&lab(list, BEYOND, DB)).unwrap_err();
+    let wrong = |keys: &str| read(&lab(keys, BEYOND, DB)).unwrap_err();
     assert!(wrong("{routes: [{to: 10.9.0.0/16, via: 10.99.0.1}]}").contains("10.99.0.1 is no neighbour of `client`"));
     assert!(wrong("{routes: [{to: 'fd01::/64', via: 10.0.0.2}]}").contains("different families"));
     let twice = wrong("{routes: [{to: 10.9.0.0/16, via: 10.0.0.2}, {to: 10.9.0.0/16, via: 10.0.0.2}]}");
