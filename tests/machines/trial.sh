@@ -57,7 +57,8 @@ trial up 'netloom up -q $NETLOOM_TRIAL/real.yaml --results results
     netloom exec real a -- ping -c 1 b
     netloom down real || [ $? = 5 ]'
 trial page 'netloom ui --port 8123 >address & until grep -q http address; do sleep 0.5; done
-    curl -fsS "$(sed -n "s|.*\(http://[^ ]*\).*|\1|p" address | head -1)" | grep -qi "<title"
+    curl -fsSL -c cookies -b cookies -o page.html "$(sed -n "s|.*\(http://[^ ]*\).*|\1|p" address | head -1)"
+    grep -qi "<title" page.html
     kill %1; wait %1 || true'
 rtt='rtt() { ping -q -c 5 -i 0.2 10.9.0.2 | sed -n "s|^rtt[^=]*= \([0-9]*\).*|\1|p"; }; '
 trial shape "$rtt"'trap "sudo netloom shape remove slow" ERR; sudo netloom shape add --name slow --match "to 10.9.0.2 icmp" --delay 200ms
