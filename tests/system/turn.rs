@@ -181,10 +181,12 @@ pub(crate) fn is_lab(text: &str) -> bool {
     text.contains("nodes:")
 }
 
-/// How a lab uses the machine, by its text: in virtual time and with bounds of its own it allows that others are there; what leads out of it
-/// is in nobody's way if the test has a network namespace of its own, and so `is_apart`.
+/// How a lab uses the machine, by its text: in virtual time and with bounds of its own it allows that others are there, unless it expects
+/// something of parts of real time, in which a busy machine may be late; what leads out of it is in nobody's way if the test has a network
+/// namespace of its own, and so `is_apart`.
 pub(crate) fn of_lab(text: &str, is_apart: bool) -> Use {
-    let allows_others = ["clock: virtual", "bounds:"].iter().any(|key| text.contains(key));
+    let is_loose = text.contains("bounds:") && !text.contains(" during ");
+    let allows_others = is_loose || text.contains("clock: virtual");
     let leads_out = ["kind: internet", "kind: external", "external:", "divert"].iter().any(|key| text.contains(key));
     if is_lab(text) && (!allows_others || leads_out && !is_apart) { Use::Alone } else { Use::Shared }
 }
