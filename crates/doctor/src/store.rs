@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Where it is kept: `$XDG_CACHE_HOME/netloom/doctor.json`, or below `~/.cache`; none if neither names a folder.
 fn place() -> Option<PathBuf> {
-    let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
-    Some(cache.join("netloom/doctor.json"))
+    Some(netloom_regular::cache_folder()?.join("doctor.json"))
 }
 
 /// Keeps an examination, and says where.

@@ -6,6 +6,7 @@
 
 pub mod build;
 mod cache;
+mod examined;
 mod facts;
 mod options;
 mod shared;
@@ -13,8 +14,9 @@ mod surface;
 mod version;
 
 pub use cache::{Cache, OwnBuild, Record};
+use examined::{Examined, Texts};
 pub use facts::Facts;
-use memchr::memmem;
+use netloom_regular::Remembered;
 use netloom_units::Date;
 pub use shared::Untrusted;
 use std::fmt;
@@ -59,27 +61,6 @@ pub struct Kernel {
     /// The day on which it was built, UTC; none if it does not say.
     pub day: Option<Date>,
     texts: Texts,
-}
-
-/// Which texts stand in a kernel's file, each between two zeros: what it knows beyond any other kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Texts {
-    branch: bool,
-    checkpoint: bool,
-    disk: bool,
-    samples: bool,
-}
-
-impl Texts {
-    fn of(bytes: &[u8]) -> Self {
-        let has = |text: &[u8]| memmem::find(bytes, text).is_some();
-        Self {
-            branch: has(b"\0netloom.branch\0"),
-            checkpoint: has(b"\0/netloom/checkpoint\0"),
-            disk: has(b"\0netloom.disk_fault\0"),
-            samples: has(b"\0/netloom/samples\0"),
-        }
-    }
 }
 
 /// Why there is no kernel for a lab. The text says what to do.
@@ -134,23 +115,19 @@ fn choose(
     builds: Vec<OwnBuild>,
     of_distribution: &Path,
 ) -> Result<Kernel, KernelMissing> {
-    let mut kernel = match named {
-        Some(path) => {
-            builds.into_iter().find(|build| build.path == path).map_or_else(|| Kernel::at(&path), Kernel::own)?
-        }
-        None => match pick(builds, need) {
-            Some(build) => Kernel::own(build)?,
-            None if of_distribution.exists() => Kernel::at(of_distribution)?,
-            None => return Err(KernelMissing::None { need }),
-        },
+    let build = match &named {
+        Some(path) => builds.into_iter().find(|build| build.path == *path),
+        None => pick(builds, need),
+    };
+    let kernel = match (build, named) {
+        (Some(build), _) => Kernel::own(build)?,
+        (None, Some(path)) => Kernel::at(&path)?,
+        (None, None) if of_distribution.exists() => Kernel::at(of_distribution)?,
+        (None, None) => return Err(KernelMissing::None { need }),
     };
     if need == Need::VirtualTime && !kernel.time_travel {
         return Err(KernelMissing::NoVirtualTime { path: kernel.path, version: kernel.version });
     }
-    // The file is large, and is read once for all that is asked of it.
-    let bytes = surface::read(&kernel.path).map_err(KernelMissing::Surface)?;
-    surface::check(&bytes, &kernel.path).map_err(KernelMissing::Surface)?;
-    kernel.texts = Texts::of(&bytes);
     Ok(kernel)
 }
 
@@ -165,16 +142,19 @@ fn pick(mut builds: Vec<OwnBuild>, need: Need) -> Option<OwnBuild> {
 impl Kernel {
     /// A kernel from elsewhere, which is asked what it can do.
     fn at(path: &Path) -> Result<Self, KernelMissing> {
-        // What cannot be preloaded need not be started to find out what it is.
-        check_time_surface(path).map_err(KernelMissing::Surface)?;
         let unusable = |why| KernelMissing::Unusable { path: path.to_owned(), why };
-        let path = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
-        let facts = Facts::read(&path).map_err(unusable)?;
-        Ok(Self::with(path, facts, None))
+        let canonical = path
+            .canonicalize()
+            .map_err(|source| KernelMissing::Surface(SurfaceError::Unreadable { path: path.to_owned(), source }))?;
+        // What cannot be preloaded need not be started to find out what it is.
+        let examined = Examined::of(&canonical).map_err(KernelMissing::Surface)?;
+        let facts = Remembered::named("kernels/facts").of(&canonical, || Facts::read(&canonical)).map_err(unusable)?;
+        Ok(Self::with(canonical, facts, None, examined.texts))
     }
 
     fn own(build: OwnBuild) -> Result<Self, KernelMissing> {
-        Ok(Self::with(build.path, build.record.facts, Some(build.record.config_hash)))
+        let examined = Examined::of(&build.path).map_err(KernelMissing::Surface)?;
+        Ok(Self::with(build.path, build.record.facts, Some(build.record.config_hash), examined.texts))
     }
 
     /// Whether it can let time pass for what programs compute: whether it has the parameter that says how much.
@@ -198,21 +178,10 @@ impl Kernel {
         self.texts.samples
     }
 
-    fn with(path: PathBuf, facts: Facts, config_hash: Option<String>) -> Self {
+    fn with(path: PathBuf, facts: Facts, config_hash: Option<String>, texts: Texts) -> Self {
         let Facts { version, time_travel, seccomp, hz, modules_needed, day } = facts;
         let own_build = config_hash.is_some();
-        Self {
-            path,
-            version,
-            time_travel,
-            seccomp,
-            hz,
-            own_build,
-            config_hash,
-            modules_needed,
-            day,
-            texts: Texts::default(),
-        }
+        Self { path, version, time_travel, seccomp, hz, own_build, config_hash, modules_needed, day, texts }
     }
 }
 

@@ -84,12 +84,10 @@ impl Store {
     /// # Errors
     /// When neither `XDG_CACHE_HOME` nor `HOME` says where it is.
     pub fn of_user() -> Result<Self, ImageError> {
-        let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-        let cache = cache.ok_or_else(|| {
+        let cache = netloom_regular::cache_folder().ok_or_else(|| {
             ImageError::Missing("neither XDG_CACHE_HOME nor HOME names a folder for images: set one of them".into())
         })?;
-        Ok(Self::at(&cache.join("netloom/images"), Limits::default()))
+        Ok(Self::at(&cache.join("images"), Limits::default()))
     }
 
     /// A cache in this folder, which need not exist yet.

@@ -9,14 +9,19 @@ use netloom_guest::kernel::Kernel;
 use netloom_image::Hashing;
 use netloom_judge::RunError;
 use netloom_lab::{Clock, Plan};
+use netloom_regular::Remembered;
 use netloom_results::{
     Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin, WriteError,
 };
 use netloom_vm::{Acceleration, Qemu};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// What has this many bytes takes longer to read than to look up.
+const LARGE: u64 = 1 << 20;
 
 /// Provenance comes first, then the lab file word for word and the files that it names. The
 /// `clock` is the one that is really used, and `kernel` is what kernel nodes run on, `qemu` what virtual machines do; `mode` is the command that was given.
@@ -102,11 +107,15 @@ fn programs(plan: &Plan) -> Vec<ProgramOrigin> {
     found.into_iter().map(origin).collect()
 }
 
-/// None if it cannot be read.
+/// Returns the digest of a file, None if it cannot be read. Those of large files are remembered.
 fn digest_of(path: &Path) -> Option<String> {
-    let mut file = Hashing::new(netloom_regular::open(path).ok()?);
-    io::copy(&mut file, &mut io::sink()).ok()?;
-    Some(file.finish().0.to_string())
+    let find = || {
+        let mut file = Hashing::new(netloom_regular::open(path)?);
+        io::copy(&mut file, &mut io::sink())?;
+        Ok::<_, io::Error>(file.finish().0.to_string())
+    };
+    let is_large = fs::metadata(path).is_ok_and(|about| about.len() >= LARGE);
+    if is_large { Remembered::named("digests").of(path, find).ok() } else { find().ok() }
 }
 
 /// Returns the absolute path of a file, without links; the same path if there is no such file.

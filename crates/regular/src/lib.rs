@@ -1,12 +1,16 @@
 //! Opens files whose names come from users, or that strangers made: regular files, and nothing that might never end or that
-//! waits for somebody. Replaces files in one step. A crate of its own, since `lab` and `host` may not use one another, and both
+//! waits for somebody. Replaces files in one step, and remembers what others found out about files. A crate of its own, since `lab` and `host` may not use one another, and both
 //! open and replace such files.
 //!
 //! This crate must not know what is in files.
 #![forbid(unsafe_code)]
 
+mod cache_folder;
+mod remembered;
 mod replace;
 
+pub use cache_folder::cache_folder;
+pub use remembered::Remembered;
 pub use replace::{ORDINARY, PRIVATE, is_left_over, replace, replace_durably};
 
 use rustix::fs::OFlags;

@@ -64,11 +64,10 @@ impl Cache {
     /// # Errors
     /// A sentence when neither `XDG_CACHE_HOME` nor `HOME` says where it is.
     pub fn of_user() -> Result<Self, String> {
-        let folder = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-        let cache = cache.ok_or("neither XDG_CACHE_HOME nor HOME names a folder: set one of them")?;
+        let cache =
+            netloom_regular::cache_folder().ok_or("neither XDG_CACHE_HOME nor HOME names a folder: set one of them")?;
         let shared = Shared::of_machine().to_vec();
-        Ok(Self { root: cache.join("netloom/kernels"), for_all: false, shared })
+        Ok(Self { root: cache.join("kernels"), for_all: false, shared })
     }
 
     /// The folder in which root builds kernels for all users. Nobody else can write there.

@@ -67,7 +67,7 @@ pub struct Uncovered {
 /// # Errors
 /// When the file is not a dynamically linked program, or imports a function that is forbidden or not in the table.
 pub fn check_time_surface(path: &Path) -> Result<(), SurfaceError> {
-    check(&read(path)?, path)
+    check_imports(&imports(&read(path)?, path)?, path)
 }
 
 /// Reads the file of a kernel.
@@ -75,15 +75,14 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, SurfaceError> {
     fs::read(path).map_err(|source| SurfaceError::Unreadable { path: path.to_owned(), source })
 }
 
-/// Whether the shim covers everything through which a kernel with this file could see time.
-pub(super) fn check(data: &[u8], path: &Path) -> Result<(), SurfaceError> {
-    let imports = imports(data, path)?;
+/// Whether the shim covers everything through which a kernel with these imports could see time.
+pub(super) fn check_imports(imports: &[String], path: &Path) -> Result<(), SurfaceError> {
     let functions = uncovered(imports.iter().map(String::as_str));
     if functions.is_empty() { Ok(()) } else { Err(SurfaceError::Uncovered { path: path.to_owned(), functions }) }
 }
 
 /// The names of all functions and objects that a program takes from shared libraries, in order.
-fn imports(data: &[u8], path: &Path) -> Result<Vec<String>, SurfaceError> {
+pub(super) fn imports(data: &[u8], path: &Path) -> Result<Vec<String>, SurfaceError> {
     let wrong = |why: String| SurfaceError::NoProgram { path: path.to_owned(), why };
     let file = ElfFile64::<Endianness>::parse(data).map_err(|error| wrong(format!("no 64-bit ELF file ({error})")))?;
     if !is_dynamic(&file).map_err(|error| wrong(error.to_string()))? {
