@@ -19,6 +19,8 @@ pub struct Facts {
     pub apparmor_restrict_unprivileged_userns: Option<u64>,
     /// Whether a seccomp filter watches this process, as in most containers.
     pub seccomp_filter: bool,
+    /// Whether the root folder of this process is an ordinary folder, as after `chroot`: how mounts spread cannot be changed there.
+    pub root_is_no_mount: bool,
 }
 
 /// Of linux/capability.h: CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN.
@@ -37,6 +39,7 @@ impl Facts {
             unprivileged_userns_clone: setting("kernel/unprivileged_userns_clone"),
             apparmor_restrict_unprivileged_userns: setting("kernel/apparmor_restrict_unprivileged_userns"),
             seccomp_filter: field("Seccomp:") == Some("2"),
+            root_is_no_mount: fs::read_to_string("/proc/self/mountinfo").is_ok_and(|mounts| !has_root(&mounts)),
         }
     }
 
@@ -67,6 +70,9 @@ impl Facts {
                 "root lacks capabilities here, as in a container: start it with `--privileged`, or with \
                  `--cap-add SYS_ADMIN --cap-add NET_ADMIN`"
             }
+            libc::EINVAL if self.root_is_no_mount => {
+                "the root folder is no mount here, as after `chroot`: make it one before, by `mount --bind FOLDER FOLDER`"
+            }
             libc::EINVAL | libc::ENOSYS if !self.privileged => {
                 "this kernel was built without some kind of namespace (CONFIG_USER_NS, CONFIG_NET_NS, CONFIG_PID_NS, \
                  CONFIG_UTS_NS, CONFIG_IPC_NS)"
@@ -86,6 +92,11 @@ impl Facts {
         };
         Some(advice.to_owned())
     }
+}
+
+/// Whether something is mounted at the root: the fifth field of a line of proc_pid_mountinfo(5) is where.
+fn has_root(mounts: &str) -> bool {
+    mounts.lines().any(|line| line.split(' ').nth(4) == Some("/"))
 }
 
 fn setting(path: &str) -> Option<u64> {

@@ -10,6 +10,7 @@ pub(crate) const ROOT: Rights = Rights {
     unprivileged_userns_clone: None,
     apparmor_restrict_unprivileged_userns: None,
     seccomp_filter: false,
+    root_is_no_mount: false,
 };
 
 pub(crate) fn late(p99_us: u64) -> Lateness {
