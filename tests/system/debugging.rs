@@ -137,7 +137,7 @@ fn a_user_at_a_terminal_talks_to_gdb() {
     fixture.write("bugs.yaml", &LAB.replace("duration: 3 s", "duration: 1000 s"));
     let Pty { master, slave } = open_pty().unwrap();
     let mut command =
-        fixture.command(&["run", "bugs.yaml", "--stop-at", "1.5s", "--gdb", "a:counter", "--wall-limit", "100s"]);
+        fixture.command(&["run", "bugs.yaml", "--stop-at", "1.5s", "--gdb", "a:counter", "--wall-limit", "200s"]);
     command.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
     let mut child = command.spawn().unwrap();
     drop(command);

@@ -98,7 +98,7 @@ fn in_virtual_time_leases_are_the_same_in_each_run() {
     let mut seen = Vec::new();
     for _ in 0..2 {
         let run =
-            ran(fixture.netloom(&["run", "lent.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+            ran(fixture.netloom(&["run", "lent.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         check(&fixture, "lent");
         let logs = ["dnsmasq-gw", "dhcp-a", "dhcp-guest"].map(|command| printed(&fixture, "lent", command, "stderr"));
@@ -117,7 +117,7 @@ links: {lan: {ends: [gw, a]}}
 timeline: [{on: a, run: sleep 1}]
 ";
     fixture.write("none.yaml", text);
-    let run = ran(fixture.netloom(&["run", "none.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
+    let run = ran(fixture.netloom(&["run", "none.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(1);
     let wanted = "service `dhcp-a` did not become ready in time: no DHCP server or router gave it an address";
     assert!(run.stderr.contains(wanted), "{run:#?}");
     assert!(run.stderr.contains("broadcasting discover"), "its last words: {run:#?}");
@@ -140,7 +140,7 @@ timeline:
 expect: [again.exit == 0]
 ";
     fixture.write("lease.yaml", text);
-    let run = ran(fixture.netloom(&["run", "lease.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    let run = ran(fixture.netloom(&["run", "lease.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     assert!(printed(&fixture, "lease", "kept", "stdout").contains(" 10.0.0.2/29 "));
     assert_eq!(printed(&fixture, "lease", "lost", "stdout"), "");
@@ -190,7 +190,7 @@ fn in_virtual_time_router_advertisements_are_the_same_in_each_run() {
     let mut seen = Vec::new();
     for _ in 0..2 {
         let run =
-            ran(fixture.netloom(&["run", "told.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+            ran(fixture.netloom(&["run", "told.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         check_advertised(&fixture);
         seen.push(
@@ -257,7 +257,7 @@ fn kernel_nodes_ask_a_name_server_of_the_lab_in_virtual_time() {
     let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     fixture.write("ask.py", LOOK_UP);
     fixture.write("named.yaml", NAMED);
-    let run = ran(fixture.netloom(&["run", "named.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    let run = ran(fixture.netloom(&["run", "named.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     for command in ["near", "away", "own"] {
         assert_eq!(printed(&fixture, "named", command, "stdout"), ANSWERS, "{command}");
@@ -307,7 +307,7 @@ fn routers_advertise_themselves_where_there_is_only_ipv6() {
 fn an_advertised_prefix_stays_in_virtual_time() {
     let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     fixture.write("six.yaml", &format!("{IPV6_ONLY}duration: 700 s\n"));
-    let run = ran(fixture.netloom(&["run", "six.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    let run = ran(fixture.netloom(&["run", "six.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     assert!(!run.stdout.contains("lost its address"), "{run:#?}");
     check_ipv6_only(&fixture);
@@ -326,7 +326,7 @@ timeline:
   - {at: 300 s, on: a, run: ip -o addr show dev eth0 scope global, as: left}
 ";
     fixture.write("lost.yaml", text);
-    let run = ran(fixture.netloom(&["run", "lost.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(5);
+    let run = ran(fixture.netloom(&["run", "lost.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(5);
     for wanted in ["eth0 lost its address 10.0.0.2 and got no other", "eth0 lost its address fd00:6e6c::"] {
         assert!(run.stdout.contains(wanted), "{run:#?}");
     }

@@ -75,7 +75,8 @@ bounds: {lateness: 100 s, delay: 100 %, starts: 100 s, events: 100 s}
 ";
     fixture.write("silent.yaml", text);
     for clock in ["real", "virtual"] {
-        let run = ran(fixture.netloom(&["run", "silent.yaml", "--clock", clock, "--wall-limit", "50s"])).expect_code(0);
+        let run =
+            ran(fixture.netloom(&["run", "silent.yaml", "--clock", clock, "--wall-limit", "200s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     }
 }

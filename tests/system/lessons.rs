@@ -11,7 +11,7 @@ fn play(fixture: &Fixture, name: &str, text: &str, duration: &str, done: &[&str]
     let played = text.replace(&format!("{line}\n"), &format!("{entries}duration: {duration}\n"));
     let file = format!("{name}.yaml");
     fixture.write(&file, &played);
-    let run = fixture.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "100s"]);
+    let run = fixture.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "200s"]);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     let report = fixture.json(&format!("lesson-{name}"), "report.json");
     assert_eq!(fixture.json(&format!("lesson-{name}"), "exercise.json"), report["exercise"]);

@@ -82,7 +82,7 @@ fn mapping_and_filtering_are_those_of_rfc_4787() {
     fixture.write("server.py", SERVER);
     fixture.write("client.py", CLIENT);
     fixture.write("kinds.yaml", &text);
-    let run = ran(fixture.netloom(&["run", "kinds.yaml", "--clock", "virtual", "--wall-limit", "100s"])).expect_code(0);
+    let run = ran(fixture.netloom(&["run", "kinds.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
     let logs = fixture.latest("kinds").join("logs");
     let printed = |command: &str| {
@@ -149,7 +149,7 @@ fn the_example_of_a_home_has_one_way_in() {
     let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/home-network.yaml");
     fixture.write("home-network.yaml", &fs::read_to_string(path).unwrap());
-    let run =
-        ran(fixture.netloom(&["run", "home-network.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+    let run = ran(fixture.netloom(&["run", "home-network.yaml", "--clock", "virtual", "--wall-limit", "200s"]))
+        .expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
 }

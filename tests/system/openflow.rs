@@ -57,7 +57,7 @@ timeline:
 expect: [before.exit == 1, ping.exit == 0]
 ";
     fixture.write("secure.yaml", text);
-    let run = ran(fixture.netloom(&["run", "secure.yaml", "--wall-limit", "50s"])).expect_code(0);
+    let run = ran(fixture.netloom(&["run", "secure.yaml", "--wall-limit", "200s"])).expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
 }
 
@@ -70,7 +70,7 @@ fn the_example_learns_from_its_controller_and_prints_the_same_twice() {
     let app = fs::read_to_string(examples.join("openflow/learning_switch.py")).unwrap();
     fixture.write("openflow/learning_switch.py", &app);
     let runs = [(), ()].map(|()| {
-        let arguments = ["run", "openflow.yaml", "--clock", "virtual", "--wall-limit", "55s"];
+        let arguments = ["run", "openflow.yaml", "--clock", "virtual", "--wall-limit", "200s"];
         let run = ran(fixture.netloom(&arguments)).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         let logs = fs::read_dir(fixture.latest("openflow").join("logs")).unwrap().flatten();

@@ -40,7 +40,7 @@ expect: [ping.exit == 0, routes.stdout contains \"10.0.0.20/30\"]
 ";
     fixture.write("ring.yaml", &format!("{RING}{timeline}"));
     let runs = [(), ()].map(|()| {
-        ran(fixture.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+        ran(fixture.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
         ["ping", "routes", "ospfd-r1", "bfdd-r1", "zebra-r3"].map(|command| printed(&fixture, "ring", command))
     });
     assert_eq!(runs[0], runs[1]);
@@ -94,7 +94,7 @@ fn a_daemon_that_dies_fails_the_run_by_its_name() {
     let fixture = Fixture::with_kernel(if is_root() { User::Nobody } else { User::Own });
     let timeline = "timeline: [{at: 2 s, on: r2, run: kill -9 $(cat /run/frr/ospfd.pid), as: killer}, {at: 3 s, on: r1, run: 'true'}]";
     fixture.write("ring.yaml", &format!("{RING}{timeline}\n"));
-    let run = ran(fixture.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(1);
+    let run = ran(fixture.netloom(&["run", "ring.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(1);
     assert!(run.stdout.contains("ospfd-r2") && run.stdout.contains("signal 9"), "{run:#?}");
 }
 
@@ -121,7 +121,7 @@ fn play_of(folder: &str, name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(folder).join(&file);
     fixture.write(&file, &fs::read_to_string(path).unwrap());
     let runs = [(), ()].map(|()| {
-        let run = ran(fixture.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "55s"])).expect_code(0);
+        let run = ran(fixture.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
         assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
         let mut logs: Vec<_> =
             fs::read_dir(fixture.latest(name).join("logs")).unwrap().flatten().map(|log| log.path()).collect();
@@ -223,7 +223,7 @@ timeline:
 expect: [ping.exit == 0, 'packets.stdout contains \"MPLS (label \"']
 ";
     fixture.write("labels.yaml", text);
-    ran(fixture.netloom(&["run", "labels.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+    ran(fixture.netloom(&["run", "labels.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
     if Path::new("/proc/sys/net/mpls").exists() {
         not_run("the refusal of labels: this machine's kernel has MPLS");
         return;
@@ -274,5 +274,5 @@ timeline:
 expect: [ping.exit == 0, protocols.stdout contains \"OSPF\"]
 ";
     fixture.write("bird.yaml", text);
-    ran(fixture.netloom(&["run", "bird.yaml", "--clock", "virtual", "--wall-limit", "50s"])).expect_code(0);
+    ran(fixture.netloom(&["run", "bird.yaml", "--clock", "virtual", "--wall-limit", "200s"])).expect_code(0);
 }

@@ -23,7 +23,7 @@ fn play(name: &str, anchor: &str, memory: &str) -> Fixture {
         }
     }
     let file = format!("{name}.yaml");
-    let run = fixture.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "50s"]);
+    let run = fixture.netloom(&["run", &file, "--clock", "virtual", "--wall-limit", "200s"]);
     assert!(!run.stderr.contains("not on this machine"), "`scripts/install-deps services` installs it: {run:#?}");
     let run = run.expect_code(0);
     assert!(run.stdout.contains("verdict: as described"), "{run:#?}");
@@ -69,7 +69,7 @@ fn a_store_in_containers_has_the_same_history_in_each_run() {
     fixture.netloom(&["image", "import", "oci:etcd", "--name", "etcd:3.4"]).expect_code(0);
     fixture.write("store.yaml", include_str!("../../examples/store.yaml"));
     let [first, second] = [1, 2].map(|_| {
-        fixture.netloom(&["run", "store.yaml", "-q", "--wall-limit", "60s"]).expect_code(0);
+        fixture.netloom(&["run", "store.yaml", "-q", "--wall-limit", "200s"]).expect_code(0);
         results(&fixture, "store")
     });
     assert_same(&first, &second);

@@ -92,7 +92,7 @@ fn the_processor_counts_or_the_lab_is_refused_before_anything_is_made() {
     let fixture = Fixture::with_kernel(User::Own);
     let (program, ways) = (spin(&fixture), ["alarm", "thread"]);
     fixture.write("lab.yaml", &lab("branch: 1 ns", &program, &ways));
-    let run = || fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]);
+    let run = || fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]);
     let finished = run();
     if finished.code == Some(0) {
         let first = outcome(&fixture, &ways);

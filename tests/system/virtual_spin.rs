@@ -36,7 +36,7 @@ fn loops_of_system_calls_come_to_an_end() {
         let command = until_alarm(call);
         let clock = "[python3, -c, \"import time\\nwhile time.process_time() < 0.1: pass\"]";
         fixture.write("lab.yaml", &lab("", &[("loop", &command), ("clock", clock)]));
-        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]).expect_code(0);
         let commands = fixture.json("spin", "commands.json");
         let ends = commands.as_array().unwrap().iter().map(|row| row["end_ns"].as_u64().unwrap());
         assert!(ends.max().unwrap() < 1_000_000_000, "{call}: {commands}");
@@ -51,7 +51,7 @@ fn a_system_call_takes_what_the_lab_file_says() {
     for (cost, least, most) in [("0", 0, 10_000), ("10 us", 10_000_000, 10_100_000)] {
         let text = lab("", &[("count", count)]).replace("memory: 64 MB", &format!("cpu: {{syscall: {cost}}}"));
         fixture.write("lab.yaml", &text);
-        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]).expect_code(0);
         let printed = std::fs::read_to_string(fixture.latest("spin").join("logs/01-a-count.stdout")).unwrap();
         let took: u64 = printed.trim().parse().unwrap();
         assert!((least..=most).contains(&took), "a thousand calls of {cost} took {took} ns");
@@ -82,7 +82,7 @@ fn looks_with_and_without_a_system_call_see_one_clock() {
     );
     fixture.write("lab.yaml", &lab("", &[("looks", &format!("[python3, {}]", program.display()))]));
     let run = || {
-        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]).expect_code(0);
         std::fs::read_to_string(fixture.latest("spin").join("logs/01-a-looks.stdout")).unwrap()
     };
     let printed = run();
@@ -166,7 +166,7 @@ fn lab_time_goes_on_beside_a_spinning_program_if_it_may() {
     let openssl = "openssl speed -seconds 1 -bytes 64 md5";
     for (name, command) in [("alarm", alarm), ("timer", timer), ("openssl", openssl)] {
         fixture.write("lab.yaml", &lab("on_spin: advance\n", &[(name, command)]));
-        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "100s"]).expect_code(0);
+        fixture.netloom(&["run", "lab.yaml", "-q", "--wall-limit", "200s"]).expect_code(0);
         let report = fixture.json("spin", "report.json");
         let advanced = report["advanced"][0]["advanced_ns"].as_u64().unwrap();
         assert!((400_000_000..1_500_000_000).contains(&advanced), "{name}: {report}");

@@ -91,7 +91,7 @@ timeline:
 "
         );
         fixture.write("lab.yaml", &lab);
-        let run = fixture.netloom(&["run", "lab.yaml", "--wall-limit", "60s"]).expect_code(0);
+        let run = fixture.netloom(&["run", "lab.yaml", "--wall-limit", "200s"]).expect_code(0);
         let report = fixture.json("burst", "report.json");
         assert_eq!(report["losses"].to_string(), "[]", "{run:#?}");
     }
