@@ -7,6 +7,7 @@
 //! - [`Medium`]: stations that contend for one channel by DCF or EDCA and all hear one another. [`Access`], [`Contention`],
 //!   [`Aggregation`], [`RetryLimits`] and [`Discipline`] say how.
 //! - [`RadioMedium`]: stations at positions, each of which hears what reaches it: hidden and exposed stations, interference, capture, rate control.
+//! - [`Path`]: where a station is at each time, if it moves. [`Generator`] draws paths.
 //! - [`PathLoss`], [`Scenario`], [`Shadowing`] and [`Fading`]: what is left of a signal at a distance. [`packet_error_rate`]: how many frames
 //!   get lost at a ratio of signal to noise. [`Medium`] does not use these, [`RadioMedium`] does.
 //!
@@ -78,8 +79,10 @@ mod fading;
 mod frame;
 mod link;
 mod medium;
+mod path;
 mod path_loss;
 mod phy;
+mod position;
 mod power;
 mod propagation;
 mod queue;
@@ -103,9 +106,11 @@ pub use fading::Fading;
 pub use frame::{Cause, Destination, Frame, Outcome, StationId};
 pub use link::LinkConfig;
 pub use medium::Medium;
+pub use path::{Area, Circle, GaussMarkov, Generator, Manhattan, Path, RandomWaypoint, Waypoint};
 pub use path_loss::{Floors, Heights, Metres, PathLoss, Walls, noise_floor};
 pub use phy::{Band, Channel, GuardInterval, Mode, Phy, PhyConfig, Ppdu, Preamble, SlotTime, Standard, Width};
-pub use propagation::{FadingConfig, Position, Propagation, ShadowingConfig};
+pub use position::Position;
+pub use propagation::{FadingConfig, Propagation, ShadowingConfig};
 pub use radio::{RadioConfig, RadioMedium, RadioStation, Reception};
 pub use rate_control::RateControl;
 pub use scenario::{Scenario, street_line_of_sight};

@@ -2,28 +2,19 @@
 //!
 //! All of it is a function of the seed, the names and positions of both stations, and the instant; both directions of a pair are equal.
 
+mod ways;
+
 use crate::decibels::Decibels;
 use crate::error::ConfigError;
 use crate::fading::Fading;
+use crate::path::Path;
 use crate::path_loss::{Floors, Heights, Metres, PathLoss, Walls};
-use crate::power::Power;
+use crate::position::Position;
 use crate::scenario::Scenario;
 use crate::shadowing::{Place, Shadowing};
 use alloc::format;
-use alloc::vec;
-use alloc::vec::Vec;
-use netloom_units::{Instant, Seed};
-
-/// A position in metres: to the east, to the north, and above the ground.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Position {
-    /// The distance from the origin to the east.
-    pub x: Metres,
-    /// The distance from the origin to the north.
-    pub y: Metres,
-    /// The height above the ground.
-    pub z: Metres,
-}
+use netloom_units::Seed;
+pub(crate) use ways::Ways;
 
 /// A model of path loss between positions; heights are those of the positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,25 +87,15 @@ pub struct FadingConfig {
     pub speed: f64,
 }
 
-/// The ways between all pairs of stations.
-#[derive(Clone, Debug)]
-pub(crate) struct Ways {
-    stations: usize,
-    /// The powers that arrive without fading, in dBm, by sender and receiver.
-    levels: Vec<f64>,
-    powers: Vec<Power>,
-    /// By both numbers, the lower one first; empty without fading.
-    fadings: Vec<Option<Fading>>,
-}
-
 /// A station as propagation sees it.
 pub(crate) struct Antenna<'a> {
     pub(crate) name: &'a str,
-    pub(crate) position: Position,
+    pub(crate) path: &'a Path,
     pub(crate) power: Decibels,
 }
 
 /// A model of path loss with what varies around it, at a frequency.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
     pub(crate) propagation: Propagation,
     pub(crate) shadowing: Option<ShadowingConfig>,
@@ -124,64 +105,42 @@ pub(crate) struct Surroundings {
 
 impl Surroundings {
     pub(crate) fn check(&self, antennas: &[Antenna<'_>]) -> Result<(), ConfigError> {
-        for Antenna { name, position, .. } in antennas {
-            let known = [position.x, position.y, position.z];
-            if known.iter().any(|metres| !libm::fabs(metres.0).le(&1e7)) {
-                return Err(ConfigError::new("position", format!("`{name}`: at most 10000 km from the origin")));
-            }
-            if self.propagation.needs_heights() && position.z.0 <= 0.0 {
-                return Err(ConfigError::new("position", format!("`{name}`: this loss needs a height above 0 m")));
+        for Antenna { name, path, .. } in antennas {
+            let key = if path.is_standing() { "position" } else { "path" };
+            for position in path.extremes() {
+                position.check().map_err(|why| ConfigError::new(key, format!("`{name}`: {why}")))?;
+                if self.propagation.needs_heights() && position.z.0 <= 0.0 {
+                    return Err(ConfigError::new(key, format!("`{name}`: this loss needs a height above 0 m")));
+                }
             }
         }
         Ok(())
     }
 
-    pub(crate) fn ways(&self, antennas: &[Antenna<'_>], seed: Seed) -> Ways {
-        let stations = antennas.len();
-        let mut levels = vec![f64::NEG_INFINITY; stations * stations];
-        let mut fadings = Vec::new();
-        if self.fading.is_some() {
-            fadings.resize(stations * stations, None);
-        }
-        for low in 0..stations {
-            for high in low + 1..stations {
-                let (one, other) = (&antennas[low], &antennas[high]);
-                let loss = self.loss(one, other, seed);
-                levels[low * stations + high] = one.power.0 - loss;
-                levels[high * stations + low] = other.power.0 - loss;
-                if let Some(fading) = self.fading {
-                    let own = pair(seed, one.name, other.name).derive("fading");
-                    fadings[low * stations + high] =
-                        Some(Fading::new(fading.line_of_sight, fading.speed, self.hertz, own));
-                }
-            }
-        }
-        let powers = levels.iter().map(|level| Power::of(Decibels(*level))).collect();
-        Ways { stations, levels, powers, fadings }
+    /// The fading of a pair, if there is any.
+    fn fading(&self, one: &str, other: &str, seed: Seed) -> Option<Fading> {
+        let own = pair(seed, one, other).derive("fading");
+        self.fading.map(|fading| Fading::new(fading.line_of_sight, fading.speed, self.hertz, own))
     }
 
-    fn loss(&self, one: &Antenna<'_>, other: &Antenna<'_>, seed: Seed) -> f64 {
-        let path = self.propagation.loss(one.position, other.position, self.hertz).0;
-        let Some(ShadowingConfig { deviation, correlation }) = self.shadowing else { return path };
-        let (first, second) = if one.name <= other.name { (one, other) } else { (other, one) };
-        let place = |antenna: &Antenna<'_>| Place { x: antenna.position.x, y: antenna.position.y };
-        let own = pair(seed, one.name, other.name).derive("shadowing");
-        path + Shadowing::new(deviation, correlation, own).loss(place(first), place(second)).0
+    /// The shadowing of a pair, if there is any.
+    fn shadowing(&self, one: &str, other: &str, seed: Seed) -> Option<Shadowing> {
+        let own = pair(seed, one, other).derive("shadowing");
+        self.shadowing.map(|ShadowingConfig { deviation, correlation }| Shadowing::new(deviation, correlation, own))
+    }
+
+    /// The loss in decibels between two stations with names at positions.
+    fn loss(&self, one: (&str, Position), other: (&str, Position), shadowing: Option<&Shadowing>) -> f64 {
+        let path = self.propagation.loss(one.1, other.1, self.hertz).0;
+        let (first, second) = if one.0 <= other.0 { (one.1, other.1) } else { (other.1, one.1) };
+        let place = |position: Position| Place { x: position.x, y: position.y };
+        shadowing.map_or(path, |shadowing| path + shadowing.loss(place(first), place(second)).0)
     }
 }
 
 /// The seed of a pair, the same in both directions.
 fn pair(seed: Seed, one: &str, other: &str) -> Seed {
     seed.derive("pair").derive(one.min(other)).derive(one.max(other))
-}
-
-impl Ways {
-    /// Returns the power that arrives at `to` of what `from` sends at an instant.
-    pub(crate) fn power(&self, from: usize, to: usize, at: Instant) -> Power {
-        let place = from * self.stations + to;
-        let faded = self.fadings.get(from.min(to) * self.stations + from.max(to)).and_then(Option::as_ref);
-        faded.map_or(self.powers[place], |fading| Power::of(Decibels(self.levels[place]) + fading.gain(at)))
-    }
 }
 
 #[cfg(test)]
@@ -204,25 +163,5 @@ mod tests {
         let (low, high) = (at(0.0, 0.0, 1.5), at(0.0, 80.0, 10.0));
         let street = Propagation::Scenario(Scenario::Street);
         assert_eq!(street.loss(low, high, hertz), street.loss(high, low, hertz));
-    }
-
-    #[test]
-    fn pairs_are_alike_in_both_directions_and_in_any_order() {
-        let surroundings = Surroundings {
-            propagation: Propagation::FreeSpace,
-            shadowing: Some(ShadowingConfig { deviation: Decibels(6.0), correlation: Metres(10.0) }),
-            fading: Some(FadingConfig { line_of_sight: None, speed: 1.0 }),
-            hertz: 5_180_000_000,
-        };
-        let antenna = |name, x| Antenna { name, position: at(x, 0.0, 1.5), power: Decibels(16.0) };
-        let ways = surroundings.ways(&[antenna("a", 0.0), antenna("b", 20.0), antenna("c", 70.0)], Seed::new(5));
-        let other = surroundings.ways(&[antenna("c", 70.0), antenna("b", 20.0), antenna("a", 0.0)], Seed::new(5));
-        for now in [0, 1_000_000, 77_000_000_000].map(Instant::from_nanos) {
-            for (one, two) in [(0, 1), (0, 2), (1, 2)] {
-                assert_eq!(ways.power(one, two, now), ways.power(two, one, now));
-                assert_eq!(ways.power(one, two, now), other.power(2 - one, 2 - two, now));
-            }
-        }
-        assert_ne!(ways.power(0, 1, Instant::ZERO), ways.power(0, 1, Instant::from_nanos(50_000_000)));
     }
 }

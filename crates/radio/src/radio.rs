@@ -33,9 +33,10 @@ use crate::decibels::Decibels;
 use crate::error::ConfigError;
 use crate::error_rate::Coding;
 use crate::frame::{Cause, Frame, Outcome, StationId};
+use crate::path::Path;
 use crate::path_loss::noise_floor;
 use crate::power::Power;
-use crate::propagation::{Antenna, FadingConfig, Position, Propagation, ShadowingConfig, Surroundings, Ways};
+use crate::propagation::{Antenna, FadingConfig, Propagation, ShadowingConfig, Surroundings, Ways};
 use crate::queue::Limits;
 use crate::rate_control::{Control, Learned, Modes, RateControl};
 use alloc::collections::{BTreeMap, VecDeque};
@@ -94,8 +95,8 @@ impl RadioConfig {
 pub struct RadioStation {
     /// The name, from which the station's seed follows.
     pub name: String,
-    /// Where it is.
-    pub position: Position,
+    /// Where it is at each time since counting began; until then it is where its path begins.
+    pub path: Path,
     /// The power in dBm with which it sends, with the gain of its antenna; default in lab files 16 dBm.
     pub power: Decibels,
     /// How it chooses its modes.
@@ -166,7 +167,7 @@ impl<P> RadioMedium<P> {
         let RadioConfig { hertz, propagation, shadowing, fading, .. } = *radio;
         let surroundings = Surroundings { propagation, shadowing, fading, hertz };
         let antennas: Vec<Antenna<'_>> =
-            stations.iter().map(|own| Antenna { name: &own.name, position: own.position, power: own.power }).collect();
+            stations.iter().map(|own| Antenna { name: &own.name, path: &own.path, power: own.power }).collect();
         surroundings.check(&antennas)?;
         let modes = Modes::new(&config, radio.coding);
         let made = stations.iter().map(|own| Ok(State::new(&config, own, modes.control(&config.phy, own.rate)?, seed)));
@@ -212,7 +213,7 @@ impl<P> RadioMedium<P> {
     }
 
     /// Returns the ratio of signal to noise with which `to` receives what `from` sends at an instant.
-    pub fn signal_to_noise(&self, from: StationId, to: StationId, at: Instant) -> Decibels {
+    pub fn signal_to_noise(&mut self, from: StationId, to: StationId, at: Instant) -> Decibels {
         self.ways.power(from.0 as usize, to.0 as usize, at).over(self.receiver.noise)
     }
 
@@ -295,9 +296,10 @@ impl<P> RadioMedium<P> {
         self.stations[station.0 as usize].contenders.iter().map(|contender| contender.queue.count()).sum()
     }
 
-    /// Begins counting anew at `now`. What waits then is not counted as having come in.
+    /// Begins counting anew at `now`, where paths of stations begin, too. What waits then is not counted as having come in.
     pub fn begin_counting(&mut self, now: Instant) {
         self.run_until(now);
+        self.ways.begin(now);
         self.totals = Totals::default();
         self.busy_since = self.busy_since.map(|_| self.now);
         self.stations.iter_mut().for_each(|station| station.counters = StationCounters::default());

@@ -31,7 +31,8 @@ impl<P> RadioMedium<P> {
         }
         for place in first..self.signals.len() {
             let from = self.signals[place].from;
-            let arrives = |to| if to == from { Power::default() } else { self.ways.power(from, to, at) };
+            let ways = &mut self.ways;
+            let arrives = |to| if to == from { Power::default() } else { ways.power(from, to, at) };
             let powers = (0..self.stations.len()).map(arrives).collect();
             self.signals[place].powers = powers;
             let sender = &mut self.stations[from];

@@ -5,6 +5,7 @@ mod bianchi;
 mod categories;
 mod common;
 mod conservation;
+mod motion;
 mod order;
 mod positions;
 mod radio_order;

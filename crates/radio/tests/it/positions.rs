@@ -10,8 +10,8 @@ use netloom_units::{Bytes, Duration, Instant, Seed};
 const SIX: RateControl = RateControl::Fixed(Mode::kilobits(6_000));
 
 pub(crate) fn station(number: usize, (x, y): (f64, f64), rate: RateControl) -> RadioStation {
-    let position = Position { x: Metres(x), y: Metres(y), z: Metres(1.5) };
-    RadioStation { name: format!("station{number}"), position, power: Decibels(16.0), rate }
+    let path = Position { x: Metres(x), y: Metres(y), z: Metres(1.5) }.into();
+    RadioStation { name: format!("station{number}"), path, power: Decibels(16.0), rate }
 }
 
 fn medium(config: &MediumConfig, radio: &RadioConfig, places: &[(f64, f64)], rate: RateControl) -> RadioMedium<u64> {
@@ -214,7 +214,7 @@ fn wrong_descriptions_are_refused() {
     assert_eq!(of(&RadioConfig { coding: Coding::Ldpc, ..signals() }, &[station(0, (0.0, 0.0), fast)]), Ok(()));
     assert_eq!(of(&signals(), &[station(0, (f64::NAN, 0.0), RateControl::Ideal)]), Err("position"));
     let mut low = station(0, (0.0, 0.0), RateControl::Ideal);
-    low.position.z = Metres(0.0);
+    low.path = Position { z: Metres(0.0), ..low.path.position(Duration::ZERO) }.into();
     assert_eq!(of(&RadioConfig { propagation: Propagation::TwoRay, ..signals() }, &[low]), Err("position"));
     let many: Vec<_> = (0..257).map(|number| station(number, (0.0, 0.0), RateControl::Ideal)).collect();
     assert_eq!(of(&signals(), &many), Err("stations"));

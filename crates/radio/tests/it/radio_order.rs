@@ -3,10 +3,10 @@
 use crate::conservation::{Arrival, STATIONS, arrivals};
 use crate::positions::station;
 use netloom_radio::{
-    Cause, Decibels, Destination, FadingConfig, MediumConfig, Metres, Mode, Phy, PhyConfig, RadioConfig, RadioMedium,
-    RadioStation, RateControl, Reception, ShadowingConfig, Standard, StationId,
+    Cause, Decibels, Destination, FadingConfig, MediumConfig, Metres, Mode, Path, Phy, PhyConfig, Position,
+    RadioConfig, RadioMedium, RadioStation, RateControl, Reception, ShadowingConfig, Standard, StationId, Waypoint,
 };
-use netloom_units::{Bytes, Instant, Seed};
+use netloom_units::{Bytes, Duration, Instant, Seed};
 use proptest::prelude::*;
 
 /// The description of a random medium.
@@ -30,11 +30,22 @@ impl Case {
     }
 }
 
-/// Positions on a map of 120 m: some hear one another, some do not.
+/// A path from a place to another one within 20 ms and back.
+fn moving(own: RadioStation, (x, y): (f64, f64)) -> RadioStation {
+    let begin = own.path.position(Duration::ZERO);
+    let end = Position { x: Metres(x), y: Metres(y), ..begin };
+    let ends = [begin, end, begin].into_iter().zip([0, 20, 40]);
+    let waypoints: Vec<_> = ends.map(|(position, at)| Waypoint { at: Duration::from_millis(at), position }).collect();
+    let path = Path::through(&waypoints, Some(Duration::from_millis(40))).expect("slow enough");
+    RadioStation { path, ..own }
+}
+
+/// Positions on a map of 120 m: some hear one another, some do not. Half of the stations move in every other case.
 fn cases() -> impl Strategy<Value = Case> {
     let places = prop::collection::vec((0.0..120.0, 0.0..120.0), STATIONS as usize);
-    (any::<(bool, bool, bool)>(), 0..5_usize, places, any::<u64>()).prop_map(
-        |((is_n, has_rts, is_varied), control, places, seed)| {
+    let ends = prop::option::of((0.0..120.0, 0.0..120.0));
+    (any::<(bool, bool, bool)>(), 0..5_usize, (places, ends), any::<u64>()).prop_map(
+        |((is_n, has_rts, is_varied), control, (places, end), seed)| {
             let standard = if is_n { Standard::N } else { Standard::A };
             let channel = netloom_radio::Channel::new(36).expect("there is such a channel");
             let phy = Phy::new(&PhyConfig::new(standard, channel)).expect("the layer exists");
@@ -51,7 +62,12 @@ fn cases() -> impl Strategy<Value = Case> {
                 radio.shadowing = Some(ShadowingConfig { deviation: Decibels(4.0), correlation: Metres(10.0) });
                 radio.fading = Some(FadingConfig { line_of_sight: None, speed: 3.0 });
             }
-            let stations = places.iter().enumerate().map(|(number, at)| station(number, *at, rate)).collect();
+            let made = places.iter().enumerate().map(|(number, at)| station(number, *at, rate));
+            let stations = made.enumerate().map(|(number, own)| match end {
+                Some(to) if number.is_multiple_of(2) => moving(own, to),
+                _ => own,
+            });
+            let stations = stations.collect();
             let rts_above = has_rts.then_some(Bytes::new(500));
             let config = MediumConfig { rts_above, queue: 20, ..MediumConfig::new(phy) };
             Case { config, radio, stations, seed: Seed::new(seed) }
