@@ -33,6 +33,7 @@ pub(crate) mod node_clock;
 pub(crate) mod openflow;
 mod packets;
 mod partitions;
+pub(crate) mod paths;
 mod program_faults;
 mod ramp;
 mod repeats;

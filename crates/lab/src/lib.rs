@@ -49,6 +49,7 @@ mod shape;
 mod spec;
 mod split;
 mod sweep;
+mod tracks;
 mod traffic;
 mod vary;
 mod vlan_map;

@@ -27,6 +27,7 @@ mod openflow;
 mod order;
 mod packets;
 mod partitions;
+mod paths;
 mod patterns;
 mod radio;
 mod repeats;
@@ -111,6 +112,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     let expected = expect::resolve((&name, &spec), &timeline, left_out, &mut found.errors);
     let expect::Expected { expect, over_runs, figures, exercise } = expected;
     let hunt = hunt_of(&spec, (&node_index, &link_index), &stacks, &timeline, left_out, &mut found.errors);
+    let paths = paths::settle(&spec, &mut found.errors);
     let plan = outline(name, &spec, found.errors.files().to_vec());
     let mut plan = Plan { timeline, traffic, capture, journal, expect, over_runs, figures, exercise, hunt, ..plan };
     let segments = segments(&spec.links, &spec.nodes);
@@ -127,7 +129,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let mut routing = routing::settle(&spec, &kinds, &segments, &interfaces, &addresses, &mut found.warnings);
         let groups = routing::trees(&spec, &node_index, &segments, &interfaces, &addresses, &mut found.errors);
         add_links(&mut plan, &spec, &interfaces, (&stacks, &switches), &mut found.errors);
-        radio::settle(&mut plan, &spec, &interfaces, &mut found.errors);
+        radio::settle(&mut plan, &spec, (&interfaces, &paths), &mut found.errors);
         partitions::settle(&mut plan);
         packets::settle(&mut plan);
         plan.unreached = routing.unreached;

@@ -3,6 +3,7 @@
 mod given;
 mod hunt;
 mod medium;
+mod motion;
 mod repeats;
 mod timeline;
 mod tunnel;
@@ -27,6 +28,7 @@ use std::path::PathBuf;
 pub(crate) use given::{GivenSpec, NameSpec, RouteSpec};
 pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PacketsSpec, PropertySpec, SingleSpec, TestSpec};
 pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
+pub(crate) use motion::{PathSpec, TrackFile, TrackFormat};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
 pub(crate) use timeline::{
     ActionSpec, CrashSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec,
@@ -195,6 +197,8 @@ pub(crate) struct NodeSpec {
     pub(crate) exit: Option<Spanned<()>>,
     /// Where it is, for radio media.
     pub(crate) position: Option<Position>,
+    /// The way that it goes there.
+    pub(crate) path: Option<PathSpec>,
 }
 
 impl NodeSpec {

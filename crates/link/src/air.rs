@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use channel::Channel;
 use netloom_packet::Packet;
 use netloom_radio::{
-    AccessCategory, Cause, ConfigError, Decibels, Destination, Frame, LinkConfig, MediumConfig, Position, RadioConfig,
+    AccessCategory, Cause, ConfigError, Decibels, Destination, Frame, LinkConfig, MediumConfig, Path, RadioConfig,
     RateControl, StationId,
 };
 use netloom_units::{Duration, Instant, Seed};
@@ -51,11 +51,11 @@ pub struct AirStation {
     pub antenna: AirAntenna,
 }
 
-/// The position and the sender of a station.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The place and the sender of a station.
+#[derive(Clone, Debug, PartialEq)]
 pub struct AirAntenna {
-    /// The position.
-    pub position: Position,
+    /// Where it is at each time since counting began.
+    pub path: Path,
     /// The power in dBm with which it sends.
     pub power: Decibels,
     /// How the rates are chosen of what it sends; and of what the access point sends to it, if there is one.

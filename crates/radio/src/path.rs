@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 use netloom_units::Duration;
 
 /// The most waypoints of a path.
-pub(crate) const MOST_WAYPOINTS: usize = 100_000;
+const MOST_WAYPOINTS: usize = 100_000;
 /// The greatest speed in metres per second, faster than any satellite.
 const FASTEST: f64 = 10_000.0;
 /// The share by which a speed may exceed the greatest one since times are whole nanoseconds.
@@ -41,6 +41,21 @@ pub struct Waypoint {
     pub at: Duration,
     /// The position then.
     pub position: Position,
+}
+
+impl Waypoint {
+    /// Checks that a station can be here, behind another waypoint if there is one: later, and no faster than possible.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(self, before: Option<Self>) -> Result<(), String> {
+        self.position.check()?;
+        let Some(before) = before else { return Ok(()) };
+        if self.at <= before.at {
+            return Err(format!("it is at {} and the one before at {}: times rise", self.at, before.at));
+        }
+        check_speed(speed(before, self))
+    }
 }
 
 /// The description of a circle at one height.
@@ -80,6 +95,9 @@ impl From<Position> for Path {
 }
 
 impl Path {
+    /// The most waypoints.
+    pub const MOST_WAYPOINTS: usize = MOST_WAYPOINTS;
+
     /// Creates the path through waypoints, again and again with a period.
     ///
     /// # Errors
@@ -93,11 +111,10 @@ impl Path {
             let message = format!("a path has at most {MOST_WAYPOINTS} waypoints, found {}", waypoints.len());
             return Err(wrong(message));
         }
+        let mut before = None;
         for (waypoint, number) in waypoints.iter().zip(1..) {
-            waypoint.position.check().map_err(|message| wrong(format!("waypoint {number}: {message}")))?;
-        }
-        for (pair, number) in waypoints.windows(2).zip(2..) {
-            check_leg(pair[0], pair[1]).map_err(|message| wrong(format!("waypoint {number}: {message}")))?;
+            waypoint.check(before).map_err(|message| wrong(format!("waypoint {number}: {message}")))?;
+            before = Some(*waypoint);
         }
         if let Some(period) = period {
             let span = nanos_between(first.at, last.at);
@@ -112,7 +129,7 @@ impl Path {
             };
             if period.as_nanos() > span {
                 let home = Waypoint { at: Duration::from_nanos(again), ..*first };
-                check_leg(*last, home)
+                home.check(Some(*last))
                     .map_err(|message| ConfigError::new("repeat", format!("the way back: {message}")))?;
             }
         }
@@ -199,13 +216,6 @@ impl Path {
 
 fn wrong(message: impl Into<String>) -> ConfigError {
     ConfigError::new("path", message)
-}
-
-fn check_leg(from: Waypoint, to: Waypoint) -> Result<(), String> {
-    if to.at <= from.at {
-        return Err(format!("it is at {} and the one before at {}: times rise", to.at, from.at));
-    }
-    check_speed(speed(from, to))
 }
 
 fn check_speed(speed: f64) -> Result<(), String> {

@@ -79,6 +79,8 @@ impl Network {
             flips: pipes.iter().any(|spec| spec.config.corrupt != CorruptConfig::default()),
             is_over: false,
         };
+        // The run begins with the simulation.
+        this.fabric.begin_counting(Instant::ZERO);
         (0..count).for_each(|flow| this.reschedule(flow));
         Ok(this)
     }
@@ -100,7 +102,7 @@ impl Network {
     pub fn with_trace_observer(mut self, trace_observer: Option<Box<dyn TraceObserver>>) -> Self {
         if let Some(trace_observer) = &trace_observer {
             self.fabric.take_notes(|pipe| trace_observer.wants(pipe));
-            // The run begins with the simulation.
+            // Journals note the begin, too.
             self.fabric.begin_counting(Instant::ZERO);
         }
         self.trace_observer = trace_observer;

@@ -49,7 +49,7 @@ fn air(
         link: *link,
         antenna: AirAntenna {
             // 45 m apart: the next but one is not heard.
-            position: Position { x: Metres(45.0 * f64::from(port)), y: Metres(0.0), z: Metres(1.5) },
+            path: Position { x: Metres(45.0 * f64::from(port)), y: Metres(0.0), z: Metres(1.5) }.into(),
             power: Decibels(16.0),
             rate: RateControl::Ideal,
         },

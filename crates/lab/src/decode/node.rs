@@ -7,7 +7,7 @@ use super::image::image;
 use super::nat::nat;
 use super::switch::{misplaced, switch};
 use super::vm::vm;
-use super::{daemons, openflow};
+use super::{daemons, openflow, paths};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -106,6 +106,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         tunnel: tunnel(kind, node, &fields, errors),
         exit: internet(kind, &fields, errors),
         position: keys.position,
+        path: paths::path(keys.path, &fields, errors),
         ..spec
     };
     if spec.exit.is_some() {

@@ -14,7 +14,7 @@ use netloom_radio::{
 };
 
 /// The height of a station that states none.
-const HEIGHT: Metres = Metres(1.5);
+pub(super) const HEIGHT: Metres = Metres(1.5);
 /// The loss at one metre of ns-3's models, at 5.15 GHz.
 const AT_ONE_METRE: Decibels = Decibels(46.6777);
 /// The power of a station that states none.
@@ -48,7 +48,7 @@ const DBM: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*dBm\\s*$";
 const DB: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*dB\\s*$";
 const LENGTH: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
 const SPEED: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*m/s\\s*$";
-const COORDINATE: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
+pub(super) const COORDINATE: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
 
 const LOSSES: &[&str] = &[
     "friis",
@@ -286,7 +286,11 @@ fn position(node: &Node) -> Result<Position, Diagnostic> {
     if !(2..=3).contains(&items.len()) {
         return Err(node.expected(WANTED));
     }
-    let metres = |item: &Node| measure(item, "m", FARTHEST, "5 m").map(Metres);
-    let z = items.get(2).map_or(Ok(HEIGHT), metres)?;
-    Ok(Position { x: metres(&items[0])?, y: metres(&items[1])?, z })
+    let z = items.get(2).map_or(Ok(HEIGHT), length)?;
+    Ok(Position { x: length(&items[0])?, y: length(&items[1])?, z })
+}
+
+/// A length of either sign.
+pub(super) fn length(node: &Node) -> Result<Metres, Diagnostic> {
+    measure(node, "m", FARTHEST, "5 m").map(Metres)
 }

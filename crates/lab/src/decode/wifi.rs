@@ -199,6 +199,7 @@ pub(crate) fn renamed(wrong: ConfigError) -> netloom_link::ConfigError {
         "mcs" => "rate",
         "guard-interval" => "guard_interval",
         "position" => "position",
+        "path" => "path",
         key if Wifi::SECTION.keys().any(|own| own.name == key) => key,
         _ => "standard",
     };

@@ -4,6 +4,7 @@ use crate::decode::wifi::control_word;
 use crate::words::Words;
 use netloom_link::{AirAntenna, AirConfig};
 use netloom_radio::{Mode, Position, RateControl};
+use netloom_units::Duration;
 use serde_json::{Value, json};
 
 /// The standard, which stands where other links have a rate.
@@ -34,11 +35,15 @@ pub(super) fn json(air: &AirConfig) -> Value {
                 "errors_percent": station.link.error.as_f64() * 100.0,
             });
         }
-        let AirAntenna { position: Position { x, y, z }, power, rate: control } = station.antenna;
+        let AirAntenna { path, power, rate: control } = &station.antenna;
+        let Position { x, y, z } = path.position(Duration::ZERO);
+        let moves =
+            (!path.is_standing()).then(|| json!({ "waypoints": path.waypoints(), "fastest_m_per_s": path.fastest() }));
         json!({
             "node": station.name,
-            "rate": if let RateControl::Fixed(mode) = control { rate(mode) } else { control_word(control).into() },
+            "rate": if let RateControl::Fixed(mode) = control { rate(*mode) } else { control_word(*control).into() },
             "position_m": [x.0, y.0, z.0],
+            "path": moves,
             "power_dbm": power.0,
         })
     });

@@ -16,6 +16,7 @@ use crate::decode::machines::MachineName;
 use crate::decode::nat::Nat;
 use crate::decode::node_clock::ClockError;
 use crate::decode::openflow::OpenFlowKeys;
+use crate::decode::paths::Trail;
 use crate::decode::rules::Rule;
 use crate::decode::signals::At;
 use crate::decode::switch::SwitchKeys;
@@ -130,6 +131,9 @@ sections! {
         /// Where it is, for radio media with access radio: metres to the east, to the north and above the ground (1.5 m if that is left out).
         /// Default: nowhere.
         position: At, "[5 m, -3 m]";
+        /// The way that it goes from the beginning of the run on, instead of `position`: waypoints, between which it goes straight; or a map with
+        /// waypoints that repeat, a circle, a generator, or a file. Before the first waypoint and behind the last it stands still.
+        path: Trail, "[{at: 0 s, position: [5 m, 0 m]}, {at: 60 s, position: [90 m, 0 m]}]";
         /// Ports of this machine's loopback, TCP or with /udp, each with the port of the node to which it leads, past all links; not in
         /// virtual time.
         expose: Exposed, "{8080: 80, 5353/udp: 53}";

@@ -8,16 +8,21 @@ use crate::errors::Errors;
 use crate::plan::{LinkPlan, NOT_ON_AIR, Plan};
 use crate::spec::{EndSpec, LinkSpec, MediumSpec, Spec, StationSpec, WifiSpec};
 use netloom_link::{AirAntenna, AirConfig, AirStation, PipeChange};
-use netloom_radio::{LinkConfig, Position, RateControl};
+use netloom_radio::{LinkConfig, Path, Position, RateControl};
 use netloom_units::Probability;
 
 /// Gives the pipes of radio media their stations: the ends of the link.
-pub(super) fn settle(plan: &mut Plan, spec: &Spec, interfaces: &[Interface], errors: &mut Errors) {
+pub(super) fn settle(
+    plan: &mut Plan,
+    spec: &Spec,
+    (interfaces, of_nodes): (&[Interface], &[Option<Path>]),
+    errors: &mut Errors,
+) {
     for (link, own) in spec.links.iter().zip(&mut plan.links) {
         let Some(Spanned { value: MediumSpec::Wifi(wifi), .. }) = &link.shared else { continue };
         let before = errors.len();
-        let positions = positions(link, wifi, spec, errors);
-        let config = air(link, own, wifi, (interfaces, &positions), errors);
+        let paths = paths(link, wifi, (spec, of_nodes), errors);
+        let config = air(link, own, wifi, (interfaces, &paths), errors);
         if errors.len() > before {
             continue;
         }
@@ -32,20 +37,29 @@ pub(super) fn settle(plan: &mut Plan, spec: &Spec, interfaces: &[Interface], err
     }
 }
 
-/// Where the stations of a medium are; an error for each of which that is not said although there are signals.
-fn positions(link: &LinkSpec, wifi: &WifiSpec, spec: &Spec, errors: &mut Errors) -> Vec<Position> {
+/// The ways of the stations of a medium; an error for each of which nothing is said although there are signals.
+fn paths(
+    link: &LinkSpec,
+    wifi: &WifiSpec,
+    (spec, of_nodes): (&Spec, &[Option<Path>]),
+    errors: &mut Errors,
+) -> Vec<Path> {
     let place = |end: &EndSpec| {
         let name = end.node.value.as_str();
-        let own = said(wifi, name).and_then(|said| said.position);
-        let of_node = || spec.nodes.iter().find(|node| node.name.value == name).and_then(|node| node.position);
-        let known = own.or_else(of_node);
-        if known.is_none() && wifi.signals.is_some() {
+        if let Some(position) = said(wifi, name).and_then(|said| said.position) {
+            return position.into();
+        }
+        let node = spec.nodes.iter().position(|node| node.name.value == name);
+        let known = node.and_then(|node| of_nodes.get(node)?.clone());
+        // What is wrong with a path was said there.
+        let is_said = node.is_some_and(|node| spec.nodes[node].path.is_some());
+        if known.is_none() && !is_said && wifi.signals.is_some() {
             let wanted = format!(
                 "`{name}` needs a position for `access: radio`: write `position: [5 m, 0 m]` at the node, or `stations: {{{name}: {{position: [5 m, 0 m]}}}}` at the medium"
             );
             errors.push(end.node.error(wanted));
         }
-        known.unwrap_or_default()
+        known.unwrap_or_else(|| Position::default().into())
     };
     link.ends.iter().map(place).collect()
 }
@@ -58,7 +72,7 @@ fn air(
     link: &LinkSpec,
     plan: &LinkPlan,
     wifi: &WifiSpec,
-    (interfaces, positions): (&[Interface], &[Position]),
+    (interfaces, paths): (&[Interface], &[Path]),
     errors: &mut Errors,
 ) -> AirConfig {
     let unknown = |name: &Spanned<String>| {
@@ -74,7 +88,7 @@ fn air(
         place
     });
     let (radio, power) = wifi.signals.clone().map_or((None, POWER), |(radio, power)| (Some(radio), power));
-    let station = |((end, at), position): ((&EndSpec, &crate::plan::EndPlan), &Position)| {
+    let station = |((end, at), path): ((&EndSpec, &crate::plan::EndPlan), &Path)| {
         let usual = StationSpec { rate: None, errors: Probability::ZERO, position: None, power: None };
         let own = said(wifi, &end.node.value).copied().unwrap_or(usual);
         let rate = own.rate.unwrap_or(wifi.rate);
@@ -84,10 +98,10 @@ fn air(
             port: at.end.number(),
             address: interfaces[at.end.index()].mac,
             link: LinkConfig { mode, error: own.errors },
-            antenna: AirAntenna { position: *position, power: own.power.unwrap_or(power), rate },
+            antenna: AirAntenna { path: path.clone(), power: own.power.unwrap_or(power), rate },
         }
     };
-    let stations = link.ends.iter().zip(&plan.ends).zip(positions).map(station).collect();
+    let stations = link.ends.iter().zip(&plan.ends).zip(paths).map(station).collect();
     AirConfig { medium: wifi.config, stations, access_point, radio }
 }
 

@@ -19,7 +19,7 @@ impl<P> Channel<P> {
         if let Some(radio) = &config.radio {
             let station = |own: &AirStation| RadioStation {
                 name: own.name.clone(),
-                position: own.antenna.position,
+                path: own.antenna.path.clone(),
                 power: own.antenna.power,
                 rate: own.antenna.rate,
             };

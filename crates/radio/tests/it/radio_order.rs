@@ -20,7 +20,10 @@ struct Case {
 
 impl Case {
     fn medium(&self) -> RadioMedium<u64> {
-        RadioMedium::new(&self.config, &self.radio, &self.stations, self.seed).expect("the description is right")
+        let made = RadioMedium::new(&self.config, &self.radio, &self.stations, self.seed);
+        let mut medium = made.expect("the description is right");
+        medium.begin_counting(Instant::ZERO);
+        medium
     }
 
     /// The same with the stations in another order: `order[new]` is the old number.

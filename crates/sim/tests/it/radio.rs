@@ -211,3 +211,48 @@ fn stations_are_where_the_lab_file_says() {
     assert_eq!(lost("60 m", ", stations: {sta: {position: [0 m, 50 m]}}"), 0);
     assert_eq!(lost("300 m", ", loss: friis"), 0);
 }
+
+/// Bits per second that cross a medium of a lab in each second.
+fn per_second(text: &str, seconds: u64) -> Vec<f64> {
+    let plan = netloom_lab::parse(text, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
+    let mut bytes = Vec::new();
+    let mut watch = |sample: &netloom_sim::Sample<'_>| bytes.push(sample.pipes[0].counters.departed.bytes);
+    let (whole, step) = (Duration::from_secs(seconds), Duration::from_secs(1));
+    simulate(&plan, whole, step, None, &mut watch).expect("it can be simulated");
+    bytes.windows(2).take(seconds as usize).map(|pair| (pair[1] - pair[0]) as f64 * 8.0).collect()
+}
+
+/// A station walks from 2 m to 50 m and back: its rate falls and rises again. The order of nodes makes no difference.
+#[test]
+fn a_station_that_walks_away_sends_more_slowly() {
+    let lab = |nodes: &str, rate: &str| {
+        format!(
+            "name: t\nnodes: {{{nodes}}}\nlinks:\n  wifi: {{ends: [ap, sta], medium: {{kind: wifi, standard: a, access: radio, access_point: ap, \
+             noise_figure: 17 dB, limit: 20, rate: {rate}}}}}\ntraffic: [{{from: sta, to: ap, kind: constant, rate: 60 Mbit/s, size: 1500 B}}]"
+        )
+    };
+    let ap = "ap: {position: [0 m, 0 m]}";
+    let sta = "sta: {path: [{at: 0 s, position: [2 m, 0 m]}, {at: 10 s, position: [50 m, 0 m]}, {at: 20 s, position: [2 m, 0 m]}]}";
+    for rate in ["ideal", "minstrel", "aarf"] {
+        let found = per_second(&lab(&format!("{ap}, {sta}"), rate), 20);
+        assert!(found[0] > 20e6 && found[19] > 20e6, "{rate}: {found:?}");
+        assert!(found[9].max(found[10]) < 8e6 && found[9] > 5e5, "{rate}: {found:?}");
+        for middle in [5, 14] {
+            assert!(found[middle] > 1.3 * found[9] && found[middle] < 0.9 * found[0], "{rate}: {found:?}");
+        }
+        assert_eq!(found, per_second(&lab(&format!("{sta}, {ap}"), rate), 20));
+    }
+}
+
+/// The lab of the gallery: a bike leaves the range of its access point, and returns.
+#[test]
+fn a_bike_leaves_the_range_and_returns() {
+    let found = per_second(include_str!("../../../../examples/walking.yaml"), 22);
+    // 400, 100 and 100 kbit/s.
+    for second in [0, 1, 2, 3, 4, 5, 17, 18, 19, 20, 21] {
+        assert!((5.5e5..6.5e5).contains(&found[second]), "{found:?}");
+    }
+    for second in [9, 10, 11, 12] {
+        assert!((1.5e5..2.5e5).contains(&found[second]), "{found:?}");
+    }
+}

@@ -1,0 +1,81 @@
+use super::*;
+
+const HEIGHT: Metres = Metres(1.5);
+
+fn at(millis: u64, x: f64, y: f64) -> Waypoint {
+    Waypoint { at: Duration::from_millis(millis), position: Position { x: Metres(x), y: Metres(y), z: HEIGHT } }
+}
+
+fn wrong(text: &str, format: TrackFormat) -> (usize, String) {
+    let WrongLine(line, message) = read(text, format, HEIGHT, 1_000).expect_err(text);
+    (line, message)
+}
+
+#[test]
+fn commands_of_ns_2_are_followed() {
+    let text = "# nodes: 2\n$node_(0) set X_ 0.0\n$node_(0) set Y_ 10\n$node_(0) set Z_ 0.000000000000\n$god_ set-dist 0 1 2\n\
+                $ns_ at 12.0 \"$node_(0) setdest 0 10 1.0\"\n$ns_ at 2.000000000 \"$node_(0) setdest 30.0 50.0 5.0\"\n\
+                $ns_ at 3.0 \"$god_ set-dist 0 1 1\"\n$node_(1) set X_ 7\n$node_(1) set Y_ 7\n\
+                $ns_ at 20.0 \"$node_(0) setdest 99 99 0.0\"\n";
+    let tracks = read(text, TrackFormat::Setdest, HEIGHT, 1_000).expect("it is understood");
+    // 50 m with 5 m/s; half of it to the north-east would be at 7 s. At 12 s it is there, and walks back 50 m for 8 s, 8 m.
+    let expected = [at(0, 0.0, 10.0), at(2_000, 0.0, 10.0), at(12_000, 30.0, 50.0), at(20_000, 25.2, 43.6)];
+    assert_eq!(tracks["0"].len(), 4);
+    for (found, expected) in tracks["0"].iter().zip(expected) {
+        let off =
+            (found.position.x.0 - expected.position.x.0).abs() + (found.position.y.0 - expected.position.y.0).abs();
+        assert!(found.at == expected.at && off < 1e-9, "{found:?}, not {expected:?}");
+    }
+    assert_eq!(tracks["1"], [at(0, 7.0, 7.0)]);
+}
+
+#[test]
+fn lines_of_bonnmotion_are_nodes() {
+    let text = "0.0 1.0 2.0 10.5 3.0 4.0\n\n# a remark\n0 5 5\n";
+    let tracks = read(text, TrackFormat::BonnMotion, HEIGHT, 1_000).expect("it is understood");
+    assert_eq!(tracks["0"], [at(0, 1.0, 2.0), at(10_500, 3.0, 4.0)]);
+    assert_eq!(tracks["1"], [at(0, 5.0, 5.0)]);
+    assert_eq!(tracks.len(), 2);
+}
+
+#[test]
+fn tables_have_columns_by_name() {
+    let text = "node, time,y,x,z\nbob,0,2,1,3\nann,0.25,0,0,1\nbob,1.5,4,3,3\n";
+    let tracks = read(text, TrackFormat::Csv, HEIGHT, 1_000).expect("it is understood");
+    let high = |waypoint: Waypoint| Waypoint { position: Position { z: Metres(3.0), ..waypoint.position }, ..waypoint };
+    assert_eq!(tracks["bob"], [high(at(0, 1.0, 2.0)), high(at(1_500, 3.0, 4.0))]);
+    assert_eq!(tracks["ann"].len(), 1);
+    let plain = read("time,x,y\n0,1,2\n1,2,2\n", TrackFormat::Csv, HEIGHT, 1_000).expect("it is understood");
+    assert_eq!(plain[""], [at(0, 1.0, 2.0), at(1_000, 2.0, 2.0)]);
+}
+
+#[test]
+fn wrong_lines_are_named() {
+    use TrackFormat::{BonnMotion, Csv, Setdest};
+    let begin = "$node_(0) set X_ 0\n$node_(0) set Y_ 0\n";
+    let cases = [
+        (Setdest, "$node_(0) set X_ 5\n".to_owned(), 1, "begins nowhere"),
+        (Setdest, format!("{begin}$ns_ at 2 \"$node_(0) setdest 1 1\"\n"), 3, "is not understood: write"),
+        (Setdest, format!("{begin}puts hello\n"), 3, "`puts hello` is not understood"),
+        (Setdest, format!("{begin}$ns_ at two \"$node_(0) setdest 1 1 1\"\n"), 3, "`two` is not a time in seconds"),
+        (Setdest, format!("{begin}$ns_ at -2 \"$node_(0) setdest 1 1 1\"\n"), 3, "-2 is not a time from 0"),
+        (Setdest, format!("{begin}$ns_ at 2 \"$node_(0) setdest 1 1 1e5\"\n"), 3, "at most 10000 m/s"),
+        (Setdest, "$node_(0) set X_ left\n$node_(0) set Y_ 0\n".to_owned(), 1, "`left` is not an x in metres"),
+        (BonnMotion, "0 1 1\n0 1 1 2\n".to_owned(), 2, "and here are 4 numbers"),
+        (BonnMotion, "0 1 1 0 2 2\n".to_owned(), 1, "times rise"),
+        (BonnMotion, "0 1 nan\n".to_owned(), 1, "`nan` is not a y in metres"),
+        (BonnMotion, "0 1 1e9\n".to_owned(), 1, "at most 10000 km from the origin"),
+        (Csv, "time,x\n0,1\n".to_owned(), 1, "there is no column `y`"),
+        (Csv, "time,x,y,speed\n".to_owned(), 1, "`speed` is no name of a column"),
+        (Csv, "time,x,y\n0,1\n".to_owned(), 2, "here are 2 columns, and names of 3"),
+        (Csv, "time,x,y\n0,1,1\n0,1,1\n".to_owned(), 3, "times rise"),
+        (Csv, "time,x,y\n0,1,1\n2e9,1,1\n".to_owned(), 3, "2e9 is not a time from 0"),
+    ];
+    for (format, text, line, expected) in cases {
+        let (found, message) = wrong(&text, format);
+        assert!(found == line && message.contains(expected), "{text}{found}: {message}");
+    }
+    let many: String =
+        std::iter::once("time,x,y\n".to_owned()).chain((0..1_001).map(|at| format!("{at},1,1\n"))).collect();
+    assert!(wrong(&many, Csv).1.contains("together have at most"));
+}
