@@ -17,7 +17,7 @@ const LATEST: f64 = 1e9;
 /// The paths of a file, by names of nodes.
 pub(crate) type Tracks = BTreeMap<String, Vec<Waypoint>>;
 
-/// What is wrong with a line: its number from 1, and what.
+/// An error in a line: its number from 1, and what is wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WrongLine(pub(crate) usize, pub(crate) String);
 

@@ -179,7 +179,7 @@ fn rounds(node: &Node, errors: &mut Errors) -> Option<Path> {
     checked(&fields, Path::through(&waypoints, repeat), errors)
 }
 
-/// What the model says of itself; none after its error was noted at the key that it names.
+/// Returns the value, or notes the error at the key that it names.
 fn checked<T>(fields: &Fields<'_>, result: Result<T, ConfigError>, errors: &mut Errors) -> Option<T> {
     let renamed = |wrong: ConfigError| netloom_link::ConfigError::new(wrong.key, wrong.message);
     fields.checked(result.map_err(renamed), errors)

@@ -43,6 +43,9 @@ fn columns(header: &str, line: usize) -> Result<Columns, WrongLine> {
             format!("`{other}` is no name of a column: the first line has `time,x,y`, and perhaps `node` and `z`");
         return Err(WrongLine(line, message));
     }
+    if let Some(twice) = known.iter().find(|name| names.iter().filter(|own| own == name).count() > 1) {
+        return Err(WrongLine(line, format!("there are two columns `{twice}`")));
+    }
     let place = |name: &str| names.iter().position(|own| *own == name);
     let needed = |name: &str| {
         place(name)

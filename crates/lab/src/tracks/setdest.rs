@@ -60,7 +60,7 @@ pub(super) fn read(text: &str, height: Metres, found: &mut Found) -> Result<(), 
     movers.into_iter().try_for_each(|(node, mover)| follow(node, mover, height, found))
 }
 
-/// What a line says of a node.
+/// A statement of a line about a node.
 enum Said<'a> {
     X(&'a str),
     Y(&'a str),

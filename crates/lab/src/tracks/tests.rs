@@ -1,4 +1,7 @@
 use super::*;
+use netloom_fuzz::{fuzz, mutated};
+use proptest::prelude::*;
+use proptest::sample::select;
 
 const HEIGHT: Metres = Metres(1.5);
 
@@ -67,6 +70,7 @@ fn wrong_lines_are_named() {
         (BonnMotion, "0 1 1e9\n".to_owned(), 1, "at most 10000 km from the origin"),
         (Csv, "time,x\n0,1\n".to_owned(), 1, "there is no column `y`"),
         (Csv, "time,x,y,speed\n".to_owned(), 1, "`speed` is no name of a column"),
+        (Csv, "time,x,y,x\n".to_owned(), 1, "there are two columns `x`"),
         (Csv, "time,x,y\n0,1\n".to_owned(), 2, "here are 2 columns, and names of 3"),
         (Csv, "time,x,y\n0,1,1\n0,1,1\n".to_owned(), 3, "times rise"),
         (Csv, "time,x,y\n0,1,1\n2e9,1,1\n".to_owned(), 3, "2e9 is not a time from 0"),
@@ -78,4 +82,23 @@ fn wrong_lines_are_named() {
     let many: String =
         std::iter::once("time,x,y\n".to_owned()).chain((0..1_001).map(|at| format!("{at},1,1\n"))).collect();
     assert!(wrong(&many, Csv).1.contains("together have at most"));
+}
+
+/// Whatever is in a file, it is refused, or all that is read of it makes paths.
+#[test]
+fn fuzz_tracks() {
+    let texts = [
+        "$node_(0) set X_ 1.5\n$node_(0) set Y_ 2\n$ns_ at 1.0 \"$node_(0) setdest 5.0 5.0 1.25\"\n$ns_ at 2 \"$node_(0) setdest 9 1 0\"\n",
+        "0.0 1.0 2.0 10.5 3.0 4.0\n0 5 5 1 6 6\n",
+        "time,node,x,y,z\n0,ann,1,1,2\n1.5,ann,2,1e3,2\n0,bob,-2,1,3\n",
+    ];
+    let formats = select(vec![TrackFormat::Setdest, TrackFormat::BonnMotion, TrackFormat::Csv]);
+    let inputs = (formats, mutated(texts.map(str::to_owned).to_vec()));
+    fuzz("tracks", 1_000, &inputs, |(format, text)| {
+        let Ok(tracks) = read(&text, format, HEIGHT, 1_000) else { return };
+        for track in tracks.values() {
+            let path = Path::through(track, None).expect("all that is read is right");
+            assert_eq!(path.position(track[0].at), track[0].position);
+        }
+    });
 }
