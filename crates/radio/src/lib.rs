@@ -48,7 +48,8 @@
 //!   least [`Medium::lookahead`] ahead, 20 us. To act ahead of time, copy the medium (`Clone`), advance the copy up to that
 //!   instant, and keep the original for what is enqueued.
 //! - *Changes*: [`Medium::set_link`] at the instant of the change.
-//! - *Records*: [`Medium::record_attempts`] and [`Medium::attempts`] for journals, captures with headers of 802.11, and the page.
+//! - *Records*: [`Medium::record_attempts`] and [`Medium::attempts`] for journals and the page; [`Medium::record_frames`] and [`Medium::frames`]
+//!   for captures with headers of 802.11.
 //! - *Verdict*: [`Medium::airtime`] sums up to the time that passed, and each station's frames are delivered, dropped or
 //!   [waiting](Medium::waiting).
 //!
@@ -65,6 +66,7 @@
 
 extern crate alloc;
 
+mod aired;
 mod airtime;
 mod attempt;
 mod category;
@@ -93,6 +95,7 @@ mod shadowing;
 mod station;
 mod transmission;
 
+pub use aired::{Aired, AiredMpdu};
 pub use airtime::Airtime;
 pub use attempt::Attempt;
 pub use category::AccessCategory;

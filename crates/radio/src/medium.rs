@@ -16,6 +16,7 @@
 mod begin;
 mod end;
 
+use crate::aired::{Aired, Recorder};
 use crate::airtime::{Airtime, Use};
 use crate::attempt::Attempt;
 use crate::config::{Access, MediumConfig};
@@ -48,6 +49,8 @@ pub struct Medium<P> {
     totals: Totals,
     /// Records since they were asked for; none while nobody wants any.
     attempts: Option<Vec<Attempt>>,
+    /// Records of what PPDUs carried; none while nobody wants any.
+    recorder: Option<Recorder<P>>,
     /// Numbers frames in the order of their arrival.
     arrivals: u64,
     now: Instant,
@@ -74,6 +77,7 @@ impl<P> Medium<P> {
             airtime: Airtime::new(stations.len(), Instant::ZERO),
             totals: Totals::default(),
             attempts: None,
+            recorder: None,
             arrivals: 0,
             now: Instant::ZERO,
             spare: Vec::new(),
@@ -179,6 +183,7 @@ impl<P> Medium<P> {
         self.run_until(now);
         let (at, used) = (self.now, self.use_of_now());
         self.airtime.book(at, used);
+        self.recorder.iter_mut().for_each(Recorder::forget);
         (self.on_air, self.next_begin, self.idle_since) = (None, None, at);
         for (station, number) in self.stations.iter_mut().zip(0..) {
             for contender in &mut station.contenders {
@@ -191,7 +196,7 @@ impl<P> Medium<P> {
 
     /// Returns what all stations together have done since counting began.
     pub fn totals(&self) -> Totals {
-        Totals { busy: self.airtime.busy(), ..self.totals }
+        Totals { busy: self.airtime.busy(), collided: self.airtime.collisions, ..self.totals }
     }
 
     /// Returns how long whatever is enqueued is on its way at least.
@@ -208,8 +213,9 @@ impl<P> Medium<P> {
     }
 
     /// Returns the counters of each station, in order of numbers.
-    pub fn counters(&self) -> impl Iterator<Item = &StationCounters> {
-        self.stations.iter().map(|station| &station.counters)
+    pub fn counters(&self) -> impl Iterator<Item = StationCounters> + '_ {
+        let airtimes = self.airtime.stations.iter();
+        self.stations.iter().zip(airtimes).map(|(own, airtime)| StationCounters { airtime: *airtime, ..own.counters })
     }
 
     /// Starts or stops recording attempts. Records that are there are thrown away.
@@ -220,6 +226,22 @@ impl<P> Medium<P> {
     /// Returns the records of attempts that ended since the last call, in order of their ends; of a collision in order of stations.
     pub fn attempts(&mut self) -> impl Iterator<Item = Attempt> + '_ {
         self.attempts.iter_mut().flat_map(|attempts| attempts.drain(..))
+    }
+
+    /// Starts recording what PPDUs with data carry, of which `copy` makes a copy; none stops recording. Records that are there are thrown away.
+    pub fn record_frames(&mut self, copy: Option<fn(&P) -> P>) {
+        self.recorder = copy.map(Recorder::new);
+    }
+
+    /// Whether PPDUs are recorded.
+    pub fn is_recording(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    /// Returns the records of PPDUs with data that ended since the last call, answers included, in order of their ends; those that a
+    /// [`Medium::clear`] ended are left out.
+    pub fn frames(&mut self) -> impl Iterator<Item = Aired<P>> + '_ {
+        self.recorder.iter_mut().flat_map(Recorder::take)
     }
 
     /// Returns how many frames of a station have neither been delivered nor dropped.
@@ -280,6 +302,7 @@ impl<P> Medium<P> {
         station.contenders[party.category].queue.release(party.flow, |frame, dropped| {
             if dropped.is_some() {
                 counters.dropped += 1;
+                counters.lost += 1;
             } else {
                 counters.delivered += 1;
                 counters.delivered_bytes += frame.size.get();

@@ -29,6 +29,8 @@ const LONG_BLOCK_ACK: Bytes = Bytes::new(56);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phy {
     kind: Kind,
+    /// The channel; none of frequency hopping.
+    channel: Option<Channel>,
     width: Width,
     guard: GuardInterval,
     slot: Duration,
@@ -60,6 +62,7 @@ impl Phy {
         let short = config.preamble == Preamble::Short;
         Ok(Self {
             kind: Kind::Of(config.standard),
+            channel: Some(config.channel),
             width: config.width,
             guard: config.guard_interval,
             slot: Duration::from_micros(if is_long_slot { 20 } else { 9 }),
@@ -75,6 +78,7 @@ impl Phy {
     pub fn frequency_hopping() -> Self {
         Self {
             kind: Kind::Fhss,
+            channel: None,
             width: Width::default(),
             guard: GuardInterval::default(),
             slot: Duration::from_micros(50),
@@ -88,6 +92,21 @@ impl Phy {
     /// Returns the channel's width.
     pub fn width(&self) -> Width {
         self.width
+    }
+
+    /// Returns the channel of 20 MHz; none of the layer of 802.11-1997.
+    pub fn channel(&self) -> Option<Channel> {
+        self.channel
+    }
+
+    /// Returns the guard interval between symbols.
+    pub fn guard_interval(&self) -> GuardInterval {
+        self.guard
+    }
+
+    /// Whether rates of 802.11b have the short preamble.
+    pub fn has_short_preamble(&self) -> bool {
+        self.dsss_preamble < Duration::from_micros(192)
     }
 
     /// Returns the slot time.

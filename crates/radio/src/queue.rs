@@ -4,6 +4,7 @@
 //! as many MPDUs as the window has room for, counted from the first that is not acknowledged. An MPDU that was lost is sent again with
 //! new ones behind it; what its receiver has behind the hole reaches the network when the hole is filled or given up.
 
+use crate::aired::OnAir;
 use crate::config::{Discipline, MediumConfig, RetryLimits};
 use crate::frame::{Cause, Destination, Frame};
 use crate::phy::{Ppdu, Standard};
@@ -92,8 +93,15 @@ struct Mpdu {
     bytes: u64,
     short: u32,
     long: u32,
+    /// Whether it was on the air before: more than an RTS for it.
+    was_sent: bool,
+    /// The sequence number (IEEE 802.11-2020, 10.3.2.14).
+    sequence: u16,
     state: State,
 }
+
+/// Sequence numbers have 12 bits.
+const SEQUENCES: u16 = 1 << 12;
 
 impl Mpdu {
     /// Whether it is given up if it fails so now.
@@ -119,6 +127,8 @@ struct Flow<P> {
     window: VecDeque<Mpdu>,
     /// So many frames are in the window.
     covered: usize,
+    /// The sequence number of its next MPDU.
+    sequence: u16,
     /// Nanoseconds on the air that it may still take in this round.
     deficit: i64,
 }
@@ -212,6 +222,29 @@ impl<P> Queue<P> {
         self.flows[flow].replace(State::OnAir, State::Waiting);
     }
 
+    /// The MPDUs on the air, whether they will be decoded or not.
+    pub(crate) fn on_air(&self, flow: usize) -> impl Iterator<Item = OnAir<'_, P>> {
+        let own = &self.flows[flow];
+        let firsts = own.window.iter().scan(0, |next, mpdu| {
+            let first = *next;
+            *next += mpdu.frames;
+            Some(first)
+        });
+        let all = own.window.iter().zip(firsts);
+        all.filter(|(mpdu, _)| matches!(mpdu.state, State::OnAir | State::Arriving)).map(|(mpdu, first)| OnAir {
+            sequence: mpdu.sequence,
+            is_retry: mpdu.was_sent,
+            is_decoded: mpdu.state == State::Arriving,
+            frames: own.frames.range(first..first + mpdu.frames).map(|(_, frame)| frame).collect(),
+        })
+    }
+
+    /// Notes that the data of what is on the air is sent.
+    pub(crate) fn note_sent(&mut self, flow: usize) {
+        let on_air = |mpdu: &&mut Mpdu| matches!(mpdu.state, State::OnAir | State::Arriving);
+        self.flows[flow].window.iter_mut().filter(on_air).for_each(|mpdu| mpdu.was_sent = true);
+    }
+
     /// Lets `is_good` decide of each MPDU on the air whether it will be decoded, and returns of how many it says so.
     pub(crate) fn decide(&mut self, flow: usize, mut is_good: impl FnMut() -> bool) -> u32 {
         let mut good = 0;
@@ -280,7 +313,7 @@ impl<P> Queue<P> {
 
 impl<P> Flow<P> {
     fn new(to: Destination) -> Self {
-        Self { to, frames: VecDeque::new(), window: VecDeque::new(), covered: 0, deficit: QUANTUM }
+        Self { to, frames: VecDeque::new(), window: VecDeque::new(), covered: 0, sequence: 0, deficit: QUANTUM }
     }
 
     fn head(&self) -> Option<Arrival> {
@@ -302,6 +335,7 @@ impl<P> Flow<P> {
             if load.mpdus > 0 && !has_room() {
                 if is_new {
                     self.covered -= self.window.pop_back().map_or(0, |mpdu| mpdu.frames);
+                    self.sequence = (self.sequence + SEQUENCES - 1) % SEQUENCES;
                 }
                 return load;
             }
@@ -334,7 +368,10 @@ impl<P> Flow<P> {
             }
         }
         let bytes = limits.header + body;
-        self.window.push_back(Mpdu { frames, bytes, short: 0, long: 0, state: State::Waiting });
+        let sequence = self.sequence;
+        self.sequence = (sequence + 1) % SEQUENCES;
+        let state = State::Waiting;
+        self.window.push_back(Mpdu { frames, bytes, short: 0, long: 0, was_sent: false, sequence, state });
         self.covered += frames;
         true
     }

@@ -23,10 +23,12 @@
 mod ahead;
 mod begin;
 mod end;
+mod frames;
 mod receive;
 mod signal;
 mod state;
 
+use crate::aired::Recorder;
 use crate::config::{Access, MediumConfig};
 use crate::counters::{StationCounters, Totals};
 use crate::decibels::Decibels;
@@ -140,6 +142,8 @@ pub struct RadioMedium<P> {
     /// The outcomes that the caller has not seen yet, in order.
     outcomes: VecDeque<Reception<P>>,
     totals: Totals,
+    /// Records of what PPDUs carried; none while nobody wants any.
+    recorder: Option<Recorder<P>>,
     /// Since when anything is on the air.
     busy_since: Option<Instant>,
     /// Numbers frames in the order of their arrival.
@@ -189,6 +193,7 @@ impl<P> RadioMedium<P> {
             signals: Vec::new(),
             outcomes: VecDeque::new(),
             totals: Totals::default(),
+            recorder: None,
             busy_since: None,
             arrivals: 0,
             now: Instant::ZERO,
@@ -284,8 +289,8 @@ impl<P> RadioMedium<P> {
     }
 
     /// Returns the counters of each station, in order of numbers.
-    pub fn counters(&self) -> impl Iterator<Item = &StationCounters> {
-        self.stations.iter().map(|station| &station.counters)
+    pub fn counters(&self) -> impl Iterator<Item = StationCounters> + '_ {
+        self.stations.iter().map(|station| station.counters)
     }
 
     /// Returns how many frames of a station have neither been delivered nor dropped.
@@ -302,7 +307,7 @@ impl<P> RadioMedium<P> {
         self.ways.begin(now);
         self.totals = Totals::default();
         self.busy_since = self.busy_since.map(|_| self.now);
-        self.stations.iter_mut().for_each(|station| station.counters = StationCounters::default());
+        self.stations.iter_mut().for_each(|station| station.begin_counting(self.now));
     }
 
     /// Does what happens until `now`. What begins at `now` itself is not final yet.

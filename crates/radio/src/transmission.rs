@@ -3,7 +3,7 @@
 use crate::config::{Access, MediumConfig};
 use crate::frame::Destination;
 use crate::link::Link;
-use crate::phy::{self, Mode};
+use crate::phy::{self, Mode, Ppdu};
 use crate::queue::{Failure, Load};
 use alloc::vec::Vec;
 use netloom_units::{Duration, Instant};
@@ -16,6 +16,8 @@ pub(crate) struct Party {
     pub(crate) flow: usize,
     pub(crate) to: Destination,
     pub(crate) mode: Mode,
+    /// The timing of the data.
+    pub(crate) ppdu: Ppdu,
     pub(crate) load: Load,
     /// Whether an RTS and a CTS come first.
     pub(crate) has_rts: bool,

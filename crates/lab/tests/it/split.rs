@@ -104,7 +104,7 @@ fn generated_networks_are_the_union_of_their_parts() {
             generated("waxman", &[("n", "12"), ("hosts", "5"), LINK, ("inner", inner)]),
         ];
         for lab in labs {
-            for machines in [1, 2, 3] {
+            for machines in [1, 3] {
                 assert_eq!(check(&lab, machines) == 0, machines == 1);
             }
         }
@@ -171,8 +171,8 @@ fn random(seed: u64) -> String {
 
 #[test]
 fn random_networks_are_the_union_of_their_parts() {
-    let cut: usize = (1..=60).map(|seed| check(&random(seed * 7_919), 2 + usize::try_from(seed % 4).unwrap())).sum();
-    assert!(cut > 60, "hardly anything was cut: {cut}");
+    let cut: usize = (1..=30).map(|seed| check(&random(seed * 7_919), 2 + usize::try_from(seed % 4).unwrap())).sum();
+    assert!(cut > 30, "hardly anything was cut: {cut}");
 }
 
 #[test]

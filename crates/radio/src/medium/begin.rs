@@ -1,7 +1,9 @@
 //! Stations begin to send.
 
 use super::Medium;
+use crate::aired::Outline;
 use crate::airtime::Use;
+use crate::category::AccessCategory;
 use crate::config::Access;
 use crate::frame::Destination;
 use crate::queue::Failure;
@@ -78,7 +80,8 @@ impl<P> Medium<P> {
         let load = contender.queue.load(flow, limits, &link.ppdu, time);
         let has_rts = is_dcf && config.rts_above.is_some_and(|above| load.size > above);
         let times = Times::new(config, &link, load, to, has_rts);
-        Some(Party { station, category, flow, to, mode: link.mode, load, has_rts, times })
+        let (mode, ppdu) = (link.mode, link.ppdu);
+        Some(Party { station, category, flow, to, mode, ppdu, load, has_rts, times })
     }
 
     fn transmission(&mut self, start: Instant, parties: Vec<Party>) -> Transmission {
@@ -92,15 +95,38 @@ impl<P> Medium<P> {
             let may_last = (!limit.is_zero()).then(|| start + limit);
             return self.alone(start, party, may_last, parties);
         }
+        // Of what comes behind an RTS, nothing is on the air.
+        parties.iter().filter(|party| !party.has_rts).for_each(|party| self.show(start, party));
         let end = start + parties.iter().map(|party| party.times.first).max().unwrap_or_default();
         Transmission { start, end, fate: Fate::Collides, good: 0, may_last: None, parties }
     }
 
     fn count(&mut self, party: Party) {
-        let counters = &mut self.stations[party.station].counters;
-        counters.attempts += 1;
-        counters.mpdus += u64::from(party.load.mpdus);
+        self.stations[party.station].counters.attempt(party.load.mpdus, party.ppdu.bits_per_second());
         self.totals.attempts += 1;
+    }
+
+    /// Notes what is on the air of a party that begins at `start`, once it is decided what will be decoded.
+    fn show(&mut self, start: Instant, party: &Party) {
+        let Party { station, category, flow, to, mode, ppdu, load, times, .. } = *party;
+        let before = times.data - ppdu.duration(load.size);
+        let Self { recorder, stations, config, .. } = self;
+        let queue = &mut stations[station].contenders[category].queue;
+        if let Some(recorder) = recorder {
+            let outline = Outline {
+                from: station,
+                to,
+                category: config.phy.has_qos().then(|| AccessCategory::ALL[category]),
+                mode,
+                ppdu,
+                size: load.size,
+                start: start + before,
+                answer: times.whole - times.data,
+                signal: None,
+            };
+            recorder.begin(outline, queue.on_air(flow));
+        }
+        queue.note_sent(flow);
     }
 
     /// One station sends: which MPDUs will be decoded is decided now.
@@ -109,6 +135,7 @@ impl<P> Medium<P> {
         let link = sender.link(party.to);
         let good = sender.decide(party.category, party.flow, &link);
         let arrives = start + party.times.data;
+        self.show(start, &party);
         if good == 0 {
             return Transmission { start, end: arrives, fate: Fate::Lost, good, may_last, parties };
         }
@@ -134,7 +161,7 @@ impl<P> Medium<P> {
             return None;
         }
         let times = Times::new(config, &link, load, to, false);
-        let party = Party { flow, to, mode: link.mode, load, has_rts: false, times, ..sent };
+        let party = Party { flow, to, mode: link.mode, ppdu: link.ppdu, load, has_rts: false, times, ..sent };
         self.count(party);
         let mut parties = core::mem::take(&mut self.spare);
         parties.clear();

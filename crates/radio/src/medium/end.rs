@@ -1,6 +1,7 @@
 //! Transmissions end.
 
 use super::Medium;
+use crate::aired::Recorder;
 use crate::attempt::Attempt;
 use crate::category::AccessCategory;
 use crate::config::{Access, Recovery};
@@ -16,6 +17,7 @@ impl<P> Medium<P> {
         self.airtime.book(at, self.use_of_now());
         let Some(transmission) = self.on_air.take() else { return };
         self.record(&transmission);
+        self.recorder.iter_mut().for_each(Recorder::end);
         if transmission.fate == Fate::Collides {
             self.end_collision(at, &transmission);
         } else if let Some(next) = self.end_of_one(at, &transmission) {

@@ -77,8 +77,7 @@ impl<P> RadioMedium<P> {
         own.is_idle = false;
         let (party, is_copy) = self.party(at, station, sends?)?;
         let sender = &mut self.stations[station];
-        sender.counters.attempts += 1;
-        sender.counters.mpdus += u64::from(party.load.mpdus);
+        sender.counters.attempt(party.load.mpdus, party.ppdu.bits_per_second());
         self.totals.attempts += 1;
         let number = sender.sent;
         let exchange = Exchange {
@@ -127,7 +126,8 @@ impl<P> RadioMedium<P> {
         let is_answered = to != Destination::Everybody;
         let has_rts = is_answered && config.rts_above.is_some_and(|above| load.size > above);
         let times = Times::new(config, &link, load, to, has_rts);
-        Some((Party { station, category, flow, to, mode: link.mode, load, has_rts, times }, copies.is_some()))
+        let (mode, ppdu) = (link.mode, link.ppdu);
+        Some((Party { station, category, flow, to, mode, ppdu, load, has_rts, times }, copies.is_some()))
     }
 
     /// The link to a destination at an instant.

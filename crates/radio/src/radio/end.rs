@@ -7,7 +7,7 @@ use crate::frame::{Destination, Outcome, StationId};
 use crate::queue::{Failure, Load};
 use crate::transmission::Party;
 use alloc::vec::Vec;
-use netloom_units::{Bytes, Instant};
+use netloom_units::{Bytes, Duration, Instant};
 
 impl<P> RadioMedium<P> {
     /// Everything ends that is over at `at`.
@@ -109,7 +109,12 @@ impl<P> RadioMedium<P> {
 
     fn charge(&mut self, at: Instant, exchange: &Exchange) {
         let Party { station, category, flow, .. } = exchange.party;
-        self.stations[station].contenders[category].queue.charge(flow, at.since(exchange.start));
+        let own = &mut self.stations[station];
+        own.contenders[category].queue.charge(flow, at.since(exchange.start));
+        // While its sender waits for an answer that does not begin, nothing of it is on the air.
+        let waited = exchange.deadline.map_or(Duration::ZERO, |_| self.config.phy.answer_timeout());
+        let spent = exchange.deadline.unwrap_or(at).since(exchange.start.max(own.counted_since));
+        own.counters.airtime = own.counters.airtime + (spent - waited);
     }
 
     /// Lets what did not arrive wait to be repeated, or gives it up. Returns how much is given up.
@@ -173,6 +178,7 @@ impl<P> RadioMedium<P> {
         own.contenders[party.category].queue.release(party.flow, |frame, dropped| {
             let stations = if dropped.is_some() {
                 counters.dropped += 1;
+                counters.lost += 1;
                 Vec::new()
             } else {
                 counters.delivered += 1;

@@ -117,10 +117,12 @@ impl<P> RadioMedium<P> {
 
     /// Hands out what has arrived; what is for everybody needs no answer.
     fn end_data(&mut self, at: Instant, signal: &Signal, hearers: &[usize]) {
-        let own = &mut self.stations[signal.from];
-        let Some(exchange) = own.exchange.filter(|exchange| exchange.number == signal.number) else { return };
+        let own = self.stations[signal.from].exchange;
+        let Some(exchange) = own.filter(|exchange| exchange.number == signal.number) else { return };
         let party = exchange.party;
         if !exchange.is_copy {
+            self.show(signal, &exchange);
+            let own = &mut self.stations[signal.from];
             own.contenders[party.category].queue.receive(party.flow);
             let heard_by: Vec<StationId> = hearers.iter().map(|station| id(*station)).collect();
             self.release(at, party, Some(&heard_by));

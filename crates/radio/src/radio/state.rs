@@ -62,6 +62,7 @@ pub(super) struct State<P> {
     /// The MPDUs that each of them has to send again.
     pub(super) copies: Vec<Option<Copies>>,
     pub(super) counters: StationCounters,
+    pub(super) counted_since: Instant,
     pub(super) control: Control,
     /// How many PPDUs it has sent.
     pub(super) sent: u64,
@@ -90,6 +91,7 @@ impl<P> State<P> {
             copies: contenders.iter().map(|_| None).collect(),
             contenders,
             counters: StationCounters::default(),
+            counted_since: Instant::ZERO,
             control,
             sent: 0,
             is_sending: false,
@@ -144,6 +146,11 @@ impl<P> State<P> {
         if self.reserved.is_none_or(|before| before < until) {
             self.reserved = Some(until);
         }
+    }
+
+    /// Begins counting anew.
+    pub(super) fn begin_counting(&mut self, now: Instant) {
+        (self.counters, self.counted_since) = (StationCounters::default(), now);
     }
 
     /// Ends all that it does, and shows the frames that wait.

@@ -83,7 +83,7 @@ fn lost_mpdus_are_repeated_alone() {
         assert_eq!(outcome.frame.payload, next, "frames arrive in their order");
         next += 1;
     });
-    let counters = *lossy.counters().next().expect("there is a station");
+    let counters = lossy.counters().next().expect("there is a station");
     within(0.02, counters.failed_mpdus as f64 / counters.mpdus as f64, 0.1, "lost MPDUs");
     // A frame fails seven times out of ten million.
     assert!(counters.dropped <= 1, "{counters:?}");

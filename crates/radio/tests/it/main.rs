@@ -6,6 +6,7 @@ mod categories;
 mod common;
 mod conservation;
 mod motion;
+mod frames;
 mod order;
 mod positions;
 mod radio_order;

@@ -93,7 +93,7 @@ fn small_graphs_are_divided_as_an_exact_solver_does() {
     let (mut worse, tries) = (0, 120);
     for number in 0..tries {
         let parts = 2 + number % 2;
-        let count = if parts == 2 { 12 } else { 8 };
+        let count = if parts == 2 { 11 } else { 7 };
         let weights: Vec<Load> = (0..count).map(|_| [1 + below(5), 1 + below(3)]).collect();
         let pinned = |draw: &mut dyn FnMut(u64) -> u64| if draw(6) == 0 { 1 << draw(parts as u64) } else { ANYWHERE };
         let allowed: Vec<Parts> = (0..count).map(|_| pinned(&mut below)).collect();
