@@ -113,6 +113,7 @@ impl Edge {
     pub(crate) fn watch_fates(&mut self) {
         let is_wanted = self.taps.iter().any(|(_, tap)| tap.wants_fates());
         self.fabric.take_fates(is_wanted);
+        self.fabric.record_frames(self.taps.iter().any(|(_, tap)| tap.wants_frames()));
     }
 
     /// Takes the buffers back of what was dropped, and of what taps no longer need.
@@ -120,6 +121,7 @@ impl Edge {
         let Self { fabric, taps, handover, .. } = self;
         if !taps.is_empty() {
             fabric.fates().for_each(|fate| taps.iter_mut().for_each(|(_, tap)| tap.fate(&fate)));
+            fabric.frames(|ppdu| taps.iter_mut().for_each(|(_, tap)| tap.frame(ppdu)));
         }
         fabric.recycle(&mut handover.pool);
         taps.iter_mut().for_each(|(_, tap)| tap.settle(&mut handover.pool));

@@ -196,7 +196,8 @@ fn measured_beyond(report: &mut PipeReport, mut beyond: PipeReport) {
     watched.iter_mut().zip(beyond.watched.drain(..)).for_each(|(own, other)| measured_beyond(own, other));
     // Here nothing is measured but what was lost between both.
     let busy_measured = report.busy_measured + beyond.busy_measured;
-    *report = PipeReport { counters: report.counters, busy_measured, watched, ..beyond };
+    let stations = std::mem::take(&mut report.stations);
+    *report = PipeReport { counters: report.counters, stations, busy_measured, watched, ..beyond };
 }
 
 /// What two parts of the engine tell, as of one.

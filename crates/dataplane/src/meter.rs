@@ -5,7 +5,7 @@
 
 use netloom_fabric::{Fabric, PipeId};
 use netloom_figures::{Distribution, PipeReport};
-use netloom_link::{Departure, PipeCounters, Subset, Watched};
+use netloom_link::{Departure, PipeCounters, StationCounters, Subset, Watched};
 use netloom_units::{Duration, Instant};
 
 /// Packets that are later than those before them by more than this say nothing about the rate: the run's clock was
@@ -88,18 +88,24 @@ impl Meters {
         let reports = |(all, pipe): (&[Watched], usize)| {
             let meters = self.watched.get(pipe).into_iter().flatten();
             let each = all.iter().zip(meters);
-            each.map(|(one, (_, meter))| meter.report(&one.counters, Vec::new())).collect()
+            each.map(|(one, (_, meter))| meter.report(one.counters, Vec::new(), Vec::new())).collect()
         };
         let watched = fabric.watched().zip(0..).map(reports);
-        let all = fabric.counters().zip(&self.pipes).zip(watched);
-        all.map(|((counted, meter), own)| meter.report(counted, own)).collect()
+        // The stations and their medium are counted to the same instant.
+        let counted = fabric.counters().zip(fabric.on_air()).map(|(counted, on_air)| {
+            let (air, stations) = on_air.unwrap_or((counted.air, Vec::new()));
+            (PipeCounters { air, ..*counted }, stations)
+        });
+        let all = counted.zip(&self.pipes).zip(watched);
+        all.map(|(((counters, stations), meter), own)| meter.report(counters, stations, own)).collect()
     }
 }
 
 impl Meter {
-    fn report(&self, counters: &PipeCounters, watched: Vec<PipeReport>) -> PipeReport {
+    fn report(&self, counters: PipeCounters, stations: Vec<StationCounters>, watched: Vec<PipeReport>) -> PipeReport {
         PipeReport {
-            counters: *counters,
+            counters,
+            stations,
             lateness: self.lateness.clone(),
             delay: self.delay.clone(),
             busy_described: self.busy,

@@ -1,7 +1,7 @@
 //! The taps of a thread, and taps that several threads share.
 
 use netloom_fabric::{Delivery, PortId, Tap, TapId, Way};
-use netloom_link::Fate;
+use netloom_link::{AirPpdu, Fate};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,6 +44,14 @@ impl Tap for Turn {
 
     fn fate(&mut self, fate: &Fate) {
         self.take().fate(fate);
+    }
+
+    fn wants_frames(&self) -> bool {
+        self.take().wants_frames()
+    }
+
+    fn frame(&mut self, ppdu: &AirPpdu) {
+        self.take().frame(ppdu);
     }
 
     fn enters(&mut self, port: PortId, at: Instant, packet: &Packet) {

@@ -17,7 +17,8 @@ use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use deferred::Deferred;
 use faults::Guard;
 use netloom_link::{
-    Departure, DropLog, Fate, Firing, Note, OnTheWire, Pipe, PipeChange, PipeCounters, Subset, Watched,
+    AirCounters, AirPpdu, Departure, DropLog, Fate, Firing, Note, OnTheWire, Pipe, PipeChange, PipeCounters,
+    StationCounters, Subset, Watched,
 };
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Instant, Seed};
@@ -272,6 +273,12 @@ impl Fabric {
         self.pipes.iter().map(Pipe::counters)
     }
 
+    /// Returns what has happened on the air of each pipe that is a radio medium, and the counters of its stations, in order of ids; none for the
+    /// others.
+    pub fn on_air(&self) -> impl Iterator<Item = Option<(AirCounters, Vec<StationCounters>)>> {
+        self.pipes.iter().map(Pipe::on_air)
+    }
+
     /// Takes notes from now on of all that happens to packets in the pipes for which `is_wanted` returns true, by their ids in
     /// the whole if this is a shard of one. What is inside a pipe when that begins is noted from there on.
     pub fn take_notes(&mut self, is_wanted: impl Fn(PipeId) -> bool) {
@@ -315,6 +322,23 @@ impl Fabric {
             Some(Place::Own(pipe)) => Some(Fate { pipe: pipe.0, ..fate }),
             Some(Place::Inlet(_)) => None,
         })
+    }
+
+    /// Starts or stops recording the PPDUs of radio media.
+    pub fn record_frames(&mut self, wanted: bool) {
+        self.pipes.iter_mut().for_each(|pipe| pipe.record_frames(wanted));
+    }
+
+    /// Hands out the PPDUs of radio media that ended since the last call, those of a medium in order; pipes are numbered as those of [`Fabric::notes`].
+    pub fn frames(&mut self, mut sink: impl FnMut(&AirPpdu)) {
+        let Self { pipes, places, .. } = self;
+        for (pipe, own) in pipes.iter_mut().zip(0..) {
+            let number = match places.as_ref().map(|places| places[own as usize]) {
+                None => own,
+                Some(Place::Own(pipe) | Place::Inlet(pipe)) => pipe.0,
+            };
+            pipe.frames(number, |ppdu| sink(&ppdu));
+        }
     }
 
     /// It is a shard, whose pipes are these in the whole.

@@ -1,7 +1,7 @@
 //! Where packets are shown as they pass between nodes and fabric.
 
 use crate::{Delivery, PortId};
-use netloom_link::Fate;
+use netloom_link::{AirPpdu, Fate};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 
@@ -44,6 +44,14 @@ pub trait Tap {
 
     /// A packet was dropped or marked in a pipe, after it was shown as it entered.
     fn fate(&mut self, _fate: &Fate) {}
+
+    /// Whether it wants to know what is on the air of radio media.
+    fn wants_frames(&self) -> bool {
+        false
+    }
+
+    /// A PPDU with data was on the air of a radio medium and is over. Those of one medium come in order.
+    fn frame(&mut self, _ppdu: &AirPpdu) {}
 
     /// A packet enters the fabric. The segments of a train arrive together, since a kernel sends them together.
     fn enters(&mut self, port: PortId, at: Instant, packet: &Packet) {

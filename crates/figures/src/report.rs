@@ -2,7 +2,7 @@
 
 use crate::distribution::Distribution;
 use netloom_fabric::{PortId, RouterCounters, SwitchState};
-use netloom_link::PipeCounters;
+use netloom_link::{PipeCounters, StationCounters};
 use netloom_units::{Duration, Instant};
 
 /// A report on the fabric and the engine at one instant.
@@ -35,6 +35,8 @@ pub struct PipeReport {
     /// How long it was busy in fact: with the same segments as much longer as they were delivered later and later, and
     /// with those that the engine lost. What happens to packets behind the transmitter is not in it.
     pub busy_measured: Duration,
+    /// The counters of each station of a radio medium since counting began, in order of the link's ends; empty without.
+    pub stations: Vec<StationCounters>,
     /// The reports of those of its packets that are counted for themselves, in the order in which that was asked for.
     pub watched: Vec<PipeReport>,
 }

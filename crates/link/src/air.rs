@@ -6,6 +6,7 @@
 //! Differs from the standard: the access point's own end hears what a station sends to a group when the access point repeats it.
 
 mod channel;
+mod frames;
 
 use crate::AirCounters;
 use alloc::boxed::Box;
@@ -13,10 +14,11 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use channel::Channel;
+pub use frames::{AirMpdu, AirPacket, AirPpdu, AirWay};
 use netloom_packet::Packet;
 use netloom_radio::{
     AccessCategory, Cause, ConfigError, Decibels, Destination, Frame, LinkConfig, MediumConfig, Path, RadioConfig,
-    RateControl, StationId,
+    RateControl, StationCounters, StationId,
 };
 use netloom_units::{Duration, Instant, Seed};
 
@@ -98,6 +100,8 @@ pub(crate) enum OffAir {
 pub(crate) struct Air {
     channel: Channel<Load>,
     ports: Vec<u32>,
+    /// The Ethernet addresses of the stations.
+    macs: Vec<[u8; 6]>,
     /// The stations behind which Ethernet addresses are.
     addresses: BTreeMap<[u8; 6], usize>,
     access_point: Option<usize>,
@@ -140,6 +144,7 @@ impl Air {
         Box::new(Self {
             channel: Channel::new(config, seed).unwrap_or_else(|wrong| panic!("{wrong}")),
             ports: config.stations.iter().map(|station| station.port).collect(),
+            macs: config.stations.iter().map(|station| station.address).collect(),
             addresses: config.stations.iter().zip(0..).map(|(station, place)| (station.address, place)).collect(),
             access_point: config.access_point,
             groups: VecDeque::new(),
@@ -268,7 +273,13 @@ impl Air {
             collisions: totals.collisions,
             retries: totals.failed_mpdus,
             busy: totals.busy,
+            collided: totals.collided,
         }
+    }
+
+    /// The counters of each station, in order of ends.
+    pub(crate) fn stations(&self) -> Vec<StationCounters> {
+        self.channel.counters()
     }
 }
 

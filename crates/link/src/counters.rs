@@ -118,6 +118,8 @@ pub struct AirCounters {
     pub retries: u64,
     /// How long the medium was busy with transmissions that are over.
     pub busy: Duration,
+    /// How long several stations sent at once, where all hear one another; zero with signals between positions.
+    pub collided: Duration,
 }
 
 /// The counters of the cross traffic: where its packets are. They balance as those of [`PipeCounters`] do.

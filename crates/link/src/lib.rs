@@ -71,7 +71,7 @@ mod transits;
 mod transmitter;
 mod watched;
 
-pub use air::{AirAntenna, AirConfig, AirStation, Hearers};
+pub use air::{AirAntenna, AirConfig, AirMpdu, AirPacket, AirPpdu, AirStation, AirWay, Hearers};
 pub use cause::Cause;
 pub use chance::ChanceConfig;
 pub use config::{PipeChange, PipeConfig};
@@ -110,3 +110,5 @@ pub use state::{Carrier, FlapConfig, FlapTime, OnTheWire, StateConfig};
 pub use subset::{Sender, Subset};
 pub use transits::Delays;
 pub use watched::Watched;
+
+pub use netloom_radio::{AccessCategory, Band, Channel, GuardInterval, Mode, Phy, Standard, StationCounters, Width};

@@ -242,6 +242,7 @@ impl<M: Machine> Scheduler<M> {
     fn watch_routers(&mut self) {
         self.fabric.watch_routers(self.taps.iter().any(|(_, tap)| tap.watches_routers()));
         self.fabric.take_fates(self.taps.iter().any(|(_, tap)| tap.wants_fates()));
+        self.fabric.record_frames(self.taps.iter().any(|(_, tap)| tap.wants_frames()));
     }
 
     /// Returns the counters of each transit router, in their order.

@@ -3,7 +3,10 @@
 use super::{AirConfig, AirStation, id};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use netloom_radio::{ConfigError, Frame, Medium, Outcome, RadioMedium, RadioStation, StationConfig, StationId, Totals};
+use netloom_radio::{
+    Aired, ConfigError, Frame, Medium, Outcome, RadioMedium, RadioStation, StationConfig, StationCounters, StationId,
+    Totals,
+};
 use netloom_units::{Duration, Instant, Seed};
 
 /// See the module.
@@ -104,6 +107,34 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.totals(),
             Self::Radio(medium) => medium.totals(),
+        }
+    }
+
+    pub(super) fn record_frames(&mut self, copy: Option<fn(&P) -> P>) {
+        match self {
+            Self::Shared(medium) => medium.record_frames(copy),
+            Self::Radio(medium) => medium.record_frames(copy),
+        }
+    }
+
+    pub(super) fn is_recording(&self) -> bool {
+        match self {
+            Self::Shared(medium) => medium.is_recording(),
+            Self::Radio(medium) => medium.is_recording(),
+        }
+    }
+
+    pub(super) fn frames(&mut self) -> Vec<Aired<P>> {
+        match self {
+            Self::Shared(medium) => medium.frames().collect(),
+            Self::Radio(medium) => medium.frames().collect(),
+        }
+    }
+
+    pub(super) fn counters(&self) -> Vec<StationCounters> {
+        match self {
+            Self::Shared(medium) => medium.counters().collect(),
+            Self::Radio(medium) => medium.counters().collect(),
         }
     }
 }

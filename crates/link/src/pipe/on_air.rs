@@ -1,12 +1,13 @@
 //! A pipe that is a radio medium: what the impairments let through waits at its station, and is on its way when it has arrived.
 
 use super::Pipe;
-use crate::Departure;
 use crate::air::{Hearers, OffAir};
 use crate::cause::Cause;
 use crate::drop_log::DropLog;
 use crate::ledger::Ledger;
 use crate::note;
+use crate::{AirCounters, AirPpdu, Departure, StationCounters};
+use alloc::vec::Vec;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 
@@ -84,6 +85,24 @@ impl Pipe {
     /// Whether the pipe is a radio medium.
     pub fn is_radio(&self) -> bool {
         self.air.is_some()
+    }
+
+    /// Returns what has happened on the air, and the counters of each station, in order of ends; none of a pipe that is no radio medium. It may be ahead
+    /// of [`Pipe::counters`] by what has begun and is not over.
+    pub fn on_air(&self) -> Option<(AirCounters, Vec<StationCounters>)> {
+        self.air.as_ref().map(|air| (air.counters(), air.stations()))
+    }
+
+    /// Starts or stops recording what PPDUs of a radio medium carry.
+    pub fn record_frames(&mut self, wanted: bool) {
+        self.air.iter_mut().for_each(|air| air.record_frames(wanted));
+    }
+
+    /// Hands out the records of PPDUs with data that ended since the last call, in order, with this number of the pipe.
+    pub fn frames(&mut self, pipe: u32, sink: impl FnMut(AirPpdu)) {
+        if let Some(air) = &mut self.air {
+            air.frames(pipe, sink);
+        }
     }
 
     /// Tells once at which ports a packet is heard that has come through a medium and is due at this instant.

@@ -89,6 +89,7 @@ impl<M: Machine> Scheduler<M> {
             }
         }
         fabric.fates().for_each(|fate| taps.iter_mut().for_each(|(_, tap)| tap.fate(&fate)));
+        fabric.frames(|ppdu| taps.iter_mut().for_each(|(_, tap)| tap.frame(ppdu)));
         taps.iter_mut().for_each(|(_, tap)| tap.settle(pool));
     }
 
