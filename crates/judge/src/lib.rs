@@ -35,7 +35,7 @@ pub use punctuality::{Kind, Lateness, Punctuality};
 pub use report::{
     Advance, Attempt, CommandRow, Effort, ExerciseReport, ExpectationRow, FigureRow, Finding, GroupRow, JournalRow,
     Judgement, NodeEffort, NodeSampleReport, Phases, PipeRow, Plots, PortLoss, Report, RouterRow, SampleReport,
-    SchedulerEffort, SimEffort, SimReport, SnoopingRow, SourceRow, SwitchRow, TaskRow, TcpReport, TreeRow, TunnelRow,
-    Verdict,
+    SchedulerEffort, SimEffort, SimReport, SnoopingRow, SourceRow, StationRow, SwitchRow, TaskRow, TcpReport, TreeRow,
+    TunnelRow, Verdict,
 };
 pub use spent::{Spent, ThreadSpent};

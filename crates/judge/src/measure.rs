@@ -49,6 +49,8 @@ pub(crate) struct Flow {
     pub(crate) dropped_fault: u64,
     pub(crate) dropped_air: u64,
     pub(crate) effects: Effects,
+    /// How long several stations of a radio medium sent at once.
+    pub(crate) air_collided_ns: u64,
     /// The mean delay; none if no packet was delivered.
     pub(crate) delay_ns: Option<f64>,
 }
@@ -72,6 +74,7 @@ impl Flow {
             dropped_fault: after.dropped.fault.packets - before.dropped.fault.packets,
             dropped_air: after.dropped.air.packets - before.dropped.air.packets,
             effects: Effects::since(before, after),
+            air_collided_ns: after.air.collided.as_nanos().saturating_sub(before.air.collided.as_nanos()),
             delay_ns: (delays > 0).then(|| (to.delay_sum_ns - from.delay_sum_ns) / delays as f64),
         }
     }

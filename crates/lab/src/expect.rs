@@ -30,7 +30,7 @@ pub use function::Function;
 pub use judge::{Judgement, Settled};
 pub use metric::{CommandMetric, JsonPath, JsonStep, PipeMetric};
 pub use node::{NodeColumn, NodeMetric};
-pub(crate) use parse::{ExpectError, Names, Parsed, Sampled, Wrong, is_over_runs, parse, parse_figure};
+pub(crate) use parse::{ExpectError, Names, OnAir, Parsed, Sampled, Wrong, is_over_runs, parse, parse_figure};
 pub(crate) use runs::{Groups, Points};
 pub use runs::{OverRuns, RunsTerm, RunsTest};
 pub use tcp::{TcpMetric, TcpPart};
@@ -98,6 +98,8 @@ pub enum Subject {
         pipe: Option<String>,
         /// The metric of the link's direction.
         metric: PipeMetric,
+        /// The station that is meant of a radio medium, by its place among the ends; none: all of them together.
+        station: Option<usize>,
         /// The packets that count; none: all of them.
         only: Option<Box<Subset>>,
     },

@@ -33,6 +33,9 @@ impl Folder {
         if !report.switches.is_empty() {
             self.write_json("switches.json", &report.switches)?;
         }
+        if !report.stations.is_empty() {
+            self.write_json("stations.json", &report.stations)?;
+        }
         self.write_json("commands.json", &report.commands)?;
         self.write_json("expectations.json", &report.expectations)?;
         if let Some(exercise) = &report.exercise {

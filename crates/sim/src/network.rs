@@ -8,7 +8,7 @@ use crate::receiver::{Acknowledgement, Arrival};
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
 use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, TraceObserver, Wakes};
-use netloom_link::{CorruptConfig, OnTheWire, PipeConfig, PipeCounters, PipeSample};
+use netloom_link::{AirCounters, CorruptConfig, OnTheWire, PipeConfig, PipeCounters, PipeSample, StationCounters};
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Bytes, Duration, Instant, Seed};
 use std::collections::VecDeque;
@@ -134,6 +134,7 @@ impl Network {
             }
             sample_at = (sample_at + interval).min(end);
         }
+        let on_air: Vec<OnAir> = self.fabric.on_air().collect();
         self.is_over = true;
         // What happens at the end belongs to the run.
         if let Some(mut trace_observer) = self.trace_observer.take() {
@@ -141,7 +142,7 @@ impl Network {
             self.fabric.take_notes(|_| false);
         }
         self.drain(end)?;
-        Ok(self.outcome(duration, &pipes))
+        Ok(self.outcome(duration, &pipes, on_air))
     }
 
     /// Everything until `end`, and at it.
@@ -322,13 +323,16 @@ impl Network {
         self.fabric.counters().map(|counters| counters.departed.packets + counters.dropped.packets()).sum()
     }
 
-    fn outcome(mut self, duration: Duration, samples: &[PipeSample]) -> Outcome {
-        let pipes = self.configs.into_iter().zip(samples).zip(self.meters);
+    fn outcome(mut self, duration: Duration, samples: &[PipeSample], on_air: Vec<OnAir>) -> Outcome {
+        let pipe = |(((config, sample), on_air), meter): (((PipeConfig, &PipeSample), OnAir), Meter)| {
+            // The stations and their medium are counted to the same instant.
+            let (air, stations) = on_air.unwrap_or((sample.counters.air, Vec::new()));
+            PipeOutcome { config, counters: PipeCounters { air, ..sample.counters }, stations, meter }
+        };
+        let pipes = self.configs.into_iter().zip(samples).zip(on_air).zip(self.meters);
         Outcome {
             duration,
-            pipes: pipes
-                .map(|((config, sample), meter)| PipeOutcome { config, counters: sample.counters, meter })
-                .collect(),
+            pipes: pipes.map(pipe).collect(),
             sources: self.flows.iter().map(source_outcome).collect(),
             skipped: Vec::new(),
             handed_out: self.handed_out,
@@ -342,6 +346,9 @@ impl Network {
 fn is_busy(counters: &PipeCounters) -> bool {
     counters.queued.packets + counters.travelling.packets > 0
 }
+
+/// The counters of the air of a pipe and of its stations; none if it is no radio medium.
+type OnAir = Option<(AirCounters, Vec<StationCounters>)>;
 
 fn source_outcome(flow: &Flow) -> SourceOutcome {
     let counted = flow.receiver.counted();

@@ -2,7 +2,7 @@
 
 use crate::meter::Meter;
 use netloom_figures::Histogram;
-use netloom_link::{Firing, PipeConfig, PipeCounters, PipeSample};
+use netloom_link::{Firing, PipeConfig, PipeCounters, PipeSample, StationCounters};
 use netloom_units::{Duration, Instant};
 use std::fmt;
 
@@ -32,6 +32,8 @@ pub struct PipeOutcome {
     pub config: PipeConfig,
     /// The counters of the pipe's models.
     pub counters: PipeCounters,
+    /// The counters of the stations of a radio medium, in order of the link's ends; empty without.
+    pub stations: Vec<StationCounters>,
     /// The measurements of the packets that came out of the pipe.
     pub meter: Meter,
 }

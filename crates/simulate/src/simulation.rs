@@ -7,7 +7,9 @@ mod pipes;
 mod sources;
 
 use netloom_fabric::TraceObserver;
-use netloom_judge::{ExitCode, JournalRow, Phases, PipePlace, RunError, SampleReport, SimEffort, SimReport};
+use netloom_judge::{
+    ExitCode, JournalRow, Phases, PipePlace, RunError, SampleReport, SimEffort, SimReport, StationRow,
+};
 use netloom_lab::Clock;
 use netloom_provision::results_folder::results_folder;
 use netloom_provision::{Event, RunRequest};
@@ -158,6 +160,7 @@ fn report(request: &SimRequest, folder: &Folder, outcome: &Outcome) -> SimReport
         seed: plan.seed.get(),
         duration_ns: outcome.duration.as_nanos(),
         pipes: pipes::rows(plan, outcome),
+        stations: StationRow::of_plan(plan, outcome.pipes.iter().map(|pipe| pipe.stations.as_slice())),
         sources: sources::rows(plan, outcome),
         skipped: outcome.skipped.clone(),
         warnings: request.run.warnings.clone(),
@@ -173,6 +176,9 @@ fn report(request: &SimRequest, folder: &Folder, outcome: &Outcome) -> SimReport
 fn write_tables(folder: &Folder, report: &SimReport) -> Result<(), WriteError> {
     write_pipe_table(folder, &report.pipes)?;
     folder.write_json("pipes.json", &report.pipes)?;
+    if !report.stations.is_empty() {
+        folder.write_json("stations.json", &report.stations)?;
+    }
     sources::write_table(folder, &report.sources)?;
     folder.write_json("sources.json", &report.sources)
 }

@@ -5,6 +5,7 @@ use crate::PipeState;
 use crate::measure::{Mark, marks};
 use netloom_figures::{Distribution, Snapshot};
 use netloom_lab::{PipeMetric, Plan, Subject};
+use netloom_link::StationCounters;
 use std::collections::BTreeMap;
 
 /// The measurements at the beginning or end of a window.
@@ -16,6 +17,8 @@ pub struct Look {
     pub(super) spreads: BTreeMap<usize, (Distribution, Distribution)>,
     /// Of the same pipes, what was counted of some of their packets.
     pub(super) parts: BTreeMap<usize, Vec<Part>>,
+    /// The counters of the stations of those of the pipes that are radio media.
+    pub(super) stations: BTreeMap<usize, Vec<StationCounters>>,
 }
 
 impl Look {
@@ -35,7 +38,9 @@ impl Look {
             reports.map(|(pipe, (_, report))| (pipe, (report.delay.clone(), report.lateness.clone()))).collect();
         let watched = all().filter(|(_, (state, report))| !report.watched.is_empty() && is_wanted(state, false));
         let parts = watched.map(|(pipe, (_, report))| (pipe, parts_of(snapshot.at, report))).collect();
-        Self { marks: marks(snapshot), spreads, parts }
+        let on_air = all().filter(|(_, (state, report))| !report.stations.is_empty() && is_wanted(state, false));
+        let stations = on_air.map(|(pipe, (_, report))| (pipe, report.stations.clone())).collect();
+        Self { marks: marks(snapshot), spreads, parts, stations }
     }
 }
 

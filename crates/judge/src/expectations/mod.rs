@@ -4,6 +4,7 @@ mod look;
 mod nodes;
 mod parts;
 mod pipes;
+mod stations;
 mod tasks;
 mod tcp;
 mod watches;
@@ -157,11 +158,14 @@ impl Measurements<'_> {
             Subject::Tcp { part, each, metric } => {
                 vec![(None, in_unit(self.tcp.value(*part, *each, *metric, term, self.duration())))]
             }
-            Subject::Link { link, direction, pipe, metric, only } => {
+            Subject::Link { link, direction, pipe, metric, station, only } => {
                 let is_wanted = |place: &PipePlace| place.is_of(*link, *direction) && place.pipe == *pipe;
                 let places = self.pipes.iter().map(|state| &state.place).enumerate();
                 let wanted = places.filter(|(_, place)| is_wanted(place));
                 let found = |own: usize| -> Found {
+                    if station.is_some() {
+                        return self.of_stations(own, *station, *metric, term.window).into();
+                    }
                     let Some(only) = only else {
                         let note = self.chatter(own, *metric, term);
                         return Found { value: self.of_pipe(own, *metric, term), note };

@@ -35,6 +35,7 @@ impl Measurements<'_> {
             PipeMetric::Lateness => known(of_distribution(&self.spread(pipe, metric, window), Function::Mean))?,
             PipeMetric::LatenessP99 => percentile(PipeMetric::Lateness, 99.0)?,
             PipeMetric::Queue | PipeMetric::QueueMax => self.queue_max(pipe, window) as f64,
+            PipeMetric::AirRate => return self.of_stations(pipe, None, metric, window),
             PipeMetric::Utilization => flow.throughput() / self.rate(pipe)?,
             _ => of_flow(&flow, metric)?,
         };
@@ -134,6 +135,9 @@ pub(super) fn of_flow(flow: &Flow, metric: PipeMetric) -> Result<f64, String> {
         PipeMetric::Airtime => flow.effects.air_busy_ns as f64 / (flow.seconds * 1e9),
         PipeMetric::Collisions => flow.effects.air_collisions as f64,
         PipeMetric::Retries => flow.effects.air_retries as f64,
+        PipeMetric::Attempts => flow.effects.air_attempts as f64,
+        PipeMetric::AirDrops => flow.dropped_air as f64,
+        PipeMetric::CollisionAirtime => flow.air_collided_ns as f64 / (flow.seconds * 1e9),
         _ => unreachable!("other metrics do not follow from counters"),
     })
 }

@@ -12,6 +12,7 @@ mod port_loss;
 mod series;
 mod simulation;
 mod snooping;
+mod stations;
 mod switches;
 mod tcp;
 mod tunnels;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 pub use series::{NodeSampleReport, SampleReport};
 pub use simulation::{SimEffort, SimReport, SourceRow};
 pub use snooping::{GroupRow, SnoopingRow};
+pub use stations::StationRow;
 use std::path::{Path, PathBuf};
 pub use switches::{SwitchRow, TreeRow};
 pub use tcp::TcpReport;
@@ -65,6 +67,9 @@ pub struct Report {
     pub routers: Vec<RouterRow>,
     /// The ports of the switches, switch by switch.
     pub switches: Vec<SwitchRow>,
+    /// The stations of radio media, medium by medium.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stations: Vec<StationRow>,
     /// One row per tunnel to another machine, in the order of the lab file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnels: Vec<TunnelRow>,

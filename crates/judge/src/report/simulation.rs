@@ -1,6 +1,6 @@
 //! What a simulation found out. Every number carries its unit in its name.
 
-use crate::{JournalRow, Phases, PipeRow, Plots, SampleReport};
+use crate::{JournalRow, Phases, PipeRow, Plots, SampleReport, StationRow};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -17,6 +17,9 @@ pub struct SimReport {
     pub duration_ns: u64,
     /// One row per link and direction, as of a run; nothing is ever late.
     pub pipes: Vec<PipeRow>,
+    /// The stations of radio media, medium by medium.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stations: Vec<StationRow>,
     /// One row per source.
     pub sources: Vec<SourceRow>,
     /// Programs of the timeline, which a simulation leaves out.

@@ -83,11 +83,19 @@ pub enum PipeMetric {
     Collisions,
     /// The packets that attempts to send on a radio medium failed to get across.
     Retries,
+    /// The attempts to send on a radio medium.
+    Attempts,
+    /// The packets that were lost on a radio medium: after the last retry, or to everybody in a collision.
+    AirDrops,
+    /// The mean over attempts to send on a radio medium of the rate of their data.
+    AirRate,
+    /// The share of time in which several stations sent at once on a radio medium where all hear one another.
+    CollisionAirtime,
 }
 
 impl PipeMetric {
     /// All metrics by name.
-    pub(crate) const ALL: [(&'static str, Self); 18] = [
+    pub(crate) const ALL: [(&'static str, Self); 22] = [
         ("throughput", Self::Throughput),
         ("offered", Self::Offered),
         ("delay", Self::Delay),
@@ -106,7 +114,31 @@ impl PipeMetric {
         ("airtime", Self::Airtime),
         ("collisions", Self::Collisions),
         ("retries", Self::Retries),
+        ("attempts", Self::Attempts),
+        ("air_drops", Self::AirDrops),
+        ("air_rate", Self::AirRate),
+        ("collision_airtime", Self::CollisionAirtime),
     ];
+
+    /// Whether only a radio medium has it.
+    pub(crate) fn is_of_air(self) -> bool {
+        matches!(
+            self,
+            Self::Airtime
+                | Self::Collisions
+                | Self::Retries
+                | Self::Attempts
+                | Self::AirDrops
+                | Self::AirRate
+                | Self::CollisionAirtime
+        )
+    }
+
+    /// Whether each station of a radio medium has it.
+    pub(crate) fn is_of_station(self) -> bool {
+        let is_of_air = self.is_of_air() && self != Self::CollisionAirtime;
+        is_of_air || matches!(self, Self::Throughput | Self::Packets | Self::Bytes)
+    }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric)
@@ -115,12 +147,14 @@ impl PipeMetric {
     /// Returns the unit in which the metric is measured.
     pub fn dimension(self) -> Dimension {
         match self {
-            Self::Throughput | Self::Offered => Dimension::Rate,
+            Self::Throughput | Self::Offered | Self::AirRate => Dimension::Rate,
             Self::Delay | Self::DelayP50 | Self::DelayP99 | Self::Lateness | Self::LatenessP99 => Dimension::Duration,
-            Self::Loss | Self::Utilization | Self::Airtime => Dimension::Share,
-            Self::Drops | Self::Marks | Self::Queue | Self::QueueMax | Self::Packets => Dimension::Packets,
+            Self::Loss | Self::Utilization | Self::Airtime | Self::CollisionAirtime => Dimension::Share,
+            Self::AirDrops | Self::Drops | Self::Marks | Self::Queue | Self::QueueMax | Self::Packets => {
+                Dimension::Packets
+            }
             Self::Bytes => Dimension::Bytes,
-            Self::Collisions | Self::Retries => Dimension::Number,
+            Self::Attempts | Self::Collisions | Self::Retries => Dimension::Number,
         }
     }
 

@@ -22,12 +22,23 @@ pub(crate) struct Names<'a> {
     pub(crate) pipes: &'a [[Vec<String>; 2]],
     /// Nodes, in the order of the plan, and what is sampled inside them.
     pub(crate) nodes: &'a [(String, Sampled)],
+    /// The stations of each link that is a radio medium; none for the others.
+    pub(crate) air: &'a [Option<OnAir>],
     /// Figures that were read before.
     pub(crate) figures: &'a [Figure],
     /// What varies in the file.
     pub(crate) points: &'a Points,
     /// The addresses of nodes, if they are known.
     pub(crate) addresses: Option<&'a Nodes>,
+}
+
+/// The stations of a radio medium.
+#[derive(Clone, Debug)]
+pub(crate) struct OnAir {
+    /// Their names, in the order of ends.
+    pub(crate) stations: Vec<String>,
+    /// Whether they have positions, so that not all hear one another.
+    pub(crate) has_signals: bool,
 }
 
 /// The samples that are taken inside a node.

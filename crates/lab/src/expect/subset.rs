@@ -41,15 +41,14 @@ impl Term {
 
     /// Whether what is to be known of some packets only can be.
     pub(super) fn check_subset(&self, name: &str) -> Result<(), String> {
-        let Subject::Link { metric, only: Some(_), .. } = &self.subject else { return Ok(()) };
+        let Subject::Link { metric, station, only: Some(_), .. } = &self.subject else { return Ok(()) };
+        let of_all = || Err(format!("`{name}` is of all packets together: leave `match` out"));
+        if station.is_some() || metric.is_of_air() {
+            return of_all();
+        }
         let is_series = matches!(metric, PipeMetric::Throughput | PipeMetric::Offered) && self.steps().0.is_some();
         match metric {
-            PipeMetric::Queue
-            | PipeMetric::QueueMax
-            | PipeMetric::Utilization
-            | PipeMetric::Airtime
-            | PipeMetric::Collisions
-            | PipeMetric::Retries => Err(format!("`{name}` is of all packets together: leave `match` out")),
+            PipeMetric::Queue | PipeMetric::QueueMax | PipeMetric::Utilization => of_all(),
             _ if is_series => Err(format!(
                 "`{name}` of some packets is known over the whole run or a part of it, and not at each sample: leave the function or `match` out"
             )),

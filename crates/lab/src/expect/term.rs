@@ -150,6 +150,7 @@ impl Subject {
     pub(crate) fn spread(&self) -> Spread {
         match self {
             Self::Command { .. } => Spread::One,
+            Self::Link { station: Some(_), .. } => Spread::One,
             Self::Link { metric, .. } => metric.spread(),
             Self::Node { metric, .. } => metric.spread(),
             Self::Tcp { metric, .. } => metric.spread(),

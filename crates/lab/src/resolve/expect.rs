@@ -2,9 +2,11 @@
 
 use crate::diagnostics::Spanned;
 use crate::errors::{Errors, LeftOut};
-use crate::expect::{self, ExpectError, Expectation, Figure, Names, OverRuns, Parsed, Sampled, Subject, Term, Wrong};
+use crate::expect::{
+    self, ExpectError, Expectation, Figure, Names, OnAir, OverRuns, Parsed, Sampled, Subject, Term, Wrong,
+};
 use crate::plan::{Action, Event, ExercisePlan, MeasurePlan, TaskPlan, Treatment};
-use crate::spec::{LinkSpec, NodeSpec, Spec, TaskSpec};
+use crate::spec::{LinkSpec, MediumSpec, NodeSpec, Spec, TaskSpec};
 
 /// What is expected, and what is measured by name.
 pub(super) struct Expected {
@@ -34,6 +36,7 @@ pub(super) fn resolve(
     let pipes: Vec<[Vec<String>; 2]> = spec.links.iter().map(of_link).collect();
     let links: Vec<String> = spec.links.iter().map(|link| link.name.value.clone()).collect();
     let nodes: Vec<_> = spec.nodes.iter().map(|node| (node.name.value.clone(), sampled(node, spec.measure))).collect();
+    let air: Vec<_> = spec.links.iter().map(on_air).collect();
     let addresses = errors.nodes().cloned();
     let mut reader = Reader { spec, is_complete: !left_out.commands && !left_out.links && !left_out.nodes, errors };
     let mut figures: Vec<Figure> = Vec::new();
@@ -43,6 +46,7 @@ pub(super) fn resolve(
             links: &links,
             pipes: &pipes,
             nodes: &nodes,
+            air: &air,
             figures: &figures,
             points: &spec.points,
             addresses: addresses.as_ref(),
@@ -56,6 +60,7 @@ pub(super) fn resolve(
         links: &links,
         pipes: &pipes,
         nodes: &nodes,
+        air: &air,
         figures: &figures,
         points: &spec.points,
         addresses: addresses.as_ref(),
@@ -82,6 +87,13 @@ pub(super) fn resolve(
         tasks: exercise.tasks.iter().map(|task| reader.task(task, &names)).collect(),
     });
     Expected { expect, over_runs, figures, exercise }
+}
+
+/// The stations of a link that is a radio medium.
+fn on_air(link: &LinkSpec) -> Option<OnAir> {
+    let Some(MediumSpec::Wifi(wifi)) = link.shared.as_ref().map(|medium| &medium.value) else { return None };
+    let stations = link.ends.iter().map(|end| end.node.value.clone()).collect();
+    Some(OnAir { stations, has_signals: wifi.signals.is_some() })
 }
 
 fn sampled(node: &NodeSpec, usual: MeasurePlan) -> Sampled {

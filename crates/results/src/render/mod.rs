@@ -7,6 +7,7 @@ mod effort;
 mod groups;
 mod simulation;
 mod stall;
+mod stations;
 mod table;
 mod tasks;
 mod timeline;
@@ -45,6 +46,7 @@ pub fn report(report: &Report) -> String {
     text.push_str(&pipes(&report.pipes));
     section(&mut text, "transit routers", &routers(&report.routers));
     section(&mut text, "switches", &switches(&report.switches, "in switches.json"));
+    section(&mut text, "stations", &stations::stations(&report.stations, report.duration_ns));
     section(&mut text, "tunnels", &tunnels(&report.tunnels));
     section(&mut text, "commands", &commands(&report.commands));
     section(&mut text, "expectations", &expectations(&report.expectations));

@@ -9,6 +9,7 @@ pub fn simulation(report: &SimReport) -> String {
     let mut text = String::new();
     text.push_str(&pipes(report));
     text.push('\n');
+    section(&mut text, "stations", &super::stations::stations(&report.stations, report.duration_ns));
     text.push_str(&sources(&report.sources).to_string());
     text.push('\n');
     let skipped: String = report.skipped.iter().map(|name| format!("{name}\n")).collect();

@@ -20,7 +20,7 @@ use netloom_judge::quantity::{counted, span};
 use netloom_judge::verdict::{self, Evidence, InterfaceDrops, NodeEvidence, ProcessorShare, judge};
 use netloom_judge::{
     Advance, CommandRow, ExitCode, ExpectationRow, FigureRow, JournalRow, Judgement, Report, RouterRow, RunError,
-    Spent, SwitchRow, TunnelRow,
+    Spent, StationRow, SwitchRow, TunnelRow,
 };
 use netloom_lab::{Clock, End, NodeKind, Stack};
 use netloom_provision::Event;
@@ -152,6 +152,7 @@ impl Session<'_> {
         report.routers =
             routers.zip(&last.routers).map(|(node, counted)| RouterRow::new(node.name.clone(), counted)).collect();
         report.switches = SwitchRow::of_plan(&self.context.job.plan, last.at, &last.switches);
+        report.stations = StationRow::of_reports(&self.context.job.plan, &last.pipes);
         report.tunnels = TunnelRow::of_plan(&self.context.job.plan, &last.engine.tunnels, run_state.zero);
         let measured = self.measuring.end(&mut self.context, &mut self.programs, run_state.zero);
         (report.tcp, report.nodes) = write_errors.keep(measured)?.unwrap_or_default();

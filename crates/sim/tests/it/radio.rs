@@ -104,6 +104,29 @@ fn a_single_station_has_the_closed_form() {
     }
 }
 
+/// The airtimes of all stations and of collisions are the medium's; of one station they follow from the closed form: 292 of 393.5 us.
+#[test]
+fn airtimes_of_stations_add_up_to_the_mediums() {
+    let outcome = run(&saturated("standard: a, rate: 54 Mbit/s", 1, 54e6), 20);
+    let [point, station] = &outcome.pipes[0].stations[..] else { panic!("two stations") };
+    within(0.005, station.airtime.as_secs_f64() / 20.0, 292.0 / 393.5, "airtime");
+    assert_eq!((point.attempts, station.rates), (0, u128::from(station.attempts) * 54_000_000));
+    for (stations, medium) in
+        [(5, "standard: a"), (10, "standard: n, rate: {mcs: 3}"), (5, "standard: g, rts_above: 500 B")]
+    {
+        let outcome = run(&saturated(medium, stations, 30e6), 10);
+        let (counters, all) = (&outcome.pipes[0].counters, &outcome.pipes[0].stations);
+        let spent = all.iter().fold(counters.air.collided, |sum, own| sum + own.airtime);
+        assert_eq!(spent, counters.air.busy, "{medium}");
+        let sum = |of: fn(&netloom_link::StationCounters) -> u64| all.iter().map(of).sum::<u64>();
+        assert_eq!(sum(|own| own.attempts), counters.air.attempts);
+        assert_eq!(sum(|own| own.collisions), counters.air.collisions);
+        assert_eq!(sum(|own| own.failed_mpdus), counters.air.retries);
+        assert_eq!(sum(|own| own.lost), counters.dropped.air.packets);
+        assert_eq!(sum(|own| own.delivered), counters.departed.packets);
+    }
+}
+
 /// ns-3's example of saturated 802.11n with A-MPDU, in megabits per second of 1,472 bytes in packets of 1,500.
 #[test]
 fn aggregates_have_the_throughput_of_reference() {

@@ -17,7 +17,7 @@ pub(super) fn rows(plan: &Plan, outcome: &Outcome) -> Vec<PipeRow> {
 fn row(plan: &Plan, place: &PipePlan<'_>, pipe: &PipeOutcome, seconds: f64) -> PipeRow {
     let (link, direction) = (&plan.links[place.link], place.direction);
     let [from, to] = plan.way_of(place.link, direction).map(str::to_owned);
-    let PipeOutcome { config, counters, meter } = pipe;
+    let PipeOutcome { config, counters, meter, .. } = pipe;
     let rate = config.rate.nominal().map(Rate::as_bits_per_second);
     let ns = |span: Option<Duration>| span.map(Duration::as_nanos);
     // A packet comes out of a simulated pipe at the very instant when it is due.

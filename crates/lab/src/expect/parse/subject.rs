@@ -1,5 +1,7 @@
 //! Names, and what they mean.
 
+mod station;
+
 use super::{ExpectError, Names, Wrong};
 use crate::diagnostics::{nearest, one_of};
 use crate::direction::Direction;
@@ -49,10 +51,10 @@ pub(super) fn read(text: &str, names: &Names<'_>) -> Result<Found, ExpectError> 
         return of_metric(command(name, *event, rest));
     }
     if let Some(link) = names.links.iter().position(|link| link == name) {
-        return of_metric(link_subject(name, link, &names.pipes[link], rest));
+        return of_metric(link_subject(name, link, names, rest));
     }
     if let Some(node) = names.nodes.iter().position(|(node, _)| node == name) {
-        return of_metric(node_subject(name, node, rest));
+        return of_metric(node_subject(name, node, names, rest));
     }
     if let Some(figure) = figure {
         return in_figure(figure, name, rest).map_err(wrong);
@@ -104,12 +106,11 @@ fn functions(rest: &str) -> (&str, Vec<Function>) {
     (rest, found)
 }
 
-fn link_subject(
-    name: &str,
-    link: usize,
-    pipes: &[Vec<String>; 2],
-    rest: &str,
-) -> Result<(Subject, Vec<Function>), String> {
+fn link_subject(name: &str, link: usize, names: &Names<'_>, rest: &str) -> Result<(Subject, Vec<Function>), String> {
+    if let Some(found) = station::of_link(name, link, names, rest)? {
+        return Ok(found);
+    }
+    let pipes = &names.pipes[link];
     let (direction, rest) = match rest.split_once('.').unwrap_or((rest, "")) {
         ("forward", rest) => (Some(Direction::Forward), rest),
         ("backward", rest) => (Some(Direction::Backward), rest),
@@ -126,7 +127,8 @@ fn link_subject(
     let known = || PipeMetric::ALL.iter().map(|(known, _)| *known);
     let metric = PipeMetric::named(metric_name)
         .ok_or_else(|| unknown_metric(&format!("link `{name}`"), metric_name, &known().collect::<Vec<_>>()))?;
-    Ok((Subject::Link { link, direction, pipe, metric, only: None }, functions))
+    station::check_medium(name, metric, names.air[link].as_ref())?;
+    Ok((Subject::Link { link, direction, pipe, metric, station: None, only: None }, functions))
 }
 
 fn command(name: &str, event: usize, rest: &str) -> Result<(Subject, Vec<Function>), String> {
@@ -152,7 +154,7 @@ fn command(name: &str, event: usize, rest: &str) -> Result<(Subject, Vec<Functio
 }
 
 /// What a node uses, or what its connections do.
-fn node_subject(name: &str, node: usize, rest: &str) -> Result<(Subject, Vec<Function>), String> {
+fn node_subject(name: &str, node: usize, names: &Names<'_>, rest: &str) -> Result<(Subject, Vec<Function>), String> {
     let subject = format!("node `{name}`");
     let (each, metric) = of_each(rest);
     if each {
@@ -161,6 +163,9 @@ fn node_subject(name: &str, node: usize, rest: &str) -> Result<(Subject, Vec<Fun
     let (metric_name, functions) = functions(rest);
     if let Some(own) = NodeMetric::named(metric_name) {
         return Ok((Subject::Node { node, metric: own }, functions));
+    }
+    if let Some(found) = station::of_node(name, names, metric_name)? {
+        return Ok((found, functions));
     }
     tcp_metric(&subject, TcpPart::Node(node), each, metric).map_err(|_| {
         let known: Vec<&str> = TcpMetric::names().chain(NodeMetric::names()).collect();

@@ -1,3 +1,5 @@
+mod stations;
+
 use super::*;
 use crate::direction::Direction;
 use crate::expect::{
@@ -14,8 +16,13 @@ fn read(text: &str) -> Result<Parsed, ExpectError> {
 /// Calls `read` with what can be named.
 fn with_names<T>(read: impl FnOnce(&Names<'_>) -> T) -> T {
     let commands = [("transfer".to_owned(), 3, 0), ("ping-2".to_owned(), 5, 1)];
-    let links = ["access".to_owned(), "backbone".to_owned()];
-    let pipes = [[vec![], vec![]], [vec!["voip".to_owned()], vec![]]];
+    let links = ["access", "backbone", "wifi", "field"].map(str::to_owned);
+    let pipes = [[vec![], vec![]], [vec!["voip".to_owned()], vec![]], [vec![], vec![]], [vec![], vec![]]];
+    let wifi = |stations: &[&str], has_signals| OnAir {
+        stations: stations.iter().map(|name| (*name).to_owned()).collect(),
+        has_signals,
+    };
+    let air = [None, None, Some(wifi(&["client", "server"], false)), Some(wifi(&["server", "phone"], true))];
     let nodes = [("client".to_owned(), Sampled { tcp: true, node: false }), ("server".to_owned(), Sampled::default())];
     let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
     let groups = vec![
@@ -33,6 +40,7 @@ fn with_names<T>(read: impl FnOnce(&Names<'_>) -> T) -> T {
         links: &links,
         pipes: &pipes,
         nodes: &nodes,
+        air: &air,
         figures: &[],
         points: &points,
         addresses: Some(&addresses),
@@ -81,13 +89,15 @@ fn subjects_are_commands_and_links() {
         right("ping-2.duration<5 s").term.subject,
         Subject::Command { event: 5, metric: CommandMetric::Duration }
     );
-    let both = Subject::Link { link: 1, direction: None, pipe: None, metric: PipeMetric::Drops, only: None };
+    let both =
+        Subject::Link { link: 1, direction: None, pipe: None, metric: PipeMetric::Drops, station: None, only: None };
     assert_eq!(right("backbone.drops == 0").term.subject, both);
     let one = Subject::Link {
         link: 0,
         direction: Some(Direction::Backward),
         pipe: None,
         metric: PipeMetric::DelayP99,
+        station: None,
         only: None,
     };
     assert_eq!(right("access.backward.delay_p99 < 5 ms").term.subject, one);
@@ -96,6 +106,7 @@ fn subjects_are_commands_and_links() {
         direction,
         pipe: Some("voip".into()),
         metric: PipeMetric::Delay,
+        station: None,
         only: None,
     };
     assert_eq!(right("backbone.voip.delay < 5 ms").term.subject, voip(None));
