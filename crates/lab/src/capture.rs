@@ -7,7 +7,7 @@ use crate::keyed::{Keyed, WrittenKeys, sections};
 use crate::kinds::{LINK_REFERENCE, NODE_REFERENCE};
 use crate::models::filter::Matching;
 use crate::names::file_name;
-use crate::plan::{CapturePlan, Direction, FilterExpression};
+use crate::plan::{CaptureHeaders, CapturePlan, Direction, FilterExpression};
 use crate::scalar::quantity;
 use crate::section::{Form, Kind, Section, keys};
 use crate::yaml::{Content, Node};
@@ -57,6 +57,9 @@ sections! {
         filter: Expression, "tcp port 80 and len > 100";
         /// Only the last packets are kept, as many as have room in so much: 1 MB and above. Default: all.
         ring: Ring, "100 MB";
+        /// The headers that are kept of a radio medium: `ethernet`, those of packets at its stations, or `radiotap`, those of what is on
+        /// the air, with every attempt. Default: ethernet.
+        headers: Word<CaptureHeaders>, "radiotap";
         /// The file's name in the folder `captures`. Default: the names of node and link, and `.pcapng`.
         file: CaptureFile, "tcp.pcapng";
     }
@@ -128,6 +131,7 @@ pub(crate) fn write(capture: &CapturePlan, ends: &[&str]) -> String {
         capture.filter.as_ref().map(|filter| format!("match: {}", filter.write_map())),
         capture.expression.as_ref().map(|expression| format!("filter: {}", expression.text)),
         capture.ring.map(|size| format!("ring: {size}")),
+        (capture.headers == CaptureHeaders::Radiotap).then(|| "headers: radiotap".to_owned()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -77,12 +77,12 @@ pub use models::{ChangeError, EXAMPLES, check_together, direction_keys, parse_ch
 pub use names::check_name;
 pub use parted::{Parted, Parter};
 pub use plan::{
-    Action, Argv, Bounds, Bypass, Call, CallError, CallFailure, CallSet, CapturePlan, CapturePoint, Ceiling, Clock,
-    ClockChange, Compare, ContainerEngine, ContainerPlan, Cpus, Daemon, Direction, DiskCall, DiskCalls, DiskFault,
-    DiskFaultKind, DiskFormat, DiskPlan, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan, ExposePlan,
-    ExternalMode, ExternalPlan, FarInterface, FarNode, FaultPlan, FaultShape, FaultTreatment, FileContents, FilePlan,
-    Filesystem, FilterExpression, GroupPlan, HuntPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan, Keep,
-    LeaderPartition, LeapSecond, LimitChange, LinkPart, LinkPlan, MachineChoice, MachinePlan, Modality, NamePlan,
+    Action, Argv, Bounds, Bypass, Call, CallError, CallFailure, CallSet, CaptureHeaders, CapturePlan, CapturePoint,
+    Ceiling, Clock, ClockChange, Compare, ContainerEngine, ContainerPlan, Cpus, Daemon, Direction, DiskCall, DiskCalls,
+    DiskFault, DiskFaultKind, DiskFormat, DiskPlan, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan,
+    ExposePlan, ExternalMode, ExternalPlan, FarInterface, FarNode, FaultPlan, FaultShape, FaultTreatment, FileContents,
+    FilePlan, Filesystem, FilterExpression, GroupPlan, HuntPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan,
+    Keep, LeaderPartition, LeapSecond, LimitChange, LinkPart, LinkPlan, MachineChoice, MachinePlan, Modality, NamePlan,
     NodeClock, NodeKey, NodeKind, NodePlan, OnSpin, PacketFaults, PinPlan, PipePlan, Plan, Precision, PropertyPlan,
     PropertyTest, QuerierSettings, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards,
     ShortPattern, Signal, SnoopingPlan, SnoopingSettings, Stack, Standstill, Starvation, SwitchPlan, TableRoutePlan,

@@ -32,7 +32,7 @@ mod ways;
 
 pub use attachments::{DiversionPlan, ExposePlan, ExternalMode, ExternalPlan, InternetPlan, TunnelPlan};
 pub use bounds::{Bounds, MeasurePlan, SamplePlan};
-pub use capture::{CapturePlan, CapturePoint, FilterExpression, JournalPlan};
+pub use capture::{CaptureHeaders, CapturePlan, CapturePoint, FilterExpression, JournalPlan};
 pub use clock::{Clock, Stack};
 pub use container::{ContainerEngine, ContainerPlan};
 pub use disk::{DiskCall, DiskCalls, DiskFault, DiskFaultKind, DiskPlan, Filesystem};

@@ -2,11 +2,12 @@
 
 use super::{Direction, EndPlan, Plan};
 use crate::diagnostics::one_of;
+use crate::words::words;
 use netloom_link::Filter;
 use netloom_units::Bytes;
 
 /// Packets that are written to a file: those of a link, those at all ports of a node, or those at one end of a link.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CapturePlan {
     /// The link's place in the plan; none: all links of the node.
     pub link: Option<usize>,
@@ -24,8 +25,22 @@ pub struct CapturePlan {
     pub expression: Option<FilterExpression>,
     /// The size of a ring buffer: only the last packets are kept, as many as have room in it; none: all.
     pub ring: Option<Bytes>,
+    /// The headers of what is written.
+    pub headers: CaptureHeaders,
     /// The file's name in the folder `captures` of the results.
     pub file: String,
+}
+
+words! {
+    /// The headers of what a capture writes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum CaptureHeaders {
+        /// Packets as nodes send and get them, with their Ethernet headers.
+        #[default]
+        Ethernet = "ethernet",
+        /// Everything with data on the air of a radio medium, with headers of radiotap and 802.11.
+        Radiotap = "radiotap",
+    }
 }
 
 /// An expression of pcap-filter(7), as it is written.

@@ -6,8 +6,8 @@ use crate::capture::{CaptureSpec, EXTENSION};
 use crate::diagnostics::{Span, one_of};
 use crate::errors::Errors;
 use crate::journal::JournalSpec;
-use crate::plan::{CapturePlan, CapturePoint, JournalPlan};
-use crate::spec::LinkSpec;
+use crate::plan::{CaptureHeaders, CapturePlan, CapturePoint, JournalPlan};
+use crate::spec::{LinkSpec, MediumSpec};
 use std::collections::BTreeMap;
 
 /// The captures; those of links and nodes that do not exist are noted and left out.
@@ -34,16 +34,45 @@ pub(super) fn captures(
             errors.push(named.error(message).and(first, "first here"));
         }
         check_place(&spec, link, links, errors);
+        check_headers(&spec, link, links, errors);
         let ends: Vec<&str> = match link {
             Some(link) if node.is_none() => links[link].ends.iter().map(|end| end.node.value.as_str()).collect(),
             _ => Vec::new(),
         };
         let at = spec.at.as_ref().map(|at| CapturePoint::of(&at.value, &ends).map_err(|wrong| at.error(wrong)));
         let at = at.and_then(|point| point.map_err(|error| errors.push(error)).ok());
-        let CaptureSpec { direction, snaplen, r#match: filter, filter: expression, ring, .. } = spec;
-        captures.push(CapturePlan { link, node, direction, at, snaplen, filter, expression, ring, file });
+        let CaptureSpec { direction, snaplen, r#match: filter, filter: expression, ring, headers, .. } = spec;
+        let headers = headers.unwrap_or_default();
+        captures.push(CapturePlan { link, node, direction, at, snaplen, filter, expression, ring, headers, file });
     }
     captures
+}
+
+/// Checks that headers of radiotap are asked for where something is on the air, and with nothing that is of Ethernet.
+fn check_headers(spec: &CaptureSpec, link: Option<usize>, links: &[LinkSpec], errors: &mut Errors) {
+    if spec.headers != Some(CaptureHeaders::Radiotap) {
+        return;
+    }
+    let Some(named) = spec.link.as_ref().or(spec.node.as_ref()) else { return };
+    let is_radio = |link: usize| {
+        let medium = links[link].shared.as_ref().map(|medium| &medium.value);
+        matches!(medium, Some(MediumSpec::Wifi(_)))
+    };
+    if !link.is_some_and(is_radio) {
+        let message =
+            "`headers: radiotap` is for what is on the air: write `link` with a link whose `medium` is of kind `wifi`";
+        return errors.push(named.error(message));
+    }
+    let of_ethernet = [
+        ("node", spec.node.is_some()),
+        ("at", spec.at.is_some()),
+        ("direction", spec.direction.is_some()),
+        ("filter", spec.filter.is_some()),
+    ];
+    for (key, _) in of_ethernet.into_iter().filter(|(_, is_there)| *is_there) {
+        let instead = if key == "filter" { "write `match`, or" } else { "everything on the air is captured:" };
+        errors.push(named.error(format!("`{key}` is for captures with Ethernet headers; {instead} leave it out")));
+    }
 }
 
 /// None if it was named and is not there.

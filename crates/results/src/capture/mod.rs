@@ -9,10 +9,12 @@
 //! (`ring`).
 
 mod bpf;
+mod dot11;
 mod fates;
 mod live;
 mod order;
 mod pcapng;
+mod radiotap;
 mod ring;
 mod tap;
 #[cfg(test)]
@@ -25,10 +27,12 @@ pub use live::LiveCapture;
 use crate::Folder;
 use crate::WriteError;
 use netloom_fabric::{Tap, Way};
-use netloom_lab::{CapturePlan, CapturePoint, EndPlan, Plan};
+use netloom_lab::{CaptureHeaders, CapturePlan, CapturePoint, EndPlan, Plan};
+use netloom_link::Phy;
 use netloom_units::Duration;
 use netloom_units::Instant;
-use pcapng::{Interface, Pcapng};
+use pcapng::{Interface, InterfaceKind, Pcapng};
+use radiotap::Radiotap;
 use ring::{Out, Ring};
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
@@ -139,7 +143,8 @@ where
     for (capture, (out, filter)) in captures.iter().zip(outs) {
         let snaplen = capture.snaplen.map(|size| u32::try_from(size.get()).unwrap_or(u32::MAX));
         let file = Pcapng::begin(out, &comment(plan, capture), &interfaces(plan, capture), snaplen)?;
-        targets.push(Target { file, filter, failed: None });
+        let radiotap = on_air(plan, capture).map(Radiotap::new);
+        targets.push(Target { file, filter, radiotap, failed: None });
     }
     let room = if pace == Pace::Real { BATCHES } else { FULL_BATCHES };
     let ((batch_sender, batches), (spent_sender, spent)) = (sync_channel(room), sync_channel(SPENT));
@@ -160,13 +165,23 @@ fn comment(plan: &Plan, capture: &CapturePlan) -> String {
     )
 }
 
+/// The physical layer of the radio medium of which a capture writes what is on the air; none if it does not.
+fn on_air<'a>(plan: &'a Plan, capture: &CapturePlan) -> Option<&'a Phy> {
+    let link = capture.link.filter(|_| capture.headers == CaptureHeaders::Radiotap)?;
+    plan.links[link].pipes.iter().find_map(|pipe| pipe.air.as_ref()).map(|air| &air.medium.phy)
+}
+
 /// The ends at which a capture is.
 fn interfaces(plan: &Plan, capture: &CapturePlan) -> Vec<Interface> {
     let end = |end: &EndPlan| {
         let node = &plan.nodes[end.node];
         let interface = &node.interfaces[end.interface];
-        Interface { name: format!("{}:{}", node.name, interface.name), mac: interface.mac }
+        let kind = InterfaceKind::Ethernet(interface.mac);
+        Interface { name: format!("{}:{}", node.name, interface.name), kind }
     };
+    if let (Some(_), Some(link)) = (on_air(plan, capture), capture.link) {
+        return vec![Interface { name: plan.links[link].name.clone(), kind: InterfaceKind::Radiotap }];
+    }
     capture.ends(plan).map(end).collect()
 }
 
@@ -174,10 +189,17 @@ fn interfaces(plan: &Plan, capture: &CapturePlan) -> Vec<Interface> {
 fn followers(plan: &Plan, captures: &[CapturePlan]) -> Vec<Followers> {
     let of_link = |link: usize| {
         let is_of = |capture: &CapturePlan| capture.ends(plan).any(|end| end.end.link() == link);
-        captures.iter().enumerate().filter(|(_, capture)| is_of(capture)).map(|(number, _)| number).collect()
+        let all = captures.iter().enumerate().filter(|(_, capture)| is_of(capture));
+        let (on_air, others): (Vec<_>, Vec<_>) = all.partition(|(_, capture)| on_air(plan, capture).is_some());
+        let others = others.into_iter().map(|(number, _)| number).collect();
+        (others, on_air.into_iter().map(|(number, capture)| (number, capture.filter.clone())).collect())
     };
     let number = |link: usize| u32::try_from(link).expect("fewer than 2^32 links");
-    plan.pipes().map(|pipe| Followers { link: number(pipe.link), captures: of_link(pipe.link) }).collect()
+    let of_pipe = |link: usize| {
+        let (captures, on_air) = of_link(link);
+        Followers { link: number(link), captures, on_air }
+    };
+    plan.pipes().map(|pipe| of_pipe(pipe.link)).collect()
 }
 
 /// The hardware addresses at each port and at the other end of its link.
@@ -191,7 +213,7 @@ fn macs(plan: &Plan) -> Vec<[[u8; 6]; 2]> {
 /// What is to be captured at each port.
 fn rules(plan: &Plan, captures: &[CapturePlan]) -> Vec<Vec<Rule>> {
     let mut rules = vec![Vec::new(); plan.ends().count()];
-    for (number, capture) in captures.iter().enumerate() {
+    for (number, capture) in captures.iter().enumerate().filter(|(_, capture)| on_air(plan, capture).is_none()) {
         let (way, only_end) = match capture.at {
             None => (None, None),
             Some(CapturePoint::Sent) => (Some(Way::FromNode), None),

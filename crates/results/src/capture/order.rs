@@ -6,10 +6,11 @@
 
 use super::fates::{Fates, Known, Told};
 use super::pcapng::Bound;
+use netloom_link::AirPpdu;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// More than this does not wait.
 const MOST_HELD: usize = 32 << 20;
@@ -26,6 +27,14 @@ pub(super) struct Shown {
     pub(super) packet: Packet,
     /// The Ethernet addresses that it bears on this link, if its own are those of another.
     pub(super) ethernet: Option<[u8; 12]>,
+}
+
+/// A PPDU that was on the air, for a capture.
+#[derive(Debug)]
+pub(super) struct OnAir {
+    pub(super) capture: usize,
+    pub(super) ppdu: AirPpdu,
+    pub(super) bytes: usize,
 }
 
 /// One segment.
@@ -79,6 +88,8 @@ pub(super) struct Order {
     hold: Duration,
     fates: Fates,
     held: BinaryHeap<Reverse<Segment>>,
+    /// The PPDUs that were on the air, by their ends: a medium shows them in this order.
+    on_air: VecDeque<OnAir>,
     held_bytes: usize,
     newest: Instant,
     shown: u64,
@@ -87,7 +98,7 @@ pub(super) struct Order {
 impl Order {
     pub(super) fn new(hold: Duration) -> Self {
         let (held, fates) = (BinaryHeap::new(), Fates::default());
-        Self { hold, fates, held, held_bytes: 0, newest: Instant::ZERO, shown: 0 }
+        Self { hold, fates, held, on_air: VecDeque::new(), held_bytes: 0, newest: Instant::ZERO, shown: 0 }
     }
 
     /// Takes in what became of packets.
@@ -130,6 +141,22 @@ impl Order {
         let Reverse(next) = self.held.peek()?;
         let is_ripe = self.newest.since(next.at) >= self.hold || self.held_bytes > MOST_HELD;
         if is_ripe { self.pop_any() } else { None }
+    }
+
+    /// Takes what was on the air.
+    pub(super) fn push_on_air(&mut self, on_air: OnAir) {
+        self.newest = self.newest.max(on_air.ppdu.end);
+        self.held_bytes += on_air.bytes;
+        self.on_air.push_back(on_air);
+    }
+
+    /// The next that was on the air; until it has waited as long as packets do, only if `whatever` may come.
+    pub(super) fn pop_on_air(&mut self, whatever: bool) -> Option<OnAir> {
+        let next = self.on_air.front()?;
+        let is_ripe = self.newest.since(next.ppdu.end) >= self.hold || self.held_bytes > MOST_HELD;
+        let next = if is_ripe || whatever { self.on_air.pop_front()? } else { return None };
+        self.held_bytes -= next.bytes;
+        Some(next)
     }
 
     /// The next segment, whatever may come.

@@ -11,6 +11,7 @@ const ENHANCED_PACKET: u32 = 6;
 /// Readers tell the byte order from it.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const LINKTYPE_ETHERNET: u16 = 1;
+const LINKTYPE_IEEE802_11_RADIOTAP: u16 = 127;
 // Options: any block; the section; an interface; a packet.
 const COMMENT: u16 = 1;
 const SECTION_APPLICATION: u16 = 4;
@@ -27,7 +28,16 @@ const WHOLE: u32 = 262_144;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Interface {
     pub(super) name: String,
-    pub(super) mac: [u8; 6],
+    pub(super) kind: InterfaceKind,
+}
+
+/// The kind of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InterfaceKind {
+    /// One of Ethernet with this address.
+    Ethernet([u8; 6]),
+    /// One that hears all that is on the air.
+    Radiotap,
 }
 
 /// Which way a packet went, as its interface sees it; the value is that of the flags.
@@ -44,7 +54,8 @@ pub(super) struct Stamp<'a> {
     pub(super) comment: Option<&'a str>,
     pub(super) interface: u32,
     pub(super) at_ns: u64,
-    pub(super) bound: Bound,
+    /// The way of the packet; none of what is on the air.
+    pub(super) bound: Option<Bound>,
 }
 
 /// Writes a capture.
@@ -82,11 +93,17 @@ impl<W: Out> Pcapng<W> {
     }
 
     fn interface(&mut self, interface: &Interface) {
-        self.body.extend(LINKTYPE_ETHERNET.to_le_bytes());
+        let link_type = match interface.kind {
+            InterfaceKind::Ethernet(_) => LINKTYPE_ETHERNET,
+            InterfaceKind::Radiotap => LINKTYPE_IEEE802_11_RADIOTAP,
+        };
+        self.body.extend(link_type.to_le_bytes());
         self.body.extend([0, 0]);
         self.body.extend(self.snaplen.to_le_bytes());
         self.option(INTERFACE_NAME, interface.name.as_bytes());
-        self.option(INTERFACE_MAC, &interface.mac);
+        if let InterfaceKind::Ethernet(mac) = &interface.kind {
+            self.option(INTERFACE_MAC, mac);
+        }
         self.option(INTERFACE_RESOLUTION, &[NANOSECONDS]);
         self.finish(INTERFACE_DESCRIPTION);
     }
@@ -101,7 +118,9 @@ impl<W: Out> Pcapng<W> {
         self.body.extend(length(kept).to_le_bytes());
         self.body.extend(length(bytes).to_le_bytes());
         self.padded(kept);
-        self.option(PACKET_FLAGS, &(stamp.bound as u32).to_le_bytes());
+        if let Some(bound) = stamp.bound {
+            self.option(PACKET_FLAGS, &(bound as u32).to_le_bytes());
+        }
         stamp.comment.into_iter().for_each(|comment| self.option(COMMENT, comment.as_bytes()));
         self.block.clear();
         self.finish(ENHANCED_PACKET);
@@ -170,10 +189,11 @@ mod tests {
 
     #[test]
     fn blocks_are_as_the_format_wants_them() {
-        let interface = Interface { name: "client:eth0".into(), mac: [2, 0, 0, 0, 0, 1] };
+        let kind = InterfaceKind::Ethernet([2, 0, 0, 0, 0, 1]);
+        let interface = Interface { name: "client:eth0".into(), kind };
         let mut file = Vec::new();
         let mut capture = Pcapng::begin(BufWriter::new(&mut file), "a lab", &[interface], Some(16)).unwrap();
-        let stamp = Stamp { interface: 0, at_ns: 0x1_0000_0002, bound: Bound::Out, comment: None };
+        let stamp = Stamp { interface: 0, at_ns: 0x1_0000_0002, bound: Some(Bound::Out), comment: None };
         capture.packet(stamp, &[7; 61]).unwrap();
         capture.packet(Stamp { comment: Some("lost"), ..stamp }, &[7; 3]).unwrap();
         capture.close().unwrap();

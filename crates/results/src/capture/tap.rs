@@ -2,12 +2,12 @@
 
 use super::Pace;
 use super::fates::Known;
-use super::order::Shown;
+use super::order::{OnAir, Shown};
 use super::pcapng::Bound;
 use super::writer::{Batch, Shared};
 use netloom_fabric::{PortId, Tap, Way};
 use netloom_lab::Direction;
-use netloom_link::{Fate, Filter};
+use netloom_link::{AirMpdu, AirPpdu, Fate, Filter};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use std::sync::Arc;
@@ -58,6 +58,8 @@ pub(super) struct Followers {
     pub(super) link: u32,
     /// The captures.
     pub(super) captures: Vec<usize>,
+    /// The captures that write what is on its air, and of that only these packets; none: all.
+    pub(super) on_air: Vec<(usize, Option<Filter>)>,
 }
 
 /// See the module.
@@ -92,7 +94,7 @@ impl Recorder {
 
     fn hand_over(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        if batch.packets.is_empty() && batch.fates.is_empty() {
+        if batch.packets.is_empty() && batch.fates.is_empty() && batch.on_air.is_empty() {
             return;
         }
         let (bytes, segments) = (batch.bytes, batch.segments());
@@ -150,9 +152,33 @@ impl Tap for Recorder {
     }
 
     fn fate(&mut self, fate: &Fate) {
-        let Some(Followers { link, captures }) = self.followers.get(fate.pipe as usize) else { return };
+        let Some(Followers { link, captures, .. }) = self.followers.get(fate.pipe as usize) else { return };
         let of_capture = |capture: &usize| Known { capture: *capture, link: *link, fate: *fate };
         self.batch.fates.extend(captures.iter().map(of_capture));
+    }
+
+    fn wants_frames(&self) -> bool {
+        self.followers.iter().any(|followers| !followers.on_air.is_empty())
+    }
+
+    fn frame(&mut self, ppdu: &AirPpdu) {
+        let Some(followers) = self.followers.get(ppdu.pipe as usize) else { return };
+        for (capture, filter) in &followers.on_air {
+            let mut ppdu = ppdu.clone();
+            let is_wanted = |mpdu: &AirMpdu, filter: &Filter| {
+                mpdu.packets.iter().any(|own| filter.matches(own.packet.flow().as_ref()))
+            };
+            if let Some(filter) = filter {
+                ppdu.mpdus.retain(|mpdu| is_wanted(mpdu, filter));
+            }
+            let packets = ppdu.mpdus.iter().flat_map(|mpdu| &mpdu.packets);
+            let bytes = packets.map(|own| own.packet.bytes().len() + OVERHEAD).sum();
+            self.batch.bytes += bytes;
+            self.batch.on_air.push(OnAir { capture: *capture, ppdu, bytes });
+        }
+        if self.batch.on_air.len() >= BATCH || self.batch.bytes >= BATCH_BYTES {
+            self.hand_over();
+        }
     }
 
     fn settle(&mut self, pool: &mut Pool) {

@@ -1,3 +1,5 @@
+mod on_air;
+
 use super::*;
 use netloom_fabric::{PortId, Way};
 use netloom_link::{Cause, Fate, Outcome, Segments};

@@ -3,8 +3,9 @@
 use super::Pace;
 use super::bpf::FilterProgram;
 use super::fates::Known;
-use super::order::{Order, Segment, Shown};
+use super::order::{OnAir, Order, Segment, Shown};
 use super::pcapng::{Pcapng, Stamp};
+use super::radiotap::Radiotap;
 use super::ring::Out;
 use netloom_packet::Packet;
 use netloom_units::{Duration, Instant};
@@ -25,6 +26,8 @@ const UNKNOWN: u64 = u64::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) packets: Vec<Shown>,
+    /// The PPDUs that were on the air.
+    pub(super) on_air: Vec<OnAir>,
     /// What became of these, and of others before them.
     pub(super) fates: Vec<Known>,
     pub(super) bytes: usize,
@@ -32,7 +35,8 @@ pub(super) struct Batch {
 
 impl Batch {
     pub(super) fn segments(&self) -> u64 {
-        self.packets.iter().map(|shown| u64::from(shown.packet.segments())).sum()
+        let on_air = self.on_air.iter().map(|on_air| on_air.ppdu.mpdus.len() as u64);
+        self.packets.iter().map(|shown| u64::from(shown.packet.segments())).chain(on_air).sum()
     }
 }
 
@@ -84,6 +88,8 @@ pub(super) struct Target<W> {
     pub(super) file: Pcapng<W>,
     /// What wants only some of its packets.
     pub(super) filter: Option<FilterProgram>,
+    /// Writes the headers of what was on the air, if that is wanted.
+    pub(super) radiotap: Option<Radiotap>,
     /// Why it cannot be written any more.
     pub(super) failed: Option<io::Error>,
 }
@@ -116,10 +122,11 @@ impl<W: Out> Writer<W> {
         while let Some(batch) = self.next() {
             self.shared.waiting.fetch_sub(batch.bytes, Ordering::Relaxed);
             batch.packets.into_iter().for_each(|shown| self.order.push(shown));
+            batch.on_air.into_iter().for_each(|on_air| self.order.push_on_air(on_air));
             batch.fates.iter().for_each(|known| self.order.note(known));
-            self.write(Order::pop);
+            self.write(false);
         }
-        self.write(Order::pop_any);
+        self.write(true);
         self.close();
         self.targets.into_iter().map(|target| target.failed).collect()
     }
@@ -137,13 +144,15 @@ impl<W: Out> Writer<W> {
             }
             naps += 1;
             if naps == IDLE_NAPS && self.shared.has_begun() {
-                self.write(Order::pop_any);
+                self.write(true);
                 self.flush();
             }
         }
     }
 
-    fn write(&mut self, next: fn(&mut Order) -> Option<Segment>) {
+    /// Writes what has waited for long enough, or all.
+    fn write(&mut self, all: bool) {
+        let next = if all { Order::pop_any } else { Order::pop };
         let mut spent = Vec::new();
         while let Some(segment) = next(&mut self.order) {
             self.write_one(&segment);
@@ -151,13 +160,16 @@ impl<W: Out> Writer<W> {
                 spent.push(segment.packet);
             }
         }
+        while let Some(on_air) = self.order.pop_on_air(all) {
+            self.write_on_air(&on_air);
+        }
         // If the driver does not come to take its buffers back, they are let go of here.
         let _ = self.spent.try_send(spent);
     }
 
     fn write_one(&mut self, segment: &Segment) {
         let Self { shared, targets, bytes, .. } = self;
-        let Target { file, filter, failed } = &mut targets[segment.capture];
+        let Target { file, filter, failed, .. } = &mut targets[segment.capture];
         let (Some(at_ns), None) = (shared.lab_time(segment.at), &failed) else { return };
         segment.packet.complete(bytes);
         if let Some(addresses) = &segment.ethernet {
@@ -168,7 +180,25 @@ impl<W: Out> Writer<W> {
         }
         let Segment { interface, bound, .. } = *segment;
         let comment = segment.told.as_ref().map(|told| told.text(segment.at));
-        *failed = file.packet(Stamp { interface, at_ns, bound, comment: comment.as_deref() }, bytes).err();
+        let stamp = Stamp { interface, at_ns, bound: Some(bound), comment: comment.as_deref() };
+        *failed = file.packet(stamp, bytes).err();
+    }
+
+    /// Writes each MPDU of a PPDU, at the instant at which the PPDU was over.
+    fn write_on_air(&mut self, OnAir { capture, ppdu, .. }: &OnAir) {
+        let Self { shared, targets, bytes, .. } = self;
+        let Target { file, radiotap, failed, .. } = &mut targets[*capture];
+        let (Some(at_ns), Some(radiotap)) = (shared.lab_time(ppdu.end), radiotap) else { return };
+        // Where on the lab's clock that runs from time zero the data began; before that, at zero.
+        let age = ppdu.end.since(ppdu.data.0).as_nanos();
+        radiotap.begin(ppdu);
+        for place in 0..ppdu.mpdus.len() {
+            if failed.is_some() {
+                return;
+            }
+            radiotap.write(ppdu, place, at_ns.saturating_sub(age), bytes);
+            *failed = file.packet(Stamp { interface: 0, at_ns, bound: None, comment: None }, bytes).err();
+        }
     }
 
     fn close(&mut self) {

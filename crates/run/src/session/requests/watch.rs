@@ -58,17 +58,7 @@ impl Requests {
         let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, &ends)).transpose();
         let at = at.map_err(|wrong| (ExitCode::Usage, wrong))?;
         let snaplen = wanted.snaplen_bytes.map(Bytes::new);
-        let capture = CapturePlan {
-            link: Some(link),
-            node: None,
-            direction,
-            at,
-            snaplen,
-            filter: None,
-            expression: None,
-            ring: None,
-            file: String::new(),
-        };
+        let capture = CapturePlan { link: Some(link), direction, at, snaplen, ..CapturePlan::default() };
         Ok((capture, out))
     }
 

@@ -1,0 +1,152 @@
+//! Headers of 802.11 around packets: a data frame (IEEE 802.11-2020, 9.2 and 9.3.2.1), with its checksum.
+//!
+//! The header has three addresses, or four where a packet comes from behind a station or goes on behind one. There is no encryption.
+
+use netloom_link::{AccessCategory, AirMpdu, AirPacket, AirPpdu, AirWay};
+
+/// Frame control: a data frame, and one with a field for QoS.
+const DATA: u8 = 0x08;
+const QOS_DATA: u8 = 0x88;
+const TO_DS: u8 = 0x01;
+const FROM_DS: u8 = 0x02;
+const RETRY: u8 = 0x08;
+/// QoS control: nobody acknowledges it; it has an A-MSDU.
+const NO_ACK: u8 = 0x20;
+const AMSDU: u8 = 0x80;
+/// LLC and SNAP in front of an Ethernet type (IEEE 802.2, RFC 1042).
+const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
+/// A smaller value in the place of the Ethernet type is the length of a frame with a header of LLC.
+const LEAST_TYPE: u16 = 0x600;
+
+/// Appends an MPDU to `bytes`. `scratch` is room for a packet.
+pub(super) fn write(ppdu: &AirPpdu, mpdu: &AirMpdu, bytes: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+    let begin = bytes.len();
+    header(ppdu, mpdu, bytes);
+    let is_amsdu = mpdu.packets.len() > 1;
+    for (place, own) in mpdu.packets.iter().enumerate() {
+        own.packet.complete(scratch);
+        if is_amsdu {
+            bytes.resize(bytes.len() + subframe_padding(bytes.len(), begin, place, ppdu), 0);
+            bytes.extend(own.destination);
+            bytes.extend(own.source);
+            let length = bytes.len();
+            bytes.extend([0; 2]);
+            body(scratch, bytes);
+            let body = u16::try_from(bytes.len() - length - 2).unwrap_or(u16::MAX);
+            bytes[length..length + 2].copy_from_slice(&body.to_be_bytes());
+        } else {
+            body(scratch, bytes);
+        }
+    }
+    let sum = checksum(&bytes[begin..]);
+    // What was not decoded has a wrong checksum.
+    bytes.extend((if mpdu.is_decoded { sum } else { !sum }).to_le_bytes());
+}
+
+/// Subframes begin at multiples of four bytes behind the header.
+fn subframe_padding(at: usize, begin: usize, place: usize, ppdu: &AirPpdu) -> usize {
+    let header = header_length(ppdu, false);
+    let behind = at - begin - header.min(at - begin);
+    if place == 0 { 0 } else { behind.next_multiple_of(4) - behind }
+}
+
+fn header_length(ppdu: &AirPpdu, has_four: bool) -> usize {
+    24 + if has_four { 6 } else { 0 } + if ppdu.category.is_some() { 2 } else { 0 }
+}
+
+fn header(ppdu: &AirPpdu, mpdu: &AirMpdu, bytes: &mut Vec<u8>) {
+    let Addresses { way, first, second, third, fourth } = addresses(ppdu, mpdu);
+    bytes.push(if ppdu.category.is_some() { QOS_DATA } else { DATA });
+    bytes.push(way | if mpdu.is_retry { RETRY } else { 0 });
+    let duration = u16::try_from(ppdu.answer.as_nanos().div_ceil(1_000)).unwrap_or(u16::MAX).min(0x7fff);
+    bytes.extend(duration.to_le_bytes());
+    [first, second, third].into_iter().for_each(|address| bytes.extend(address));
+    bytes.extend((mpdu.sequence << 4).to_le_bytes());
+    fourth.into_iter().for_each(|address| bytes.extend(address));
+    if let Some(category) = ppdu.category {
+        let ack = if ppdu.receiver.is_none() { NO_ACK } else { 0 };
+        let amsdu = if mpdu.packets.len() > 1 { AMSDU } else { 0 };
+        bytes.extend([priority(category) | ack | amsdu, 0]);
+    }
+}
+
+/// The addresses of a header, and the bits that say which they are.
+struct Addresses {
+    way: u8,
+    first: [u8; 6],
+    second: [u8; 6],
+    third: [u8; 6],
+    fourth: Option<[u8; 6]>,
+}
+
+/// IEEE 802.11-2020, table 9-30. In an A-MSDU the subframes have the addresses of packets.
+fn addresses(ppdu: &AirPpdu, mpdu: &AirMpdu) -> Addresses {
+    let AirPpdu { transmitter, network, way, .. } = *ppdu;
+    let of_packet = mpdu.packets.first().filter(|_| mpdu.packets.len() == 1);
+    let (destination, source) = match of_packet {
+        Some(AirPacket { destination, source, .. }) => (*destination, *source),
+        None => (ppdu.receiver.unwrap_or([0xff; 6]), transmitter),
+    };
+    let receiver = ppdu.receiver.unwrap_or(destination);
+    let three = |way, third| Addresses { way, first: receiver, second: transmitter, third, fourth: None };
+    match way {
+        AirWay::ToAccessPoint if source == transmitter => three(TO_DS, destination),
+        AirWay::FromAccessPoint if destination == receiver => three(FROM_DS, source),
+        AirWay::Direct if source == transmitter && destination == receiver => three(0, network),
+        _ => Addresses { fourth: Some(source), ..three(TO_DS | FROM_DS, destination) },
+    }
+}
+
+/// The user priority that stands for a category (IEEE 802.11-2020, table 10-1).
+fn priority(category: AccessCategory) -> u8 {
+    match category {
+        AccessCategory::Background => 1,
+        AccessCategory::BestEffort => 0,
+        AccessCategory::Video => 5,
+        AccessCategory::Voice => 6,
+    }
+}
+
+/// Appends what follows the addresses of an Ethernet frame, with a header of LLC.
+fn body(ethernet: &[u8], bytes: &mut Vec<u8>) {
+    let Some((kind, payload)) = ethernet.get(12..).and_then(<[u8]>::split_first_chunk::<2>) else { return };
+    let value = u16::from_be_bytes(*kind);
+    if value >= LEAST_TYPE {
+        bytes.extend(SNAP);
+        bytes.extend(kind);
+        bytes.extend_from_slice(payload);
+    } else {
+        bytes.extend_from_slice(&payload[..payload.len().min(usize::from(value))]);
+    }
+}
+
+/// The CRC-32 of 802.3 and 802.11 (IEEE 802.11-2020, 9.2.4.8).
+fn checksum(bytes: &[u8]) -> u32 {
+    const POLYNOMIAL: u32 = 0xedb8_8320;
+    let step = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ POLYNOMIAL } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_has_its_check_value() {
+        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
+    }
+
+    #[test]
+    fn a_frame_with_a_length_keeps_its_own_header() {
+        let mut bytes = Vec::new();
+        body(&[&[1; 12][..], &[0, 3, 0x42, 0x42, 3, 9, 9, 9]].concat(), &mut bytes);
+        assert_eq!(bytes, [0x42, 0x42, 3]);
+        bytes.clear();
+        body(&[&[1; 12][..], &[8, 0, 0x45]].concat(), &mut bytes);
+        assert_eq!(bytes, [0xaa, 0xaa, 3, 0, 0, 0, 8, 0, 0x45]);
+        bytes.clear();
+        // What is shorter than an Ethernet header has nothing behind it.
+        body(&[1; 13], &mut bytes);
+        assert!(bytes.is_empty());
+    }
+}

@@ -1,0 +1,191 @@
+//! Captures of what is on the air, read back by a reader of our own and by tcpdump.
+
+use super::{Slate, frame, rows};
+use crate::capture::pcapng::{InterfaceKind, Pcapng};
+use crate::capture::{LIVE_HOLD, Pace, begin, interfaces};
+use netloom_fabric::{Fabric, PortId};
+use netloom_lab::Plan;
+use netloom_packet::Packet;
+use netloom_units::Instant;
+use std::io::BufWriter;
+use std::process::Command;
+
+fn lab(medium: &str, capture: &str) -> Plan {
+    let text = format!(
+        "nodes: {{ap: {{position: [0 m, 0 m]}}, a: {{position: [-20 m, 0 m]}}, b: {{position: [20 m, 0 m]}}}}\n\
+         links: {{wifi: {{ends: [ap, a, b], medium: {{kind: wifi, channel: 36, access_point: ap, {medium}}}}}}}\n\
+         capture: [{{link: wifi, headers: radiotap{capture}}}]\n"
+    );
+    netloom_lab::parse(&text, "air.yaml").unwrap().plan
+}
+
+/// An Ethernet frame with TCP from one node of the plan to another.
+fn from_to(plan: &Plan, [from, to]: [usize; 2], port: u16, payload: usize) -> Packet {
+    let mut bytes = frame(port, payload);
+    let mac = |node: usize| plan.nodes[node].interfaces[0].mac;
+    bytes[..6].copy_from_slice(&mac(to));
+    bytes[6..12].copy_from_slice(&mac(from));
+    Packet::from_bytes(bytes.into_boxed_slice())
+}
+
+/// Sends these packets, of which each says when, from where and to where; returns the capture's file.
+fn captured(plan: &Plan, sent: &[(u64, [usize; 2], usize)]) -> Vec<u8> {
+    let slate = Slate::default();
+    let outs = vec![(BufWriter::new(slate.clone()), None)];
+    let (shared, thread, mut tap) = begin(plan, &plan.capture, outs, (Pace::Virtual, LIVE_HOLD)).unwrap();
+    shared.begin(Instant::ZERO);
+    assert!(tap.wants_frames());
+    let mut fabric: Fabric = netloom_lab::fabric::fabric_of(plan);
+    fabric.record_frames(true);
+    for (us, ends, payload) in sent {
+        let now = Instant::from_nanos(us * 1_000);
+        while let Some(wake) = fabric.next_wake().filter(|wake| *wake <= now) {
+            fabric.advance(wake, |_| ());
+        }
+        let packet = from_to(plan, *ends, 7, *payload);
+        fabric.inject(now, PortId(u32::try_from(ends[0]).unwrap()), packet).unwrap();
+    }
+    while let Some(wake) = fabric.next_wake() {
+        fabric.advance(wake, |_| ());
+        fabric.frames(|ppdu| tap.frame(ppdu));
+    }
+    drop(tap);
+    assert!(thread.join().unwrap().iter().all(Option::is_none));
+    let file = slate.held().clone();
+    file
+}
+
+/// A record: where its header of radiotap says that it began, in microseconds; whether its checksum is bad; and what is behind the header.
+struct Record {
+    began_us: u64,
+    is_bad: bool,
+    present: u32,
+    header: Vec<u8>,
+    frame: Vec<u8>,
+}
+
+fn records(file: &[u8]) -> Vec<Record> {
+    let record = |kept: Vec<u8>| {
+        assert_eq!(kept[..2], [0, 0], "version 0");
+        let length = usize::from(u16::from_le_bytes([kept[2], kept[3]]));
+        let (header, frame) = kept.split_at(length);
+        let present = u32::from_le_bytes(header[4..8].try_into().unwrap());
+        assert_eq!(present & 0b1011, 0b1011, "TSFT, flags and channel");
+        let flags = header[16];
+        assert_eq!(flags & 0x10, 0x10, "the checksum is there");
+        Record {
+            began_us: u64::from_le_bytes(header[8..16].try_into().unwrap()),
+            is_bad: flags & 0x40 != 0,
+            present,
+            header: header.to_vec(),
+            frame: frame.to_vec(),
+        }
+    };
+    rows(file).into_iter().map(|row| record(row.3)).collect()
+}
+
+/// What tcpdump says of a file: a line for each record.
+fn tcpdump(file: &[u8]) -> Vec<String> {
+    let mut path = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut path, file).unwrap();
+    let read = Command::new("tcpdump").args(["-n", "-e", "-r"]).arg(path.path()).output();
+    let read = read.expect("the tests need tcpdump");
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    String::from_utf8(read.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Both stations have waited for long and get a packet at the same instant: they collide, and are sent again.
+#[test]
+fn a_collision_shows_two_bad_frames_and_their_retries() {
+    let plan = lab("standard: a, rate: 54 Mbit/s", "");
+    let sent = [(1_000, [1, 0], 400), (1_000, [2, 0], 400), (50_000, [0, 1], 100)];
+    let file = captured(&plan, &sent);
+    assert_eq!(file, captured(&plan, &sent), "the same bytes");
+    let records = records(&file);
+    // 20 us of preamble and header stand before the data.
+    assert_eq!((records[0].began_us, records[1].began_us), (1_020, 1_020));
+    assert!(records[0].is_bad && records[1].is_bad);
+    let good: Vec<&Record> = records.iter().filter(|record| !record.is_bad).collect();
+    assert_eq!(good.len(), 3);
+    let retry = |record: &Record| record.frame[1] & 0x08 != 0;
+    assert!(good[..2].iter().all(|record| retry(record)) && !retry(good[2]) && !retry(&records[0]));
+    let mac = |node: usize| plan.nodes[node].interfaces[0].mac;
+    for (record, [from, to]) in [(&records[0], [1, 0]), (&records[1], [2, 0]), (good[2], [0, 1])] {
+        // Data without QoS; to the access point, or from it.
+        assert_eq!((record.frame[0], record.frame[1] & 3), (0x08, if to == 0 { 1 } else { 2 }));
+        assert_eq!(
+            (record.frame[4..10].to_vec(), record.frame[10..16].to_vec()),
+            (mac(to).to_vec(), mac(from).to_vec())
+        );
+        assert_eq!(record.frame[16..22], mac(if to == 0 { 0 } else { from }));
+        // LLC and SNAP in front of IPv4.
+        assert_eq!(record.frame[24..33], [0xaa, 0xaa, 3, 0, 0, 0, 8, 0, 0x45]);
+        // Rate: 54 Mbit/s; channel 36: 5,180 MHz, OFDM at 5 GHz.
+        assert_eq!(record.present, 0b1111);
+        assert_eq!(record.header[17..], [108, 0x3c, 0x14, 0x40, 0x01]);
+    }
+    // 24 bytes of header, 8 of LLC, 440 of IP, 4 of checksum.
+    assert_eq!(records[0].frame.len(), 24 + 8 + 440 + 4);
+    let text = tcpdump(&file);
+    assert_eq!(text.len(), records.len());
+    assert!(
+        text[0].contains("bad-fcs") && text[0].contains("54.0 Mb/s") && text[0].contains("5180 MHz"),
+        "{}",
+        text[0]
+    );
+    assert!(text.iter().filter(|line| line.contains("Retry")).count() >= 2, "{text:?}");
+    assert!(text.iter().all(|line| line.contains("10.0.0.1.7 > 10.0.0.2.80")), "{text:?}");
+}
+
+/// Three packets wait when the first is sent, and go together; the power at the receiver follows from its distance.
+#[test]
+fn an_aggregate_is_a_record_for_each_mpdu() {
+    for (standard, bit, told) in [("n", 19, "MCS 3"), ("ac", 21, ""), ("ax", 23, "")] {
+        let plan = lab(&format!("standard: {standard}, access: radio, rate: {{mcs: 3}}"), ", match: {protocol: tcp}");
+        let mut sent = vec![(1_000, [1, 0], 1_000)];
+        sent.extend([(1_010, [1, 0], 200); 3]);
+        let file = captured(&plan, &sent);
+        let records = records(&file);
+        assert_eq!(records.len(), 4, "{standard}");
+        for (sequence, record) in (0..).zip(&records) {
+            assert!(!record.is_bad && record.present & 1 << bit != 0, "{standard}");
+            // 16 dBm less 46.6777 dB and 30 times the decimal logarithm of 20: -69.7 dBm.
+            assert!(record.present & 1 << 5 != 0 && record.header[22].cast_signed() == -70, "{standard}");
+            assert_eq!(u16::from_le_bytes([record.frame[22], record.frame[23]]), sequence << 4);
+            // Data with QoS, of the usual priority.
+            assert_eq!((record.frame[0], record.frame[24]), (0x88, 0));
+        }
+        let in_aggregate = |record: &Record| record.present & 1 << 20 != 0;
+        assert_eq!(records.iter().map(in_aggregate).collect::<Vec<_>>(), [false, true, true, true], "{standard}");
+        let times: Vec<u64> = records[1..].iter().map(|record| record.began_us).collect();
+        assert!(times.is_sorted() && times[0] < times[2], "{times:?}");
+        let text = tcpdump(&file);
+        assert_eq!(text.len(), 4, "{text:?}");
+        assert!(text[0].contains("-70dBm signal") && text[0].contains(told), "{}", text[0]);
+    }
+}
+
+#[test]
+fn a_packet_between_stations_is_on_the_air_twice() {
+    let plan = lab("standard: n, rate: {mcs: 7}", ", snaplen: 80 B");
+    let file = captured(&plan, &[(1_000, [1, 2], 500)]);
+    let mac = |node: usize| plan.nodes[node].interfaces[0].mac;
+    let records = records(&file);
+    let addresses = |record: &Record| [4, 10, 16].map(|at| record.frame[at..at + 6].to_vec());
+    let expected = |nodes: [usize; 3]| nodes.map(|node| mac(node).to_vec());
+    assert_eq!(records.len(), 2);
+    assert_eq!((addresses(&records[0]), records[0].frame[1]), (expected([0, 1, 2]), 1));
+    assert_eq!((addresses(&records[1]), records[1].frame[1]), (expected([2, 0, 1]), 2));
+    assert_eq!(rows(&file)[0].3.len(), 80);
+}
+
+#[test]
+fn the_interface_is_the_medium() {
+    let plan = lab("standard: a", "");
+    let all = interfaces(&plan, &plan.capture[0]);
+    assert_eq!((all.len(), all[0].name.as_str(), all[0].kind), (1, "wifi", InterfaceKind::Radiotap));
+    let mut file = Vec::new();
+    Pcapng::begin(BufWriter::new(&mut file), "a lab", &all, None).unwrap().close().unwrap();
+    let section = u32::from_le_bytes(file[4..8].try_into().unwrap()) as usize;
+    assert_eq!(file[section + 8..section + 10], 127_u16.to_le_bytes());
+}
