@@ -229,3 +229,52 @@ fn a_filter_that_is_none_is_refused_when_the_file_is_checked() {
         assert!(refused.stderr.contains("lab.yaml:10: capture.filter: \"udp prt 5201\""), "{}", refused.stderr);
     }
 }
+
+const AIR: &str = "
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+nodes: {ap: {kind: switch}, server: {}, near: {}, other: {}}
+links:
+  wire: {ends: [ap, server], rate: 1 Gbit/s}
+  wifi: {ends: [ap, near, other], medium: {kind: wifi, standard: n, channel: 40, access_point: ap, rate: {mcs: 4}}}
+capture:
+  - {link: wifi, headers: radiotap, match: {protocol: icmp}, file: air.pcapng}
+  - {link: wifi, at: sent, match: {protocol: icmp}}
+timeline:
+  - {at: 300 ms, on: near, run: ping -4 -q -c 20 -i 0.02 -s 1000 server, as: near-ping}
+  - {at: 300 ms, on: other, run: ping -4 -q -c 20 -i 0.02 -s 1000 near, as: other-ping}
+  - {on: server, run: sleep 3}
+expect:
+  - near-ping.exit == 0
+  - wifi.near.attempts >= 40
+  - wifi.near.packets >= 20 packets during 0 s..3 s
+  - other.airtime > 0.1 %
+  - wifi.ap.throughput > 50 kbit/s
+  - wifi.air_rate > 1 Mbit/s
+  - wifi.airtime >= 0.999 * wifi.near.airtime
+  - wire.forward.drops == 0 packets
+";
+
+/// Echo requests from a station to the wire, and between two stations: what is on the air, and what stations have counted.
+#[test]
+fn a_capture_of_the_air_has_its_headers() {
+    let fixture = Fixture::new(User::Own);
+    fixture.write("air.yaml", AIR);
+    fixture.netloom(&["run", "air.yaml"]).expect_code(0);
+    let captures = fixture.latest("air").join("captures");
+    let all = tcpdump(&captures.join("air.pcapng"), &["-e"]);
+    let [requests, replies] =
+        ["echo request", "echo reply"].map(|kind| all.iter().filter(|line| line.contains(kind)).count());
+    // 20 from the station to the wire and back, and 20 to another station and back, which are on the air twice; retries come on top.
+    assert!(requests >= 60 && replies >= 60, "{requests}, {replies}");
+    assert!(all.iter().all(|line| line.contains("5200 MHz") && line.contains("MCS 4")), "{all:#?}");
+    let stations = fixture.json("air", "stations.json");
+    let names: Vec<&str> = stations.as_array().unwrap().iter().map(|row| row["node"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ap", "near", "other"]);
+    let attempts: u64 = stations.as_array().unwrap().iter().map(|row| row["attempts"].as_u64().unwrap()).sum();
+    let pipes = fixture.json("air", "pipes.json");
+    let medium = pipes.as_array().unwrap().iter().find(|row| row["link"] == "wifi").unwrap();
+    assert_eq!(medium["air_attempts"].as_u64(), Some(attempts));
+    assert!(attempts >= 120, "{attempts}");
+    // Stations send what the others have: requests and replies, none of it twice.
+    assert_eq!(tcpdump(&captures.join("wifi.pcapng"), &[]).len(), 80);
+}
