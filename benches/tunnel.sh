@@ -4,6 +4,7 @@
 # Usage: tunnel.sh NETLOOM jitter|plain AHEAD COMMAND: COMMAND runs in this shell when all is up, where `left` and `right` run a command
 # in the only host of each lab; the right one is 10.80.0.2, and 10 ms of delay are described where the path takes time. The clock of
 # the right machine is ahead by AHEAD seconds. `between` runs a command on the left machine, whose path leads to 10.81.0.2.
+# TUNNEL_KEY: the key of the tunnel, if it has one. TUNNEL_MTU: what the path carries, 1600 bytes by default.
 # Everything is made inside namespaces of this script's own and vanishes with it; root is not needed.
 set -eu
 if [ "${TUNNEL_INSIDE:-}" != yes ]; then
@@ -14,13 +15,14 @@ if [ "${TUNNEL_INSIDE:-}" != yes ]; then
     exec unshare --user --map-root-user --net --mount --pid --fork --kill-child --mount-proc "$0" "$@"
 fi
 netloom=$1 path=$2 ahead=$3 command=$4
+mtu=${TUNNEL_MTU:-1600} key=${TUNNEL_KEY:+, key: $TUNNEL_KEY}
 mount -t tmpfs none /run
 cd /run
 ip link set lo up
 ip netns add a
 ip netns add b
 for node in a b; do
-    ip link add "to-$node" mtu 1600 type veth peer name eth0 mtu 1600 netns $node
+    ip link add "to-$node" mtu $mtu type veth peer name eth0 mtu $mtu netns $node
     ip link set "to-$node" up
     ip -n $node link set lo up
     ip -n $node link set eth0 up
@@ -48,11 +50,11 @@ later() { ip netns exec b unshare --time --fork --monotonic "$ahead" --boottime 
 [ "$ahead" != 0 ] || later() { ip netns exec b "$@"; }
 between ping -q -c 3 -i 0.2 -w 20 10.81.0.2 >&2
 cat > left.yaml << END
-nodes: {host: {}, far: {kind: tunnel, remote: 10.81.0.2}}
+nodes: {host: {}, far: {kind: tunnel, remote: 10.81.0.2$key}}
 links: {line: {ends: [{node: host, address: 10.80.0.1/24}, far]$delay}}
 END
 cat > right.yaml << END
-nodes: {host: {}, far: {kind: tunnel, remote: 10.81.0.1}}
+nodes: {host: {}, far: {kind: tunnel, remote: 10.81.0.1$key}}
 links: {line: {ends: [{node: host, address: 10.80.0.2/24}, far]}}
 END
 later "$netloom" up right.yaml >&2 & starts=$!

@@ -35,13 +35,30 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
         rows.push(row(0.5, "median")?.goal(Goal::AtMost(MEDIAN_US)).remark(remark));
         rows.push(row(0.99, "99 %")?);
     }
-    rows.push(stream(settings)?);
+    rows.extend(streams(settings)?);
     Ok(rows)
 }
 
 /// Runs a shell command where both labs are up.
 fn joined(settings: &Settings, path: &str, ahead: u32, script: &str) -> Result<String, String> {
-    output(Command::new(&settings.tunnel).arg(&settings.netloom).args([path, &ahead.to_string(), script]))
+    output(&mut command(settings, (path, ahead), PLAIN, script))
+}
+
+/// A key of the tunnel, and the MTU of the path.
+type Kind = (Option<&'static str>, u32);
+const KEY: &str = "5aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa5";
+const PLAIN: Kind = (None, 1_600);
+const KEYED: Kind = (Some(KEY), 1_700);
+const NARROW: Kind = (None, 1_500);
+const BOTH: Kind = (Some(KEY), 1_500);
+
+fn command(settings: &Settings, (path, ahead): (&str, u32), (key, mtu): Kind, script: &str) -> Command {
+    let mut command = Command::new(&settings.tunnel);
+    command.arg(&settings.netloom).args([path, &ahead.to_string(), script]).env("TUNNEL_MTU", mtu.to_string());
+    if let Some(key) = key {
+        command.env("TUNNEL_KEY", key);
+    }
+    command
 }
 
 /// How far the delays of this share of the packets are off at most, in either direction.
@@ -66,25 +83,33 @@ fn delays(settings: &Settings, ahead: u32) -> Result<Arrivals, String> {
     Arrivals::parse(told)
 }
 
-/// One TCP stream through a tunnel whose path is a bridge, beside the path itself.
-fn stream(settings: &Settings) -> Result<Row, String> {
+/// One TCP stream through a tunnel whose path is a bridge, beside the path itself; the same encrypted, and where each long frame goes in two
+/// datagrams, beside the plain one.
+fn streams(settings: &Settings) -> Result<Vec<Row>, String> {
     let time = if settings.quick { 1 } else { 3 };
     let server = quoted(transfer::START_SERVER);
     let (mut ours, mut path) = (Vec::new(), Vec::new());
+    let mut others = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..settings.rounds(3) {
-        let transfer = transfer::pinned_tcp(FAR, time);
-        ours.push(gbit(&joined(
-            settings,
-            "plain",
-            0,
-            &format!("right sh -c '{server}' >&2; left sh -c '{}'", quoted(&transfer)),
-        )?)?);
+        let transfer = quoted(&transfer::pinned_tcp(FAR, time));
+        let script = format!("right sh -c '{server}' >&2; left sh -c '{transfer}'");
+        let through = |kind| gbit(&output(command(settings, ("plain", 0), kind, &script))?);
+        let plain = through(PLAIN)?;
+        ours.push(plain);
+        for (kind, ratios) in [KEYED, NARROW, BOTH].into_iter().zip(&mut others) {
+            ratios.push(through(kind)? / plain);
+        }
         let beside = transfer::pinned_tcp("10.81.0.2", time);
         let script = format!("ip netns exec b sh -c '{server}' >&2; between sh -c '{}'", quoted(&beside));
         path.push(gbit(&joined(settings, "plain", 0, &script)?)?);
     }
     let remark = format!("the path itself {} Gbit/s", number(median(&path)?));
-    Ok(Row::number("one stream, no model", "Gbit/s", ours)?.remark(remark))
+    let mut rows = vec![Row::number("one stream, no model", "Gbit/s", ours)?.remark(remark)];
+    let names = ["with a key", "over a path of 1500", "with a key over a path of 1500"];
+    for (name, ratios) in names.into_iter().zip(others) {
+        rows.push(Row::number(format!("the same {name}, of that"), "ratio", ratios)?);
+    }
+    Ok(rows)
 }
 
 /// Inside of single quotes of a shell.

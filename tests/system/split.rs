@@ -2,6 +2,7 @@
 //! clocks.
 
 use crate::fixture::{Finished, Fixture, User, is_root, number};
+use std::os::unix::fs::PermissionsExt;
 
 const MACHINES: &str = include_str!("tunnel.sh");
 
@@ -26,7 +27,9 @@ expect: [line.forward.drops == 0 packets]
 ";
 
 fn play(fixture: &Fixture, script: &str) -> Finished {
-    fixture.write("play.sh", &format!("NETLOOM={}/netloom\nAHEAD=0\n{MACHINES}\n{script}", fixture.path().display()));
+    // Wires as they are everywhere.
+    let begin = format!("NETLOOM={}/netloom\nAHEAD=0\nMTU=1500", fixture.path().display());
+    fixture.write("play.sh", &format!("{begin}\n{MACHINES}\n{script}"));
     let flags = if fixture.user() == User::Nobody || !is_root() { "-Urn" } else { "-n" };
     fixture.run("unshare", &[flags, "bash", "play.sh"])
 }
@@ -80,6 +83,24 @@ print(len(urllib.request.urlopen("http://server/big").read()))')
         assert!((number(&told, "bytes") - 4_000_000.0).abs() < 0.1, "{told}");
         assert_eq!(names_of_the_whole(&fixture), addresses_told(&told), "{told}");
         ["sites-a", "sites-b"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
+        see_what_crossed(&fixture);
+    }
+}
+
+/// Frames of 1500 bytes crossed a path of 1500, encrypted with keys that nobody else can read.
+fn see_what_crossed(fixture: &Fixture) {
+    let rows = ["sites-a", "sites-b"].map(|lab| fixture.json(lab, "report.json")["tunnels"].clone());
+    let sum = |row: usize, name: &str| -> u64 {
+        rows[row].as_array().unwrap().iter().map(|tunnel| tunnel[name].as_u64().unwrap()).sum()
+    };
+    assert!(sum(1, "cut_frames") > 2_000, "{rows:?}");
+    assert_eq!(sum(1, "cut_frames"), sum(0, "joined_frames"), "{rows:?}");
+    assert_eq!(sum(0, "lost_frames") + sum(1, "lost_frames"), 0, "{rows:?}");
+    for name in ["sites-a", "sites-b"] {
+        let path = fixture.work().join(format!("parts/{name}.yaml"));
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{name}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap().matches(" key: ").count(), 2, "{name}");
     }
 }
 
@@ -116,9 +137,15 @@ fn what_cannot_be_written_or_divided_is_told() {
     let split = |more: &[&str]| fixture.netloom(&[&["split", "sites.yaml", "-o", "parts"][..], more].concat());
     let told = split(&[]).expect_code(0).stderr;
     assert!(told.contains("write the address of machine a for `ADDRESS-OF-a`"), "{told}");
-    assert!(told.contains("the network has to carry packets of 1586 bytes"), "{told}");
-    // The same is written again, and what somebody has changed stays.
+    // The same is written again with other keys, and what somebody has changed stays.
+    let key = || std::fs::read_to_string(fixture.work().join("parts/sites-a.yaml")).unwrap();
+    let first = key();
     split(&[]).expect_code(0);
+    assert_ne!(first, key());
+    let plain = split(&["--plain"]).expect_code(6).stderr;
+    assert!(plain.contains("writing parts/sites-a.yaml"), "{plain}");
+    fixture.netloom(&["split", "sites.yaml", "-o", "bare", "--plain"]).expect_code(0);
+    assert!(!std::fs::read_to_string(fixture.work().join("bare/sites-a.yaml")).unwrap().contains("key:"));
     let other = split(&["--address", "a=192.0.2.1"]).expect_code(6).stderr;
     assert!(other.contains("writing parts/sites-b.yaml"), "{other}");
     let unknown = split(&["--address", "c=192.0.2.1"]).expect_code(2).stderr;

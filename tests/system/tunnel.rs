@@ -112,6 +112,11 @@ fn ends_that_do_not_fit_are_told_at_both() {
     told([", vni: 7", ""], "", [here, "has `vni: 7`, and this one `vni: 1`"]);
     let mtu = "the far end's link has `mtu: 1500`, and this one `mtu: 1400`";
     told(["", ""], ", mtu: 1400", [mtu, "has `mtu: 1400`, and this one `mtu: 1500`"]);
+    let [one, other] = [7, 8].map(|digit| format!(", key: {}", format!("{digit:02x}").repeat(32)));
+    let differ = ["key `key`: the far end's tunnel has another `key`"; 2];
+    told([&one, &other], "", differ);
+    let lacks = "key `key`: the far end's tunnel has no `key`, and this one has";
+    told([&one, ""], "", [lacks, "key `key`: the far end's tunnel has a `key`, and this one none"]);
     // Each waits as long as it says, for nobody.
     let silent = "key `remote`: the far end at 10.8.0.2:5000 was silent for 300 ms";
     let there = "waiting for the far end of tunnel far at 10.8.0.1:29789";
@@ -122,17 +127,20 @@ fn ends_that_do_not_fit_are_told_at_both() {
 #[test]
 fn what_the_machine_cannot_do_is_refused_before_anything_is_made() {
     let fixture = Fixture::new(User::Own).apart();
-    labs(&fixture, [", wait: 300 ms", ", wait: 300 ms"], ", mtu: 1550");
+    labs(&fixture, [", key: {file: far.key}, wait: 300 ms", ", wait: 300 ms"], "");
     let script = r#"
         bridge
+        a $NETLOOM up left.yaml || echo file=$?
+        sed -i 's/ key: {file: far.key},//' left.yaml
+        a ip link set eth0 mtu 500
         a $NETLOOM up left.yaml || echo mtu=$?
+        a ip link set eth0 mtu 1500
         a python3 -c 'import os, socket, time
 taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 taken.bind(("", 29789))
 open("taken", "w").close()
 while os.path.exists("taken"): time.sleep(0.01)' & taker=$!
         until [ -e taken ]; do sleep 0.01; done
-        sed -i 's/, mtu: 1550//' left.yaml
         a $NETLOOM up left.yaml || echo port=$?
         rm taken
         wait $taker
@@ -141,70 +149,179 @@ while os.path.exists("taken"): time.sleep(0.01)' & taker=$!
         a $NETLOOM check left.yaml
         "#;
     let told = play(&fixture, script).expect_code(0);
-    for key in ["mtu", "port", "way"] {
+    for key in ["file", "mtu", "port", "way"] {
         assert!((number(&told.stdout, key) - 4.0).abs() < 0.1, "{}", told.stdout);
     }
     let said = told.stderr;
-    assert!(said.contains("carries 1600 at most: write `mtu: 1514` at the link, here and at the far end"), "{said}");
+    assert!(said.contains("left.yaml:1: key `key`: reading far.key: No such file"), "{said}");
+    assert!(said.contains("carries packets of 500 bytes at most, and a tunnel needs 576"), "{said}");
     assert!(said.contains("key `port`: port 29789 of UDP is in use here"), "{said}");
     assert_eq!(said.matches("key `remote`: there is no route from this machine to `192.0.2.1`").count(), 2, "{said}");
     fixture.assert_nothing_is_left("left");
 }
 
-/// Sends datagrams as if they came from the far end: nonsense, and messages with the right beginning.
+/// Without a key, and with one that both have.
+fn keys() -> [String; 2] {
+    [String::new(), format!(", key: {}", "3c".repeat(32))]
+}
+
+/// Plays two labs with an MTU of 1500 over a path that carries less with its headers, and returns the rows of both tunnels.
+fn rows_of_a_narrow_path(fixture: &Fixture, key: &str, narrow: &str) -> [serde_json::Value; 2] {
+    labs(fixture, [key, key], "");
+    let script = format!(
+        r#"
+        {narrow}
+        bridge
+        both
+        a $NETLOOM exec left hither -- ping -M do -s 1472 -c 20 -i 0.02 -w 9 -q 10.9.0.2
+        a $NETLOOM exec left hither -- ping -c 20 -i 0.02 -w 9 -q fd09::2
+        b $NETLOOM exec right thither -- python3 -c 'import socket
+taker = socket.create_server(("10.9.0.2", 80))
+open("listens", "w").close()
+peer, _ = taker.accept()
+count = 0
+while part := peer.recv(65536): count += len(part)
+peer.sendall(str(count).encode())' & taker=$!
+        until [ -e listens ]; do sleep 0.01; done
+        rm listens
+        echo bytes=$(a $NETLOOM exec left hither -- python3 -c 'import socket
+peer = socket.create_connection(("10.9.0.2", 80))
+peer.sendall(bytes(2000000))
+peer.shutdown(socket.SHUT_WR)
+print(peer.recv(100).decode())')
+        wait $taker
+        a $NETLOOM down left || true
+        b $NETLOOM down right || true
+        "#
+    );
+    let told = play(fixture, &format!("MTU=1500\n{script}")).expect_code(0).stdout;
+    assert!((number(&told, "bytes") - 2_000_000.0).abs() < 0.1, "{told}");
+    ["left", "right"].map(|lab| {
+        fixture.assert_nothing_is_left(lab);
+        fixture.json(lab, "report.json")["tunnels"][0].clone()
+    })
+}
+
+#[test]
+fn an_mtu_of_1500_fits_a_path_of_1500() {
+    let fixture = Fixture::new(User::Own).apart();
+    for key in keys() {
+        let [left, right] = rows_of_a_narrow_path(&fixture, &key, "");
+        assert_eq!((&left["datagram_bytes"], &right["datagram_bytes"]), (&1_472.into(), &1_472.into()), "{left}");
+        // Each ping of full length both ways, and the stream one way.
+        for (to, from, least) in [(&left, &right, 1_000), (&right, &left, 20)] {
+            assert!(to["cut_frames"].as_u64().unwrap() >= least, "{to}");
+            assert_eq!(to["cut_frames"], from["joined_frames"], "{to} {from}");
+            for count in ["lost_frames", "lost_in_joining_frames", "malformed_pieces", "forged_datagrams"] {
+                assert_eq!(from[count], 0, "{count}: {from}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_that_drops_long_datagrams_in_silence_is_found_out() {
+    let fixture = Fixture::new(User::Own).apart();
+    for key in keys() {
+        let [left, right] = rows_of_a_narrow_path(&fixture, &key, "ip link set one mtu 1450; ip link set two mtu 1450");
+        assert_eq!((&left["datagram_bytes"], &right["datagram_bytes"]), (&1_372.into(), &1_372.into()), "{left}");
+        assert_eq!(left["cut_frames"], right["joined_frames"], "{left} {right}");
+    }
+}
+
+/// Sends datagrams as if they came from the far end, from somebody who sees the path: nonsense, messages with the right beginning, pieces
+/// with the right token that are malformed, doubled or endless, and what the far end has sent once.
 const HOSTILE: &str = r#"
 cat > hostile.py << 'END'
-import random, socket, struct
+import random, socket, struct, sys
 chance = random.Random(7)
 wire = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
-for number in range(4000):
-    body = chance.randbytes(chance.randrange(0, 1500))
-    if number % 2:
-        body = b"NLTN" + bytes([chance.choice([1, 1, 1, 2]), chance.randrange(0, 8), 0, 0]) + body
+def send(body):
     wire.sendto(struct.pack("!HHHH", 29789, 29789, 8 + len(body), 0) + body, ("10.8.0.1", 0))
+for number in range(4000):
+    body = chance.randbytes(chance.randrange(0, 1400))
+    if number % 2:
+        body = b"NLTN" + bytes([chance.choice([2, 2, 2, 1]), chance.randrange(0, 9), 0, 0]) + body
+    send(body)
 other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for number in range(100):
     other.sendto(b"from another port", ("10.8.0.1", 29789))
+eyes = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3))
+seen = []
+while len(seen) < 20:
+    packet = eyes.recv(4000)
+    if packet[12:16] == bytes([10, 8, 0, 2]) and packet[28:32] == b"NLTN":
+        seen.append(packet[28:])
+token = seen[0][8:16]
+def piece(number, index, count, whole, body):
+    send(b"NLTN" + bytes([2, 6, index, count]) + token + struct.pack("!QQQI", number, 0, 0, whole) + body)
+for number in range(500):
+    piece(1 << 60, number % 256, number % 5, 1000, bytes(499))
+    piece(1 << 60, 0, 2, 0xffffffff, bytes(500))
+    piece(1 << 60, 0, 2, 1000, bytes(501))
+    # A frame that has come.
+    piece(0, 0, 2, 1000, bytes(500))
+if "sealed" in sys.argv:
+    for number in range(5000):
+        piece(number, 0, 2, 1000, bytes(500))
+    for number in range(10):
+        for body in seen:
+            send(body)
 END
 "#;
 
 #[test]
 fn hostile_datagrams_are_counted_and_do_nothing() {
     let fixture = Fixture::new(User::Own).apart();
-    labs(&fixture, ["", ""], "");
-    let script = r"
-        bridge
-        both
-        b python3 hostile.py
-        a $NETLOOM exec left hither -- ping -c 5 -i 0.05 -w 9 -q 10.9.0.2
-        sleep 0.5
-        a $NETLOOM down left || true
-        b $NETLOOM down right || true
-        ";
-    play(&fixture, &format!("{HOSTILE}{script}")).expect_code(0);
-    let row = fixture.json("left", "report.json")["tunnels"][0].clone();
-    assert!(row["stray_datagrams"].as_u64().unwrap() >= 3_000, "{row}");
-    assert_eq!(row["lost_frames"], 0, "{row}");
-    ["left", "right"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
+    for key in keys() {
+        labs(&fixture, [&key, &key], "");
+        let sealed = if key.is_empty() { "" } else { "sealed" };
+        let script = format!(
+            r"
+            bridge
+            both
+            a $NETLOOM exec left hither -- ping -c 1 -w 9 -q 10.9.0.2
+            b python3 hostile.py {sealed}
+            a $NETLOOM exec left hither -- ping -c 5 -i 0.05 -w 9 -q 10.9.0.2
+            sleep 0.5
+            a $NETLOOM down left || true
+            b $NETLOOM down right || true
+            "
+        );
+        play(&fixture, &format!("{HOSTILE}{script}")).expect_code(0);
+        let row = fixture.json("left", "report.json")["tunnels"][0].clone();
+        let count = |name: &str| row[name].as_u64().unwrap();
+        assert!(count("stray_datagrams") >= 2_000, "{row}");
+        if key.is_empty() {
+            assert!(count("malformed_pieces") >= 1_400 && count("repeated_pieces") >= 500, "{row}");
+        } else {
+            assert!(count("forged_datagrams") >= 5_000 && count("replayed_datagrams") >= 100, "{row}");
+            assert_eq!((count("malformed_pieces"), count("repeated_pieces")), (0, 0), "{row}");
+        }
+        assert_eq!((count("lost_frames"), count("lost_in_joining_frames")), (0, 0), "{row}");
+        ["left", "right"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
+    }
 }
 
 #[test]
 fn a_far_end_that_dies_is_told_and_may_come_back() {
     let fixture = Fixture::new(User::Own).apart();
-    labs(&fixture, ["", ""], "");
-    let script = r"
-        bridge
-        both
-        a $NETLOOM exec left hither -- ping -c 3 -i 0.05 -w 9 -q 10.9.0.2
-        kill -9 $(b $NETLOOM ps | grep ^right | awk '{ print $(NF - 1) }')
-        sleep 2
-        b $NETLOOM up right.yaml
-        until a $NETLOOM exec left hither -- ping -c 1 -w 1 -q 10.9.0.2; do sleep 0.1; done
-        b $NETLOOM down right || true
-        a $NETLOOM down left || true
-        ";
-    play(&fixture, script).expect_code(0);
-    let found = findings(&fixture, "left");
-    assert!(found.contains("was silent or restarted"), "{found}");
-    ["left", "right"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
+    for key in keys() {
+        labs(&fixture, [&key, &key], "");
+        let script = r"
+            bridge
+            both
+            a $NETLOOM exec left hither -- ping -c 3 -i 0.05 -w 9 -q 10.9.0.2
+            kill -9 $(b $NETLOOM ps | grep ^right | awk '{ print $(NF - 1) }')
+            sleep 2
+            b $NETLOOM up right.yaml
+            until a $NETLOOM exec left hither -- ping -c 1 -w 1 -q 10.9.0.2; do sleep 0.1; done
+            b $NETLOOM down right || true
+            a $NETLOOM down left || true
+            ";
+        play(&fixture, script).expect_code(0);
+        let found = findings(&fixture, "left");
+        assert!(found.contains("was silent or restarted"), "{found}");
+        ["left", "right"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
+    }
 }

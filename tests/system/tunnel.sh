@@ -1,7 +1,8 @@
 # Two machines and the path between them, for tests: network namespaces. This one is the path, whose wires are `one` and `two`; machine
-# `a` has 10.8.0.1, and machine `b` 10.8.0.2. Packets of 1600 bytes pass. `a` and `b` run a command there, `play` has a netloom run
+# `a` has 10.8.0.1, and machine `b` 10.8.0.2. Packets of $MTU bytes pass, 1600 by default. `a` and `b` run a command there, `play` has a netloom run
 # there, and `netloom` is the program. The clock of `b` is ahead by as many seconds as $AHEAD says.
 set -e
+MTU=${MTU:-1600}
 ip link set lo up
 unshare -n sleep 1000 & a_pid=$!
 if [ "${AHEAD:-0}" = 0 ]; then unshare -n sleep 1000 & else unshare -n -T --fork --monotonic $AHEAD --boottime $AHEAD sleep 1000 & fi
@@ -20,7 +21,7 @@ done
 a() { nsenter -t $a_pid -n "$@"; }
 b() { nsenter -t $b_pid -n $time "$@"; }
 end() {
-    ip link add $3 mtu 1600 type veth peer name eth0 mtu 1600 netns $4
+    ip link add $3 mtu $MTU type veth peer name eth0 mtu $MTU netns $4
     ip link set $3 up
     $1 ip link set lo up
     $1 ip addr add 10.8.0.$2/24 dev eth0

@@ -152,6 +152,22 @@ pub struct TunnelReport {
     pub missed: u64,
     /// Datagrams from the far end's address that were none of its own.
     pub strays: u64,
+    /// Datagrams from there that were not made with the tunnel's key.
+    pub forged: u64,
+    /// Datagrams that somebody repeated.
+    pub replayed: u64,
+    /// The longest datagram that is sent there, in bytes.
+    pub datagram: u64,
+    /// Frames that were sent there in pieces.
+    pub cut: u64,
+    /// Frames of the far end that came in pieces, and were joined.
+    pub joined_frames: u64,
+    /// Frames of the far end of which pieces came, though not all within the time that they are waited for.
+    pub unjoined: u64,
+    /// Pieces that belong to no frame.
+    pub malformed: u64,
+    /// Pieces that came once more, or after their frame.
+    pub repeated_pieces: u64,
     /// Whether the far end ever took frames.
     pub was_joined: bool,
     /// How often the far end was silent for a while, or began anew.

@@ -30,7 +30,7 @@ mod traffic;
 mod vm;
 mod ways;
 
-pub use attachments::{DiversionPlan, ExposePlan, ExternalMode, ExternalPlan, InternetPlan, TunnelPlan};
+pub use attachments::{DiversionPlan, ExposePlan, ExternalMode, ExternalPlan, InternetPlan, KeyPlan, TunnelPlan};
 pub use bounds::{Bounds, MeasurePlan, SamplePlan};
 pub use capture::{CaptureHeaders, CapturePlan, CapturePoint, FilterExpression, JournalPlan};
 pub use clock::{Clock, Stack};

@@ -24,7 +24,7 @@ mod tree;
 use crate::diagnostics::{Diagnostic, Severity, Spanned};
 use crate::errors::Errors;
 use crate::placement::{self, Placement};
-use crate::plan::{Clock, Plan, TunnelPlan};
+use crate::plan::{Clock, KeyPlan, Plan, TunnelPlan};
 use crate::sweep::file_of;
 use crate::yaml::{self, Entry, Node};
 use crate::{Diagnostics, Lab, check_name, generate, parse, vary};
@@ -86,12 +86,6 @@ pub enum Undivided {
     Settings(String),
 }
 
-/// Longer headers than those of IPv4 and IPv6: Ethernet's 14 bytes, UDP's 8, and those of the tunnel's own protocol (see `docs/tunnel.md`).
-const OVER_V4: u32 = 86;
-const OVER_V6: u32 = 106;
-/// The usual MTU of the network between machines.
-const USUAL_MTU: u32 = 1_500;
-
 /// The lab that is divided, and how.
 struct Ground<'a> {
     root: &'a Node,
@@ -119,17 +113,23 @@ impl Ground<'_> {
     }
 }
 
-/// Divides the lab file `text` among machines; errors name it `file`.
+/// Divides the lab file `text` among machines; errors name it `file`. `keys` draws a key at random, for the tunnels of each pair of
+/// machines; none: the tunnels have no keys.
 ///
 /// # Errors
 /// What is wrong with the file, or cannot be divided, or how the nodes cannot be placed.
-pub fn split(text: &str, file: &str, settings: &SplitSettings) -> Result<Division, Undivided> {
+pub fn split(
+    text: &str,
+    file: &str,
+    settings: &SplitSettings,
+    keys: Option<&mut dyn FnMut() -> [u8; KeyPlan::LEN]>,
+) -> Result<Division, Undivided> {
     let refused = |found: Vec<Diagnostic>| Undivided::Refused(Diagnostics::new(file, text, Severity::Error, found));
     let lab = parse(text, file).map_err(Undivided::Refused)?;
     let root = whole(text, file).map_err(refused)?;
     let placement = placement::place(&lab.plan, &settings.placement).map_err(Undivided::Misplaced)?;
     check_settings(&lab.plan, &placement, settings).map_err(Undivided::Settings)?;
-    let tunnels = network::tunnels(&lab.plan, &placement, settings).map_err(Undivided::Settings)?;
+    let tunnels = network::tunnels(&lab.plan, &placement, settings, keys).map_err(Undivided::Settings)?;
     let plan = &lab.plan;
     let nodes = plan.nodes.iter().zip(0..).map(|(node, place)| (node.name.as_str(), place)).collect();
     let links = plan.links.iter().zip(0..).map(|(link, place)| (link.name.as_str(), place)).collect();
@@ -213,15 +213,6 @@ fn notes(ground: &Ground<'_>, settings: &SplitSettings, first: Option<&str>) -> 
         let placeholder = network::placeholder(name);
         notes.push(format!(
             "write the address of machine {name} for `{placeholder}`, or give it by `--address {name}=…`"
-        ));
-    }
-    let widest = ground.tunnels.keys().map(|link| &ground.plan.links[*link]).max_by_key(|link| link.mtu);
-    if let Some(link) = widest.filter(|link| link.mtu + OVER_V4 > USUAL_MTU) {
-        let (v4, v6, fits) = (link.mtu + OVER_V4, link.mtu + OVER_V6, USUAL_MTU - OVER_V4);
-        notes.push(format!(
-            "link `{}` has an mtu of {}: between the machines, the network has to carry packets of {v4} bytes, {v6} with IPv6; over an MTU \
-             of {USUAL_MTU}, write `mtu: {fits}` or less at the links that cross",
-            link.name, link.mtu
         ));
     }
     notes

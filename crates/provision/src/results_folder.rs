@@ -8,15 +8,16 @@ use crate::shards::Sharing;
 use netloom_guest::kernel::Kernel;
 use netloom_image::Hashing;
 use netloom_judge::RunError;
-use netloom_lab::{Clock, Plan};
-use netloom_regular::Remembered;
+use netloom_lab::{Clock, KeyPlan, NodePlan, Plan};
+use netloom_regular::{PRIVATE, Remembered};
 use netloom_results::{
     Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin, WriteError,
 };
 use netloom_vm::{Acceleration, Qemu};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -44,8 +45,20 @@ pub fn results_folder(
     folder.write_json("provenance.json", &Provenance::gather(&origin))?;
     folder.write("lab.yaml", lab_text)?;
     folder.keep(lab_file, lab_text, &files)?;
+    if plan.nodes.iter().any(has_key_as_text) {
+        let copy = Path::new("files").join(lab_file.file_name().unwrap_or_default());
+        let copies = [Path::new("lab.yaml"), &copy].map(|name| folder.path().join(name));
+        for path in copies.iter().filter(|path| path.is_file()) {
+            fs::set_permissions(path, Permissions::from_mode(PRIVATE)).map_err(WriteError::file(path))?;
+        }
+    }
     folder.write("hosts", plan.hosts(&[]))?;
     Ok(folder)
+}
+
+/// Whether the lab file has the key of a tunnel: nobody else is to read it.
+fn has_key_as_text(node: &NodePlan) -> bool {
+    node.tunnel.as_ref().is_some_and(|tunnel| matches!(tunnel.key, Some(KeyPlan::Bytes(_))))
 }
 
 /// Gathers the provenance of a run that would begin now, without its images, its virtual machines and its files.

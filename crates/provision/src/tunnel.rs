@@ -6,12 +6,12 @@
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::resource::{Ground, Making, Opening, Resource, Site, if_none};
 use crate::setup_error::SetupError;
-use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelSettings, tunnel_packet};
+use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelKey, TunnelSettings, tunnel_path_least};
 use netloom_figures::TunnelReport;
 use netloom_judge::RunError;
 use netloom_judge::quantity::{counted, span};
 use netloom_lab::fabric::port_id;
-use netloom_lab::{NodePlan, Plan, TunnelPlan};
+use netloom_lab::{KeyPlan, NodePlan, Plan, TunnelPlan};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
@@ -20,6 +20,8 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// A key and what may be around it, in bytes.
+const LONGEST_KEY_FILE: u64 = 4_096;
 /// How often far ends are asked again at least, in milliseconds.
 const LOOK_AROUND: u8 = 2;
 /// How often progress is reported.
@@ -70,8 +72,8 @@ impl Resource for Tunnels {
 /// Opens the tunnels of a plan. Their sockets belong to the machine, so it is done outside of the lab, whose processes inherit them.
 fn open(plan: &Plan, lab_file: &Path) -> Result<Vec<Opened>, RunError> {
     let one = |(place, node, own)| {
-        let settings = settings(node, own);
-        let (address, end) = open_one(own, settings, own.port, lab_file).map_err(RunError::Machine)?;
+        let opened = settings(node, own, lab_file).and_then(|settings| open_one(own, settings, own.port, lab_file));
+        let (address, end) = opened.map_err(RunError::Machine)?;
         Ok(Opened { node: place, address, end: Box::new(end) })
     };
     wanted(plan).map(one).collect()
@@ -80,7 +82,8 @@ fn open(plan: &Plan, lab_file: &Path) -> Result<Vec<Opened>, RunError> {
 /// The problems on this machine with the tunnels of a plan, each with file, line and key.
 fn problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
     // A port of the kernel's choice: the lab may be up.
-    wanted(plan).filter_map(|(_, node, own)| open_one(own, settings(node, own), 0, lab_file).err()).collect()
+    let one = |node, own| settings(node, own, lab_file).and_then(|settings| open_one(own, settings, 0, lab_file));
+    wanted(plan).filter_map(|(_, node, own)| one(node, own).err()).collect()
 }
 
 /// The tunnels with a link, and the places of their nodes.
@@ -89,8 +92,25 @@ fn wanted(plan: &Plan) -> impl Iterator<Item = (usize, &NodePlan, &TunnelPlan)> 
     nodes.filter_map(|(place, node)| Some((place, node, node.tunnel.as_ref()?)))
 }
 
-fn settings(node: &NodePlan, own: &TunnelPlan) -> TunnelSettings {
-    TunnelSettings { vni: own.vni, mtu: node.interfaces[0].mtu }
+fn settings(node: &NodePlan, own: &TunnelPlan, lab_file: &Path) -> Result<TunnelSettings, String> {
+    let key = own.key.as_ref().map(|key| read_key(key, own, lab_file)).transpose()?;
+    Ok(TunnelSettings { vni: own.vni, mtu: node.interfaces[0].mtu, key })
+}
+
+/// The key of a tunnel, from its file if it is in one.
+fn read_key(key: &KeyPlan, own: &TunnelPlan, lab_file: &Path) -> Result<TunnelKey, String> {
+    let name = match key {
+        KeyPlan::Bytes(bytes) => return Ok(TunnelKey::new(*bytes)),
+        KeyPlan::File(name) => name,
+    };
+    let path = lab_file.parent().unwrap_or(Path::new("")).join(name);
+    let wrong = |what: &str| at(lab_file, own, "key", what);
+    let text = netloom_regular::read_text(&path, LONGEST_KEY_FILE)
+        .map_err(|error| wrong(&format!("reading {}: {error}", path.display())))?;
+    KeyPlan::parse(text.trim()).map(TunnelKey::new).ok_or_else(|| {
+        let made = KeyPlan::MADE_BY;
+        wrong(&format!("{} has no key of 64 hexadecimal digits: {made}", path.display()))
+    })
 }
 
 fn at(lab_file: &Path, own: &TunnelPlan, key: &str, problem: &str) -> String {
@@ -108,14 +128,12 @@ fn open_one(
     let mut addresses = (name.as_str(), own.port).to_socket_addrs().map_err(|error| unknown(&error.to_string()))?;
     let address = addresses.next().ok_or_else(|| unknown("its name has no address"))?;
     let end = TunnelEnd::open(address, port, settings).map_err(|error| cannot_open(own, &error, lab_file))?;
-    let needed = tunnel_packet(settings.mtu, address.is_ipv6());
+    let least = tunnel_path_least(address.is_ipv6());
     match end.path_mtu() {
-        Some(carries) if carries < needed => {
-            let fits = carries.saturating_sub(needed - settings.mtu);
+        Some(carries) if carries < least => {
             let problem = format!(
-                "the link there has an `mtu` of {}, whose packets take {needed} bytes on the path to `{name}`, and that carries {carries} \
-                 at most: write `mtu: {fits}` at the link, here and at the far end",
-                settings.mtu
+                "the path to `{name}` carries packets of {carries} bytes at most, and a tunnel needs {least}: give the interface there an \
+                 MTU of that or more"
             );
             Err(at(lab_file, own, "remote", &problem))
         }
@@ -195,6 +213,7 @@ fn of_node(plan: &Plan, node: usize) -> &TunnelPlan {
 fn key_of(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Vni { .. } => "vni",
+        Refusal::OtherKey | Refusal::KeyThere | Refusal::KeyHere => "key",
         _ => "remote",
     }
 }
@@ -205,8 +224,9 @@ fn silence(own: &TunnelPlan, tunnel: &Opened) -> String {
     if tunnel.end.is_heard() {
         let refused = if tunnel.end.refused() == Some(libc::EMSGSIZE) { ", as this machine knows" } else { "" };
         return format!(
-            "the far end at {address} answers, and the longest packets do not come through within {waited}{refused}: the path carries \
-             smaller ones only. Write a smaller `mtu` at the link, here and at the far end"
+            "the far end at {address} answers, and datagrams of {} bytes do not come through within {waited}{refused}: the path carries \
+             shorter ones only, in one direction or both. See what drops them, or write a longer `wait`",
+            tunnel.end.datagram()
         );
     }
     let port = own.port;
@@ -246,7 +266,7 @@ mod tests {
 
     fn plan(remote: &str) -> TunnelPlan {
         let wait = TunnelPlan::WAIT;
-        TunnelPlan { remote: remote.into(), line: 3, port: TunnelPlan::PORT, vni: 1, wait }
+        TunnelPlan { remote: remote.into(), line: 3, port: TunnelPlan::PORT, vni: 1, wait, key: None }
     }
 
     #[test]
@@ -259,14 +279,28 @@ mod tests {
     }
 
     #[test]
-    fn a_path_has_to_carry_the_longest_packets() {
+    fn a_link_may_have_longer_packets_than_its_path() {
         let file = Path::new("lab.yaml");
-        // The loopback interface carries 65536 bytes, or one less, as a packet of IPv4 has no more.
-        let told = |mtu| open_one(&plan("127.0.0.1"), TunnelSettings { vni: 1, mtu }, 0, file).map(drop);
-        assert_eq!(told(1_500), Ok(()));
-        let refused = told(65_535).unwrap_err();
-        let numbers = [("65536", "65450"), ("65535", "65449")];
-        let fits = |(path, link)| refused.contains(&format!("carries {path} at most: write `mtu: {link}` at the link"));
-        assert!(numbers.into_iter().any(fits), "{refused}");
+        // The loopback interface carries 65536 bytes, and a datagram of IPv4 has 65507 at most.
+        let opened = |mtu| open_one(&plan("127.0.0.1"), TunnelSettings { vni: 1, mtu, key: None }, 0, file);
+        let longest = |mtu| opened(mtu).map(|(_, end)| end.datagram());
+        assert_eq!((longest(1_500), longest(65_535)), (Ok(1_558), Ok(65_507)));
+    }
+
+    #[test]
+    fn a_key_is_read_from_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("lab.yaml");
+        let told = |name: &str| read_key(&KeyPlan::File(name.into()), &plan("far"), &file);
+        std::fs::write(folder.path().join("far.key"), format!("{}\n", "0a".repeat(32))).unwrap();
+        assert_eq!(told("far.key"), Ok(TunnelKey::new([10; 32])));
+        std::fs::write(folder.path().join("wrong.key"), "0a0b").unwrap();
+        let wrong = told("wrong.key").unwrap_err();
+        assert!(
+            wrong.contains("lab.yaml:3: key `key`: ") && wrong.contains("has no key of 64 hexadecimal digits"),
+            "{wrong}"
+        );
+        assert!(told("none.key").unwrap_err().contains("none.key: No such file"));
+        assert!(told(".").unwrap_err().contains("key `key`: reading"));
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
   netloom split lab.yaml --machines 2 --address m1=192.0.2.1 --address m2=192.0.2.2 -o parts
   netloom split lab.yaml --path 2ms -o parts
 
-OUT gets a lab file LAB-MACHINE.yaml for each machine. Copy each to its machine, and start all of them there with
+OUT gets a lab file LAB-MACHINE.yaml for each machine, which only you may read: they have the keys of the tunnels between them. Copy each to its machine, and start all of them there with
 `netloom up`, in any order: together they are the lab.")]
 pub(crate) struct SplitArgs {
     /// The lab file, or a file or folder of another network tool
@@ -32,6 +32,9 @@ pub(crate) struct SplitArgs {
     /// The port of UDP of the first tunnel; each further one has the next
     #[arg(long, value_name = "PORT", default_value_t = TunnelPlan::PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
+    /// Give the tunnels no keys: nothing between the machines is authenticated or encrypted
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// The folder to write to, which is made if it is not there
     #[arg(short, long, value_name = "OUT")]
     pub(crate) out: PathBuf,

@@ -5,14 +5,20 @@
 //! end until it has come. There it enters at that instant, even if it came a little later: then the pipe behind makes up
 //! for it, as far as it has a delay.
 //!
-//! The module `path` estimates how far the clocks of both machines are apart. The meter of a pipe counts what its
+//! Frames that do not fit into a datagram of the path go in pieces (`pieces`); where the tunnel has a key, datagrams are authenticated and
+//! encrypted (`seal`). The module `path` estimates how far the clocks of both machines are apart. The meter of a pipe counts what its
 //! delay could not make up for as lateness, and the crate `judge` judges the reports of tunnels.
 
 mod far_end;
+mod heard;
+mod identity;
 mod message;
 mod numbers;
 mod path;
+mod pieces;
 mod refusal;
+mod room;
+mod seal;
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -21,13 +27,14 @@ use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
 use crate::sys::set_option;
-use far_end::{Come, FRAME_HEADER, FarEnd};
+use far_end::{Come, FarEnd};
 use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
 use netloom_figures::{Distribution, EngineReport, PortReport, TunnelReport};
 use netloom_packet::{LARGE_FRAME, Packet, SMALL_FRAME, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
-pub use refusal::{Refusal, TunnelSettings};
+pub use refusal::{Refusal, TunnelKey, TunnelSettings};
+pub use room::tunnel_path_least;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
@@ -106,13 +113,18 @@ impl TunnelEnd {
     pub fn greet(&mut self) -> Result<bool, Refusal> {
         let Self { far, inbox } = self;
         for _ in 0..TURNS {
-            if inbox.fill(&mut far.socket) == 0 {
+            let count = inbox.fill(&mut far.socket);
+            if count == 0 {
                 break;
             }
-            inbox.datagrams().try_for_each(|(bytes, came)| far.take(bytes, came).map(drop))?;
+            for place in 0..count {
+                let (bytes, came) = inbox.datagram(place);
+                far.take(bytes, came)?;
+            }
         }
-        far.speak(far.socket.now());
-        Ok(far.is_joined())
+        let now = far.socket.now();
+        far.speak(now);
+        far.refusal(now).map_or_else(|| Ok(far.is_joined()), Err)
     }
 
     /// Whether the far end has greeted, though both may not know one another yet.
@@ -125,6 +137,11 @@ impl TunnelEnd {
         self.far.socket.last_error.as_ref().and_then(io::Error::raw_os_error)
     }
 
+    /// The longest datagram of the tunnel, in bytes: longer frames go in pieces.
+    pub fn datagram(&self) -> usize {
+        self.far.longest()
+    }
+
     /// The least time to the far end, as far as it is known: half of the round trip, unless both read the same clock.
     pub fn base(&self) -> Duration {
         Duration::from_nanos(self.far.path.base())
@@ -135,14 +152,6 @@ impl AsFd for TunnelEnd {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.far.socket.as_fd()
     }
-}
-
-/// The longest datagram of a tunnel whose link has this MTU, with the headers of UDP and IP: what its path has to carry. `is_v6`:
-/// by IPv6.
-pub fn tunnel_packet(mtu: u32, is_v6: bool) -> u32 {
-    const UDP: u32 = 8;
-    let header = u32::try_from(message::HEADER).expect("small");
-    mtu + FRAME_HEADER + header + UDP + if is_v6 { 40 } else { 20 }
 }
 
 /// What a frame of this length takes in the pool.
@@ -266,7 +275,10 @@ impl PortGroup for Tunnels {
         let mut received = Received::default();
         for tunnel in tunnels {
             let count = inbox.fill(&mut tunnel.far.socket);
-            inbox.datagrams().for_each(|(bytes, came)| tunnel.take(bytes, came, *clock, edge));
+            for place in 0..count {
+                let (bytes, came) = inbox.datagram(place);
+                tunnel.take(bytes, came, *clock, edge);
+            }
             let entered = tunnel.enter(clock.now().min(window.end), window, edge);
             tunnel.far.speak(clock.monotonic_at(clock.now()));
             received.count += count + entered;
@@ -333,6 +345,8 @@ impl PortGroup for Tunnels {
 impl Tunnel {
     fn new(port: PortId, mut far: FarEnd, pipes: Vec<PipeId>) -> Self {
         far.takes_frames = true;
+        // Greetings that the path did not carry were an attempt.
+        (far.socket.refused, far.socket.last_error) = (0, None);
         Self {
             port,
             far,
@@ -354,15 +368,18 @@ impl Tunnel {
     }
 
     /// Takes a datagram.
-    fn take(&mut self, datagram: &[u8], came: u64, clock: Clock, edge: &mut Edge) {
-        let Ok(frame) = self.far.take(datagram, came) else {
-            self.far.heard_of.strays += 1;
-            return;
+    fn take(&mut self, datagram: &mut [u8], came: u64, clock: Clock, edge: &mut Edge) {
+        let lengths = self.far.lengths();
+        let frame = match self.far.take(datagram, came) {
+            Ok(frame) => frame,
+            Err(_) => {
+                self.far.heard_of.strays += 1;
+                return;
+            }
         };
         let Some(Come { due, bytes }) = frame else { return };
         self.received += 1;
-        let longest = usize::try_from(self.far.settings.mtu + FRAME_HEADER).expect("an MTU is small");
-        let is_frame = (SHORTEST..=longest).contains(&bytes.len()) && due.saturating_sub(came) < FARTHEST;
+        let is_frame = lengths.contains(&bytes.len()) && due.saturating_sub(came) < FARTHEST;
         let copy = |buffer: &mut [u8]| {
             buffer[..bytes.len()].copy_from_slice(bytes);
             Some((bytes.len(), VirtioHeader::COMPLETE))
@@ -424,11 +441,10 @@ impl Tunnel {
         if let Some(addresses) = ethernet.of(self.port, packet) {
             frame[..addresses.len()].copy_from_slice(&addresses);
         }
-        if frame.len() > usize::try_from(self.far.settings.mtu + FRAME_HEADER).expect("an MTU is small") {
+        if frame.len() > *self.far.lengths().end() || !self.far.send(due, frame) {
             self.too_long += 1;
             return;
         }
-        self.far.send(due, |bytes| bytes.extend_from_slice(frame));
         if self.far.socket.waiting() > PORTION {
             self.far.socket.flush();
         }
@@ -462,6 +478,14 @@ impl Tunnel {
             repeated: heard.before[2].saturating_add(far.numbers.repeated()),
             missed: self.missed,
             strays: heard.strays,
+            forged: heard.forged,
+            replayed: heard.replayed,
+            datagram: far.longest() as u64,
+            cut: heard.cut,
+            joined_frames: far.joining.counts.joined,
+            unjoined: far.joining.counts.given_up,
+            malformed: far.joining.counts.malformed,
+            repeated_pieces: far.joining.counts.repeated,
             was_joined: far.was_ready(),
             gaps: heard.gaps,
             silent: Duration::from_nanos(heard.silent_ns),

@@ -44,6 +44,30 @@ pub struct TunnelRow {
     pub missed_frames: u64,
     /// Datagrams from that address that were none of the far end's.
     pub stray_datagrams: u64,
+    /// Datagrams from there that were not made with the tunnel's key.
+    #[serde(default)]
+    pub forged_datagrams: u64,
+    /// Datagrams that somebody repeated, of a tunnel with a key.
+    #[serde(default)]
+    pub replayed_datagrams: u64,
+    /// The longest datagram that is sent there: longer frames are cut into pieces.
+    #[serde(default)]
+    pub datagram_bytes: u64,
+    /// Frames that were sent there in pieces.
+    #[serde(default)]
+    pub cut_frames: u64,
+    /// Frames that came from there in pieces, and were joined.
+    #[serde(default)]
+    pub joined_frames: u64,
+    /// Frames of which pieces came, and not all in time: they are among those that the path lost.
+    #[serde(default)]
+    pub lost_in_joining_frames: u64,
+    /// Pieces that belong to no frame.
+    #[serde(default)]
+    pub malformed_pieces: u64,
+    /// Pieces that came once more, or after their frame was joined or given up.
+    #[serde(default)]
+    pub repeated_pieces: u64,
     /// Whether the far end ever took frames.
     pub joined: bool,
     /// How often it was silent for a while, or began anew.
@@ -86,6 +110,14 @@ impl TunnelRow {
             repeated_frames: report.repeated,
             missed_frames: report.missed,
             stray_datagrams: report.strays,
+            forged_datagrams: report.forged,
+            replayed_datagrams: report.replayed,
+            datagram_bytes: report.datagram,
+            cut_frames: report.cut,
+            joined_frames: report.joined_frames,
+            lost_in_joining_frames: report.unjoined,
+            malformed_pieces: report.malformed,
+            repeated_pieces: report.repeated_pieces,
             joined: report.was_joined,
             gaps: report.gaps,
             silent_ns: report.silent.as_nanos(),

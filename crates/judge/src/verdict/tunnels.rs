@@ -12,11 +12,12 @@ pub(super) fn findings(allowed: &Allowed, tunnel: &TunnelRow) -> Vec<Finding> {
 }
 
 fn lost(tunnel: &TunnelRow) -> Option<String> {
-    let TunnelRow { lost_frames: lost, received_frames: received, .. } = *tunnel;
+    let TunnelRow { lost_frames: lost, received_frames: received, lost_in_joining_frames: in_part, .. } = *tunnel;
     (lost > 0).then(|| {
         let all = lost.saturating_add(received);
+        let pieces = if in_part > 0 { format!("; of {in_part}, some of the pieces came") } else { String::new() };
         format!(
-            "the path lost {lost} of {} from the far end ({:.2} %), outside the models",
+            "the path lost {lost} of {} from the far end ({:.2} %), outside the models{pieces}",
             counted(usize::try_from(all).unwrap_or(usize::MAX), "frame"),
             lost as f64 / all as f64 * 100.0
         )
@@ -89,6 +90,8 @@ mod tests {
     #[test]
     fn what_the_path_and_the_far_end_did_is_found() {
         assert!(told(&TunnelRow { lost_frames: 100, ..fine() }).contains("lost 100 of 1000 frames"));
+        let in_part = told(&TunnelRow { lost_frames: 100, lost_in_joining_frames: 30, ..fine() });
+        assert!(in_part.ends_with("outside the models; of 30, some of the pieces came"), "{in_part}");
         assert!(told(&TunnelRow { joined: false, ..fine() }).contains("never took frames"));
         let gone = TunnelRow { heard_until_ns: Some(12_300_000_000), missed_frames: 7, ..fine() };
         assert_eq!(told(&gone), "nothing came from the far end any more after 12.3 s");

@@ -3,14 +3,14 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, map};
-use crate::forms::{AboveZero, List, Placed, Whole, Word, forms};
+use crate::forms::{AboveZero, Filled, List, Placed, Whole, Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::kinds::PORT;
-use crate::plan::{ExposePlan, ExternalMode, NodeKind, Stack};
+use crate::plan::{ExposePlan, ExternalMode, KeyPlan, NodeKind, Stack};
 use crate::scalar::{filled, integer, word};
 use crate::section::Kind;
 use crate::spec::{ExternalSpec, FarEndSpec, TunnelSpec};
-use crate::yaml::{Entry, Node};
+use crate::yaml::{Content, Entry, Node};
 use netloom_units::Duration;
 
 forms! {
@@ -66,6 +66,8 @@ fn interface_name(node: &Node) -> Result<String, Diagnostic> {
 forms! {
     /// The address or name of a machine.
     pub(crate) struct Machine = String, Kind::Text("^[A-Za-z0-9.:_%-]{1,253}$"), machine;
+    /// The key of a tunnel.
+    pub(crate) struct Key = KeyPlan, Kind::OneOf(&[Kind::Text("^[0-9A-Fa-f]{64}$"), KeyFile::KIND]), noting tunnel_key;
 }
 
 sections! {
@@ -79,9 +81,18 @@ sections! {
         vni: Whole<u32, 1, 16_777_215>, "7";
         /// For how long a tunnel waits for its far end while the lab comes up; then that is an error. Default: 60 s.
         wait: AboveZero<Duration>, "10 s";
+        /// The key of a tunnel, the same at both ends, as 64 hexadecimal digits, or {file: ...} with a file that has them: its datagrams are
+        /// authenticated and encrypted. Default: none, and they are not.
+        key: Key, "{file: far.key}";
         /// What is behind a tunnel: interfaces of nodes that are `elsewhere`, all those in the same subnets. They are neighbours as those
         /// of a link inside the lab. Default: it is not known, and neighbours are learned.
         beyond: List<FarEndSpec>, "[{node: db, interface: eth0}]";
+    }
+
+    /// The file that the key of a tunnel is in.
+    pub(crate) struct KeyFile = "tunnel_key" {
+        /// A file with the key as 64 hexadecimal digits, which only its owner may read. It is not kept with the results.
+        file: Filled, required "far.key";
     }
 }
 
@@ -97,8 +108,30 @@ pub(super) fn tunnel(kind: NodeKind, node: &Node, fields: &Fields<'_>, errors: &
     if fields.get("remote").is_none() {
         errors.push(node.lacks("remote", "192.0.2.7"));
     }
-    let TunnelKeys { remote, port, vni, wait, beyond } = TunnelKeys::read_keys(fields, errors)?;
-    Some(TunnelSpec { remote: remote?, port, vni, wait, far_ends: beyond, beyond: None })
+    let TunnelKeys { remote, port, vni, wait, key, beyond } = TunnelKeys::read_keys(fields, errors)?;
+    Some(TunnelSpec { remote: remote?, port, vni, wait, key, far_ends: beyond, beyond: None })
+}
+
+fn tunnel_key(node: &Node, errors: &mut Errors) -> Option<KeyPlan> {
+    match &node.content {
+        // What is wrong is not printed: it may be most of a key.
+        Content::Text { text, .. } => {
+            let key = KeyPlan::parse(text).map(KeyPlan::Bytes);
+            if key.is_none() {
+                let count = text.chars().count();
+                errors.push(node.error(format!(
+                    "this text of {count} characters is no key of 64 hexadecimal digits: {}; a key in a file is `key: {{file: far.key}}`",
+                    KeyPlan::MADE_BY
+                )));
+            }
+            key
+        }
+        Content::Map(_) => KeyFile::open(node, errors).map(|own| KeyPlan::File(own.file.into())),
+        _ => {
+            errors.push(node.expected("64 hexadecimal digits, or {file: ...}"));
+            None
+        }
+    }
 }
 
 fn machine(node: &Node) -> Result<String, Diagnostic> {

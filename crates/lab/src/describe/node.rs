@@ -71,6 +71,7 @@ impl Plan {
                 "port": tunnel.port,
                 "vni": tunnel.vni,
                 "wait_ns": tunnel.wait.as_nanos(),
+                "encrypted": tunnel.key.is_some(),
             })),
             "switch": node.switch.as_ref().map(|own| switch(node, own, self.is_bridge(node))),
             "interfaces": node.interfaces.iter().map(|interface| self.interface(interface)).collect::<Vec<_>>(),

@@ -353,7 +353,10 @@ fn machine(node: &NodePlan) -> String {
             Some(vlan) => format!("VLAN {vlan} of {}", external.interface),
             None => format!("wire of {}", external.interface),
         }),
-        node.tunnel.as_ref().map(|tunnel| format!("to {} port {}", tunnel.remote, tunnel.port)),
+        node.tunnel.as_ref().map(|tunnel| {
+            let seal = if tunnel.key.is_some() { ", encrypted" } else { "" };
+            format!("to {} port {}{seal}", tunnel.remote, tunnel.port)
+        }),
         node.vm.as_ref().map(ToString::to_string),
         node.container.as_ref().map(ToString::to_string),
         (node.stack == Stack::Kernel).then(|| node.stack.name().to_owned()),

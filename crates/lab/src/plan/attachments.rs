@@ -3,7 +3,9 @@
 use crate::Match;
 use crate::words::words;
 use netloom_units::Duration;
+use std::fmt;
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 
 /// The wire of an interface of this machine, which ends in the lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,52 @@ pub struct TunnelPlan {
     pub vni: u32,
     /// The time that a far end that is silent is waited for.
     pub wait: Duration,
+    /// The key that both ends have; none: datagrams are neither authenticated nor encrypted.
+    pub key: Option<KeyPlan>,
+}
+
+/// The key of a tunnel, or the place that it is read from. It is not printed.
+#[derive(Clone, PartialEq, Eq)]
+pub enum KeyPlan {
+    /// The key.
+    Bytes([u8; Self::LEN]),
+    /// A file with it, as 64 hexadecimal digits; a relative path counts from the folder of the lab file.
+    File(PathBuf),
+}
+
+impl KeyPlan {
+    /// The length of a key, in bytes.
+    pub const LEN: usize = 32;
+    /// How to make one.
+    pub const MADE_BY: &str = "`openssl rand -hex 32` prints one";
+
+    /// Reads a key as text; none if it is no 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<[u8; Self::LEN]> {
+        let digits = text.as_bytes();
+        let mut bytes = [0; Self::LEN];
+        if digits.len() != 2 * Self::LEN {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Some(bytes)
+    }
+
+    /// Writes a key as [`KeyPlan::parse`] reads it.
+    pub fn text(bytes: &[u8; Self::LEN]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl fmt::Debug for KeyPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(_) => f.write_str("Bytes(..)"),
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+        }
+    }
 }
 
 impl TunnelPlan {

@@ -357,15 +357,15 @@ fn whole_lab(key: &str, pair: &str, network: &str) -> String {
     }
 }
 
-const EXTERNAL_KEYS: [&str; 10] =
-    ["interface", "mode", "vlan", "promiscuous", "force", "remote", "port", "vni", "wait", "beyond"];
+const EXTERNAL_KEYS: [&str; 11] =
+    ["interface", "mode", "vlan", "promiscuous", "force", "remote", "port", "vni", "wait", "key", "beyond"];
 
 /// A lab with an external interface or a tunnel that has this.
 fn external(key: &str, pair: &str) -> String {
     if key == "beyond" {
         return lab_beyond("address: 10.0.0.2/30, mac: '02:00:00:00:00:02'", pair);
     }
-    if ["remote", "port", "vni", "wait"].contains(&key) {
+    if ["remote", "port", "vni", "wait", "key"].contains(&key) {
         let remote = if key == "remote" { "" } else { "remote: 192.0.2.7, " };
         return format!(
             "nodes: {{t1: {{kind: tunnel, {remote}{pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, t1]}}}}\n"

@@ -1,7 +1,7 @@
 //! Tunnels as they are written.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{FarInterface, TunnelPlan};
+use crate::plan::{FarInterface, KeyPlan, TunnelPlan};
 use netloom_units::Duration;
 
 /// The settings of a tunnel.
@@ -11,6 +11,7 @@ pub(crate) struct TunnelSpec {
     pub(crate) port: Option<Spanned<u16>>,
     pub(crate) vni: Option<u32>,
     pub(crate) wait: Option<Duration>,
+    pub(crate) key: Option<KeyPlan>,
     /// The interfaces behind the tunnel, by names.
     pub(crate) far_ends: Option<Vec<FarEndSpec>>,
     /// The same, once the names are known; none: it is not said.
@@ -32,6 +33,7 @@ impl From<TunnelSpec> for TunnelPlan {
             port: spec.port.map_or(Self::PORT, |port| port.value),
             vni: spec.vni.unwrap_or(Self::VNI),
             wait: spec.wait.unwrap_or(Self::WAIT),
+            key: spec.key,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{Ground, SplitSettings, entries, settings};
 use crate::diagnostics::Diagnostic;
 use crate::keys::DIRECTION;
 use crate::placement::Placement;
-use crate::plan::{EndPlan, InterfacePlan, NodeKind, NodePlan, Plan};
+use crate::plan::{EndPlan, InterfacePlan, KeyPlan, NodeKind, NodePlan, Plan};
 use crate::profiles::Profile;
 use crate::yaml::{Content, Entry, Node};
 use ipnet::IpNet;
@@ -19,6 +19,8 @@ pub(super) struct Tunnel {
     addresses: [String; 2],
     port: u16,
     vni: u32,
+    /// The key of all tunnels between these two machines, as text.
+    key: Option<String>,
 }
 
 /// Returns what stands for the address of a machine that is not known.
@@ -31,11 +33,13 @@ pub(super) fn tunnels(
     plan: &Plan,
     placement: &Placement,
     settings: &SplitSettings,
+    mut keys: Option<&mut dyn FnMut() -> [u8; KeyPlan::LEN]>,
 ) -> Result<BTreeMap<usize, Tunnel>, String> {
     let mut taken: BTreeSet<String> = plan.nodes.iter().map(|node| node.name.to_lowercase()).collect();
     let used: BTreeSet<u16> = plan.nodes.iter().filter_map(|node| Some(node.tunnel.as_ref()?.port)).collect();
     let mut ports = (settings.port..=u16::MAX).filter(|port| *port > 0 && !used.contains(port));
     let mut found = BTreeMap::new();
+    let mut drawn: BTreeMap<[usize; 2], String> = BTreeMap::new();
     for (crossing, vni) in placement.crossing.iter().zip(1..) {
         let Some(port) = ports.next() else {
             let count = placement.crossing.len();
@@ -51,7 +55,10 @@ pub(super) fn tunnels(
         };
         let names = [tunnel_to(machines[1]), tunnel_to(machines[0])];
         let address = |name: &str| settings.addresses.get(name).cloned().unwrap_or_else(|| placeholder(name));
-        found.insert(crossing.link, Tunnel { names, addresses: machines.map(address), port, vni });
+        let mut pair = crossing.machines;
+        pair.sort_unstable();
+        let key = keys.as_mut().map(|draw| drawn.entry(pair).or_insert_with(|| KeyPlan::text(&draw())).clone());
+        found.insert(crossing.link, Tunnel { names, addresses: machines.map(address), port, vni, key });
     }
     Ok(found)
 }
@@ -126,6 +133,7 @@ impl Ground<'_> {
             key("port", text(tunnel.port.to_string())),
             key("vni", text(tunnel.vni.to_string())),
         ];
+        keys.extend(tunnel.key.as_ref().map(|own| key("key", text(own))));
         let far = self.beyond(self.plan.links[link].ends[1 - side], link);
         let end = |(node, interface): (usize, usize)| {
             let node = &self.plan.nodes[node];

@@ -15,7 +15,7 @@ fn divided(nodes: &str, link: &str, rest: &str) -> Result<Division, String> {
          db: {{kind: router, machine: b}}\n  log: {{machine: b}}\n\
          links:\n  near: {{ends: [client, r1]}}\n  line: {{ends: [r1, db]{link}}}\n  inner: {{ends: [db, log]}}\n{rest}"
     );
-    split(&text, "shop.yaml", &settings()).map_err(|wrong| match wrong {
+    split(&text, "shop.yaml", &settings(), None).map_err(|wrong| match wrong {
         Undivided::Refused(found) => found.to_string(),
         Undivided::Misplaced(found) => found.join("\n"),
         Undivided::Settings(found) => found,
@@ -150,7 +150,7 @@ fn a_lan_that_is_cut_is_a_switch_and_both_sides_know_all_of_it() {
              z: {{machine: {z}}}}}\nlinks: {{xs: {{ends: [x, s], delay: 5 ms}}, ys: {{ends: [y, s], delay: 5 ms}}, zs: {{ends: [z, s], \
              delay: 5 ms}}}}\n"
         );
-        split(&text, "lan.yaml", &SplitSettings::default())
+        split(&text, "lan.yaml", &SplitSettings::default(), None)
     };
     let division = lan("a").unwrap();
     let all: String = division.parts.iter().map(|part| part.text.as_str()).collect();
@@ -164,12 +164,33 @@ fn a_lan_that_is_cut_is_a_switch_and_both_sides_know_all_of_it() {
     assert_eq!(known, [6, 6, 6]);
     let said = division.notes.join("\n");
     assert!(said.contains("write the address of machine a for `ADDRESS-OF-a`"), "{said}");
-    assert!(said.contains("has to carry packets of 1586 bytes") && said.contains("`mtu: 1414` or less"), "{said}");
     let pieces = match lan("b") {
         Err(Undivided::Refused(found)) => found.to_string(),
         other => panic!("{other:?}"),
     };
     assert!(pieces.contains("links.ys") && pieces.contains("would be in two pieces on machine b"), "{pieces}");
+}
+
+#[test]
+fn each_pair_of_machines_has_a_key() {
+    let text = "nodes: {x: {machine: a}, y: {machine: b}, z: {machine: c}}\nmachines: {a: {}, b: {}, c: {}}\n\
+                links: {one: {ends: [x, y], delay: 5 ms}, two: {ends: [y, x], delay: 5 ms}, three: {ends: [y, z], delay: 5 ms}}\n";
+    let mut count = 0;
+    let mut draw = || {
+        count += 1;
+        [count; crate::KeyPlan::LEN]
+    };
+    let division = split(text, "lab.yaml", &SplitSettings::default(), Some(&mut draw)).unwrap();
+    let keys = |machine: &str| -> Vec<(String, crate::KeyPlan)> {
+        let own = division.parts.iter().find(|part| part.machine == machine).expect("it has a node");
+        let tunnels = own.lab.plan.nodes.iter().filter_map(|node| Some((node.name.clone(), node.tunnel.clone()?.key?)));
+        tunnels.collect()
+    };
+    let [a, b, c] = ["a", "b", "c"].map(keys);
+    assert_eq!((a.len(), b.len(), c.len()), (2, 3, 1));
+    assert!(a[0].1 == a[1].1 && a[0].1 == b[0].1 && a[0].1 == b[1].1 && b[2].1 == c[0].1 && a[0].1 != c[0].1);
+    assert_eq!(count, 2);
+    assert_eq!(format!("{:?}", a[0].1), "Bytes(..)");
 }
 
 #[test]
@@ -184,7 +205,7 @@ fn wrong_settings_are_told() {
     let with = |addresses: &[&str], port: u16| {
         let addresses = addresses.iter().map(|name| ((*name).to_owned(), "192.0.2.1".to_owned())).collect();
         let placement = Settings { count: Some(2), ..Settings::default() };
-        split(text, "lab.yaml", &SplitSettings { placement, addresses, port })
+        split(text, "lab.yaml", &SplitSettings { placement, addresses, port }, None)
     };
     let told = |result: Result<Division, Undivided>| match result {
         Err(Undivided::Settings(found)) => found,

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 fn divided(text: &str, machines: usize) -> Division {
     let placement = Settings { count: Some(machines), path: Duration::from_micros(100) };
-    split(text, "lab.yaml", &SplitSettings { placement, ..SplitSettings::default() }).unwrap_or_else(|wrong| {
+    split(text, "lab.yaml", &SplitSettings { placement, ..SplitSettings::default() }, None).unwrap_or_else(|wrong| {
         let wrong = match wrong {
             Undivided::Refused(found) => found.to_string(),
             Undivided::Misplaced(found) => found.join("\n"),

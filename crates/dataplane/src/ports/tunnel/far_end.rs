@@ -1,15 +1,19 @@
 //! The far end of a tunnel, as this end knows it: greetings, questions for the time, and what is heard of it.
 
-use super::message::{Greeting, HEADER, Message, Stray, VERSION, between};
+use super::heard::Heard;
+use super::identity::{clock_identity, random};
+use super::message::{GREETING, Greeting, HEADER, Message, PIECE, PLAIN, SEALED, Stray, VERSION, between};
 use super::numbers::Numbers;
 use super::path::{Path, Sample};
+use super::pieces::{Joining, Piece, cut};
+use super::room::Room;
+use super::seal::{MAC, SEAL, Seals, Unopened};
 use super::socket::Socket;
-use super::{Refusal, TunnelSettings};
-use netloom_figures::Distribution;
+use super::{Refusal, SHORTEST, TunnelSettings};
 use std::collections::VecDeque;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::net::UdpSocket;
+use std::ops::RangeInclusive;
 
 /// How often the far end is greeted while it has not answered, and asked for the time.
 pub(super) const GREETED_EVERY: u64 = 50_000_000;
@@ -24,6 +28,8 @@ pub(super) const SILENT_AFTER: u64 = 1_000_000_000;
 const SETTLES_WITHIN: u64 = 200_000_000;
 /// Questions that wait for their answer, at most: of two seconds.
 const ASKED: usize = 128;
+/// The time for which greetings with another key, or none, come before they are an error: the right ones may come, too.
+const FOREIGN_FOR: u64 = 1_000_000_000;
 /// Bytes of a frame before its IP packet: Ethernet header and a tag.
 pub(super) const FRAME_HEADER: u32 = 18;
 
@@ -32,6 +38,13 @@ pub(super) struct FarEnd {
     pub(super) socket: Socket,
     pub(super) settings: TunnelSettings,
     own: Greeting,
+    /// The seals of datagrams; none: the tunnel has no key.
+    seals: Option<Seals>,
+    pub(super) room: Room,
+    /// The token of a far end with the key that has greeted, and has not shown yet that it is there now.
+    candidate: Option<u64>,
+    /// The instant from which on greetings come that were not made with this end's key, and why the latest of them is none.
+    foreign: Option<(u64, Refusal)>,
     /// Its greeting; none before it came.
     greeting: Option<Greeting>,
     /// Whether it knows this end's token.
@@ -50,27 +63,13 @@ pub(super) struct FarEnd {
     frames: u64,
     pub(super) path: Path,
     pub(super) numbers: Numbers,
+    /// Its frames that came in part.
+    pub(super) joining: Joining,
     /// How many frames it had sent when, by its own report; the newest last.
     told: VecDeque<(u64, u64)>,
     /// How many of them count as sent.
     settled: u64,
     pub(super) heard_of: Heard,
-}
-
-/// What was found out about the far end and the path from there, for the report.
-#[derive(Debug, Default)]
-pub(super) struct Heard {
-    /// How long datagrams took on the path.
-    pub(super) took: Distribution,
-    /// Frames that were sent there, in all of its lives.
-    pub(super) sent: u64,
-    /// Frames of earlier lives of the far end that came, were lost, came twice.
-    pub(super) before: [u64; 3],
-    /// Datagrams that were none of the far end's.
-    pub(super) strays: u64,
-    /// How often it was silent for a while and came back.
-    pub(super) gaps: u64,
-    pub(super) silent_ns: u64,
 }
 
 /// A frame that has come.
@@ -84,11 +83,18 @@ impl FarEnd {
     pub(super) fn new(socket: UdpSocket, settings: TunnelSettings) -> io::Result<Self> {
         let socket = Socket::new(socket)?;
         let now = socket.now();
-        let TunnelSettings { vni, mtu } = settings;
+        let room = Room::new(&socket);
+        let TunnelSettings { vni, mtu, key } = settings;
+        let session = u64::from_ne_bytes(random()?).max(1);
+        let (salt, mode) = (random()?, if key.is_some() { SEALED } else { PLAIN });
         Ok(Self {
             socket,
             settings,
-            own: Greeting { session: chosen_token()?, clock: clock_identity(), vni, mtu, mode: 0 },
+            own: Greeting { session, clock: clock_identity(), vni, mtu, mode, longest: 0, salt },
+            seals: key.map(|key| Seals::new(key, salt)),
+            room,
+            candidate: None,
+            foreign: None,
             greeting: None,
             knows_us: false,
             is_ready: false,
@@ -101,6 +107,7 @@ impl FarEnd {
             frames: 0,
             path: Path::default(),
             numbers: Numbers::default(),
+            joining: Joining::default(),
             told: VecDeque::new(),
             settled: 0,
             heard_of: Heard::default(),
@@ -141,9 +148,16 @@ impl FarEnd {
         self.heard
     }
 
+    /// Returns why no far end was found so far, if there is one with another key or none.
+    pub(super) fn refusal(&self, now: u64) -> Option<Refusal> {
+        let (since, why) = self.foreign.filter(|_| self.greeting.is_none() && self.candidate.is_none())?;
+        (now.saturating_sub(since) > FOREIGN_FOR).then_some(why)
+    }
+
     /// How many of its frames have not come, of those that must have by now.
     pub(super) fn lost(&mut self, now: u64) -> u64 {
         self.settle(now);
+        self.joining.expire(now, &mut self.numbers);
         self.numbers.lost(self.settled)
     }
 
@@ -154,18 +168,32 @@ impl FarEnd {
         }
     }
 
-    /// Wraps a frame, which leaves when the socket is flushed.
-    pub(super) fn send(&mut self, due: u64, write: impl FnOnce(&mut Vec<u8>)) {
-        let token = self.token();
-        let frame = Message::Frame { number: self.frames, due, sent: self.socket.now(), bytes: &[] };
+    /// Wraps a frame, which leaves when the socket is flushed; in pieces, if it does not fit into a datagram. Returns false if even those
+    /// are too many.
+    pub(super) fn send(&mut self, due: u64, frame: &[u8]) -> bool {
+        if std::mem::take(&mut self.socket.is_narrower) {
+            self.room.ask(&self.socket);
+        }
+        let (token, number, sent) = (self.token(), self.frames, self.socket.now());
+        let room = self.room.datagram() - self.overhead();
+        if frame.len() <= room {
+            self.say(&Message::Frame { number, due, sent, bytes: frame }, token);
+        } else {
+            let Some(pieces) = cut(frame, room - PIECE) else { return false };
+            pieces.for_each(|piece| self.say(&Message::Piece { number, due, sent, piece }, token));
+            self.heard_of.cut += 1;
+        }
         (self.frames, self.heard_of.sent) = (self.frames + 1, self.heard_of.sent + 1);
-        self.socket.push(|out| {
-            frame.write(token, out);
-            write(out);
-        });
+        true
     }
 
-    fn token(&self) -> u64 {
+    /// Bytes of a datagram beside the frame.
+    fn overhead(&self) -> usize {
+        HEADER + if self.seals.is_some() { SEAL } else { 0 }
+    }
+
+    /// The token that datagrams for it bear.
+    pub(super) fn token(&self) -> u64 {
         self.greeting.map_or(0, |greeting| greeting.session)
     }
 
@@ -181,8 +209,10 @@ impl FarEnd {
         }
         let is_alone = self.greeting.is_none() || !self.knows_us || self.is_silent(now) || self.has_left;
         if is_alone && now >= self.greeted + GREETED_EVERY {
-            self.greet(now);
+            let token = self.candidate.unwrap_or_else(|| self.token());
+            self.greet(now, token);
         }
+        self.joining.expire(now, &mut self.numbers);
         let often = if self.path.is_known() { ASKED_EVERY } else { ASKED_FIRST_EVERY };
         self.next_question = now + if is_alone { GREETED_EVERY } else { often };
         if self.greeting.is_some() && !self.has_left {
@@ -194,20 +224,33 @@ impl FarEnd {
         self.socket.flush();
     }
 
-    /// Once as long as the longest frame, to see that the path carries it, and once short, to be heard at all.
-    fn greet(&mut self, now: u64) {
+    /// Greets once as long as the longest datagram, to see that the path carries it, and once short, to be heard at all.
+    fn greet(&mut self, now: u64, token: u64) {
         self.greeted = now;
-        let token = self.token();
-        for len in [self.longest(), 0] {
-            self.say(&Message::Hello { greeting: self.own, len, knows: self.knows_us }, token);
+        self.socket.is_narrower = false;
+        self.room.ask(&self.socket);
+        let longest = self.longest();
+        let greeting = Greeting { longest: u32::try_from(longest).expect("a datagram"), ..self.own };
+        for len in [longest, self.shortest()] {
+            self.say(&Message::Hello { greeting, len, knows: self.knows_us }, token);
             // Apart, so that the refusal of the one is not that of the other.
             self.socket.flush();
         }
     }
 
     /// The longest datagram.
-    fn longest(&self) -> usize {
-        HEADER + usize::try_from(self.settings.mtu + FRAME_HEADER).expect("an MTU is small")
+    pub(super) fn longest(&self) -> usize {
+        (self.overhead() + self.lengths().end()).min(self.room.datagram())
+    }
+
+    /// The shortest greeting.
+    fn shortest(&self) -> usize {
+        HEADER + GREETING + if self.seals.is_some() { MAC } else { 0 }
+    }
+
+    /// The lengths of frames.
+    pub(super) fn lengths(&self) -> RangeInclusive<usize> {
+        SHORTEST..=usize::try_from(self.settings.mtu + FRAME_HEADER).expect("an MTU is small")
     }
 
     fn leave(&mut self) {
@@ -220,14 +263,29 @@ impl FarEnd {
     }
 
     fn say(&mut self, message: &Message<'_>, token: u64) {
-        self.socket.push(|out| message.write(token, out));
+        let seals = self.seals.as_mut();
+        self.socket.push(|out| match seals {
+            Some(seals) => seals.write(message, token, out),
+            None => message.write(token, out),
+        });
     }
 
     /// Takes a datagram that came at `came`.
     ///
     /// # Errors
     /// Why the far end cannot be joined.
-    pub(super) fn take<'a>(&mut self, bytes: &'a [u8], came: u64) -> Result<Option<Come<'a>>, Refusal> {
+    pub(super) fn take<'a>(&'a mut self, datagram: &'a mut [u8], came: u64) -> Result<Option<Come<'a>>, Refusal> {
+        let opened = match &mut self.seals {
+            Some(seals) => seals.open(datagram, self.own.session),
+            None => Ok(&*datagram),
+        };
+        let bytes = match opened {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                self.unopened(why, came);
+                return Ok(None);
+            }
+        };
         let (message, borne) = match Message::parse(bytes, self.own.session) {
             Ok(parsed) => parsed,
             Err(Stray::Version(other)) => return Err(Refusal::Version { own: VERSION, other }),
@@ -237,16 +295,12 @@ impl FarEnd {
             }
         };
         if let Message::Hello { greeting, len, knows } = message {
-            let welcome = self.welcome(greeting, borne, len, came);
-            if (!knows || welcome.is_err()) && came > self.greeted + ANSWERED_EVERY {
-                // It is answered, whatever is wrong with it: then it can report that, too.
-                self.greet(came);
-            }
-            return welcome.map(|()| None);
+            return self.hear_greeting(greeting, (borne, len, knows), came).map(|()| None);
         }
         self.hear(came);
         Ok(match message {
             Message::Frame { number, due, sent, bytes: frame } => self.frame(number, due, sent, frame, came),
+            Message::Piece { number, due, sent, piece } => self.piece(number, due, sent, piece, came),
             Message::Probe { number, sent, frames } => {
                 self.is_ready |= number & 1 == 1;
                 self.told_of(frames, came);
@@ -268,6 +322,60 @@ impl FarEnd {
             }
             Message::Hello { .. } => None,
         })
+    }
+
+    /// Counts what was not made with the key. Who greets so is greeted, to find out as well.
+    fn unopened(&mut self, why: Unopened, came: u64) {
+        let refusal = match why {
+            Unopened::Stray => {
+                self.heard_of.strays += 1;
+                return;
+            }
+            Unopened::Replayed => {
+                self.heard_of.replayed += 1;
+                return;
+            }
+            Unopened::Forged => Refusal::OtherKey,
+            Unopened::Plain => Refusal::KeyHere,
+        };
+        self.heard_of.forged += 1;
+        if self.greeting.is_none() {
+            let since = self.foreign.map_or(came, |(since, _)| since);
+            self.foreign = Some((since, refusal));
+            if came > self.greeted + ANSWERED_EVERY {
+                self.greet(came, 0);
+            }
+        }
+    }
+
+    /// Takes a greeting, and answers it if its sender needs that: whatever is wrong with it, as then it can report that, too.
+    fn hear_greeting(
+        &mut self,
+        greeting: Greeting,
+        (borne, len, knows): (u64, usize, bool),
+        came: u64,
+    ) -> Result<(), Refusal> {
+        // One of earlier may be repeated by anybody. Where there is a key, who bears this end's token is there now.
+        let is_fresh = self.seals.is_none() || borne == self.own.session;
+        let welcome = if is_fresh {
+            self.welcome(greeting, borne, len, came)
+        } else {
+            self.candidate = Some(greeting.session);
+            Ok(())
+        };
+        if welcome.is_ok() && borne == self.own.session && self.token() == greeting.session {
+            let longest = self.longest();
+            if knows {
+                self.room.fits();
+            } else {
+                self.room.is_short(came, longest);
+            }
+        }
+        if (!knows || welcome.is_err()) && came > self.greeted + ANSWERED_EVERY {
+            let token = if self.seals.is_some() { greeting.session } else { self.token() };
+            self.greet(came, token);
+        }
+        welcome
     }
 
     fn hear(&mut self, came: u64) {
@@ -295,6 +403,18 @@ impl FarEnd {
         Some(Come { due: self.path.here(due, came), bytes })
     }
 
+    /// Takes a piece of a frame: the last of them brings the frame.
+    fn piece(&mut self, number: u64, due: u64, sent: u64, piece: Piece<'_>, came: u64) -> Option<Come<'_>> {
+        if !self.takes_frames {
+            return None;
+        }
+        let lengths = self.lengths();
+        let Self { joining, numbers, path, heard_of, .. } = self;
+        let bytes = joining.take((number, due), piece, came, &lengths, numbers)?;
+        heard_of.took.record(between(0, path.took(sent, came)), 1);
+        Some(Come { due: path.here(due, came), bytes })
+    }
+
     /// The far end greets: `borne` is the token that it takes this end to have.
     fn welcome(&mut self, greeting: Greeting, borne: u64, len: usize, came: u64) -> Result<(), Refusal> {
         let fits = self.check(&greeting);
@@ -308,12 +428,20 @@ impl FarEnd {
             return Ok(());
         }
         if fits.is_ok() && is_new {
+            if self.seals.as_mut().is_some_and(|seals| !seals.begin(&greeting)) {
+                self.heard_of.replayed += 1;
+                return Ok(());
+            }
             self.begin_anew(greeting);
         }
         if fits.is_ok() {
-            self.hear(came);
-            // What comes in full length shows that the path carries the longest frames from there.
-            self.knows_us |= borne == self.own.session && len >= self.longest();
+            // With a key, a greeting of a far end that is known may be one of earlier.
+            if self.seals.is_none() || !self.knows_us {
+                self.hear(came);
+            }
+            // What comes in full length shows that the path carries the longest datagrams from there.
+            self.knows_us |=
+                borne == self.own.session && len >= usize::try_from(greeting.longest).unwrap_or(usize::MAX);
         }
         fits
     }
@@ -324,13 +452,16 @@ impl FarEnd {
             return Err(Refusal::Vni { own: self.own.vni, other: vni });
         }
         if mode != self.own.mode {
-            return Err(Refusal::Mode);
+            return Err(if mode == PLAIN { Refusal::KeyHere } else { Refusal::KeyThere });
         }
         if mtu != self.own.mtu { Err(Refusal::Mtu { own: self.own.mtu, other: mtu }) } else { Ok(()) }
     }
 
     /// Another life of the far end: what was counted of the one before stays counted.
     fn begin_anew(&mut self, greeting: Greeting) {
+        self.joining.clear(&mut self.numbers);
+        self.room.fits();
+        (self.candidate, self.foreign) = (None, None);
         if self.greeting.is_some() {
             self.settled = self.told.back().map_or(self.settled, |(_, frames)| self.settled.max(*frames));
             let before = [self.numbers.come(), self.numbers.lost(self.settled), self.numbers.repeated()];
@@ -351,23 +482,4 @@ impl Drop for FarEnd {
     fn drop(&mut self) {
         self.leave();
     }
-}
-
-/// What nobody guesses.
-fn chosen_token() -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(u64::from_ne_bytes(bytes).max(1))
-}
-
-/// What is the same only where `CLOCK_MONOTONIC` is: this boot of the kernel, and how far the time namespace is shifted; zero if that
-/// cannot be read.
-fn clock_identity() -> u64 {
-    let Ok(boot) = fs::read("/proc/sys/kernel/random/boot_id") else { return 0 };
-    // Kernels without time namespaces have no such file.
-    let shift = fs::read("/proc/self/timens_offsets").unwrap_or_default();
-    // FNV-1a, 64 bits (draft-eastlake-fnv, section 2).
-    boot.iter()
-        .chain(&shift)
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

@@ -2,22 +2,36 @@
 //! network order.
 //!
 //! ```text
-//!  0      4       5      6      8        16        24        32        40
-//!  | NLTN | version | kind | 0   | token  | number  | stamp   | second  | body
+//!  0      4         5      6       7       8       16       24      32       40
+//!  | NLTN | version | kind | piece | count | token | number | stamp | second | body
 //! ```
+//!
+//! Piece and count are zero but in pieces of frames (see `pieces`), whose body begins with the length of the whole frame, in 4 bytes. Where
+//! the tunnel has a key, datagrams are sealed (see `seal`).
 //!
 //! The token is the receiver's: it chose it at random and sent it in its greeting, so that nobody who does not see the path
 //! can speak for the far end. Stamps are nanoseconds of a sender's or receiver's `CLOCK_MONOTONIC`.
 
+use super::pieces::Piece;
 use netloom_units::Duration;
 
 /// What this program speaks. Another version is refused.
-pub(super) const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 2;
 /// Bytes before a frame.
 pub(super) const HEADER: usize = 40;
-const MAGIC: [u8; 4] = *b"NLTN";
-/// Session, clock, tunnel's number, longest frame, mode.
-const GREETING: usize = 8 + 8 + 4 + 4 + 4;
+/// Bytes before a piece of a frame, beside the header: the length of the frame.
+pub(super) const PIECE: usize = 4;
+pub(super) const MAGIC: [u8; 4] = *b"NLTN";
+/// The kind of greetings, which come before both ends know one another.
+pub(super) const HELLO: u8 = 1;
+/// Session, clock, tunnel's number, longest frame, mode, longest datagram, salt.
+pub(super) const GREETING: usize = 8 + 8 + 4 + 4 + 4 + 4 + SALT;
+pub(super) const SALT: usize = 16;
+/// The place of the mode in a greeting.
+pub(super) const MODE_AT: usize = HEADER + 24;
+/// The modes: frames are wrapped as they are, or sealed with a key.
+pub(super) const PLAIN: u32 = 0;
+pub(super) const SEALED: u32 = 1;
 const ANSWER: usize = 8;
 
 /// What one end tells the other of itself.
@@ -31,8 +45,12 @@ pub(super) struct Greeting {
     pub(super) vni: u32,
     /// The longest IP packet that it takes, in bytes.
     pub(super) mtu: u32,
-    /// How frames are wrapped: see `Wrapping`.
+    /// The way in which frames are wrapped: `PLAIN` or `SEALED`.
     pub(super) mode: u32,
+    /// The longest datagram that it sends, in bytes.
+    pub(super) longest: u32,
+    /// The random bytes that its keys follow from, beside the tunnel's key.
+    pub(super) salt: [u8; SALT],
 }
 
 /// A datagram, taken apart.
@@ -43,6 +61,8 @@ pub(super) enum Message<'a> {
     Hello { greeting: Greeting, len: usize, knows: bool },
     /// A frame: its number, the instant at which it is due at this end, and when it was sent; by the sender's clock.
     Frame { number: u64, due: u64, sent: u64, bytes: &'a [u8] },
+    /// A piece of a frame.
+    Piece { number: u64, due: u64, sent: u64, piece: Piece<'a> },
     /// A question for the time: when it was sent, and how many frames were sent before it.
     Probe { number: u64, sent: u64, frames: u64 },
     /// The answer: what was asked, when that came and when this left.
@@ -74,12 +94,12 @@ impl<'a> Message<'a> {
             return Err(Stray::Version(head[4]));
         }
         let number = |at: usize| word(head, at);
-        let (borne, is_hello) = (number(8), head[5] == 1);
-        if borne != token && !(is_hello) {
+        let (borne, is_hello) = (number(8), head[5] == HELLO);
+        if borne != token && !is_hello {
             return Err(Stray::Token);
         }
         let message = match head[5] {
-            1 => {
+            HELLO => {
                 let greeting = Greeting::parse(body).ok_or(Stray::Other)?;
                 Self::Hello { greeting, len: bytes.len(), knows: number(16) == 1 }
             }
@@ -89,6 +109,11 @@ impl<'a> Message<'a> {
                 Self::Echo { number: number(16), asked: number(24), came: number(32), sent: word(body, 0) }
             }
             5 => Self::Bye { frames: number(16) },
+            6 => {
+                let (whole, bytes) = body.split_first_chunk::<PIECE>().ok_or(Stray::Other)?;
+                let piece = Piece { index: head[6], count: head[7], whole: u32::from_be_bytes(*whole), bytes };
+                Self::Piece { number: number(16), due: number(24), sent: number(32), piece }
+            }
             _ => return Err(Stray::Other),
         };
         Ok((message, borne))
@@ -99,7 +124,7 @@ impl<'a> Message<'a> {
         match *self {
             Self::Hello { greeting, len, knows } => {
                 let begin = out.len();
-                head(out, 1, [token, u64::from(knows), 0, 0]);
+                head(out, HELLO, [token, u64::from(knows), 0, 0]);
                 greeting.write(out);
                 out.resize(begin + len.max(HEADER + GREETING), 0);
             }
@@ -113,6 +138,13 @@ impl<'a> Message<'a> {
                 out.extend_from_slice(&sent.to_be_bytes());
             }
             Self::Bye { frames } => head(out, 5, [token, frames, 0, 0]),
+            Self::Piece { number, due, sent, piece } => {
+                let begin = out.len();
+                head(out, 6, [token, number, due, sent]);
+                (out[begin + 6], out[begin + 7]) = (piece.index, piece.count);
+                out.extend_from_slice(&piece.whole.to_be_bytes());
+                out.extend_from_slice(piece.bytes);
+            }
         }
     }
 }
@@ -121,15 +153,18 @@ impl Greeting {
     fn parse(body: &[u8]) -> Option<Self> {
         let body = body.get(..GREETING)?;
         let half = |at: usize| u32::from_be_bytes(body[at..at + 4].try_into().expect("four bytes"));
-        Some(Self { session: word(body, 0), clock: word(body, 8), vni: half(16), mtu: half(20), mode: half(24) })
+        let salt = body[32..].try_into().expect("the rest is the salt");
+        let (session, clock) = (word(body, 0), word(body, 8));
+        Some(Self { session, clock, vni: half(16), mtu: half(20), mode: half(24), longest: half(28), salt })
     }
 
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.session.to_be_bytes());
         out.extend_from_slice(&self.clock.to_be_bytes());
-        for half in [self.vni, self.mtu, self.mode] {
+        for half in [self.vni, self.mtu, self.mode, self.longest] {
             out.extend_from_slice(&half.to_be_bytes());
         }
+        out.extend_from_slice(&self.salt);
     }
 }
 
@@ -139,7 +174,7 @@ fn head(out: &mut Vec<u8>, kind: u8, words: [u64; 4]) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
 }
 
-fn word(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
@@ -153,17 +188,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const GREETING: Greeting = Greeting { session: 7, clock: 8, vni: 9, mtu: 1_400, mode: 0 };
+    const GREETING: Greeting =
+        Greeting { session: 7, clock: 8, vni: 9, mtu: 1_400, mode: SEALED, longest: 1_454, salt: [3; SALT] };
 
     #[test]
     fn every_message_is_read_as_it_was_written() {
         let all = [
             Message::Hello { greeting: GREETING, len: 1_454, knows: true },
-            Message::Hello { greeting: GREETING, len: 68, knows: false },
+            Message::Hello { greeting: GREETING, len: 88, knows: false },
             Message::Frame { number: 1, due: 2, sent: 3, bytes: &[4; 60] },
             Message::Probe { number: 1, sent: 2, frames: 3 },
             Message::Echo { number: 1, asked: 2, came: 3, sent: 4 },
             Message::Bye { frames: 5 },
+            Message::Piece {
+                number: 1,
+                due: 2,
+                sent: 3,
+                piece: Piece { index: 1, count: 2, whole: 60, bytes: &[4; 30] },
+            },
         ];
         for message in all {
             let mut bytes = Vec::new();
@@ -174,8 +216,8 @@ mod tests {
             } else {
                 assert_eq!(Message::parse(&bytes, 12), Err(Stray::Token));
             }
-            bytes[4] = 2;
-            assert_eq!(Message::parse(&bytes, 11), Err(Stray::Version(2)));
+            bytes[4] = 3;
+            assert_eq!(Message::parse(&bytes, 11), Err(Stray::Version(3)));
             bytes[0] = 0;
             assert_eq!(Message::parse(&bytes, 11), Err(Stray::Other));
         }

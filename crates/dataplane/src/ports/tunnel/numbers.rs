@@ -26,17 +26,28 @@ impl Default for Numbers {
 impl Numbers {
     /// Whether a frame of this number has not come yet; from now on it has.
     pub(super) fn take(&mut self, number: u64) -> bool {
+        let is_new = self.pass(number);
+        *(if is_new { &mut self.come } else { &mut self.repeated }) += 1;
+        is_new
+    }
+
+    /// Whether a frame of this number can still come: it neither came nor was passed, and is not too old.
+    pub(super) fn is_new(&self, number: u64) -> bool {
+        number >= self.next || (self.next - number <= WIDTH && !self.has(number))
+    }
+
+    /// Waits no longer for a frame of this number, which does not count as come. Returns whether it could have come.
+    pub(super) fn pass(&mut self, number: u64) -> bool {
+        let is_new = self.is_new(number);
         if number >= self.next {
             let begin = self.next.max(number.saturating_sub(WIDTH - 1));
             (begin..=number).for_each(|passed| self.set(passed, false));
             self.next = number.saturating_add(1);
-        } else if self.next - number > WIDTH || self.has(number) {
-            self.repeated += 1;
-            return false;
         }
-        self.set(number, true);
-        self.come += 1;
-        true
+        if is_new {
+            self.set(number, true);
+        }
+        is_new
     }
 
     /// How many of the first `sent` frames have not come.
@@ -83,6 +94,14 @@ mod tests {
         assert_eq!((numbers.come(), numbers.repeated(), numbers.lost(6), numbers.lost(2)), (4, 2, 2, 0));
         assert!(numbers.take(WIDTH + 100) && !numbers.take(3) && numbers.take(101));
         assert_eq!(numbers.lost(WIDTH + 101), WIDTH + 101 - 6);
+    }
+
+    #[test]
+    fn what_is_passed_neither_came_nor_can_come() {
+        let mut numbers = Numbers::default();
+        assert!(numbers.is_new(3) && numbers.pass(3) && !numbers.is_new(3) && numbers.is_new(2));
+        assert!(!numbers.take(3) && !numbers.pass(3) && numbers.take(4));
+        assert_eq!((numbers.come(), numbers.repeated(), numbers.lost(5)), (1, 1, 4));
     }
 
     #[test]

@@ -2,6 +2,26 @@
 
 use std::fmt;
 
+/// The key of a tunnel, which both ends have and nobody else. It is not printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TunnelKey(pub(super) [u8; Self::LEN]);
+
+impl TunnelKey {
+    /// Its length, in bytes.
+    pub const LEN: usize = 32;
+
+    /// Takes bytes that somebody chose at random.
+    pub const fn new(bytes: [u8; Self::LEN]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl fmt::Debug for TunnelKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TunnelKey(..)")
+    }
+}
+
 /// The settings of a tunnel on which both of its ends must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TunnelSettings {
@@ -9,6 +29,8 @@ pub struct TunnelSettings {
     pub vni: u32,
     /// The longest IP packet of the link that leads to it, in bytes.
     pub mtu: u32,
+    /// The key that its datagrams are authenticated and encrypted with; none: they are neither.
+    pub key: Option<TunnelKey>,
 }
 
 /// Why a far end cannot be joined.
@@ -35,8 +57,12 @@ pub enum Refusal {
         /// Its own.
         other: u32,
     },
-    /// It wraps frames in another way.
-    Mode,
+    /// Its tunnel has another key.
+    OtherKey,
+    /// Its tunnel has a key, and this one none.
+    KeyThere,
+    /// Its tunnel has no key, and this one has.
+    KeyHere,
     /// What is sent there comes back: the address is this machine's own.
     Ourselves,
 }
@@ -55,7 +81,13 @@ impl fmt::Display for Refusal {
             Self::Mtu { own, other } => {
                 write!(f, "the far end's link has `mtu: {other}`, and this one `mtu: {own}`: both links need the same")
             }
-            Self::Mode => f.write_str("the far end has another `mode`: both ends need the same"),
+            Self::OtherKey => f.write_str("the far end's tunnel has another `key`: both ends need the same"),
+            Self::KeyThere => {
+                f.write_str("the far end's tunnel has a `key`, and this one none: both ends need the same, or none")
+            }
+            Self::KeyHere => {
+                f.write_str("the far end's tunnel has no `key`, and this one has: both ends need the same, or none")
+            }
             Self::Ourselves => f.write_str("what is sent there comes back to this lab: name another machine"),
         }
     }

@@ -35,6 +35,8 @@ pub(super) struct Socket {
     trains: Vec<Train>,
     /// Whether the kernel cuts trains on this path.
     cuts: bool,
+    /// Whether the kernel has learned that the path carries less.
+    pub(super) is_narrower: bool,
     /// Datagrams that the kernel refused, and why the latest of them.
     pub(super) refused: u64,
     pub(super) last_error: Option<io::Error>,
@@ -83,7 +85,7 @@ impl Socket {
         let clock = Clock::start(None, Dilation::ONE);
         let (outgoing, trains) = (Vec::with_capacity(1 << 20), Vec::new());
         let day = TimeOfDay::new(clock);
-        Ok(Self { socket, clock, day, outgoing, trains, cuts: true, refused: 0, last_error: None })
+        Ok(Self { socket, clock, day, outgoing, trains, cuts: true, is_narrower: false, refused: 0, last_error: None })
     }
 
     /// The present, in nanoseconds of `CLOCK_MONOTONIC`.
@@ -91,10 +93,14 @@ impl Socket {
         self.clock.monotonic_at(self.clock.now())
     }
 
+    pub(super) fn is_v6(&self) -> bool {
+        self.socket.local_addr().is_ok_and(|own| own.is_ipv6())
+    }
+
     /// The longest packet of IP that the path carries, as far as the kernel knows.
     pub(super) fn path_mtu(&self) -> Option<u32> {
-        let is_v6 = self.socket.local_addr().ok()?.is_ipv6();
-        let (level, name) = if is_v6 { (libc::IPPROTO_IPV6, libc::IPV6_MTU) } else { (libc::IPPROTO_IP, libc::IP_MTU) };
+        let (level, name) =
+            if self.is_v6() { (libc::IPPROTO_IPV6, libc::IPV6_MTU) } else { (libc::IPPROTO_IP, libc::IP_MTU) };
         let (mut mtu, mut len) = (0_i32, libc::socklen_t::try_from(size_of::<i32>()).expect("four"));
         // SAFETY: the pointers and the length describe one number each, which live through the call.
         let result =
@@ -107,6 +113,9 @@ impl Socket {
         let begin = self.outgoing.len();
         write(&mut self.outgoing);
         let (end, size) = (self.outgoing.len(), self.outgoing.len() - begin);
+        if size == 0 {
+            return;
+        }
         if let Some(train) = self.trains.last_mut().filter(|train| {
             !train.is_closed && size <= train.size && train.count() < SEGMENTS && end - train.begin <= LONGEST_TRAIN
         }) {
@@ -125,13 +134,19 @@ impl Socket {
     /// Everything that was pushed leaves, or is counted as refused.
     pub(super) fn flush(&mut self) {
         let mut sent = 0;
-        // The error of an earlier datagram, such as that nobody listened there, is returned once, instead of sending this one.
+        // The error of an earlier datagram is returned once, instead of sending this one: that nobody listened there, or that the path
+        // carries less.
         let mut has_told = false;
         while sent < self.trains.len() {
             match self.send(&self.trains[sent..]) {
                 Ok(count) => (sent, has_told) = (sent + count, false),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.raw_os_error() == Some(libc::ECONNREFUSED) && !has_told => has_told = true,
+                Err(error)
+                    if matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::EMSGSIZE)) && !has_told =>
+                {
+                    self.is_narrower |= error.raw_os_error() == Some(libc::EMSGSIZE);
+                    has_told = true;
+                }
                 Err(error) if self.cuts && is_about_cutting(&error) && self.trains[sent].count() > 1 => {
                     self.cuts = false;
                     self.cut(sent);
@@ -192,9 +207,10 @@ impl Inbox {
         Self { buffers: Box::new(buffers), found: Vec::new() }
     }
 
-    /// What was found, each with its instant in nanoseconds of `CLOCK_MONOTONIC`.
-    pub(super) fn datagrams(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.found.iter().map(|(buffer, range, came)| (&self.buffers.bytes[buffer * ROOM..][range.clone()], *came))
+    /// Returns what was found, by its place: the bytes, which may be changed, and the instant in nanoseconds of `CLOCK_MONOTONIC`.
+    pub(super) fn datagram(&mut self, place: usize) -> (&mut [u8], u64) {
+        let (buffer, range, came) = &self.found[place];
+        (&mut self.buffers.bytes[buffer * ROOM..][range.clone()], *came)
     }
 
     /// Reads what has come; returns how many datagrams, zero if that is none. Errors that the kernel tells of what was sent
@@ -296,8 +312,10 @@ mod tests {
     fn all(socket: &mut Socket, count: usize) -> Vec<(Vec<u8>, u64)> {
         let (mut inbox, mut got) = (Inbox::new(), Vec::new());
         while got.len() < count {
-            inbox.fill(socket);
-            got.extend(inbox.datagrams().map(|(bytes, came)| (bytes.to_vec(), came)));
+            for place in 0..inbox.fill(socket) {
+                let (bytes, came) = inbox.datagram(place);
+                got.push((bytes.to_vec(), came));
+            }
         }
         got
     }

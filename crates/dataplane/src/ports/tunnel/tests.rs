@@ -4,7 +4,8 @@ use super::message::Message;
 use super::*;
 use std::time::{Duration as RealDuration, Instant as RealInstant};
 
-const SETTINGS: TunnelSettings = TunnelSettings { vni: 7, mtu: 1_500 };
+const SETTINGS: TunnelSettings = TunnelSettings { vni: 7, mtu: 1_500, key: None };
+const KEYED: TunnelSettings = TunnelSettings { key: Some(TunnelKey::new([5; TunnelKey::LEN])), ..SETTINGS };
 
 fn sockets() -> [UdpSocket; 2] {
     let [one, two] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
@@ -35,12 +36,16 @@ fn greeted(ends: &mut [TunnelEnd; 2]) -> [Result<bool, Refusal>; 2] {
 fn come(end: &mut TunnelEnd) -> Vec<(u64, Vec<u8>)> {
     let TunnelEnd { far, inbox } = end;
     let mut got = Vec::new();
-    while inbox.fill(&mut far.socket) > 0 {
-        for (bytes, at) in inbox.datagrams() {
+    loop {
+        let count = inbox.fill(&mut far.socket);
+        if count == 0 {
+            return got;
+        }
+        for place in 0..count {
+            let (bytes, at) = inbox.datagram(place);
             got.extend(far.take(bytes, at).unwrap().map(|frame| (frame.due, frame.bytes.to_vec())));
         }
     }
-    got
 }
 
 #[test]
@@ -51,7 +56,7 @@ fn both_ends_come_to_know_one_another_and_frames_bear_their_instant() {
     assert!(ends[0].far.path.is_common());
     let due = ends[0].far.socket.now() + 5_000_000;
     for number in 0..3_u8 {
-        ends[0].far.send(due + u64::from(number), |out| out.extend_from_slice(&[number; 60]));
+        assert!(ends[0].far.send(due + u64::from(number), &[number; 60]));
     }
     ends[0].far.socket.flush();
     let mut got = Vec::new();
@@ -85,7 +90,7 @@ fn another_version_and_an_echo_of_oneself_are_refused() {
     assert_eq!(end.greet(), Err(Refusal::Ourselves));
     hello[4] = 9;
     far.send(&hello[..len]).unwrap();
-    assert_eq!(end.greet(), Err(Refusal::Version { own: 1, other: 9 }));
+    assert_eq!(end.greet(), Err(Refusal::Version { own: 2, other: 9 }));
 }
 
 #[test]
@@ -104,13 +109,13 @@ fn whoever_lacks_the_token_changes_nothing() {
     for message in all {
         let mut bytes = Vec::new();
         message.write(12_345, &mut bytes);
-        assert!(far.take(&bytes, now).unwrap().is_none());
+        assert!(far.take(&mut bytes, now).unwrap().is_none());
     }
     // Nor does another life of the far end, while the one that is known is there.
     let mut bytes = Vec::new();
-    let greeting = message::Greeting { session: 99, clock: 1, vni: 7, mtu: 1_500, mode: 0 };
+    let greeting = stranger();
     Message::Hello { greeting, len: 0, knows: true }.write(0, &mut bytes);
-    assert!(far.take(&bytes, now).unwrap().is_none());
+    assert!(far.take(&mut bytes, now).unwrap().is_none());
     assert_eq!((far.heard_of.strays, far.has_left(), far.lost(u64::MAX)), (5, false, 0));
     assert!(far.is_heard() && far.path.is_known() && !far.was_ready());
 }
@@ -122,13 +127,125 @@ fn the_other_life_of_a_far_end_that_fell_silent_is_welcome() {
     let far = &mut ends[1].far;
     let later = far.socket.now() + far_end::SILENT_AFTER + 1;
     let mut bytes = Vec::new();
-    let greeting = message::Greeting { session: 99, clock: 1, vni: 7, mtu: 1_500, mode: 0 };
+    let greeting = stranger();
     Message::Hello { greeting, len: 0, knows: false }.write(0, &mut bytes);
-    assert!(far.take(&bytes, later).unwrap().is_none());
+    assert!(far.take(&mut bytes, later).unwrap().is_none());
     assert!(far.is_heard() && !far.path.is_known() && !far.is_joined());
 }
 
+/// The greeting of another life.
+fn stranger() -> message::Greeting {
+    let salt = [0; message::SALT];
+    message::Greeting { session: 99, clock: 1, vni: 7, mtu: 1_500, mode: message::PLAIN, longest: 1_558, salt }
+}
+
+/// Two ends that are joined and take frames.
+fn joined(settings: TunnelSettings) -> [TunnelEnd; 2] {
+    let [one, two] = sockets();
+    let mut ends = [one, two].map(|socket| TunnelEnd::new(socket, settings).unwrap());
+    assert_eq!(greeted(&mut ends), [Ok(true), Ok(true)]);
+    ends.iter_mut().for_each(|end| end.far.takes_frames = true);
+    ends
+}
+
 #[test]
-fn packets_on_the_path_are_longer_by_what_is_said() {
-    assert_eq!((tunnel_packet(1_414, false), tunnel_packet(1_394, true)), (1_500, 1_500));
+fn frames_that_do_not_fit_into_a_datagram_arrive_whole() {
+    for settings in [SETTINGS, KEYED] {
+        let mut ends = joined(settings);
+        ends[0].far.room.found = 576;
+        assert_eq!(ends[0].datagram(), 548);
+        let due = ends[0].far.socket.now() + 5_000_000;
+        let frames: Vec<Vec<u8>> =
+            [60, 400, 1_514, 1_518, 700].map(|len: usize| (0..len).map(|at| at as u8).collect()).into();
+        for (frame, number) in frames.iter().zip(0..) {
+            assert!(ends[0].far.send(due + number, frame));
+        }
+        ends[0].far.socket.flush();
+        let mut got = Vec::new();
+        while got.len() < frames.len() {
+            got.extend(come(&mut ends[1]));
+        }
+        assert_eq!(got, frames.into_iter().zip(0..).map(|(frame, number)| (due + number, frame)).collect::<Vec<_>>());
+        let far = &mut ends[1].far;
+        let counts = pieces::Counts { joined: 3, ..pieces::Counts::default() };
+        assert_eq!((far.joining.counts, far.numbers.come(), far.lost(u64::MAX)), (counts, 5, 0));
+        assert_eq!((ends[0].far.heard_of.cut, ends[0].far.heard_of.sent), (3, 5));
+    }
+}
+
+#[test]
+fn a_piece_that_never_comes_is_a_lost_frame() {
+    let mut ends = joined(SETTINGS);
+    // What this end must be told, the far end knows.
+    let own = ends[1].far.token();
+    let far = &mut ends[0].far;
+    let frame = [7; 1_000];
+    let due = far.socket.now();
+    let pieces: Vec<_> = pieces::cut(&frame, 600).unwrap().collect();
+    let write = |piece| {
+        let mut bytes = Vec::new();
+        Message::Piece { number: 0, due, sent: due, piece }.write(own, &mut bytes);
+        bytes
+    };
+    assert!(far.take(&mut write(pieces[0]), due).unwrap().is_none());
+    assert!(far.take(&mut write(pieces[0]), due).unwrap().is_none());
+    let mut probe = Vec::new();
+    Message::Probe { number: 0, sent: due, frames: 1 }.write(own, &mut probe);
+    assert!(far.take(&mut probe, due).unwrap().is_none());
+    assert_eq!(far.lost(due + 2 * pieces::WAITS), 1);
+    let counts = pieces::Counts { given_up: 1, repeated: 1, ..pieces::Counts::default() };
+    assert_eq!(far.joining.counts, counts);
+}
+
+#[test]
+fn keys_that_differ_are_told_at_both_ends() {
+    let other = TunnelSettings { key: Some(TunnelKey::new([6; TunnelKey::LEN])), ..SETTINGS };
+    let told = |one: TunnelSettings, two: TunnelSettings| {
+        let [first, second] = sockets();
+        let mut ends = [TunnelEnd::new(first, one).unwrap(), TunnelEnd::new(second, two).unwrap()];
+        let told = greeted(&mut ends);
+        (told, ends.map(|end| end.far.heard_of.forged > 0))
+    };
+    assert_eq!(told(KEYED, other), ([Err(Refusal::OtherKey), Err(Refusal::OtherKey)], [true, true]));
+    assert_eq!(told(KEYED, SETTINGS), ([Err(Refusal::KeyHere), Err(Refusal::KeyThere)], [true, false]));
+    assert_eq!(told(KEYED, KEYED), ([Ok(true), Ok(true)], [false, false]));
+}
+
+#[test]
+fn nothing_that_was_recorded_or_made_without_the_key_counts() {
+    let mut ends = joined(KEYED);
+    let sniffed = {
+        let far = &mut ends[0].far;
+        let due = far.socket.now();
+        assert!(far.send(due, &[1; 60]) && far.send(due, &[2; 60]));
+        far.socket.flush();
+        let TunnelEnd { far: there, inbox } = &mut ends[1];
+        let mut all = Vec::new();
+        while all.len() < 2 {
+            for place in 0..inbox.fill(&mut there.socket) {
+                let (bytes, came) = inbox.datagram(place);
+                if bytes[5] == 2 {
+                    all.push((bytes.to_vec(), came));
+                }
+            }
+        }
+        all
+    };
+    let token = ends[0].far.token();
+    let far = &mut ends[1].far;
+    let mut taken = 0;
+    for (bytes, came) in sniffed.iter().chain(&sniffed) {
+        taken += usize::from(far.take(&mut bytes.clone(), *came).unwrap().is_some());
+    }
+    assert_eq!((taken, far.heard_of.replayed), (2, 2));
+    // Whoever knows the token has no key.
+    let mut bytes = Vec::new();
+    Message::Bye { frames: 9 }.write(token, &mut bytes);
+    bytes.resize(100, 0);
+    assert!(far.take(&mut bytes, sniffed[0].1).unwrap().is_none());
+    let mut hello = Vec::new();
+    Message::Hello { greeting: stranger(), len: 0, knows: false }.write(token, &mut hello);
+    let later = far.socket.now() + far_end::SILENT_AFTER + 1;
+    assert!(far.take(&mut hello, later).unwrap().is_none());
+    assert_eq!((far.heard_of.forged, far.has_left(), far.is_silent(later)), (2, false, true));
 }
