@@ -99,6 +99,7 @@ from .models import (
     TokenBucket,
     Torus,
     Tree,
+    TunnelKey,
     UniformDelay,
     VirtualMachine,
     Vlans,
@@ -225,6 +226,11 @@ class NodeKeys(TypedDict, total=False):
     """Further environment variables of the command that starts the lab, which its programs get."""
     interface: str | None
     """The interface of this machine whose wire an external node is, as `ip link` shows it."""
+    key: str | TunnelKey | None
+    """
+    The key of a tunnel, the same at both ends, as 64 hexadecimal digits, or {file: ...} with a file that has them: its
+    datagrams are authenticated and encrypted. Default: none, and they are not.
+    """
     machine: str | None
     """The machine that plays it, one of the lab's `machines`. Default: the lab is divided so that little crosses."""
     measure: NodeMeasure | None

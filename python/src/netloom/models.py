@@ -172,6 +172,7 @@ __all__ = [
     "TrafficPoisson",
     "TrafficWindow",
     "Tree",
+    "TunnelKey",
     "Turns",
     "UniformDelay",
     "Up",
@@ -1318,6 +1319,23 @@ class FailEntry(Model):
         self._put("for", for_)
         self._put("times", times)
         self._put("until", until)
+
+
+class TunnelKey(Model):
+    """The file that the key of a tunnel is in."""
+
+    def __init__(
+        self,
+        *,
+        file: str,
+    ) -> None:
+        """
+        Args:
+            file: A file with the key as 64 hexadecimal digits, which only its owner may read. It is not kept with the
+                results.
+        """
+        super().__init__()
+        self._put("file", file)
 
 
 class FarEnd(Model):

@@ -114,7 +114,6 @@ pub(super) fn tunnel(kind: NodeKind, node: &Node, fields: &Fields<'_>, errors: &
 
 fn tunnel_key(node: &Node, errors: &mut Errors) -> Option<KeyPlan> {
     match &node.content {
-        // What is wrong is not printed: it may be most of a key.
         Content::Text { text, .. } => {
             let key = KeyPlan::parse(text).map(KeyPlan::Bytes);
             if key.is_none() {

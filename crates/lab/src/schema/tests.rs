@@ -58,6 +58,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "route" => node_lab("routes", &format!("routes: [{}]", beside(&[("to", "10.9.0.0/16"), ("via", "10.0.0.2")]))),
         "far_interface" => format!("elsewhere: {{db: {{eth0: {{{pair}}}}}}}\nnodes: {{client: {{}}}}\n"),
+        "tunnel_key" => external("key", &format!("key: {{{pair}}}")),
         "far_end" => lab_beyond(
             "address: 10.0.0.2/30, mac: '02:00:00:00:00:02'",
             &format!("beyond: [{}]", beside(&[("node", "db"), ("interface", "eth0")])),
@@ -393,7 +394,7 @@ fn switch(key: &str, pair: &str) -> String {
 }
 
 /// The sections whose examples are tried: all but those of models, which have examples of their own, and of generated networks.
-const EXAMPLES: &str = "lab node link direction pipe match end route far_interface far_end vlans stp snooping querier bounds multicast rule capture journal addresses \
+const EXAMPLES: &str = "lab node link direction pipe match end route far_interface tunnel_key far_end vlans stp snooping querier bounds multicast rule capture journal addresses \
                         clock cpu file configuration convergence iptables measure node_measure nat forward dhcp setup drawn run ramp_entry \
                         ramp log set change down up partition partition_shape heal move ready kill pause continue signal restart reboot stop_entry start_entry flap_entry \
                          hunt hunt_faults hunt_partition hunt_packet hunt_packets hunt_dns hunt_nodes hunt_clock hunt_limit hunt_disk hunt_crash hunt_signal hunt_checker node_clock clock_entry clock_change freeze \
