@@ -93,7 +93,7 @@ fn streams(settings: &Settings) -> Result<Vec<Row>, String> {
     for _ in 0..settings.rounds(3) {
         let transfer = quoted(&transfer::pinned_tcp(FAR, time));
         let script = format!("right sh -c '{server}' >&2; left sh -c '{transfer}'");
-        let through = |kind| gbit(&output(command(settings, ("plain", 0), kind, &script))?);
+        let through = |kind| gbit(&output(&mut command(settings, ("plain", 0), kind, &script))?);
         let plain = through(PLAIN)?;
         ours.push(plain);
         for (kind, ratios) in [KEYED, NARROW, BOTH].into_iter().zip(&mut others) {

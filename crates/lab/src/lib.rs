@@ -82,12 +82,12 @@ pub use plan::{
     DiskFault, DiskFaultKind, DiskFormat, DiskPlan, Disturbance, DiversionPlan, End, EndPlan, Event, ExercisePlan,
     ExposePlan, ExternalMode, ExternalPlan, FarInterface, FarNode, FaultPlan, FaultShape, FaultTreatment, FileContents,
     FilePlan, Filesystem, FilterExpression, GroupPlan, HuntPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan,
-    Keep, LeaderPartition, LeapSecond, LimitChange, LinkPart, LinkPlan, MachineChoice, MachinePlan, Modality, NamePlan,
-    NodeClock, NodeKey, NodeKind, NodePlan, OnSpin, PacketFaults, PinPlan, PipePlan, Plan, Precision, PropertyPlan,
-    PropertyTest, QuerierSettings, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends, Shards,
-    ShortPattern, Signal, SnoopingPlan, SnoopingSettings, Stack, Standstill, Starvation, SwitchPlan, TableRoutePlan,
-    TaskPlan, Tolerance, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan, Turns, Unreached,
-    VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
+    Keep, KeyPlan, LeaderPartition, LeapSecond, LimitChange, LinkPart, LinkPlan, MachineChoice, MachinePlan, Modality,
+    NamePlan, NodeClock, NodeKey, NodeKind, NodePlan, OnSpin, PacketFaults, PinPlan, PipePlan, Plan, Precision,
+    PropertyPlan, PropertyTest, QuerierSettings, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand, SamplePlan, Sends,
+    Shards, ShortPattern, Signal, SnoopingPlan, SnoopingSettings, Stack, Standstill, Starvation, SwitchPlan,
+    TableRoutePlan, TaskPlan, Tolerance, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings, TunnelPlan,
+    Turns, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
 };
 pub use plan::{BadDisk, ClockFaults, LimitFaults, NameFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
 pub use profiles::{PROFILES, Profile};

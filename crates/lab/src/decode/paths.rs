@@ -234,10 +234,12 @@ fn drawn(node: &Node, said: &Node, errors: &mut Errors) -> Option<PathSpec> {
         }
     };
     let Field { area: (one, other), height, span } = field?;
-    let corner =
-        Position { x: Metres(one.x.0.min(other.x.0)), y: Metres(one.y.0.min(other.y.0)), z: height.unwrap_or(HEIGHT) };
-    let (width, height) = (Metres((one.x.0 - other.x.0).abs()), Metres((one.y.0 - other.y.0).abs()));
-    let area = Area { corner, width, height };
+    let (x, y) = (Metres(one.x.0.min(other.x.0)), Metres(one.y.0.min(other.y.0)));
+    let area = Area {
+        corner: Position { x, y, z: height.unwrap_or(HEIGHT) },
+        width: Metres((one.x.0 - other.x.0).abs()),
+        height: Metres((one.y.0 - other.y.0).abs()),
+    };
     Some(PathSpec::Drawn { generator, area, span, place: Box::new(node.clone()) })
 }
 
@@ -269,11 +271,11 @@ fn range<F: Form<Value: Copy>>(node: &Node, errors: &mut Errors) -> Option<(F::V
 
 fn corners(node: &Node) -> Result<(Position, Position), Diagnostic> {
     const WANTED: &str = "two corners that lie opposite each other, for example [[0 m, 0 m], [100 m, 60 m]]";
-    let point = |node: &Node| match &node.content {
-        Content::List(items) if items.len() == 2 => {
-            Ok(Position { x: length(&items[0])?, y: length(&items[1])?, ..Position::default() })
+    let point = |item: &Node| match &item.content {
+        Content::List(parts) if parts.len() == 2 => {
+            Ok(Position { x: length(&parts[0])?, y: length(&parts[1])?, ..Position::default() })
         }
-        _ => Err(node.expected(WANTED)),
+        _ => Err(item.expected(WANTED)),
     };
     match &node.content {
         Content::List(items) if items.len() == 2 => Ok((point(&items[0])?, point(&items[1])?)),

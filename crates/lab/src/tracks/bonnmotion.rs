@@ -12,8 +12,8 @@ pub(super) fn read(text: &str, height: Metres, found: &mut Found) -> Result<(), 
             return Err(WrongLine(number, message));
         }
         let name = format!("{node}");
-        for words in words.chunks_exact(3) {
-            let (at, position) = (time(number, words[0])?, position(number, (words[1], words[2]), height)?);
+        for three in words.chunks_exact(3) {
+            let (at, position) = (time(number, three[0])?, position(number, (three[1], three[2]), height)?);
             found.push(number, &name, Waypoint { at, position })?;
         }
     }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 struct Mover<'a> {
     x: Option<&'a str>,
     y: Option<&'a str>,
-    /// In which lines something is said of it first.
+    /// The line in which something is said of it first.
     line: usize,
     commands: Vec<Command>,
 }
@@ -103,16 +103,16 @@ fn said(line: &str, number: usize, height: Metres) -> Result<(&str, Said<'_>), W
 
 /// The path of a node that does what it is told.
 fn follow(node: &str, mover: Mover<'_>, height: Metres, found: &mut Found) -> Result<(), WrongLine> {
-    let Mover { x, y, line, mut commands } = mover;
+    let Mover { x, y, line: first, mut commands } = mover;
     let (Some(x), Some(y)) = (x, y) else {
         let message = format!("node `{node}` begins nowhere: write `$node_({node}) set X_ 12.5`, and `Y_`, too");
-        return Err(WrongLine(line, message));
+        return Err(WrongLine(first, message));
     };
     commands.sort_by_key(|command| command.at);
-    let mut from = Waypoint { at: Duration::ZERO, position: position(line, (x, y), height)? };
+    let mut from = Waypoint { at: Duration::ZERO, position: position(first, (x, y), height)? };
     // The way that it is on, with the line that says so.
     let mut to: Option<(usize, Waypoint)> = None;
-    found.push(line, node, from)?;
+    found.push(first, node, from)?;
     for Command { line, at, to: place, speed } in commands {
         if let Some((said, end)) = to.take() {
             if end.at <= at {
@@ -137,7 +137,7 @@ fn follow(node: &str, mover: Mover<'_>, height: Metres, found: &mut Found) -> Re
             ));
         }
     }
-    to.map_or(Ok(()), |(line, end)| found.push(line, node, end))
+    to.map_or(Ok(()), |(said, end)| found.push(said, node, end))
 }
 
 /// Where something is at a time on its way.

@@ -1,6 +1,5 @@
 use super::*;
 use netloom_fuzz::{fuzz, mutated};
-use proptest::prelude::*;
 use proptest::sample::select;
 
 const HEIGHT: Metres = Metres(1.5);
@@ -24,10 +23,9 @@ fn commands_of_ns_2_are_followed() {
     // 50 m with 5 m/s; half of it to the north-east would be at 7 s. At 12 s it is there, and walks back 50 m for 8 s, 8 m.
     let expected = [at(0, 0.0, 10.0), at(2_000, 0.0, 10.0), at(12_000, 30.0, 50.0), at(20_000, 25.2, 43.6)];
     assert_eq!(tracks["0"].len(), 4);
-    for (found, expected) in tracks["0"].iter().zip(expected) {
-        let off =
-            (found.position.x.0 - expected.position.x.0).abs() + (found.position.y.0 - expected.position.y.0).abs();
-        assert!(found.at == expected.at && off < 1e-9, "{found:?}, not {expected:?}");
+    for (found, wanted) in tracks["0"].iter().zip(expected) {
+        let off = (found.position.x.0 - wanted.position.x.0).abs() + (found.position.y.0 - wanted.position.y.0).abs();
+        assert!(found.at == wanted.at && off < 1e-9, "{found:?}, not {wanted:?}");
     }
     assert_eq!(tracks["1"], [at(0, 7.0, 7.0)]);
 }
