@@ -75,3 +75,29 @@ links:
     assert!(wrong(&allowed).contains("no link of this loop has a rate"), "{}", wrong(&allowed));
     plan(&allowed.replace("shared}", "shared, rate: 10 Mbit/s}"));
 }
+
+/// Headers of radiotap are those of what is on the air: of a radio medium, and with nothing that is of Ethernet.
+#[test]
+fn headers_of_radiotap_are_for_radio_media() {
+    let lab = |capture: &str| {
+        let text = format!(
+            "nodes: [ap, sta1, far]\nlinks:\n  wifi: {{ends: [ap, sta1], medium: {{kind: wifi, standard: a, access_point: ap}}}}\n\
+             \x20 wire: {{ends: [ap, far]}}\ncapture: [{{{capture}}}]\n"
+        );
+        netloom_lab::parse(&text, "t.yaml")
+            .map(|found| found.plan.capture[0].headers)
+            .map_err(|errors| errors.to_string())
+    };
+    assert_eq!(lab("link: wifi"), Ok(netloom_lab::CaptureHeaders::Ethernet));
+    assert_eq!(lab("link: wifi, headers: radiotap, snaplen: 100 B"), Ok(netloom_lab::CaptureHeaders::Radiotap));
+    for (capture, why) in [
+        ("link: wire, headers: radiotap", "write `link` with a link whose `medium` is of kind `wifi`"),
+        ("node: ap, headers: radiotap", "write `link` with a link whose `medium` is of kind `wifi`"),
+        ("link: wifi, headers: radiotap, at: sent", "`at` is for captures with Ethernet headers"),
+        ("link: wifi, headers: radiotap, filter: tcp", "write `match`, or leave it out"),
+        ("link: wifi, headers: prism", "write ethernet or radiotap"),
+    ] {
+        let wrong = lab(capture).expect_err(capture);
+        assert!(wrong.contains(why) && wrong.contains("t.yaml:5"), "{capture}: {wrong}");
+    }
+}

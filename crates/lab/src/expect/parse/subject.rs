@@ -124,9 +124,11 @@ fn link_subject(name: &str, link: usize, names: &Names<'_>, rest: &str) -> Resul
         _ => (None, rest),
     };
     let (metric_name, functions) = functions(metric_name);
-    let known = || PipeMetric::ALL.iter().map(|(known, _)| *known);
-    let metric = PipeMetric::named(metric_name)
-        .ok_or_else(|| unknown_metric(&format!("link `{name}`"), metric_name, &known().collect::<Vec<_>>()))?;
+    let is_radio = names.air[link].is_some();
+    let own = PipeMetric::ALL.iter().filter(|(_, metric)| is_radio || !metric.is_of_air());
+    let known: Vec<&str> = own.map(|(known, _)| *known).collect();
+    let metric =
+        PipeMetric::named(metric_name).ok_or_else(|| unknown_metric(&format!("link `{name}`"), metric_name, &known))?;
     station::check_medium(name, metric, names.air[link].as_ref())?;
     Ok((Subject::Link { link, direction, pipe, metric, station: None, only: None }, functions))
 }

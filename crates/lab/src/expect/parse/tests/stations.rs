@@ -31,7 +31,7 @@ fn what_is_no_station_and_what_stations_do_not_have_is_refused() {
         ("wifi.phone.retries < 5", "`wifi` has no station `phone`: its stations are client, server"),
         ("wifi.client.delay < 5 ms", "station `client` of `wifi`: there is no metric `delay`"),
         ("wifi.client.collision_airtime < 5 %", "there is no metric `collision_airtime`"),
-        ("wifi.client.retry < 5", "did you mean `retries`? known here: throughput, packets, bytes, airtime"),
+        ("wifi.client.retrie < 5", "did you mean `retries`? known here: throughput, packets, bytes, airtime"),
         ("backbone.airtime < 5 %", "`airtime` is of radio media, and `backbone` is none"),
         ("field.collision_airtime < 5 %", "write `field.collisions`"),
         (
