@@ -45,13 +45,10 @@ pub(super) fn write(ppdu: &AirPpdu, mpdu: &AirMpdu, bytes: &mut Vec<u8>, scratch
 
 /// Subframes begin at multiples of four bytes behind the header.
 fn subframe_padding(at: usize, begin: usize, place: usize, ppdu: &AirPpdu) -> usize {
-    let header = header_length(ppdu, false);
-    let behind = at - begin - header.min(at - begin);
+    // A header with three addresses: those of packets are in the subframes.
+    let header = 24 + if ppdu.category.is_some() { 2 } else { 0 };
+    let behind = (at - begin).saturating_sub(header);
     if place == 0 { 0 } else { behind.next_multiple_of(4) - behind }
-}
-
-fn header_length(ppdu: &AirPpdu, has_four: bool) -> usize {
-    24 + if has_four { 6 } else { 0 } + if ppdu.category.is_some() { 2 } else { 0 }
 }
 
 fn header(ppdu: &AirPpdu, mpdu: &AirMpdu, bytes: &mut Vec<u8>) {

@@ -88,10 +88,12 @@ fn records(file: &[u8]) -> Vec<Record> {
 fn tcpdump(file: &[u8]) -> Vec<String> {
     let mut path = tempfile::NamedTempFile::new().unwrap();
     std::io::Write::write_all(&mut path, file).unwrap();
-    let read = Command::new("tcpdump").args(["-n", "-e", "-r"]).arg(path.path()).output();
+    let read = Command::new("tcpdump").args(["-n", "-e", "-v", "-r"]).arg(path.path()).output();
     let read = read.expect("the tests need tcpdump");
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
-    String::from_utf8(read.stdout).unwrap().lines().map(str::to_owned).collect()
+    // The second line of a packet begins with blanks.
+    let text = String::from_utf8(read.stdout).unwrap().replace("\n    ", " ");
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Both stations have waited for long and get a packet at the same instant: they collide, and are sent again.
