@@ -568,6 +568,11 @@ class CaptureKeys(TypedDict, total=False):
     """The file's name in the folder `captures`. Default: the names of node and link, and `.pcapng`."""
     filter: str | None
     """Only packets that this expression wants, which tcpdump translates (pcap-filter(7)). Default: all."""
+    headers: Literal["ethernet", "radiotap"] | None
+    """
+    The headers that are kept of a radio medium: `ethernet`, those of packets at its stations, or `radiotap`, those
+    of what is on the air, with every attempt. Default: ethernet.
+    """
     match: Match | None
     """Only these packets. Default: all."""
     node: Name | None
