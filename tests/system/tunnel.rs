@@ -175,13 +175,13 @@ fn rows_of_a_narrow_path(fixture: &Fixture, key: &str, narrow: &str) -> [serde_j
         both
         a $NETLOOM exec left hither -- ping -M do -s 1472 -c 20 -i 0.02 -w 9 -q 10.9.0.2
         a $NETLOOM exec left hither -- ping -c 20 -i 0.02 -w 9 -q fd09::2
-        b $NETLOOM exec right thither -- python3 -c 'import socket
+        b $NETLOOM exec right thither -- python3 -c 'import socket, sys
 taker = socket.create_server(("10.9.0.2", 80))
-open("listens", "w").close()
+open(sys.argv[1], "w").close()
 peer, _ = taker.accept()
 count = 0
 while part := peer.recv(65536): count += len(part)
-peer.sendall(str(count).encode())' & taker=$!
+peer.sendall(str(count).encode())' $PWD/listens & taker=$!
         until [ -e listens ]; do sleep 0.01; done
         rm listens
         echo bytes=$(a $NETLOOM exec left hither -- python3 -c 'import socket
