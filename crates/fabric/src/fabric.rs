@@ -332,12 +332,12 @@ impl Fabric {
     /// Hands out the PPDUs of radio media that ended since the last call, those of a medium in order; pipes are numbered as those of [`Fabric::notes`].
     pub fn frames(&mut self, mut sink: impl FnMut(&AirPpdu)) {
         let Self { pipes, places, .. } = self;
-        for (pipe, own) in pipes.iter_mut().zip(0..) {
+        for (each, own) in pipes.iter_mut().zip(0..) {
             let number = match places.as_ref().map(|places| places[own as usize]) {
                 None => own,
                 Some(Place::Own(pipe) | Place::Inlet(pipe)) => pipe.0,
             };
-            pipe.frames(number, |ppdu| sink(&ppdu));
+            each.frames(number, |ppdu| sink(&ppdu));
         }
     }
 

@@ -324,9 +324,9 @@ impl Network {
     }
 
     fn outcome(mut self, duration: Duration, samples: &[PipeSample], on_air: Vec<OnAir>) -> Outcome {
-        let pipe = |(((config, sample), on_air), meter): (((PipeConfig, &PipeSample), OnAir), Meter)| {
+        let pipe = |(((config, sample), own), meter): (((PipeConfig, &PipeSample), OnAir), Meter)| {
             // The stations and their medium are counted to the same instant.
-            let (air, stations) = on_air.unwrap_or((sample.counters.air, Vec::new()));
+            let (air, stations) = own.unwrap_or((sample.counters.air, Vec::new()));
             PipeOutcome { config, counters: PipeCounters { air, ..sample.counters }, stations, meter }
         };
         let pipes = self.configs.into_iter().zip(samples).zip(on_air).zip(self.meters);

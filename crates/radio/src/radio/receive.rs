@@ -117,8 +117,8 @@ impl<P> RadioMedium<P> {
 
     /// Hands out what has arrived; what is for everybody needs no answer.
     fn end_data(&mut self, at: Instant, signal: &Signal, hearers: &[usize]) {
-        let own = self.stations[signal.from].exchange;
-        let Some(exchange) = own.filter(|exchange| exchange.number == signal.number) else { return };
+        let open = self.stations[signal.from].exchange;
+        let Some(exchange) = open.filter(|exchange| exchange.number == signal.number) else { return };
         let party = exchange.party;
         if !exchange.is_copy {
             self.show(signal, &exchange);

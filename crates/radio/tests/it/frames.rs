@@ -37,7 +37,7 @@ proptest! {
                 prop_assert!(mpdu.sequence < 4_096 && !mpdu.payloads.is_empty());
                 let before = seen.insert(mpdu.payloads.clone(), mpdu.sequence);
                 prop_assert_eq!(mpdu.is_retry, before.is_some(), "{:?}", mpdu);
-                prop_assert!(before.is_none_or(|before| before == mpdu.sequence));
+                prop_assert!(before.is_none_or(|earlier| earlier == mpdu.sequence));
                 if mpdu.is_decoded {
                     decoded.extend(&mpdu.payloads);
                 }

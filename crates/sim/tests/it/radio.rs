@@ -107,8 +107,8 @@ fn a_single_station_has_the_closed_form() {
 /// The airtimes of all stations and of collisions are the medium's; of one station they follow from the closed form: 292 of 393.5 us.
 #[test]
 fn airtimes_of_stations_add_up_to_the_mediums() {
-    let outcome = run(&saturated("standard: a, rate: 54 Mbit/s", 1, 54e6), 20);
-    let [point, station] = &outcome.pipes[0].stations[..] else { panic!("two stations") };
+    let alone = run(&saturated("standard: a, rate: 54 Mbit/s", 1, 54e6), 20);
+    let [point, station] = &alone.pipes[0].stations[..] else { panic!("two stations") };
     within(0.005, station.airtime.as_secs_f64() / 20.0, 292.0 / 393.5, "airtime");
     assert_eq!((point.attempts, station.rates), (0, u128::from(station.attempts) * 54_000_000));
     for (stations, medium) in
