@@ -76,6 +76,13 @@ from .models import (
     ParetoDelay,
     ParetoNormalDelay,
     ParkingLot,
+    PathCircle,
+    PathFile,
+    PathGaussMarkov,
+    PathManhattan,
+    PathRandomWaypoint,
+    PathWaypoint,
+    PathWaypoints,
     PatternLoss,
     Pie,
     Pipe,
@@ -265,6 +272,12 @@ class NodeKeys(TypedDict, total=False):
     false: each comes as on a wire, for programs that read raw frames and send them on: XDP, AF_XDP, packet sockets,
     packets of an OpenFlow switch that its controller sends back. Of an external interface: the same of what leaves by
     it. Default: true; of an OpenFlow switch with a controller: false.
+    """
+    path: Sequence[PathWaypoint] | PathWaypoints | PathCircle | PathRandomWaypoint | PathGaussMarkov | PathManhattan | PathFile | None
+    """
+    The way that it goes from the beginning of the run on, instead of `position`: waypoints, between which it goes
+    straight; or a map with waypoints that repeat, a circle, a generator, or a file. Before the first waypoint and
+    behind the last it stands still.
     """
     pin: int | str | Sequence[int | str] | None
     """

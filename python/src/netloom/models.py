@@ -24,6 +24,7 @@ __all__ = [
     "Chain",
     "Chance",
     "Change",
+    "Circle",
     "ClockChange",
     "ClockEntry",
     "Cloud",
@@ -123,6 +124,13 @@ __all__ = [
     "ParkingLot",
     "Partition",
     "PartitionShape",
+    "PathCircle",
+    "PathFile",
+    "PathGaussMarkov",
+    "PathManhattan",
+    "PathRandomWaypoint",
+    "PathWaypoint",
+    "PathWaypoints",
     "PatternLoss",
     "Pause",
     "Pie",
@@ -339,6 +347,37 @@ class Change(Model):
         self._put("schedule", schedule)
         self._put("state", state)
         self._put("tbf", tbf)
+
+
+class Circle(Model):
+    """A circle at one height."""
+
+    def __init__(
+        self,
+        *,
+        centre: Sequence[str],
+        radius: str,
+        clockwise: bool | None = None,
+        period: Time | None = None,
+        speed: str | None = None,
+        start: float | None = None,
+    ) -> None:
+        """
+        Args:
+            centre: The centre.
+            radius: The radius.
+            clockwise: Whether it goes clockwise, seen from above. Default: false.
+            period: How long once around takes. Default: by `speed`.
+            speed: The speed, instead of `period`.
+            start: Where it begins, seen from the centre: degrees, 0 in the east and 90 in the north. Default: 0.
+        """
+        super().__init__()
+        self._put("centre", centre)
+        self._put("radius", radius)
+        self._put("clockwise", clockwise)
+        self._put("period", period)
+        self._put("speed", speed)
+        self._put("start", start)
 
 
 class Dilated(Model):
@@ -3725,6 +3764,192 @@ class PartitionShape(Model):
         self._put("on", on)
         self._put("random", random)
         self._put("ring", ring)
+
+
+class PathCircle(Model):
+    """A path around a circle."""
+
+    def __init__(
+        self,
+        *,
+        circle: Circle,
+    ) -> None:
+        """
+        Args:
+            circle: The circle.
+        """
+        super().__init__()
+        self._put("circle", circle)
+
+
+class PathFile(Model):
+    """A path of a file."""
+
+    def __init__(
+        self,
+        *,
+        file: str,
+        format: Literal["setdest", "bonnmotion", "csv"] | None = None,
+        height: str | None = None,
+        node: str | float | bool | None = None,
+    ) -> None:
+        """
+        Args:
+            file: The file; a relative path starts at the lab file's folder.
+            format: Its format: setdest (commands of ns-2), bonnmotion, or csv (columns time, x, y, and if they are
+                there node and z). Default: by the end of its name, .movements and .csv; setdest of all others.
+            height: The height above the ground, where the file says none. Default: 1.5 m.
+            node: Whose path it is, as the file calls it. Default: the node's own name, or the only one in the file.
+        """
+        super().__init__()
+        self._put("file", file)
+        self._put("format", format)
+        self._put("height", height)
+        self._put("node", node)
+
+
+class PathGaussMarkov(Model):
+    """A velocity that changes little by little."""
+
+    def __init__(
+        self,
+        *,
+        area: Sequence[Sequence[str]],
+        generate: Literal["gauss-markov"],
+        speed: str,
+        height: str | None = None,
+        memory: Share | None = None,
+        span: Time | None = None,
+        step: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            area: The rectangle that it does not leave, by two corners that lie opposite each other.
+            generate: Velocities that are drawn, each from the one before (Gauss and Markov).
+            speed: The mean speed, above zero.
+            height: Its height above the ground. Default: 1.5 m.
+            memory: The share of the velocity that remains from step to step, below 100 %. Default: 75 %.
+            span: For how long it moves; then it stands still. Default: 1 h, or as long as the lab if that takes
+                longer.
+            step: The time from one change to the next. Default: 1 s.
+        """
+        super().__init__()
+        self._put("area", area)
+        self._put("generate", generate)
+        self._put("speed", speed)
+        self._put("height", height)
+        self._put("memory", memory)
+        self._put("span", span)
+        self._put("step", step)
+
+
+class PathManhattan(Model):
+    """Along the streets of a grid."""
+
+    def __init__(
+        self,
+        *,
+        area: Sequence[Sequence[str]],
+        block: str,
+        generate: Literal["manhattan"],
+        speed: str | Sequence[str],
+        height: str | None = None,
+        pause: Time | Literal[0] | Sequence[Time | Literal[0]] | None = None,
+        span: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            area: The rectangle that it does not leave, by two corners that lie opposite each other.
+            block: The distance between streets.
+            generate: Ways at crossings that are drawn: straight on every second time, else to the left or to the
+                right.
+            speed: The speed above zero, or the least and the greatest, between which it is drawn for each block.
+            height: Its height above the ground. Default: 1.5 m.
+            pause: The pause at each crossing, or the least and the greatest. Default: none.
+            span: For how long it moves; then it stands still. Default: 1 h, or as long as the lab if that takes
+                longer.
+        """
+        super().__init__()
+        self._put("area", area)
+        self._put("block", block)
+        self._put("generate", generate)
+        self._put("speed", speed)
+        self._put("height", height)
+        self._put("pause", pause)
+        self._put("span", span)
+
+
+class PathRandomWaypoint(Model):
+    """
+    Straight to a place that is drawn, a pause, and on to the next one; from the beginning as it is in the long run.
+    """
+
+    def __init__(
+        self,
+        *,
+        area: Sequence[Sequence[str]],
+        generate: Literal["random-waypoint"],
+        speed: str | Sequence[str],
+        height: str | None = None,
+        pause: Time | Literal[0] | Sequence[Time | Literal[0]] | None = None,
+        span: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            area: The rectangle that it does not leave, by two corners that lie opposite each other.
+            generate: Places, speeds and pauses that are drawn.
+            speed: The speed above zero, or the least and the greatest, between which each way's is drawn.
+            height: Its height above the ground. Default: 1.5 m.
+            pause: The pause at each place, or the least and the greatest. Default: none.
+            span: For how long it moves; then it stands still. Default: 1 h, or as long as the lab if that takes
+                longer.
+        """
+        super().__init__()
+        self._put("area", area)
+        self._put("generate", generate)
+        self._put("speed", speed)
+        self._put("height", height)
+        self._put("pause", pause)
+        self._put("span", span)
+
+
+class PathWaypoint(Model):
+    """Where a node is at a time."""
+
+    def __init__(
+        self,
+        *,
+        at: Time | Literal[0],
+        position: Sequence[str],
+    ) -> None:
+        """
+        Args:
+            at: When, since the beginning of the run.
+            position: Where.
+        """
+        super().__init__()
+        self._put("at", at)
+        self._put("position", position)
+
+
+class PathWaypoints(Model):
+    """A path through waypoints that begins again."""
+
+    def __init__(
+        self,
+        *,
+        waypoints: Sequence[PathWaypoint],
+        repeat: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            waypoints: The waypoints, in order of time.
+            repeat: The time until it is at the first waypoint again; behind the last one it goes back there,
+                straight. Default: it stands still there.
+        """
+        super().__init__()
+        self._put("waypoints", waypoints)
+        self._put("repeat", repeat)
 
 
 class Pause(Model):

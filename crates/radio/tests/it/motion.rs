@@ -24,8 +24,8 @@ fn away() -> Path {
 fn medium(path: Path, rate: RateControl) -> RadioMedium<u64> {
     let stations = [station("ap", at(0.0).into(), rate), station("sta", path, rate)];
     let config = MediumConfig::new(phy(Standard::A, 36));
-    // With a figure of 17 dB, 6 Mbit/s is the rate at 50 m.
-    let radio = RadioConfig { noise_figure: Decibels(17.0), ..RadioConfig::new(5_180_000_000) };
+    // With a figure of 15 dB, 4.3 dB are left at 50 m, where a preamble needs 4 dB.
+    let radio = RadioConfig { noise_figure: Decibels(15.0), ..RadioConfig::new(5_180_000_000) };
     RadioMedium::new(&config, &radio, &stations, Seed::new(3)).expect("the description is right")
 }
 
@@ -53,11 +53,11 @@ fn a_rate_falls_and_rises_with_the_distance() {
         let mut medium = medium(away(), rate);
         medium.begin_counting(Instant::ZERO);
         let found = throughput(&mut medium, 20);
+        let far = found[9].max(found[10]);
         assert!(found[0] > 20.0 && found[19] > 20.0, "{rate:?}: {found:?}");
-        assert!(found[9] < 8.0 && found[10] < 8.0 && found[9] > 0.5, "{rate:?}: {found:?}");
-        // In between, some rate in between.
+        assert!(found[9].min(found[10]) > 1.0 && far < 0.5 * found[0], "{rate:?}: {found:?}");
         for middle in [5, 14] {
-            assert!(found[middle] > 1.3 * found[9] && found[middle] < 0.9 * found[0], "{rate:?}: {found:?}");
+            assert!(found[middle] > 1.15 * far && found[middle] < 0.95 * found[0], "{rate:?}: {found:?}");
         }
     }
 }
