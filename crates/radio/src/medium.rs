@@ -238,8 +238,8 @@ impl<P> Medium<P> {
         self.recorder.is_some()
     }
 
-    /// Returns the records of PPDUs with data that ended since the last call, answers included, in order of their ends; those that a
-    /// [`Medium::clear`] ended are left out.
+    /// Returns the records of PPDUs with data that ended since the last call, in order of their ends; those that a [`Medium::clear`] ended
+    /// are left out.
     pub fn frames(&mut self) -> impl Iterator<Item = Aired<P>> + '_ {
         self.recorder.iter_mut().flat_map(Recorder::take)
     }
@@ -283,6 +283,8 @@ impl<P> Medium<P> {
         let Some(transmission) = &mut self.on_air else { return };
         if let Fate::Arrives(_) = transmission.fate {
             transmission.fate = Fate::Arrived;
+            // The data is over; after its answer nobody may look.
+            self.recorder.iter_mut().for_each(Recorder::end);
             let party = transmission.parties[0];
             self.stations[party.station].contenders[party.category].queue.receive(party.flow);
             self.release(at, party);

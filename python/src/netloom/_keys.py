@@ -235,8 +235,8 @@ class NodeKeys(TypedDict, total=False):
     """The interface of this machine whose wire an external node is, as `ip link` shows it."""
     key: str | TunnelKey | None
     """
-    The key of a tunnel, the same at both ends, as 64 hexadecimal digits, or {file: ...} with a file that has them: its
-    datagrams are authenticated and encrypted. Default: none, and they are not.
+    The key of a tunnel, the same at both ends, as 64 hexadecimal digits, or {file: ...} with a file that has them:
+    its datagrams are authenticated and encrypted. Default: none, and they are not.
     """
     machine: str | None
     """The machine that plays it, one of the lab's `machines`. Default: the lab is divided so that little crosses."""
@@ -583,8 +583,8 @@ class CaptureKeys(TypedDict, total=False):
     """Only packets that this expression wants, which tcpdump translates (pcap-filter(7)). Default: all."""
     headers: Literal["ethernet", "radiotap"] | None
     """
-    The headers that are kept of a radio medium: `ethernet`, those of packets at its stations, or `radiotap`, those
-    of what is on the air, with every attempt. Default: ethernet.
+    The headers that are kept of a radio medium: `ethernet`, those of packets at its stations, or `radiotap`, those of
+    what is on the air, with every attempt. Default: ethernet.
     """
     match: Match | None
     """Only these packets. Default: all."""

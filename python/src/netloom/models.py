@@ -1360,23 +1360,6 @@ class FailEntry(Model):
         self._put("until", until)
 
 
-class TunnelKey(Model):
-    """The file that the key of a tunnel is in."""
-
-    def __init__(
-        self,
-        *,
-        file: str,
-    ) -> None:
-        """
-        Args:
-            file: A file with the key as 64 hexadecimal digits, which only its owner may read. It is not kept with the
-                results.
-        """
-        super().__init__()
-        self._put("file", file)
-
-
 class FarEnd(Model):
     """An interface behind a tunnel."""
 
@@ -5522,6 +5505,23 @@ class TrafficWindow(Model):
         self._put("start", start)
         self._put("stop", stop)
         self._put("timeout", timeout)
+
+
+class TunnelKey(Model):
+    """The file that the key of a tunnel is in."""
+
+    def __init__(
+        self,
+        *,
+        file: str,
+    ) -> None:
+        """
+        Args:
+            file: A file with the key as 64 hexadecimal digits, which only its owner may read. It is not kept with the
+                results.
+        """
+        super().__init__()
+        self._put("file", file)
 
 
 class Turns(Model):

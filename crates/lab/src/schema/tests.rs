@@ -95,6 +95,10 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "match" => pipe(&format!("{{{pair}}}")),
         "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
         name if name.starts_with("hunt") => lab_with_hunt(name, &pair, &beside(&[("signals", "[SIGHUP]")])),
+        "capture" if key.name == "headers" => {
+            let air = "{ends: [client, r1], medium: {kind: wifi, standard: a}}";
+            format!("nodes: [client, r1]\nlinks: {{air: {air}}}\ncapture: [{}]\n", beside(&[("link", "air")]))
+        }
         "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
         _ => lab_with_entry(section, key),
     }

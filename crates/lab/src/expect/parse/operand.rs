@@ -112,7 +112,10 @@ impl Operand<'_> {
             return Err(format!("`{}` is a text: write what it is to be, in double quotes", self.left.name));
         }
         match &right.term.subject {
-            Subject::Link { direction: None, .. } if !self.around.over_runs => {
+            // A radio medium has one direction.
+            Subject::Link { direction: None, station: None, metric, .. }
+                if !self.around.over_runs && !metric.is_of_air() =>
+            {
                 Err(format!("`{}` is of both directions: write which one, as in link.forward", right.name))
             }
             _ => Ok(()),
