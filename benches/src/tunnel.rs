@@ -100,8 +100,8 @@ fn streams(settings: &Settings) -> Result<Vec<Row>, String> {
             ratios.push(through(kind)? / plain);
         }
         let beside = transfer::pinned_tcp("10.81.0.2", time);
-        let script = format!("ip netns exec b sh -c '{server}' >&2; between sh -c '{}'", quoted(&beside));
-        path.push(gbit(&joined(settings, "plain", 0, &script)?)?);
+        let alone = format!("ip netns exec b sh -c '{server}' >&2; between sh -c '{}'", quoted(&beside));
+        path.push(gbit(&joined(settings, "plain", 0, &alone)?)?);
     }
     let remark = format!("the path itself {} Gbit/s", number(median(&path)?));
     let mut rows = vec![Row::number("one stream, no model", "Gbit/s", ours)?.remark(remark)];

@@ -245,7 +245,7 @@ timeline:
   - {on: server, run: sleep 3}
 expect:
   - near-ping.exit == 0
-  - wifi.near.attempts >= 40
+  - wifi.near.attempts >= 20
   - wifi.near.packets >= 20 packets during 0 s..3 s
   - other.airtime > 0.1 %
   - wifi.ap.throughput > 50 kbit/s
@@ -274,7 +274,7 @@ fn a_capture_of_the_air_has_its_headers() {
     let pipes = fixture.json("air", "pipes.json");
     let medium = pipes.as_array().unwrap().iter().find(|row| row["link"] == "wifi").unwrap();
     assert_eq!(medium["air_attempts"].as_u64(), Some(attempts));
-    assert!(attempts >= 120, "{attempts}");
+    assert!(attempts >= 60, "{attempts}");
     // Stations send what the others have: requests and replies, none of it twice.
     assert_eq!(tcpdump(&captures.join("wifi.pcapng"), &[]).len(), 80);
 }

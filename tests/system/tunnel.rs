@@ -170,6 +170,10 @@ fn rows_of_a_narrow_path(fixture: &Fixture, key: &str, narrow: &str) -> [serde_j
     labs(fixture, [key, key], "");
     let script = format!(
         r#"
+        ip link set one mtu 1500
+        ip link set two mtu 1500
+        a ip link set eth0 mtu 1500
+        b ip link set eth0 mtu 1500
         {narrow}
         bridge
         both
@@ -194,7 +198,7 @@ print(peer.recv(100).decode())')
         b $NETLOOM down right || true
         "#
     );
-    let told = play(fixture, &format!("MTU=1500\n{script}")).expect_code(0).stdout;
+    let told = play(fixture, &script).expect_code(0).stdout;
     assert!((number(&told, "bytes") - 2_000_000.0).abs() < 0.1, "{told}");
     ["left", "right"].map(|lab| {
         fixture.assert_nothing_is_left(lab);

@@ -99,12 +99,8 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
     openflow::check(&spec, &node_index, &mut found.errors);
     let kinds: Vec<_> = spec.nodes.iter().map(|node| node.kind).collect();
     let traffic = traffic::resolve(std::mem::take(&mut spec.traffic), &node_index, &kinds, &mut found.errors);
-    let capture = capture::captures(
-        std::mem::take(&mut spec.capture),
-        (&link_index, &node_index),
-        &spec.links,
-        &mut found.errors,
-    );
+    let wanted = std::mem::take(&mut spec.capture);
+    let capture = capture::captures(wanted, (&link_index, &node_index), &spec.links, &mut found.errors);
     let journal = capture::journal(spec.journal.take(), &link_index, &spec.links, &mut found.errors);
     let (nodes, links, is_complete) = (&node_index, &link_index, !left_out.commands);
     let places = Places { nodes, links, spec: &spec, stacks: &stacks, is_complete };

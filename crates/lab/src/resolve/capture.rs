@@ -54,8 +54,8 @@ fn check_headers(spec: &CaptureSpec, link: Option<usize>, links: &[LinkSpec], er
         return;
     }
     let Some(named) = spec.link.as_ref().or(spec.node.as_ref()) else { return };
-    let is_radio = |link: usize| {
-        let medium = links[link].shared.as_ref().map(|medium| &medium.value);
+    let is_radio = |place: usize| {
+        let medium = links[place].shared.as_ref().map(|medium| &medium.value);
         matches!(medium, Some(MediumSpec::Wifi(_)))
     };
     if !link.is_some_and(is_radio) {

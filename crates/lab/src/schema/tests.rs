@@ -95,10 +95,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
         "match" => pipe(&format!("{{{pair}}}")),
         "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
         name if name.starts_with("hunt") => lab_with_hunt(name, &pair, &beside(&[("signals", "[SIGHUP]")])),
-        "capture" if key.name == "headers" => {
-            let air = "{ends: [client, r1], medium: {kind: wifi, standard: a}}";
-            format!("nodes: [client, r1]\nlinks: {{air: {air}}}\ncapture: [{}]\n", beside(&[("link", "air")]))
-        }
+        "capture" if key.name == "headers" => format!("{AIR}capture: [{}]\n", beside(&[("link", "air")])),
         "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
         _ => lab_with_entry(section, key),
     }
@@ -108,6 +105,7 @@ fn lab_with(section: &Section, key: &Key) -> String {
 const HUNTED: &str = "clock: virtual\nduration: 40 s\n\
                       nodes: {client: {disk: {at: /srv}, collect: [/srv/sdk.jsonl]}, r1: {}, server: {disk: {at: /srv}}}\n\
                       links: {backbone: {ends: [client, r1]}}\n";
+const AIR: &str = "nodes: [client, r1]\nlinks: {air: {ends: [client, r1], medium: {kind: wifi, standard: a}}}\n";
 const NETWORK: &str = "nodes: [client, r1, server]\nlinks: {backbone: {ends: [client, r1]}}\n";
 
 /// A lab with a partition of this shape over nodes of one LAN.

@@ -7,7 +7,7 @@ pub(super) fn read(text: &str, height: Metres, found: &mut Found) -> Result<(), 
     let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty() && !line.starts_with('#'));
     for ((line, number), node) in lines.zip(0..) {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        if words.len() % 3 != 0 {
+        if !words.len().is_multiple_of(3) {
             let message = format!("a waypoint is a time, an x and a y, and here are {} numbers", words.len());
             return Err(WrongLine(number, message));
         }

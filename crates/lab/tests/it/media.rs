@@ -1,7 +1,7 @@
 //! Shared media in lab files: one pipe for all ends.
 
 use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs};
-use netloom_lab::{Direction, Plan, parse};
+use netloom_lab::{CaptureHeaders, Direction, Plan, parse};
 
 /// A bus with two hosts, a router and a switch, behind which is a third host; another host is behind the router.
 const BUS: &str = "\
@@ -84,12 +84,12 @@ fn headers_of_radiotap_are_for_radio_media() {
             "nodes: [ap, sta1, far]\nlinks:\n  wifi: {{ends: [ap, sta1], medium: {{kind: wifi, standard: a, access_point: ap}}}}\n\
              \x20 wire: {{ends: [ap, far]}}\ncapture: [{{{capture}}}]\n"
         );
-        netloom_lab::parse(&text, "t.yaml")
+        parse(&text, "t.yaml")
             .map(|found| found.plan.capture[0].headers)
             .map_err(|errors| errors.to_string())
     };
-    assert_eq!(lab("link: wifi"), Ok(netloom_lab::CaptureHeaders::Ethernet));
-    assert_eq!(lab("link: wifi, headers: radiotap, snaplen: 100 B"), Ok(netloom_lab::CaptureHeaders::Radiotap));
+    assert_eq!(lab("link: wifi"), Ok(CaptureHeaders::Ethernet));
+    assert_eq!(lab("link: wifi, headers: radiotap, snaplen: 100 B"), Ok(CaptureHeaders::Radiotap));
     for (capture, why) in [
         ("link: wire, headers: radiotap", "write `link` with a link whose `medium` is of kind `wifi`"),
         ("node: ap, headers: radiotap", "write `link` with a link whose `medium` is of kind `wifi`"),

@@ -32,7 +32,7 @@ impl<P> RadioMedium<P> {
     /// Notes what a PPDU with data carried that ends now, when it is decided what was decoded of it.
     pub(super) fn show(&mut self, signal: &Signal, exchange: &Exchange) {
         let Party { station, category, flow, to, mode, ppdu, load, times, .. } = exchange.party;
-        let power = signal.to.map(|to| signal.powers[to].over(Power::of(MILLIWATT)));
+        let power = signal.to.map(|receiver| signal.powers[receiver].over(Power::of(MILLIWATT)));
         let Self { recorder, stations, config, .. } = self;
         let queue = &mut stations[station].contenders[category].queue;
         if let Some(recorder) = recorder {

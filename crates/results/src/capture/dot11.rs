@@ -85,7 +85,7 @@ fn addresses(ppdu: &AirPpdu, mpdu: &AirMpdu) -> Addresses {
         None => (ppdu.receiver.unwrap_or([0xff; 6]), transmitter),
     };
     let receiver = ppdu.receiver.unwrap_or(destination);
-    let three = |way, third| Addresses { way, first: receiver, second: transmitter, third, fourth: None };
+    let three = |bits, third| Addresses { way: bits, first: receiver, second: transmitter, third, fourth: None };
     match way {
         AirWay::ToAccessPoint if source == transmitter => three(TO_DS, destination),
         AirWay::FromAccessPoint if destination == receiver => three(FROM_DS, source),

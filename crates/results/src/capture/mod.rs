@@ -196,8 +196,8 @@ fn followers(plan: &Plan, captures: &[CapturePlan]) -> Vec<Followers> {
     };
     let number = |link: usize| u32::try_from(link).expect("fewer than 2^32 links");
     let of_pipe = |link: usize| {
-        let (captures, on_air) = of_link(link);
-        Followers { link: number(link), captures, on_air }
+        let (others, on_air) = of_link(link);
+        Followers { link: number(link), captures: others, on_air }
     };
     plan.pipes().map(|pipe| of_pipe(pipe.link)).collect()
 }

@@ -152,8 +152,8 @@ impl Order {
 
     /// The next that was on the air; until it has waited as long as packets do, only if `whatever` may come.
     pub(super) fn pop_on_air(&mut self, whatever: bool) -> Option<OnAir> {
-        let next = self.on_air.front()?;
-        let is_ripe = self.newest.since(next.ppdu.end) >= self.hold || self.held_bytes > MOST_HELD;
+        let first = self.on_air.front()?;
+        let is_ripe = self.newest.since(first.ppdu.end) >= self.hold || self.held_bytes > MOST_HELD;
         let next = if is_ripe || whatever { self.on_air.pop_front()? } else { return None };
         self.held_bytes -= next.bytes;
         Some(next)

@@ -199,7 +199,7 @@ mod tests {
         capture.close().unwrap();
         drop(capture);
         let blocks = blocks(&file);
-        let kinds: Vec<u32> = blocks.iter().map(|(kind, _)| *kind).collect();
+        let kinds: Vec<u32> = blocks.iter().map(|(number, _)| *number).collect();
         assert_eq!(kinds, [SECTION_HEADER, INTERFACE_DESCRIPTION, ENHANCED_PACKET, ENHANCED_PACKET]);
         let expected: Vec<u8> = [
             &[1, 0, 0, 0, 16, 0, 0, 0][..],

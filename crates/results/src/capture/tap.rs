@@ -7,7 +7,7 @@ use super::pcapng::Bound;
 use super::writer::{Batch, Shared};
 use netloom_fabric::{PortId, Tap, Way};
 use netloom_lab::Direction;
-use netloom_link::{AirMpdu, AirPpdu, Fate, Filter};
+use netloom_link::{AirPacket, AirPpdu, Fate, Filter};
 use netloom_packet::{Packet, Pool};
 use netloom_units::Instant;
 use std::sync::Arc;
@@ -165,11 +165,9 @@ impl Tap for Recorder {
         let Some(followers) = self.followers.get(ppdu.pipe as usize) else { return };
         for (capture, filter) in &followers.on_air {
             let mut ppdu = ppdu.clone();
-            let is_wanted = |mpdu: &AirMpdu, filter: &Filter| {
-                mpdu.packets.iter().any(|own| filter.matches(own.packet.flow().as_ref()))
-            };
             if let Some(filter) = filter {
-                ppdu.mpdus.retain(|mpdu| is_wanted(mpdu, filter));
+                let is_wanted = |own: &AirPacket| filter.matches(own.packet.flow().as_ref());
+                ppdu.mpdus.retain(|mpdu| mpdu.packets.iter().any(is_wanted));
             }
             let packets = ppdu.mpdus.iter().flat_map(|mpdu| &mpdu.packets);
             let bytes = packets.map(|own| own.packet.bytes().len() + OVERHEAD).sum();

@@ -110,8 +110,8 @@ impl<'a> Message<'a> {
             }
             5 => Self::Bye { frames: number(16) },
             6 => {
-                let (whole, bytes) = body.split_first_chunk::<PIECE>().ok_or(Stray::Other)?;
-                let piece = Piece { index: head[6], count: head[7], whole: u32::from_be_bytes(*whole), bytes };
+                let (whole, part) = body.split_first_chunk::<PIECE>().ok_or(Stray::Other)?;
+                let piece = Piece { index: head[6], count: head[7], whole: u32::from_be_bytes(*whole), bytes: part };
                 Self::Piece { number: number(16), due: number(24), sent: number(32), piece }
             }
             _ => return Err(Stray::Other),

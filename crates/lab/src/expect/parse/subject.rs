@@ -116,9 +116,9 @@ fn link_subject(name: &str, link: usize, names: &Names<'_>, rest: &str) -> Resul
         ("backward", rest) => (Some(Direction::Backward), rest),
         _ => (None, rest),
     };
-    let own =
+    let ways =
         [Direction::Forward, Direction::Backward].into_iter().filter(|this| direction.is_none_or(|only| only == *this));
-    let mut further = own.flat_map(|this| &pipes[this.index()]);
+    let mut further = ways.flat_map(|this| &pipes[this.index()]);
     let (pipe, metric_name) = match rest.split_once('.') {
         Some((pipe, metric)) if further.any(|known| known == pipe) => (Some(pipe.to_owned()), metric),
         _ => (None, rest),

@@ -51,8 +51,7 @@ fn captured(plan: &Plan, sent: &[(u64, [usize; 2], usize)]) -> Vec<u8> {
     }
     drop(tap);
     assert!(thread.join().unwrap().iter().all(Option::is_none));
-    let file = slate.held().clone();
-    file
+    slate.held().clone()
 }
 
 /// A record: where its header of radiotap says that it began, in microseconds; whether its checksum is bad; and what is behind the header.

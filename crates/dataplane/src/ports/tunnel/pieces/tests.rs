@@ -35,9 +35,8 @@ fn what_waits_too_long_or_loses_its_place_is_given_up_once() {
     let (mut joining, mut numbers) = (Joining::default(), Numbers::default());
     let whole = frame(0, 100);
     let pieces: Vec<_> = cut(&whole, 50).unwrap().collect();
-    let mut take = |joining: &mut Joining, number, piece, came| {
-        joining.take((number, 5), piece, came, &LENGTHS, &mut numbers).is_some()
-    };
+    let mut take =
+        |own: &mut Joining, number, piece, came| own.take((number, 5), piece, came, &LENGTHS, &mut numbers).is_some();
     // A piece after the limit finds its frame given up, and a further one as well.
     assert!(!take(&mut joining, 0, pieces[0], 0));
     assert!(!take(&mut joining, 0, pieces[1], WAITS + 1) && !take(&mut joining, 0, pieces[0], WAITS + 1));
@@ -134,7 +133,7 @@ proptest! {
         for (number, due, index, count, whole, len, came) in pieces {
             let piece = Piece { index, count, whole, bytes: &bytes[..len] };
             let got = joining.take((number, due), piece, came, &(14..=150), &mut numbers).map(<[u8]>::len);
-            prop_assert!(got.is_none_or(|len| len == whole as usize));
+            prop_assert!(got.is_none_or(|got| got == whole as usize));
         }
         prop_assert!(joining.works.len() as u64 <= FRAMES);
         prop_assert!(joining.works.iter().all(|work| work.frame.capacity() <= 2 * 150));
