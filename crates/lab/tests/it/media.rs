@@ -84,9 +84,7 @@ fn headers_of_radiotap_are_for_radio_media() {
             "nodes: [ap, sta1, far]\nlinks:\n  wifi: {{ends: [ap, sta1], medium: {{kind: wifi, standard: a, access_point: ap}}}}\n\
              \x20 wire: {{ends: [ap, far]}}\ncapture: [{{{capture}}}]\n"
         );
-        parse(&text, "t.yaml")
-            .map(|found| found.plan.capture[0].headers)
-            .map_err(|errors| errors.to_string())
+        parse(&text, "t.yaml").map(|found| found.plan.capture[0].headers).map_err(|errors| errors.to_string())
     };
     assert_eq!(lab("link: wifi"), Ok(CaptureHeaders::Ethernet));
     assert_eq!(lab("link: wifi, headers: radiotap, snaplen: 100 B"), Ok(CaptureHeaders::Radiotap));
