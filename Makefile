@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-build test-deps test-fast test-quiet test-all fmt fmt-check tidy lint doc oldest unit manual tutorial gallery docs-site packaging machines python python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
+.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-build test-deps test-fast test-quiet test-all fmt fmt-check tidy lint doc oldest unit unit-rest manual tutorial gallery docs-site packaging machines python python-still web-running python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,11 +55,12 @@ demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts acr
 	$(NETLOOM) run examples/dumbbell.yaml
 
 test: ## check and test everything; all steps run, and those that failed are listed last
-	@MAKE='$(MAKE)' scripts/all-steps web fmt-check tidy deny test-build+test-deps unit+test-quiet manual web-check+python
+	@MAKE='$(MAKE)' scripts/all-steps web fmt-check tidy deny test-build+test-deps unit-rest+test-quiet manual web-running+python-still
 
 # The tests of whole labs leave the processors idle for minutes. Lints have a target folder of their own, since cargo lets one command at a time work in one.
-test-quiet: ## lints and the documentation of the code, with the time that nothing else wants
+test-quiet: ## lints, documentation of the code and tests of pure crates, with the time that nothing else wants
 	CARGO_TARGET_DIR=$(or $(CARGO_TARGET_DIR),target)/lint chrt --idle 0 $(MAKE) --no-print-directory lint doc
+	NETLOOM_TESTS=pure chrt --idle 0 scripts/run-tests
 
 test-build: ## build all tests, and the kernel that their nodes run
 	$(CARGO) test --workspace --locked --no-run
@@ -103,6 +104,10 @@ unit: ## all tests of all crates, with the totals; those that need namespaces in
 	scripts/install-deps services papers
 	scripts/run-tests
 
+unit-rest: ## all of these but for those of test-quiet
+	scripts/install-deps services papers
+	NETLOOM_TESTS=rest scripts/run-tests
+
 # The tests, too, here and below: without them, libraries would have fewer features and be built again.
 manual: ## do the manual and the examples agree with the program?
 	$(CARGO) build --workspace --bin netloom --tests --locked
@@ -138,6 +143,16 @@ web-check: ## do both work in a browser?
 	scripts/install-deps web
 	$(CARGO) build --workspace --bin netloom --tests --locked
 	scripts/check-web
+
+# Two halves of the tests of pages, as `make test` runs them: the one beside the tests of the Python package, the other behind these.
+web-running: ## the tests of pages with labs that run
+	NETLOOM_WEB_TESTS=running $(MAKE) --no-print-directory web-check
+
+python-still: ## python, and the tests of pages without labs that run
+	@status=0; \
+	$(MAKE) --no-print-directory python || status=1; \
+	NETLOOM_WEB_TESTS=still NETLOOM="$$(realpath "$${CARGO_TARGET_DIR:-target}")/debug/netloom" npm test --prefix web --silent || status=1; \
+	exit $$status
 
 python: ## form, types and tests of the Python package, in an environment of its own
 	scripts/install-deps python

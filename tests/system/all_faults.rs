@@ -1,6 +1,6 @@
 //! All faults at once, and partitions behind a bridge of a node's own kernel, in virtual time.
 
-use crate::fixture::{Fixture, User, not_run};
+use crate::fixture::{Fixture, User, is_left_to_test_all};
 use crate::virtual_time::{assert_same, results};
 use std::fs;
 
@@ -89,8 +89,7 @@ timeline:
 /// Plays it in `make test-all` alone: it takes seconds.
 #[test]
 fn all_faults_at_once_give_the_same_bytes_in_each_run() {
-    if std::env::var_os("NETLOOM_TEST_ALL").is_none() {
-        not_run("all faults at once, which `make test-all` plays");
+    if is_left_to_test_all("all faults at once") {
         return;
     }
     let fixture = Fixture::with_kernel(User::Own);

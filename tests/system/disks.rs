@@ -1,6 +1,6 @@
 //! Virtual machines that boot their own disks: a Debian with cloud-init and QEMU's guest agent (`scripts/ensure-vm-disk`).
 
-use crate::fixture::{Finished, Fixture, User};
+use crate::fixture::{Finished, Fixture, User, is_left_to_test_all};
 use crate::vms::{BOUNDS, machines};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,6 +96,9 @@ fn a_machine_that_nobody_gets_into_runs_and_refuses_commands() {
 /// Nobody tells its kernel by which clock to count: all that it has are slowed.
 #[test]
 fn a_system_on_a_disk_of_its_own_in_dilated_time() {
+    if is_left_to_test_all("a Debian in dilated time") {
+        return;
+    }
     let fixture = Fixture::with_kernel(User::Own);
     let disk = disks().join("cloud-init.raw");
     let lab = format!(

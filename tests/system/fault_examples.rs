@@ -1,7 +1,7 @@
 //! The labs of `examples/faults`: programs that people use, and what they make of crashes, pauses, wrong clocks and pulled cables. Each lab expects
 //! what the documentation of its program says, and has a part that loses something, so that the faults are known to reach the programs.
 
-use crate::fixture::{Fixture, User, not_run};
+use crate::fixture::{Fixture, User, is_left_to_test_all, not_run};
 use crate::virtual_time::{assert_same, results};
 use std::fs;
 use std::path::Path;
@@ -23,8 +23,7 @@ fn play(fixture: &Fixture, folder: &str, name: &str) {
 
 /// Plays those that take more than three seconds in `make test-all` alone.
 fn play_long(folder: &str, name: &str) {
-    if std::env::var_os("NETLOOM_TEST_ALL").is_none() {
-        not_run(&format!("the example {name}, which `make test-all` plays"));
+    if is_left_to_test_all(&format!("the example {name}")) {
         return;
     }
     play(&Fixture::with_kernel(User::Own), folder, name);

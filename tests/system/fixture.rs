@@ -41,6 +41,15 @@ pub(crate) fn not_run(what: &str) {
     tell(&format!("not run here: {what}"));
 }
 
+/// Whether `make test-all` runs this and `make test` leaves it out, which is then said: what takes a minute and tests little that others do not.
+pub(crate) fn is_left_to_test_all(what: &str) -> bool {
+    let is_left = std::env::var_os("NETLOOM_TEST_ALL").is_none();
+    if is_left {
+        not_run(&format!("{what}, which `make test-all` plays"));
+    }
+    is_left
+}
+
 impl User {
     /// Who tries what does not depend on rights: one of those that the tests can be, by the name of the test, so that either has his share; with
     /// `NETLOOM_TEST_ALL`, which `make test-all` sets, all of them.

@@ -104,7 +104,7 @@ fn a_crash_contradicts_a_history_and_is_kept_in_a_corpus() {
     fixture.write("store.py", program);
     fixture.write("store.yaml", include_str!("../../examples/hunt/store.yaml"));
     let hunt = |out: &str, more: &[&str]| {
-        let own = ["hunt", "store.yaml", "--json", "--corpus", "kept", "--shrink-runs", "40", "-o", out];
+        let own = ["hunt", "store.yaml", "--json", "--corpus", "kept", "--shrink-runs", "20", "-o", out];
         fixture.netloom(&[&own[..], more].concat())
     };
     let reports = ["--junit", "hunt.xml", "--sarif", "hunt.sarif"];

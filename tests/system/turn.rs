@@ -1,6 +1,7 @@
 //! Which tests may run at the same time: labs that are measured tightly, and whatever changes the machine's own network, are alone on
 //! the machine; all others share it, twice as many at once as it has processors, since labs wait more than they compute. Both take turns: all
-//! that wait for the one kind of use come before any of the other, so that the machine is seldom half empty.
+//! that wait for the one kind of use come before any of the other, so that the machine is seldom half empty. `scripts/run-test-program` begins all
+//! tests at once for that.
 
 use crate::fixture::tell;
 use crate::remains;
