@@ -59,8 +59,8 @@ test: ## check and test everything; all steps run, and those that failed are lis
 
 # The tests of whole labs leave the processors idle for minutes. Lints have a target folder of their own, since cargo lets one command at a time work in one.
 test-quiet: ## lints, documentation of the code and tests of pure crates, with the time that nothing else wants
-	CARGO_TARGET_DIR=$(or $(CARGO_TARGET_DIR),target)/lint chrt --idle 0 $(MAKE) --no-print-directory lint doc
-	NETLOOM_TESTS=pure chrt --idle 0 scripts/run-tests
+	CARGO_TARGET_DIR=$(or $(CARGO_TARGET_DIR),target)/lint scripts/idle $(MAKE) --no-print-directory lint doc
+	NETLOOM_TESTS=pure scripts/idle scripts/run-tests
 
 test-build: ## build all tests, and the kernel that their nodes run
 	$(CARGO) test --workspace --locked --no-run

@@ -137,6 +137,11 @@ impl Fixture {
         fixture
     }
 
+    /// How long the test has used the machine: what it waited for before is not in it.
+    pub(crate) fn turn_lasted(&self) -> Duration {
+        self.turn.lasted()
+    }
+
     /// Waits until no other test runs, and keeps others from running: for what changes the machine, or measures it.
     pub(crate) fn alone(self) -> Self {
         self.turn.take(Use::Alone);

@@ -127,6 +127,12 @@ impl Turn {
         lock(&HOLDERS).push(Holder { test, folder: self.folder.clone(), since: Instant::now(), is_ended: false });
     }
 
+    /// How long the test has used the machine: what it waited for before is not in it.
+    pub(crate) fn lasted(&self) -> Duration {
+        let holders = lock(&HOLDERS);
+        holders.iter().find(|holder| holder.folder == self.folder).map_or(Duration::ZERO, |holder| holder.since.elapsed())
+    }
+
     fn give_back(&self, held: Option<Use>) {
         lock(&HOLDERS).retain(|holder| holder.folder != self.folder);
         let mut users = lock(&USERS);

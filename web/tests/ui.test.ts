@@ -537,6 +537,38 @@ async function saysDamage(): Promise<void> {
   await other.page.close();
 }
 
+/** Colours of the strip at parts of its width, just below its top. */
+const shadesOf = (page: Page, parts: number[]): Promise<string[]> =>
+  page.locator(".strip-time canvas").evaluate((canvas, places) => {
+    const { width, height } = canvas as HTMLCanvasElement;
+    const pen = (canvas as HTMLCanvasElement).getContext("2d");
+    return places.map((part) => [...(pen?.getImageData(part * width, height / 8, 1, 1).data ?? [])].join(" "));
+  }, parts);
+
+async function shadesFaults(): Promise<void> {
+  const { from_ns, to_ns } = real["results/r1/journal"] as { from_ns: number; to_ns: number };
+  const instant = (part: number): number => (from_ns + part * (to_ns - from_ns)) / 1e9;
+  const result = real["results/r1"] as { data: object };
+  const wrong = [
+    { from: instant(0.4), to: instant(0.6), text: "crash of server" },
+    { from: instant(0.9), to: null, text: `partition ${HOSTILE}` },
+  ];
+  const given = double({ ...real, "results/r1": { ...result, data: { ...result.data, faults: wrong } } });
+  const { page, faults } = await open(`#/replay/r1?at=${instant(0.5) * 1e9}`, given);
+  await page.locator(".mapcanvas[data-at]").waitFor();
+  const [before, within, after, last] = await shadesOf(page, [0.3, 0.5, 0.8, 0.95]);
+  assert.ok(before === after && within === last && before !== within, `${before} | ${within} | ${after} | ${last}`);
+  const items = page.locator(".faults li");
+  assert.equal(await items.count(), 2);
+  assert.match((await items.first().textContent()) ?? "", /crash of server\s*now/);
+  await items.last().getByRole("button").click();
+  await page.locator(".faults li[aria-current]", { hasText: "partition" }).waitFor();
+  assert.equal(await page.locator(".faults li[aria-current]").count(), 1);
+  await accessible(page, "a replay with faults");
+  assert.deepEqual(faults, []);
+  await page.close();
+}
+
 describe("a run that is replayed", () => {
   before(() => {
     writeFileSync(
@@ -559,6 +591,7 @@ journal: all
   test("goes packet by packet, plays, and leads to a packet's whole way", stepsByPackets);
   test("a moment and a span can be taken along as pictures", takesPictures);
   test("a million packets are scrubbed through in no time", scrubs);
+  test("faults are shaded, and named when they are there", shadesFaults);
   test("results without a journal, and a journal that is damaged, say so", saysDamage);
 });
 

@@ -9,7 +9,7 @@ import { mapButtons } from "../map/buttons";
 import { route } from "../route";
 import { createMemo, createSignal, el, keyed, onCleanup, press, type View } from "../view";
 import { reportView } from "../watch/verdict";
-import { flows, marks, notes, way } from "./panel";
+import { faults, flows, marks, notes, way } from "./panel";
 import { Player, SPEEDS, speedWords } from "./player";
 import { Screen } from "./screen";
 import { Takes } from "./take";
@@ -179,6 +179,7 @@ function panel(run: Run, scene: Scene, journal: () => Journal, player: Player, s
             "Press a packet to follow it through all pipes. Full stop and comma go packet by packet, space plays, brackets change the speed.",
           ),
     () => (screen.thinned() ? el("p", { class: "note" }, screen.thinned()) : null),
+    faults(run, player.at, player.seek),
     flows(journal, scene),
     marks(run, player.seek),
     curves ? el("details", {}, el("summary", {}, "TCP connections"), curves) : null,

@@ -158,3 +158,39 @@ export function marks(run: Run, seek: (at: number) => void): View {
     ),
   );
 }
+
+/** How many faults are listed. */
+const MOST_FAULTS = 200;
+
+/** What was wrong in the run, and what of it at this instant. */
+export function faults(run: Run, at: () => number, seek: (at: number) => void): View {
+  const all = run.faults ?? [];
+  if (all.length === 0) return null;
+  return el(
+    "details",
+    { open: all.length <= 12 },
+    el("summary", {}, "Faults"),
+    el(
+      "ol",
+      { class: "marklist faults" },
+      all.slice(0, MOST_FAULTS).map(({ from, to, text }) => {
+        const isNow = createMemo(() => at() >= from * 1e9 && (to === null || at() <= to * 1e9));
+        return el(
+          "li",
+          { "aria-current": () => (isNow() ? "time" : null) },
+          press(
+            to === null ? `from ${digits(from, 6)} s` : `${digits(from, 6)} to ${digits(to, 6)} s`,
+            () => seek(from * 1e9),
+            { class: "plain" },
+          ),
+          " ",
+          text,
+          () => (isNow() ? el("span", { class: "badge bad" }, "now") : null),
+        );
+      }),
+    ),
+    all.length > MOST_FAULTS
+      ? el("p", { class: "none" }, `${all.length - MOST_FAULTS} more are in events.jsonl.`)
+      : null,
+  );
+}

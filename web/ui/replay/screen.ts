@@ -70,6 +70,7 @@ export class Screen {
       journal,
       () => this.all,
       run.marks ?? [],
+      run.faults ?? [],
       player.seek,
       (now) => `${digits(now / 1e9, 10)} s`,
       (event) => this.key(event),

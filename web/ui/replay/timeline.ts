@@ -1,5 +1,5 @@
-// The whole run as a strip: how many packets when, drops above them, marks; the cursor is moved by pointer and keys.
-import type { Mark } from "../../components/axis";
+// The whole run as a strip: how many packets when, drops above them, marks, shades where faults were; the cursor is moved by pointer and keys.
+import type { FaultSpan, Mark } from "../../components/axis";
 import { h } from "../../components/dom";
 import { colour, onTheme } from "../../components/theme";
 import type { Journal } from "../api";
@@ -17,6 +17,7 @@ export class Strip {
     private readonly journal: () => Journal,
     /** All packets of a short run: then each is drawn where it was, else so many of each block of the journal as if they came evenly. */ private readonly all: () => Packets | null,
     private readonly marks: readonly Mark[],
+    private readonly faults: readonly FaultSpan[],
     private readonly seek: (at: number) => void,
     private readonly words: (at: number) => string,
     private readonly step: (event: KeyboardEvent) => boolean,
@@ -125,6 +126,18 @@ export class Strip {
     return { packets, dropped };
   }
 
+  /** A shade over each span in which something was wrong. */
+  private shade(pen: CanvasRenderingContext2D, width: number, height: number): void {
+    const { from_ns, to_ns } = this.journal();
+    const place = (at: number): number => ((at * 1e9 - from_ns) / Math.max(to_ns - from_ns, 1)) * width;
+    pen.fillStyle = colour("--fault");
+    for (const { from, to } of this.faults) {
+      const [left, right] = [Math.max(place(from), 0), to === null ? width : Math.min(place(to), width)];
+      // One that is over at once is seen, too.
+      if (left <= width && right >= 0) pen.fillRect(left, 0, Math.max(right - left, 1), height);
+    }
+  }
+
   draw(): void {
     const [width, height] = [this.element.clientWidth, this.element.clientHeight];
     const ratio = window.devicePixelRatio || 1;
@@ -135,6 +148,7 @@ export class Strip {
     pen.scale(ratio, ratio);
     const { from_ns, to_ns } = this.journal();
     const length = Math.max(to_ns - from_ns, 1);
+    this.shade(pen, width, height);
     const columns = Math.max(Math.floor(width / 2), 1);
     const { packets, dropped } = this.count(columns);
     const most = packets.reduce((a, b) => Math.max(a, b), 1);
