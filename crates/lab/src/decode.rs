@@ -40,6 +40,7 @@ mod repeats;
 pub(crate) mod rules;
 pub(crate) mod signals;
 pub(crate) mod snooping;
+pub(crate) mod surroundings;
 pub(crate) mod switch;
 mod timeline;
 mod treatments;

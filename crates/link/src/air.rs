@@ -17,8 +17,8 @@ use channel::Channel;
 pub use frames::{AirMpdu, AirPacket, AirPpdu, AirWay};
 use netloom_packet::Packet;
 use netloom_radio::{
-    AccessCategory, Cause, ConfigError, Decibels, Destination, Frame, LinkConfig, MediumConfig, Path, RadioConfig,
-    RateControl, StationCounters, StationId,
+    AccessCategory, AntennaPattern, Cause, ConfigError, Decibels, Destination, Frame, LinkConfig, MediumConfig, Path,
+    RadioConfig, RateControl, StationCounters, StationId,
 };
 use netloom_units::{Duration, Instant, Seed};
 
@@ -58,8 +58,10 @@ pub struct AirStation {
 pub struct AirAntenna {
     /// Where it is at each time since counting began.
     pub path: Path,
-    /// The power in dBm with which it sends.
+    /// The power in dBm with which it sends, without the gain of its antenna.
     pub power: Decibels,
+    /// The gain of its antenna by direction.
+    pub pattern: AntennaPattern,
     /// How the rates are chosen of what it sends; and of what the access point sends to it, if there is one.
     pub rate: RateControl,
 }

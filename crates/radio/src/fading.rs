@@ -3,8 +3,13 @@
 //! A sum of sinusoids whose frequencies are those of echoes from all around a moving station (Jakes 1974; the form of Zheng and Xiao 2003,
 //! equations 6 to 8), with a constant part beside it for a line of sight. Over pairs, the power is exponentially distributed
 //! without a constant part (Rayleigh), and its amplitude after Rice with one. The correlation of the amplitude's parts after τ is J0(2 π fd τ), where the
-//! Doppler shift fd = v f / c. It is a pure function of seed and instant: the order in which anybody asks makes no difference.
-//! Parameters: `line_of_sight`, the power of the constant part over that of the echoes, K (none for Rayleigh; 3 to 10 dB); `doppler`, in hertz.
+//! Doppler shift fd = v f / c. With Nakagami's distribution (1960), the power is that of the gamma distribution with shape m and mean 1 which is as
+//! rare as the power of the echoes is in theirs: it rises and falls as they do. It is a pure function of seed and instant: the order in which
+//! anybody asks makes no difference.
+//! Parameters: the power of the constant part over that of the echoes, K (3 to 10 dB); m (0.5 to 100; 1 is Rayleigh; ns-3 has 1.5 up to 80 m and
+//! 0.75 beyond); `doppler`, in hertz.
+
+mod gamma;
 
 use crate::decibels::Decibels;
 use netloom_units::{Instant, Seed};
@@ -15,11 +20,24 @@ const SINUSOIDS: usize = 16;
 const TURN: f64 = 2.0 * core::f64::consts::PI;
 const LIGHT: f64 = 299_792_458.0;
 
+/// The distribution of a signal's power over places and times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FadingModel {
+    /// Echoes alone.
+    Rayleigh,
+    /// A line of sight with so much more power than all echoes together.
+    Rice(Decibels),
+    /// Nakagami's distribution with this m: 0.5 for the deepest fades, 100 for hardly any.
+    Nakagami(f64),
+}
+
 /// The fading between two stations.
 #[derive(Clone, Debug)]
 pub struct Fading {
     /// The ratio K.
     constant: f64,
+    /// The shape of Nakagami's distribution.
+    shape: Option<f64>,
     /// Radians per second of the fastest echo.
     doppler: f64,
     /// The angle by which the directions of all echoes are turned.
@@ -32,11 +50,12 @@ pub struct Fading {
 
 impl Fading {
     /// Creates the fading of a pair whose ends move relative to each other at so many metres per second, at so many hertz.
-    pub fn new(line_of_sight: Option<Decibels>, metres_per_second: f64, hertz: u64, seed: Seed) -> Self {
+    pub fn new(model: FadingModel, metres_per_second: f64, hertz: u64, seed: Seed) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed.get());
         let mut angle = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 * TURN;
         Self {
-            constant: line_of_sight.map_or(0.0, Decibels::ratio),
+            constant: if let FadingModel::Rice(line_of_sight) = model { line_of_sight.ratio() } else { 0.0 },
+            shape: if let FadingModel::Nakagami(shape) = model { Some(shape) } else { None },
             doppler: TURN * metres_per_second * hertz as f64 / LIGHT,
             angle: angle(),
             phases: core::array::from_fn(|_| angle()),
@@ -47,6 +66,10 @@ impl Fading {
     /// Returns the gain at an instant, which is 0 dB on average over powers; far below in a fade.
     pub fn gain(&self, at: Instant) -> Decibels {
         let (in_phase, quadrature) = self.echoes(at.as_nanos() as f64 / 1e9);
+        if let Some(shape) = self.shape {
+            let echoes = in_phase * in_phase + quadrature * quadrature;
+            return Decibels::of_ratio(gamma::as_rare(shape, echoes));
+        }
         let scale = libm::sqrt(1.0 / (self.constant + 1.0));
         let sight = libm::sqrt(self.constant) * scale;
         let (real, imaginary) = (
@@ -79,7 +102,26 @@ mod tests {
     const PAIRS: u64 = 4_000;
 
     fn pair(line_of_sight: Option<f64>, seed: u64) -> Fading {
-        Fading::new(line_of_sight.map(Decibels), 1.5, 5_180_000_000, Seed::new(seed))
+        let model = line_of_sight.map_or(FadingModel::Rayleigh, |ratio| FadingModel::Rice(Decibels(ratio)));
+        Fading::new(model, 1.5, 5_180_000_000, Seed::new(seed))
+    }
+
+    /// The mean of a gamma distribution is 1 here, and its variance 1 / m; with m = 1 it is that of Rayleigh, value by value.
+    #[test]
+    fn powers_of_nakagami_have_their_moments() {
+        let nakagami = |shape, seed| Fading::new(FadingModel::Nakagami(shape), 1.5, 5_180_000_000, Seed::new(seed));
+        let at = Instant::ZERO + Duration::from_millis(700);
+        for (shape, within) in [(0.75, 0.12), (1.5, 0.08), (4.0, 0.06)] {
+            let powers = (0..PAIRS).map(|seed| nakagami(shape, seed).gain(at).ratio());
+            let mean = powers.clone().sum::<f64>() / PAIRS as f64;
+            let variance = powers.map(|power| (power - mean) * (power - mean)).sum::<f64>() / PAIRS as f64;
+            assert!(libm::fabs(mean - 1.0) < within / 2.0, "m = {shape}: mean {mean}");
+            assert!(libm::fabs(variance * shape - 1.0) < within, "m = {shape}: variance {variance}");
+        }
+        for seed in 0..100 {
+            let (found, expected) = (nakagami(1.0, seed).gain(at).ratio(), pair(None, seed).gain(at).ratio());
+            assert!(libm::fabs(found / expected - 1.0) < 1e-9, "{found} instead of {expected}");
+        }
     }
 
     fn share(line_of_sight: Option<f64>, below: f64, at: Instant) -> f64 {

@@ -7,8 +7,9 @@
 //! - [`Medium`]: stations that contend for one channel by DCF or EDCA and all hear one another. [`Access`], [`Contention`],
 //!   [`Aggregation`], [`RetryLimits`] and [`Discipline`] say how.
 //! - [`RadioMedium`]: stations at positions, each of which hears what reaches it: hidden and exposed stations, interference, capture, rate control.
+//! - [`Interferer`]: what neighbours' networks and other devices send on the channel.
 //! - [`Path`]: where a station is at each time, if it moves. [`Generator`] draws paths.
-//! - [`PathLoss`], [`Scenario`], [`Shadowing`] and [`Fading`]: what is left of a signal at a distance. [`packet_error_rate`]: how many frames
+//! - [`PathLoss`], [`Scenario`], [`Wall`], [`AntennaPattern`], [`Shadowing`] and [`Fading`]: what is left of a signal at a distance. [`packet_error_rate`]: how many frames
 //!   get lost at a ratio of signal to noise. [`Medium`] does not use these, [`RadioMedium`] does.
 //!
 //! ```
@@ -68,6 +69,7 @@ extern crate alloc;
 
 mod aired;
 mod airtime;
+mod antenna;
 mod attempt;
 mod category;
 mod config;
@@ -79,6 +81,7 @@ mod error;
 mod error_rate;
 mod fading;
 mod frame;
+mod interferer;
 mod link;
 mod medium;
 mod path;
@@ -94,9 +97,11 @@ mod scenario;
 mod shadowing;
 mod station;
 mod transmission;
+mod wall;
 
 pub use aired::{Aired, AiredMpdu};
 pub use airtime::Airtime;
+pub use antenna::{AntennaPattern, Beam};
 pub use attempt::Attempt;
 pub use category::AccessCategory;
 pub use config::{Access, Aggregation, Discipline, MediumConfig, Recovery, RetryLimits};
@@ -105,8 +110,9 @@ pub use counters::{StationCounters, Totals};
 pub use decibels::Decibels;
 pub use error::ConfigError;
 pub use error_rate::{Coding, best_mcs, packet_error_rate};
-pub use fading::Fading;
+pub use fading::{Fading, FadingModel};
 pub use frame::{Cause, Destination, Frame, Outcome, StationId};
+pub use interferer::{Interferer, Source};
 pub use link::LinkConfig;
 pub use medium::Medium;
 pub use path::{Area, Circle, GaussMarkov, Generator, Manhattan, Path, RandomWaypoint, Waypoint};
@@ -119,3 +125,4 @@ pub use rate_control::RateControl;
 pub use scenario::{Scenario, street_line_of_sight};
 pub use shadowing::{Place, Shadowing};
 pub use station::StationConfig;
+pub use wall::Wall;

@@ -4,15 +4,18 @@
 
 mod ways;
 
+use crate::antenna::AntennaPattern;
 use crate::decibels::Decibels;
 use crate::error::ConfigError;
-use crate::fading::Fading;
+use crate::fading::{Fading, FadingModel};
 use crate::path::Path;
 use crate::path_loss::{Floors, Heights, Metres, PathLoss, Walls};
 use crate::position::Position;
 use crate::scenario::Scenario;
 use crate::shadowing::{Place, Shadowing};
+use crate::wall::{self, Wall};
 use alloc::format;
+use alloc::vec::Vec;
 use netloom_units::Seed;
 pub(crate) use ways::Ways;
 
@@ -81,8 +84,8 @@ pub struct ShadowingConfig {
 /// The description of fading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FadingConfig {
-    /// The power of the line of sight over that of the echoes; none for Rayleigh fading.
-    pub line_of_sight: Option<Decibels>,
+    /// The distribution of powers.
+    pub model: FadingModel,
     /// How fast the stations of a pair move relative to each other, in metres per second.
     pub speed: f64,
 }
@@ -92,12 +95,22 @@ pub(crate) struct Antenna<'a> {
     pub(crate) name: &'a str,
     pub(crate) path: &'a Path,
     pub(crate) power: Decibels,
+    pub(crate) pattern: AntennaPattern,
+}
+
+/// A station as the loss of a pair sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) position: Position,
+    pub(crate) pattern: AntennaPattern,
 }
 
 /// A model of path loss with what varies around it, at a frequency.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     pub(crate) propagation: Propagation,
+    pub(crate) walls: Vec<Wall>,
     pub(crate) shadowing: Option<ShadowingConfig>,
     pub(crate) fading: Option<FadingConfig>,
     pub(crate) hertz: u64,
@@ -105,7 +118,14 @@ pub(crate) struct Surroundings {
 
 impl Surroundings {
     pub(crate) fn check(&self, antennas: &[Antenna<'_>]) -> Result<(), ConfigError> {
-        for Antenna { name, path, .. } in antennas {
+        wall::check(&self.walls)?;
+        if let Some(FadingConfig { model: FadingModel::Nakagami(shape), .. }) = self.fading
+            && !(0.5..=100.0).contains(&shape)
+        {
+            return Err(ConfigError::new("fading", "the m of Nakagami's distribution is 0.5 to 100"));
+        }
+        for Antenna { name, path, pattern, .. } in antennas {
+            pattern.check().map_err(|wrong| ConfigError::new(wrong.key, format!("`{name}`: {}", wrong.message)))?;
             let key = if path.is_standing() { "position" } else { "path" };
             for position in path.extremes() {
                 position.check().map_err(|why| ConfigError::new(key, format!("`{name}`: {why}")))?;
@@ -120,7 +140,7 @@ impl Surroundings {
     /// The fading of a pair, if there is any.
     fn fading(&self, one: &str, other: &str, seed: Seed) -> Option<Fading> {
         let own = pair(seed, one, other).derive("fading");
-        self.fading.map(|fading| Fading::new(fading.line_of_sight, fading.speed, self.hertz, own))
+        self.fading.map(|fading| Fading::new(fading.model, fading.speed, self.hertz, own))
     }
 
     /// The shadowing of a pair, if there is any.
@@ -129,12 +149,15 @@ impl Surroundings {
         self.shadowing.map(|ShadowingConfig { deviation, correlation }| Shadowing::new(deviation, correlation, own))
     }
 
-    /// The loss in decibels between two stations with names at positions.
-    fn loss(&self, one: (&str, Position), other: (&str, Position), shadowing: Option<&Shadowing>) -> f64 {
-        let path = self.propagation.loss(one.1, other.1, self.hertz).0;
-        let (first, second) = if one.0 <= other.0 { (one.1, other.1) } else { (other.1, one.1) };
+    /// The loss in decibels between two stations, gains of antennas taken off.
+    fn loss(&self, one: End<'_>, other: End<'_>, shadowing: Option<&Shadowing>) -> f64 {
+        let (first, second) = if one.name <= other.name { (one, other) } else { (other, one) };
+        let (from, to) = (first.position, second.position);
+        let path = self.propagation.loss(from, to, self.hertz).0 + wall::loss(&self.walls, from, to);
+        let gains = first.pattern.towards(from, to).0 + second.pattern.towards(to, from).0;
         let place = |position: Position| Place { x: position.x, y: position.y };
-        shadowing.map_or(path, |shadowing| path + shadowing.loss(place(first), place(second)).0)
+        let shadowed = shadowing.map_or(path, |shadowing| path + shadowing.loss(place(from), place(to)).0);
+        shadowed - gains
     }
 }
 

@@ -17,30 +17,36 @@
 //!   passed: results depend on instants alone.
 //! - Powers are whole numbers, and each decision about a frame is a function of the seed, its sender's name and number, and its receiver's name. So
 //!   results do not depend on the order of stations.
+//! - Interferers send at instants that are known, whatever stations do. Who finds their preambles is busy to the end of the burst and cannot receive
+//!   anything else; behind it nobody waits for an EIFS, and nothing is reserved.
 //! - An outcome is handed out a SIFS after the event from which it follows, as a receiver begins its answer then. So for a SIFS all of them are
 //!   known, whoever begins meanwhile.
 
 mod ahead;
 mod begin;
 mod end;
+mod foreign;
 mod frames;
 mod receive;
 mod signal;
 mod state;
 
 use crate::aired::Recorder;
+use crate::antenna::AntennaPattern;
 use crate::config::{Access, MediumConfig};
 use crate::counters::{StationCounters, Totals};
 use crate::decibels::Decibels;
 use crate::error::ConfigError;
 use crate::error_rate::Coding;
 use crate::frame::{Cause, Frame, Outcome, StationId};
+use crate::interferer::{Interferer, Interferers};
 use crate::path::Path;
 use crate::path_loss::noise_floor;
 use crate::power::Power;
 use crate::propagation::{Antenna, FadingConfig, Propagation, ShadowingConfig, Surroundings, Ways};
 use crate::queue::Limits;
 use crate::rate_control::{Control, Learned, Modes, RateControl};
+use crate::wall::Wall;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
@@ -59,10 +65,14 @@ pub struct RadioConfig {
     pub hertz: u64,
     /// The path loss; default log-distance with an exponent of 3 and 46.6777 dB at one metre.
     pub propagation: Propagation,
+    /// The walls, which lose beside what the path does; default none.
+    pub walls: Vec<Wall>,
     /// The shadowing; default none.
     pub shadowing: Option<ShadowingConfig>,
     /// The fading; default none.
     pub fading: Option<FadingConfig>,
+    /// The neighbours' networks and other devices that send on the channel; default none.
+    pub interferers: Vec<Interferer>,
     /// How much noise receivers add; default 7 dB.
     pub noise_figure: Decibels,
     /// The least power in dBm at which a preamble is found; default -82 dBm.
@@ -81,8 +91,10 @@ impl RadioConfig {
         Self {
             hertz,
             propagation: Propagation::LogDistance { exponent: 3.0, reference: Decibels(46.6777) },
+            walls: Vec::new(),
             shadowing: None,
             fading: None,
+            interferers: Vec::new(),
             noise_figure: Decibels(7.0),
             sensitivity: Decibels(-82.0),
             energy: Decibels(-62.0),
@@ -99,10 +111,18 @@ pub struct RadioStation {
     pub name: String,
     /// Where it is at each time since counting began; until then it is where its path begins.
     pub path: Path,
-    /// The power in dBm with which it sends, with the gain of its antenna; default in lab files 16 dBm.
+    /// The power in dBm with which it sends, without the gain of its antenna; default in lab files 16 dBm.
     pub power: Decibels,
+    /// Its antenna; default equal in all directions, with a gain of 0 dB.
+    pub pattern: AntennaPattern,
     /// How it chooses its modes.
     pub rate: RateControl,
+}
+
+impl RadioStation {
+    fn antenna(&self) -> Antenna<'_> {
+        Antenna { name: &self.name, path: &self.path, power: self.power, pattern: self.pattern }
+    }
 }
 
 /// The end of a frame's way, and who has received it.
@@ -137,6 +157,7 @@ pub struct RadioMedium<P> {
     /// The knowledge of rate controls about the ways between two stations.
     learned: BTreeMap<(usize, usize), Learned>,
     stations: Vec<State<P>>,
+    interferers: Interferers,
     /// The signals on the air, and what is over and disturbed it, by the begin.
     signals: Vec<Signal>,
     /// The outcomes that the caller has not seen yet, in order.
@@ -169,9 +190,10 @@ impl<P> RadioMedium<P> {
             return Err(ConfigError::new("stations", message));
         }
         let RadioConfig { hertz, propagation, shadowing, fading, .. } = *radio;
-        let surroundings = Surroundings { propagation, shadowing, fading, hertz };
-        let antennas: Vec<Antenna<'_>> =
-            stations.iter().map(|own| Antenna { name: &own.name, path: &own.path, power: own.power }).collect();
+        let surroundings = Surroundings { propagation, walls: radio.walls.clone(), shadowing, fading, hertz };
+        let places = foreign::places(&radio.interferers);
+        let own = stations.iter().map(RadioStation::antenna);
+        let antennas: Vec<Antenna<'_>> = own.chain(places.iter().map(foreign::Place::antenna)).collect();
         surroundings.check(&antennas)?;
         let modes = Modes::new(&config, radio.coding);
         let made = stations.iter().map(|own| Ok(State::new(&config, own, modes.control(&config.phy, own.rate)?, seed)));
@@ -187,6 +209,7 @@ impl<P> RadioMedium<P> {
             },
             ways: surroundings.ways(&antennas, seed),
             stations: made.collect::<Result<_, ConfigError>>()?,
+            interferers: Interferers::new(&radio.interferers, seed)?,
             modes,
             controls: BTreeMap::new(),
             learned: BTreeMap::new(),
@@ -269,12 +292,14 @@ impl<P> RadioMedium<P> {
     pub fn clear(&mut self, now: Instant, mut sink: impl FnMut(StationId, Frame<P>)) {
         self.run_until(now);
         let at = self.now;
-        self.signals.clear();
+        let stations = self.stations.len();
+        self.signals.retain(|signal| signal.from >= stations);
         self.book(at);
         self.outcomes.drain(..).for_each(|Reception { outcome, .. }| sink(outcome.from, outcome.frame));
         for (station, number) in self.stations.iter_mut().zip(0..) {
             station.clear(at, |frame| sink(StationId(number), frame));
         }
+        self.settle(at);
     }
 
     /// Returns what all stations together have done since counting began. A collision is an attempt of which nothing was decoded while something
@@ -301,10 +326,11 @@ impl<P> RadioMedium<P> {
         self.stations[station.0 as usize].contenders.iter().map(|contender| contender.queue.count()).sum()
     }
 
-    /// Begins counting anew at `now`, where paths of stations begin, too. What waits then is not counted as having come in.
+    /// Begins counting anew at `now`, where paths of stations and bursts of interferers begin, too. What waits then is not counted as having come in.
     pub fn begin_counting(&mut self, now: Instant) {
         self.run_until(now);
         self.ways.begin(now);
+        self.interferers.begin(now);
         self.totals = Totals::default();
         self.busy_since = self.busy_since.map(|_| self.now);
         self.stations.iter_mut().for_each(|station| station.begin_counting(self.now));
@@ -332,9 +358,9 @@ impl<P> RadioMedium<P> {
         signals.chain(self.stations.iter().flat_map(State::timers)).min()
     }
 
-    /// When a station begins next, if nothing is enqueued before.
+    /// When a station or an interferer begins next, if nothing is enqueued before.
     fn next_begin(&self) -> Option<Instant> {
-        self.stations.iter().filter_map(State::due).min()
+        self.stations.iter().filter_map(State::due).chain(self.interferers.next_begin()).min()
     }
 
     /// Brings every station's view of the medium up to date: backoffs stand still or go on.
@@ -350,7 +376,7 @@ impl<P> RadioMedium<P> {
 
     /// Books the time in which anything was on the air.
     fn book(&mut self, at: Instant) {
-        let is_busy = self.signals.iter().any(|signal| !signal.is_over);
+        let is_busy = self.signals.iter().any(|signal| !signal.is_over && self.is_noticed(signal));
         if let Some(since) = self.busy_since {
             self.totals.busy = self.totals.busy + at.since(since);
         }

@@ -8,8 +8,8 @@ use netloom_fabric::{Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
 use netloom_link::{AirAntenna, AirConfig, AirStation, PipeConfig};
 use netloom_packet::{Packet, Pool};
 use netloom_radio::{
-    Access, Channel, Decibels, Discipline, LinkConfig, MediumConfig, Metres, Mode, Phy, PhyConfig, Position,
-    RadioConfig, RateControl, RetryLimits, Standard,
+    Access, AntennaPattern, Channel, Decibels, Discipline, LinkConfig, MediumConfig, Metres, Mode, Phy, PhyConfig,
+    Position, RadioConfig, RateControl, RetryLimits, Standard,
 };
 use netloom_testing::streams::written;
 use netloom_units::{Bytes, Duration, Instant, Probability};
@@ -51,6 +51,7 @@ fn air(
             // 45 m apart: the next but one is not heard.
             path: Position { x: Metres(45.0 * f64::from(port)), y: Metres(0.0), z: Metres(1.5) }.into(),
             power: Decibels(16.0),
+            pattern: AntennaPattern::default(),
             rate: RateControl::Ideal,
         },
     };

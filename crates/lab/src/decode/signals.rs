@@ -1,5 +1,6 @@
 //! Signals of radio media: positions, path loss and what receivers can do.
 
+use super::surroundings::{Barriers, Strangers};
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
@@ -9,8 +10,8 @@ use crate::section::{Kind, Section};
 use crate::words::words;
 use crate::yaml::{Content, Node};
 use netloom_radio::{
-    Coding, Decibels, FadingConfig, Floors, Metres, Position, Propagation, RadioConfig, Scenario, ShadowingConfig,
-    Walls,
+    Coding, Decibels, FadingConfig, FadingModel, Floors, Metres, Position, Propagation, RadioConfig, Scenario,
+    ShadowingConfig, Walls,
 };
 
 /// The height of a station that states none.
@@ -21,7 +22,7 @@ const AT_ONE_METRE: Decibels = Decibels(46.6777);
 pub(crate) const POWER: Decibels = Decibels(16.0);
 /// The bounds of quantities: far beyond what exists.
 const FARTHEST: f64 = 1e7;
-const MOST_DECIBELS: f64 = 300.0;
+pub(super) const MOST_DECIBELS: f64 = 300.0;
 
 words!(Coding { "bcc" = Self::Bcc, "ldpc" = Self::Ldpc });
 
@@ -40,6 +41,8 @@ forms! {
     struct Exponent = f64, Kind::Positive, exponent;
     /// A position.
     pub(crate) struct At = Position, Kind::List { items: &Kind::Text(COORDINATE), least: 2, most: Some(3) }, position;
+    /// A model of fading.
+    pub(crate) struct Fading = FadingConfig, Fades::KIND, noting fading;
     /// A model of path loss.
     pub(crate) struct Loss = Propagation, Kind::OneOf(&[Kind::Word(LOSSES), Kind::Sections(KINDS)]), noting loss;
 }
@@ -119,6 +122,8 @@ sections! {
     pub(crate) struct Fades = "wifi_fading" {
         /// The power of the line of sight over that of the echoes (Rice). Default: no line of sight (Rayleigh).
         line_of_sight: Db, "6 dB";
+        /// The m of Nakagami's distribution, 0.5 to 100, instead: 1 is Rayleigh, less has deeper fades. Default: Rayleigh.
+        nakagami: Exponent, "1.5";
         /// How fast stations move relative to each other, or what is around them. Default: 1 m/s.
         speed: Speed, "1.5 m/s";
     }
@@ -128,11 +133,15 @@ sections! {
         /// The path loss between positions: friis, log-distance, three-slopes, two-ray, a place of 3GPP (street, town, office, each with
         /// -obstructed behind it, or country), or a map. With access radio only, as all keys down to coding. Default: log-distance.
         loss: Loss, "{kind: log-distance, exponent: 3}";
+        /// Walls, each of which takes its loss from signals that go through it, beside that of the path. Default: none.
+        walls: Barriers, "[{from: [20 m, -10 m], to: [20 m, 10 m], loss: 6.9 dB}]";
         /// How losses vary over places, the same in both directions of a pair. Default: not at all.
         shadowing: Shadows, "{deviation: 4 dB, correlation: 10 m}";
         /// How powers vary over time. Default: not at all.
-        fading: Fades, "{line_of_sight: 6 dB, speed: 1 m/s}";
-        /// The power with which stations send, gains of antennas included. Default: 16 dBm.
+        fading: Fading, "{line_of_sight: 6 dB, speed: 1 m/s}";
+        /// Neighbours' networks and other devices that send on the channel from the beginning of the run on, by names. Default: none.
+        interferers: Strangers, "{upstairs: {received: -70 dBm, duty_cycle: 30 %}}";
+        /// The power with which stations send, without the gains of their antennas. Default: 16 dBm.
         power: Dbm, "20 dBm";
         /// How much noise receivers add to that of the channel. Default: 7 dB.
         noise_figure: Db, "5 dB";
@@ -155,12 +164,12 @@ impl Signals {
             deviation: own.deviation.unwrap_or(Decibels(4.0)),
             correlation: own.correlation.unwrap_or(Metres(10.0)),
         });
-        let fading =
-            self.fading.map(|own| FadingConfig { line_of_sight: own.line_of_sight, speed: own.speed.unwrap_or(1.0) });
         let config = RadioConfig {
             propagation: self.loss.unwrap_or(plain.propagation),
+            walls: self.walls.unwrap_or_default(),
             shadowing,
-            fading,
+            fading: self.fading,
+            interferers: self.interferers.unwrap_or_default(),
             noise_figure: self.noise_figure.unwrap_or(plain.noise_figure),
             sensitivity: self.sensitivity.unwrap_or(plain.sensitivity),
             energy: self.energy.unwrap_or(plain.energy),
@@ -177,6 +186,26 @@ impl Signals {
             |key: &'static str| (key, format!("`{key}` describes signals: write `access: radio`, or leave it out"));
         fields.refuse(Self::SECTION.keys().map(|key| why(key.name)), errors);
     }
+}
+
+fn fading(node: &Node, errors: &mut Errors) -> Option<FadingConfig> {
+    let Fades { line_of_sight, nakagami, speed } = Fades::open(node, errors)?;
+    let model = match (line_of_sight, nakagami) {
+        (None, None) => FadingModel::Rayleigh,
+        (Some(ratio), None) => FadingModel::Rice(ratio),
+        (None, Some(shape)) if shape >= 0.5 => FadingModel::Nakagami(shape),
+        (None, Some(_)) => {
+            errors.extend(node.value("nakagami").map(|own| own.error("m is 0.5 to 100, for example 1.5")));
+            return None;
+        }
+        (Some(_), Some(_)) => {
+            errors.push(
+                node.error("`line_of_sight` is of Rice's distribution and `nakagami` of another: write one of them"),
+            );
+            return None;
+        }
+    };
+    Some(FadingConfig { model, speed: speed.unwrap_or(1.0) })
 }
 
 fn loss(node: &Node, errors: &mut Errors) -> Option<Propagation> {
@@ -224,7 +253,7 @@ fn loss(node: &Node, errors: &mut Errors) -> Option<Propagation> {
 }
 
 /// A number in front of a unit, up to `most` in both directions.
-fn measure(node: &Node, unit: &str, most: f64, example: &str) -> Result<f64, Diagnostic> {
+pub(super) fn measure(node: &Node, unit: &str, most: f64, example: &str) -> Result<f64, Diagnostic> {
     let number = node.text().and_then(|text| text.trim().strip_suffix(unit)).map(str::trim_end);
     let is_plain = |text: &&str| {
         let digits = text.strip_prefix('-').unwrap_or(text);

@@ -1,6 +1,7 @@
 //! `medium: {kind: wifi, ...}`: a radio medium of IEEE 802.11, for which stations contend.
 
 use crate::decode::signals::{At, Dbm, Signals};
+use crate::decode::surroundings::Aerial;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, map};
@@ -122,6 +123,8 @@ sections! {
         position: At, "[5 m, 0 m]";
         /// The power with which it sends, with access radio. Default: as the medium.
         power: Dbm, "20 dBm";
+        /// Its antenna, with access radio. Default: equal in all directions, 0 dB.
+        antenna: Aerial, "{gain: 14 dB, azimuth: 90, width: 65}";
         /// The share of its packets, and of those of the access point to it, that cannot be decoded; they are sent again. Default: 0 %.
         errors: Probability, "5 %";
     }
@@ -200,6 +203,7 @@ pub(crate) fn renamed(wrong: ConfigError) -> netloom_link::ConfigError {
         "guard-interval" => "guard_interval",
         "position" => "position",
         "path" => "path",
+        "antenna" => "antenna",
         key if Wifi::SECTION.keys().any(|own| own.name == key) => key,
         _ => "standard",
     };
@@ -264,15 +268,16 @@ fn stations(node: &Node, is_radio: bool, errors: &mut Errors) -> Vec<(Spanned<St
     let entries = map(node, WANTED, errors).unwrap_or_default();
     let read = |entry: &crate::yaml::Entry| {
         let fields = Fields::open(&entry.value, &StationKeys::SECTION, errors)?;
-        let StationKeys { rate, position, power, errors: lost } = StationKeys::read_keys(&fields, errors)?;
+        let StationKeys { rate, position, power, antenna, errors: lost } = StationKeys::read_keys(&fields, errors)?;
         if is_radio {
             fields.refuse([("errors", "with `access: radio`, errors follow from signals: leave it out")], errors);
         } else {
             let why = "it belongs to signals: write `access: radio` at the medium, or leave it out";
-            fields.refuse([("position", why), ("power", why)], errors);
+            fields.refuse([("position", why), ("power", why), ("antenna", why)], errors);
             errors.extend(fields.get("rate").and_then(|key| needs_signals(rate, key)));
         }
-        Some((entry.named(), StationSpec { rate, errors: lost.unwrap_or(Probability::ZERO), position, power }))
+        let errors = lost.unwrap_or(Probability::ZERO);
+        Some((entry.named(), StationSpec { rate, errors, position, power, antenna: antenna.unwrap_or_default() }))
     };
     entries.iter().filter_map(read).collect()
 }

@@ -35,7 +35,7 @@ pub(super) fn json(air: &AirConfig) -> Value {
                 "errors_percent": station.link.error.as_f64() * 100.0,
             });
         }
-        let AirAntenna { path, power, rate: control } = &station.antenna;
+        let AirAntenna { path, power, pattern, rate: control } = &station.antenna;
         let Position { x, y, z } = path.position(Duration::ZERO);
         let moves =
             (!path.is_standing()).then(|| json!({ "waypoints": path.waypoints(), "fastest_m_per_s": path.fastest() }));
@@ -45,6 +45,8 @@ pub(super) fn json(air: &AirConfig) -> Value {
             "position_m": [x.0, y.0, z.0],
             "path": moves,
             "power_dbm": power.0,
+            "gain_db": pattern.gain.0,
+            "azimuth_degrees": pattern.beam.map(|beam| beam.azimuth),
         })
     });
     json!({
@@ -53,6 +55,10 @@ pub(super) fn json(air: &AirConfig) -> Value {
         "access": access(air),
         "access_point": air.access_point.map(|place| air.stations[place].name.as_str()),
         "stations": stations.collect::<Vec<_>>(),
+        "walls": air.radio.as_ref().map(|radio| radio.walls.len()),
+        "interferers": air.radio.as_ref().map(|radio| {
+            radio.interferers.iter().map(|own| own.name.as_str()).collect::<Vec<_>>()
+        }),
     })
 }
 

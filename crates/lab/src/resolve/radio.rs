@@ -8,7 +8,7 @@ use crate::errors::Errors;
 use crate::plan::{LinkPlan, NOT_ON_AIR, Plan};
 use crate::spec::{EndSpec, LinkSpec, MediumSpec, Spec, StationSpec, WifiSpec};
 use netloom_link::{AirAntenna, AirConfig, AirStation, PipeChange};
-use netloom_radio::{LinkConfig, Path, Position, RateControl};
+use netloom_radio::{AntennaPattern, LinkConfig, Path, Position, RateControl};
 use netloom_units::Probability;
 
 /// Gives the pipes of radio media their stations: the ends of the link.
@@ -89,7 +89,8 @@ fn air(
     });
     let (radio, power) = wifi.signals.clone().map_or((None, POWER), |(radio, power)| (Some(radio), power));
     let station = |((end, at), path): ((&EndSpec, &crate::plan::EndPlan), &Path)| {
-        let usual = StationSpec { rate: None, errors: Probability::ZERO, position: None, power: None };
+        let antenna = AntennaPattern::default();
+        let usual = StationSpec { rate: None, errors: Probability::ZERO, position: None, power: None, antenna };
         let own = said(wifi, &end.node.value).copied().unwrap_or(usual);
         let rate = own.rate.unwrap_or(wifi.rate);
         let mode = if let RateControl::Fixed(mode) = rate { mode } else { wifi.fastest };
@@ -98,7 +99,7 @@ fn air(
             port: at.end.number(),
             address: interfaces[at.end.index()].mac,
             link: LinkConfig { mode, error: own.errors },
-            antenna: AirAntenna { path: path.clone(), power: own.power.unwrap_or(power), rate },
+            antenna: AirAntenna { path: path.clone(), power: own.power.unwrap_or(power), pattern: own.antenna, rate },
         }
     };
     let stations = link.ends.iter().zip(&plan.ends).zip(paths).map(station).collect();

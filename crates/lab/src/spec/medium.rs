@@ -1,7 +1,7 @@
 //! Shared media as they are written.
 
 use crate::diagnostics::Spanned;
-use netloom_radio::{Decibels, MediumConfig, Mode, Position, RadioConfig, RateControl};
+use netloom_radio::{AntennaPattern, Decibels, MediumConfig, Mode, Position, RadioConfig, RateControl};
 use netloom_units::Probability;
 
 /// A shared medium.
@@ -34,4 +34,5 @@ pub(crate) struct StationSpec {
     pub(crate) errors: Probability,
     pub(crate) position: Option<Position>,
     pub(crate) power: Option<Decibels>,
+    pub(crate) antenna: AntennaPattern,
 }

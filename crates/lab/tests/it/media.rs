@@ -2,6 +2,8 @@
 
 use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs};
 use netloom_lab::{CaptureHeaders, Direction, Plan, parse};
+use netloom_radio::{AntennaPattern, Beam, Decibels, FadingConfig, FadingModel, Metres, Source};
+use netloom_units::Duration;
 
 /// A bus with two hosts, a router and a switch, behind which is a third host; another host is behind the router.
 const BUS: &str = "\
@@ -98,4 +100,42 @@ fn headers_of_radiotap_are_for_radio_media() {
         let wrong = lab(capture).expect_err(capture);
         assert!(wrong.contains(why) && wrong.contains("t.yaml:5"), "{capture}: {wrong}");
     }
+}
+
+/// Walls, antennas and interferers get where they belong.
+#[test]
+fn surroundings_of_stations_are_in_the_plan() {
+    let text = "\
+nodes: {a: {position: [0 m, 0 m]}, b: {position: [30 m, 0 m]}}
+links:
+  wifi:
+    ends: [a, b]
+    medium:
+      kind: wifi
+      standard: n
+      access: radio
+      walls: [{from: [8 m, -10 m], to: [8 m, 10 m], loss: 3.4 dB, height: 3 m}]
+      fading: {nakagami: 0.75, speed: 2 m/s}
+      stations: {a: {antenna: {gain: -3 dB}}, b: {antenna: {gain: 14 dB, azimuth: 270, vertical_width: 10, tilt: -2}}}
+      interferers: {up: {position: [5 m, 5 m], duty_cycle: 30 %}, oven: {sends: noise, received: -75 dBm, duty_cycle: 50 %, burst: 10 ms}}
+";
+    let plan = plan(text);
+    let air = plan.links[0].pipes[0].air.as_ref().expect("a radio medium");
+    let radio = air.radio.as_ref().expect("it has signals");
+    let [wall] = &radio.walls[..] else { panic!("{:?}", radio.walls) };
+    assert_eq!((wall.from.x, wall.to.y, wall.loss, wall.height), (Metres(8.0), Metres(10.0), Decibels(3.4), Some(Metres(3.0))));
+    assert_eq!(radio.fading, Some(FadingConfig { model: FadingModel::Nakagami(0.75), speed: 2.0 }));
+    let [up, oven] = &radio.interferers[..] else { panic!("{:?}", radio.interferers) };
+    assert_eq!((up.name.as_str(), up.has_preamble, up.burst), ("up", true, Duration::from_millis(2)));
+    assert!(matches!(up.source, Source::At(position, Decibels(16.0)) if position.x == Metres(5.0)));
+    assert_eq!((oven.source, oven.has_preamble), (Source::Everywhere(Decibels(-75.0)), false));
+    let patterns = [0, 1].map(|place: usize| air.stations[place].antenna.pattern);
+    assert_eq!(patterns[0], AntennaPattern { gain: Decibels(-3.0), beam: None });
+    let beam = Beam { azimuth: 270.0, width: 65.0, front_to_back: Decibels(30.0), tilt: -2.0, vertical_width: Some(10.0) };
+    assert_eq!(patterns[1], AntennaPattern { gain: Decibels(14.0), beam: Some(beam) });
+    // Too many walls are refused at once.
+    let many = "{from: [0 m, 0 m], to: [1 m, 0 m], loss: 1 dB}, ".repeat(1_001);
+    let wrong = text.replace("walls: [", &format!("walls: [{many}"));
+    let errors = parse(&wrong, "t.yaml").expect_err("too many").to_string();
+    assert!(errors.contains("t.yaml:9") && errors.contains("a medium has at most 1000 walls, found 1002"), "{errors}");
 }

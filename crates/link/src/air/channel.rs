@@ -24,6 +24,7 @@ impl<P> Channel<P> {
                 name: own.name.clone(),
                 path: own.antenna.path.clone(),
                 power: own.antenna.power,
+                pattern: own.antenna.pattern,
                 rate: own.antenna.rate,
             };
             let stations: Vec<_> = config.stations.iter().map(station).collect();

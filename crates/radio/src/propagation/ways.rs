@@ -3,7 +3,8 @@
 //! Positions of moving stations are those at the beginning of the current millisecond, so that what was computed for a pair can be used for a while.
 //! What is remembered is a pure function of names, paths and the millisecond: whether it is still there makes no difference.
 
-use super::{Antenna, Surroundings};
+use super::{Antenna, End, Surroundings};
+use crate::antenna::AntennaPattern;
 use crate::decibels::Decibels;
 use crate::fading::Fading;
 use crate::path::Path;
@@ -54,12 +55,13 @@ struct Station {
     name: String,
     path: Path,
     power: Decibels,
+    pattern: AntennaPattern,
     /// The last known position, with the millisecond.
     seen: Option<(u64, Position)>,
 }
 
 impl Surroundings {
-    pub(crate) fn ways(&self, antennas: &[Antenna<'_>], seed: Seed) -> Ways {
+    pub(crate) fn ways<'a>(&self, antennas: &[Antenna<'a>], seed: Seed) -> Ways {
         let stations = antennas.len();
         let mut levels = vec![f64::NEG_INFINITY; stations * stations];
         let mut fadings = Vec::new();
@@ -73,9 +75,13 @@ impl Surroundings {
                     fadings[low * stations + high] = self.fading(one.name, other.name, seed);
                 }
                 if one.path.is_standing() && other.path.is_standing() {
-                    let place = |own: &Antenna<'_>| own.path.position(Duration::ZERO);
+                    let end = |own: &Antenna<'a>| End {
+                        name: own.name,
+                        position: own.path.position(Duration::ZERO),
+                        pattern: own.pattern,
+                    };
                     let shadowing = self.shadowing(one.name, other.name, seed);
-                    let loss = self.loss((one.name, place(one)), (other.name, place(other)), shadowing.as_ref());
+                    let loss = self.loss(end(one), end(other), shadowing.as_ref());
                     levels[low * stations + high] = one.power.0 - loss;
                     levels[high * stations + low] = other.power.0 - loss;
                 }
@@ -83,7 +89,7 @@ impl Surroundings {
         }
         let powers = levels.iter().map(|level| Power::of(Decibels(*level))).collect();
         let any_moves = antennas.iter().any(|own| !own.path.is_standing());
-        let moving = any_moves.then(|| Box::new(Moving::new(*self, antennas, seed)));
+        let moving = any_moves.then(|| Box::new(Moving::new(self.clone(), antennas, seed)));
         Ways { stations, levels, powers, fadings, moving }
     }
 }
@@ -113,8 +119,13 @@ impl Ways {
 
 impl Moving {
     fn new(surroundings: Surroundings, antennas: &[Antenna<'_>], seed: Seed) -> Self {
-        let station =
-            |own: &Antenna<'_>| Station { name: own.name.into(), path: own.path.clone(), power: own.power, seen: None };
+        let station = |own: &Antenna<'_>| Station {
+            name: own.name.into(),
+            path: own.path.clone(),
+            power: own.power,
+            pattern: own.pattern,
+            seen: None,
+        };
         let pairs = antennas.len() * antennas.len();
         let ready = if surroundings.shadowing.is_some() { READY.min(pairs) } else { 0 };
         Self {
@@ -151,8 +162,11 @@ impl Moving {
     fn loss(&mut self, pair: usize, (low, high): (usize, usize), step: u64) -> f64 {
         let places = [low, high].map(|own| self.stations[own].position(step));
         let shadowing = self.shadowing(pair, (low, high));
-        let name = |own: usize| self.stations[own].name.as_str();
-        self.surroundings.loss((name(low), places[0]), (name(high), places[1]), shadowing.as_deref())
+        let end = |own: usize, position: Position| {
+            let Station { name, pattern, .. } = &self.stations[own];
+            End { name, position, pattern: *pattern }
+        };
+        self.surroundings.loss(end(low, places[0]), end(high, places[1]), shadowing.as_deref())
     }
 
     fn shadowing(&mut self, pair: usize, (low, high): (usize, usize)) -> Option<Arc<Shadowing>> {

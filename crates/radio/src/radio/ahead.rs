@@ -39,6 +39,7 @@ impl<P> RadioMedium<P> {
                 let has_all = exchange.is_copy || exchange.arrived == Some(exchange.party.load.mpdus);
                 (!has_all).then_some(signal.end)
             }
+            (Part::Foreign, _) => None,
             _ => Some(signal.end),
         }
     }
@@ -59,7 +60,7 @@ impl<P> RadioMedium<P> {
         busy.unwrap_or(self.now).max(self.now) + self.config.phy.aifs(least)
     }
 
-    /// The data on the air that nobody can disturb any more: all others hear it, and nobody has anything to answer.
+    /// The data on the air that nobody can disturb any more: all others hear it, nobody has anything to answer, and no interferer begins.
     fn certain(&self) -> Option<usize> {
         let mut active = (0..self.signals.len()).filter(|place| !self.signals[*place].is_over);
         let only = active.next().filter(|_| active.next().is_none())?;
@@ -68,7 +69,8 @@ impl<P> RadioMedium<P> {
             let is_still = own.reply.is_none() && own.exchange.is_none_or(|exchange| exchange.deadline.is_none());
             is_still && (signal.is_sensed[station] || station == signal.from)
         };
-        (signal.part == Part::Data && self.stations.iter().enumerate().all(hears)).then_some(only)
+        let is_alone = self.interferers.next_begin().is_none_or(|begin| begin >= signal.end);
+        (signal.part == Part::Data && is_alone && self.stations.iter().enumerate().all(hears)).then_some(only)
     }
 
     /// Shows the frames that will be handed out for certain, when, and who receives them: those that are to be handed out already, and

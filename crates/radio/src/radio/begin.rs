@@ -29,7 +29,9 @@ impl<P> RadioMedium<P> {
             let begun = self.reply(at, station).or_else(|| self.contend(at, station));
             self.signals.extend(begun);
         }
-        for place in first..self.signals.len() {
+        let own = self.signals.len();
+        self.interfere(at);
+        for place in first..own {
             let from = self.signals[place].from;
             let ways = &mut self.ways;
             let arrives = |to| if to == from { Power::default() } else { ways.power(from, to, at) };
@@ -212,7 +214,7 @@ impl<P> RadioMedium<P> {
         let mut best: Option<usize> = None;
         for place in first..self.signals.len() {
             let power = self.signals[place].powers[station];
-            if power < self.receiver.sensitivity {
+            if power < self.receiver.sensitivity || !self.has_preamble(&self.signals[place]) {
                 continue;
             }
             self.signals[place].is_sensed[station] = true;

@@ -17,7 +17,9 @@ impl<P> RadioMedium<P> {
         for place in &ending {
             let signal = &mut self.signals[*place];
             signal.is_over = true;
-            self.stations[signal.from].is_sending = false;
+            if let Some(sender) = self.stations.get_mut(signal.from) {
+                sender.is_sending = false;
+            }
         }
         for place in ending {
             let signal = self.signals[place].clone();

@@ -21,6 +21,9 @@ impl<P> RadioMedium<P> {
     }
 
     pub(super) fn receive(&mut self, at: Instant, signal: &Signal) {
+        if signal.part == Part::Foreign {
+            return self.end_burst(signal);
+        }
         let hearers = self.hearers(signal);
         for station in (0..self.stations.len()).filter(|station| *station != signal.from) {
             self.hear_end(at, station, signal, hearers.contains(&station));
@@ -41,6 +44,7 @@ impl<P> RadioMedium<P> {
                 }
             }
             (Part::Clear | Part::Answer, to) => self.end_answer(at, signal, to.is_some()),
+            (Part::Foreign, _) => {}
         }
     }
 

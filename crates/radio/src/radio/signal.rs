@@ -17,6 +17,8 @@ pub(super) enum Part {
     Data,
     /// An acknowledgement or a BlockAck.
     Answer,
+    /// A burst of an interferer, whose number stands behind those of all stations.
+    Foreign,
 }
 
 /// See the module's documentation.

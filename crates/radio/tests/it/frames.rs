@@ -77,7 +77,13 @@ fn records_of_signals_have_powers_and_collisions() {
     let station = |number: usize, x: f64| {
         let path = Position { x: Metres(x), y: Metres(0.0), z: Metres(1.5) }.into();
         let rate = RateControl::Fixed(Mode::kilobits(12_000));
-        RadioStation { name: format!("station{number}"), path, power: netloom_radio::Decibels(16.0), rate }
+        RadioStation {
+            name: format!("station{number}"),
+            path,
+            power: netloom_radio::Decibels(16.0),
+            pattern: netloom_radio::AntennaPattern::default(),
+            rate,
+        }
     };
     let stations = [station(0, 0.0), station(1, -40.0), station(2, 40.0)];
     let config = MediumConfig::new(phy(Standard::A, 36));

@@ -6,6 +6,7 @@ mod categories;
 mod common;
 mod conservation;
 mod frames;
+mod interferers;
 mod motion;
 mod order;
 mod positions;

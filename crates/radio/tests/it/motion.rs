@@ -2,8 +2,8 @@
 
 use crate::common::{frame, phy, seconds};
 use netloom_radio::{
-    Decibels, MediumConfig, Metres, Mode, Path, Position, RadioConfig, RadioMedium, RadioStation, RateControl,
-    Standard, StationId, Waypoint,
+    AntennaPattern, Decibels, MediumConfig, Metres, Mode, Path, Position, RadioConfig, RadioMedium, RadioStation,
+    RateControl, Standard, StationId, Waypoint,
 };
 use netloom_units::{Duration, Instant, Seed};
 
@@ -12,7 +12,7 @@ fn at(x: f64) -> Position {
 }
 
 fn station(name: &str, path: Path, rate: RateControl) -> RadioStation {
-    RadioStation { name: name.into(), path, power: Decibels(16.0), rate }
+    RadioStation { name: name.into(), path, power: Decibels(16.0), pattern: AntennaPattern::default(), rate }
 }
 
 /// From 2 m to 50 m within 10 s, and back.

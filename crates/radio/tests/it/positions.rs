@@ -2,8 +2,8 @@
 
 use crate::common::{frame, phy, seconds, within};
 use netloom_radio::{
-    Aggregation, Coding, Decibels, MediumConfig, Metres, Mode, Position, Propagation, RadioConfig, RadioMedium,
-    RadioStation, RateControl, Standard, StationId, packet_error_rate,
+    Aggregation, AntennaPattern, Coding, Decibels, MediumConfig, Metres, Mode, Position, Propagation, RadioConfig,
+    RadioMedium, RadioStation, RateControl, Standard, StationId, packet_error_rate,
 };
 use netloom_units::{Bytes, Duration, Instant, Seed};
 
@@ -11,7 +11,13 @@ const SIX: RateControl = RateControl::Fixed(Mode::kilobits(6_000));
 
 pub(crate) fn station(number: usize, (x, y): (f64, f64), rate: RateControl) -> RadioStation {
     let path = Position { x: Metres(x), y: Metres(y), z: Metres(1.5) }.into();
-    RadioStation { name: format!("station{number}"), path, power: Decibels(16.0), rate }
+    RadioStation {
+        name: format!("station{number}"),
+        path,
+        power: Decibels(16.0),
+        pattern: AntennaPattern::default(),
+        rate,
+    }
 }
 
 fn medium(config: &MediumConfig, radio: &RadioConfig, places: &[(f64, f64)], rate: RateControl) -> RadioMedium<u64> {

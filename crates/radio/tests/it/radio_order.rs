@@ -3,10 +3,11 @@
 use crate::conservation::{Arrival, STATIONS, arrivals};
 use crate::positions::station;
 use netloom_radio::{
-    Cause, Decibels, Destination, FadingConfig, MediumConfig, Metres, Mode, Path, Phy, PhyConfig, Position,
-    RadioConfig, RadioMedium, RadioStation, RateControl, Reception, ShadowingConfig, Standard, StationId, Waypoint,
+    AntennaPattern, Beam, Cause, Decibels, Destination, FadingConfig, FadingModel, Interferer, MediumConfig, Metres,
+    Mode, Path, Phy, PhyConfig, Place, Position, RadioConfig, RadioMedium, RadioStation, RateControl, Reception,
+    ShadowingConfig, Source, Standard, StationId, Wall, Waypoint,
 };
-use netloom_units::{Bytes, Duration, Instant, Seed};
+use netloom_units::{Bytes, Duration, Instant, Probability, Seed};
 use proptest::prelude::*;
 
 /// The description of a random medium.
@@ -63,9 +64,34 @@ fn cases() -> impl Strategy<Value = Case> {
             let mut radio = RadioConfig::new(5_180_000_000);
             if is_varied {
                 radio.shadowing = Some(ShadowingConfig { deviation: Decibels(4.0), correlation: Metres(10.0) });
-                radio.fading = Some(FadingConfig { line_of_sight: None, speed: 3.0 });
+                let model = if is_n { FadingModel::Rayleigh } else { FadingModel::Nakagami(0.75) };
+                radio.fading = Some(FadingConfig { model, speed: 3.0 });
+                let place = |x: f64, y: f64| Place { x: Metres(x), y: Metres(y) };
+                let wall = Wall { from: place(60.0, 10.0), to: place(70.0, 110.0), loss: Decibels(7.0), height: None };
+                radio.walls = vec![wall];
+                let near = Position { x: Metres(60.0), y: Metres(60.0), z: Metres(1.5) };
+                let duty = Probability::from_parts_per_trillion(200_000_000_000).expect("a fifth");
+                let interferer = |name: &str, source, has_preamble| Interferer {
+                    name: name.into(),
+                    source,
+                    has_preamble,
+                    duty,
+                    burst: Duration::from_micros(700),
+                };
+                radio.interferers = vec![
+                    interferer("upstairs", Source::At(near, Decibels(16.0)), true),
+                    interferer("oven", Source::Everywhere(Decibels(-80.0)), false),
+                ];
             }
-            let made = places.iter().enumerate().map(|(number, at)| station(number, *at, rate));
+            let beam =
+                Beam { azimuth: 45.0, width: 90.0, front_to_back: Decibels(15.0), tilt: 0.0, vertical_width: None };
+            let sector = AntennaPattern { gain: Decibels(6.0), beam: Some(beam) };
+            let patterns = [AntennaPattern::default(), sector];
+            let pattern = |number: usize| patterns[usize::from(is_varied && number.is_multiple_of(3))];
+            let made = places
+                .iter()
+                .enumerate()
+                .map(|(number, at)| RadioStation { pattern: pattern(number), ..station(number, *at, rate) });
             let stations = made.enumerate().map(|(number, own)| match end {
                 Some(to) if number.is_multiple_of(2) => moving(own, to),
                 _ => own,
@@ -88,7 +114,12 @@ fn play(medium: &mut RadioMedium<u64>, arrivals: &[Arrival], is_punctual: bool) 
         }
         medium.enqueue(now, StationId(arrival.station), arrival.frame.clone());
     }
-    while let Some(wake) = medium.next_wake() {
+    // Interferers go on for ever.
+    let is_done = |medium: &RadioMedium<u64>, outcomes: &[_]| {
+        let waiting: usize = (0..STATIONS).map(|station| medium.waiting(StationId(station))).sum();
+        waiting == 0 && outcomes.len() == arrivals.len()
+    };
+    while let Some(wake) = medium.next_wake().filter(|_| !is_done(medium, &outcomes)) {
         medium.advance(wake.max(now), |outcome| outcomes.push(outcome));
     }
     outcomes

@@ -1,13 +1,18 @@
 use super::*;
+use crate::antenna::Beam;
+use crate::fading::FadingModel;
 use crate::path::{Circle, Waypoint};
 use crate::path_loss::Metres;
 use crate::propagation::{FadingConfig, Propagation, ShadowingConfig};
+use crate::shadowing::Place;
+use crate::wall::Wall;
 use alloc::format;
 
 const ALL: Surroundings = Surroundings {
     propagation: Propagation::FreeSpace,
+    walls: Vec::new(),
     shadowing: Some(ShadowingConfig { deviation: Decibels(6.0), correlation: Metres(10.0) }),
-    fading: Some(FadingConfig { line_of_sight: None, speed: 1.0 }),
+    fading: Some(FadingConfig { model: FadingModel::Rayleigh, speed: 1.0 }),
     hertz: 5_180_000_000,
 };
 
@@ -16,7 +21,40 @@ fn at(x: f64, y: f64) -> Position {
 }
 
 fn antenna<'a>(name: &'a str, path: &'a Path) -> Antenna<'a> {
-    Antenna { name, path, power: Decibels(16.0) }
+    Antenna { name, path, power: Decibels(16.0), pattern: AntennaPattern::default() }
+}
+
+/// Walls, antennas and positions make what arrives, to the bit, alike for a station that passes and one that stands there.
+#[test]
+fn walls_and_antennas_count_on_all_ways() {
+    let place = |x: f64, y: f64| Place { x: Metres(x), y: Metres(y) };
+    let wall = Wall { from: place(20.0, -10.0), to: place(20.0, 10.0), loss: Decibels(6.9), height: None };
+    let bare = Surroundings { shadowing: None, fading: None, ..ALL };
+    let walled = Surroundings { walls: alloc::vec![wall], ..bare.clone() };
+    let beam = Beam { azimuth: 90.0, width: 65.0, front_to_back: Decibels(30.0), tilt: 0.0, vertical_width: None };
+    let sector = AntennaPattern { gain: Decibels(14.0), beam: Some(beam) };
+    let waypoint = |seconds: u64, position| Waypoint { at: Duration::from_secs(seconds), position };
+    let walk = Path::through(&[waypoint(0, at(10.0, 0.0)), waypoint(30, at(40.0, 0.0))], None).expect("a path");
+    let origin = Path::from(at(0.0, 0.0));
+    let powers = |surroundings: &Surroundings, pattern, path: &Path, seconds| {
+        let ap = Antenna { pattern, ..antenna("ap", &origin) };
+        let mut ways = surroundings.ways(&[ap, antenna("sta", path)], Seed::new(5));
+        ways.begin(Instant::ZERO);
+        let now = Instant::ZERO + Duration::from_secs(seconds);
+        assert_eq!(ways.power(0, 1, now), ways.power(1, 0, now));
+        ways.power(0, 1, now)
+    };
+    let plain = AntennaPattern::default();
+    for (seconds, lost) in [(5, 0.0), (15, 6.9), (30, 6.9)] {
+        let there = Path::from(walk.position(Duration::from_secs(seconds)));
+        let found = powers(&walled, plain, &walk, seconds);
+        assert_eq!(found, powers(&walled, plain, &there, seconds));
+        let ratio = powers(&bare, plain, &walk, seconds).over(found).0;
+        assert!(libm::fabs(ratio - lost) < 1e-4, "{seconds} s: {ratio} dB");
+        // On the axis of the beam it is the gain more.
+        let ratio = powers(&walled, sector, &walk, seconds).over(found).0;
+        assert!(libm::fabs(ratio - 14.0) < 1e-4, "{seconds} s: {ratio} dB");
+    }
 }
 
 /// From the origin to the north-east, 5 m each second.
