@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How long a lab may take to end; its programs have a second to do so, and everything else is a matter of
 /// milliseconds.
-const LONGEST_END: Duration = Duration::from_secs(10);
+const LONGEST_END: Duration = Duration::from_secs(30);
 /// How much longer for each node: the kernel removes namespaces one after the other.
 const NODE_ENDS_WITHIN: Duration = Duration::from_millis(50);
 /// How long a lab that was killed may take: the kernel ends its programs.
