@@ -160,7 +160,7 @@ python: ## form, types and tests of the Python package, in an environment of its
 	$(CARGO) build --workspace --bin netloom --tests --locked
 	scripts/python-tests
 
-python-ray: ## the tests of sweeps on Ray, with several of its nodes on this machine; not part of `make test`: Ray has 80 MB
+python-ray: ## the tests of sweeps, hunts and runs on Ray, with several of its nodes on this machine; not part of `make test`: Ray has 80 MB
 	$(CARGO) build --locked --bin netloom
 	scripts/python-tests --ray
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -131,3 +132,105 @@ hunt: {runs: 6, faults: {partition: [halves]}, quiet: 1 s, always: ['no log ping
     there, here = ([(one["run"], one["minimal"], one["is_repeated"]) for one in each["findings"]] for each in found)
     assert there == here and there
     assert (tmp_path / "there" / "findings" / "0001" / "minimal.yaml").exists()
+
+
+#: Two machines: network namespaces that a wire joins, each with a node of Ray. Everything ends with the script.
+MACHINES = """
+set -e
+mount -t tmpfs tmpfs /run
+for n in a b; do ip netns add $n; ip -n $n link set lo up; done
+ip link add va netns a type veth peer name vb netns b
+ip -n a addr add 10.99.0.1/24 dev va; ip -n a link set va up
+ip -n b addr add 10.99.0.2/24 dev vb; ip -n b link set vb up
+start="$RAY start --num-cpus 1 --disable-usage-stats --include-dashboard=false"
+ip netns exec a $start --head --node-ip-address 10.99.0.1 --port 6399 --temp-dir "$PWD/ray" >ray-a.log 2>&1
+ip netns exec b $start --address 10.99.0.1:6399 --node-ip-address 10.99.0.2 >ray-b.log 2>&1
+ip netns exec a "$PROGRAM" run far.yaml --on 10.99.0.1:6399 --json $MORE >report.json 2>said &
+run=$!
+if [ -n "$KILL" ]; then
+    until grep -q "time zero" said; do kill -0 $run; sleep 0.1; done
+    sleep 1
+    date +%s.%N >killed
+    for pid in $(pgrep ray::Player); do [ "$(ip netns identify $pid)" != b ] || kill -9 $pid; done
+    until grep -q "is lost" said; do kill -0 $run; sleep 0.02; done
+    date +%s.%N >told
+fi
+code=0
+wait $run || code=$?
+sleep 1
+ls "$TMPDIR" >left
+exit $code
+"""
+
+FAR = """
+name: far
+duration: DURATION
+machines: {a: {}, b: {}}
+nodes: {web: {machine: a}, db: {machine: b}}
+links: {line: {ends: [web, db], delay: 20 ms}}
+timeline:
+  - {on: db, run: "sh -c 'sleep 1; touch /tmp/up; exec sleep 100'", as: server, ready: {file: /tmp/up}}
+  - {on: web, run: ping -c 3 -i 0.2 db, as: ping}
+  - {on: db, run: ping -c 3 -i 0.2 web, as: pong}
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+"""
+
+
+def _machines(folder: Path, duration: str, more: str = "", kill: bool = False) -> subprocess.CompletedProcess[str]:
+    (folder / "far.yaml").write_text(FAR.replace("DURATION", duration))
+    (folder / "tmp").mkdir()
+    ray = shutil.which("ray", path=os.path.dirname(sys.executable))
+    assert ray is not None
+    named = {"RAY": ray, "PROGRAM": _program.program(), "MORE": more, "KILL": "1" if kill else ""}
+    named |= {"NETLOOM_PYTHON": sys.executable, "TMPDIR": str(folder / "tmp")}
+    alone = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--net",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+        "bash",
+        "-c",
+    ]
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"} | named
+    return subprocess.run(
+        [*alone, MACHINES], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+
+
+def test_one_lab_over_two_machines_has_one_verdict(tmp_path: Path) -> None:
+    done = _machines(tmp_path, "2 s")
+    said = (tmp_path / "said").read_text()
+    assert done.returncode == 0, done.stderr + said
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["verdict"]["as_described"] is True
+    assert {(row["name"], row["machine"], row["exit_code"]) for row in report["commands"] if not row["service"]} == {
+        ("ping", "a", 0),
+        ("pong", "b", 0),
+    }
+    # Nothing begins on a before the server on b is ready, which takes a second.
+    starts = {row["name"]: row["start_ns"] for row in report["commands"]}
+    assert starts["server"] < -900_000_000 < 0 <= starts["ping"]
+    assert [(row["from"], row["to"]) for row in report["pipes"]] == [("web", "db"), ("db", "web")]
+    results = Path(report["results"])
+    assert "3 received" in next((results / "logs").glob("*-web-ping.stdout")).read_text()
+    zeros = [json.loads(line) for line in (results / "events.jsonl").read_text().splitlines()]
+    assert [event["machine"] for event in zeros if event["event"] == "time zero"] == ["a", "b"]
+    assert not [name for name in (tmp_path / "left").read_text().split() if name.startswith("netloom")]
+
+
+@pytest.mark.parametrize("more", ["", "--on-loss continue"])
+def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, more: str) -> None:
+    done = _machines(tmp_path, "8 s", more, kill=True)
+    said = (tmp_path / "said").read_text()
+    assert done.returncode == 5, done.stderr + said
+    assert "machine b (10.99.0.2; nodes db) is lost" in said
+    assert float((tmp_path / "told").read_text()) - float((tmp_path / "killed").read_text()) < 2
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["verdict"]["findings"][0]["subject"] == "machine b"
+    assert (report["duration_ns"] == 8_000_000_000) == bool(more)
+    assert not [name for name in (tmp_path / "left").read_text().split() if name.startswith("netloom")]

@@ -15,6 +15,7 @@ mod journal;
 pub(crate) mod kernel;
 mod lab;
 mod link;
+mod machines;
 pub(crate) mod mm;
 pub(crate) mod overview;
 mod queue;
@@ -47,6 +48,7 @@ pub(crate) use lab::{
     ShellArgs, StatsArgs, StreamArg, TasksArgs, UpArgs,
 };
 pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
+pub(crate) use machines::OnLoss;
 pub(crate) use mm::{MmArgs, MmCommand, Way};
 pub(crate) use queue::{QueueAddArgs, QueueCancelArgs, QueueCommand, QueueListArgs, QueueLogArgs, QueueWaitArgs};
 pub(crate) use report::ReportArgs;

@@ -2,8 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+mod gate;
 mod readiness;
 
+pub use gate::{Common, Gate};
 pub use readiness::{Readiness, Step, condition};
 
 use ipnet::IpNet;

@@ -30,6 +30,8 @@ pub struct RunRequest {
     pub wall_limit: Option<Duration>,
     /// Where lab time is to be held, counted from time zero, until a client lets it go on; only in virtual time.
     pub stop_at: Option<netloom_units::Duration>,
+    /// Where a run that is a part of a lab over several machines waits for the other parts, before time zero and at the end.
+    pub gate: Option<PathBuf>,
     /// The kernel for kernel nodes, if not the one that would be found.
     pub kernel: Option<PathBuf>,
     /// The process with which a lab that was brought up ends.

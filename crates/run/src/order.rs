@@ -5,6 +5,7 @@ use netloom_host::neighbors::Overflows;
 use netloom_judge::examination::Examination;
 use netloom_provision::job::Job;
 use netloom_units::Duration;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The guard's order for a session.
@@ -28,6 +29,8 @@ pub(crate) struct Order {
     pub(crate) overflows: Rc<Overflows>,
     /// Where lab time is to be held, counted from time zero, until a client lets it go on.
     pub(crate) stop_at: Option<Duration>,
+    /// Where a part of a lab over several machines waits for the others.
+    pub(crate) gate: Option<PathBuf>,
     /// The guard's process id, as seen from outside.
     pub(crate) guard_pid: i32,
 }

@@ -61,16 +61,16 @@ def play(work: Work, number: int) -> bytes:
 
 def play_with(work: Work, number: int, get: Callable[[Any], bytes]) -> bytes:
     """The same, with what fetches the bytes that a reference stands for."""
-    program, environment = _programs(work.lab, get)
+    program, environment = programs(work.lab, get)
     with tempfile.TemporaryDirectory(prefix="netloom-ray-") as home:
-        file = _lay_out(work.lab, Path(home), get)
+        file = lay_out(work.lab, Path(home), get)
         out = Path(home) / "out"
         command = [str(program), "sweep", str(file), "--out", str(out), "--yes", "--quiet", *work.options]
         command += ["--only", str(number), "--parent", str(os.getpid())]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1, 5) and not any((out / "runs").glob("*/run.json")):
             raise RuntimeError(done.stderr.strip().removeprefix("error: ") or f"netloom ended with {done.returncode}")
-        return _packed(out / "runs")
+        return packed(out / "runs")
 
 
 def play_lab(lab: Lab, text: str, options: Sequence[str]) -> dict[str, Any]:
@@ -88,9 +88,9 @@ def play_lab(lab: Lab, text: str, options: Sequence[str]) -> dict[str, Any]:
 
 def play_lab_with(lab: Lab, text: str, options: Sequence[str], get: Callable[[Any], bytes]) -> dict[str, Any]:
     """The same, with what fetches the bytes that a reference stands for."""
-    program, environment = _programs(lab, get)
+    program, environment = programs(lab, get)
     with tempfile.TemporaryDirectory(prefix="netloom-ray-") as home:
-        file = _lay_out(lab, Path(home), get)
+        file = lay_out(lab, Path(home), get)
         played = Path(home) / "played.yaml"
         played.write_text(text, encoding="utf-8")
         command = [str(program), "run", str(file), "--as-played", str(played), "--results", str(Path(home) / "results")]
@@ -103,10 +103,10 @@ def play_lab_with(lab: Lab, text: str, options: Sequence[str], get: Callable[[An
             return ended
         results = report.get("results")
         ended |= {"report": report, "results": Path(results).name if results else ""}
-        return {**ended, "archive": _packed(Path(results))} if results else ended
+        return {**ended, "archive": packed(Path(results))} if results else ended
 
 
-def _packed(folder: Path) -> bytes:
+def packed(folder: Path) -> bytes:
     """A folder as an archive, in which it has its own name."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
@@ -114,7 +114,7 @@ def _packed(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def _programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, str]]:
+def programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, str]]:
     """The program on this machine, and its environment, which names the kernel."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netloom" / "machines"
     environment = dict(os.environ)
@@ -123,7 +123,7 @@ def _programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, st
     return _kept(cache, lab.program, get), environment
 
 
-def _lay_out(lab: Lab, home: Path, get: Callable[[Any], bytes]) -> Path:
+def lay_out(lab: Lab, home: Path, get: Callable[[Any], bytes]) -> Path:
     """Writes the lab file, and the files that it names where it looks for them; the path of the lab file."""
     up = max((Path(name).parts.count("..") for name in lab.files), default=0)
     folder = home.joinpath("lab", *(["d"] * up))

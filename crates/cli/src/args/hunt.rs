@@ -2,8 +2,8 @@
 
 use super::ci::Ci;
 use super::convert::lab_path;
+use super::machines::cluster;
 use super::run::wall_limit;
-use super::sweep::cluster;
 use clap::Args;
 use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};

@@ -3,6 +3,7 @@
 use super::Foreign;
 use super::ci::Ci;
 use super::convert::lab_path;
+use super::machines::{Machines, path_time};
 use clap::{Args, ValueEnum};
 use netloom_lab::{Clock, Shards};
 use netloom_units::Dilation;
@@ -22,6 +23,7 @@ use std::time::Duration;
   netloom run lab.yaml --stop-at 12.0347s --gdb n2:etcd
   netloom run lab.yaml --stop-at 12.0347s --gdb n2:etcd --gdb-command 'info threads'
   netloom run lab.yaml --follow
+  netloom run lab.yaml --on ray://head:10001 --machines 3
   netloom run lab.yaml --json | jq .verdict
   netloom run lab.yaml --junit report.xml
 
@@ -71,6 +73,8 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) ci: Ci,
+    #[command(flatten)]
+    pub(crate) machines: Machines,
     #[command(flatten)]
     pub(crate) part: SweepPart,
 }
@@ -175,11 +179,6 @@ pub(crate) struct CheckArgs {
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Reads the time that a packet takes.
-pub(super) fn path_time(text: &str) -> Result<netloom_units::Duration, String> {
-    text.parse().map_err(|_| format!("\"{text}\" is not a time: write for example 200us or 15ms"))
 }
 
 /// Settings that take the place of the lab file's.

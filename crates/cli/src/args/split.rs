@@ -1,7 +1,7 @@
 //! How a lab is divided into lab files for several machines.
 
 use super::convert::{Foreign, lab_path};
-use super::run::path_time;
+use super::machines::path_time;
 use clap::Args;
 use netloom_lab::{MachinePlan, TunnelPlan};
 use std::path::PathBuf;

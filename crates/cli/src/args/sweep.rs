@@ -2,6 +2,7 @@
 
 use super::ci::Ci;
 use super::convert::lab_path;
+use super::machines::cluster;
 use super::run::{SweepPart, clock, wall_limit};
 use clap::Args;
 use netloom_lab::Clock;
@@ -85,16 +86,6 @@ pub(crate) struct SweepArgs {
     pub(crate) as_played: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) part: SweepPart,
-}
-
-/// Parses `--on`.
-pub(super) fn cluster(text: &str) -> Result<String, String> {
-    let is_address =
-        text.starts_with("ray://") || text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    if text == "ray" || is_address {
-        return Ok(text.to_owned());
-    }
-    Err("write `ray`, or the address of a cluster of Ray: HOST:6379, or ray://HOST:10001".into())
 }
 
 /// Parses `--only`.

@@ -186,6 +186,7 @@ pub(super) fn request_with(
         page,
         wall_limit,
         stop_at: None,
+        gate: None,
         kernel,
         parent,
     };

@@ -1,5 +1,7 @@
 //! `netloom run`
 
+mod cluster;
+
 use super::{Failure, Outcome, ci, dilate, gdb, lab_file, print, print_json};
 use crate::args::RunArgs;
 use crate::talk;
@@ -13,6 +15,9 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         let request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
         print_json(&netloom_run::provenance_here(&request)?)?;
         return super::DONE;
+    }
+    if let Some(on) = &args.machines.on {
+        return Err(cluster::play(args, on));
     }
     // A signal that comes before the lab is there ends the lab as soon as it is, so that there is a report in any case.
     let hold = Signals::hold(&[]);
@@ -68,6 +73,9 @@ fn judged_all_the_same(failure: &Failure) -> Option<&Report> {
 }
 
 fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {
+    if let Some(folder) = &args.machines.played {
+        return cluster::played(folder).map(Box::new);
+    }
     let attached = gdb::attached(args)?;
     let overrides = attached.as_ref().map_or(&args.overrides, |attached| &attached.overrides);
     let request = lab_file::request(&args.file, overrides, args.results.clone())?;

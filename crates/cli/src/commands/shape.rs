@@ -68,6 +68,7 @@ fn add(args: &ShapeAddArgs) -> Outcome {
         page: true,
         wall_limit: None,
         stop_at: None,
+        gate: None,
         kernel: None,
         parent: None,
     };

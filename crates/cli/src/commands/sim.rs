@@ -61,6 +61,7 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
         page: !args.no_report,
         wall_limit: None,
         stop_at: None,
+        gate: None,
         kernel: None,
         parent: None,
     };

@@ -328,6 +328,7 @@ fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &Ru
         machine: socket_buffers::note(&request.plan),
         overflows: Rc::new(Overflows::watch()),
         stop_at: request.stop_at,
+        gate: request.gate.as_deref().map(absolute),
         guard_pid: std::process::id().cast_signed(),
     })
 }

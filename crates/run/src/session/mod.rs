@@ -38,7 +38,7 @@ use exercise::Exercise;
 use heartbeats::Heartbeats;
 use log_times::LogTimes;
 use measuring::Measuring;
-use netloom_commands::Command;
+use netloom_commands::{Command, Common, Gate};
 use netloom_control::Server;
 use netloom_figures::Snapshot;
 use netloom_host::runtime::note_ending;
@@ -85,6 +85,7 @@ impl<'a> Session<'a> {
         Self {
             programs: Programs::new(&job.plan, (nodes, reboots), hosts, ways),
             requests: Requests::new(server, job.mode == Mode::Up, order.stop_at),
+            gate: Gate::new(order.gate.clone()),
             guard_is_gone: false,
             signals,
             recording,
@@ -197,8 +198,11 @@ impl<'a> Session<'a> {
         self.programs.look_after_services(&mut self.context)?;
         self.part_leaders()?;
         self.programs.start_those_whose_turn_it_is(&mut self.context)?;
-        if matches!(self.context.stage, Stage::Starting) && self.programs.is_ready_to_begin(&self.context) {
-            self.begin()?;
+        if matches!(self.context.stage, Stage::Starting)
+            && self.programs.is_ready_to_begin(&self.context)
+            && let Some(left) = self.gate.opens(Common::Begin)?
+        {
+            self.begin(left)?;
         }
         self.play_timeline()?;
         if !matches!(self.context.stage, Stage::Stopping(_)) {
@@ -221,7 +225,7 @@ impl<'a> Session<'a> {
             && self.programs.waiting.is_empty()
             && !self.programs.any_changes()
             && !self.commands_run();
-        if matches!(self.context.stage, Stage::Running(_)) && over {
+        if matches!(self.context.stage, Stage::Running(_)) && over && self.gate.opens(Common::End)?.is_some() {
             self.stop(Why::Over)?;
         }
         Ok(())
@@ -240,9 +244,9 @@ impl<'a> Session<'a> {
             Stage::Starting | Stage::Stopping(_) => None,
         };
         let tasks = self.exercise.next().filter(|_| matches!(self.context.stage, Stage::Running(_)));
-        let carrier = self.carriers.next_look();
-        let logs = self.log_times.next();
-        [sample, tasks, carrier, logs, self.requests.next_sample(), self.next_scheduled_event()]
+        let (carrier, logs) = (self.carriers.next_look(), self.log_times.next());
+        let gate = self.gate.next_look(self.context.links.now());
+        [sample, tasks, carrier, logs, gate, self.requests.next_sample(), self.next_scheduled_event()]
             .into_iter()
             .flatten()
             .min()
@@ -264,9 +268,9 @@ impl<'a> Session<'a> {
         services.chain(self.programs.processes.next()).chain(turns).chain(nodes).chain(next).chain(heals).min()
     }
 
-    /// Time zero: every service is ready.
-    fn begin(&mut self) -> Result<(), RunError> {
-        let zero = self.schedule_events()?;
+    /// Time zero, in so much wall time: every service is ready.
+    fn begin(&mut self, left: std::time::Duration) -> Result<(), RunError> {
+        let zero = self.schedule_events(left)?;
         self.context.job.folder.become_latest()?;
         // What was counted before it is not of the run.
         let (snapshot, _) = self.context.links.measured(TIME_ZERO)?;
@@ -275,7 +279,6 @@ impl<'a> Session<'a> {
         let sampler = sampling::sampler(&self.context)?;
         let (first, began) = (marks(&snapshot), self.accounts(&snapshot));
         self.heartbeats.begin(&self.context.job.plan);
-        let spent = Spent::default();
         self.context.stage = Stage::Running(RunState {
             zero,
             sampler,
@@ -284,7 +287,7 @@ impl<'a> Session<'a> {
             next_look: zero,
             first,
             began,
-            spent,
+            spent: Spent::default(),
         });
         self.context.events.add(zero, Some(zero), "time zero", json!({}))?;
         self.log_times.begin(&self.context, zero)?;

@@ -27,11 +27,11 @@ pub(super) const FIRST_OF_TIMELINE: u64 = 4;
 const LEAD: std::time::Duration = std::time::Duration::from_millis(5);
 
 impl Session<'_> {
-    /// Chooses time zero, schedules all events, and returns when it has come. Counting begins then, and what pipes do by themselves begins anew,
-    /// since lab files count its times from time zero.
-    pub(super) fn schedule_events(&mut self) -> Result<Instant, RunError> {
+    /// Chooses time zero, in `left` or as soon as it can be, schedules all events, and returns when it has come. Counting begins then, and what pipes
+    /// do by themselves begins anew, since lab files count its times from time zero.
+    pub(super) fn schedule_events(&mut self, left: std::time::Duration) -> Result<Instant, RunError> {
         let lead = match self.context.links.driver() {
-            Driver::Engine(_) => LEAD,
+            Driver::Engine(_) => LEAD.max(left),
             Driver::Virtual(_) => std::time::Duration::ZERO,
         };
         let zero = self.context.links.now() + self.context.job.plan.clock.dilation().unwrap_or_default().to_lab(lead);

@@ -9,6 +9,7 @@ use super::measuring::Measuring;
 use super::programs::Programs;
 use super::requests::Requests;
 use super::timeline::{Due, Timeline};
+use netloom_commands::Gate;
 use netloom_control::SoFar;
 use netloom_host::processors::Claim;
 use netloom_host::signals::Signals;
@@ -23,6 +24,7 @@ pub(crate) struct Session<'a> {
     pub(super) requests: Requests,
     pub(super) context: Context<'a>,
     pub(super) programs: Programs,
+    pub(super) gate: Gate,
     pub(super) guard_is_gone: bool,
     pub(super) signals: Signals,
     pub(super) recording: Recording,

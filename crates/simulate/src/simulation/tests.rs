@@ -23,6 +23,7 @@ fn request(lab: &str, results: &Path) -> SimRequest {
         page: true,
         wall_limit: None,
         stop_at: None,
+        gate: None,
         kernel: None,
         parent: None,
     };

@@ -1,0 +1,63 @@
+//! How a lab is run over the machines of a cluster.
+
+use clap::{Args, ValueEnum};
+use netloom_lab::{MachinePlan, TunnelPlan};
+use std::path::PathBuf;
+
+/// What belongs to a run over several machines.
+#[derive(Debug, Args)]
+pub(crate) struct Machines {
+    /// Run the parts of the lab on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, or its address
+    #[arg(
+        long,
+        value_name = "CLUSTER",
+        value_parser = cluster,
+        conflicts_with_all = ["name", "clock", "from", "auto_dilate", "stop_at", "follow", "plots", "provenance"]
+    )]
+    pub(crate) on: Option<String>,
+    /// With --on, divide the lab among so many machines, in the place of the `machines` of the lab file: 1 to 64
+    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=MachinePlan::MOST as u64))]
+    pub(crate) machines: Option<u64>,
+    /// With --on, how long a packet takes from one machine to another, in one direction
+    #[arg(long, value_name = "TIME", requires = "on", value_parser = path_time, default_value = "500us")]
+    pub(crate) path: netloom_units::Duration,
+    /// With --on, the port of UDP of the first link between machines; each further one has the next
+    #[arg(long, value_name = "PORT", requires = "on", default_value_t = TunnelPlan::PORT, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: u16,
+    /// With --on, encrypt and authenticate nothing between the machines
+    #[arg(long, requires = "on")]
+    pub(crate) plain: bool,
+    /// With --on, what follows if a machine is lost
+    #[arg(long, value_enum, value_name = "WHAT", requires = "on", default_value_t = OnLoss::End)]
+    pub(crate) on_loss: OnLoss,
+    /// Where a part of a lab waits for the other parts, before time zero and at the end
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub(crate) gate: Option<PathBuf>,
+    /// The results folder of a run that was played elsewhere: it is shown, and nothing runs
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub(crate) played: Option<PathBuf>,
+}
+
+/// What follows the loss of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnLoss {
+    /// The run ends on all machines
+    End,
+    /// The others go on without its nodes
+    Continue,
+}
+
+/// Parses `--on`.
+pub(super) fn cluster(text: &str) -> Result<String, String> {
+    let is_address =
+        text.starts_with("ray://") || text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if text == "ray" || is_address {
+        return Ok(text.to_owned());
+    }
+    Err("write `ray`, or the address of a cluster of Ray: HOST:6379, or ray://HOST:10001".into())
+}
+
+/// Reads the time that a packet takes.
+pub(super) fn path_time(text: &str) -> Result<netloom_units::Duration, String> {
+    text.parse().map_err(|_| format!("\"{text}\" is not a time: write for example 200us or 15ms"))
+}

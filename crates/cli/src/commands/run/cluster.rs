@@ -1,0 +1,78 @@
+//! Runs over the machines of a cluster of Ray: Python divides the lab by `netloom split`, has Ray start a part on each machine and joins what they found
+//! out; then it calls this program again, which shows it.
+
+use crate::args::{OnLoss, Overrides, RunArgs};
+use crate::commands::cluster::without_cluster;
+use crate::commands::{Failure, lab_file, python};
+use clap::ValueEnum;
+use netloom_judge::{ExitCode, Report};
+use netloom_lab::{Clock, Shards};
+use netloom_results::render;
+use serde_json::json;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+/// The file with the report, in a results folder.
+const REPORT: &str = "report.json";
+/// The file with what is printed.
+const SUMMARY: &str = "summary.txt";
+/// The longest report that is read, in bytes.
+const LONGEST: u64 = 1 << 30;
+
+/// Becomes Python, which runs the lab on the cluster at `on`; comes back only if that fails.
+pub(super) fn play(args: &RunArgs, on: &str) -> Failure {
+    let loaded = match lab_file::load(&args.file, &args.overrides.foreign, None) {
+        Ok(loaded) => loaded,
+        Err(failure) => return failure,
+    };
+    if loaded.lab.plan.clock != Clock::Real {
+        return Failure::new(ExitCode::LabFile, "--on: a lab runs over several machines in real time only");
+    }
+    let order = json!({
+        "file": args.file,
+        "text": args.overrides.foreign.as_played.as_ref().unwrap_or(&args.file),
+        "lab": loaded.lab.plan.name,
+        "files": loaded.lab.plan.files,
+        "on": on,
+        "machines": args.machines.machines,
+        "path_ns": args.machines.path.as_nanos(),
+        "port": args.machines.port,
+        "is_plain": args.machines.plain,
+        "continues": args.machines.on_loss == OnLoss::Continue,
+        "results": args.results,
+        "kernel": args.overrides.kernel,
+        "options": options(args),
+        "quiet": args.quiet || args.json,
+        "then": without_cluster(std::env::args().skip(1)),
+    });
+    python::become_module("netloom._ray_run", &[order.to_string().into()], "runs on Ray need")
+}
+
+/// The options with which each part runs.
+fn options(args: &RunArgs) -> Vec<String> {
+    let Overrides { seed, precision, shards, .. } = &args.overrides;
+    let shards = shards.map(|shards| match shards {
+        Shards::Auto => "auto".to_owned(),
+        Shards::Count(count) => count.to_string(),
+    });
+    let precision = precision.and_then(|precision| Some(precision.to_possible_value()?.get_name().to_owned()));
+    let limit = args.wall_limit.map(|limit| format!("{}ns", limit.as_nanos()));
+    let seed = seed.map(|seed| seed.to_string());
+    let given = [("--seed", seed), ("--precision", precision), ("--shards", shards), ("--wall-limit", limit)];
+    given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
+}
+
+/// Returns the report in the results folder of a run that was played elsewhere, and writes its summary there.
+pub(super) fn played(folder: &Path) -> Result<Report, Failure> {
+    let path = folder.join(REPORT);
+    let wrong = |why: String| Failure::new(ExitCode::Results, format!("reading {}: {why}", path.display()));
+    let file = File::open(&path).map_err(|error| wrong(error.to_string()))?;
+    let report: Report =
+        serde_json::from_reader(BufReader::new(file).take(LONGEST)).map_err(|error| wrong(error.to_string()))?;
+    let summary = folder.join(SUMMARY);
+    let text = anstream::adapter::strip_str(&render::report(&report)).to_string();
+    fs::write(&summary, text)
+        .map_err(|error| Failure::new(ExitCode::Results, format!("writing {}: {error}", summary.display())))?;
+    Failure::unless_good(report)
+}

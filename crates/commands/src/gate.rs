@@ -1,0 +1,135 @@
+//! A lab that is a part of another one, whose other parts are on other machines: all of them begin at one instant, and end at one.
+//!
+//! Whoever started the parts has given each a folder. A part that has come so far writes `begin.ready` or `end.ready` there, and finds the
+//! instant in `begin` or `end`, in nanoseconds of this machine's wall clock (`CLOCK_REALTIME`), as soon as all parts have come so far.
+
+use netloom_judge::RunError;
+use netloom_units::Instant;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Error, ErrorKind, Read};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How often the instant is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+/// How much earlier a step is taken that needs to be prepared: its last looks are closer together than that.
+const AHEAD: Duration = Duration::from_millis(50);
+
+/// A step that all parts take at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Common {
+    /// Time zero: the services of all parts are ready.
+    Begin,
+    /// The end: no part has anything more to do.
+    End,
+}
+
+impl Common {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Begin => "begin",
+            Self::End => "end",
+        }
+    }
+}
+
+/// The place where a part waits for the others; a lab that is whole waits for nobody.
+#[derive(Debug, Default)]
+pub struct Gate {
+    folder: Option<PathBuf>,
+    told: BTreeSet<Common>,
+    /// How long to wait until the next look.
+    wait: Option<Duration>,
+}
+
+impl Gate {
+    /// A part that waits in this folder; without one, a lab that is whole.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, ..Self::default() }
+    }
+
+    /// Returns in what time this lab, which has come so far, takes the step; none: it is too early. A step that needs to be prepared is
+    /// known some milliseconds ahead.
+    ///
+    /// # Errors
+    /// The folder cannot be used, or has no instant where one belongs.
+    pub fn opens(&mut self, step: Common) -> Result<Option<Duration>, RunError> {
+        let Some(folder) = &self.folder else { return Ok(Some(Duration::ZERO)) };
+        if self.told.insert(step) {
+            let path = folder.join(step.name()).with_extension("ready");
+            fs::write(&path, "").map_err(RunError::results(&path))?;
+        }
+        let path = folder.join(step.name());
+        let mut text = String::new();
+        let left = match fs::File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text)) {
+            Ok(_) => {
+                let wrong = || Error::new(ErrorKind::InvalidData, "it has no instant in nanoseconds");
+                let at = text.trim().parse().map_err(|_| wrong()).map_err(RunError::results(&path))?;
+                let here = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                Some(Duration::from_nanos(at).saturating_sub(here))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(RunError::results(&path)(error)),
+        };
+        let ahead = if step == Common::Begin { AHEAD } else { Duration::ZERO };
+        let opens = left.filter(|left| *left <= ahead);
+        let wait = left.map_or(LOOK, |left| left.saturating_sub(ahead).min(LOOK));
+        self.wait = opens.is_none().then_some(wait);
+        Ok(opens)
+    }
+
+    /// Returns when to look next, if anything is to be looked for.
+    pub fn next_look(&self, now: Instant) -> Option<Instant> {
+        let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        self.wait.map(|wait| now + netloom_units::Duration::from_nanos(nanos(wait)))
+    }
+}
+
+/// An instant has twenty digits at most.
+const LONGEST: u64 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wall_clock() -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock behind 1970")
+    }
+
+    #[test]
+    fn a_whole_lab_waits_for_nobody() {
+        let mut gate = Gate::new(None);
+        assert_eq!(gate.opens(Common::Begin).expect("no folder"), Some(Duration::ZERO));
+        assert_eq!(gate.next_look(Instant::ZERO), None);
+    }
+
+    #[test]
+    fn a_part_says_how_far_it_is_and_waits_for_the_instant() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut gate = Gate::new(Some(folder.path().to_owned()));
+        assert_eq!(gate.opens(Common::Begin).expect("a folder"), None);
+        assert!(folder.path().join("begin.ready").exists() && !folder.path().join("end.ready").exists());
+        assert_eq!(gate.next_look(Instant::ZERO), Some(Instant::ZERO + netloom_units::Duration::from_millis(20)));
+        let soon = wall_clock() + Duration::from_millis(40);
+        fs::write(folder.path().join("begin"), soon.as_nanos().to_string()).expect("an instant");
+        let left = gate.opens(Common::Begin).expect("a folder").expect("it is near");
+        assert!(left <= Duration::from_millis(40));
+        assert_eq!(gate.next_look(Instant::ZERO), None);
+        fs::write(folder.path().join("end"), (wall_clock() + Duration::from_secs(3600)).as_nanos().to_string())
+            .expect("an instant");
+        assert_eq!(gate.opens(Common::End).expect("a folder"), None);
+        fs::write(folder.path().join("end"), "0\n").expect("an instant");
+        assert_eq!(gate.opens(Common::End).expect("a folder"), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn what_is_no_instant_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("begin"), "soon").expect("a file");
+        let why = Gate::new(Some(folder.path().to_owned())).opens(Common::Begin).expect_err("no instant");
+        assert!(why.to_string().contains("no instant"), "{why}");
+        let nowhere = folder.path().join("none");
+        assert!(Gate::new(Some(nowhere)).opens(Common::Begin).is_err());
+    }
+}

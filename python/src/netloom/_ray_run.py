@@ -1,0 +1,380 @@
+"""Runs a lab over the machines of a cluster of Ray: `netloom run --on` becomes this.
+
+The program divides the lab (`netloom split`), an actor of `_ray_part` plays each part on its machine, and `_parts` joins their results. Then this
+becomes the program again, which shows the report as after any run.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import _parts, _program, _ray, _ray_part, _ray_worker
+from ._errors import NetloomError, ProgramError
+from ._parts import PartResults
+from ._progress import progress_writer
+from ._ray_worker import Lab, Part
+
+#: How often machines are asked, in seconds.
+TURN = 0.2
+#: A machine that is silent for so long is lost, in seconds: while the lab runs, and while it comes up or is packed.
+SILENCE = 1.5
+PATIENCE = 15.0
+#: How long it may take to fetch the files of a part, and to pack its results, in seconds.
+TRANSFER = 600.0
+#: How much ahead parts learn of the instant at which they take a step together, in seconds.
+AHEAD = 0.3
+#: How long parts may take to end when they are asked to, in seconds; then they are killed.
+ENDING = 30.0
+
+
+@dataclass
+class Machine:
+    """A machine of the lab, and the actor on it."""
+
+    part: PartResults
+    player: Any
+    #: How far the machine's clock is ahead of the one here, in nanoseconds.
+    ahead_ns: int = 0
+    state: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_active(self) -> bool:
+        return self.part.lost is None and self.state.get("code") is None
+
+
+def main(order: str) -> int:
+    """Runs a lab on a cluster.
+
+    Args:
+        order: An object in JSON: `file`, `text` (the path of its text), `lab` (its name), `files` (those that it names), `on` (`ray`, or the
+            address of a cluster), `machines` (how many, or null), `path_ns`, `port`, `is_plain`, `continues` (when a machine is lost), `results`,
+            `kernel`, `options` (those of each part), `quiet`, `then` (the arguments of the program that shows the report).
+    """
+    asked = json.loads(order)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    tell = progress_writer(not asked["quiet"])
+    try:
+        ray = _ray.ray_itself()
+        _ray.connect(ray, None if asked["on"] == "ray" else asked["on"])
+        folder = Run(ray, asked, tell).play()
+    except ProgramError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.code or 1
+    except (NetloomError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 8
+    except KeyboardInterrupt:
+        print("interrupted before the lab was there", file=sys.stderr)
+        return 130
+    ray.shutdown()
+    program = _program.program()
+    os.execv(program, [program, *asked["then"], "--played", str(folder)])
+
+
+class Run:
+    """A lab that runs on several machines."""
+
+    def __init__(self, ray: Any, asked: Mapping[str, Any], tell: Callable[[str], None]) -> None:
+        self._ray, self._asked, self._tell = ray, asked, tell
+        self._machines: list[Machine] = []
+        self._has_begun = self._is_interrupted = False
+
+    def play(self) -> Path:
+        """Plays the lab to its end; the results folder.
+
+        Raises:
+            NetloomError: The cluster cannot play it.
+            ProgramError: The lab cannot be divided.
+        """
+        placement = self._placement()
+        try:
+            with tempfile.TemporaryDirectory(prefix="netloom-run-") as home:
+                self._start(placement, Path(home))
+            self._begin()
+            self._follow()
+            return self._collect()
+        finally:
+            self._clear()
+
+    def _placement(self) -> Mapping[str, Any]:
+        """What goes where."""
+        asked = self._asked
+        check = ["check", *self._lab(), "--json", "--path", f"{asked['path_ns']}ns"]
+        nodes = self._nodes()
+        found = self._checked(check, asked["machines"])
+        if found is None:
+            found = self._checked(check, len(nodes))
+        assert found is not None
+        used = [machine for machine in found["machines"] if machine["nodes"]]
+        if found["does_not_fit"]:
+            raise NetloomError("; ".join(str(why) for why in found["does_not_fit"]))
+        if len(used) > len(nodes):
+            raise NetloomError(f"the lab is divided among {len(used)} machines, and the cluster has {len(nodes)}")
+        return found
+
+    def _checked(self, check: Sequence[str], machines: int | None) -> Mapping[str, Any] | None:
+        more = [] if machines is None else ["--machines", str(machines)]
+        return json.loads(_program.call([*check, *more]).stdout).get("placement")
+
+    def _lab(self) -> list[str]:
+        asked = self._asked
+        return [asked["file"]] if asked["text"] == asked["file"] else [asked["file"], "--as-played", asked["text"]]
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        """The machines of the cluster, this one first."""
+        own = self._ray.get_runtime_context().get_node_id()
+        alive = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        return sorted(alive, key=lambda node: (node["NodeID"] != own, node["NodeManagerAddress"], node["NodeID"]))
+
+    def _start(self, placement: Mapping[str, Any], home: Path) -> None:
+        """Starts all parts; each waits before its time zero."""
+        ray, asked = self._ray, self._asked
+        for module in (_ray_worker, _ray_part):
+            ray.cloudpickle.register_pickle_by_value(module)
+        used = [machine for machine in placement["machines"] if machine["nodes"]]
+        for machine, node in zip(used, _chosen(used, self._nodes()), strict=True):
+            part = PartResults(machine["name"], node["NodeManagerAddress"], machine["nodes"])
+            where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            actor = ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy=where)(_ray_part.Player)
+            self._machines.append(Machine(part, actor.remote()))
+        port = self._meet(max(len(placement["crossing"]), 1))
+        texts = self._divided(home, port)
+        labs = self._handed(texts)
+        self._tell("; ".join(f"{machine.part.machine} is {machine.part.address}" for machine in self._machines))
+        options = list(asked["options"])
+        self._ask(lambda machine: machine.player.begin.remote(labs[machine.part.machine], options), TRANSFER)
+
+    def _meet(self, count: int) -> int:
+        """Learns the machines' clocks, and finds ports that are free on all of them; the first."""
+        best: dict[str, int] = {}
+        for _ in range(5):
+            for machine in self._machines:
+                begun = time.time_ns()
+                here = self._ray.get(machine.player.here.remote(0, 0), timeout=60)
+                took = time.time_ns() - begun
+                if took < best.get(machine.part.machine, took + 1):
+                    best[machine.part.machine] = took
+                    machine.ahead_ns = here["clock_ns"] - begun - took // 2
+        port = self._asked["port"]
+        for first in range(port, min(port + 100 * count, 65_536 - count), count):
+            heres = self._ray.get([machine.player.here.remote(first, count) for machine in self._machines], timeout=60)
+            if all(here["is_free"] for here in heres):
+                return first
+        raise NetloomError(f"no {count} ports of UDP from {port} on are free on all machines: write another --port")
+
+    def _divided(self, home: Path, port: int) -> dict[str, str]:
+        """The texts of the parts, by machine."""
+        asked = self._asked
+        command = ["split", *self._lab(), "--path", f"{asked['path_ns']}ns", "--port", str(port), "-o", str(home)]
+        for machine in self._machines:
+            command += ["--address", f"{machine.part.machine}={machine.part.address}"]
+        if asked["machines"] is not None or not self._has_machines():
+            command += ["--machines", str(asked["machines"] or len(self._nodes()))]
+        command += ["--plain"] if asked["is_plain"] else []
+        _program.call(command)
+        return {
+            machine.part.machine: (home / f"{asked['lab']}-{machine.part.machine}.yaml").read_text(encoding="utf-8")
+            for machine in self._machines
+        }
+
+    def _has_machines(self) -> bool:
+        check = ["check", *self._lab(), "--json", "--path", f"{self._asked['path_ns']}ns"]
+        return self._checked(check, None) is not None
+
+    def _handed(self, texts: Mapping[str, str]) -> dict[str, Lab]:
+        """What machines need, handed to Ray: what several need, once."""
+        handed: dict[str, Part] = {}
+
+        def part(path: Path) -> Part:
+            data = path.read_bytes()
+            digest = _ray_worker.digest_of(data)
+            if digest not in handed:
+                handed[digest] = Part(digest, self._ray.put(data))
+            return handed[digest]
+
+        asked = self._asked
+        kernel = _ray.kernel_of(["--kernel", asked["kernel"]] if asked["kernel"] else [])
+        folder = Path(asked["file"]).parent
+        program = part(Path(_program.program()))
+        files = {name: part(folder / name) for name in asked["files"]}
+        given = None if kernel is None else part(kernel)
+        return {name: Lab(f"{asked['lab']}-{name}.yaml", text, program, given, files) for name, text in texts.items()}
+
+    def _ask(self, question: Callable[[Machine], Any], patience: float) -> dict[str, Any]:
+        """Asks all machines that are there, at once; the answers by machine. Who does not answer is lost."""
+        asked = {question(machine): machine for machine in self._machines if machine.part.lost is None}
+        ready, _ = self._ray.wait(list(asked), num_returns=len(asked), timeout=patience) if asked else ([], [])
+        answers: dict[str, Any] = {}
+        for reference, machine in asked.items():
+            if reference not in ready:
+                self._lose(machine, f"it has not answered for {patience:g} s")
+                continue
+            try:
+                answers[machine.part.machine] = self._ray.get(reference)
+            except self._ray.exceptions.RayTaskError as error:
+                self._fail(machine, _ray.reason_of(error))
+            except self._ray.exceptions.RayError as error:
+                self._lose(machine, _why(error))
+        return answers
+
+    def _lose(self, machine: Machine, why: str) -> None:
+        machine.part.lost = why
+        self._tell(f"{machine.part.told()} is lost: {why}")
+
+    def _fail(self, machine: Machine, why: str) -> None:
+        """A machine that is there could not do what it was asked for."""
+        machine.part.said, machine.part.code = why, 4
+        machine.state["code"] = 4
+
+    def _look(self, patience: float) -> None:
+        answers = self._ask(lambda machine: machine.player.look.remote(), patience)
+        for machine in self._machines:
+            if machine.part.code is None:
+                machine.state = answers.get(machine.part.machine, machine.state)
+            # Its actor lives a little longer, and Ray does not know yet.
+            if machine.state.get("is_orphan") and machine.part.lost is None:
+                self._lose(machine, "its node of Ray has died")
+
+    def _begin(self) -> None:
+        """Waits until all parts are ready, and lets them begin at one instant."""
+        try:
+            while all(machine.is_active for machine in self._machines):
+                self._look(PATIENCE)
+                if all(machine.state.get("begin") for machine in self._machines):
+                    self._open("begin")
+                    self._has_begun = True
+                    self._tell(f"all {len(self._machines)} parts are ready: time zero")
+                    return
+                time.sleep(TURN)
+        except KeyboardInterrupt:
+            self._is_interrupted = True
+        self._end()
+
+    def _open(self, step: str) -> None:
+        at = time.time_ns() + int(AHEAD * 1e9)
+        self._ask(
+            lambda machine: (
+                machine.player.open.remote(step, at + machine.ahead_ns)
+                if machine.is_active
+                else machine.player.look.remote()
+            ),
+            SILENCE,
+        )
+
+    def _follow(self) -> None:
+        """Looks after the parts until all have ended."""
+        has_ended = False
+        try:
+            while any(machine.is_active for machine in self._machines):
+                self._look(SILENCE if self._has_begun else PATIENCE)
+                is_lost = any(machine.part.lost is not None for machine in self._machines)
+                failed = any(machine.state.get("code", 0) not in (None, *_parts.ENDED) for machine in self._machines)
+                if failed or (is_lost and not (self._asked["continues"] and self._has_begun)):
+                    self._end()
+                    return
+                active = [machine for machine in self._machines if machine.is_active]
+                if not has_ended and active and all(machine.state.get("end") for machine in active):
+                    has_ended = True
+                    self._open("end")
+                time.sleep(TURN)
+        except KeyboardInterrupt:
+            self._is_interrupted = True
+            self._end()
+
+    def _end(self) -> None:
+        """Ends the parts that go on, and waits for them."""
+        for machine in self._machines:
+            machine.part.is_cut_short |= machine.is_active
+        self._ask(lambda machine: machine.player.end.remote(), PATIENCE)
+        until = time.monotonic() + ENDING
+        while any(machine.is_active for machine in self._machines):
+            self._look(PATIENCE)
+            if time.monotonic() > until:
+                self._ask(lambda machine: machine.player.end.remote(kill=True), PATIENCE)
+                until += ENDING
+            time.sleep(TURN)
+
+    def _collect(self) -> Path:
+        """Brings the results of all parts into one folder."""
+        self._tell("collecting the results")
+        asked = self._asked
+        answers = self._ask(lambda machine: machine.player.results.remote(), TRANSFER)
+        name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+        folder = Path(asked["results"]).absolute() / asked["lab"] / name
+        (folder / "parts").mkdir(parents=True)
+        shutil.copyfile(asked["text"], folder / "lab.yaml")
+        for machine in self._machines:
+            part, answer = machine.part, answers.get(machine.part.machine)
+            if answer is None:
+                continue
+            if part.code is None:
+                part.code, part.said = answer["code"], answer["said"]
+            part.report = answer.get("report")
+            if archive := answer.get("archive"):
+                _unpack(archive, folder / "parts", answer["results"], part.machine)
+        _parts.join(folder, asked["lab"], [machine.part for machine in self._machines], self._is_interrupted)
+        if self._has_begun:
+            latest = folder.parent / f".latest-{name}"
+            latest.symlink_to(name)
+            latest.replace(folder.parent / "latest")
+        return folder
+
+    def _clear(self) -> None:
+        """Leaves nothing on the machines."""
+        references = [machine.player.clear.remote() for machine in self._machines if machine.part.lost is None]
+        if references:
+            self._ray.wait(references, num_returns=len(references), timeout=ENDING)
+        for machine in self._machines:
+            self._ray.kill(machine.player)
+
+
+def _chosen(machines: Sequence[Mapping[str, Any]], nodes: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each machine of the lab the first node of the cluster that is free and has the processors which the lab file says."""
+    free = list(nodes)
+    chosen: list[dict[str, Any]] = []
+    for machine in machines:
+        wanted = (machine.get("most_processor_thousandths") or 0) / 1000
+        node = next((node for node in free if node["Resources"]["CPU"] >= wanted), None)
+        if node is None:
+            raise NetloomError(
+                f"no machine of the cluster that is free has the {wanted:g} processors of machine {machine['name']}"
+            )
+        free.remove(node)
+        chosen.append(node)
+    return chosen
+
+
+def _why(error: Exception) -> str:
+    """Why an actor is gone, in few words."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:200] if lines else type(error).__name__
+
+
+def _unpack(archive: bytes, parts: Path, name: str, machine: str) -> None:
+    """Puts the results of a part where they belong."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        if hasattr(tarfile, "data_filter"):
+            packed.extractall(parts, filter="tar")
+        else:
+            packed.extractall(parts)
+    (parts / os.path.basename(name)).rename(parts / machine)
+
+
+if __name__ == "__main__":
+    # Ray's own threads would keep a process that has nothing more to do.
+    code = main(sys.argv[1])
+    sys.stdout.flush()
+    os._exit(code)

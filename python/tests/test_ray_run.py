@@ -1,0 +1,206 @@
+"""What becomes of a lab over several machines, without Ray: the part of one machine, and how results are joined."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netloom import _parts, _ray_run
+from netloom._parts import PartResults
+from netloom._ray_part import Player
+from netloom._ray_worker import Lab, Part, digest_of
+
+#: In the place of the program: comes to time zero and to its end as a part does, and has results.
+PROGRAM = f"""#!{sys.executable}
+import json, os, sys, time
+def option(name):
+    return sys.argv[sys.argv.index(name) + 1]
+def step(name):
+    open(os.path.join(option("--gate"), name + ".ready"), "w").close()
+    while not os.path.exists(os.path.join(option("--gate"), name)):
+        time.sleep(0.01)
+    return int(open(os.path.join(option("--gate"), name)).read())
+began = step("begin")
+ended = step("end")
+results = os.path.join(option("--results"), "far-a", "one")
+os.makedirs(results)
+json.dump({{"lab": open(sys.argv[2]).read()}}, open(os.path.join(results, "lab.json"), "w"))
+print(json.dumps({{"results": results, "began": began, "ended": ended}}))
+"""
+
+
+def waited(player: Player, name: str) -> Any:
+    """What the part has come to, as soon as it has: an exit code may be 0."""
+    deadline = time.monotonic() + 30
+    while True:
+        found = player.look()[name]
+        if (found is not None and found is not False) or time.monotonic() > deadline:
+            return found
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    data = PROGRAM.encode()
+    made = Player(lambda _: data)
+    made.begin(Lab("far-a.yaml", "text", Part(digest_of(data), "program")), [])
+    yield made
+    made.clear()
+    assert not list(tmp_path.glob("netloom-part-*"))
+
+
+def test_a_part_begins_and_ends_at_the_instants_of_all(player: Player, tmp_path: Path) -> None:
+    assert waited(player, "begin") is True
+    assert player.look()["end"] is False and player.look()["code"] is None
+    player.open("begin", 12)
+    assert waited(player, "end") is True
+    player.open("end", 34)
+    assert waited(player, "code") == 0
+    ended = player.results()
+    assert (ended["report"]["began"], ended["report"]["ended"], ended["results"]) == (12, 34, "one")
+    _ray_run._unpack(ended["archive"], tmp_path, "one", "a")
+    assert json.loads((tmp_path / "a" / "lab.json").read_text()) == {"lab": "text"}
+
+
+def test_a_part_that_is_ended_says_how(player: Player) -> None:
+    assert waited(player, "begin") is True
+    player.end()
+    assert waited(player, "code") not in (None, 0)
+    assert "KeyboardInterrupt" in player.results()["said"]
+
+
+def test_nothing_is_left_when_an_actor_is_killed(tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        os.environ["TMPDIR"] = str(tmp_path)
+        import tempfile
+
+        tempfile.tempdir = None
+        Player()
+        (tmp_path / "there").touch()
+        time.sleep(60)
+        os._exit(1)
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "there").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(list(tmp_path.glob("netloom-part-*"))) == 1
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    while list(tmp_path.glob("netloom-part-*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not list(tmp_path.glob("netloom-part-*"))
+
+
+LATE = {"count": 1, "late_count": 0, "worst_ns": 5, "worst": "one"}
+
+
+def report(pipes: list[dict[str, Any]], *, as_described: bool | None = True, **more: Any) -> dict[str, Any]:
+    verdict: dict[str, Any] = {"as_described": as_described, "findings": [], "causes": [], "dilation": None}
+    if as_described is False:
+        verdict["findings"] = [{"subject": "l.forward", "text": "late", "slowing": None}]
+    return {
+        "duration_ns": 2_000_000_000,
+        "pipes": pipes,
+        "commands": [],
+        "events": dict.fromkeys(("link_changes", "measurements", "program_starts", "signals"), LATE),
+        "verdict": {**verdict, "machine": None, "notes": ["said"]},
+        "warnings": ["look"],
+        **more,
+    }
+
+
+def pipe(direction: str, begins: str, ends: str) -> dict[str, Any]:
+    return {"link": "l", "direction": direction, "pipe": None, "from": begins, "to": ends}
+
+
+def parts(**more: Any) -> list[PartResults]:
+    a = report([pipe("forward", "x", "to-b-1"), pipe("backward", "to-b-1", "x")])
+    b = report([pipe("forward", "to-a-1", "y"), pipe("backward", "y", "to-a-1")], **more)
+    return [PartResults("a", "10.0.0.1", ["x"], 0, report=a), PartResults("b", "10.0.0.2", ["y"], 0, report=b)]
+
+
+def test_each_direction_is_there_once_with_its_nodes(tmp_path: Path) -> None:
+    for machine, direction, rows in (("a", "forward", ["0.2", "0.3"]), ("b", "backward", ["0.1", "0.25"])):
+        home = tmp_path / "parts" / machine
+        (home / "logs").mkdir(parents=True)
+        (home / "logs" / f"01-{machine}.stdout").write_text(machine)
+        (home / "logs" / "same.stdout").write_text(machine)
+        other = "backward" if direction == "forward" else "forward"
+        lines = [f"{at},l,{way},,1" for at in rows for way in (direction, other)]
+        (home / "samples.csv").write_text("\n".join(["time_s,link,direction,pipe,n", *lines, ""]))
+        events = [{"time_ns": None, "since_start_ns": 5}, {"time_ns": int(float(rows[0]) * 10), "since_start_ns": 9}]
+        (home / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    found = _parts.join(tmp_path, "far", parts(), False)
+    shown = [(row["direction"], row["from"], row["to"], row["machine"]) for row in found["pipes"]]
+    assert shown == [("forward", "x", "y", "a"), ("backward", "y", "x", "b")]
+    assert found["exit_code"] == 0 and found["verdict"]["as_described"] is True
+    assert found["events"]["signals"]["count"] == 2
+    assert found["warnings"] == ["a: look", "b: look"] and found["verdict"]["notes"] == ["a: said", "b: said"]
+    with open(tmp_path / "samples.csv", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    assert [(row[0], row[2]) for row in rows] == [
+        ("0.1", "backward"),
+        ("0.2", "forward"),
+        ("0.25", "backward"),
+        ("0.3", "forward"),
+    ]
+    events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    assert [(event["machine"], event["time_ns"]) for event in events] == [("a", None), ("b", None), ("b", 1), ("a", 2)]
+    logs = {path.name: path.read_text() for path in (tmp_path / "logs").iterdir()}
+    assert logs == {"01-a.stdout": "a", "01-b.stdout": "b", "same.stdout": "a", "same-b.stdout": "b"}
+    assert json.loads((tmp_path / "report.json").read_text()) == found
+
+
+def test_a_lab_is_as_described_if_all_parts_are(tmp_path: Path) -> None:
+    wrong = parts(as_described=False)
+    wrong[1].code = 5
+    found = _parts.join(tmp_path, "far", wrong, False)
+    assert found["exit_code"] == 5 and found["verdict"]["verdict"] == "NOT as described"
+    assert found["verdict"]["findings"][0]["subject"] == "l.forward on b"
+    # A part in which nothing was judged does not speak against the others.
+    idle = parts(as_described=None)
+    idle[1].code = 9
+    assert _parts.join(tmp_path, "far", idle, False)["exit_code"] == 0
+
+
+def test_a_lost_machine_is_named_with_its_nodes(tmp_path: Path) -> None:
+    lost = parts()
+    lost[1].lost, lost[1].report, lost[1].code = "it has not answered for 1.5 s", None, None
+    lost[0].code, lost[0].is_cut_short = 130, True
+    found = _parts.join(tmp_path, "far", lost, False)
+    assert found["exit_code"] == 5 and "error" not in found
+    first = found["verdict"]["findings"][0]
+    assert first["subject"] == "machine b" and "nodes y" in first["text"]
+    # Before time zero there is nothing to judge.
+    assert lost[0].report is not None
+    lost[0].report["duration_ns"] = 0
+    found = _parts.join(tmp_path, "far", lost, False)
+    assert found["exit_code"] == 8 and "machine b (10.0.0.2; nodes y) was lost" in found["error"]
+
+
+def test_the_part_that_failed_says_why(tmp_path: Path) -> None:
+    failed = parts(error="the service s was not ready")
+    failed[1].code = 4
+    failed[0].code, failed[0].is_cut_short = 130, True
+    found = _parts.join(tmp_path, "far", failed, False)
+    assert found["exit_code"] == 4
+    assert found["error"] == "machine b (10.0.0.2; nodes y): the service s was not ready"
+    assert _parts.join(tmp_path, "far", parts(), True)["exit_code"] == 130
+
+
+def test_machines_get_nodes_with_as_many_processors() -> None:
+    nodes = [{"Resources": {"CPU": 1}, "NodeID": "small"}, {"Resources": {"CPU": 8}, "NodeID": "large"}]
+    machines = [{"name": "a", "most_processor_thousandths": 4000}, {"name": "b", "most_processor_thousandths": None}]
+    assert [node["NodeID"] for node in _ray_run._chosen(machines, nodes)] == ["large", "small"]
+    with pytest.raises(_ray_run.NetloomError, match="16 processors of machine a"):
+        _ray_run._chosen([{"name": "a", "most_processor_thousandths": 16_000}], nodes)
