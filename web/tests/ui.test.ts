@@ -541,8 +541,8 @@ async function saysDamage(): Promise<void> {
 const shadesOf = (page: Page, parts: number[]): Promise<string[]> =>
   page.locator(".strip-time canvas").evaluate((canvas, places) => {
     const { width, height } = canvas as HTMLCanvasElement;
-    const pen = (canvas as HTMLCanvasElement).getContext("2d");
-    return places.map((part) => [...(pen?.getImageData(part * width, height / 8, 1, 1).data ?? [])].join(" "));
+    const row = (canvas as HTMLCanvasElement).getContext("2d")?.getImageData(0, Math.round(height / 8), width, 1).data;
+    return places.map((part) => [...(row?.subarray(4 * Math.round(part * width)).subarray(0, 4) ?? [])].join(" "));
   }, parts);
 
 async function shadesFaults(): Promise<void> {
