@@ -26,6 +26,7 @@ mod link;
 pub(crate) mod machine;
 pub(crate) mod machines;
 pub(crate) mod measure;
+pub(crate) mod measures;
 pub(crate) mod multicast;
 pub(crate) mod nat;
 mod node;

@@ -191,11 +191,11 @@ mod tests {
     fn bursts(of: &Interferer, since: Instant, count: usize) -> Vec<(Instant, Instant)> {
         let mut all = Interferers::new(core::slice::from_ref(of), Seed::new(3)).expect("it is right");
         all.begin(since);
-        let mut next = || {
+        let next = || {
             let at = all.next_begin()?;
             all.take(at).map(|burst| (at, burst.end))
         };
-        core::iter::from_fn(|| next()).take(count).collect()
+        core::iter::from_fn(next).take(count).collect()
     }
 
     #[test]

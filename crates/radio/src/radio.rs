@@ -192,8 +192,8 @@ impl<P> RadioMedium<P> {
         let RadioConfig { hertz, propagation, shadowing, fading, .. } = *radio;
         let surroundings = Surroundings { propagation, walls: radio.walls.clone(), shadowing, fading, hertz };
         let places = foreign::places(&radio.interferers);
-        let own = stations.iter().map(RadioStation::antenna);
-        let antennas: Vec<Antenna<'_>> = own.chain(places.iter().map(foreign::Place::antenna)).collect();
+        let of_places = places.iter().map(foreign::Place::antenna);
+        let antennas: Vec<Antenna<'_>> = stations.iter().map(RadioStation::antenna).chain(of_places).collect();
         surroundings.check(&antennas)?;
         let modes = Modes::new(&config, radio.coding);
         let made = stations.iter().map(|own| Ok(State::new(&config, own, modes.control(&config.phy, own.rate)?, seed)));

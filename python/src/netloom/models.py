@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Addresses",
+    "Antenna",
     "BarabasiAlbert",
     "BitErrorLoss",
     "Bounds",
@@ -186,9 +187,11 @@ __all__ = [
     "Up",
     "VirtualMachine",
     "Vlans",
+    "Wall",
     "Waxman",
     "Wf2q",
     "WifiFading",
+    "WifiInterferer",
     "WifiRate",
     "WifiShadowing",
     "WifiStation",
@@ -216,6 +219,40 @@ class Addresses(Model):
         self._put("ipv4", ipv4)
         self._put("ipv6", ipv6)
         self._put("point_to_point", point_to_point)
+
+
+class Antenna(Model):
+    """The gain of an antenna by direction, after 3GPP TR 38.901: off its axis it loses 12 (angle / width)² dB."""
+
+    def __init__(
+        self,
+        *,
+        azimuth: float | None = None,
+        front_to_back: str | None = None,
+        gain: str | None = None,
+        tilt: float | None = None,
+        vertical_width: float | None = None,
+        width: float | None = None,
+    ) -> None:
+        """
+        Args:
+            azimuth: The direction of its axis in degrees, clockwise from the north: 90 is east. Default: it sends
+                equally well in all directions.
+            front_to_back: How much less it sends behind itself, and at most loses in any direction. Default: 30 dB.
+            gain: The gain along its axis, over an antenna that sends equally well in all directions. Default: 0 dB.
+            tilt: The degrees by which its axis points below the horizon. Default: 0.
+            vertical_width: The degrees between the two elevations with half the power. Default: all elevations are
+                alike.
+            width: The degrees between the two directions with half the power, 0.1 to 360; it and the keys below need
+                an azimuth. Default: 65.
+        """
+        super().__init__()
+        self._put("azimuth", azimuth)
+        self._put("front_to_back", front_to_back)
+        self._put("gain", gain)
+        self._put("tilt", tilt)
+        self._put("vertical_width", vertical_width)
+        self._put("width", width)
 
 
 class Bounds(Model):
@@ -3213,6 +3250,7 @@ class MediumWifi(Model):
         energy: str | None = None,
         fading: WifiFading | None = None,
         guard_interval: Literal["400 ns", "800 ns", "1600 ns", "3200 ns"] | None = None,
+        interferers: Mapping[str, WifiInterferer] | None = None,
         limit: int | None = None,
         long_retries: int | None = None,
         longest: Time | None = None,
@@ -3229,6 +3267,7 @@ class MediumWifi(Model):
         shadowing: WifiShadowing | None = None,
         slot: Literal["long", "short"] | None = None,
         stations: Mapping[str, WifiStation] | None = None,
+        walls: Sequence[Wall] | None = None,
         width: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"] | None = None,
         window: int | None = None,
     ) -> None:
@@ -3252,6 +3291,8 @@ class MediumWifi(Model):
             fading: How powers vary over time. Default: not at all.
             guard_interval: The guard interval between symbols of OFDM: 400 ns with n and ac, 800 ns, 1600 ns and 3200
                 ns with ax. Default: 800 ns.
+            interferers: Neighbours' networks and other devices that send on the channel from the beginning of the run
+                on, by names. Default: none.
             limit: How many packets wait in a category of a station at most. Default: 1000.
             long_retries: How often data is tried behind a CTS until it is dropped. Default: 4.
             longest: The longest transmission of an aggregate, at most 5.484 ms. Default: 5.484 ms.
@@ -3259,7 +3300,7 @@ class MediumWifi(Model):
                 (street, town, office, each with -obstructed behind it, or country), or a map. With access radio only,
                 as all keys down to coding. Default: log-distance.
             noise_figure: How much noise receivers add to that of the channel. Default: 7 dB.
-            power: The power with which stations send, gains of antennas included. Default: 16 dBm.
+            power: The power with which stations send, without the gains of their antennas. Default: 16 dBm.
             preamble: The preamble of the rates of 802.11b, long or short. Default: long.
             queue: In which order a station serves the packets of a category: fifo, or airtime-fq (each destination
                 gets the same time). Default: fifo.
@@ -3276,6 +3317,8 @@ class MediumWifi(Model):
             slot: The slot time at 2.4 GHz, short (9 us) or long (20 us); b always has the long one. Default: short.
             stations: Rates, positions and powers of single stations, and how much gets lost between them and the
                 others.
+            walls: Walls, each of which takes its loss from signals that go through it, beside that of the path.
+                Default: none.
             width: The width of the channel: 20 MHz, 40 MHz, 80 MHz or 160 MHz, as far as the standard has it.
                 Default: 20 MHz.
             window: The window of a BlockAck, in packets or A-MSDUs, up to 64, and 256 with ax. Default: the largest.
@@ -3293,6 +3336,7 @@ class MediumWifi(Model):
         self._put("energy", energy)
         self._put("fading", fading)
         self._put("guard_interval", guard_interval)
+        self._put("interferers", interferers)
         self._put("limit", limit)
         self._put("long_retries", long_retries)
         self._put("longest", longest)
@@ -3309,6 +3353,7 @@ class MediumWifi(Model):
         self._put("shadowing", shadowing)
         self._put("slot", slot)
         self._put("stations", stations)
+        self._put("walls", walls)
         self._put("width", width)
         self._put("window", window)
 
@@ -5664,6 +5709,32 @@ class VirtualMachine(Model):
         self._put("ssh_key", ssh_key)
 
 
+class Wall(Model):
+    """A wall that signals go through, straight from one place to another."""
+
+    def __init__(
+        self,
+        *,
+        from_: Sequence[str],
+        loss: str,
+        to: Sequence[str],
+        height: str | None = None,
+    ) -> None:
+        """
+        Args:
+            from_: One end: to the east and to the north.
+            loss: What a signal loses that goes through it: 3.4 dB light, 6.9 dB heavy, 10 to 20 dB concrete.
+            to: The other end.
+            height: Its height above the ground; signals go over it where they are higher. Default: as high as
+                anything.
+        """
+        super().__init__()
+        self._put("from", from_)
+        self._put("loss", loss)
+        self._put("to", to)
+        self._put("height", height)
+
+
 class WifiFading(Model):
     """How the power of a signal varies over time, as echoes add up or cancel out."""
 
@@ -5671,17 +5742,53 @@ class WifiFading(Model):
         self,
         *,
         line_of_sight: str | None = None,
+        nakagami: float | None = None,
         speed: str | None = None,
     ) -> None:
         """
         Args:
             line_of_sight: The power of the line of sight over that of the echoes (Rice). Default: no line of sight
                 (Rayleigh).
+            nakagami: The m of Nakagami's distribution, 0.5 to 100, instead: 1 is Rayleigh, less has deeper fades.
+                Default: Rayleigh.
             speed: How fast stations move relative to each other, or what is around them. Default: 1 m/s.
         """
         super().__init__()
         self._put("line_of_sight", line_of_sight)
+        self._put("nakagami", nakagami)
         self._put("speed", speed)
+
+
+class WifiInterferer(Model):
+    """A neighbour's network or another device that sends on the channel and does not listen to it."""
+
+    def __init__(
+        self,
+        *,
+        duty_cycle: Share,
+        burst: Time | None = None,
+        position: Sequence[str] | None = None,
+        power: str | None = None,
+        received: str | None = None,
+        sends: Literal["wifi", "noise"] | None = None,
+    ) -> None:
+        """
+        Args:
+            duty_cycle: The share of time in which it sends, above 0 %.
+            burst: How long it sends at once, 100 us to 1 h; the breaks in between are drawn from the seed. Default: 2
+                ms.
+            position: Where it is. Either this, or `received`.
+            power: The power with which it sends from its position. Default: 16 dBm.
+            received: The power with which it arrives at all stations, instead of a position.
+            sends: What it sends: wifi, in which stations find preambles, or noise. Default: wifi.
+        """
+        super().__init__()
+        self._put("duty_cycle", duty_cycle)
+        self._put("burst", burst)
+        self._put("position", position)
+        self._put("power", power)
+        self._put("received", received)
+        self._put("sends", sends)
 
 
 class WifiRate(Model):
@@ -5728,6 +5835,7 @@ class WifiStation(Model):
     def __init__(
         self,
         *,
+        antenna: Antenna | None = None,
         errors: Share | None = None,
         position: Sequence[str] | None = None,
         power: str | None = None,
@@ -5735,6 +5843,7 @@ class WifiStation(Model):
     ) -> None:
         """
         Args:
+            antenna: Its antenna, with access radio. Default: equal in all directions, 0 dB.
             errors: The share of its packets, and of those of the access point to it, that cannot be decoded; they are
                 sent again. Default: 0 %.
             position: Where it is, with access radio: to the east, to the north and above the ground (1.5 m if it is
@@ -5743,6 +5852,7 @@ class WifiStation(Model):
             rate: The rate at which it sends, and the access point to it. Default: as the medium.
         """
         super().__init__()
+        self._put("antenna", antenna)
         self._put("errors", errors)
         self._put("position", position)
         self._put("power", power)

@@ -1,6 +1,6 @@
 //! `path`: the way that a node goes.
 
-use super::signals::{At, COORDINATE, HEIGHT, Span, Speed, length};
+use super::measures::{At, COORDINATE, HEIGHT, Span, Speed, length};
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};

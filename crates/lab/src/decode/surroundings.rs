@@ -1,13 +1,13 @@
 //! What is around the stations of radio media: walls, antennas and interferers.
 
-use super::signals::{At, COORDINATE, Db, Dbm, MOST_DECIBELS, Span, length, measure};
+use super::measures::{At, COORDINATE, Db, Dbm, MOST_DECIBELS, POWER, Span, length, measure};
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list, map};
 use crate::forms::{Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::kinds::NODE_NAME;
-use crate::section::{Form, Kind};
+use crate::section::Kind;
 use crate::words::words;
 use crate::yaml::{Content, Entry, Node};
 use netloom_radio::{AntennaPattern, Beam, ConfigError, Decibels, Interferer, Place, Source, Wall};
@@ -65,7 +65,7 @@ sections! {
         gain: Gain, "14 dB";
         /// The direction of its axis in degrees, clockwise from the north: 90 is east. Default: it sends equally well in all directions.
         azimuth: Angle, "90";
-        /// The degrees between the two directions with half the power, 0.1 to 360. With an azimuth only, as all that follow. Default: 65.
+        /// The degrees between the two directions with half the power, 0.1 to 360; it and the keys below need an azimuth. Default: 65.
         width: Angle, "90";
         /// How much less it sends behind itself, and at most loses in any direction. Default: 30 dB.
         front_to_back: Db, "25 dB";
@@ -139,7 +139,7 @@ fn stranger(entry: &Entry, errors: &mut Errors) -> Option<Interferer> {
     let node = &entry.value;
     let Stranger { sends, position, power, received, duty_cycle, burst } = Stranger::open(node, errors)?;
     let source = match (position, received) {
-        (Some(position), None) => Source::At(position, power.unwrap_or(super::signals::POWER)),
+        (Some(position), None) => Source::At(position, power.unwrap_or(POWER)),
         (None, Some(received)) if power.is_none() => Source::Everywhere(received),
         _ => {
             let right = "either `position: [12 m, 30 m]`, perhaps with `power`, or `received: -70 dBm`";

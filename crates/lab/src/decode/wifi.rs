@@ -1,6 +1,7 @@
 //! `medium: {kind: wifi, ...}`: a radio medium of IEEE 802.11, for which stations contend.
 
-use crate::decode::signals::{At, Dbm, Signals};
+use crate::decode::measures::{At, Dbm};
+use crate::decode::signals::Signals;
 use crate::decode::surroundings::Aerial;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
@@ -276,8 +277,8 @@ fn stations(node: &Node, is_radio: bool, errors: &mut Errors) -> Vec<(Spanned<St
             fields.refuse([("position", why), ("power", why), ("antenna", why)], errors);
             errors.extend(fields.get("rate").and_then(|key| needs_signals(rate, key)));
         }
-        let errors = lost.unwrap_or(Probability::ZERO);
-        Some((entry.named(), StationSpec { rate, errors, position, power, antenna: antenna.unwrap_or_default() }))
+        let (lost, antenna) = (lost.unwrap_or(Probability::ZERO), antenna.unwrap_or_default());
+        Some((entry.named(), StationSpec { rate, errors: lost, position, power, antenna }))
     };
     entries.iter().filter_map(read).collect()
 }

@@ -1,7 +1,7 @@
 //! The stations of radio media.
 
 use super::interfaces::Interface;
-use crate::decode::signals::POWER;
+use crate::decode::measures::POWER;
 use crate::decode::wifi::renamed;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;

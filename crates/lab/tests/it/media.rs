@@ -123,7 +123,10 @@ links:
     let air = plan.links[0].pipes[0].air.as_ref().expect("a radio medium");
     let radio = air.radio.as_ref().expect("it has signals");
     let [wall] = &radio.walls[..] else { panic!("{:?}", radio.walls) };
-    assert_eq!((wall.from.x, wall.to.y, wall.loss, wall.height), (Metres(8.0), Metres(10.0), Decibels(3.4), Some(Metres(3.0))));
+    assert_eq!(
+        (wall.from.x, wall.to.y, wall.loss, wall.height),
+        (Metres(8.0), Metres(10.0), Decibels(3.4), Some(Metres(3.0)))
+    );
     assert_eq!(radio.fading, Some(FadingConfig { model: FadingModel::Nakagami(0.75), speed: 2.0 }));
     let [up, oven] = &radio.interferers[..] else { panic!("{:?}", radio.interferers) };
     assert_eq!((up.name.as_str(), up.has_preamble, up.burst), ("up", true, Duration::from_millis(2)));
@@ -131,7 +134,8 @@ links:
     assert_eq!((oven.source, oven.has_preamble), (Source::Everywhere(Decibels(-75.0)), false));
     let patterns = [0, 1].map(|place: usize| air.stations[place].antenna.pattern);
     assert_eq!(patterns[0], AntennaPattern { gain: Decibels(-3.0), beam: None });
-    let beam = Beam { azimuth: 270.0, width: 65.0, front_to_back: Decibels(30.0), tilt: -2.0, vertical_width: Some(10.0) };
+    let beam =
+        Beam { azimuth: 270.0, width: 65.0, front_to_back: Decibels(30.0), tilt: -2.0, vertical_width: Some(10.0) };
     assert_eq!(patterns[1], AntennaPattern { gain: Decibels(14.0), beam: Some(beam) });
     // Too many walls are refused at once.
     let many = "{from: [0 m, 0 m], to: [1 m, 0 m], loss: 1 dB}, ".repeat(1_001);

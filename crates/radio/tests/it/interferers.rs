@@ -76,8 +76,8 @@ fn noise_counts_against_signals() {
     let (weak, medium) = of(-85.0);
     within(0.001, weak, alone, "10 dB below");
     assert_eq!(medium.totals().failed_mpdus, 0);
-    let (strong, medium) = of(-70.0);
-    let (_, lost) = attempts(&medium);
+    let (strong, disturbed) = of(-70.0);
+    let (_, lost) = attempts(&disturbed);
     assert!(strong < 0.55 * alone && lost > 0.1, "{strong} of {alone}, {lost} lost");
 }
 
@@ -90,8 +90,8 @@ fn interferers_are_somewhere() {
     let (hidden, medium) = saturate(vec![interferer(at(-10.0, 10.0), 50, true)]);
     let (_, lost) = attempts(&medium);
     assert!(hidden < 0.55 * alone && lost > 0.1, "{hidden} of {alone}, {lost} lost");
-    let (far, medium) = saturate(vec![interferer(at(5_000.0, 10.0), 100, true)]);
+    let (far, unaware) = saturate(vec![interferer(at(5_000.0, 10.0), 100, true)]);
     within(0.001, far, alone, "5 km away");
     // Nobody notices it, so that it does not make the medium busy.
-    assert!(medium.totals().busy < Duration::from_secs(10));
+    assert!(unaware.totals().busy < Duration::from_secs(10));
 }

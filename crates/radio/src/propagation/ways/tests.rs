@@ -52,8 +52,8 @@ fn walls_and_antennas_count_on_all_ways() {
         let ratio = powers(&bare, plain, &walk, seconds).over(found).0;
         assert!(libm::fabs(ratio - lost) < 1e-4, "{seconds} s: {ratio} dB");
         // On the axis of the beam it is the gain more.
-        let ratio = powers(&walled, sector, &walk, seconds).over(found).0;
-        assert!(libm::fabs(ratio - 14.0) < 1e-4, "{seconds} s: {ratio} dB");
+        let gain = powers(&walled, sector, &walk, seconds).over(found).0;
+        assert!(libm::fabs(gain - 14.0) < 1e-4, "{seconds} s: {gain} dB");
     }
 }
 
