@@ -164,7 +164,7 @@ impl Made {
                 entries.push(write.entry("delay", &format!("{} us", delay.as_nanos() / 1_000)));
             }
             if !link.course.is_empty() && !says_delay && !entries.iter().any(|entry| entry.name == "schedule") {
-                entries.push(write.schedule(&link.course));
+                write.schedules(&link.course, &mut entries);
             }
             self.count(&entries, node)?;
             self.links.push(write.with(&full(&local), Content::Map(entries)));
@@ -230,13 +230,32 @@ impl Writer<'_> {
         Entry { name: name.to_owned(), span: self.span, value: self.node(content) }
     }
 
-    /// A schedule with straight lines between these steps.
-    fn schedule(&self, course: &[MadeStep]) -> Entry {
+    /// Adds the schedule of a link to what it says: one, or one for each direction if rates change that it does not say.
+    fn schedules(&self, course: &[MadeStep], entries: &mut Vec<Entry>) {
+        let says_rate = entries.iter().any(|entry| entry.name == "rate");
+        if says_rate || course.iter().all(|step| step.rates.is_none()) {
+            entries.push(self.schedule(course, None));
+            return;
+        }
+        for (number, direction) in ["forward", "backward"].into_iter().enumerate() {
+            let schedule = self.schedule(course, Some(number));
+            match entries.iter_mut().find(|entry| entry.name == direction).map(|entry| &mut entry.value.content) {
+                Some(Content::Map(own)) if own.iter().any(|entry| entry.name == "schedule") => {}
+                Some(Content::Map(own)) => own.push(schedule),
+                _ => entries.push(self.with(direction, Content::Map(vec![schedule]))),
+            }
+        }
+    }
+
+    /// A schedule with straight lines between these steps, with the rates of this direction.
+    fn schedule(&self, course: &[MadeStep], direction: Option<usize>) -> Entry {
         let written = |step: &MadeStep| {
             let time = |name: &str, time: Duration| self.entry(name, &format!("{} ns", time.as_nanos()));
             let loss = step.is_lost.map(|is_lost| self.entry("loss", if is_lost { "100 %" } else { "0 %" }));
             let delay = step.delay.map(|delay| time("delay", delay));
-            self.node(Content::Map([time("at", step.at)].into_iter().chain(delay).chain(loss).collect()))
+            let rate = direction.zip(step.rates).map(|(direction, rates)| rates[direction]);
+            let rate = rate.map(|rate| self.entry("rate", &format!("{rate} bit/s")));
+            self.node(Content::Map([time("at", step.at)].into_iter().chain(rate).chain(delay).chain(loss).collect()))
         };
         let steps = self.with("steps", Content::List(course.iter().map(written).collect()));
         self.with("schedule", Content::Map(vec![steps, self.entry("interpolation", "linear")]))

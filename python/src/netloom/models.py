@@ -33,6 +33,7 @@ __all__ = [
     "Configuration",
     "ConstantDelay",
     "Constellation",
+    "ConstellationAccess",
     "Container",
     "Continue",
     "Convergence",
@@ -1729,69 +1730,129 @@ class Cloud(Model):
 
 
 class Constellation(Model):
-    """Ground stations that reach one another over a Walker shell of satellites with laser links."""
+    """Ground stations that reach one another over satellites with laser links."""
 
     def __init__(
         self,
         *,
-        altitude: str,
         for_: Time,
-        planes: int,
-        satellites: int,
         stations: Mapping[str, Sequence[float]],
+        access: Literal["starlink"] | ConstellationAccess | None = None,
+        altitude: str | None = None,
+        convergence: Time | None = None,
         elevation: float | None = None,
         host: NodeKeys | None = None,
         inclination: float | None = None,
         inner: Literal["host", "router", "transit", "switch", "hub"] | NodeKeys | None = None,
+        lasers: Literal["grid", "none"] | None = None,
         link: Settings | None = None,
         links: Mapping[str, Settings] | None = None,
         phasing: Literal["alternate"] | int | None = None,
+        planes: int | None = None,
         range: str | None = None,
-        routes: Time | None = None,
+        routes: Literal["instantly"] | Time | None = None,
+        satellites: int | None = None,
         seed: int | None = None,
+        start: str | None = None,
         step: Time | None = None,
         tiers: Mapping[str, Settings] | None = None,
+        tle: str | None = None,
     ) -> None:
         """
         Args:
-            altitude: How high they are above the equator's radius, 100 km to 100000 km.
             for_: How long delays are described; afterwards they stay as they are.
-            planes: How many orbital planes.
-            satellites: How many satellites each plane has.
             stations: The ground stations, each with its latitude and longitude in degrees.
+            access: How stations reach satellites: at any time, or as Starlink's terminals, which change satellites
+                together. Default: at any time.
+            altitude: How high they are above the equator's radius, 100 km to 100000 km.
+            convergence: How long after its choice a path is used, as if a routing daemon had to find out. Default: 0
+                s.
             elevation: How many degrees a satellite has to be above the horizon of a station. Default: 25.
             host: The settings of the hosts.
             inclination: The angle between planes and the equator in degrees, above 0 and at most 180. Default: 53.
             inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
+            lasers: Which satellites are joined by lasers: each with four neighbours (grid), or none, so that both stations
+                of a path see one satellite. Default: grid.
             link: The settings of all links.
             links: What differs for single links, by their names without that of the generated network.
             phasing: How planes are shifted against one another: Walker's F, less than the planes, or alternate: each
                 second by half of the distance of two satellites. Default: 0.
+            planes: How many orbital planes; with satellites and altitude, or instead of them tle.
             range: Instead of elevation: how far a satellite may be from a station.
-            routes: How often the paths are chosen. Default: 15 s.
+            routes: How often the paths are chosen, or instantly: as soon as another one is shorter, or the one in use
+                is interrupted. Default: 15 s; with an access when terminals change satellites.
+            satellites: How many satellites each plane has.
             seed: The seed of random networks. Default: the lab's.
+            start: When the lab begins above the satellites of a file, in UTC. Default: the latest epoch of the file.
             step: The time between two points of a delay, between which it changes linearly. Default: 1 s.
             tiers: What differs for the links of a tier; access are those of hosts.
+            tle: Instead of planes, satellites and altitude: a file with two lines of elements for each satellite, whose
+                orbits follow by SGP4.
         """
         super().__init__()
         self._put("kind", "constellation")
-        self._put("altitude", altitude)
         self._put("for", for_)
-        self._put("planes", planes)
-        self._put("satellites", satellites)
         self._put("stations", stations)
+        self._put("access", access)
+        self._put("altitude", altitude)
+        self._put("convergence", convergence)
         self._put("elevation", elevation)
         self._put("host", host)
         self._put("inclination", inclination)
         self._put("inner", inner)
+        self._put("lasers", lasers)
         self._put("link", link)
         self._put("links", links)
         self._put("phasing", phasing)
+        self._put("planes", planes)
         self._put("range", range)
         self._put("routes", routes)
+        self._put("satellites", satellites)
         self._put("seed", seed)
+        self._put("start", start)
         self._put("step", step)
         self._put("tiers", tiers)
+        self._put("tle", tle)
+
+
+class ConstellationAccess(Model):
+    """How terminals of Starlink reach satellites: all change them at the same instants."""
+
+    def __init__(
+        self,
+        *,
+        down: Sequence[Rate] | None = None,
+        every: Time | None = None,
+        level: Sequence[Time | Literal[0]] | None = None,
+        offset: Time | Literal[0] | None = None,
+        outage: Sequence[Time | Literal[0]] | None = None,
+        rain: Mapping[str, Sequence[Time | Literal[0]]] | None = None,
+        spikes: Sequence[Time | Literal[0]] | None = None,
+        up: Sequence[Rate] | None = None,
+    ) -> None:
+        """
+        Args:
+            down: The rate of an interval to a terminal, from the least to the greatest. Default: that of the link.
+            every: How often terminals change satellites, at most 1 h. Default: 15 s.
+            level: By how much one way is longer in an interval, from the least to the greatest. Default: [0 ms, 5
+                ms].
+            offset: How long after each full minute of UTC one of the changes is. Default: 12 s.
+            outage: How long nothing arrives after a change, from the least to the greatest. Default: [50 ms, 150 ms].
+            rain: Stations at which it rains, each with from when to when: 38 % of down and 52 % of up are missing
+                then. Default: none.
+            spikes: For how long packets are held up after an outage, and before the next change. Default: [70 ms,
+                37.5 ms].
+            up: The rate of an interval from a terminal, from the least to the greatest. Default: that of the link.
+        """
+        super().__init__()
+        self._put("down", down)
+        self._put("every", every)
+        self._put("level", level)
+        self._put("offset", offset)
+        self._put("outage", outage)
+        self._put("rain", rain)
+        self._put("spikes", spikes)
+        self._put("up", up)
 
 
 class Dumbbell(Model):

@@ -1,9 +1,10 @@
 //! What a kind of network is built on: its keys, names for its nodes, and limits.
 
-use crate::errors::Errors;
+use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list, map};
 use crate::forms::word_form;
 use crate::scalar;
+use crate::section::Form;
 use crate::yaml::Node;
 use netloom_units::{Duration, Seed};
 use rand_core::{Rng, SeedableRng};
@@ -44,6 +45,8 @@ pub(super) struct MadeStep {
     pub(super) delay: Option<Duration>,
     /// Whether everything is lost; none: as before.
     pub(super) is_lost: Option<bool>,
+    /// The rates forward and backward in bits per second; none: as before.
+    pub(super) rates: Option<[u64; 2]>,
 }
 
 /// How much of a lab is taken already.
@@ -59,6 +62,8 @@ pub(super) struct TopologyBuilder<'a, 'e> {
     node: &'a Node,
     errors: &'e mut Errors,
     pub(super) random: Random,
+    /// What else is drawn derives from this.
+    pub(super) seed: Seed,
     /// What the names of inner nodes begin with.
     letter: char,
     taken: Room,
@@ -76,7 +81,7 @@ impl<'a, 'e> TopologyBuilder<'a, 'e> {
         taken: Room,
     ) -> Self {
         let random = Random(Xoshiro256PlusPlus::seed_from_u64(seed.get()));
-        Self { fields, node, errors, random, letter, taken, hosts: 0, topology: Topology::default() }
+        Self { fields, node, errors, random, seed, letter, taken, hosts: 0, topology: Topology::default() }
     }
 
     /// The whole number under a key.
@@ -107,9 +112,32 @@ impl<'a, 'e> TopologyBuilder<'a, 'e> {
         if self.has(key) { self.fields.read(key, scalar::positive_duration, self.errors) } else { Some(default) }
     }
 
+    /// The value under a key as it is written, and where its errors are noted.
+    pub(super) fn value(&mut self, key: &str) -> Option<(&'a Node, &mut Errors)> {
+        Some((self.fields.get(key)?, self.errors))
+    }
+
+    /// The value under a key, in a form that says how it is read.
+    pub(super) fn form<F: Form>(&mut self, key: &str) -> Option<F::Value> {
+        self.fields.form::<F>(key, self.errors)
+    }
+
     /// The text under a key, or what holds if the file does not say it.
     pub(super) fn text_or(&mut self, key: &str, default: &str) -> Option<String> {
         if self.has(key) { self.fields.read(key, scalar::text, self.errors) } else { Some(default.to_owned()) }
+    }
+
+    /// The name and the text of the file under a key.
+    pub(super) fn file(&mut self, key: &str) -> Option<(String, String)> {
+        let node = self.fields.get(key)?;
+        let text = keep(self.errors.read_text(node), self.errors)?;
+        Some((node.text()?.to_owned(), text))
+    }
+
+    /// Notes that a key is missing.
+    pub(super) fn lacks<T>(&mut self, key: &str, example: &str) -> Option<T> {
+        self.errors.push(self.node.lacks(key, example));
+        None
     }
 
     /// The items of the list under a key, one at least.
@@ -252,7 +280,7 @@ impl<'a, 'e> TopologyBuilder<'a, 'e> {
 
     /// Whether hosts are at all inner nodes, and not at the edge only.
     pub(super) fn hosts_everywhere(&mut self) -> Option<bool> {
-        if self.has("hosts_at") { self.fields.form::<Everywhere>("hosts_at", self.errors) } else { Some(false) }
+        if self.has("hosts_at") { self.form::<Everywhere>("hosts_at") } else { Some(false) }
     }
 }
 

@@ -1,17 +1,28 @@
 //! `constellation`: ground stations that reach one another over satellites.
 //!
-//! A Walker shell with lasers between neighbours (+Grid) turns above a turning Earth. Each `routes` the shortest path between each pair of
+//! Satellites with lasers between neighbours (+Grid), of a Walker shell or of a file of two-line elements, turn above a turning Earth. Each `routes` the shortest path between each pair of
 //! stations is chosen anew; it is one link of the lab, whose schedule has the delay over this path each `step`, with straight lines
 //! between, and where a satellite sets before the next choice, everything is lost from that instant on. Satellites are no nodes of the
 //! lab: paths of different pairs share no queue.
 
+mod access;
+mod course;
+mod elements;
 mod orbits;
 mod paths;
+mod reading;
+mod satellites;
 
-use super::builder::{MadeStep, TopologyBuilder};
+use super::builder::TopologyBuilder;
+use crate::forms::word_form;
+use access::Access;
+use course::{Times, courses};
+use elements::Elements;
 use netloom_units::Duration;
 use orbits::{Phasing, Reach, Shell, Station};
-use paths::{Point, Sky};
+use paths::Sky;
+pub(super) use reading::Starlink;
+use satellites::Orbits;
 use std::f64::consts::PI;
 
 /// How often paths are chosen, unless the file says otherwise: as Starlink does.
@@ -24,52 +35,68 @@ const ELEVATION: f64 = 25.0;
 const MOST_SEARCHED: u64 = 20_000_000;
 /// What points all links may have together.
 const MOST_POINTS: u64 = 200_000;
+/// How many points an access has in an interval.
+const CHANGES: u64 = 8;
 /// The orbits that are taken for low or high ones, in kilometres.
 const ALTITUDES: [f64; 2] = [100.0, 100_000.0];
 
-/// When paths are chosen and delays are computed, in nanoseconds.
-struct Times {
-    end: u64,
-    routes: u64,
-    step: u64,
-}
-
 pub(super) fn constellation(builder: &mut TopologyBuilder<'_, '_>) -> Option<()> {
-    let shell = shell(builder);
     let reach = reach(builder);
     let names = stations(builder);
-    let end = builder.time("for", ROUTES);
-    let routes = builder.time("routes", ROUTES);
-    let step = builder.time("step", STEP);
-    let times = Times { end: end?.as_nanos(), routes: routes?.as_nanos(), step: step?.as_nanos() };
+    let end = builder.time("for", ROUTES)?.as_nanos();
+    let orbits = orbits(builder, end);
     let (names, stations): (Vec<String>, Vec<Station>) = names?.into_iter().unzip();
-    let sky = Sky { shell: shell?, stations, reach: reach? };
-    check(builder, &sky, &times)?;
+    let (orbits, is_joined) = (orbits?, !builder.has("lasers") || builder.form::<Lasers>("lasers")?);
+    let lasers = if is_joined { orbits.lasers() } else { Vec::new() };
+    let sky = Sky { orbits, lasers, stations, reach: reach? };
+    let mut access = None;
+    if builder.has("access") {
+        access = Some(reading::access(builder, &names, sky.orbits.start())?);
+    }
+    let times = times(builder, end, access.as_ref())?;
+    check(builder, &sky, &times, access.as_ref())?;
     let mut nodes = Vec::new();
     for (name, station) in names.into_iter().zip(&sky.stations) {
         // A map with a link's length for each 30 degrees.
         let at = [station.longitude, -station.latitude].map(|angle| angle * 6.0 / PI);
         nodes.push(builder.named_host(name, Some(at))?);
     }
-    for ([one, other], course) in courses(&sky, &times) {
-        builder.link_over_time(nodes[one], nodes[other], "path", course.steps)?;
+    for ([one, other], steps) in courses(&sky, &times, access.as_ref()) {
+        builder.link_over_time(nodes[one], nodes[other], "path", steps)?;
     }
     Some(())
 }
 
+/// When paths are chosen: those of an access change with it, unless the file says otherwise.
+fn times(builder: &mut TopologyBuilder<'_, '_>, end: u64, access: Option<&Access>) -> Option<Times> {
+    let step = builder.time("step", STEP)?.as_nanos();
+    let convergence = builder.time("convergence", Duration::ZERO)?.as_nanos();
+    let times = |routes, second| Times { end, routes, second, convergence, step };
+    if builder.has("routes") && builder.text_or("routes", "")? == "instantly" {
+        return Some(times(None, step));
+    }
+    let routes = builder.time("routes", ROUTES)?.as_nanos();
+    Some(match access.filter(|_| !builder.has("routes")) {
+        Some(access) => times(Some(access.every), if access.first == 0 { access.every } else { access.first }),
+        None => times(Some(routes), routes),
+    })
+}
+
 /// The error if this takes more time or memory than a lab file may.
-fn check(builder: &mut TopologyBuilder<'_, '_>, sky: &Sky, times: &Times) -> Option<()> {
+fn check(builder: &mut TopologyBuilder<'_, '_>, sky: &Sky, times: &Times, access: Option<&Access>) -> Option<()> {
     let count = sky.stations.len() as u64;
-    let choices = times.end.div_ceil(times.routes);
-    let searched = choices.saturating_mul(count).saturating_mul(sky.shell.count() as u64);
+    let choices = times.choices();
+    let searched = choices.saturating_mul(count).saturating_mul(sky.orbits.count() as u64);
     if searched > MOST_SEARCHED {
         let message = format!(
             "{choices} choices of paths of {count} stations over {} satellites are too many to compute: choose them less often",
-            sky.shell.count()
+            sky.orbits.count()
         );
         return builder.wrong("routes", message);
     }
-    let each = (times.end / times.step).saturating_add(choices.saturating_mul(4));
+    // Each end of a path has so many changes in an interval.
+    let changes = access.map_or(0, |access| (2 + times.end / access.every).saturating_mul(2 * CHANGES));
+    let each = (times.end / times.step).saturating_add(choices.saturating_mul(4)).saturating_add(changes);
     let points = each.saturating_mul(count * (count - 1) / 2);
     if points > MOST_POINTS {
         let message = format!(
@@ -80,56 +107,43 @@ fn check(builder: &mut TopologyBuilder<'_, '_>, sky: &Sky, times: &Times) -> Opt
     Some(())
 }
 
-/// The schedules of all pairs of stations.
-fn courses(sky: &Sky, times: &Times) -> Vec<([usize; 2], Course)> {
-    let count = sky.stations.len();
-    let pairs = (0..count).flat_map(|one| (one + 1..count).map(move |other| [one, other]));
-    let mut all: Vec<([usize; 2], Course)> = pairs.map(|pair| (pair, Course::default())).collect();
-    let mut from = 0;
-    while from < times.end {
-        let to = from.saturating_add(times.routes).min(times.end);
-        let paths = sky.paths(from as f64 / 1e9);
-        for ([one, other], course) in &mut all {
-            let path = paths[*one][*other - *one - 1].as_deref();
-            sky.course([*one, *other], path, [from, to], times.step).into_iter().for_each(|point| course.add(point));
+word_form! {
+    /// Whether satellites are joined by lasers.
+    pub(in crate::generate) struct Lasers = bool { "grid" = true, "none" = false }
+}
+
+/// The satellites.
+fn orbits(builder: &mut TopologyBuilder<'_, '_>, end: u64) -> Option<Orbits> {
+    const SHELL: [&str; 5] = ["planes", "satellites", "altitude", "inclination", "phasing"];
+    if !builder.has("tle") {
+        if builder.has("start") {
+            return builder.wrong("start", "a shell without a file has no dates: leave `start` out, or write `tle`");
         }
-        from = to;
+        return shell(builder).map(Orbits::Shell);
     }
-    all
-}
-
-/// The schedule of a link as far as it is known.
-#[derive(Default)]
-struct Course {
-    steps: Vec<MadeStep>,
-    /// Whether everything is lost by then.
-    is_lost: bool,
-}
-
-impl Course {
-    /// Adds a point: between two there are straight lines, but losses begin and end at once.
-    fn add(&mut self, point: Point) {
-        let is_lost = point.delay.is_none();
-        let changes = is_lost != self.is_lost;
-        if changes && !self.steps.is_empty() {
-            // Just before, all is still as it was.
-            let before = Duration::from_nanos(point.at.saturating_sub(1));
-            match self.steps.last_mut() {
-                Some(last) if last.at >= before => last.is_lost = Some(self.is_lost),
-                _ => self.steps.push(MadeStep { at: before, delay: None, is_lost: Some(self.is_lost) }),
-            }
+    if let Some(key) = SHELL.into_iter().find(|key| builder.has(key)) {
+        return builder.wrong(key, format!("the satellites of `tle` have their orbits: leave `{key}` out, or `tle`"));
+    }
+    let mut start = None;
+    if builder.has("start") {
+        match elements::date(&builder.text_or("start", "")?) {
+            Ok(at) => start = Some(at),
+            Err(wrong) => return builder.wrong("start", wrong),
         }
-        // What changes neither delay nor losses needs no step.
-        if point.delay.is_some() || changes {
-            let delay = point.delay.map(Duration::from_nanos);
-            let at = Duration::from_nanos(point.at);
-            self.steps.push(MadeStep { at, delay, is_lost: changes.then_some(is_lost) });
-        }
-        self.is_lost = is_lost;
+    }
+    let (name, text) = builder.file("tle")?;
+    match Elements::read(&text, start, end) {
+        Ok(elements) => Some(Orbits::Elements(elements)),
+        Err(wrong) => builder.wrong("tle", format!("{name}: {wrong}")),
     }
 }
 
 fn shell(builder: &mut TopologyBuilder<'_, '_>) -> Option<Shell> {
+    for (key, example) in [("planes", "34"), ("satellites", "34"), ("altitude", "630 km")] {
+        if !builder.has(key) {
+            return builder.lacks(key, example);
+        }
+    }
     let planes = builder.count("planes");
     let each = builder.count("satellites");
     let altitude = kilometres(builder, "altitude", ALTITUDES);

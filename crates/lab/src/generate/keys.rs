@@ -233,16 +233,20 @@ sections! {
 }
 
 sections! {
-    /// Ground stations that reach one another over a Walker shell of satellites with laser links.
+    /// Ground stations that reach one another over satellites with laser links.
     const CONSTELLATION = "generate_constellation" {
-        /// Ground stations that reach one another over a Walker shell of satellites with laser links.
+        /// Ground stations that reach one another over satellites with laser links: a Walker shell, or satellites of a file.
         kind is "constellation";
-        /// How many orbital planes.
-        planes: Count<1, 1_000>, required "34";
+        /// How many orbital planes; with satellites and altitude, or instead of them tle.
+        planes: Count<1, 1_000>, "34";
         /// How many satellites each plane has.
-        satellites: Count<1, 1_000>, required "34";
+        satellites: Count<1, 1_000>, "34";
         /// How high they are above the equator's radius, 100 km to 100000 km.
-        altitude = Kind::Text("^[0-9.]+ ?km$"), required "630 km";
+        altitude = Kind::Text("^[0-9.]+ ?km$"), "630 km";
+        /// Instead of planes, satellites and altitude: a file with two lines of elements for each satellite, whose orbits follow by SGP4.
+        tle = Kind::Text("."), "orbits/starlink.tle";
+        /// When the lab begins above the satellites of a file, in UTC. Default: the latest epoch of the file.
+        start = Kind::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"), "2026-11-01T12:00:00Z";
         /// The angle between planes and the equator in degrees, above 0 and at most 180. Default: 53.
         inclination = Kind::Positive, "51.9";
         /// How planes are shifted against one another: Walker's F, less than the planes, or alternate: each second by half of the distance of two
@@ -255,10 +259,18 @@ sections! {
         /// The ground stations, each with its latitude and longitude in degrees.
         stations = Kind::Map { names: "^[a-zA-Z][a-zA-Z0-9-]*$", values: &Kind::List { items: &Kind::Coordinate, least: 2, most: Some(2) } },
             required "{paris: [48.86, 2.35], luanda: [-8.84, 13.23]}";
+        /// Which satellites are joined by lasers: each with four neighbours (grid), or none, so that both stations of a path see one satellite.
+        /// Default: grid.
+        lasers: constellation::Lasers, "none";
         /// How long delays are described; afterwards they stay as they are.
         for: AboveZero<Duration>, required "60 s";
-        /// How often the paths are chosen. Default: 15 s.
-        routes: AboveZero<Duration>, "5 s";
+        /// How often the paths are chosen, or instantly: as soon as another one is shorter, or the one in use is interrupted. Default: 15 s; with
+        /// an access when terminals change satellites.
+        routes = Kind::OneOf(&[Kind::Word(&["instantly"]), Duration::KIND]), "5 s";
+        /// How long after its choice a path is used, as if a routing daemon had to find out. Default: 0 s.
+        convergence: AboveZero<Duration>, "2 s";
+        /// How stations reach satellites: at any time, or as Starlink's terminals, which change satellites together. Default: at any time.
+        access = Kind::OneOf(&[Kind::Word(&["starlink"]), constellation::Starlink::KIND]), "starlink";
         /// The time between two points of a delay, between which it changes linearly. Default: 1 s.
         step: AboveZero<Duration>, "500 ms";
         ..SETTINGS_OF_ALL;

@@ -16,9 +16,11 @@ const GRAVITY: f64 = 398_600.441_8e9;
 /// How fast Earth turns, in radians per second.
 const ROTATION: f64 = 7.292_115_9e-5;
 /// Greenwich's angle at time zero, 2000-01-01 00:00 UTC, in degrees: the epoch of Hypatia.
-const GREENWICH: f64 = 99.967_8;
+pub(super) const GREENWICH: f64 = 99.967_8;
+/// 2000-01-01 00:00 UTC, in nanoseconds after 1970.
+pub(super) const HYPATIA: i64 = 946_684_800_000_000_000;
 /// What laser links must not graze: so far above the ground the air bends and absorbs them, in metres.
-const ATMOSPHERE: f64 = 80_000.0;
+pub(super) const ATMOSPHERE: f64 = 80_000.0;
 
 /// A place in space, in metres from the middle of Earth; the axes do not turn.
 pub(super) type Place = [f64; 3];
@@ -100,6 +102,12 @@ impl Shell {
         [ahead, beside]
     }
 
+    /// The pairs of satellites that are joined: each with its neighbours.
+    pub(super) fn lasers(&self) -> Vec<[usize; 2]> {
+        let all = (0..self.count()).flat_map(|one| self.neighbours(one).map(|other| [one, other]));
+        all.filter(|[one, other]| one != other).collect()
+    }
+
     /// The length up to which a laser link passes above the atmosphere, in metres.
     pub(super) fn longest_laser(&self) -> f64 {
         let [orbit, air] = [self.radius(), EARTH + ATMOSPHERE];
@@ -117,9 +125,9 @@ pub(super) struct Station {
 }
 
 impl Station {
-    /// Where it is so many seconds after time zero, and the direction in which its zenith is.
-    pub(super) fn place(&self, seconds: f64) -> (Place, Place) {
-        let turned = self.longitude + GREENWICH * PI / 180.0 + ROTATION * seconds;
+    /// Where it is so many seconds after time zero, at which Greenwich had this angle, and the direction in which its zenith is.
+    pub(super) fn place(&self, greenwich: f64, seconds: f64) -> (Place, Place) {
+        let turned = self.longitude + greenwich + ROTATION * seconds;
         let [sin, cos] = [libm::sin(self.latitude), libm::cos(self.latitude)];
         let squared = FLATTENING * (2.0 - FLATTENING);
         let normal = EARTH / libm::sqrt(1.0 - squared * sin * sin);
@@ -194,13 +202,13 @@ mod tests {
     #[test]
     fn a_satellite_overhead_is_as_far_as_it_is_high() {
         let station = Station { latitude: 0.0, longitude: 0.0 };
-        let here = station.place(0.0);
+        let here = station.place(0.0, 0.0);
         let above = here.1.map(|part| part * (EARTH + 550e3));
         let (margin, far) = Reach::Elevation(libm::sin(25.0 * PI / 180.0)).margin(&here, &above);
         assert!((far - 550e3).abs() < 1e-3 && (margin - (1.0 - libm::sin(25.0 * PI / 180.0))).abs() < 1e-9);
         assert!(Reach::Range(549e3).margin(&here, &above).0 < 0.0);
         // After a sidereal day Earth has turned once.
-        let later = station.place(TAU / ROTATION).0;
+        let later = station.place(0.0, TAU / ROTATION).0;
         assert!(distance(&here.0, &later) < 1e-2);
     }
 }

@@ -1,4 +1,6 @@
-use super::{Course, MadeStep, Point};
+use super::course::Course;
+use super::paths::Point;
+use crate::generate::builder::MadeStep;
 use crate::{models, parse};
 use netloom_units::Duration;
 
@@ -11,12 +13,12 @@ fn wrong(keys: &str) -> String {
 
 fn steps_of(points: &[(u64, Option<u64>)]) -> Vec<MadeStep> {
     let mut course = Course::default();
-    points.iter().for_each(|(at, delay)| course.add(Point { at: *at, delay: *delay }));
+    points.iter().for_each(|(at, delay)| course.add(Point::new(*at, *delay)));
     course.steps
 }
 
 fn step(at: u64, delay: Option<u64>, is_lost: Option<bool>) -> MadeStep {
-    MadeStep { at: Duration::from_nanos(at), delay: delay.map(Duration::from_nanos), is_lost }
+    MadeStep { at: Duration::from_nanos(at), delay: delay.map(Duration::from_nanos), is_lost, rates: None }
 }
 
 #[test]
@@ -67,6 +69,42 @@ fn each_pair_of_stations_has_a_link_over_time() {
     assert_eq!(models::written(&said.links[0].pipes[0]), [("delay", "3 ms".to_owned())]);
 }
 
+/// What stands in the schedules of both directions of the first link.
+fn schedules(keys: &str) -> [String; 2] {
+    let text = format!(
+        "generate: {{{KUIPER}, stations: {{a: [14.6042, 120.9822], b: [38.91222, 121.60222]}}, for: 30 s, step: 5 s, {keys}}}\n"
+    );
+    let plan = parse(&text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
+    let schedule = |written: Vec<(&str, String)>| {
+        let found = written.into_iter().find(|(key, _)| *key == "schedule");
+        found.map(|(_, value)| value)
+    };
+    plan.links[0].pipes.each_ref().map(|pipe| schedule(models::written(pipe)).unwrap_or_default())
+}
+
+#[test]
+fn an_access_becomes_a_schedule() {
+    let [forward, backward] = schedules("access: starlink");
+    assert_eq!(forward, backward);
+    // Nothing arrives after 12 s and 27 s, and just before all does.
+    for edge in ["{at: 12 s, loss: 100%}", "{at: 27 s, loss: 100%}"] {
+        assert!(forward.replace("100 %", "100%").contains(edge), "{edge} is not in {forward}");
+    }
+    assert!(!forward.contains("rate: "), "{forward}");
+    assert_eq!(schedules("access: {every: 15 s}")[0], forward);
+    assert_ne!(schedules("access: starlink, seed: 7")[0], forward);
+    let rates = "access: {down: [50 Mbit/s, 50 Mbit/s], up: [10 Mbit/s, 10 Mbit/s], rain: {b: [20 s, 22 s]}}";
+    let [up, down] = schedules(rates);
+    assert!(
+        up.starts_with("{steps: [{at: 0") && up.contains("rate: 10 Mbit/s, ") && down.contains("rate: 10 Mbit/s, "),
+        "{up}"
+    );
+    assert!(!up.contains("4.8 Mbit/s") && down.contains("{at: 20 s, rate: 4.8 Mbit/s, "), "{down}");
+    // A rate of the link comes first.
+    assert!(!schedules(&format!("{rates}, link: {{rate: 1 Mbit/s}}"))[0].contains("rate: "));
+    assert_ne!(schedules("routes: instantly, convergence: 2 s")[0], schedules("routes: 5 s")[0]);
+}
+
 #[test]
 fn errors_say_what_would_be_right() {
     let stations = "stations: {a: [0, 0], b: [10, 10]}, for: 20 s";
@@ -74,6 +112,37 @@ fn errors_say_what_would_be_right() {
     let cases = [
         (format!("{KUIPER}, {stations}, elevation: 30"), "`elevation` says which satellites are reached, too"),
         (format!("{shell}, {stations}, phasing: 10"), "\"10\" is not a whole number from 0 to 9"),
+        (
+            format!("kind: constellation, {stations}"),
+            "generate.planes: this key is missing: write for example `planes: 34`",
+        ),
+        (format!("{shell}, {stations}, tle: a.tle"), "the satellites of `tle` have their orbits: leave `planes` out"),
+        (format!("{shell}, {stations}, start: 2026-11-01T12:00:00Z"), "a shell without a file has no dates"),
+        (format!("{shell}, {stations}, lasers: all"), "`all` is not known here: write grid or none"),
+        (format!("kind: constellation, tle: none.tle, {stations}"), "none.tle: No such file"),
+        (
+            format!("kind: constellation, tle: none.tle, start: today, {stations}"),
+            "write for example 2026-11-01T12:00:00Z",
+        ),
+        (format!("{shell}, {stations}, access: nobody"), "expected `starlink`, or a map of its keys"),
+        (format!("{shell}, {stations}, access: {{every: 2 h}}"), "write at most 1 h"),
+        (format!("{shell}, {stations}, access: {{outage: [20 s, 30 s]}}"), "may be longer than `every`"),
+        (format!("{shell}, {stations}, access: {{outage: [2 s, 1 s]}}"), "the least comes first"),
+        (format!("{shell}, {stations}, access: {{level: 1 ms}}"), "expected two times, for example [50 ms, 150 ms]"),
+        (format!("{shell}, {stations}, access: {{up: [1 Mbit/s, 2 Mbit/s]}}"), "write both, or none"),
+        (format!("{shell}, {stations}, access: {{rain: {{a: [1 s, 2 s]}}}}"), "write `down` and `up`, too"),
+        (format!("{shell}, {stations}, access: {{rain: {{x: [1 s, 2 s]}}}}"), "no station `x` is here: these are a, b"),
+        (
+            format!("{shell}, {stations}, access: {{every: 1 us, outage: [0, 0], level: [0, 0], spikes: [0, 0]}}"),
+            "too many to compute",
+        ),
+        (
+            format!(
+                "{shell}, {stations}, routes: 15 s, access: {{every: 1 us, outage: [0, 0], level: [0, 0], spikes: [0, 0]}}"
+            ),
+            "write a longer `step`",
+        ),
+        (format!("{shell}, {stations}, routes: soon"), "soon"),
         (format!("{shell}, {stations}, elevation: 91"), "not a number above 0 and at most 90"),
         (
             format!("{}, {stations}", shell.replace("550 km", "550 m")),
