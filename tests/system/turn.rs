@@ -130,7 +130,10 @@ impl Turn {
     /// How long the test has used the machine: what it waited for before is not in it.
     pub(crate) fn lasted(&self) -> Duration {
         let holders = lock(&HOLDERS);
-        holders.iter().find(|holder| holder.folder == self.folder).map_or(Duration::ZERO, |holder| holder.since.elapsed())
+        holders
+            .iter()
+            .find(|holder| holder.folder == self.folder)
+            .map_or(Duration::ZERO, |holder| holder.since.elapsed())
     }
 
     fn give_back(&self, held: Option<Use>) {
