@@ -44,9 +44,28 @@ pub(super) fn play(args: &RunArgs, on: &str) -> Failure {
         "kernel": args.overrides.kernel,
         "options": options(args),
         "quiet": args.quiet || args.json,
-        "then": without_cluster(std::env::args().skip(1)),
+        "then": then(std::env::args().skip(1)),
     });
     python::become_module("netloom._ray_run", &[order.to_string().into()], "runs on Ray need")
+}
+
+/// The arguments of the command that shows the report: those of this one, but for what says where and how parts are played.
+fn then(words: impl Iterator<Item = String>) -> Vec<String> {
+    const WITH_VALUE: [&str; 4] = ["--machines", "--path", "--port", "--on-loss"];
+    let mut words = without_cluster(words).into_iter();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word.split_once('=').map_or(word.as_str(), |(name, _)| name) {
+            "--plain" => {}
+            name if WITH_VALUE.contains(&name) => {
+                if name == word {
+                    words.next();
+                }
+            }
+            _ => kept.push(word),
+        }
+    }
+    kept
 }
 
 /// The options with which each part runs.
@@ -75,4 +94,16 @@ pub(super) fn played(folder: &Path) -> Result<Report, Failure> {
     fs::write(&summary, text)
         .map_err(|error| Failure::new(ExitCode::Results, format!("writing {}: {error}", summary.display())))?;
     Failure::unless_good(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_is_shown_by_a_command_that_plays_nothing() {
+        let made = |words: &str| then(words.split(' ').map(str::to_owned)).join(" ");
+        assert_eq!(made("run a.yaml --on ray --machines 3 --plain --json"), "run a.yaml --json");
+        assert_eq!(made("run --on=ray://h:1 --on-loss=continue --path 2ms a.yaml -q"), "run a.yaml -q");
+    }
 }
