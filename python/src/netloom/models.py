@@ -1771,8 +1771,8 @@ class Constellation(Model):
             host: The settings of the hosts.
             inclination: The angle between planes and the equator in degrees, above 0 and at most 180. Default: 53.
             inner: The kind of all nodes but hosts, or their settings. Default: transit; of a star and a tree switch.
-            lasers: Which satellites are joined by lasers: each with four neighbours (grid), or none, so that both stations
-                of a path see one satellite. Default: grid.
+            lasers: Which satellites are joined by lasers: each with four neighbours (grid), or none, so that both
+                stations of a path see one satellite. Default: grid.
             link: The settings of all links.
             links: What differs for single links, by their names without that of the generated network.
             phasing: How planes are shifted against one another: Walker's F, less than the planes, or alternate: each
@@ -1786,8 +1786,8 @@ class Constellation(Model):
             start: When the lab begins above the satellites of a file, in UTC. Default: the latest epoch of the file.
             step: The time between two points of a delay, between which it changes linearly. Default: 1 s.
             tiers: What differs for the links of a tier; access are those of hosts.
-            tle: Instead of planes, satellites and altitude: a file with two lines of elements for each satellite, whose
-                orbits follow by SGP4.
+            tle: Instead of planes, satellites and altitude: a file with two lines of elements for each satellite,
+                whose orbits follow by SGP4.
         """
         super().__init__()
         self._put("kind", "constellation")
