@@ -137,15 +137,15 @@ hunt: {runs: 6, faults: {partition: [halves]}, quiet: 1 s, always: ['no log ping
 #: Two machines: network namespaces that a wire joins, each with a node of Ray. Everything ends with the script.
 MACHINES = """
 set -e
-mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /run  # Paths of sockets there are short.
 for n in a b; do ip netns add $n; ip -n $n link set lo up; done
 ip link add va netns a type veth peer name vb netns b
 ip -n a addr add 10.99.0.1/24 dev va; ip -n a link set va up
 ip -n b addr add 10.99.0.2/24 dev vb; ip -n b link set vb up
-start="$RAY start --num-cpus 1 --disable-usage-stats --include-dashboard=false"
-ip netns exec a $start --head --node-ip-address 10.99.0.1 --port 6399 --temp-dir "$PWD/ray" >ray-a.log 2>&1
+start="$RAY start --num-cpus 1 --disable-usage-stats"
+ip netns exec a $start --head --include-dashboard=false --node-ip-address 10.99.0.1 --port 6399 --temp-dir /run/ray >ray-a.log 2>&1
 ip netns exec b $start --address 10.99.0.1:6399 --node-ip-address 10.99.0.2 >ray-b.log 2>&1
-ip netns exec a "$PROGRAM" run far.yaml --on 10.99.0.1:6399 --json $MORE >report.json 2>said &
+ip netns exec a "$PROGRAM" run far.yaml --on 10.99.0.1:6399 $MORE >shown 2>said &
 run=$!
 if [ -n "$KILL" ]; then
     until grep -q "time zero" said; do kill -0 $run; sleep 0.1; done
@@ -169,7 +169,7 @@ machines: {a: {}, b: {}}
 nodes: {web: {machine: a}, db: {machine: b}}
 links: {line: {ends: [web, db], delay: 20 ms}}
 timeline:
-  - {on: db, run: "sh -c 'sleep 1; touch /tmp/up; exec sleep 100'", as: server, ready: {file: /tmp/up}}
+  - {on: db, run: sleep 100, as: server, ready: {pause: 1 s}}
   - {on: web, run: ping -c 3 -i 0.2 db, as: ping}
   - {on: db, run: ping -c 3 -i 0.2 web, as: pong}
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
@@ -197,16 +197,18 @@ def _machines(folder: Path, duration: str, more: str = "", kill: bool = False) -
         "-c",
     ]
     environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"} | named
-    return subprocess.run(
+    done = subprocess.run(
         [*alone, MACHINES], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
     )
+    assert (folder / "said").exists(), f"the cluster did not come up: {done.stderr}"
+    return done
 
 
 def test_one_lab_over_two_machines_has_one_verdict(tmp_path: Path) -> None:
-    done = _machines(tmp_path, "2 s")
+    done = _machines(tmp_path, "2 s", "--json")
     said = (tmp_path / "said").read_text()
     assert done.returncode == 0, done.stderr + said
-    report = json.loads((tmp_path / "report.json").read_text())
+    report = json.loads((tmp_path / "shown").read_text())
     assert report["verdict"]["as_described"] is True
     assert {(row["name"], row["machine"], row["exit_code"]) for row in report["commands"] if not row["service"]} == {
         ("ping", "a", 0),
@@ -230,7 +232,8 @@ def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, more: str) -
     assert done.returncode == 5, done.stderr + said
     assert "machine b (10.99.0.2; nodes db) is lost" in said
     assert float((tmp_path / "told").read_text()) - float((tmp_path / "killed").read_text()) < 2
-    report = json.loads((tmp_path / "report.json").read_text())
+    [results] = (tmp_path / "results" / "far").glob("2*")
+    report = json.loads((results / "report.json").read_text())
     assert report["verdict"]["findings"][0]["subject"] == "machine b"
     assert (report["duration_ns"] == 8_000_000_000) == bool(more)
     assert not [name for name in (tmp_path / "left").read_text().split() if name.startswith("netloom")]

@@ -36,7 +36,10 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
     }
     if args.json {
         match &outcome {
-            Ok(report) | Err(Failure { report: Some(report), .. }) => print_json(report)?,
+            Ok(report) | Err(Failure { report: Some(report), .. }) => match &args.machines.played {
+                Some(folder) => print_json(&cluster::read::<serde_json::Value>(folder)?)?,
+                None => print_json(report)?,
+            },
             Err(failure) => print_json(&without_run(failure))?,
         };
     }

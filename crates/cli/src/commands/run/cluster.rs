@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use netloom_judge::{ExitCode, Report};
 use netloom_lab::{Clock, Shards};
 use netloom_results::render;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
@@ -82,13 +83,18 @@ fn options(args: &RunArgs) -> Vec<String> {
     given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
 }
 
-/// Returns the report in the results folder of a run that was played elsewhere, and writes its summary there.
-pub(super) fn played(folder: &Path) -> Result<Report, Failure> {
+/// Reads the report in the results folder of a run that was played elsewhere: as a report, or as the document that also says which machine
+/// each row is of.
+pub(super) fn read<T: DeserializeOwned>(folder: &Path) -> Result<T, Failure> {
     let path = folder.join(REPORT);
     let wrong = |why: String| Failure::new(ExitCode::Results, format!("reading {}: {why}", path.display()));
     let file = File::open(&path).map_err(|error| wrong(error.to_string()))?;
-    let report: Report =
-        serde_json::from_reader(BufReader::new(file).take(LONGEST)).map_err(|error| wrong(error.to_string()))?;
+    serde_json::from_reader(BufReader::new(file).take(LONGEST)).map_err(|error| wrong(error.to_string()))
+}
+
+/// Returns the report in the results folder of a run that was played elsewhere, and writes its summary there.
+pub(super) fn played(folder: &Path) -> Result<Report, Failure> {
+    let report: Report = read(folder)?;
     let summary = folder.join(SUMMARY);
     let text = anstream::adapter::strip_str(&render::report(&report)).to_string();
     fs::write(&summary, text)
