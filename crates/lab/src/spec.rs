@@ -28,7 +28,7 @@ use std::path::PathBuf;
 pub(crate) use given::{GivenSpec, NameSpec, RouteSpec};
 pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PacketsSpec, PropertySpec, SingleSpec, TestSpec};
 pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
-pub(crate) use motion::{PathSpec, TrackFile, TrackFormat};
+pub(crate) use motion::{PathSpec, TrackFile};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
 pub(crate) use timeline::{
     ActionSpec, CrashSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec,

@@ -1,15 +1,53 @@
-//! Files with the paths of nodes: those of ns-2's `setdest`, of BonnMotion, and tables in CSV.
+//! Files with the paths of nodes: those of ns-2's `setdest`, of BonnMotion, tables in CSV, tracks of GPX and KML, and SUMO's floating car data.
 //!
 //! A line that cannot be understood is an error with its number. Times are in seconds and lengths in metres; times are rounded to nanoseconds.
+//! Latitudes and longitudes become metres from an [origin](Origin).
 
 mod bonnmotion;
 mod csv;
+mod globe;
 mod setdest;
+mod xml;
 
-use crate::spec::TrackFormat;
+pub(crate) use globe::Origin;
+
+use crate::words::words;
 use netloom_radio::{Metres, Path, Position, Waypoint};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
+
+/// A format of files with paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TrackFormat {
+    /// Commands of ns-2.
+    Setdest,
+    /// A line for each node.
+    BonnMotion,
+    /// A table.
+    Csv,
+    /// Tracks of GPX.
+    Gpx,
+    /// Tracks of KML.
+    Kml,
+    /// SUMO's floating car data.
+    Fcd,
+}
+
+impl TrackFormat {
+    /// Whether its places may be latitudes and longitudes.
+    pub(crate) fn knows_degrees(self) -> bool {
+        matches!(self, Self::Gpx | Self::Kml | Self::Fcd)
+    }
+}
+
+words!(TrackFormat {
+    "setdest" = Self::Setdest,
+    "bonnmotion" = Self::BonnMotion,
+    "csv" = Self::Csv,
+    "gpx" = Self::Gpx,
+    "kml" = Self::Kml,
+    "fcd" = Self::Fcd,
+});
 
 /// The latest time in seconds: 31 years.
 const LATEST: f64 = 1e9;
@@ -21,13 +59,27 @@ pub(crate) type Tracks = BTreeMap<String, Vec<Waypoint>>;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WrongLine(pub(crate) usize, pub(crate) String);
 
-/// All paths of a file, with at most so many waypoints. `height`: where the file says none.
-pub(crate) fn read(text: &str, format: TrackFormat, height: Metres, most: usize) -> Result<Tracks, WrongLine> {
+/// Where on Earth a file is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ground {
+    /// The height of nodes whose file says none.
+    pub(crate) height: Metres,
+    /// Where x = y = 0 is; none: at the first place of a file with latitudes and longitudes.
+    pub(crate) origin: Option<Origin>,
+}
+
+/// All paths of a file, with at most so many waypoints.
+pub(crate) fn read(text: &str, format: TrackFormat, ground: Ground, most: usize) -> Result<Tracks, WrongLine> {
     let mut found = Found { tracks: Tracks::new(), count: 0, most };
+    let Ground { height, origin } = ground;
+    let scene = xml::Scene { text, height, origin };
     match format {
         TrackFormat::Setdest => setdest::read(text, height, &mut found)?,
         TrackFormat::BonnMotion => bonnmotion::read(text, height, &mut found)?,
         TrackFormat::Csv => csv::read(text, height, &mut found)?,
+        TrackFormat::Gpx => scene.gpx(&mut found)?,
+        TrackFormat::Kml => scene.kml(&mut found)?,
+        TrackFormat::Fcd => scene.fcd(&mut found)?,
     }
     Ok(found.tracks)
 }

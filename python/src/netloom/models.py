@@ -3878,23 +3878,28 @@ class PathFile(Model):
         self,
         *,
         file: str,
-        format: Literal["setdest", "bonnmotion", "csv"] | None = None,
+        format: Literal["setdest", "bonnmotion", "csv", "gpx", "kml", "fcd"] | None = None,
         height: str | None = None,
         node: str | float | bool | None = None,
+        origin: Sequence[float] | None = None,
     ) -> None:
         """
         Args:
             file: The file; a relative path starts at the lab file's folder.
-            format: Its format: setdest (commands of ns-2), bonnmotion, or csv (columns time, x, y, and if they are
-                there node and z). Default: by the end of its name, .movements and .csv; setdest of all others.
+            format: Its format: setdest (commands of ns-2), bonnmotion, csv (columns time, x, y, and if they are there
+                node and z), gpx, kml, or fcd (of SUMO). Default: by the end of its name, .movements, .csv, .gpx, .kml
+                and .xml (fcd); setdest of all others.
             height: The height above the ground, where the file says none. Default: 1.5 m.
             node: Whose path it is, as the file calls it. Default: the node's own name, or the only one in the file.
+            origin: The latitude and the longitude of the place with x = y = 0, in degrees. Default: the first place
+                of the file.
         """
         super().__init__()
         self._put("file", file)
         self._put("format", format)
         self._put("height", height)
         self._put("node", node)
+        self._put("origin", origin)
 
 
 class PathGaussMarkov(Model):

@@ -8,7 +8,8 @@ use crate::forms::{AboveZero, OrZero, Text, Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::scalar::word;
 use crate::section::{Form, Kind, Section};
-use crate::spec::{PathSpec, TrackFile, TrackFormat};
+use crate::spec::{PathSpec, TrackFile};
+use crate::tracks::{Ground, Origin, TrackFormat};
 use crate::yaml::{Content, Node};
 use netloom_radio::{
     Area, Circle, ConfigError, GaussMarkov, Generator, Manhattan, Metres, Path, Position, RandomWaypoint, Waypoint,
@@ -33,6 +34,8 @@ forms! {
     struct Speeds = (f64, f64), Kind::OneOf(&[Speed::KIND, Kind::pair(&Speed::KIND)]), noting range::<Speed>;
     /// A pause, or the least and the greatest.
     struct Pauses = (Duration, Duration), Kind::OneOf(&[Duration::KIND, Kind::Zero, Kind::pair(&OrZero::<Duration>::KIND)]), noting range::<OrZero<Duration>>;
+    /// A place on Earth: its latitude and its longitude in degrees.
+    struct Place = Origin, Kind::pair(&Kind::Coordinate), on_earth;
     /// A direction in degrees.
     struct Degrees = f64, Kind::Coordinate, degrees;
 }
@@ -127,13 +130,15 @@ sections! {
     struct Follows = "path_file" {
         /// The file; a relative path starts at the lab file's folder.
         file = Kind::Text("."), required "walks.csv";
-        /// Its format: setdest (commands of ns-2), bonnmotion, or csv (columns time, x, y, and if they are there node and z). Default: by the
-        /// end of its name, .movements and .csv; setdest of all others.
+        /// Its format: setdest (commands of ns-2), bonnmotion, csv (columns time, x, y, and if they are there node and z), gpx, kml, or fcd (of
+        /// SUMO). Default: by the end of its name, .movements, .csv, .gpx, .kml and .xml (fcd); setdest of all others.
         format: Word<TrackFormat>, "bonnmotion";
         /// Whose path it is, as the file calls it. Default: the node's own name, or the only one in the file.
         node: Text, "3";
         /// The height above the ground, where the file says none. Default: 1.5 m.
         height: Span, "1.5 m";
+        /// The latitude and the longitude of the place with x = y = 0, in degrees. Default: the first place of the file.
+        origin: Place, "[48.1374, 11.5755]";
     }
 }
 
@@ -245,17 +250,24 @@ fn drawn(node: &Node, said: &Node, errors: &mut Errors) -> Option<PathSpec> {
 
 fn follows(node: &Node, errors: &mut Errors) -> Option<TrackFile> {
     let fields = Fields::open(node, &Follows::SECTION, errors)?;
-    let Follows { format, node: whose, height } = Follows::read_keys(&fields, errors)?;
+    let Follows { format, node: whose, height, origin } = Follows::read_keys(&fields, errors)?;
     let file = fields.get("file")?;
     let name = keep(crate::scalar::filled(file), errors)?;
     let usual = match name.rsplit_once('.') {
         Some((_, "csv")) => TrackFormat::Csv,
         Some((_, "movements")) => TrackFormat::BonnMotion,
+        Some((_, "gpx")) => TrackFormat::Gpx,
+        Some((_, "kml")) => TrackFormat::Kml,
+        Some((_, "xml")) => TrackFormat::Fcd,
         _ => TrackFormat::Setdest,
     };
     let whose = whose.and_then(|whose| Some(fields.get("node")?.spanned(whose)));
-    let (format, height) = (format.unwrap_or(usual), height.unwrap_or(HEIGHT));
-    Some(TrackFile { file: file.clone(), format, whose, height })
+    let format = format.unwrap_or(usual);
+    if let Some(key) = fields.get("origin").filter(|_| !format.knows_degrees()) {
+        errors.push(key.error("only files of gpx, kml and fcd have latitudes and longitudes: leave `origin` out"));
+        return None;
+    }
+    Some(TrackFile { file: file.clone(), format, whose, ground: Ground { height: height.unwrap_or(HEIGHT), origin } })
 }
 
 /// One value for both ends of a range, or both.
@@ -281,6 +293,16 @@ fn corners(node: &Node) -> Result<(Position, Position), Diagnostic> {
         Content::List(items) if items.len() == 2 => Ok((point(&items[0])?, point(&items[1])?)),
         _ => Err(node.expected(WANTED)),
     }
+}
+
+fn on_earth(node: &Node) -> Result<Origin, Diagnostic> {
+    let Content::List(parts) = &node.content else {
+        return Err(node.expected("a latitude and a longitude in degrees, for example [48.1374, 11.5755]"));
+    };
+    let [latitude, longitude] = &parts[..] else {
+        return Err(node.expected("a latitude and a longitude in degrees, for example [48.1374, 11.5755]"));
+    };
+    Origin::new(degrees(latitude)?, degrees(longitude)?).map_err(|wrong| node.error(wrong))
 }
 
 fn degrees(node: &Node) -> Result<f64, Diagnostic> {

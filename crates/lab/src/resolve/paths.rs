@@ -2,8 +2,8 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
-use crate::spec::{NodeSpec, PathSpec, Spec, TrackFile, TrackFormat};
-use crate::tracks::{self, Tracks};
+use crate::spec::{NodeSpec, PathSpec, Spec, TrackFile};
+use crate::tracks::{self, TrackFormat, Tracks};
 use crate::yaml::Node;
 use netloom_radio::{Area, Generator, Path};
 use netloom_units::{Duration, Seed};
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// For so long nodes whose paths are drawn move at least.
 const LEAST_SPAN: Duration = Duration::from_secs(3_600);
 
-/// The files that were read: by name and format, and the bits of the height that stands where they say none.
-type Files = BTreeMap<(String, TrackFormat, u64), Option<Tracks>>;
+/// The files that were read: by name and format, and the bits of height and origin.
+type Files = BTreeMap<(String, TrackFormat, u64, Option<[u64; 2]>), Option<Tracks>>;
 
 /// The way of each node: its path, or its position; none of nodes that are nowhere, or whose errors were noted.
 pub(super) fn settle(spec: &Spec, errors: &mut Errors) -> Vec<Option<Path>> {
@@ -53,7 +53,8 @@ fn drawn((generator, area): (&Generator, Area), span: Duration, seed: Seed, plac
 
 fn of_file(own: &TrackFile, node: &NodeSpec, files: &mut Files, left: &mut usize, errors: &mut Errors) -> Option<Path> {
     let name = own.file.text().unwrap_or_default().to_owned();
-    let key = (name.clone(), own.format, own.height.0.to_bits());
+    let origin = own.ground.origin.map(|origin| [origin.latitude.to_bits(), origin.longitude.to_bits()]);
+    let key = (name.clone(), own.format, own.ground.height.0.to_bits(), origin);
     if !files.contains_key(&key) {
         let read = read(own, &name, *left, errors);
         let read = crate::errors::keep(read, errors);
@@ -82,7 +83,7 @@ fn of_file(own: &TrackFile, node: &NodeSpec, files: &mut Files, left: &mut usize
 
 fn read(own: &TrackFile, name: &str, most: usize, errors: &mut Errors) -> Result<Tracks, Diagnostic> {
     let text = errors.read_text(&own.file)?;
-    let read = tracks::read(&text, own.format, own.height, most);
+    let read = tracks::read(&text, own.format, own.ground, most);
     let tracks =
         read.map_err(|tracks::WrongLine(line, message)| own.file.error(format!("{name}:{line}: {message}")))?;
     if tracks.is_empty() {

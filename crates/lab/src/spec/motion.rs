@@ -1,9 +1,9 @@
 //! Paths of nodes as they are written.
 
 use crate::diagnostics::Spanned;
-use crate::words::words;
+use crate::tracks::{Ground, TrackFormat};
 use crate::yaml::Node;
-use netloom_radio::{Area, Generator, Metres, Path};
+use netloom_radio::{Area, Generator, Path};
 use netloom_units::Duration;
 
 /// A path of a node.
@@ -32,19 +32,6 @@ pub(crate) struct TrackFile {
     pub(crate) format: TrackFormat,
     /// Whose path it is, as the file calls it.
     pub(crate) whose: Option<Spanned<String>>,
-    /// The height of a file that has none.
-    pub(crate) height: Metres,
+    /// Where on Earth it is.
+    pub(crate) ground: Ground,
 }
-
-/// A format of files with paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum TrackFormat {
-    /// Commands of ns-2.
-    Setdest,
-    /// A line for each node.
-    BonnMotion,
-    /// A table.
-    Csv,
-}
-
-words!(TrackFormat { "setdest" = Self::Setdest, "bonnmotion" = Self::BonnMotion, "csv" = Self::Csv });
