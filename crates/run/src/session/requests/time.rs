@@ -70,6 +70,7 @@ impl Requests {
         if self.hold.advance.is_some() {
             return Err(refused(ExitCode::Usage, "another client advances the time of this lab just now"));
         }
+        let _ = self.stop_here(context);
         let length = if wanted.until_exit && !runs { 0 } else { wanted.by_ns };
         let until = (context.links.now() + Duration::from_nanos(length)).min(END);
         let step = Step { client, until, until_exit: wanted.until_exit };
@@ -81,6 +82,8 @@ impl Requests {
     /// A client holds time, or lets it go on. What another one has asked for is over.
     pub(super) fn pause(&mut self, is_paused: bool, context: &Context<'_>) -> Result<Now, Refused> {
         can_be_held(context)?;
+        // Where the run is to be held it has been held, before it goes on: a client may see that it stands there before the session does.
+        let _ = self.stop_here(context);
         self.hold.is_paused = is_paused;
         self.arrive(context);
         Ok(self.now(context))
@@ -89,6 +92,13 @@ impl Requests {
     /// A client's program has ended, and so may the step that the client waits for.
     pub(crate) fn arrive_with(&mut self, client: ClientId, context: &Context<'_>) {
         if self.hold.advance.is_some_and(|step| step.client == client && step.until_exit) {
+            self.arrive(context);
+        }
+    }
+
+    /// Lab time has come to where it is held, perhaps to where a client wanted it. A step that was asked for since then has still to be taken.
+    pub(crate) fn come(&mut self, context: &Context<'_>) {
+        if self.hold.advance.is_some_and(|step| step.until <= context.links.now()) {
             self.arrive(context);
         }
     }
