@@ -461,7 +461,7 @@ impl<'a> Session<'a> {
             Source::Node(node) => self.serve_node(node),
             Source::PortForward(number) => self.programs.lead_on(&mut self.context, number),
             Source::Time => {
-                self.requests.come(&self.context);
+                self.requests.come(None, &self.context);
                 self.stop_here();
                 Ok(())
             }

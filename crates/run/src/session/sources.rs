@@ -210,7 +210,7 @@ impl Session<'_> {
         let served = self.programs.serve_node(&mut self.context, node);
         for (client, code) in self.programs.take_ended() {
             self.requests.has_ended(client, code);
-            self.requests.arrive_with(client, &self.context);
+            self.requests.come(Some(client), &self.context);
         }
         served
     }

@@ -54,6 +54,15 @@ impl Requests {
         topology::now(context, paused)
     }
 
+    /// Whether clients hold this lab. Where a run is to be held it is so from now on: a client may see that it stands there before the session does.
+    fn can_be_held(&mut self, context: &Context<'_>) -> Result<(), Refused> {
+        let _ = self.stop_here(context);
+        let clock = context.job.plan.clock.name();
+        let what = "which goes on by itself: only virtual time can be held and advanced (`clock: virtual`)";
+        let wrong = || refused(ExitCode::Usage, format!("this lab has a {clock} clock, {what}"));
+        is_virtual(context).then_some(()).ok_or_else(wrong)
+    }
+
     /// A client lets time go on by so much, or until its program has ended, if it still `runs`; it is answered when that is over.
     pub(super) fn advance(
         &mut self,
@@ -62,7 +71,7 @@ impl Requests {
         runs: bool,
         context: &Context<'_>,
     ) -> Result<(), Refused> {
-        can_be_held(context)?;
+        self.can_be_held(context)?;
         if !is_playing(context) {
             let message = "the time of this lab goes on by itself until its services are ready, and when it ends";
             return Err(refused(ExitCode::NoSuchLab, message));
@@ -70,7 +79,6 @@ impl Requests {
         if self.hold.advance.is_some() {
             return Err(refused(ExitCode::Usage, "another client advances the time of this lab just now"));
         }
-        let _ = self.stop_here(context);
         let length = if wanted.until_exit && !runs { 0 } else { wanted.by_ns };
         let until = (context.links.now() + Duration::from_nanos(length)).min(END);
         let step = Step { client, until, until_exit: wanted.until_exit };
@@ -81,30 +89,22 @@ impl Requests {
 
     /// A client holds time, or lets it go on. What another one has asked for is over.
     pub(super) fn pause(&mut self, is_paused: bool, context: &Context<'_>) -> Result<Now, Refused> {
-        can_be_held(context)?;
-        // Where the run is to be held it has been held, before it goes on: a client may see that it stands there before the session does.
-        let _ = self.stop_here(context);
+        self.can_be_held(context)?;
         self.hold.is_paused = is_paused;
         self.arrive(context);
         Ok(self.now(context))
     }
 
-    /// A client's program has ended, and so may the step that the client waits for.
-    pub(crate) fn arrive_with(&mut self, client: ClientId, context: &Context<'_>) {
-        if self.hold.advance.is_some_and(|step| step.client == client && step.until_exit) {
-            self.arrive(context);
-        }
-    }
-
-    /// Lab time has come to where it is held, perhaps to where a client wanted it. A step that was asked for since then has still to be taken.
-    pub(crate) fn come(&mut self, context: &Context<'_>) {
-        if self.hold.advance.is_some_and(|step| step.until <= context.links.now()) {
+    /// Lab time is where it is held, or a client's program has ended: so may have the step that a client waits for, if it was taken.
+    pub(crate) fn come(&mut self, ended: Option<ClientId>, context: &Context<'_>) {
+        let Some(Step { client, until, until_exit }) = self.hold.advance else { return };
+        if ended.map_or(until <= context.links.now(), |ended| ended == client && until_exit) {
             self.arrive(context);
         }
     }
 
     /// Lab time is where a client wanted it, or goes no further.
-    pub(crate) fn arrive(&mut self, context: &Context<'_>) {
+    fn arrive(&mut self, context: &Context<'_>) {
         let Some(Step { client, .. }) = self.hold.advance.take() else { return };
         let now = self.now(context);
         self.hold.arrived.insert(client, now);
@@ -134,17 +134,6 @@ fn is_playing(context: &Context<'_>) -> bool {
 
 fn is_virtual(context: &Context<'_>) -> bool {
     matches!(context.links.driver(), Driver::Virtual(_))
-}
-
-fn can_be_held(context: &Context<'_>) -> Result<(), Refused> {
-    if is_virtual(context) {
-        return Ok(());
-    }
-    let clock = context.job.plan.clock.name();
-    let message = format!(
-        "this lab has a {clock} clock, which goes on by itself: only virtual time can be held and advanced (`clock: virtual`)"
-    );
-    Err(refused(ExitCode::Usage, message))
 }
 
 fn refused(code: ExitCode, message: impl Into<String>) -> Refused {
