@@ -119,18 +119,15 @@ impl Scenario {
             self.stop, self.general
         );
         for (place, mbit) in rates.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "        node [ id {place} host_bandwidth_down \"{mbit} Mbit\" host_bandwidth_up \"{mbit} Mbit\" ]"
-            );
+            let rates = [("host_bandwidth_down", mbit), ("host_bandwidth_up", mbit)];
+            let rates = rates.map(|(key, mbit)| format!("{key} \"{mbit} Mbit\""));
+            write_element(&mut text, "node", &[&[format!("id {place}")], &rates[..]].concat());
         }
         for one in 0..rates.len() {
             for other in one..rates.len() {
-                let latency = self.delay_between_ms();
-                let _ = writeln!(
-                    text,
-                    "        edge [ source {one} target {other} latency \"{latency} ms\" packet_loss 0.0 ]"
-                );
+                let ends = [format!("source {one}"), format!("target {other}")];
+                let latency = format!("latency \"{} ms\"", self.delay_between_ms());
+                write_element(&mut text, "edge", &[&ends[..], &[latency, "packet_loss 0.0".into()]].concat());
             }
         }
         text.push_str("      ]\nhosts:\n");
@@ -151,6 +148,13 @@ impl Scenario {
             Shape::Path { middle_ms } => 2 * own + middle_ms,
         }
     }
+}
+
+/// Writes an element of a graph: Shadow reads each pair on a line of its own.
+fn write_element(text: &mut String, name: &str, pairs: &[String]) {
+    let _ = writeln!(text, "        {name} [");
+    pairs.iter().for_each(|pair| drop(writeln!(text, "          {pair}")));
+    text.push_str("        ]\n");
 }
 
 impl Host {
@@ -231,7 +235,8 @@ mod tests {
         scenario.hosts[1].mbit = 10;
         let text = scenario.shadow();
         assert!(
-            text.contains("source 0 target 1 latency \"5 ms\"") && text.contains("b:\n    network_node_id: 1"),
+            text.contains("source 0\n          target 1\n          latency \"5 ms\"")
+                && text.contains("b:\n    network_node_id: 1"),
             "{text}"
         );
     }
@@ -240,8 +245,8 @@ mod tests {
     fn shadow_has_a_place_for_each_rate_and_the_delay_of_the_whole_way() {
         let text = scenario(Shape::Switch).shadow();
         for part in [
-            "node [ id 1 host_bandwidth_down \"1000 Mbit\"",
-            "edge [ source 0 target 1 latency \"10 ms\"",
+            "node [\n          id 1\n          host_bandwidth_down \"1000 Mbit\"\n",
+            "edge [\n          source 0\n          target 1\n          latency \"10 ms\"\n",
             "  b:\n    network_node_id: 1\n    processes:\n    - path: /bin/take\n      args: []\n      start_time: 0 ms\n      \
              expected_final_state: running\n",
         ] {
