@@ -119,9 +119,8 @@ impl Scenario {
             self.stop, self.general
         );
         for (place, mbit) in rates.iter().enumerate() {
-            let rates = [("host_bandwidth_down", mbit), ("host_bandwidth_up", mbit)];
-            let rates = rates.map(|(key, mbit)| format!("{key} \"{mbit} Mbit\""));
-            write_element(&mut text, "node", &[&[format!("id {place}")], &rates[..]].concat());
+            let both = ["host_bandwidth_down", "host_bandwidth_up"].map(|key| format!("{key} \"{mbit} Mbit\""));
+            write_element(&mut text, "node", &[&[format!("id {place}")], &both[..]].concat());
         }
         for one in 0..rates.len() {
             for other in one..rates.len() {
@@ -153,7 +152,9 @@ impl Scenario {
 /// Writes an element of a graph: Shadow reads each pair on a line of its own.
 fn write_element(text: &mut String, name: &str, pairs: &[String]) {
     let _ = writeln!(text, "        {name} [");
-    pairs.iter().for_each(|pair| drop(writeln!(text, "          {pair}")));
+    for pair in pairs {
+        let _ = writeln!(text, "          {pair}");
+    }
     text.push_str("        ]\n");
 }
 
