@@ -59,7 +59,7 @@ impl InternalEvents {
             this.schedule = Schedule::new(schedule, now);
         }
         if let Some(state) = &change.state {
-            this.flapping = Flapping::new(state, now, this.seed.derive("state"));
+            this.flapping = Flapping::of_pipe(state, now, this.seed);
         }
         if let Some(cross) = &change.cross {
             this.cross = Cross::new(cross, now, this.seed.derive("cross"));

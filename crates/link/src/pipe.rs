@@ -89,7 +89,7 @@ impl Pipe {
     pub fn new(config: &PipeConfig, coalesce: Duration, seed: Seed) -> Self {
         Self {
             coalesce,
-            cuts: Cuts::default(),
+            cuts: Cuts::new(&config.state, seed),
             impairments: Impairments::new(config, seed),
             passed: Vec::new(),
             queue: Queue::new(&config.queue, seed.derive("queue")),
@@ -457,8 +457,8 @@ impl Pipe {
         }
         if let Some(state) = &change.state {
             self.on_the_wire = state.on_the_wire;
-            // Whatever flaps from now on begins with the pipe up.
-            self.cuts.by_flapping = false;
+            self.cuts.carrier(self.now);
+            self.cuts.flap(state, self.now, self.seed);
         }
     }
 

@@ -99,8 +99,13 @@ pub(crate) struct Flapping {
 }
 
 impl Flapping {
+    /// How the pipe with this seed flaps from `now` on; none if it does not.
+    pub(crate) fn of_pipe(config: &StateConfig, now: Instant, seed: Seed) -> Option<Self> {
+        Self::new(config, now, seed.derive("state"))
+    }
+
     /// What `config` says, from `now` on; none if the pipe does not flap.
-    pub(crate) fn new(config: &StateConfig, now: Instant, seed: Seed) -> Option<Self> {
+    fn new(config: &StateConfig, now: Instant, seed: Seed) -> Option<Self> {
         let config = config.flap.clone()?;
         let mut spans = Spans::new(seed);
         let first = config.start.unwrap_or_else(|| config.up.draw(&mut spans));
@@ -144,12 +149,52 @@ pub(crate) struct Cuts {
     pub(crate) by_flapping: bool,
     /// How many nodes at its link have stopped.
     pub(crate) by_nodes: u32,
-    /// How often it has gone down.
-    pub(crate) count: u64,
+    heard: Heard,
+}
+
+/// The carrier as whoever listens at the end of the pipe has noticed it. The pipe may be ahead of that, since packets of later instants have
+/// entered, and behind it, since packets may still enter; both flap alike.
+#[derive(Clone, Debug, Default)]
+struct Heard {
+    flapping: Option<Flapping>,
+    is_cut_by_flapping: bool,
+    carrier: Carrier,
 }
 
 impl Cuts {
+    pub(crate) fn new(state: &StateConfig, seed: Seed) -> Self {
+        let mut this = Self::default();
+        this.flap(state, Instant::ZERO, seed);
+        this
+    }
+
+    /// Has the pipe flap like this from `now` on, and begin with being up.
+    pub(crate) fn flap(&mut self, state: &StateConfig, now: Instant, seed: Seed) {
+        self.by_flapping = false;
+        self.heard.is_cut_by_flapping = false;
+        self.heard.flapping = Flapping::of_pipe(state, now, seed);
+    }
+
     pub(crate) fn is_up(&self) -> bool {
         !self.by_hand && !self.by_flapping && self.by_nodes == 0
+    }
+
+    /// Returns what is heard of the pipe until `now`. To be asked before each cut by something else, too.
+    pub(crate) fn carrier(&mut self, now: Instant) -> Carrier {
+        self.notice();
+        while let Some(flapping) =
+            self.heard.flapping.as_mut().filter(|each| each.next().is_some_and(|next| next <= now))
+        {
+            self.heard.is_cut_by_flapping = !flapping.take();
+            self.notice();
+        }
+        self.heard.carrier
+    }
+
+    fn notice(&mut self) {
+        let is_up = !self.by_hand && !self.heard.is_cut_by_flapping && self.by_nodes == 0;
+        let carrier = &mut self.heard.carrier;
+        carrier.cuts += u64::from(carrier.is_up && !is_up);
+        carrier.is_up = is_up;
     }
 }

@@ -145,7 +145,7 @@ impl Fabric {
     /// The device at the end of a pipe, if there is one, notices whether that is up at `now`.
     pub(super) fn notice(&mut self, now: Instant, id: PipeId) {
         if self.transit.at_exit(id).is_some() {
-            let carrier = self.pipes[id.0 as usize].carrier(now, self.drop_log.of(id.0));
+            let carrier = self.pipes[id.0 as usize].carrier(now);
             let sent = self.transit.hears(now, id, carrier);
             self.reschedule(id);
             sent.into_iter().for_each(|(device, sent)| self.enter_all(now, device, sent));

@@ -14,13 +14,15 @@ impl Pipe {
     /// pipe was configured to lose it. While the link is down, everything that comes in is dropped.
     pub fn set_up(&mut self, now: Instant, up: bool, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
+        self.cuts.carrier(now);
         self.switch(|cuts| cuts.by_hand = !up, drop_log);
     }
 
-    /// Returns whether the pipe is up at `now`, and how often it has gone down.
-    pub fn carrier(&mut self, now: Instant, drop_log: &mut DropLog) -> Carrier {
-        self.run_until(now, drop_log);
-        Carrier { is_up: self.cuts.is_up(), cuts: self.cuts.count }
+    /// Returns whether the pipe is up at `now`, and how often it has gone down, as whoever listens at its end hears it.
+    ///
+    /// That one may be ahead of what enters the pipe, and behind it.
+    pub fn carrier(&mut self, now: Instant) -> Carrier {
+        self.cuts.carrier(now)
     }
 
     /// Cuts the pipe as [`Pipe::set_up`] does, but nothing arrives any more: what is on the wire is lost, whatever `on_cut` says.
@@ -33,6 +35,7 @@ impl Pipe {
     /// `wire`: what becomes then of what has left the transmitter, unless the pipe was configured to lose it.
     pub fn hold(&mut self, now: Instant, stopped: bool, wire: OnTheWire, drop_log: &mut DropLog) {
         self.advance(now, drop_log);
+        self.cuts.carrier(now);
         let count = |cuts: &mut Cuts| {
             cuts.by_nodes = if stopped { cuts.by_nodes + 1 } else { cuts.by_nodes.saturating_sub(1) };
         };
@@ -55,7 +58,6 @@ impl Pipe {
         if !was_up || self.cuts.is_up() {
             return;
         }
-        self.cuts.count += 1;
         self.clear_air(drop_log);
         let mut ledger = Ledger { counters: &mut self.counters, drop_log, now: self.now };
         if let Some(sending) = self.transmitter.abort() {

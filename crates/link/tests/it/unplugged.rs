@@ -1,6 +1,9 @@
 //! A pipe that is unplugged, as when a cable is pulled out: what is on the wire is lost, too.
 
-use netloom_link::{Cause, DelayConfig, Distribution, DropLog, OnTheWire, Pipe, PipeConfig, RateConfig};
+use netloom_link::{
+    Cause, DelayConfig, Distribution, DropLog, FlapConfig, FlapTime, OnTheWire, Pipe, PipeConfig, RateConfig,
+    StateConfig,
+};
 use netloom_packet::Pool;
 use netloom_testing::loads::{Load, number};
 use netloom_units::{Duration, Instant, Rate, Seed};
@@ -99,4 +102,26 @@ fn a_link_whose_nodes_have_stopped_comes_back_with_the_last_of_them() {
     pipe.hold(ms(220), false, OnTheWire::Lost, &mut drop_log);
     pipe.push(ms(230), LOAD.packet(&mut pool, 7), &mut drop_log);
     assert_eq!(departures(&mut pipe, &mut drop_log), []);
+}
+
+/// Virtual time lets packets enter far ahead of whoever listens at the end, and the other way round.
+#[test]
+fn who_listens_hears_of_a_flap_when_it_happens() {
+    let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
+    let time = |ms| FlapTime::Constant(Duration::from_millis(ms));
+    let flap = Some(FlapConfig { up: time(3), down: time(1), start: None });
+    let state = StateConfig { flap, ..StateConfig::default() };
+    let mut pipe = Pipe::new(&PipeConfig { state, ..PipeConfig::default() }, Duration::ZERO, Seed::new(1));
+    pipe.push(ms(9), LOAD.packet(&mut pool, 0), &mut drop_log);
+    let heard = [1, 2, 3, 4, 6, 7, 8].map(|at| {
+        let carrier = pipe.carrier(ms(at));
+        (carrier.is_up, carrier.cuts)
+    });
+    assert_eq!(heard, [(true, 0), (true, 0), (false, 1), (true, 1), (true, 1), (false, 2), (true, 2)]);
+    pipe.set_up(ms(10), false, &mut drop_log);
+    assert_eq!((pipe.carrier(ms(10)).is_up, pipe.carrier(ms(11)).cuts), (false, 3));
+    pipe.set_up(ms(13), true, &mut drop_log);
+    assert_eq!((pipe.carrier(ms(13)).is_up, pipe.carrier(ms(15)).cuts), (true, 4));
+    // Nothing else has happened in it meanwhile.
+    assert_eq!(departures(&mut pipe, &mut drop_log), [(0, ms(9))]);
 }
