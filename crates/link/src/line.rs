@@ -50,9 +50,15 @@ impl Line {
         if self.overtaking.is_empty() { self.alone } else { None }
     }
 
-    /// Whether the first of those in order was on its way for no time, and none overtakes.
+    /// Whether what leaves next was on its way for no time.
     pub(crate) fn takes_no_time(&self) -> bool {
-        self.overtaking.is_empty() && self.travelling.front().is_some_and(|head| head.delay.is_zero())
+        let in_order = self.travelling.front().map(|head| (head.due, head.delay.is_zero()));
+        // Of two with one due instant, the one in order leaves first.
+        match (in_order, self.overtaking.first()) {
+            (Some(head), Some(other)) if other.0 < head.0 => other.1,
+            (Some(head), _) => head.1,
+            (None, other) => other.is_some_and(|(_, is_instant)| is_instant),
+        }
     }
 
     /// The first of those in order.

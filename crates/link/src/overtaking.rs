@@ -30,8 +30,8 @@ pub(crate) struct Overtaking {
 
 #[derive(Clone, Debug)]
 struct Slot {
-    /// The first instant at which something of it is due.
-    first: Instant,
+    /// The first instant at which something of it is due, and whether that was on its way for no time.
+    first: (Instant, bool),
     /// In the order in which they were sent.
     departures: Vec<Option<Departure>>,
 }
@@ -39,7 +39,7 @@ struct Slot {
 impl Overtaking {
     /// Puts a packet on the way. Of several with one due instant the first sent leaves first.
     pub(crate) fn push(&mut self, departure: Departure) {
-        let due = departure.due;
+        let (due, is_instant) = (departure.due, departure.delay.is_zero());
         let slot = due.as_nanos() >> SLOT_BITS;
         if slot <= self.slot {
             self.order.push(Reverse((due, self.open.len())));
@@ -47,9 +47,11 @@ impl Overtaking {
             return;
         }
         let spare = &mut self.spare;
-        let new = || Slot { first: due, departures: spare.pop().unwrap_or_default() };
+        let new = || Slot { first: (due, is_instant), departures: spare.pop().unwrap_or_default() };
         let slot = self.later.entry(slot).or_insert_with(new);
-        slot.first = slot.first.min(due);
+        if due < slot.first.0 {
+            slot.first = (due, is_instant);
+        }
         slot.departures.push(Some(departure));
     }
 
@@ -62,7 +64,15 @@ impl Overtaking {
     /// When the first of them is due.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let open = self.order.peek().map(|Reverse((due, _))| *due);
-        open.or_else(|| self.later.first_key_value().map(|(_, slot)| slot.first))
+        open.or_else(|| self.later.first_key_value().map(|(_, slot)| slot.first.0))
+    }
+
+    /// When the first of them is due, and whether it was on its way for no time.
+    pub(crate) fn first(&self) -> Option<(Instant, bool)> {
+        let Some(Reverse((due, place))) = self.order.peek() else {
+            return self.later.first_key_value().map(|(_, slot)| slot.first);
+        };
+        Some((*due, self.open[*place].as_ref()?.delay.is_zero()))
     }
 
     /// Takes the first of them. Asked once it is due, so that the open slot is never ahead of time.

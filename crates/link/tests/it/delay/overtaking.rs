@@ -2,12 +2,12 @@
 
 use super::{free, ms};
 use netloom_link::{
-    Correlation, DelayConfig, Departure, Distribution, DropLog, Exponential, Normal, Order, Pipe, PipeChange,
-    PipeConfig, Samples, Uniform, Values,
+    ChanceConfig, Correlation, DelayConfig, Departure, Distribution, DropLog, Exponential, Normal, Order, Pipe,
+    PipeChange, PipeConfig, ReorderConfig, Samples, Uniform, Values,
 };
 use netloom_packet::Pool;
 use netloom_testing::loads::{Load, Transport, alone, first_segment, number};
-use netloom_units::{Duration, Instant, Rate, Seed};
+use netloom_units::{Duration, Instant, Probability, Rate, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -224,4 +224,26 @@ fn many_packets_in_flight() {
         assert_eq!(left, COUNT);
         assert_eq!(pipe.counters().reordered.packets > 0, order == Order::Free);
     }
+}
+
+/// Packets that enter and leave at one instant are a round of their own there, whether or not others are overtaken.
+#[test]
+fn what_overtakes_all_enters_at_the_instant_at_which_it_leaves() {
+    let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
+    let mut pipe =
+        Pipe::new(&PipeConfig { delay: DelayConfig::from(ms(1)), ..PipeConfig::default() }, ms(0), Seed::new(1));
+    let mut push = |pipe: &mut Pipe, at: Duration, index| {
+        pipe.push(Instant::ZERO + at, Load::Plain(100).packet(&mut pool, index), &mut drop_log);
+        pipe.is_head_instant()
+    };
+    assert!(!push(&mut pipe, ms(0), 0));
+    let chance = ChanceConfig { probability: Probability::ONE, ..ChanceConfig::default() };
+    let reorder = Some(ReorderConfig { chance, ..ReorderConfig::default() });
+    pipe.change(Instant::ZERO, &PipeChange { reorder, ..PipeChange::default() }, &mut DropLog::new());
+    assert!(push(&mut pipe, Duration::from_micros(500), 1));
+    // One that is due at the same instant and was sent before leaves before.
+    let mut drop_log = DropLog::new();
+    assert_eq!(number(&pipe.pop(Instant::ZERO + ms(1), &mut drop_log).expect("the second").packet), 1);
+    assert!(!pipe.is_head_instant());
+    assert!(!push(&mut pipe, ms(1), 2));
 }
