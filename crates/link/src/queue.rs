@@ -221,6 +221,16 @@ impl Queue {
         }
     }
 
+    /// Whether what waits is sent in order and when it would be anyway, whatever arrives behind it.
+    pub(crate) fn is_settled(&self) -> bool {
+        match self {
+            Self::DropTail(_) | Self::Red(_) | Self::Pie(_) => true,
+            // What arrives later makes others leave, or leave earlier.
+            Self::DropHead(_) | Self::DualPi2(_) | Self::Codel(_) => self.is_empty(),
+            Self::FqCodel(_) | Self::Drr(_) | Self::Wf2q(_) | Self::Priority(_) => self.is_empty(),
+        }
+    }
+
     /// Takes everything that waits at `now`, in the order of arrival; the caller updates the ledger.
     pub(crate) fn drain(&mut self, now: Instant) -> Vec<Packet> {
         match self {

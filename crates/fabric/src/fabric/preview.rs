@@ -69,9 +69,10 @@ impl Fabric {
             && self.pipes_from(port).next().is_some()
     }
 
-    /// Returns whether packets that entered at this port wait for the transmitter of its link.
-    pub fn is_waiting_at(&self, port: PortId) -> bool {
-        self.pipes_from(port).any(|pipe| self.pipes[pipe.0 as usize].counters().queued.packets > 0)
+    /// Returns whether the packets that entered at this port leave its link when they would if nothing else entered; see
+    /// [`netloom_link::Pipe::is_settled`].
+    pub fn is_settled_at(&self, port: PortId) -> bool {
+        self.pipes_from(port).all(|pipe| self.pipes[pipe.0 as usize].is_settled())
     }
 
     fn pipes_from(&self, port: PortId) -> impl Iterator<Item = PipeId> + '_ {

@@ -96,6 +96,12 @@ impl Pipe {
         self.transmitter.rate().is_none() && self.air.is_none() && self.line.takes_no_time()
     }
 
+    /// Returns whether the packets inside leave when they would if nothing else entered: none waits in a queue whose discipline lets
+    /// later packets change the fate of earlier ones, and none is held.
+    pub fn is_settled(&self) -> bool {
+        self.queue.is_settled() && self.counters.held.packets == 0
+    }
+
     /// Returns when the first packet that is on its way leaves. It is what the pipe delivers next if it leaves before what
     /// [`Pipe::lookahead_until`] returned.
     pub fn next_certain(&self) -> Option<Instant> {

@@ -27,7 +27,7 @@ const LEAST: Duration = Duration::from_micros(20);
 #[derive(Debug, Default)]
 pub(super) struct Heeded {
     ports: Vec<Answers>,
-    /// Where something waits in front of a link that may be answered when it comes through: that depends on what is sent behind it.
+    /// Where something waits in front of a link that may be answered when it comes through, and when depends on what is sent behind it.
     waiting: Vec<PortId>,
 }
 
@@ -67,7 +67,7 @@ impl Heeded {
     }
 
     fn look(&mut self, fabric: &Fabric) {
-        self.waiting.retain(|port| fabric.is_waiting_at(*port));
+        self.waiting.retain(|port| !fabric.is_settled_at(*port));
     }
 
     /// Whether nothing comes back at this port at once, as long as it is heeded.

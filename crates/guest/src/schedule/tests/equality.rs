@@ -33,7 +33,17 @@ const MODELS: &[(&str, &[&str])] = &[
             "{kind: normal, mean: 1 ms, deviation: 100 us, order: free}",
         ],
     ),
-    ("queue", &["3 packets", "{kind: codel, target: 100 us, interval: 1 ms, limit: 30 packets}"]),
+    (
+        "queue",
+        &[
+            "3 packets",
+            "{kind: codel, target: 100 us, interval: 1 ms, limit: 30 packets}",
+            "{kind: pie, target: 1 ms, limit: 30 packets}",
+            "{kind: red, min: 3 packets, max: 9 packets, limit: 30 packets}",
+            "{kind: fq_codel, target: 100 us, interval: 1 ms}",
+            "{kind: fifo, limit: 3 packets, drop: head}",
+        ],
+    ),
     ("loss", &["5 %"]),
     ("duplicate", &["10 %"]),
     ("reorder", &["20 %"]),
