@@ -23,7 +23,7 @@ struct Purpose {
 }
 
 /// All purposes in the order in which their changes are made: later ones find the text of earlier ones.
-const PURPOSES: [Purpose; 17] = [
+const PURPOSES: [Purpose; 18] = [
     Purpose {
         text: include_str!("../../../kernel/edits/clock.c"),
         without: "in virtual time, programs that wait by looking at the clock take long with this kernel",
@@ -89,6 +89,10 @@ const PURPOSES: [Purpose; 17] = [
     Purpose {
         text: include_str!("../../../kernel/edits/disk.c"),
         without: "nodes have no disks with this kernel (`disk`)",
+    },
+    Purpose {
+        text: include_str!("../../../kernel/edits/orphans.c"),
+        without: "a process of a node may stay behind with this kernel if that is killed in the instant in which the process begins",
     },
     Purpose {
         text: include_str!("../../../kernel/edits/faults.c"),
