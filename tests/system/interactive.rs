@@ -75,14 +75,14 @@ fn programs_run_in_nodes(fixture: &Fixture) {
 
 fn links_can_be_changed(fixture: &Fixture) {
     let round_trip_ms = || {
-        let ping = fixture.netloom(&["exec", "day", "a", "--", "ping", "-c", "3", "-i", "0.2", "b"]).expect_code(0);
+        let ping = fixture.netloom(&["exec", "day", "a", "--", "ping", "-c", "10", "-i", "0.1", "b"]).expect_code(0);
         let least = ping.stdout.split("rtt min/avg/max/mdev = ").nth(1).unwrap().split('/').next().unwrap();
         least.parse::<f64>().unwrap()
     };
-    // The least of three round trips: at least what is described, and less than half as much again.
-    assert!((10.0..15.0).contains(&round_trip_ms()));
+    // The least of ten round trips: at least what is described, and not twice as long on a machine that others share.
+    assert!((10.0..20.0).contains(&round_trip_ms()));
     fixture.netloom(&["set", "day", "far", "delay=40 ms"]).expect_code(0);
-    assert!((80.0..120.0).contains(&round_trip_ms()));
+    assert!((80.0..160.0).contains(&round_trip_ms()));
     fixture.netloom(&["set", "day", "far.forward", "state=down"]).expect_code(0);
     fixture.netloom(&["exec", "day", "a", "--", "ping", "-c", "1", "-W", "1", "b"]).expect_code(1);
     fixture.netloom(&["set", "day", "far.forward", "state=up", "delay=5 ms"]).expect_code(0);

@@ -92,6 +92,11 @@ pub type Listener<'a> = &'a mut dyn FnMut(Progress<'_>);
 /// # Errors
 /// See [`BuildError`].
 pub fn build(request: &Request, cache: &Cache, report: Listener<'_>) -> Result<Built, BuildError> {
+    build_in(request, cache, SPACE_BYTES, report)
+}
+
+/// Builds where at least `space` bytes are free; see [`build`].
+fn build_in(request: &Request, cache: &Cache, space: u64, report: Listener<'_>) -> Result<Built, BuildError> {
     if !cfg!(target_arch = "x86_64") {
         return Err(BuildError::Processor);
     }
@@ -102,7 +107,7 @@ pub fn build(request: &Request, cache: &Cache, report: Listener<'_>) -> Result<B
     let _lock = lock(cache)?;
     let start = Instant::now();
     let work = Work::new(cache)?;
-    work.check_space()?;
+    work.check_space(space)?;
     let interrupt = Interrupt::catch();
     let mut runner = Runner::new(cache.log(), &interrupt)?;
     let source = match &request.source {
@@ -158,14 +163,14 @@ impl Work {
         Ok(Self(path))
     }
 
-    /// Whether there is room for a build.
-    fn check_space(&self) -> Result<(), BuildError> {
+    /// Whether this many bytes are free for a build.
+    fn check_space(&self, needed: u64) -> Result<(), BuildError> {
         let path = &self.0;
         let space = nix::sys::statvfs::statvfs(path).map_err(std::io::Error::from);
         let space = space.attempted(|| format!("look for free space in {}", path.display()))?;
         let free = space.blocks_available() * space.fragment_size();
-        if free < SPACE_BYTES {
-            return Err(BuildError::Space { path: path.clone(), free, needed: SPACE_BYTES });
+        if free < needed {
+            return Err(BuildError::Space { path: path.clone(), free, needed });
         }
         Ok(())
     }

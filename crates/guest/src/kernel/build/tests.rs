@@ -1,7 +1,7 @@
 use super::*;
 
 fn refused(request: &Request, cache: &Cache) -> BuildError {
-    build(request, cache, &mut |_| ()).unwrap_err()
+    build_in(request, cache, 0, &mut |_| ()).unwrap_err()
 }
 
 fn from(source: &Path) -> Request {
@@ -57,6 +57,16 @@ fn a_build_that_fails_shows_what_was_said_and_where_the_log_is() {
     assert_clean(&cache);
     let kconfig = fs::read_to_string(source.join("arch/um/Kconfig")).unwrap();
     assert!(kconfig.contains("default 100\n"), "the user's folder was written to: {kconfig}");
+}
+
+#[test]
+fn a_build_begins_only_where_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(folder.path().join("kernels"));
+    let error = build_in(&from(folder.path()), &cache, u64::MAX, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, BuildError::Space { needed: u64::MAX, .. }), "{error:?}");
+    assert!(error.to_string().contains("make room"), "{error}");
+    assert!(!cache.work().exists());
 }
 
 #[test]
