@@ -8,12 +8,13 @@ use netloom_testing::processes;
 pub(crate) use netloom_testing::processes::{children, lab_of, ports_here};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -92,13 +93,23 @@ pub(crate) struct Fixture {
     is_apart: bool,
 }
 
-/// Gives a program another path, by a link, or by a copy on another file system. A process of its own copies it: a file that is open for writing
-/// here would be so in whatever another thread forks meanwhile, and cannot be executed for as long ("Text file busy").
+/// Gives a program another path, by a link. On another file system, it is a link to the one copy there, since all tests begin at once: in the
+/// folder that NETLOOM_TEST_COPIES names (scripts/run-test-program), or a copy of its own without that. A process of its own copies it: a file
+/// that is open for writing here would be so in whatever another thread forks meanwhile, and cannot be executed for as long ("Text file busy").
 fn copy(from: &Path, to: &Path) {
+    static COPYING: Mutex<()> = Mutex::new(());
     if fs::hard_link(from, to).is_ok() {
         return;
     }
-    assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
+    let copy_to = |to: &Path| assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
+    let Some(copies) = std::env::var_os("NETLOOM_TEST_COPIES") else { return copy_to(to) };
+    let copied = Path::new(&copies).join(fs::metadata(from).unwrap().ino().to_string());
+    let is_copying = COPYING.lock().unwrap_or_else(PoisonError::into_inner);
+    if !copied.exists() {
+        copy_to(&copied);
+    }
+    drop(is_copying);
+    fs::hard_link(copied, to).unwrap();
 }
 
 impl Fixture {

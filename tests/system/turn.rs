@@ -5,6 +5,7 @@
 
 use crate::fixture::tell;
 use crate::remains;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
@@ -137,7 +138,11 @@ impl Turn {
     }
 
     fn give_back(&self, held: Option<Use>) {
-        lock(&HOLDERS).retain(|holder| holder.folder != self.folder);
+        let mut holders = lock(&HOLDERS);
+        if let Some(place) = holders.iter().position(|holder| holder.folder == self.folder) {
+            note(held, &holders.swap_remove(place));
+        }
+        drop(holders);
         let mut users = lock(&USERS);
         match held {
             Some(Use::Shared) => users.shared -= 1,
@@ -147,6 +152,14 @@ impl Turn {
         drop(users);
         CHANGED.notify_all();
     }
+}
+
+/// Adds a line to the file that NETLOOM_TEST_TURNS names: how long a test has used the machine, and how.
+fn note(held: Option<Use>, holder: &Holder) {
+    let (Some(file), Some(held)) = (std::env::var_os("NETLOOM_TEST_TURNS"), held) else { return };
+    let line = format!("{:8.1} s  {held:?}  {}\n", holder.since.elapsed().as_secs_f64(), holder.test);
+    let opened = std::fs::OpenOptions::new().create(true).append(true).open(file);
+    opened.and_then(|mut opened| opened.write_all(line.as_bytes())).expect("a file for turns");
 }
 
 impl Drop for Turn {
