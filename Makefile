@@ -55,7 +55,7 @@ demo: deps build ## build and run examples/dumbbell.yaml: two pairs of hosts acr
 	$(NETLOOM) run examples/dumbbell.yaml
 
 test: ## check and test everything; all steps run, and those that failed are listed last
-	@MAKE='$(MAKE)' scripts/all-steps web fmt-check tidy deny test-build+test-deps unit-rest+test-quiet manual web-running+python-still
+	@MAKE='$(MAKE)' scripts/all-steps web test-build+test-deps+fmt-check+tidy+deny unit-rest+test-quiet web-running+python-still+manual
 
 # The tests of whole labs leave the processors idle for minutes. Lints have a target folder of their own, since cargo lets one command at a time work in one.
 test-quiet: ## lints, documentation of the code and tests of pure crates, with the time that nothing else wants

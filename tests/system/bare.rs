@@ -208,7 +208,7 @@ fn strike(fixture: &Fixture, round: usize, guard: i32) -> Vec<i32> {
 #[test]
 fn a_kill_leaves_nothing_of_a_lab_without_namespaces() {
     for (user, seed) in User::all().into_iter().zip([1, 2]) {
-        let fixture = Fixture::with_kernel(user).alone();
+        let fixture = Fixture::with_kernel(user);
         fixture.write("victim.yaml", VICTIM);
         let mut chance = Chance::new(seed);
         for round in 0..12 {

@@ -22,7 +22,7 @@ nodes:
   wan: {kind: external, interface: nic}
 links:
   access: {ends: [{node: inside, address: [10.9.0.7/24, 'fd09::7/64']}, wan], delay: 100 ms}
-bounds: {lateness: 50 ms}
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 ";
 
 #[test]
@@ -100,7 +100,7 @@ END
 fn super_packets_cross_a_card_that_can_cut_them_and_one_that_cannot() {
     let fixture = Fixture::new(User::Own).apart();
     let lab = "nodes: {inside: {}, s: {kind: switch}, wan: {kind: external, interface: nic}}\n\
-               links: {a: {ends: [{node: inside, address: 10.9.0.7/24}, s]}, b: {ends: [s, wan]}}\nbounds: {lateness: 50 ms}\n";
+               links: {a: {ends: [{node: inside, address: 10.9.0.7/24}, s]}, b: {ends: [s, wan]}}\nbounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}\n";
     fixture.write("trains.yaml", lab);
     let script = r"
         netloom up trains.yaml
@@ -218,7 +218,7 @@ links:
   lb: {{ends: [{{node: b, address: 10.2.0.{host}/24}}, s]}}
   ls: {{ends: [s, v200]}}
   lc: {{ends: [{{node: c, address: {rest}, mac: '02:00:00:00:03:{host:02}'}}, rest]}}
-bounds: {{lateness: 50 ms}}
+bounds: {{lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}}
 "
         )
     };
@@ -335,7 +335,7 @@ nodes:
   wan: {kind: external, interface: nic, mode: pass}
 links:
   access: {ends: [{node: inside, address: [10.9.0.7/24, 'fd09::7/64']}, wan], delay: 5 ms}
-bounds: {lateness: 50 ms}
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 ";
 
 /// Gives the card what it may have, and writes down how it is. `back` waits until it is so again.

@@ -12,7 +12,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
@@ -87,8 +86,8 @@ pub(crate) struct Fixture {
     /// What kernel nodes run.
     kernel: Option<PathBuf>,
     turn: Turn,
-    /// Whether labs were written into it.
-    knows_labs: AtomicBool,
+    /// How the labs that were written into it use the machine.
+    of_labs: Mutex<Option<Use>>,
     /// Whether its commands run in a network namespace that the test makes.
     is_apart: bool,
 }
@@ -125,7 +124,7 @@ impl Fixture {
             user,
             program,
             kernel: None,
-            knows_labs: AtomicBool::new(false),
+            of_labs: Mutex::new(None),
             is_apart: false,
         };
         fs::set_permissions(fixture.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -182,8 +181,11 @@ impl Fixture {
 
     /// Writes a file into the work folder.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
-        self.turn.take(turn::of_lab(text, self.is_apart));
-        self.knows_labs.fetch_or(turn::is_lab(text), Ordering::Relaxed);
+        self.turn.take(Use::Shared);
+        if turn::is_lab(text) {
+            let mut of_labs = self.of_labs.lock().unwrap_or_else(PoisonError::into_inner);
+            *of_labs = (*of_labs).max(Some(turn::of_lab(text, self.is_apart)));
+        }
         let path = self.work().join(name);
         fs::write(&path, text).unwrap();
         self.give(&path);
@@ -192,10 +194,15 @@ impl Fixture {
 
     /// `netloom` with these arguments, ready to be started.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        self.turn.take(turn::of_command(arguments, self.knows_labs.load(Ordering::Relaxed)));
+        self.take_turn(arguments);
         let mut command = self.as_user(Command::new(&self.program));
         command.args(arguments);
         command
+    }
+
+    fn take_turn(&self, arguments: &[&str]) {
+        let of_labs = *self.of_labs.lock().unwrap_or_else(PoisonError::into_inner);
+        self.turn.take(turn::of_command(arguments, of_labs));
     }
 
     fn as_user(&self, mut command: Command) -> Command {
@@ -217,7 +224,7 @@ impl Fixture {
     /// Runs `netloom` with these arguments to its end, started by the command `wrapper`.
     #[must_use = "a command may fail"]
     pub(crate) fn wrapped(&self, wrapper: &[&str], arguments: &[&str]) -> Finished {
-        self.turn.take(turn::of_command(arguments, self.knows_labs.load(Ordering::Relaxed)));
+        self.take_turn(arguments);
         let (first, rest) = wrapper.split_first().unwrap();
         let mut command = self.as_user(Command::new(first));
         command.args(rest).arg(&self.program).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -166,7 +166,7 @@ timeline:
   - {on: z, run: ip addr add 10.99.0.3/24 dev eth0, as: z-address}
   - {on: br, run: 'ip link add br0 type bridge && for i in eth0 eth1 eth2; do ip link set $i master br0; done && ip link set br0 up', as: bridge}
   - {at: 1 s, partition: [[a, x], [b, y]], for: 2 s}
-  - {at: 5 s, partition: [[a, r, x], [b, y]], slow: 500 ms, for: 3 s}
+  - {at: 5 s, partition: [[a, r, x], [b, y]], slow: 2 s, for: 3 s}
 ";
 
 fn routed() -> String {

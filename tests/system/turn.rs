@@ -183,20 +183,20 @@ const OF_THE_MACHINE: [&str; 6] = ["shape", "link", "mm", "mininet", "mn", "doct
 /// Commands that run labs.
 const PLAYING: [&str; 6] = ["run", "up", "sweep", "rerun", "queue", "ui"];
 
-/// How a command uses the machine. `knows_labs`: whether the test has written labs, which have decided that already; of others, an example's text
-/// decides, and the rest is measured.
-pub(crate) fn of_command(arguments: &[&str], knows_labs: bool) -> Use {
+/// How a command uses the machine. `of_labs`: how the labs do that the test has written, if there are any; of others, an example's text decides,
+/// and the rest is measured. Whatever a lab says, in virtual time it allows others.
+pub(crate) fn of_command(arguments: &[&str], of_labs: Option<Use>) -> Use {
     let first = arguments.first().copied().unwrap_or_default();
     if OF_THE_MACHINE.contains(&first) {
         return Use::Alone;
     }
-    if !PLAYING.contains(&first) {
+    if !PLAYING.contains(&first) || arguments.windows(2).any(|pair| pair == ["--clock", "virtual"]) {
         return Use::Shared;
     }
     let examples = arguments.iter().filter(|word| word.contains("examples/"));
     let used: Vec<Use> =
         examples.map(|path| std::fs::read_to_string(path).map_or(Use::Alone, |text| of_lab(&text, false))).collect();
-    used.into_iter().max().unwrap_or(if knows_labs { Use::Shared } else { Use::Alone })
+    used.into_iter().max().or(of_labs).unwrap_or(Use::Alone)
 }
 
 /// Whether this is the text of a lab.
