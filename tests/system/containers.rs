@@ -95,7 +95,7 @@ const FRR: &str = r#"{"Env": ["PATH=/bin:/usr/bin"], "Entrypoint": ["/bin/bash",
 /// Not as an ordinary user: FRR's daemons give up root for a user of their own.
 #[test]
 fn routers_of_containerlab_run_the_daemons_of_their_image() {
-    let fixture = Fixture::new(User::Own).alone();
+    let fixture = Fixture::new(User::Own).among_others();
     if !is_root() {
         return not_run("FRR of an image in a namespace, which has a user of its own");
     }

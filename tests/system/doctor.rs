@@ -15,7 +15,7 @@ const STRICT: &str = "name: strict\nbounds: {lateness: 1 ns, starvation: 90 %, e
 
 #[test]
 fn it_tells_people_and_machines_what_labs_may_ask_for() {
-    for user in User::all() {
+    for user in User::some() {
         let fixture = Fixture::new(user).alone();
         let told = fixture.netloom(&["doctor"]).expect_code(0);
         for line in ["small packets", "one TCP stream", "Labs run here.", "Precision: ", "nodes with one interface"] {

@@ -90,6 +90,8 @@ pub(crate) struct Fixture {
     of_labs: Mutex<Option<Use>>,
     /// Whether its commands run in a network namespace that the test makes.
     is_apart: bool,
+    /// Whether its labs allow others, whatever they say.
+    is_among_others: bool,
 }
 
 /// Gives a program another path, by a link. On another file system, it is a link to the one copy there, since all tests begin at once: in the
@@ -126,6 +128,7 @@ impl Fixture {
             kernel: None,
             of_labs: Mutex::new(None),
             is_apart: false,
+            is_among_others: false,
         };
         fs::set_permissions(fixture.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for folder in ["runtime", "work"] {
@@ -161,6 +164,12 @@ impl Fixture {
     /// Lets other tests run meanwhile, whatever the labs lead out to: all commands run in a network namespace that the test makes.
     pub(crate) fn apart(mut self) -> Self {
         self.is_apart = true;
+        self
+    }
+
+    /// Lets other tests run meanwhile, whatever its labs say: what is asked for there holds on a busy machine.
+    pub(crate) fn among_others(mut self) -> Self {
+        self.is_among_others = true;
         self
     }
 
@@ -201,7 +210,8 @@ impl Fixture {
     }
 
     fn take_turn(&self, arguments: &[&str]) {
-        let of_labs = *self.of_labs.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_labs = self.of_labs.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_labs = if self.is_among_others { Some(Use::Shared) } else { *of_labs };
         self.turn.take(turn::of_command(arguments, of_labs));
     }
 

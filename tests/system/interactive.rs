@@ -338,7 +338,7 @@ fn a_program_is_stopped_when_its_caller_is_killed() {
 #[test]
 fn nodes_stop_and_start() {
     for user in User::some() {
-        let fixture = Fixture::new(user);
+        let fixture = Fixture::new(user).among_others();
         let lab = "
 name: halt
 nodes: {a: {}, b1: {setup: ['test ! -e spoilt']}, b2: {}, s: {kind: switch}}

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LAB: &str = "nodes: [a, b]\nlinks: {l: {ends: [a, b], rate: 10 Mbit/s}}\n";
 
 fn served() -> (Fixture, Server) {
-    let fixture = Fixture::new(User::Own);
+    let fixture = Fixture::new(User::Own).among_others();
     fixture.write("lab.yaml", LAB);
     let server = Server::start(&fixture, &["lab.yaml"]);
     (fixture, server)

@@ -209,7 +209,7 @@ fn await_shown(terminal: &mut fs::File, wanted: &str) {
 
 #[test]
 fn machines_that_cannot_be_are_told() {
-    let fixture = Fixture::new(User::Own);
+    let fixture = Fixture::new(User::Own).among_others();
     with_root(&fixture);
     let refused = |vm: &str, code: i32, wanted: &str| {
         fixture.write(
