@@ -119,6 +119,24 @@ net.stop()
     assert "refused netloom: nodes and links cannot change now: `sleep 50` runs in h1" in done.stdout
 
 
+def test_a_job_that_is_no_program_of_its_own_is_not_lost() -> None:
+    done = script("""
+from mininet.net import Mininet
+net = Mininet()
+h1, h2, s1 = net.addHost('h1'), net.addHost('h2'), net.addSwitch('s1')
+net.addLink(h1, s1)
+net.start()
+h1.cmd('mkfifo waits; (read line < waits) &')
+try:
+    net.addLink(h2, s1)
+    net.pingAll()
+except Exception as error:
+    print('refused', error)
+net.stop()
+""")
+    assert "refused netloom: nodes and links cannot change now: `a job of the shell` runs in h1" in done.stdout
+
+
 def test_a_router_two_ways_out_and_folders_of_a_host_s_own(tmp_path: Path) -> None:
     done = script(f"""
 from mininet.net import Mininet

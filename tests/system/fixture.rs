@@ -102,7 +102,7 @@ fn copy(from: &Path, to: &Path) {
     if fs::hard_link(from, to).is_ok() {
         return;
     }
-    let copy_to = |to: &Path| assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
+    let copy_to = |place: &Path| assert!(Command::new("cp").arg(from).arg(place).status().unwrap().success());
     let Some(copies) = std::env::var_os("NETLOOM_TEST_COPIES") else { return copy_to(to) };
     let copied = Path::new(&copies).join(fs::metadata(from).unwrap().ino().to_string());
     let is_copying = COPYING.lock().unwrap_or_else(PoisonError::into_inner);

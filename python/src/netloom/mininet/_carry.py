@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,16 +46,27 @@ def ask(node: Node, live: Live) -> Popen:
     )
 
 
-def take(node: Node, asked: Popen) -> State:
+#: What the command line of a node's shell has, and the name of a job of such a shell that has not become a program.
+_SHELL, _JOB = "mininet:", "a job of the shell"
+#: How often a node is asked whose shell is about to start a program, and how long each time takes, in seconds.
+_AGAIN, _PAUSE = 50, 0.02
+
+
+def take(node: Node, live: Live, asked: Popen) -> State:
     """What a node is like.
 
     Raises:
         Unsupported: Programs run in it, which would be lost.
     """
-    text = str(asked.communicate()[0])
-    asked.close()
-    parts = dict(zip(re.findall(r"^@(\w+)$", text, re.MULTILINE), re.split(r"^@\w+\n", text, flags=re.MULTILINE)[1:]))
+    parts = _parts(asked)
     programs = _programs(parts.get("programs", ""))
+    for _ in range(_AGAIN):
+        # A job of a shell looks like the shell until its program has begun; one that is a loop stays like that.
+        if programs[:1] != [_JOB]:
+            break
+        time.sleep(_PAUSE)
+        parts = _parts(ask(node, live))
+        programs = _programs(parts.get("programs", ""))
     if programs:
         raise Unsupported(
             f"netloom: nodes and links cannot change now: `{programs[0]}` runs in {node.name}, and would be lost, since the lab is made "
@@ -70,15 +82,24 @@ def take(node: Node, asked: Popen) -> State:
     )  # fmt: skip
 
 
+def _parts(asked: Popen) -> dict[str, str]:
+    """The answer, by the names of its sections."""
+    text = str(asked.communicate()[0])
+    asked.close()
+    return dict(zip(re.findall(r"^@(\w+)$", text, re.MULTILINE), re.split(r"^@\w+\n", text, flags=re.MULTILINE)[1:]))
+
+
 def _programs(text: str) -> list[str]:
     """Programs that are more than the node itself: shells that wait, and the first process."""
+    lines = [re.match(r"(\d+) \((.*?)\) (\S) (\d+) .*?(?: \d+){10,} ?(.*)$", line) for line in text.splitlines()]
+    processes = [match for match in lines if match and match[1] != "1" and match[3] != "Z"]
+    shells = {match[1] for match in processes if _SHELL in match[5]}
     found: list[str] = []
-    for line in text.splitlines():
-        match = re.match(r"(\d+) \((.*?)\) (\S) (\d+) .*?(?: \d+){10,} ?(.*)$", line)
-        if not match or match[1] == "1" or match[3] == "Z":
-            continue
+    for match in processes:
         command = match[5].strip()
-        if "mininet:" in command or not command or command.startswith("/bin/sh -c \necho @programs"):
+        if _SHELL in command and match[4] in shells:
+            found.append(_JOB)
+        if _SHELL in command or not command or command.startswith("/bin/sh -c \necho @programs"):
             continue
         if re.match(r"(netloom|/proc/self/exe)\b", command):
             continue

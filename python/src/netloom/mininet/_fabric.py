@@ -256,7 +256,7 @@ class Fabric:
             return {}
         used = [node for node in self.machines() if node.is_attached and node.is_used and node.lab_kind() == "host"]
         asked = [(node, _carry.ask(node, live)) for node in used]
-        kept = {node.name: _carry.take(node, process) for node, process in asked}
+        kept = {node.name: _carry.take(node, live, process) for node, process in asked}
         self._end()
         return kept
 
