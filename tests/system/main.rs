@@ -48,6 +48,7 @@ mod journals;
 mod kernels;
 mod kills;
 mod lessons;
+mod levels;
 mod limits;
 mod link_shell;
 mod logs;

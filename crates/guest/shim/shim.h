@@ -20,10 +20,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 /* Everything else is hidden (-fvisibility=hidden): only wrappers may take the place of the library's functions. */
@@ -54,6 +56,8 @@ struct shim_library {
 	long (*random)(void);
 	void (*srandom)(unsigned int);
 	long (*ptrace)(int, pid_t, void *, void *);
+	FILE *(*fopen64)(const char *, const char *);
+	int (*uname)(struct utsname *);
 	int (*pthread_cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 	int (*pthread_cond_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
 	int (*sem_timedwait)(sem_t *, const struct timespec *);
@@ -100,6 +104,9 @@ int64_t shim_nanoseconds(const struct timespec *from);
 struct timespec shim_timespec(int64_t nanoseconds);
 /* Whether the C library would accept it as a span of time. */
 bool shim_is_span(const struct timespec *span);
+
+/* Ends the process, which was started with orders that make no sense: the name of one, and what is wrong with it. */
+__attribute__((noreturn)) void shim_refuse(const char *name, const char *what);
 
 /* Lab time at an instant of the host, rounded down: a clock never shows an instant that is yet to come. */
 int64_t shim_lab_instant(int64_t host);

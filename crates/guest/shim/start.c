@@ -22,7 +22,7 @@ static struct shim_orders orders;
 static bool started;
 
 /* A kernel without the time that it was meant to have must not run. */
-static __attribute__((noreturn)) void refuse(const char *name, const char *what)
+void shim_refuse(const char *name, const char *what)
 {
 	const char *parts[] = {"netloom shim: ", name, what, "\n"};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -35,7 +35,7 @@ static void *find(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 	if (!found)
-		refuse(name, ": the C library has no such function");
+		shim_refuse(name, ": the C library has no such function");
 	return found;
 }
 
@@ -70,6 +70,8 @@ static void find_library(void)
 	FIND(random);
 	FIND(srandom);
 	FIND(ptrace);
+	FIND(fopen64);
+	FIND(uname);
 	FIND(pthread_cond_timedwait);
 	FIND(pthread_cond_clockwait);
 	FIND(sem_timedwait);
@@ -98,7 +100,7 @@ static uint64_t whole_number(const char *name, const char *text, uint64_t most)
 	uint64_t value;
 	const char *rest;
 	if (!number(text, most, &value, &rest) || *rest)
-		refuse(name, " is not a whole number in decimal digits, or too large");
+		shim_refuse(name, " is not a whole number in decimal digits, or too large");
 	return value;
 }
 
@@ -109,7 +111,7 @@ static void read_dilation(const char *text)
 	bool fine = number(text, MOST, &numerator, &rest) && *rest == '/' &&
 		    number(rest + 1, MOST, &denominator, &rest) && !*rest && numerator && denominator;
 	if (!fine)
-		refuse("NETLOOM_DILATION", " is not of the form 10/1, with numbers from 1 to 1000000000000");
+		shim_refuse("NETLOOM_DILATION", " is not of the form 10/1, with numbers from 1 to 1000000000000");
 	orders.lapse.numerator = (int64_t)numerator;
 	orders.lapse.denominator = (int64_t)denominator;
 }
@@ -122,7 +124,7 @@ static void read_orders(void)
 		const char *wall = getenv("NETLOOM_WALL");
 		/* Without a common epoch the clocks of two nodes would differ unnoticed. */
 		if (!epoch || !wall)
-			refuse("NETLOOM_DILATION", " needs NETLOOM_EPOCH and NETLOOM_WALL beside it");
+			shim_refuse("NETLOOM_DILATION", " needs NETLOOM_EPOCH and NETLOOM_WALL beside it");
 		read_dilation(dilation);
 		/* A quarter of the range: no sum of instants and spans can then overflow. */
 		orders.lapse.epoch = (int64_t)whole_number("NETLOOM_EPOCH", epoch, INT64_MAX / 4);
@@ -138,7 +140,7 @@ static void read_orders(void)
 	}
 	const char *found = getenv("NETLOOM_PLACES");
 	if (found && !places_read(found, getenv("TMPDIR")))
-		refuse("NETLOOM_PLACES", " is not pairs of lines beside a TMPDIR, or too long");
+		shim_refuse("NETLOOM_PLACES", " is not pairs of lines beside a TMPDIR, or too long");
 	/* Up to its checkpoint, a kernel is like any other. */
 	if (getenv("NETLOOM_REST") || getenv("NETLOOM_TEMPLATE")) {
 		orders.seed = 0;

@@ -51,5 +51,6 @@ pub mod counter;
 pub mod disk;
 pub mod kernel;
 pub mod node;
+pub mod processor;
 pub mod schedule;
 pub mod shim;

@@ -4,6 +4,7 @@
 //! - `clock.c`, `timer.c`, `sleep.c`, `wait.c`, `locks.c`: lab time, for all that a kernel or a machine asks about time or waits for;
 //! - `entropy.c`: randomness from a seed;
 //! - `xstate.c`: repairs an old kernel's way to set vector registers on processors with AMX;
+//! - `processor.c`: the processor that programs see;
 //! - `backend.c`, `device.c`: virtual time, see [`crate::backend`];
 //! - `places.c`: names of files, where the machine refuses mounts of the kernel's own;
 //! - `start.c`: reads the orders from the environment.
@@ -70,6 +71,7 @@ pub const COVERED: &[&str] = &[
     "execvp",
     "fchmod",
     "fchown",
+    "fopen64",
     "futimes",
     "getentropy",
     "getitimer",
@@ -119,6 +121,7 @@ pub const COVERED: &[&str] = &[
     "timer_gettime",
     "timer_settime",
     "truncate64",
+    "uname",
     "unlink",
     "usleep",
     "utimes",

@@ -19,8 +19,8 @@ mod kind;
 mod leader;
 mod link_ends;
 mod machines;
-mod pin;
 mod pipes;
+mod processor;
 mod program_faults;
 mod routing;
 pub(crate) mod stops;
@@ -51,8 +51,8 @@ pub use kind::NodeKind;
 pub use leader::LeaderPartition;
 pub use link_ends::{End, EndPlan};
 pub use machines::{MachineChoice, MachinePlan};
-pub use pin::PinPlan;
 pub use pipes::{Bypass, PipePlan, Treatment};
+pub use processor::{CpuPlan, PinPlan};
 pub use program_faults::{Call, CallError, CallFailure, CallSet, ShortPattern, Starvation, Turns};
 pub use routing::{Daemon, GroupPlan, RulePlan, TableRoutePlan};
 pub use switch::{
@@ -70,7 +70,7 @@ use crate::expect::{Expectation, Figure, OverRuns};
 use crate::words::words;
 use ipnet::IpNet;
 use netloom_link::{PipeChange, PipeConfig};
-use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
+use netloom_units::{Bytes, Date, Duration, Seed};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -245,8 +245,8 @@ pub struct NodePlan {
     /// The most processor time that its programs may use together, per second of lab time; none: no limit. Always none
     /// in virtual time, where [`NodePlan::cpu`] takes its place.
     pub cpus: Option<Cpus>,
-    /// How long its only processor is busy with each packet; none: for no time. Always none but in virtual time.
-    pub cpu: Option<CpuCost>,
+    /// Its only processor; none: this machine's, which is busy for no time. Always none but in virtual time.
+    pub cpu: Option<CpuPlan>,
     /// The processors of this machine that its programs run on, or its kernel or machine; none: any.
     pub pin: Option<PinPlan>,
     /// The machine that the lab file chooses for it.

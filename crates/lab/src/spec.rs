@@ -13,15 +13,15 @@ use crate::diagnostics::{Diagnostic, Spanned};
 use crate::expect::Points;
 use crate::journal::JournalSpec;
 use crate::plan::{
-    Argv, Bounds, Clock, ContainerPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, ExternalMode, FarNode,
-    FileContents, FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision,
-    Ready, SamplePlan, Sends, Shards, SnoopingSettings, Stack, Treatment, TreeSettings, VmPlan,
+    Argv, Bounds, Clock, ContainerPlan, CpuPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, ExternalMode,
+    FarNode, FileContents, FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan,
+    Precision, Ready, SamplePlan, Sends, Shards, SnoopingSettings, Stack, Treatment, TreeSettings, VmPlan,
 };
 use crate::words::words;
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
 use netloom_radio::Position;
-use netloom_units::{Bytes, CpuCost, Date, Duration, Seed};
+use netloom_units::{Bytes, Date, Duration, Seed};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
@@ -154,7 +154,7 @@ pub(crate) struct NodeSpec {
     pub(crate) vm: Option<Spanned<VmPlan>>,
     pub(crate) memory: Option<Spanned<Bytes>>,
     pub(crate) cpus: Option<Spanned<Cpus>>,
-    pub(crate) cpu: Option<Spanned<CpuCost>>,
+    pub(crate) cpu: Option<Spanned<CpuPlan>>,
     pub(crate) pin: Option<PinPlan>,
     /// The machine that plays it.
     pub(crate) machine: Option<Spanned<String>>,

@@ -1,5 +1,6 @@
 //! The environment of programs: the same on every machine and for every user, but for what the lab file says.
 
+use netloom_guest::processor;
 use netloom_host::programs::PATH;
 use netloom_lab::{Clock, Plan};
 use std::collections::BTreeMap;
@@ -26,8 +27,8 @@ const PERSONAL: [&str; 4] = ["HOME", "LOGNAME", "SHELL", "USER"];
 const FILL: &str = "NETLOOM_FILL";
 const FILLED: usize = 256;
 
-/// The environment of a program of the node at this place that begins in `folder`: the constants, what the lab file has
-/// it inherit, the node's variables, and then `own`. Of several values of a variable the last counts.
+/// The environment of a program of the node at this place that begins in `folder`: the constants, what hides features of the processor,
+/// what the lab file has it inherit, the node's variables, and then `own`. Of several values of a variable the last counts.
 pub fn of_program(
     plan: &Plan,
     node: usize,
@@ -52,9 +53,11 @@ fn variables(plan: &Plan, node: usize, user: Option<&str>, own: &[(String, Strin
     let node = &plan.nodes[node];
     let is_kept = |name: &str| user.is_none() || !PERSONAL.contains(&name);
     let constant = CONSTANT.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name.into(), value.into()));
+    let level = node.cpu.and_then(|cpu| cpu.level).into_iter().flat_map(processor::environment);
+    let level = level.map(|(name, value)| (name.into(), value.into()));
     let inherited = node.inherit.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
     let said = node.env.iter().chain(own).map(|(name, value)| (name.into(), value.into()));
-    constant.chain(inherited).chain(said).collect()
+    constant.chain(level).chain(inherited).chain(said).collect()
 }
 
 /// What nodes inherit, for the provenance: each variable once, with its value; null if there is none.

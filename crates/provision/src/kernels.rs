@@ -9,13 +9,14 @@ use netloom_guest::counter::{self, Counter};
 use netloom_guest::disk::Disk;
 use netloom_guest::kernel::{self, Kernel, Need};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel, Template};
+use netloom_guest::processor;
 use netloom_guest::shim::{Lapse, Orders, Shim};
 use netloom_host::node::{Identity, NodeConfig};
 use netloom_host::processors;
 use netloom_host::sealed::Bare;
 use netloom_judge::RunError;
 use netloom_lab::{Clock, NodePlan, Plan, Stack, VmBegin};
-use netloom_units::BranchCount;
+use netloom_units::{BranchCount, CpuLevel};
 use netloom_vhost::Listener;
 use netloom_vm::Prepared;
 use nix::errno::Errno;
@@ -64,6 +65,7 @@ impl Resource for NodeKernels {
             self.kernel = kernel_of(ground.plan, ground.kernel)?;
             self.counter = counter_of(ground.plan, self.kernel.as_ref())?;
             without_disks(ground.plan, self.kernel.as_ref())?;
+            without_level(ground.plan)?;
             self.take_samples = takes_samples(ground.plan, self.kernel.as_ref());
             self.have_checkpoint = has_checkpoint(ground.plan, self.kernel.as_ref());
         }
@@ -404,7 +406,7 @@ fn has_checkpoint(plan: &Plan, kernel: Option<&Kernel>) -> bool {
 /// chosen for them.
 fn counter_of(plan: &Plan, kernel: Option<&Kernel>) -> Result<Option<Counter>, RunError> {
     let first = |counts: fn(BranchCount) -> bool| {
-        let cost = |node: &NodePlan| node.cpu.and_then(|cost| cost.computing);
+        let cost = |node: &NodePlan| node.cpu.and_then(|cpu| cpu.cost.computing);
         plan.nodes.iter().find(|node| cost(node).is_some_and(|cost| counts(cost.count)))
     };
     let Some(asking) = first(|_| true) else { return Ok(None) };
@@ -426,6 +428,19 @@ fn counter_of(plan: &Plan, kernel: Option<&Kernel>) -> Result<Option<Counter>, R
             node.name
         ))
     })
+}
+
+/// Refuses a plan whose programs are to see what this machine's processor does not have.
+fn without_level(plan: &Plan) -> Result<(), SetupError> {
+    let asked = plan.nodes.iter().filter_map(|node| Some((node, node.cpu?.level?)));
+    let found = asked.filter_map(|(node, level)| Some((node, level, processor::missing(level)?))).next();
+    let Some((node, level, feature)) = found else { return Ok(()) };
+    let here = processor::of_this_machine().map_or("is no x86-64 processor", CpuLevel::name);
+    Err(SetupError::Refused(format!(
+        "nodes.{}.cpu.level: this machine's processor lacks {feature}, which {} has: write {here} or less",
+        node.name,
+        level.name()
+    )))
 }
 
 /// Refuses a kernel that knows no disks for a plan that has some.

@@ -6,6 +6,7 @@ use crate::kernels::kernel_of;
 use crate::preflight::programs_here;
 use crate::shards::Sharing;
 use netloom_guest::kernel::Kernel;
+use netloom_guest::processor;
 use netloom_image::Hashing;
 use netloom_judge::RunError;
 use netloom_lab::{Clock, KeyPlan, NodePlan, Plan};
@@ -13,6 +14,7 @@ use netloom_regular::{PRIVATE, Remembered};
 use netloom_results::{
     Folder, ImageOrigin, NamedFile, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin, WriteError,
 };
+use netloom_units::CpuLevel;
 use netloom_vm::{Acceleration, Qemu};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
@@ -81,6 +83,7 @@ fn origin_here(request: &RunRequest, mode: &'static str, clock: Clock, kernel: O
         on_spin: plan.on_spin,
         environment: &CONSTANT,
         inherited: inherited(plan),
+        processor_level: processor::of_this_machine().map(CpuLevel::name),
         node_kernel: kernel.map(node_kernel),
         qemu: None,
         images: BTreeMap::new(),

@@ -28,6 +28,8 @@ pub struct Origin {
     pub environment: &'static [(&'static str, &'static str)],
     /// The variables that nodes inherit from the user's environment, by name; none: there is no such variable.
     pub inherited: BTreeMap<String, Option<String>>,
+    /// The highest level of x86-64 processors that this machine has; none if it has another architecture.
+    pub processor_level: Option<&'static str>,
     /// The kernel that kernel nodes run on, if there are any.
     pub node_kernel: Option<NodeKernel>,
     /// The QEMU that virtual machines run on, if there are any.
@@ -88,6 +90,7 @@ pub struct Provenance {
     kernel: String,
     machine: String,
     processor: Option<String>,
+    processor_level: Option<&'static str>,
     processors: usize,
     clock_source: Option<String>,
     tcp_congestion_control: Option<String>,
@@ -182,6 +185,7 @@ impl Provenance {
             kernel: format!("{} {}", told(|name| name.release()), told(|name| name.version())),
             machine: told(|name| name.machine()),
             processor: processor_model(),
+            processor_level: origin.processor_level,
             processors: thread::available_parallelism().map_or(1, usize::from),
             clock_source: first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             tcp_congestion_control: first_line("/proc/sys/net/ipv4/tcp_congestion_control"),
@@ -225,6 +229,7 @@ mod tests {
             on_spin: OnSpin::Wait,
             environment: &[("TZ", "UTC0")],
             inherited: [("A".to_owned(), None)].into(),
+            processor_level: Some("x86-64-v2"),
             node_kernel: Some(node_kernel),
             qemu: None,
             images: [("a".to_owned(), image)].into(),

@@ -90,6 +90,31 @@ impl BranchCount {
     }
 }
 
+/// A level of x86-64 processors, as the psABI defines them ("System V Application Binary Interface, AMD64", section 3.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CpuLevel {
+    /// All processors have it, with SSE2.
+    V1,
+    /// SSE4.2 and POPCNT come with it: processors since 2009.
+    V2,
+    /// AVX2, BMI2 and FMA come with it: processors since 2013 to 2017.
+    V3,
+    /// AVX-512 (F, BW, CD, DQ, VL) comes with it.
+    V4,
+}
+
+impl CpuLevel {
+    /// Returns the word of lab files, which compilers know, too.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V1 => "x86-64",
+            Self::V2 => "x86-64-v2",
+            Self::V3 => "x86-64-v3",
+            Self::V4 => "x86-64-v4",
+        }
+    }
+}
+
 /// The processor time of a node's work, where computing itself takes no time: of packets that it receives or sends, and of
 /// what its programs ask of its kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -26,7 +26,7 @@ mod size;
 mod time;
 
 pub use bit_error_rate::BitErrorRate;
-pub use cost::{BranchCount, Computing, CpuCost, TimePerBranch, TimePerByte};
+pub use cost::{BranchCount, Computing, CpuCost, CpuLevel, TimePerBranch, TimePerByte};
 pub use date::Date;
 pub use decimal::{Decimal, Inexact};
 pub use dilation::Dilation;

@@ -586,6 +586,7 @@ class Cpu(Model):
         branch: str | None = None,
         byte: str | Literal[0] | None = None,
         count: Literal["processor", "steps"] | None = None,
+        level: Literal["host", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"] | None = None,
         packet: Time | Literal[0] | None = None,
         switch: Time | Literal[0] | None = None,
         syscall: Time | Literal[0] | None = None,
@@ -597,6 +598,8 @@ class Cpu(Model):
             byte: The cost of each byte of a packet from the IP header on, in whole picoseconds. Default: 0.
             count: Who counts the branches of `branch`: the processor, or Netloom, which then stops programs after
                 each instruction; that takes about 10 us per instruction. Default: processor.
+            level: The processor that programs see: this machine's, or a level that processors of many machines have,
+                so that programs choose the same code on all of them. Default: host.
             packet: The cost of a packet of any size; a super-packet counts as one. Default: 0.
             switch: The cost of a switch from one program or thread to another, at most 1 ms. Default: 128 ns.
             syscall: For each system call of a program, at most 1 ms; with 0, a program that waits in a loop of them
@@ -606,6 +609,7 @@ class Cpu(Model):
         self._put("branch", branch)
         self._put("byte", byte)
         self._put("count", count)
+        self._put("level", level)
         self._put("packet", packet)
         self._put("switch", switch)
         self._put("syscall", syscall)

@@ -17,13 +17,14 @@ pub struct Change {
 }
 
 /// The parts of `provenance.json` that tell one environment from another, and what they are called.
-const PARTS: [(&str, &str); 15] = [
+const PARTS: [(&str, &str); 16] = [
     ("/netloom_version", "version of netloom"),
     ("/netloom_commit", "commit of netloom"),
     ("/host_name", "machine"),
     ("/machine", "architecture"),
     ("/kernel", "kernel of the machine"),
     ("/processor", "processor"),
+    ("/processor_level", "level of the processor"),
     ("/processors", "number of processors"),
     ("/clock_source", "clock source"),
     ("/tcp_congestion_control", "congestion control"),

@@ -1,21 +1,30 @@
-//! What packets, system calls and computing cost in virtual time.
+//! The processor of a node in virtual time: what packets, system calls and computing cost, and what programs see of it.
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::forms::{OrZero, Word, forms};
 use crate::keyed::{Keyed, sections};
+use crate::plan::CpuPlan;
 use crate::scalar::{cpus, duration_or_zero, quantity};
 use crate::section::Kind;
 use crate::words::words;
 use crate::yaml::{Content, Node};
-use netloom_units::{BranchCount, Computing, CpuCost, Duration, TimePerBranch, TimePerByte};
+use netloom_units::{BranchCount, Computing, CpuCost, CpuLevel, Duration, TimePerBranch, TimePerByte};
+
+words!(Option<CpuLevel> {
+    "host" = None,
+    "x86-64" = Some(CpuLevel::V1),
+    "x86-64-v2" = Some(CpuLevel::V2),
+    "x86-64-v3" = Some(CpuLevel::V3),
+    "x86-64-v4" = Some(CpuLevel::V4),
+});
 
 words!(BranchCount { "processor" = Self::Processor, "steps" = Self::Steps });
 
 forms! {
-    /// The costs of a node's computing, with their place.
-    pub(crate) struct Cost = Spanned<CpuCost>, Cpu::KIND, noting cost;
+    /// A node's processor, with its place.
+    pub(crate) struct Processor = Spanned<CpuPlan>, Cpu::KIND, noting processor;
     /// The cost of something that programs do all the time.
     pub(crate) struct Call = Duration, OrZero::<Duration>::KIND, call;
     pub(crate) struct Branch = TimePerBranch, TimePerByte::KIND, time_per_branch;
@@ -41,10 +50,13 @@ sections! {
         /// Who counts the branches of `branch`: the processor, or Netloom, which then stops programs after each instruction; that takes
         /// about 10 us per instruction. Default: processor.
         count: Word<BranchCount>, "steps";
+        /// The processor that programs see: this machine's, or a level that processors of many machines have, so that programs choose
+        /// the same code on all of them. Default: host.
+        level: Word<Option<CpuLevel>>, "x86-64-v2";
     }
 }
 
-fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
+fn processor(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuPlan>> {
     match &node.content {
         Content::Text { text, .. } if cpus(node).is_ok() => {
             errors.push(node.error(format!(
@@ -55,14 +67,14 @@ fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
         }
         Content::Map(entries) if entries.is_empty() => {
             errors.push(node.error(
-                "all costs are zero: write `packet`, `byte`, `syscall`, `switch` or `branch`, or leave `cpu` out",
+                "this says nothing: write `packet`, `byte`, `syscall`, `switch`, `branch` or `level`, or leave `cpu` out",
             ));
             return None;
         }
         _ => {}
     }
     let fields = Fields::open(node, &Cpu::SECTION, errors)?;
-    let Cpu { packet, byte, syscall, switch, branch, count } = Cpu::read_keys(&fields, errors)?;
+    let Cpu { packet, byte, syscall, switch, branch, count, level } = Cpu::read_keys(&fields, errors)?;
     if let (None, Some(place)) = (fields.get("branch"), fields.get("count")) {
         let message = "nothing is to be counted: write what a branch costs, too, for example `branch: 0.5 ns`";
         errors.push(place.error(message));
@@ -70,7 +82,8 @@ fn cost(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuCost>> {
     // Without `branch`, computing takes no time.
     let computing = branch.map(|branch| Computing { branch, count: count.unwrap_or_default() });
     let (packet, byte) = (packet.unwrap_or_default(), byte.unwrap_or_default());
-    Some(node.spanned(CpuCost { packet, byte, syscall, switch, computing }))
+    let cost = CpuCost { packet, byte, syscall, switch, computing };
+    Some(node.spanned(CpuPlan { cost, level: level.flatten() }))
 }
 
 fn time_per_branch(node: &Node) -> Result<TimePerBranch, Diagnostic> {

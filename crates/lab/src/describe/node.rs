@@ -1,11 +1,11 @@
 //! Nodes as JSON.
 
 use crate::plan::{
-    Argv, ContainerEngine, ContainerPlan, Cpus, DiskPlan, FileContents, FilePlan, GroupPlan, ImagePlan, InterfacePlan,
-    MeasurePlan, NodePlan, Plan, RulePlan, SnoopingPlan, SwitchPlan, TableRoutePlan, TreePlan, VmBegin, VmPlan,
-    VolumePlan,
+    Argv, ContainerEngine, ContainerPlan, CpuPlan, Cpus, DiskPlan, FileContents, FilePlan, GroupPlan, ImagePlan,
+    InterfacePlan, MeasurePlan, NodePlan, Plan, RulePlan, SnoopingPlan, SwitchPlan, TableRoutePlan, TreePlan, VmBegin,
+    VmPlan, VolumePlan,
 };
-use netloom_units::{Bytes, Duration, Rate};
+use netloom_units::{Bytes, CpuLevel, Duration, Rate};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -30,14 +30,7 @@ impl Plan {
             "vm": node.vm.as_ref().map(vm),
             "memory_bytes": node.memory.map(Bytes::get),
             "cpus_thousandths": node.cpus.map(Cpus::thousandths),
-            "cpu": node.cpu.map(|cpu| json!({
-                "packet_ns": cpu.packet.as_nanos(),
-                "byte_ps": cpu.byte.as_picos(),
-                "syscall_ns": cpu.syscall.map(Duration::as_nanos),
-                "switch_ns": cpu.switch.map(Duration::as_nanos),
-                "branch_ps": cpu.computing.map(|cost| cost.branch.as_picos()),
-                "count": cpu.computing.map(|cost| cost.count.name()),
-            })),
+            "cpu": node.cpu.map(cpu),
             "pin": node.pin.as_ref().map(|pin| &pin.processors),
             "clock": (!node.clock.is_right()).then(|| json!({
                 "skew_ns": node.clock.skew.as_nanos(),
@@ -95,6 +88,19 @@ impl Plan {
             })).collect::<Vec<_>>(),
         })
     }
+}
+
+fn cpu(cpu: CpuPlan) -> Value {
+    let CpuPlan { cost, level } = cpu;
+    json!({
+        "packet_ns": cost.packet.as_nanos(),
+        "byte_ps": cost.byte.as_picos(),
+        "syscall_ns": cost.syscall.map(Duration::as_nanos),
+        "switch_ns": cost.switch.map(Duration::as_nanos),
+        "branch_ps": cost.computing.map(|cost| cost.branch.as_picos()),
+        "count": cost.computing.map(|cost| cost.count.name()),
+        "level": level.map(CpuLevel::name),
+    })
 }
 
 fn disk(disk: &DiskPlan) -> Value {

@@ -4,8 +4,8 @@ use super::air;
 use crate::keyed::WrittenKeys;
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, Direction, Disturbance, JournalPlan, Keep, LinkPart, NodePlan, Plan, ReadyWhen,
-    RoutePlan, RunCommand, Shards, Stack, TableRoutePlan, TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, CpuPlan, Direction, Disturbance, JournalPlan, Keep, LinkPart, NodePlan, Plan,
+    ReadyWhen, RoutePlan, RunCommand, Shards, Stack, TableRoutePlan, TrafficPlan, Treatment,
 };
 use crate::{capture, journal, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -347,7 +347,7 @@ fn write_destination(text: &mut String, route: &RoutePlan) -> fmt::Result {
 
 /// What a node computes with, as far as it is not this machine as it is.
 fn machine(node: &NodePlan) -> String {
-    let cost = node.cpu.unwrap_or_default();
+    let CpuPlan { cost, level } = node.cpu.unwrap_or_default();
     let parts = [
         node.external.as_ref().map(|external| match external.vlan {
             Some(vlan) => format!("VLAN {vlan} of {}", external.interface),
@@ -372,6 +372,7 @@ fn machine(node: &NodePlan) -> String {
         cost.syscall.map(|cost| format!("{cost} per system call")),
         cost.switch.map(|cost| format!("{cost} per switch")),
         cost.computing.map(|cost| format!("{} per branch", cost.branch)),
+        level.map(|level| level.name().to_owned()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -3,7 +3,7 @@
 use crate::decode::attachments::{Exposed, ExternalKeys, TunnelKeys};
 use crate::decode::capabilities::Capabilities;
 use crate::decode::container::{Container, ContainerName};
-use crate::decode::cpu::Cost;
+use crate::decode::cpu::Processor;
 use crate::decode::daemons::DaemonKeys;
 use crate::decode::dhcp::{DhcpServer, NameServer};
 use crate::decode::disk::Disk;
@@ -55,7 +55,7 @@ sections! {
         cpus: Placed<Cores>, "0.5";
         /// How long its only processor is busy with each packet and each system call, in virtual time. Default: packets take no time,
         /// system calls next to none.
-        cpu: Cost, "{packet: 2 us, byte: 1 ns}";
+        cpu: Processor, "{packet: 2 us, byte: 1 ns}";
         /// The processors of this machine that its programs run on, by their numbers; in the case of a kernel node, one of them for its
         /// kernel with its programs, and in the case of a virtual machine, all its threads. Default: any.
         pin: Processors, "[0, 2-3]";

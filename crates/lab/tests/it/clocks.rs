@@ -1,7 +1,7 @@
 //! From lab files to plans: the clock, whose stack nodes have, and what that means for their settings.
 
 use netloom_lab::{Clock, Cpus, Lab, NodePlan, Stack, VmBegin};
-use netloom_units::{BranchCount, Bytes, Computing, CpuCost, Dilation, Duration, TimePerBranch, TimePerByte};
+use netloom_units::{BranchCount, Bytes, Computing, CpuCost, CpuLevel, Dilation, Duration, TimePerBranch, TimePerByte};
 
 fn lab(text: &str) -> Lab {
     netloom_lab::parse(text, "test.yaml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
@@ -119,13 +119,11 @@ fn each_clock_has_its_own_limit_of_the_processor() {
         [("real", Some(500), None), ("{dilation: 4}", Some(500), None), ("virtual", None, Some(cost))]
     {
         let node = quietly(clock, both);
-        assert_eq!((node.cpus.map(Cpus::thousandths), node.cpu), (cpus, cpu), "{clock}");
+        assert_eq!((node.cpus.map(Cpus::thousandths), node.cpu.map(|cpu| cpu.cost)), (cpus, cpu), "{clock}");
     }
-    assert_eq!(quietly("virtual", "cpu: {packet: 2 us}").cpu, Some(CpuCost { byte: TimePerByte::ZERO, ..cost }));
-    assert_eq!(
-        quietly("virtual", "cpu: {packet: 0, byte: 80 ps}").cpu,
-        Some(CpuCost { packet: Duration::ZERO, ..cost })
-    );
+    let costs = |said: &str| quietly("virtual", said).cpu.unwrap().cost;
+    assert_eq!(costs("cpu: {packet: 2 us}"), CpuCost { byte: TimePerByte::ZERO, ..cost });
+    assert_eq!(costs("cpu: {packet: 0, byte: 80 ps}"), CpuCost { packet: Duration::ZERO, ..cost });
     let said = warnings("{dilation: 4}", "cpu: {packet: 2 us}");
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("nodes.a.cpu: this is for virtual time only"), "{said:?}");
@@ -134,11 +132,20 @@ fn each_clock_has_its_own_limit_of_the_processor() {
 
 #[test]
 fn computing_costs_what_the_lab_file_says() {
-    let computing = |cpu: &str| quietly("virtual", cpu).cpu.unwrap().computing;
+    let computing = |cpu: &str| quietly("virtual", cpu).cpu.unwrap().cost.computing;
     let branch = TimePerBranch::from_picos(500);
     assert_eq!(computing("cpu: {packet: 2 us}"), None);
     assert_eq!(computing("cpu: {branch: 0.5 ns}"), Some(Computing { branch, count: BranchCount::Processor }));
     assert_eq!(computing("cpu: {branch: 500 ps, count: steps}"), Some(Computing { branch, count: BranchCount::Steps }));
+}
+
+#[test]
+fn programs_see_the_processor_that_the_lab_file_names() {
+    let level = |said: &str| quietly("virtual", said).cpu.unwrap().level;
+    assert_eq!(level("cpu: {level: x86-64-v2}"), Some(CpuLevel::V2));
+    assert_eq!(level("cpu: {level: x86-64, packet: 1 us}"), Some(CpuLevel::V1));
+    assert_eq!(level("cpu: {level: host}"), None);
+    assert!(quietly("virtual", "cpu: {level: x86-64-v3}").cpu.unwrap().cost.is_zero());
 }
 
 /// At dilation 4, one core of this machine is four of lab time.
@@ -209,7 +216,7 @@ fn a_virtual_plan_tells_what_packets_cost() {
     assert_eq!(value["clock"], "virtual");
     assert!(value["dilation"].is_null());
     let cost = serde_json::json!({"packet_ns": 2_000, "byte_ps": 80, "syscall_ns": null, "switch_ns": null,
-        "branch_ps": null, "count": null});
+        "branch_ps": null, "count": null, "level": null});
     assert_eq!(value["nodes"][0]["cpu"], cost);
 }
 

@@ -9,6 +9,7 @@ use crate::setup_error::SetupError;
 use netloom_guest::backend::{BackendEnds, DeviceBackend, ProcessHealth, SLICE, Watchdog};
 use netloom_guest::counter::Counter;
 use netloom_guest::node::{Boot, KernelNode, Late};
+use netloom_guest::processor;
 use netloom_guest::schedule::{Device, DevicePort, Paced};
 use netloom_guest::shim::Orders;
 use netloom_host::node::NodeConfig;
@@ -124,6 +125,7 @@ pub(super) fn boot_of(
     boot.arguments.extend(ARGUMENTS.map(String::from));
     boot.arguments.extend(costs(&job.plan, number));
     boot.arguments.extend(computing(job, number));
+    boot.arguments.extend(job.plan.nodes[number].cpu.and_then(|cpu| cpu.level).map(processor::argument));
     boot.late = job.kernel_checkpoint;
     boot
 }
@@ -154,12 +156,12 @@ pub(super) fn new_kernel(
     if advances_on_spin(plan, place) {
         backend.advance_on_spin();
     }
-    Ok((Paced::new(backend, node.cpu.unwrap_or_default()), ends))
+    Ok((Paced::new(backend, node.cpu.unwrap_or_default().cost), ends))
 }
 
 /// What system calls cost, and long computing, as a kernel's command line says it: `crates/guest/kernel/edits/costs.c`.
 fn costs(plan: &Plan, node: usize) -> impl Iterator<Item = String> {
-    let cost = plan.nodes[node].cpu.unwrap_or_default();
+    let cost = plan.nodes[node].cpu.unwrap_or_default().cost;
     let slice = advances_on_spin(plan, node).then_some(SLICE);
     let arguments = [("syscall", cost.syscall), ("switch", cost.switch), ("slice", slice)];
     arguments.into_iter().filter_map(|(name, span)| Some(format!("netloom.{name}={}", span?.as_nanos())))
@@ -167,12 +169,12 @@ fn costs(plan: &Plan, node: usize) -> impl Iterator<Item = String> {
 
 /// Where computing itself takes lab time, all programs go on, and the same way in every run.
 fn advances_on_spin(plan: &Plan, node: usize) -> bool {
-    plan.on_spin == OnSpin::Advance && plan.nodes[node].cpu.is_none_or(|cost| cost.computing.is_none())
+    plan.on_spin == OnSpin::Advance && plan.nodes[node].cpu.is_none_or(|cpu| cpu.cost.computing.is_none())
 }
 
 /// What a branch costs, and who counts them: `crates/guest/kernel/edits/counter.c`.
 fn computing(job: &Job, node: usize) -> Vec<String> {
-    let Some(cost) = job.plan.nodes[node].cpu.and_then(|cost| cost.computing) else { return Vec::new() };
+    let Some(cost) = job.plan.nodes[node].cpu.and_then(|cpu| cpu.cost.computing) else { return Vec::new() };
     let mut arguments = vec![format!("netloom.branch={}", cost.branch.as_picos())];
     if let (BranchCount::Processor, Some(counter)) = (cost.count, job.counter) {
         let Counter { event_type, event, margin, .. } = counter;

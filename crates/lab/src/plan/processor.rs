@@ -1,4 +1,16 @@
+//! Processors of nodes: those of this machine that they run on, and those that they have in virtual time.
+
+use netloom_units::{CpuCost, CpuLevel};
 use std::fmt;
+
+/// The processor of a node in virtual time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuPlan {
+    /// The time that packets, system calls and computing take.
+    pub cost: CpuCost,
+    /// The level of processor that programs see; none: they see this machine's processor.
+    pub level: Option<CpuLevel>,
+}
 
 /// The processors of this machine that a node runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
