@@ -10,7 +10,7 @@ mod groups;
 mod idle;
 mod pace;
 mod packets;
-mod play;
+pub(crate) mod play;
 mod qdiscs;
 mod rings;
 mod shares;

@@ -1,6 +1,7 @@
 //! How cost grows: the engine's processor time for a packet, and how late packets are, with more packets, hops, pipes and
 //! flows; and what more nodes take. `docs/performance.md` shows the figures.
 
+mod air;
 mod hops;
 pub(crate) mod many;
 pub(crate) mod packets;
@@ -15,12 +16,14 @@ use crate::{exactness, machine, processes};
 use plotters::prelude::{RGBColor, SeriesLabelPosition};
 
 /// All cases; the word `growth` stands for all of them.
-pub(crate) const CASES: [Case; 6] = [
+pub(crate) const CASES: [Case; 8] = [
     case(PACKETS, "What a packet costs as there are more per second", 90, packets::run),
     case("growth-hops", "What a packet costs as there are more hops", 120, hops::run),
     case("growth-pipes", "What a packet costs as there are more pipes", 75, many::pipes),
     case(FLOWS, "What a segment costs as there are more TCP streams", 75, many::flows),
     case(NODES, "What nodes take as there are more", 60, many::nodes),
+    case("growth-air", "What stations on one channel of Wi-Fi cost in virtual time", 150, air::saturated),
+    case("growth-walking", "What nodes that walk about cost in real time", 40, air::walking),
     case("growth-random", "What random graphs of routers take as there are more", 300, crate::random::growth),
 ];
 

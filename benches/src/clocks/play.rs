@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 /// A clock, as `--clock` has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Clock {
+pub(crate) enum Clock {
     Real,
     Dilated(u32),
     Virtual,
 }
 
 impl Clock {
-    pub(super) fn argument(self) -> String {
+    pub(crate) fn argument(self) -> String {
         match self {
             Self::Real => "real".to_owned(),
             Self::Dilated(factor) => factor.to_string(),
@@ -24,7 +24,7 @@ impl Clock {
     }
 
     /// For tables and figures.
-    pub(super) fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Self::Real => "this machine's kernel".to_owned(),
             Self::Dilated(factor) => format!("dilation {factor}"),
@@ -34,10 +34,10 @@ impl Clock {
 }
 
 /// A run that ended well, or whose network was not as described.
-pub(super) struct Played {
+pub(crate) struct Played {
     /// From the start of `netloom run` to its end.
-    pub(super) wall: Duration,
-    pub(super) folder: PathBuf,
+    pub(crate) wall: Duration,
+    pub(crate) folder: PathBuf,
     report: Value,
 }
 
@@ -45,11 +45,15 @@ pub(super) struct Played {
 const NOT_AS_DESCRIBED: i32 = 5;
 
 /// Runs a lab file.
-pub(super) fn play(settings: &Settings, file: &Path, clock: Clock, seed: u64) -> Result<Played, String> {
+pub(crate) fn play(settings: &Settings, file: &Path, clock: Clock, seed: u64) -> Result<Played, String> {
     let results = settings.output.join("runs");
     let mut command = Command::new(&settings.netloom);
     command.arg("run").arg(file).args(["--json", "--quiet", "--clock", &clock.argument()]);
-    command.args(["--seed", &seed.to_string()]).arg("--results").arg(&results);
+    ended(command.args(["--seed", &seed.to_string()]).arg("--results").arg(&results))
+}
+
+/// Waits for a command that writes its report to standard output.
+fn ended(command: &mut Command) -> Result<Played, String> {
     let begin = Instant::now();
     let done = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let wall = begin.elapsed();
@@ -62,8 +66,16 @@ pub(super) fn play(settings: &Settings, file: &Path, clock: Clock, seed: u64) ->
     Ok(Played { wall, folder, report })
 }
 
+/// Simulates the lab that `yaml` describes, all but its name, with its sources.
+pub(crate) fn simulate(settings: &Settings, name: &str, yaml: &str) -> Result<Played, String> {
+    let file = written(settings, name, &format!("name: bench-{name}\n{yaml}"))?;
+    let mut command = Command::new(&settings.netloom);
+    command.arg("sim").arg(&file).args(["--json", "--quiet", "--no-report"]);
+    ended(command.arg("--results").arg(settings.output.join("runs")))
+}
+
 /// Runs the lab that `yaml` describes, all but its name.
-pub(super) fn play_text(
+pub(crate) fn play_text(
     settings: &Settings,
     name: &str,
     yaml: &str,
@@ -75,7 +87,7 @@ pub(super) fn play_text(
 }
 
 /// A lab file of `examples/papers/time-warp`, with some of its text replaced.
-pub(super) fn example<T: AsRef<str>>(
+pub(crate) fn example<T: AsRef<str>>(
     settings: &Settings,
     name: &str,
     changes: &[(&str, T)],
@@ -92,7 +104,7 @@ pub(super) fn example<T: AsRef<str>>(
 }
 
 /// A lab of kernels on a ring, up to its timeline, whose entries follow. Links have `rate` and a millisecond.
-pub(super) fn ring(nodes: u32, rate: &str) -> String {
+pub(crate) fn ring(nodes: u32, rate: &str) -> String {
     let each = |line: &dyn Fn(u32) -> String| (0..nodes).map(line).collect::<String>();
     let kernels = each(&|node| format!("  n{node}: {{kind: router, memory: 64 MB}}\n"));
     let links = each(&|node| {
@@ -110,26 +122,26 @@ fn written(settings: &Settings, name: &str, text: &str) -> Result<PathBuf, Strin
 }
 
 impl Played {
-    pub(super) fn as_described(&self) -> bool {
+    pub(crate) fn as_described(&self) -> bool {
         self.report["exit_code"] == 0
     }
 
     /// What to say beside a figure of a run that was not as described.
-    pub(super) fn remark(&self) -> &'static str {
+    pub(crate) fn remark(&self) -> &'static str {
         if self.as_described() { "" } else { ", not as described" }
     }
 
     /// How long the run lasted in lab time, from time zero on.
-    pub(super) fn lab_seconds(&self) -> f64 {
+    pub(crate) fn lab_seconds(&self) -> f64 {
         self.report["duration_ns"].as_f64().unwrap_or_default() / 1e9
     }
 
     /// Packets that links delivered.
-    pub(super) fn packets(&self) -> f64 {
+    pub(crate) fn packets(&self) -> f64 {
         self.departed("departed_packets")
     }
 
-    pub(super) fn bytes(&self) -> f64 {
+    pub(crate) fn bytes(&self) -> f64 {
         self.departed("departed_bytes")
     }
 
@@ -138,34 +150,44 @@ impl Played {
     }
 
     /// How often kernels were let run, in virtual time.
-    pub(super) fn grants(&self) -> u64 {
+    pub(crate) fn grants(&self) -> u64 {
         self.report["effort"]["scheduler"]["grants"].as_u64().unwrap_or_default()
     }
 
     /// How many processors the nodes kept busy on average, from time zero on.
-    pub(super) fn processors(&self) -> f64 {
+    pub(crate) fn processors(&self) -> f64 {
         let nodes = self.report["effort"]["nodes"].as_array().into_iter().flatten();
         nodes.filter_map(|node| node["ran_share"].as_f64()).sum()
     }
 
     /// The same of the scheduler of virtual time.
-    pub(super) fn scheduler(&self) -> f64 {
+    pub(crate) fn scheduler(&self) -> f64 {
         let effort = &self.report["effort"];
         let ran = effort["scheduler"]["ran_ns"].as_f64().unwrap_or_default();
         ran / effort["wall_ns"].as_f64().unwrap_or(1.0).max(1.0)
     }
 
     /// For how long nodes did, all in all.
-    pub(super) fn busy_seconds(&self) -> f64 {
-        self.processors() * self.report["effort"]["wall_ns"].as_f64().unwrap_or_default() / 1e9
+    pub(crate) fn busy_seconds(&self) -> f64 {
+        self.processors() * self.lab_wall_seconds()
     }
 
-    pub(super) fn wall_seconds(&self) -> f64 {
+    /// The wall time from time zero to the end of the lab.
+    pub(crate) fn lab_wall_seconds(&self) -> f64 {
+        self.report["effort"]["wall_ns"].as_f64().unwrap_or_default() / 1e9
+    }
+
+    /// The wall time of a second of lab time.
+    pub(crate) fn pace(&self) -> f64 {
+        self.lab_wall_seconds() / self.lab_seconds()
+    }
+
+    pub(crate) fn wall_seconds(&self) -> f64 {
         self.wall.as_secs_f64()
     }
 
     /// What a command wrote to its standard output.
-    pub(super) fn stdout(&self, command: &str) -> Result<String, String> {
+    pub(crate) fn stdout(&self, command: &str) -> Result<String, String> {
         let commands = self.report["commands"].as_array().into_iter().flatten();
         let row = commands.into_iter().find(|row| row["name"] == command);
         let path = row.and_then(|row| row["stdout"].as_str()).ok_or_else(|| format!("no command {command} ran"))?;
@@ -174,7 +196,7 @@ impl Played {
     }
 
     /// The throughput of each of a command's iperf3 flows at their receiver, in Mbit/s.
-    pub(super) fn flows(&self, command: &str) -> Result<Vec<f64>, String> {
+    pub(crate) fn flows(&self, command: &str) -> Result<Vec<f64>, String> {
         let mut flows = Vec::new();
         // A command may have started several of them.
         for json in serde_json::Deserializer::from_str(&self.stdout(command)?).into_iter::<Value>() {
