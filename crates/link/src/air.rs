@@ -17,8 +17,8 @@ use channel::Channel;
 pub use frames::{AirMpdu, AirPacket, AirPpdu, AirWay};
 use netloom_packet::Packet;
 use netloom_radio::{
-    AccessCategory, AntennaPattern, Cause, ConfigError, Decibels, Destination, Frame, LinkConfig, MediumConfig, Path,
-    RadioConfig, RateControl, StationCounters, StationId,
+    AccessCategory, AntennaPattern, Cause, ConfigError, Decibels, Destination, Frame, Interferer, LinkConfig,
+    MediumConfig, Path, RadioConfig, RateControl, StationCounters, StationId,
 };
 use netloom_units::{Duration, Instant, Seed};
 
@@ -36,6 +36,8 @@ pub struct AirConfig {
     pub access_point: Option<usize>,
     /// The signals between positions; none: all stations hear one another.
     pub radio: Option<RadioConfig>,
+    /// The interferers where all stations hear one another; those with signals are part of these.
+    pub interferers: Vec<Interferer>,
 }
 
 /// A station of a radio medium.

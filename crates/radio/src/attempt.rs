@@ -24,7 +24,7 @@ pub struct Attempt {
     pub decoded: u32,
     /// Whether an RTS came first; the data came behind it unless the attempt collided.
     pub has_rts: bool,
-    /// Whether another station began at the same instant.
+    /// Whether another station began at the same instant, or an interferer sent during its first PPDU.
     pub collided: bool,
     /// When the PPDU, or the RTS in front of it, began.
     pub start: Instant,

@@ -91,6 +91,12 @@ impl<P> Contender<P> {
         self.from = idle_since + self.space;
     }
 
+    /// The medium counts as idle from then on at the earliest.
+    #[inline]
+    pub(crate) fn hold(&mut self, idle_since: Instant) {
+        self.from = self.from.max(idle_since + self.space);
+    }
+
     /// Draws a backoff from the contention window.
     pub(crate) fn back_off(&mut self) {
         let drawn = ((self.random.next_u64() >> 32) * (u64::from(self.window) + 1)) >> 32;

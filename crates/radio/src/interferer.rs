@@ -5,6 +5,7 @@
 //! air at an instant is a function of seed and instant.
 //! Parameters: `duty`, above 0 and up to 1; `burst`, 100 us to 1 h (a frame of a neighbour takes 0.1 to 5 ms, a microwave oven sends for 8 to 10 ms of
 //! every 20 ms at 50 Hz); the power in dBm with which it sends from its position, or with which it arrives everywhere.
+//! Where all stations hear one another, all of them sense it, and whatever it meets is lost.
 //! Differs from networks: an interferer neither waits for anybody nor retries, and what it sends reserves nothing (NAV).
 
 use crate::decibels::Decibels;
@@ -33,6 +34,8 @@ pub enum Source {
     At(Position, Decibels),
     /// It arrives with so many dBm at all stations.
     Everywhere(Decibels),
+    /// All stations sense it, at no power that is known: with signals between positions, at the threshold of energy.
+    Sensed,
 }
 
 /// The description of an interferer.
@@ -60,16 +63,15 @@ impl Interferer {
     /// If one is not.
     pub fn check(&self) -> Result<(), ConfigError> {
         let wrong = |what: &str| Err(ConfigError::new("interferers", format!("`{}`: {what}", self.name)));
-        let power = match self.source {
-            Source::At(position, power) => {
-                if let Err(why) = position.check() {
-                    return wrong(why);
-                }
-                power
-            }
-            Source::Everywhere(power) => power,
+        let (position, power) = match self.source {
+            Source::At(position, power) => (Some(position), Some(power)),
+            Source::Everywhere(power) => (None, Some(power)),
+            Source::Sensed => (None, None),
         };
-        if !(-300.0..=MOST_POWER).contains(&power.0) {
+        if let Some(Err(why)) = position.map(Position::check) {
+            return wrong(why);
+        }
+        if power.is_some_and(|power| !(-300.0..=MOST_POWER).contains(&power.0)) {
             return wrong("a power has -300 dBm to 100 dBm");
         }
         let [shortest, longest] = BURSTS;

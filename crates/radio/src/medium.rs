@@ -10,11 +10,12 @@
 //!   station begins takes part in the collision, in whichever order the medium is told. So results depend on instants alone, and
 //!   a late driver gets the outcomes of a punctual one.
 //! - Every station draws from generators of its own.
-//! - What stations send one after the other adds up, with idle time and collisions, to the time that passed.
+//! - What stations and interferers send one after the other adds up, with idle time and collisions, to the time that passed.
 //! - Every frame that came in waits, is delivered or is dropped.
 
 mod begin;
 mod end;
+mod foreign;
 
 use crate::aired::{Aired, Recorder};
 use crate::airtime::{Airtime, Use};
@@ -24,6 +25,7 @@ use crate::contention::Contention;
 use crate::counters::{StationCounters, Totals};
 use crate::error::ConfigError;
 use crate::frame::{Cause, Frame, Outcome, StationId};
+use crate::interferer::Interferers;
 use crate::link::{Link, LinkConfig};
 use crate::queue::Limits;
 use crate::station::{Station, StationConfig};
@@ -41,6 +43,9 @@ pub struct Medium<P> {
     /// The transmission on the air; none while the medium is idle.
     on_air: Option<Transmission>,
     idle_since: Instant,
+    interferers: Interferers,
+    /// Until when bursts of interferers last that have begun; none while there are none.
+    disturbed: Option<Instant>,
     /// When a station begins next, if nothing is enqueued before.
     next_begin: Option<Instant>,
     /// The outcomes that the caller has not seen yet, in order.
@@ -72,6 +77,8 @@ impl<P> Medium<P> {
             stations: made?,
             on_air: None,
             idle_since: Instant::ZERO,
+            interferers: Interferers::new(&[], seed)?,
+            disturbed: None,
             next_begin: None,
             outcomes: VecDeque::new(),
             airtime: Airtime::new(stations.len(), Instant::ZERO),
@@ -109,7 +116,8 @@ impl<P> Medium<P> {
     /// If there is no station `from`.
     pub fn enqueue(&mut self, now: Instant, from: StationId, frame: Frame<P>) {
         self.run_until(now);
-        let (at, is_busy, number) = (self.now, self.on_air.is_some(), self.arrivals);
+        let is_busy = self.on_air.is_some() || self.disturbed.is_some();
+        let (at, number) = (self.now, self.arrivals);
         self.arrivals += 1;
         let station = &mut self.stations[from.0 as usize];
         station.counters.frames += 1;
@@ -137,7 +145,7 @@ impl<P> Medium<P> {
         match &self.on_air {
             Some(transmission) => Some(transmission.next()),
             // Nothing comes of a begin before the shortest frame is over.
-            None => self.next_begin.map(|begin| begin + self.config.phy.shortest()),
+            None => self.next_begin.map(|begin| begin + self.config.phy.shortest()).or(self.next_calm()),
         }
     }
 
@@ -158,7 +166,7 @@ impl<P> Medium<P> {
             // Whoever has a TXOP may go on behind a SIFS with what comes meanwhile.
             Some(transmission) if transmission.may_last.is_some() => transmission.end + space(0),
             Some(transmission) => transmission.end + space(least),
-            None => self.now.max(self.idle_since + space(least)),
+            None => self.now.max(self.disturbed.unwrap_or(self.idle_since) + space(least)),
         };
         first + self.config.phy.shortest()
     }
@@ -190,6 +198,7 @@ impl<P> Medium<P> {
                 contender.queue.drain().for_each(|frame| sink(StationId(number), frame));
                 contender.reset_window();
                 contender.resume(at);
+                contender.hold(self.disturbed.unwrap_or(at));
             }
         }
     }
@@ -252,9 +261,10 @@ impl<P> Medium<P> {
         self.stations[station.0 as usize].contenders.iter().map(|contender| contender.queue.count()).sum()
     }
 
-    /// Begins counting anew at `now`. What waits then is not counted as having come in.
+    /// Begins counting anew at `now`, where bursts of interferers begin, too. What waits then is not counted as having come in.
     pub fn begin_counting(&mut self, now: Instant) {
         self.run_until(now);
+        self.interferers.begin(now);
         self.airtime = Airtime::new(self.stations.len(), self.now);
         self.totals = Totals::default();
         self.stations.iter_mut().for_each(|station| station.counters = StationCounters::default());
@@ -268,11 +278,18 @@ impl<P> Medium<P> {
     /// Does what happens until `now`. A begin at `now` itself is not final yet.
     fn run_until(&mut self, now: Instant) {
         loop {
-            let next = self.on_air.as_ref().map(Transmission::next);
-            match (next, self.next_begin) {
-                (Some(at), _) if at <= now => self.go_on(at),
-                (None, Some(at)) if at < now => self.begin(at),
-                _ => break,
+            let on_air = self.on_air.as_ref().map(Transmission::next);
+            let begins = self.next_begin.into_iter().chain(self.interferers.next_begin()).min();
+            let ends = on_air.into_iter().chain(self.disturbed).min();
+            if let Some(at) = ends.filter(|at| *at <= now && begins.is_none_or(|begin| *at <= begin)) {
+                if on_air == ends { self.go_on(at) } else { self.calm_down(at) }
+            } else if let Some(at) = begins.filter(|at| *at < now) {
+                if self.next_begin == begins {
+                    self.begin(at);
+                }
+                self.interfere(at);
+            } else {
+                break;
             }
         }
         self.now = self.now.max(now);
@@ -315,6 +332,7 @@ impl<P> Medium<P> {
 
     fn use_of_now(&self) -> Use {
         match &self.on_air {
+            None if self.disturbed.is_some() => Use::Interferer,
             None => Use::Idle,
             Some(transmission) if transmission.fate == Fate::Collides => Use::Collision,
             Some(transmission) => Use::Station(transmission.parties[0].station),

@@ -25,6 +25,11 @@ pub(crate) struct Party {
 }
 
 impl Party {
+    /// How long an RTS and its CTS take in front of the data.
+    pub(crate) fn request(&self) -> Duration {
+        self.times.data - self.ppdu.duration(self.load.size)
+    }
+
     /// How what is still on the air fails at the end of a transmission with this fate.
     pub(crate) fn failure(&self, fate: Fate) -> Failure {
         match fate {

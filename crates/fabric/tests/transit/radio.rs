@@ -57,7 +57,7 @@ fn air(
     };
     let stations: Vec<AirStation> = (0..).zip(links).map(station).collect();
     let ports: Vec<PortId> = stations.iter().map(|own| PortId(own.port)).collect();
-    let air = AirConfig { medium, stations, access_point, radio };
+    let air = AirConfig { medium, stations, access_point, radio, interferers: Vec::new() };
     let config = PipeConfig { air: Some(Box::new(air)), ..PipeConfig::default() };
     PipeSpec {
         name: "air".into(),

@@ -17,6 +17,9 @@ use netloom_radio::{
 /// The loss at one metre of ns-3's models, at 5.15 GHz.
 const AT_ONE_METRE: Decibels = Decibels(46.6777);
 
+/// The one of the keys that is also there without signals.
+const INTERFERERS: &str = "interferers";
+
 words!(Coding { "bcc" = Self::Bcc, "ldpc" = Self::Ldpc });
 
 forms! {
@@ -112,7 +115,8 @@ sections! {
         shadowing: Shadows, "{deviation: 4 dB, correlation: 10 m}";
         /// How powers vary over time. Default: not at all.
         fading: Fading, "{line_of_sight: 6 dB, speed: 1 m/s}";
-        /// Neighbours' networks and other devices that send on the channel from the beginning of the run on, by names. Default: none.
+        /// Neighbours' networks and other devices that send on the channel from the beginning of the run on, by names; with access dcf, too.
+        /// Default: none.
         interferers: Strangers, "{upstairs: {received: -70 dBm, duty_cycle: 30 %}}";
         /// The power with which stations send, without the gains of their antennas. Default: 16 dBm.
         power: Dbm, "20 dBm";
@@ -153,11 +157,15 @@ impl Signals {
         (config, self.power.unwrap_or(POWER))
     }
 
-    /// Errors about those of its keys that are there without signals.
-    pub(crate) fn refuse(fields: &Fields<'_>, errors: &mut Errors) {
+    /// Errors about those of its keys that are there without signals. `listen`: whether stations notice others at all.
+    pub(crate) fn refuse(fields: &Fields<'_>, listen: bool, errors: &mut Errors) {
         let why =
             |key: &'static str| (key, format!("`{key}` describes signals: write `access: radio`, or leave it out"));
-        fields.refuse(Self::SECTION.keys().map(|key| why(key.name)), errors);
+        let keys = Self::SECTION.keys().map(|key| key.name).filter(|key| *key != INTERFERERS);
+        fields.refuse(keys.map(why), errors);
+        let deaf =
+            "with `access: ideal` nobody listens to others: write `access: dcf` or `access: radio`, or leave it out";
+        fields.refuse([(INTERFERERS, deaf)].into_iter().filter(|_| !listen), errors);
     }
 }
 

@@ -19,6 +19,9 @@ const FRONT_TO_BACK: Decibels = Decibels(30.0);
 /// The burst of an interferer that states none: about that of a large aggregate.
 const BURST: Duration = Duration::from_millis(2);
 
+/// How an interferer says where it is.
+const PLACES: &str = "either `position: [12 m, 30 m]`, perhaps with `power`, or `received: -70 dBm`";
+
 const GAIN: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*dB\\s*$";
 const POINT: Kind = Kind::List { items: &Kind::Text(COORDINATE), least: 2, most: Some(2) };
 
@@ -79,7 +82,7 @@ sections! {
     struct Stranger = "wifi_interferer" {
         /// What it sends: wifi, in which stations find preambles, or noise. Default: wifi.
         sends: Word<Sends>, "noise";
-        /// Where it is. Either this, or `received`.
+        /// Where it is. With access radio either this, or `received`; with access dcf neither, since all stations sense it.
         position: At, "[12 m, 30 m]";
         /// The power with which it sends from its position. Default: 16 dBm.
         power: Dbm, "20 dBm";
@@ -141,9 +144,9 @@ fn stranger(entry: &Entry, errors: &mut Errors) -> Option<Interferer> {
     let source = match (position, received) {
         (Some(position), None) => Source::At(position, power.unwrap_or(POWER)),
         (None, Some(received)) if power.is_none() => Source::Everywhere(received),
+        (None, None) if power.is_none() && sends.is_none() => Source::Sensed,
         _ => {
-            let right = "either `position: [12 m, 30 m]`, perhaps with `power`, or `received: -70 dBm`";
-            errors.push(node.error(format!("an interferer has {right}")));
+            errors.push(node.error(format!("an interferer has {PLACES}")));
             return None;
         }
     };
@@ -155,6 +158,17 @@ fn stranger(entry: &Entry, errors: &mut Errors) -> Option<Interferer> {
         burst: burst.unwrap_or(BURST),
     };
     keep(own.check().map(|()| own).map_err(|wrong| node.error(wrong.message)), errors)
+}
+
+/// Errors about interferers that are described with too little for signals, or with too much where all stations hear one another.
+pub(super) fn check_strangers(own: &Node, strangers: &[Interferer], is_radio: bool, errors: &mut Errors) {
+    let wrong = strangers.iter().filter(|stranger| (stranger.source == Source::Sensed) == is_radio);
+    let message = if is_radio {
+        format!("an interferer has {PLACES}")
+    } else {
+        "with `access: dcf` all stations sense it: leave `position`, `power`, `received` and `sends` out, or write `access: radio`".to_owned()
+    };
+    errors.extend(wrong.map(|stranger| own.value(&stranger.name).unwrap_or(own).error(message.clone())));
 }
 
 fn place(node: &Node) -> Result<Place, Diagnostic> {

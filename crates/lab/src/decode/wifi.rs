@@ -2,7 +2,7 @@
 
 use crate::decode::measures::{At, Dbm};
 use crate::decode::signals::Signals;
-use crate::decode::surroundings::Aerial;
+use crate::decode::surroundings::{Aerial, check_strangers};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, map};
@@ -160,16 +160,23 @@ fn medium(node: &Node, errors: &mut Errors) -> Option<MediumSpec> {
     let is_radio = keys.access == Some(AccessWord::Radio);
     let stations = fields.get("stations").map_or_else(Vec::new, |own| stations(own, is_radio, errors));
     let (config, fastest) = fields.checked(config(&keys).map_err(renamed), errors)?;
+    let interferers = signals.interferers.clone().unwrap_or_default();
+    let listens = keys.access != Some(AccessWord::Ideal);
+    if let Some(own) = fields.get("interferers").filter(|_| listens) {
+        check_strangers(own, &interferers, is_radio, errors);
+    }
     if !is_radio {
-        Signals::refuse(&fields, errors);
+        Signals::refuse(&fields, listens, errors);
         errors.extend(fields.get("rate").and_then(|key| needs_signals(keys.rate, key)));
     }
     let coding = if keys.standard == Standard::Ax { Coding::Ldpc } else { Coding::Bcc };
     let hertz = fields.checked(channel(&keys).map_err(renamed), errors)?.hertz();
+    let interferers = if is_radio || !listens { Vec::new() } else { interferers };
     let signals = is_radio.then(|| signals.config(hertz, coding));
     let usual = if is_radio { RateControl::Ideal } else { RateControl::Fixed(fastest) };
     let (rate, access_point) = (keys.rate.unwrap_or(usual), keys.access_point);
-    Some(MediumSpec::Wifi(Box::new(WifiSpec { config, rate, fastest, stations, access_point, signals })))
+    let wifi = WifiSpec { config, rate, fastest, stations, access_point, signals, interferers };
+    Some(MediumSpec::Wifi(Box::new(wifi)))
 }
 
 /// The rate controls, by their words.

@@ -56,10 +56,18 @@ pub(super) fn json(air: &AirConfig) -> Value {
         "access_point": air.access_point.map(|place| air.stations[place].name.as_str()),
         "stations": stations.collect::<Vec<_>>(),
         "walls": air.radio.as_ref().map(|radio| radio.walls.len()),
-        "interferers": air.radio.as_ref().map(|radio| {
-            radio.interferers.iter().map(|own| own.name.as_str()).collect::<Vec<_>>()
-        }),
+        "interferers": interferers(air),
     })
+}
+
+/// The names of interferers; none where they are not thought of.
+fn interferers(air: &AirConfig) -> Option<Vec<&str>> {
+    let all = match &air.radio {
+        Some(radio) => &radio.interferers,
+        None if air.interferers.is_empty() => return None,
+        None => &air.interferers,
+    };
+    Some(all.iter().map(|own| own.name.as_str()).collect())
 }
 
 fn rate(mode: Mode) -> Value {

@@ -103,7 +103,7 @@ fn air(
         }
     };
     let stations = link.ends.iter().zip(&plan.ends).zip(paths).map(station).collect();
-    AirConfig { medium: wifi.config, stations, access_point, radio }
+    AirConfig { medium: wifi.config, stations, access_point, radio, interferers: wifi.interferers.clone() }
 }
 
 fn ends(link: &LinkSpec) -> String {

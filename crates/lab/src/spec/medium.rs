@@ -1,7 +1,7 @@
 //! Shared media as they are written.
 
 use crate::diagnostics::Spanned;
-use netloom_radio::{AntennaPattern, Decibels, MediumConfig, Mode, Position, RadioConfig, RateControl};
+use netloom_radio::{AntennaPattern, Decibels, Interferer, MediumConfig, Mode, Position, RadioConfig, RateControl};
 use netloom_units::Probability;
 
 /// A shared medium.
@@ -25,6 +25,8 @@ pub(crate) struct WifiSpec {
     pub(crate) access_point: Option<Spanned<String>>,
     /// The signals, and the power of stations that have no own; none: all stations hear one another.
     pub(crate) signals: Option<(RadioConfig, Decibels)>,
+    /// The interferers that all stations sense.
+    pub(crate) interferers: Vec<Interferer>,
 }
 
 /// A station that differs from the others.

@@ -102,6 +102,22 @@ fn headers_of_radiotap_are_for_radio_media() {
     }
 }
 
+/// Where all stations hear one another, interferers have nothing but their times.
+#[test]
+fn interferers_without_signals_are_in_the_plan() {
+    let text = "\
+nodes: [a, b]
+links: {wifi: {ends: [a, b], medium: {kind: wifi, standard: n, interferers: {up: {duty_cycle: 30 %, burst: 5 ms}}}}}
+";
+    let plan = plan(text);
+    let air = plan.links[0].pipes[0].air.as_ref().expect("a radio medium");
+    let [up] = &air.interferers[..] else { panic!("{:?}", air.interferers) };
+    assert_eq!((up.name.as_str(), up.source, up.burst), ("up", Source::Sensed, Duration::from_millis(5)));
+    assert!(air.radio.is_none());
+    let medium = &plan.describe()["links"][0]["medium"];
+    assert_eq!(medium["interferers"], serde_json::json!(["up"]));
+}
+
 /// Walls, antennas and interferers get where they belong.
 #[test]
 fn surroundings_of_stations_are_in_the_plan() {

@@ -38,7 +38,8 @@ impl<P> Channel<P> {
         }
         let station = |own: &AirStation| StationConfig { name: own.name.clone(), link: own.link };
         let stations: Vec<StationConfig> = config.stations.iter().map(station).collect();
-        let mut medium = Medium::new(&config.medium, &stations, seed)?;
+        let medium = Medium::new(&config.medium, &stations, seed)?;
+        let mut medium = medium.with_interferers(&config.interferers, seed)?;
         if let Some(point) = config.access_point {
             for (place, other) in others(point) {
                 medium.set_link(Instant::ZERO, id(point), id(place), other.link)?;

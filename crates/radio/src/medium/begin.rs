@@ -107,9 +107,9 @@ impl<P> Medium<P> {
     }
 
     /// Notes what is on the air of a party that begins at `start`, once it is decided what will be decoded.
-    fn show(&mut self, start: Instant, party: &Party) {
+    pub(super) fn show(&mut self, start: Instant, party: &Party) {
         let Party { station, category, flow, to, mode, ppdu, load, times, .. } = *party;
-        let before = times.data - ppdu.duration(load.size);
+        let before = party.request();
         let Self { recorder, stations, config, .. } = self;
         let queue = &mut stations[station].contenders[category].queue;
         if let Some(recorder) = recorder {
@@ -131,10 +131,13 @@ impl<P> Medium<P> {
 
     /// One station sends: which MPDUs will be decoded is decided now.
     fn alone(&mut self, start: Instant, party: Party, may_last: Option<Instant>, parties: Vec<Party>) -> Transmission {
+        let arrives = start + party.times.data;
+        if self.is_met(arrives) {
+            return self.met(start, party, parties);
+        }
         let sender = &mut self.stations[party.station];
         let link = sender.link(party.to);
         let good = sender.decide(party.category, party.flow, &link);
-        let arrives = start + party.times.data;
         self.show(start, &party);
         if good == 0 {
             return Transmission { start, end: arrives, fate: Fate::Lost, good, may_last, parties };
@@ -145,7 +148,8 @@ impl<P> Medium<P> {
 
     /// Whoever has sent with success goes on behind a SIFS, if its queue has something for which the TXOP has time left.
     pub(super) fn continue_txop(&mut self, now: Instant, before: &Transmission) -> Option<Transmission> {
-        let until = before.may_last?;
+        // A burst that met the answer ends the TXOP.
+        let until = before.may_last.filter(|_| self.disturbed.is_none())?;
         let sent = *before.parties.first()?;
         let Self { config, limits, stations, .. } = self;
         let start = now + config.phy.sifs();

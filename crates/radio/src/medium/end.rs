@@ -27,7 +27,7 @@ impl<P> Medium<P> {
         }
         self.idle_since = at;
         self.resume(at, &transmission);
-        self.next_begin = self.contenders().filter_map(Contender::due).min();
+        self.next_begin = self.first_due();
         self.spare = transmission.parties;
     }
 
@@ -57,8 +57,13 @@ impl<P> Medium<P> {
         }
     }
 
-    fn contenders(&self) -> impl Iterator<Item = &Contender<P>> {
+    pub(super) fn contenders(&self) -> impl Iterator<Item = &Contender<P>> {
         self.stations.iter().flat_map(|station| &station.contenders)
+    }
+
+    /// When a station begins next; none as long as an interferer sends.
+    pub(super) fn first_due(&self) -> Option<Instant> {
+        self.contenders().filter(|_| self.disturbed.is_none()).filter_map(Contender::due).min()
     }
 
     fn end_collision(&mut self, at: Instant, transmission: &Transmission) {

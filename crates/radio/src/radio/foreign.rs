@@ -33,6 +33,7 @@ pub(super) fn places(interferers: &[Interferer]) -> Vec<Place> {
         let (position, power) = match own.source {
             Source::At(position, power) => (position, power),
             Source::Everywhere(power) => (nowhere, power),
+            Source::Sensed => (nowhere, Decibels::default()),
         };
         Place { name: format!("interferer {}", own.name), path: position.into(), power }
     };
@@ -54,6 +55,7 @@ impl<P> RadioMedium<P> {
             let powers: Vec<Power> = match self.interferers.own(place).source {
                 Source::At(..) => (0..stations).map(|to| self.ways.power(from, to, at)).collect(),
                 Source::Everywhere(power) => vec![Power::of(power); stations],
+                Source::Sensed => vec![self.receiver.energy; stations],
             };
             self.signals.push(Signal {
                 from,

@@ -2,8 +2,8 @@
 
 use crate::common::{frame, phy};
 use netloom_radio::{
-    Access, AccessCategory, Aggregation, Attempt, Destination, Discipline, Frame, LinkConfig, Medium, MediumConfig,
-    Mode, Outcome, Phy, Standard, StationConfig, StationId,
+    Access, AccessCategory, Aggregation, Attempt, Destination, Discipline, Frame, Interferer, LinkConfig, Medium,
+    MediumConfig, Mode, Outcome, Phy, Source, Standard, StationConfig, StationId,
 };
 use netloom_units::{Bytes, Duration, Instant, Probability, Seed};
 use proptest::prelude::*;
@@ -65,6 +65,24 @@ pub(crate) fn media() -> impl Strategy<Value = Medium<u64>> {
     )
 }
 
+/// The same, with interferers on every second one on which stations contend.
+pub(crate) fn media_with_interferers() -> impl Strategy<Value = Medium<u64>> {
+    (media(), any::<bool>(), any::<u64>()).prop_map(|(medium, is_disturbed, seed)| {
+        let interferer = |name: &str, percent: u64, burst| Interferer {
+            name: name.into(),
+            source: Source::Sensed,
+            has_preamble: true,
+            duty: Probability::from_parts_per_trillion(percent * 10_000_000_000).expect("up to 100 %"),
+            burst: Duration::from_micros(burst),
+        };
+        let both = [interferer("upstairs", 5, 300), interferer("downstairs", 10, 3_000)];
+        let with = medium.clone().with_interferers(&both[..if is_disturbed { 2 } else { 0 }], Seed::new(seed));
+        let mut made = with.unwrap_or(medium);
+        made.begin_counting(Instant::ZERO);
+        made
+    })
+}
+
 /// Lets all arrivals come, calling the medium whenever it wants, and returns what became of them.
 pub(crate) fn play(medium: &mut Medium<u64>, arrivals: &[Arrival]) -> Vec<Outcome<u64>> {
     let (mut outcomes, mut now) = (Vec::new(), Instant::ZERO);
@@ -87,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn frames_are_delivered_or_dropped_once(mut medium in media(), arrivals in arrivals()) {
+    fn frames_are_delivered_or_dropped_once(mut medium in media_with_interferers(), arrivals in arrivals()) {
         let outcomes = play(&mut medium, &arrivals);
         let mut numbers: Vec<u64> = outcomes.iter().map(|outcome| outcome.frame.payload).collect();
         numbers.sort_unstable();
@@ -135,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn frames_of_a_flow_keep_their_order(mut medium in media(), arrivals in arrivals()) {
+    fn frames_of_a_flow_keep_their_order(mut medium in media_with_interferers(), arrivals in arrivals()) {
         let outcomes = play(&mut medium, &arrivals);
         let key = |outcome: &Outcome<u64>| (outcome.from, outcome.frame.to, outcome.frame.category);
         let mut delivered: Vec<_> = outcomes.iter().filter(|one| one.dropped.is_none()).map(|one| (key(one), one.frame.payload)).collect();

@@ -1,12 +1,12 @@
-//! Neighbours' networks on the channel of a radio medium.
+//! Neighbours' networks on the channel, with positions and where all stations hear one another.
 
-use crate::common::{frame, phy, seconds, within};
+use crate::common::{self, frame, phy, seconds, throughput, within};
 use crate::positions::station;
 use netloom_radio::{
-    Decibels, Interferer, MediumConfig, Metres, Mode, Position, RadioConfig, RadioMedium, RateControl, Source,
-    Standard, StationId,
+    Access, Decibels, Interferer, Medium, MediumConfig, Metres, Mode, Position, RadioConfig, RadioMedium, RateControl,
+    Source, Standard, StationId,
 };
-use netloom_units::{Duration, Instant, Probability, Seed};
+use netloom_units::{Bytes, Duration, Instant, Probability, Seed};
 
 const SIX: RateControl = RateControl::Fixed(Mode::kilobits(6_000));
 const SIZE: u64 = 1_500;
@@ -94,4 +94,77 @@ fn interferers_are_somewhere() {
     within(0.001, far, alone, "5 km away");
     // Nobody notices it, so that it does not make the medium busy.
     assert!(unaware.totals().busy < Duration::from_secs(10));
+}
+
+/// A medium of 802.11a at 6 Mbit/s where all hear one another, with one interferer of this duty cycle.
+fn shared(percent: u64, rts_above: Option<Bytes>) -> Medium<u64> {
+    let config = MediumConfig { rts_above, ..MediumConfig::new(phy(Standard::A, 36)) };
+    let medium = common::medium(&config, &[Mode::kilobits(6_000); 3], 2);
+    let own = interferer(Source::Sensed, percent, true);
+    let mut medium = medium.with_interferers(&[own], Seed::new(2)).expect("the description is right");
+    medium.begin_counting(Instant::ZERO);
+    medium
+}
+
+/// While nobody sends, interferers have exactly their share of the time.
+#[test]
+fn bursts_are_booked_as_theirs() {
+    let mut medium = shared(25, None);
+    // Ten periods of 80 ms.
+    let airtime = medium.airtime(seconds(0.8));
+    assert_eq!(airtime.interferers, Duration::from_millis(200));
+    assert_eq!((airtime.idle, airtime.total()), (Duration::from_millis(600), Duration::from_millis(800)));
+    assert_eq!(medium.totals().busy, Duration::from_millis(200));
+    assert_eq!(medium.next_wake(), None);
+}
+
+/// Where all hear one another, stations have the rest of the time but for what each burst destroys and the wait behind it.
+#[test]
+fn stations_that_hear_one_another_share_the_rest() {
+    let config = MediumConfig::new(phy(Standard::A, 36));
+    let end = seconds(10.0);
+    let alone = |senders| {
+        let mut calm = common::medium(&config, &[Mode::kilobits(6_000); 3], 2);
+        common::saturate(&mut calm, senders, SIZE, 10, end, |_| ());
+        throughput(&calm, end)
+    };
+    for (senders, rts_above) in [(1, None), (2, None), (1, Some(Bytes::new(500)))] {
+        for (percent, bursts) in [(25, 125), (50, 250)] {
+            let mut medium = shared(percent, rts_above);
+            let mut dropped = 0;
+            common::saturate(&mut medium, senders, SIZE, 10, end, |outcome| {
+                dropped += u32::from(outcome.dropped.is_some())
+            });
+            let share = throughput(&medium, end) / alone(senders) / (1.0 - percent as f64 / 100.0);
+            assert!((0.8..1.0).contains(&share), "{senders} senders, {percent} %: {share} of what is left");
+            assert_eq!(dropped, 0);
+            let (totals, airtime) = (medium.totals(), medium.airtime(end));
+            assert_eq!(airtime.total(), Duration::from_secs(10));
+            // A burst destroys one frame of a single sender, unless it begins between frames.
+            if senders == 1 {
+                let hit = bursts * 3 / 4..=bursts;
+                assert!(hit.contains(&totals.collisions), "{} of {bursts}", totals.collisions);
+                assert_eq!(totals.failed_mpdus, totals.collisions);
+            }
+            // The rest of a burst is the interferer's.
+            let own = airtime.interferers.as_secs_f64() / 10.0;
+            assert!(own < percent as f64 / 100.0 && own > 0.9 * percent as f64 / 100.0, "{own}");
+        }
+    }
+    let mut taken = shared(100, None);
+    common::saturate(&mut taken, 1, SIZE, 10, end, |outcome| panic!("{outcome:?}"));
+    assert_eq!(taken.airtime(end).interferers, Duration::from_secs(10));
+}
+
+/// A frame that comes during a burst goes an interframe space and its backoff behind it.
+#[test]
+fn frames_wait_for_the_end_of_a_burst() {
+    let mut medium = shared(100, None);
+    // A burst of 20 ms begins at once, and the next one at its end.
+    medium.enqueue(Instant::from_nanos(1_000_000), StationId(0), frame(1, SIZE, 1));
+    assert_eq!(medium.next_wake(), Some(Instant::from_nanos(20_000_000)));
+    assert_eq!(medium.lookahead_until(Instant::from_nanos(2_000_000)), Instant::from_nanos(20_054_000));
+    let ideal = MediumConfig { access: Access::Ideal, ..MediumConfig::new(phy(Standard::A, 36)) };
+    let deaf = common::medium(&ideal, &[Mode::kilobits(6_000); 2], 2);
+    assert!(deaf.with_interferers(&[interferer(Source::Sensed, 10, true)], Seed::new(2)).is_err());
 }
