@@ -8,8 +8,9 @@
 //! Sources: IEEE 802.11-2020, 10.3 (access, NAV and its reset, RTS and CTS, EIFS) and 17.3.10.6 (CCA); ns-3's models `ThresholdPreambleDetectionModel`,
 //! `SimpleFrameCaptureModel` and `InterferenceHelper` with their defaults (4 dB, 5 dB within 16 us, -82 and -62 dBm, a noise figure of 7 dB).
 //! Differs from them: signals take no time on their way; a preamble above the sensitivity makes a station busy to its end even if it cannot
-//! be decoded; headers of the physical layer always are; an access has one PPDU; two categories of a station that are due at once count no retry;
-//! when an acknowledgement is lost, the copies of what has arrived are sent again alone, before anything else.
+//! be decoded; headers of the physical layer always are; a PPDU reserves the medium up to its own answer, even if its TXOP goes on behind that, and a
+//! TXOP ends with the first exchange that fails; two categories of a station that are due at once count no retry; when an acknowledgement is lost, the
+//! copies of what has arrived are sent again alone, before anything else.
 //!
 //! Invariants:
 //!

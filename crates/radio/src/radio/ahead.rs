@@ -56,7 +56,9 @@ impl<P> RadioMedium<P> {
         let reserved = own.reset.or(own.reserved);
         let deadline = own.exchange.and_then(|exchange| exchange.deadline);
         let busy = heard.map(|signal| signal.end).chain(reserved).chain(deadline).max();
-        let least = self.config.contention.iter().map(|one| one.aifsn).min().unwrap_or(0);
+        // Whoever has a TXOP may go on behind a SIFS with what comes meanwhile.
+        let has_txop = own.exchange.is_some_and(|exchange| exchange.until.is_some());
+        let least = self.config.contention.iter().map(|one| one.aifsn).min().filter(|_| !has_txop).unwrap_or(0);
         busy.unwrap_or(self.now).max(self.now) + self.config.phy.aifs(least)
     }
 

@@ -21,6 +21,15 @@ const CAPTURE_WINDOW: Duration = Duration::from_micros(16);
 /// The first number of draws for modes, behind those of MPDUs.
 const CHOICES: u32 = 1 << 31;
 
+/// MPDUs that a station puts on the air.
+struct Chosen {
+    party: Party,
+    /// Whether they have arrived before.
+    is_copy: bool,
+    /// How long their PPDU may take.
+    time: Duration,
+}
+
 impl<P> RadioMedium<P> {
     /// Whoever has an answer to give or a backoff that is over at `at` begins to send.
     pub(super) fn begin(&mut self, at: Instant) {
@@ -77,22 +86,10 @@ impl<P> RadioMedium<P> {
             }
         }
         own.is_idle = false;
-        let (party, is_copy) = self.party(at, station, sends?)?;
-        let sender = &mut self.stations[station];
-        sender.counters.attempt(party.load.mpdus, party.ppdu.bits_per_second());
-        self.totals.attempts += 1;
-        let number = sender.sent;
-        let exchange = Exchange {
-            party,
-            start: at,
-            part: Part::Request,
-            number,
-            deadline: None,
-            arrived: None,
-            is_copy,
-            is_disturbed: false,
-        };
-        sender.exchange = Some(exchange);
+        let limit = own.contenders[sends?].txop();
+        let until = (!limit.is_zero()).then(|| at + limit);
+        let Chosen { party, is_copy, .. } = self.party(at, station, sends?, None)?;
+        self.open(Exchange::new(party, is_copy, at, until));
         if !party.has_rts {
             return self.send_data(at, station);
         }
@@ -104,8 +101,43 @@ impl<P> RadioMedium<P> {
         Some(Signal { reserved: at + party.times.whole, ..signal })
     }
 
-    /// Puts MPDUs of a category on the air; copies of what has arrived come first.
-    fn party(&mut self, at: Instant, station: usize, category: usize) -> Option<(Party, bool)> {
+    /// An exchange begins with the next PPDU of its sender.
+    fn open(&mut self, exchange: Exchange) {
+        let Party { station, load, ppdu, .. } = exchange.party;
+        let sender = &mut self.stations[station];
+        sender.counters.attempt(load.mpdus, ppdu.bits_per_second());
+        sender.exchange = Some(Exchange { number: sender.sent, ..exchange });
+        self.totals.attempts += 1;
+    }
+
+    /// Whoever has sent with success goes on behind a SIFS, if it has something for which its TXOP has time left. Returns whether it does.
+    pub(super) fn continue_txop(&mut self, at: Instant, before: &Exchange) -> bool {
+        let Party { station, category, .. } = before.party;
+        let start = at + self.config.phy.sifs();
+        let own = &self.stations[station];
+        let has_more = own.reply.is_none() && !own.contenders[category].has_nothing();
+        let Some(until) = before.until.filter(|_| has_more) else { return false };
+        let Some(chosen) = self.party(start, station, category, Some(until)) else { return false };
+        let Chosen { party, is_copy, time } = chosen;
+        if party.ppdu.duration(party.load.size) > time {
+            if !is_copy {
+                self.stations[station].contenders[category].queue.unload(party.flow);
+            }
+            return false;
+        }
+        self.open(Exchange::new(party, is_copy, at, Some(until)));
+        self.stations[station].reply = Some(self.data(start, station));
+        true
+    }
+
+    /// Data that a station sends without contending for it again: behind a CTS, or within its TXOP.
+    pub(super) fn data(&self, at: Instant, to: usize) -> Reply {
+        let (ppdu, size) = (self.config.phy.basic(), Bytes::new(0));
+        Reply { at, part: Part::Data, to, answers: 0, ppdu, size, reserved: at }
+    }
+
+    /// Puts MPDUs of a category on the air; copies of what has arrived come first. `until`: when its TXOP ends, if that has begun already.
+    fn party(&mut self, at: Instant, station: usize, category: usize, until: Option<Instant>) -> Option<Chosen> {
         let copies = self.stations[station].copies[category];
         let queue = &mut self.stations[station].contenders[category].queue;
         let (flow, to) = match copies {
@@ -115,21 +147,23 @@ impl<P> RadioMedium<P> {
         let link = self.link(station, to, at);
         let Self { config, limits, stations, .. } = self;
         let contender = &mut stations[station].contenders[category];
-        let around =
-            transmission::request(config, &link) + transmission::answer(config, &link, limits.has_aggregates());
-        let time = match contender.txop() {
-            Duration::ZERO => config.longest_ppdu,
-            limit => (limit - around).min(config.longest_ppdu),
+        let answer = transmission::answer(config, &link, limits.has_aggregates());
+        let left = match (until, contender.txop()) {
+            (Some(until), _) => until.since(at + answer),
+            (None, Duration::ZERO) => config.longest_ppdu,
+            (None, limit) => limit - transmission::request(config, &link) - answer,
         };
+        let time = left.min(config.longest_ppdu);
         let load = match copies {
             Some(copies) => copies.load,
             None => contender.queue.load(flow, limits, &link.ppdu, time),
         };
         let is_answered = to != Destination::Everybody;
-        let has_rts = is_answered && config.rts_above.is_some_and(|above| load.size > above);
+        let has_rts = until.is_none() && is_answered && config.rts_above.is_some_and(|above| load.size > above);
         let times = Times::new(config, &link, load, to, has_rts);
         let (mode, ppdu) = (link.mode, link.ppdu);
-        Some((Party { station, category, flow, to, mode, ppdu, load, has_rts, times }, copies.is_some()))
+        let party = Party { station, category, flow, to, mode, ppdu, load, has_rts, times };
+        Some(Chosen { party, is_copy: copies.is_some(), time })
     }
 
     /// The link to a destination at an instant.

@@ -83,7 +83,7 @@ impl<P> RadioMedium<P> {
         contender.back_off();
     }
 
-    /// An exchange ends with its answer, or needed none.
+    /// An exchange ends with its answer, or needed none: its sender goes on within its TXOP, or contends again.
     pub(super) fn succeed(&mut self, at: Instant, station: usize) {
         let Some(exchange) = self.stations[station].exchange.take() else { return };
         self.charge(at, &exchange);
@@ -94,9 +94,10 @@ impl<P> RadioMedium<P> {
         } else {
             self.repeat(at, &exchange);
         }
-        let contender = &mut self.stations[station].contenders[category];
-        contender.reset_window();
-        contender.back_off();
+        self.stations[station].contenders[category].reset_window();
+        if !self.continue_txop(at, &exchange) {
+            self.stations[station].contenders[category].back_off();
+        }
     }
 
     /// The sender's rate control notes how many MPDUs it knows to have arrived; an RTS without answer tells it nothing.

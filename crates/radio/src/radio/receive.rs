@@ -7,7 +7,7 @@ use crate::config::Recovery;
 use crate::frame::StationId;
 use crate::phy;
 use alloc::vec::Vec;
-use netloom_units::{Bytes, Instant};
+use netloom_units::Instant;
 
 impl<P> RadioMedium<P> {
     /// The stations that decode a PPDU, of those that have received all of it: for others than its destination, its first MPDU counts.
@@ -148,16 +148,7 @@ impl<P> RadioMedium<P> {
         let Some(exchange) = own.exchange.filter(|exchange| exchange.number == signal.answers) else { return };
         match (is_decoded, signal.part) {
             (true, Part::Clear) if own.reply.is_none() => {
-                let ppdu = self.config.phy.basic();
-                own.reply = Some(Reply {
-                    at: at + self.config.phy.sifs(),
-                    part: Part::Data,
-                    to: signal.from,
-                    answers: signal.number,
-                    ppdu,
-                    size: Bytes::new(0),
-                    reserved: signal.reserved,
-                });
+                self.stations[to].reply = Some(self.data(at + self.config.phy.sifs(), signal.from));
             }
             (true, Part::Answer) => self.succeed(at, to),
             // Whoever did not hear it begin goes on waiting.

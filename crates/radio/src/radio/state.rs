@@ -19,6 +19,8 @@ use netloom_units::{Bytes, Instant, Seed};
 pub(super) struct Exchange {
     pub(super) party: Party,
     pub(super) start: Instant,
+    /// Until when its sender may go on behind it; none without a TXOP.
+    pub(super) until: Option<Instant>,
     /// The part that it has sent last, and the number of that PPDU.
     pub(super) part: Part,
     pub(super) number: u64,
@@ -38,6 +40,23 @@ pub(super) struct Copies {
     pub(super) flow: usize,
     pub(super) load: Load,
     pub(super) attempts: u32,
+}
+
+impl Exchange {
+    /// Creates an exchange of which nothing is on the air yet.
+    pub(super) fn new(party: Party, is_copy: bool, start: Instant, until: Option<Instant>) -> Self {
+        Self {
+            party,
+            start,
+            until,
+            part: Part::Request,
+            number: 0,
+            deadline: None,
+            arrived: None,
+            is_copy,
+            is_disturbed: false,
+        }
+    }
 }
 
 /// The answer that a station sends a SIFS after it has received something.

@@ -11,5 +11,7 @@ mod motion;
 mod order;
 mod positions;
 mod radio_order;
+mod receptions;
 mod single;
+mod txop;
 mod unequal;

@@ -12,15 +12,15 @@ use proptest::prelude::*;
 
 /// The description of a random medium.
 #[derive(Clone, Debug)]
-struct Case {
-    config: MediumConfig,
+pub(crate) struct Case {
+    pub(crate) config: MediumConfig,
     radio: RadioConfig,
     stations: Vec<RadioStation>,
     seed: Seed,
 }
 
 impl Case {
-    fn medium(&self) -> RadioMedium<u64> {
+    pub(crate) fn medium(&self) -> RadioMedium<u64> {
         let made = RadioMedium::new(&self.config, &self.radio, &self.stations, self.seed);
         let mut medium = made.expect("the description is right");
         medium.begin_counting(Instant::ZERO);
@@ -45,7 +45,7 @@ fn moving(own: RadioStation, (x, y): (f64, f64)) -> RadioStation {
 }
 
 /// Positions on a map of 120 m: some hear one another, some do not. Half of the stations move in every other case.
-fn cases() -> impl Strategy<Value = Case> {
+pub(crate) fn cases() -> impl Strategy<Value = Case> {
     let places = prop::collection::vec((0.0..120.0, 0.0..120.0), STATIONS as usize);
     let ends = prop::option::of((0.0..120.0, 0.0..120.0));
     (any::<(bool, bool, bool)>(), 0..5_usize, (places, ends), any::<u64>()).prop_map(
@@ -105,7 +105,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 /// Lets all arrivals come, calling the medium whenever it wants if `is_punctual`, else only when something comes.
-fn play(medium: &mut RadioMedium<u64>, arrivals: &[Arrival], is_punctual: bool) -> Vec<Reception<u64>> {
+pub(crate) fn play(medium: &mut RadioMedium<u64>, arrivals: &[Arrival], is_punctual: bool) -> Vec<Reception<u64>> {
     let (mut outcomes, mut now) = (Vec::new(), Instant::ZERO);
     for arrival in arrivals {
         now = now + arrival.gap;
