@@ -86,7 +86,7 @@ pub struct ShadowingConfig {
 pub struct FadingConfig {
     /// The distribution of powers.
     pub model: FadingModel,
-    /// How fast the stations of a pair move relative to each other, in metres per second.
+    /// How fast everything around moves, in metres per second; the motion of stations comes on top.
     pub speed: f64,
 }
 

@@ -100,7 +100,7 @@ sections! {
         line_of_sight: Db, "6 dB";
         /// The m of Nakagami's distribution, 0.5 to 100, instead: 1 is Rayleigh, less has deeper fades. Default: Rayleigh.
         nakagami: Exponent, "1.5";
-        /// How fast stations move relative to each other, or what is around them. Default: 1 m/s.
+        /// How fast everything around stations moves; how fast stations move against each other by their paths comes on top. Default: 1 m/s.
         speed: Speed, "1.5 m/s";
     }
 

@@ -1,13 +1,15 @@
 //! The ways between all pairs of stations: what arrives of what is sent, computed once for pairs that stand still, and anew for those that move.
 //!
 //! Positions of moving stations are those at the beginning of the current millisecond, so that what was computed for a pair can be used for a while.
+//! Fading changes within fractions of a wavelength: it follows the positions of the very instant.
 //! What is remembered is a pure function of names, paths and the millisecond: whether it is still there makes no difference.
 
 use super::{Antenna, End, Surroundings};
 use crate::antenna::AntennaPattern;
 use crate::decibels::Decibels;
-use crate::fading::Fading;
+use crate::fading::{Fading, apart};
 use crate::path::Path;
+use crate::path_loss::Metres;
 use crate::position::Position;
 use crate::power::Power;
 use crate::shadowing::Shadowing;
@@ -30,8 +32,8 @@ pub(crate) struct Ways {
     /// The powers that arrive without fading, in dBm, by sender and receiver; of pairs that move, nothing.
     levels: Vec<f64>,
     powers: Vec<Power>,
-    /// By both numbers, the lower one first; empty without fading.
-    fadings: Vec<Option<Fading>>,
+    /// The fading of pairs, and how far those that stand still are apart, by both numbers, the lower one first; empty without fading.
+    fadings: Vec<Option<(Fading, (Metres, Metres))>>,
     /// The stations that move, and all others; none if all stand still.
     moving: Option<Box<Moving>>,
 }
@@ -72,7 +74,9 @@ impl Surroundings {
             for high in low + 1..stations {
                 let (one, other) = (&antennas[low], &antennas[high]);
                 if self.fading.is_some() {
-                    fadings[low * stations + high] = self.fading(one.name, other.name, seed);
+                    let ends = [one, other].map(|own| (own.name, own.path.position(Duration::ZERO)));
+                    let fading = self.fading(one.name, other.name, seed);
+                    fadings[low * stations + high] = fading.map(|fading| (fading, in_order(ends)));
                 }
                 if one.path.is_standing() && other.path.is_standing() {
                     let end = |own: &Antenna<'a>| End {
@@ -108,13 +112,19 @@ impl Ways {
     pub(crate) fn power(&mut self, from: usize, to: usize, at: Instant) -> Power {
         let place = from * self.stations + to;
         let pair = from.min(to) * self.stations + from.max(to);
-        let moving = self.moving.as_mut().filter(|moving| moving.moves(from, to));
-        let level = moving.map(|moving| moving.level(from, to, at));
-        match self.fadings.get(pair).and_then(Option::as_ref) {
-            Some(fading) => Power::of(Decibels(level.unwrap_or(self.levels[place])) + fading.gain(at)),
-            None => level.map_or(self.powers[place], |level| Power::of(Decibels(level))),
-        }
+        let known = self.fadings.get(pair).and_then(Option::as_ref);
+        let Some(moving) = self.moving.as_mut().filter(|moving| moving.moves(from, to)) else {
+            let level = Decibels(self.levels[place]);
+            return known.map_or(self.powers[place], |(fading, apart)| Power::of(level + fading.gain(at, *apart)));
+        };
+        let level = Decibels(moving.level(from, to, at));
+        Power::of(known.map_or(level, |(fading, _)| level + fading.gain(at, moving.apart(from, to, at))))
     }
+}
+
+/// How far the end with the later name is from the other one.
+fn in_order([one, other]: [(&str, Position); 2]) -> (Metres, Metres) {
+    if one.0 <= other.0 { apart(one.1, other.1) } else { apart(other.1, one.1) }
 }
 
 impl Moving {
@@ -157,6 +167,15 @@ impl Moving {
             }
         };
         self.stations[from].power.0 - loss
+    }
+
+    /// How far the stations of a pair are apart at an instant.
+    fn apart(&self, one: usize, other: usize, at: Instant) -> (Metres, Metres) {
+        let time = self.begin.map_or(Duration::ZERO, |begin| at.since(begin));
+        in_order([one, other].map(|own| {
+            let Station { name, path, .. } = &self.stations[own];
+            (name.as_str(), path.position(time))
+        }))
     }
 
     fn loss(&mut self, pair: usize, (low, high): (usize, usize), step: u64) -> f64 {

@@ -102,11 +102,62 @@ fn a_station_under_way_is_heard_like_one_that_stands_there() {
             let time = Duration::from_millis(millis);
             let there = Path::from(path.position(time));
             let mut standing = ALL.ways(&[antenna("ap", &origin), antenna("sta", &there)], Seed::new(5));
-            // Positions are those of the beginning of the millisecond, fading is that of the instant.
-            for now in [begin + time, begin + time + Duration::from_nanos(999_999)] {
-                assert_eq!(moving.power(0, 1, now), standing.power(0, 1, now), "{millis} ms");
-                assert_eq!(moving.power(1, 0, now), standing.power(1, 0, now), "{millis} ms");
-            }
+            let now = begin + time;
+            assert_eq!(moving.power(0, 1, now), standing.power(0, 1, now), "{millis} ms");
+            assert_eq!(moving.power(1, 0, now), standing.power(1, 0, now), "{millis} ms");
+        }
+    }
+}
+
+#[test]
+fn losses_are_those_of_the_beginning_of_the_millisecond() {
+    let (origin, path) = (Path::from(at(10.0, 0.0)), walking());
+    let powers = |fading| {
+        let surroundings = Surroundings { fading, ..ALL };
+        let mut ways = surroundings.ways(&[antenna("ap", &origin), antenna("sta", &path)], Seed::new(5));
+        ways.begin(Instant::ZERO);
+        [5_000_000_000, 5_000_999_999, 5_001_000_000].map(|now| ways.power(0, 1, Instant::from_nanos(now)))
+    };
+    let [first, last, next] = powers(None);
+    assert!(first == last && last != next);
+    // Fading is that of the instant.
+    let [early, late, _] = powers(ALL.fading);
+    assert_ne!(early, late);
+}
+
+/// Around a station at 10 m/s, where the path loss stays the same, the power crosses a level upwards sqrt(2 π) fd ρ exp(-ρ²) times in a second, where fd is
+/// the Doppler shift and ρ² the level over the mean (Rice 1944; Jakes 1974, 1.3-35).
+#[test]
+fn fades_are_as_frequent_as_stations_are_fast() {
+    let around = |speed: f64| {
+        let period = Duration::from_nanos((2.0 * core::f64::consts::PI * 50.0 / speed * 1e9) as u64);
+        Path::around(Circle { centre: at(0.0, 0.0), radius: Metres(50.0), period, start: 0.0, is_clockwise: false })
+            .expect("a circle")
+    };
+    let origin = Path::from(at(0.0, 0.0));
+    let fading = Some(FadingConfig { model: FadingModel::Rayleigh, speed: 0.0 });
+    let surroundings = Surroundings { shadowing: None, fading, ..ALL };
+    let bare = Surroundings { fading: None, ..surroundings.clone() };
+    for speed in [2.0, 10.0] {
+        let path = around(speed);
+        let antennas = [antenna("ap", &origin), antenna("sta", &path)];
+        let mean = bare.ways(&antennas, Seed::new(0)).power(0, 1, Instant::ZERO);
+        // One in 29 of the time of a wavelength.
+        let step = 2_000_000.0 / speed;
+        let powers = |seed: u64| {
+            let mut ways = surroundings.ways(&antennas, Seed::new(seed));
+            ways.begin(Instant::ZERO);
+            let mut power = |number: u64| ways.power(0, 1, Instant::from_nanos((number as f64 * step) as u64));
+            (0..2_500).map(|number| power(number).over(mean).ratio()).collect::<Vec<f64>>()
+        };
+        let all: Vec<Vec<f64>> = (0..40).map(powers).collect();
+        for level in [0.1_f64, 0.5, 1.0] {
+            let crossings =
+                all.iter().flat_map(|own| own.windows(2)).filter(|pair| pair[0] <= level && pair[1] > level);
+            let doppler = speed * 5_180_000_000.0 / 299_792_458.0;
+            let expected = libm::sqrt(2.0 * core::f64::consts::PI * level) * doppler * libm::exp(-level);
+            let found = crossings.count() as f64 / (40.0 * 2_500.0 * step / 1e9);
+            assert!(libm::fabs(found / expected - 1.0) < 0.12, "{speed} m/s, {level}: {found} instead of {expected}");
         }
     }
 }
