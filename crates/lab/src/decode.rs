@@ -99,7 +99,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
         errors.push(root.lacks("nodes", "{client: {}, r1: {kind: router}}"));
     }
     elsewhere::settle(&mut spec, errors);
-    spec.layout = fields.get("layout").map_or_else(Vec::new, |layout| node::layout(layout, errors));
+    node::places(&mut spec, &fields, errors);
     spec.converged = fields.get("ready").and_then(|value| daemons::converged(value, errors));
     spec.arp = fields.form::<bool>("arp", errors);
     spec.loops = fields.form::<Loops>("loops", errors).unwrap_or(false);

@@ -17,10 +17,10 @@ use crate::plan::{
     FarNode, FileContents, FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan,
     Precision, Ready, SamplePlan, Sends, Shards, SnoopingSettings, Stack, Treatment, TreeSettings, VmPlan,
 };
+use crate::tracks::Origin;
 use crate::words::words;
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
-use netloom_radio::Position;
 use netloom_units::{Bytes, Date, Duration, Seed};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use std::path::PathBuf;
 pub(crate) use given::{GivenSpec, NameSpec, RouteSpec};
 pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PacketsSpec, PropertySpec, SingleSpec, TestSpec};
 pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
-pub(crate) use motion::{PathSpec, TrackFile};
+pub(crate) use motion::{PathSpec, PlaceSpec, TrackFile};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
 pub(crate) use timeline::{
     ActionSpec, CrashSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec,
@@ -56,6 +56,8 @@ pub(crate) struct Spec {
     pub(crate) links: Vec<LinkSpec>,
     /// Where nodes are in a picture.
     pub(crate) layout: Vec<(Spanned<String>, [f64; 2])>,
+    /// Where on Earth the map has its origin.
+    pub(crate) origin: Option<Origin>,
     pub(crate) setup: Vec<EntrySpec>,
     /// Between SIGTERM and SIGKILL.
     pub(crate) stop: Option<Duration>,
@@ -196,7 +198,7 @@ pub(crate) struct NodeSpec {
     /// Where it says that it is the way out into this machine's network.
     pub(crate) exit: Option<Spanned<()>>,
     /// Where it is, for radio media.
-    pub(crate) position: Option<Position>,
+    pub(crate) position: Option<PlaceSpec>,
     /// The way that it goes there.
     pub(crate) path: Option<PathSpec>,
 }

@@ -8,7 +8,7 @@
 //!   [`Aggregation`], [`RetryLimits`] and [`Discipline`] say how.
 //! - [`RadioMedium`]: stations at positions, each of which hears what reaches it: hidden and exposed stations, interference, capture, rate control.
 //! - [`Interferer`]: what neighbours' networks and other devices send on the channel.
-//! - [`Path`]: where a station is at each time, if it moves. [`Generator`] draws paths.
+//! - [`Path`]: where a station is at each time, if it moves. [`Generator`] and [`Group`] draw paths.
 //! - [`PathLoss`], [`Scenario`], [`Wall`], [`AntennaPattern`], [`Shadowing`] and [`Fading`]: what is left of a signal at a distance. [`packet_error_rate`]: how many frames
 //!   get lost at a ratio of signal to noise. [`Medium`] does not use these, [`RadioMedium`] does.
 //!
@@ -115,7 +115,7 @@ pub use frame::{Cause, Destination, Frame, Outcome, StationId};
 pub use interferer::{Interferer, Source};
 pub use link::LinkConfig;
 pub use medium::Medium;
-pub use path::{Area, Circle, GaussMarkov, Generator, Manhattan, Path, RandomWaypoint, Waypoint};
+pub use path::{Area, Circle, GaussMarkov, Generator, Group, Manhattan, Path, RandomWaypoint, Waypoint};
 pub use path_loss::{Floors, Heights, Metres, PathLoss, Walls, noise_floor};
 pub use phy::{Band, Channel, GuardInterval, Mode, Phy, PhyConfig, Ppdu, Preamble, SlotTime, Standard, Width};
 pub use position::Position;

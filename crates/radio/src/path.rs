@@ -15,7 +15,7 @@
 
 mod generate;
 
-pub use generate::{Area, GaussMarkov, Generator, Manhattan, RandomWaypoint};
+pub use generate::{Area, GaussMarkov, Generator, Group, Manhattan, RandomWaypoint};
 
 use crate::error::ConfigError;
 use crate::path_loss::Metres;

@@ -1,10 +1,14 @@
 //! Quantities of radio media: powers, ratios, lengths, speeds and positions, each with its unit.
 
 use crate::diagnostics::Diagnostic;
+use crate::errors::{Errors, keep};
 use crate::forms::forms;
-use crate::section::Kind;
+use crate::keyed::{Keyed, sections};
+use crate::section::{Form, Kind};
+use crate::spec::PlaceSpec;
+use crate::tracks::Origin;
 use crate::yaml::{Content, Node};
-use netloom_radio::{Decibels, Metres, Position};
+use netloom_radio::{Decibels, Metres, Place as OnGround, Position};
 
 /// The height of a station that states none.
 pub(super) const HEIGHT: Metres = Metres(1.5);
@@ -29,13 +33,35 @@ forms! {
     pub(crate) struct Exponent = f64, Kind::Positive, exponent;
     /// A position.
     pub(crate) struct At = Position, Kind::List { items: &Kind::Text(COORDINATE), least: 2, most: Some(3) }, position;
+    /// A position in metres or in degrees.
+    pub(crate) struct Place = PlaceSpec, Kind::OneOf(&[At::KIND, Globe::KIND]), noting place;
+    /// A place on Earth with x = y = 0 on the map: its latitude and its longitude in degrees.
+    pub(crate) struct OriginForm = Origin, Kind::pair(&Kind::Coordinate), origin;
+    /// A place on the map.
+    pub(super) struct OnMap = OnGround, POINT, on_map;
+    /// A number of degrees.
+    pub(super) struct Degrees = f64, Kind::Coordinate, degrees;
+}
+
+sections! {
+    /// A place on Earth.
+    struct Globe = "position" {
+        /// The degrees to the north of the equator, -89 to 89.
+        latitude: Degrees, required "48.1374";
+        /// The degrees to the east of Greenwich, -180 to 180.
+        longitude: Degrees, required "11.5755";
+        /// The height above the ground. Default: 1.5 m.
+        height: Span, "3 m";
+    }
 }
 
 const DBM: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*dBm\\s*$";
 const DB: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*dB\\s*$";
 const LENGTH: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
 const SPEED: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*m/s\\s*$";
-pub(super) const COORDINATE: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
+/// The kind of a place on the map.
+pub(super) const POINT: Kind = Kind::List { items: &Kind::Text(COORDINATE), least: 2, most: Some(2) };
+const COORDINATE: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
 
 /// A number in front of a unit, up to `most` in both directions.
 pub(super) fn measure(node: &Node, unit: &str, most: f64, example: &str) -> Result<f64, Diagnostic> {
@@ -107,4 +133,38 @@ fn position(node: &Node) -> Result<Position, Diagnostic> {
 /// A length of either sign.
 pub(super) fn length(node: &Node) -> Result<Metres, Diagnostic> {
     measure(node, "m", FARTHEST, "5 m").map(Metres)
+}
+
+fn place(node: &Node, errors: &mut Errors) -> Option<PlaceSpec> {
+    if !matches!(node.content, Content::Map(_)) {
+        return At::read(node, errors).map(PlaceSpec::Known);
+    }
+    let Globe { latitude, longitude, height } = Globe::open(node, errors)?;
+    let found = keep(Origin::new(latitude, longitude).map_err(|wrong| node.error(wrong)), errors)?;
+    Some(PlaceSpec::OnEarth(found, height.unwrap_or(HEIGHT)))
+}
+
+fn degrees(node: &Node) -> Result<f64, Diagnostic> {
+    let number: Option<f64> = node.plain().and_then(|text| text.parse().ok());
+    number.filter(|number| number.abs() <= 360.0).ok_or_else(|| {
+        let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
+        node.error(format!("{found} is not a number of degrees from -360 to 360, for example 90"))
+    })
+}
+
+fn origin(node: &Node) -> Result<Origin, Diagnostic> {
+    let Content::List(parts) = &node.content else {
+        return Err(node.expected("a latitude and a longitude in degrees, for example [48.1374, 11.5755]"));
+    };
+    let [latitude, longitude] = &parts[..] else {
+        return Err(node.expected("a latitude and a longitude in degrees, for example [48.1374, 11.5755]"));
+    };
+    Origin::new(degrees(latitude)?, degrees(longitude)?).map_err(|wrong| node.error(wrong))
+}
+
+fn on_map(node: &Node) -> Result<OnGround, Diagnostic> {
+    match &node.content {
+        Content::List(items) if items.len() == 2 => Ok(OnGround { x: length(&items[0])?, y: length(&items[1])? }),
+        _ => Err(node.expected("a place: metres to the east and to the north, for example [20 m, -10 m]")),
+    }
 }

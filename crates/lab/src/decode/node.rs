@@ -4,6 +4,7 @@ use super::attachments::{external, internet, tunnel};
 use super::container::container;
 use super::firewall::firewall;
 use super::image::image;
+use super::measures::OriginForm;
 use super::nat::nat;
 use super::switch::{misplaced, switch};
 use super::vm::vm;
@@ -15,7 +16,7 @@ use crate::keyed::Keyed;
 use crate::keys::NodeKeys;
 use crate::names::wrong_node_name;
 use crate::scalar::filled;
-use crate::spec::{GivenSpec, NodeSpec};
+use crate::spec::{GivenSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
 use std::collections::BTreeMap;
 
@@ -153,8 +154,14 @@ fn check_names(nodes: &[NodeSpec], errors: &mut Errors) {
 /// Farther apart, positions would lose digits.
 const FARTHEST: f64 = 1e6;
 
+/// Reads the places of nodes in a picture, and where on Earth the map has its origin.
+pub(super) fn places(spec: &mut Spec, fields: &Fields<'_>, errors: &mut Errors) {
+    spec.layout = fields.get("layout").map_or_else(Vec::new, |own| layout(own, errors));
+    spec.origin = fields.form::<OriginForm>("origin", errors);
+}
+
 /// The nodes that have a place, by name.
-pub(super) fn layout(node: &Node, errors: &mut Errors) -> Vec<(Spanned<String>, [f64; 2])> {
+fn layout(node: &Node, errors: &mut Errors) -> Vec<(Spanned<String>, [f64; 2])> {
     let Content::Map(entries) = &node.content else {
         if node.content != Content::Empty {
             errors.push(node.expected("a map of nodes and places, for example {client: [0, 0], r1: [1, 0.5]}"));

@@ -1,29 +1,31 @@
 //! `path`: the way that a node goes.
 
-use super::measures::{At, COORDINATE, HEIGHT, Span, Speed, length};
+use super::measures::{At, Degrees, HEIGHT, OnMap, OriginForm, POINT, Span, Speed, length};
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::{AboveZero, OrZero, Text, Word, forms};
+use crate::forms::{AboveZero, NodeName, OrZero, Text, Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::scalar::word;
 use crate::section::{Form, Kind, Section};
 use crate::spec::{PathSpec, TrackFile};
-use crate::tracks::{Ground, Origin, TrackFormat};
+use crate::tracks::{Ground, TrackFormat};
 use crate::yaml::{Content, Node};
 use netloom_radio::{
-    Area, Circle, ConfigError, GaussMarkov, Generator, Manhattan, Metres, Path, Position, RandomWaypoint, Waypoint,
+    Area, Circle, ConfigError, GaussMarkov, Generator, Group, Manhattan, Metres, Path, Position, RandomWaypoint,
+    Waypoint,
 };
 use netloom_units::{Duration, Probability};
 
-const POINT: Kind = Kind::List { items: &Kind::Text(COORDINATE), least: 2, most: Some(2) };
 const LINE: Kind = Kind::list(&Corner::KIND, 1);
-const DRAWN: &[&Section] = &[&Wander::SECTION, &Drift::SECTION, &Streets::SECTION];
+const DRAWN: &[&Section] = &[&Wander::SECTION, &Drift::SECTION, &Streets::SECTION, &Crowd::SECTION];
 /// The words of generators, in the order of [`DRAWN`].
-const GENERATORS: [&str; 3] = ["random-waypoint", "gauss-markov", "manhattan"];
+const GENERATORS: [&str; 4] = ["random-waypoint", "gauss-markov", "manhattan", "group"];
 /// The memory and the step of Gauss and Markov.
 const MEMORY: f64 = 0.75;
 const STEP: Duration = Duration::from_secs(1);
+/// The step of a group: in that of Gauss and Markov, its nodes would run about.
+const GROUP_STEP: Duration = Duration::from_secs(10);
 
 forms! {
     /// A path.
@@ -34,10 +36,6 @@ forms! {
     struct Speeds = (f64, f64), Kind::OneOf(&[Speed::KIND, Kind::pair(&Speed::KIND)]), noting range::<Speed>;
     /// A pause, or the least and the greatest.
     struct Pauses = (Duration, Duration), Kind::OneOf(&[Duration::KIND, Kind::Zero, Kind::pair(&OrZero::<Duration>::KIND)]), noting range::<OrZero<Duration>>;
-    /// A place on Earth: its latitude and its longitude in degrees.
-    struct Place = Origin, Kind::pair(&Kind::Coordinate), on_earth;
-    /// A direction in degrees.
-    struct Degrees = f64, Kind::Coordinate, degrees;
 }
 
 sections! {
@@ -126,6 +124,24 @@ sections! {
         pause: Pauses, "[0 s, 10 s]";
     }
 
+    /// Around a place beside another node, wherever that goes.
+    struct Crowd = "path_group" {
+        /// Places that are drawn around one that goes with the leader of a group (reference point group mobility).
+        generate is "group";
+        /// The node that leads, which has a path or a position of its own.
+        leader: NodeName, required "bus";
+        /// Where the place is, seen from the leader: to the east and to the north. Default: where the leader is.
+        offset: OnMap, "[-5 m, 3 m]";
+        /// How far from that place it is at most at the end of each step.
+        radius: Span, required "10 m";
+        /// The time between two places that are drawn. Default: 10 s.
+        step: AboveZero<Duration>, "5 s";
+        /// Its height above the ground. Default: that of the leader.
+        height: Span, "1.5 m";
+        /// For how long it moves; then it stands still. Default: 1 h, or as long as the lab if that takes longer.
+        span: AboveZero<Duration>, "10 min";
+    }
+
     /// A path of a file.
     struct Follows = "path_file" {
         /// The file; a relative path starts at the lab file's folder.
@@ -137,8 +153,8 @@ sections! {
         node: Text, "3";
         /// The height above the ground, where the file says none. Default: 1.5 m.
         height: Span, "1.5 m";
-        /// The latitude and the longitude of the place with x = y = 0, in degrees. Default: the first place of the file.
-        origin: Place, "[48.1374, 11.5755]";
+        /// The latitude and the longitude of the place with x = y = 0, in degrees. Default: the lab's `origin`, else the first place of the file.
+        origin: OriginForm, "[48.1374, 11.5755]";
     }
 }
 
@@ -221,6 +237,9 @@ fn drawn(node: &Node, said: &Node, errors: &mut Errors) -> Option<PathSpec> {
     let words: Vec<(&str, &Section)> = GENERATORS.into_iter().zip(DRAWN.iter().copied()).collect();
     let section = keep(word(said, &words), errors)?;
     let fields = Fields::open(node, section, errors)?;
+    if said.text() == Some("group") {
+        return crowd(node, &fields, errors);
+    }
     let field = Field::read_keys(&fields, errors);
     let no_pause = (Duration::ZERO, Duration::ZERO);
     let generator = match said.text() {
@@ -246,6 +265,13 @@ fn drawn(node: &Node, said: &Node, errors: &mut Errors) -> Option<PathSpec> {
         height: Metres((one.y.0 - other.y.0).abs()),
     };
     Some(PathSpec::Drawn { generator, area, span, place: Box::new(node.clone()) })
+}
+
+fn crowd(node: &Node, fields: &Fields<'_>, errors: &mut Errors) -> Option<PathSpec> {
+    let Crowd { leader, offset, radius, step, height, span } = Crowd::read_keys(fields, errors)?;
+    let offset = offset.map_or((Metres(0.0), Metres(0.0)), |place| (place.x, place.y));
+    let group = Group { offset, radius, height, step: step.unwrap_or(GROUP_STEP) };
+    Some(PathSpec::Group { group, leader, span, place: Box::new(node.clone()) })
 }
 
 fn follows(node: &Node, errors: &mut Errors) -> Option<TrackFile> {
@@ -293,24 +319,6 @@ fn corners(node: &Node) -> Result<(Position, Position), Diagnostic> {
         Content::List(items) if items.len() == 2 => Ok((point(&items[0])?, point(&items[1])?)),
         _ => Err(node.expected(WANTED)),
     }
-}
-
-fn on_earth(node: &Node) -> Result<Origin, Diagnostic> {
-    let Content::List(parts) = &node.content else {
-        return Err(node.expected("a latitude and a longitude in degrees, for example [48.1374, 11.5755]"));
-    };
-    let [latitude, longitude] = &parts[..] else {
-        return Err(node.expected("a latitude and a longitude in degrees, for example [48.1374, 11.5755]"));
-    };
-    Origin::new(degrees(latitude)?, degrees(longitude)?).map_err(|wrong| node.error(wrong))
-}
-
-fn degrees(node: &Node) -> Result<f64, Diagnostic> {
-    let number: Option<f64> = node.plain().and_then(|text| text.parse().ok());
-    number.filter(|number| number.abs() <= 360.0).ok_or_else(|| {
-        let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
-        node.error(format!("{found} is not a number of degrees from -360 to 360, for example 90"))
-    })
 }
 
 /// The path of a node, unless it also has a position.

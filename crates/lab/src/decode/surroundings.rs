@@ -1,6 +1,6 @@
 //! What is around the stations of radio media: walls, antennas and interferers.
 
-use super::measures::{At, COORDINATE, Db, Dbm, MOST_DECIBELS, POWER, Span, length, measure};
+use super::measures::{At, Db, Dbm, Degrees, MOST_DECIBELS, OnMap, POWER, Span, measure};
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list, map};
@@ -9,8 +9,8 @@ use crate::keyed::{Keyed, sections};
 use crate::kinds::NODE_NAME;
 use crate::section::Kind;
 use crate::words::words;
-use crate::yaml::{Content, Entry, Node};
-use netloom_radio::{AntennaPattern, Beam, ConfigError, Decibels, Interferer, Place, Source, Wall};
+use crate::yaml::{Entry, Node};
+use netloom_radio::{AntennaPattern, Beam, ConfigError, Decibels, Interferer, Source, Wall};
 use netloom_units::{Duration, Probability};
 
 /// The sector of TR 38.901.
@@ -23,7 +23,6 @@ const BURST: Duration = Duration::from_millis(2);
 const PLACES: &str = "either `position: [12 m, 30 m]`, perhaps with `power`, or `received: -70 dBm`";
 
 const GAIN: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*dB\\s*$";
-const POINT: Kind = Kind::List { items: &Kind::Text(COORDINATE), least: 2, most: Some(2) };
 
 /// What an interferer sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +40,8 @@ forms! {
     pub(crate) struct Strangers = Vec<Interferer>, Kind::Map { names: NODE_NAME, values: &Stranger::KIND }, noting strangers;
     /// An antenna.
     pub(crate) struct Aerial = AntennaPattern, Pattern::KIND, noting antenna;
-    /// A place on the map.
-    struct OnMap = Place, POINT, place;
     /// A gain in decibels of either sign.
     struct Gain = Decibels, Kind::Text(GAIN), gain;
-    /// A number of degrees.
-    struct Angle = f64, Kind::Coordinate, angle;
 }
 
 sections! {
@@ -67,15 +62,15 @@ sections! {
         /// The gain along its axis, over an antenna that sends equally well in all directions. Default: 0 dB.
         gain: Gain, "14 dB";
         /// The direction of its axis in degrees, clockwise from the north: 90 is east. Default: it sends equally well in all directions.
-        azimuth: Angle, "90";
+        azimuth: Degrees, "90";
         /// The degrees between the two directions with half the power, 0.1 to 360; it and the keys below need an azimuth. Default: 65.
-        width: Angle, "90";
+        width: Degrees, "90";
         /// How much less it sends behind itself, and at most loses in any direction. Default: 30 dB.
         front_to_back: Db, "25 dB";
         /// The degrees by which its axis points below the horizon. Default: 0.
-        tilt: Angle, "6";
+        tilt: Degrees, "6";
         /// The degrees between the two elevations with half the power. Default: all elevations are alike.
-        vertical_width: Angle, "10";
+        vertical_width: Degrees, "10";
     }
 
     /// A neighbour's network or another device that sends on the channel and does not listen to it.
@@ -171,21 +166,6 @@ pub(super) fn check_strangers(own: &Node, strangers: &[Interferer], is_radio: bo
     errors.extend(wrong.map(|stranger| own.value(&stranger.name).unwrap_or(own).error(message.clone())));
 }
 
-fn place(node: &Node) -> Result<Place, Diagnostic> {
-    match &node.content {
-        Content::List(items) if items.len() == 2 => Ok(Place { x: length(&items[0])?, y: length(&items[1])? }),
-        _ => Err(node.expected("a place: metres to the east and to the north, for example [20 m, -10 m]")),
-    }
-}
-
 fn gain(node: &Node) -> Result<Decibels, Diagnostic> {
     measure(node, "dB", MOST_DECIBELS, "14 dB").map(Decibels)
-}
-
-fn angle(node: &Node) -> Result<f64, Diagnostic> {
-    let number: Option<f64> = node.plain().and_then(|text| text.parse().ok());
-    number.filter(|number| number.abs() <= 360.0).ok_or_else(|| {
-        let found = node.text().map_or_else(|| "this".to_owned(), |text| format!("\"{text}\""));
-        node.error(format!("{found} is not a number of degrees from -360 to 360, for example 90"))
-    })
 }

@@ -1,6 +1,6 @@
 //! `medium: {kind: wifi, ...}`: a radio medium of IEEE 802.11, for which stations contend.
 
-use crate::decode::measures::{At, Dbm};
+use crate::decode::measures::{Dbm, Place};
 use crate::decode::signals::Signals;
 use crate::decode::surroundings::{Aerial, check_strangers};
 use crate::diagnostics::{Diagnostic, Spanned};
@@ -121,7 +121,7 @@ sections! {
         /// The rate at which it sends, and the access point to it. Default: as the medium.
         rate: ModeForm, "{mcs: 0}";
         /// Where it is, with access radio: to the east, to the north and above the ground (1.5 m if it is left out). Default: that of the node.
-        position: At, "[5 m, 0 m]";
+        position: Place, "[5 m, 0 m]";
         /// The power with which it sends, with access radio. Default: as the medium.
         power: Dbm, "20 dBm";
         /// Its antenna, with access radio. Default: equal in all directions, 0 dB.

@@ -13,7 +13,7 @@ use crate::decode::firewall::FIREWALL;
 use crate::decode::image::ImageKeys;
 use crate::decode::machine::{Congestion, Cores, Dumps, Memory, Processors};
 use crate::decode::machines::MachineName;
-use crate::decode::measures::At;
+use crate::decode::measures::Place;
 use crate::decode::nat::Nat;
 use crate::decode::node_clock::ClockError;
 use crate::decode::openflow::OpenFlowKeys;
@@ -128,9 +128,9 @@ sections! {
         collect: List<Pattern>, "[/var/log/frr/*.log]";
         /// What is measured inside it, in the place of what the lab's `measure` says; {} is nothing. Default: as the lab's `measure`.
         measure: Placed<MeasurePlan>, "{tcp: 10 ms}";
-        /// Where it is, for radio media with access radio: metres to the east, to the north and above the ground (1.5 m if that is left out).
-        /// Default: nowhere.
-        position: At, "[5 m, -3 m]";
+        /// Where it is, for radio media with access radio: metres to the east, to the north and above the ground (1.5 m if that is left out); or
+        /// a latitude and a longitude in degrees. Default: nowhere.
+        position: Place, "[5 m, -3 m]";
         /// The way that it goes from the beginning of the run on, instead of `position`: waypoints, between which it goes straight; or a map with
         /// waypoints that repeat, a circle, a generator, or a file. Before the first waypoint and behind the last it stands still.
         path: Trail, "[{at: 0 s, position: [5 m, 0 m]}, {at: 60 s, position: [90 m, 0 m]}]";

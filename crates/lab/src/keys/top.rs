@@ -15,6 +15,7 @@ use crate::decode::exercise::Exercise;
 use crate::decode::hunt;
 use crate::decode::machines::MACHINES;
 use crate::decode::measure::Measure;
+use crate::decode::measures::OriginForm;
 use crate::decode::multicast::MULTICAST;
 use crate::forms::{AboveZero, Filled, Placed, Whole, Word, word_form};
 use crate::keyed::{Keyed, sections};
@@ -123,6 +124,8 @@ sections! {
         links = Kind::Map { names: LINK_NAME, values: &LinkKeys::KIND }, "{access: {ends: [client, r1], delay: 1 ms}}";
         /// Where nodes are in a picture: to the right, and down. A link has a length of about 1.
         layout = Kind::Map { names: NODE_NAME, values: &Kind::pair(&Kind::Coordinate)}, "{client: [0, 0], r1: [1, 0.5]}";
+        /// Where positions in degrees have their zero: the latitude and the longitude of x = y = 0. Default: the first position of a node in degrees.
+        origin: OriginForm, "[48.1374, 11.5755]";
         /// Commands that must succeed before the services start, one after the other, after those of the nodes.
         setup = Kind::list(&Kind::Section(&SETUP), 0), "[{on: server, run: createdb shop}]";
         /// How long programs have between SIGTERM and SIGKILL when they are stopped. Default: 1 s.

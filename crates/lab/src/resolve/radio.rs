@@ -44,10 +44,11 @@ fn paths(
     (spec, of_nodes): (&Spec, &[Option<Path>]),
     errors: &mut Errors,
 ) -> Vec<Path> {
+    let origin = super::paths::origin(spec);
     let place = |end: &EndSpec| {
         let name = end.node.value.as_str();
-        if let Some(position) = said(wifi, name).and_then(|said| said.position) {
-            return position.into();
+        if let Some(place) = said(wifi, name).and_then(|said| said.position) {
+            return place.position(origin).into();
         }
         let node = spec.nodes.iter().position(|node| node.name.value == name);
         let known = node.and_then(|node| of_nodes.get(node)?.clone());

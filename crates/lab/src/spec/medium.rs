@@ -1,7 +1,8 @@
 //! Shared media as they are written.
 
+use super::PlaceSpec;
 use crate::diagnostics::Spanned;
-use netloom_radio::{AntennaPattern, Decibels, Interferer, MediumConfig, Mode, Position, RadioConfig, RateControl};
+use netloom_radio::{AntennaPattern, Decibels, Interferer, MediumConfig, Mode, RadioConfig, RateControl};
 use netloom_units::Probability;
 
 /// A shared medium.
@@ -34,7 +35,7 @@ pub(crate) struct WifiSpec {
 pub(crate) struct StationSpec {
     pub(crate) rate: Option<RateControl>,
     pub(crate) errors: Probability,
-    pub(crate) position: Option<Position>,
+    pub(crate) position: Option<PlaceSpec>,
     pub(crate) power: Option<Decibels>,
     pub(crate) antenna: AntennaPattern,
 }

@@ -1,10 +1,34 @@
 //! Paths of nodes as they are written.
 
 use crate::diagnostics::Spanned;
-use crate::tracks::{Ground, TrackFormat};
+use crate::tracks::{Ground, Origin, TrackFormat};
 use crate::yaml::Node;
-use netloom_radio::{Area, Generator, Path};
+use netloom_radio::{Area, Generator, Group, Metres, Path, Position};
 use netloom_units::Duration;
+
+/// Where something stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PlaceSpec {
+    /// In metres.
+    Known(Position),
+    /// In degrees, so high above the ground.
+    OnEarth(Origin, Metres),
+}
+
+impl PlaceSpec {
+    /// The position on a map with this origin, or the place itself as the origin.
+    pub(crate) fn position(self, origin: Option<Origin>) -> Position {
+        match self {
+            Self::Known(position) => position,
+            Self::OnEarth(place, height) => origin.unwrap_or(place).position(place, height),
+        }
+    }
+
+    /// The place in degrees, if it is written so.
+    pub(crate) fn on_earth(self) -> Option<Origin> {
+        if let Self::OnEarth(place, _) = self { Some(place) } else { None }
+    }
+}
 
 /// A path of a node.
 #[derive(Clone, Debug)]
@@ -20,6 +44,8 @@ pub(crate) enum PathSpec {
         /// The map that says so.
         place: Box<Node>,
     },
+    /// A path around that of another node, drawn in the same way.
+    Group { group: Group, leader: Spanned<String>, span: Option<Duration>, place: Box<Node> },
     /// A path that a file has.
     File(Box<TrackFile>),
 }

@@ -5,7 +5,7 @@ use crate::diagnostics::Diagnostic;
 use crate::yaml::Entry;
 
 /// The keys that each part has as the lab has them.
-const KEPT: [&str; 13] = [
+const KEPT: [&str; 14] = [
     "seed",
     "inherit",
     "precision",
@@ -19,6 +19,7 @@ const KEPT: [&str; 13] = [
     "bounds",
     "on_spin",
     "start",
+    "origin",
 ];
 
 /// The keys that other modules divide, or that say how the lab is made.

@@ -38,7 +38,7 @@ impl Origin {
     }
 
     /// Where a place is, seen from this origin.
-    pub(super) fn position(self, place: Self, height: Metres) -> Position {
+    pub(crate) fn position(self, place: Self, height: Metres) -> Position {
         let east = (place.longitude - self.longitude + 540.0).rem_euclid(360.0) - 180.0;
         let metres = |degrees: f64| Metres((degrees.to_radians() * RADIUS * 1_000.0).round() / 1_000.0);
         let x = metres(east * libm::cos(self.latitude.to_radians()));

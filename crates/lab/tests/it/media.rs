@@ -118,6 +118,58 @@ links: {wifi: {ends: [a, b], medium: {kind: wifi, standard: n, interferers: {up:
     assert_eq!(medium["interferers"], serde_json::json!(["up"]));
 }
 
+/// The positions of the stations of the first link at a time.
+fn positions(plan: &Plan, time: Duration) -> Vec<[f64; 3]> {
+    let air = plan.links[0].pipes[0].air.as_ref().expect("a radio medium");
+    let position = |path: &netloom_radio::Path| {
+        let at = path.position(time);
+        [at.x.0, at.y.0, at.z.0]
+    };
+    air.stations.iter().map(|station| position(&station.antenna.path)).collect()
+}
+
+/// A degree of latitude is 111.195 km on the sphere; at 60 degrees one of longitude is half of that.
+#[test]
+fn positions_in_degrees_are_metres_from_an_origin() {
+    let text = "\
+nodes:
+  a: {position: {latitude: 60.0, longitude: 10.0, height: 4 m}}
+  b: {position: {latitude: 60.001, longitude: 10.001}}
+  c: {position: [7 m, 8 m]}
+  d: {}
+links:
+  wifi: {ends: [a, b, c, d], medium: {kind: wifi, standard: n, access: radio, stations: {d: {position: {latitude: 59.999, longitude: 10.0}}}}}
+";
+    let found = positions(&plan(text), Duration::ZERO);
+    assert_eq!(found, [[0.0, 0.0, 4.0], [55.598, 111.195, 1.5], [7.0, 8.0, 1.5], [0.0, -111.195, 1.5]]);
+    let moved = positions(&plan(&format!("origin: [60.001, 10.0]\n{text}")), Duration::ZERO);
+    assert_eq!(moved[..3], [[0.0, -111.195, 4.0], [55.596, 0.0, 1.5], [7.0, 8.0, 1.5]]);
+}
+
+/// Who follows a node is around it at the end of each step, and drawn from the seed and its own name alone.
+#[test]
+fn groups_follow_their_leaders() {
+    let lab = |more: &str| {
+        let text = format!(
+            "seed: 5\nnodes:\n{more}  x: {{path: {{generate: group, leader: bus, offset: [-4 m, 3 m], radius: 6 m, step: 5 s}}}}\n\
+             \x20 y: {{path: {{generate: group, leader: bus, radius: 6 m, height: 2 m, span: 20 s}}}}\n\
+             \x20 bus: {{path: [{{at: 0 s, position: [0 m, 0 m, 3 m]}}, {{at: 100 s, position: [500 m, 0 m, 3 m]}}]}}\n\
+             links:\n  wifi: {{ends: [x, y, bus], medium: {{kind: wifi, standard: n, access: radio}}}}\n"
+        );
+        plan(&text)
+    };
+    let (alone, joined) = (lab(""), lab("  w: {path: {generate: group, leader: bus, radius: 1 m}}\n"));
+    for seconds in [0, 5, 20, 60, 100] {
+        let time = Duration::from_secs(seconds);
+        let found = positions(&alone, time);
+        let [x, y, bus] = found[..] else { panic!("three stations") };
+        assert!((x[0] - bus[0] + 4.0).hypot(x[1] - bus[1] - 3.0) <= 6.001 && x[2] == 3.0, "{seconds} s: {x:?}");
+        let is_led = (y[0] - bus[0]).hypot(y[1] - bus[1]) <= 6.001;
+        assert!(y[2] == 2.0 && is_led == (seconds <= 20), "{seconds} s: {y:?}");
+        assert_eq!(found, positions(&joined, time));
+    }
+}
+
 /// Walls, antennas and interferers get where they belong.
 #[test]
 fn surroundings_of_stations_are_in_the_plan() {

@@ -1,10 +1,12 @@
 //! Paths that are drawn: models of how people and vehicles move.
 
 mod gauss_markov;
+mod group;
 mod manhattan;
 mod random_waypoint;
 
 pub use gauss_markov::GaussMarkov;
+pub use group::Group;
 pub use manhattan::Manhattan;
 pub use random_waypoint::RandomWaypoint;
 

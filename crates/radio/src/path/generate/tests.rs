@@ -182,3 +182,61 @@ fn wrong_models_are_refused() {
     let path = Generator::RandomWaypoint(walk).path(none, seconds(60), Seed::new(1));
     assert_eq!(path.map_err(|wrong| wrong.key), Err("area"));
 }
+
+/// A leader that goes to the east at 2 m/s, turns back after 100 s, and is 3 m high.
+fn leader() -> Path {
+    let at = |x: f64, y: f64| Position { x: Metres(x), y: Metres(y), z: Metres(3.0) };
+    let ways = [(0, at(10.0, 20.0)), (100, at(210.0, 20.0)), (200, at(10.0, 20.0))];
+    let waypoints = ways.map(|(time, position)| Waypoint { at: seconds(time), position });
+    Path::through(&waypoints, None).expect("a path")
+}
+
+const GROUP: Group =
+    Group { offset: (Metres(5.0), Metres(-8.0)), radius: Metres(12.0), height: None, step: Duration::from_secs(4) };
+
+/// At the end of each step all are around the reference point: lengths are uniform up to the radius, with means of a half and of the squares of a third of it,
+/// and directions are, too. In between, where the leader goes straight, nobody is farther away.
+#[test]
+fn groups_stay_around_their_leader() {
+    let leader = leader();
+    let all: Vec<Path> =
+        (0..STATIONS).map(|seed| GROUP.path(&leader, seconds(160), Seed::new(seed)).expect("a path")).collect();
+    for time in [0, 4, 40, 100, 156, 160].map(seconds) {
+        let point = leader.position(time);
+        let way = |path: &Path| {
+            let own = path.position(time);
+            assert_eq!(own.z, Metres(3.0));
+            (own.x.0 - point.x.0 - 5.0, own.y.0 - point.y.0 + 8.0)
+        };
+        let length = |path: &Path| libm::hypot(way(path).0, way(path).1);
+        assert!(all.iter().all(|path| length(path) <= 12.0 + 1e-6));
+        within(0.03, mean(&all, length), 6.0, "length");
+        within(0.05, mean(&all, |path| length(path) * length(path)), 48.0, "square");
+        assert!(libm::fabs(mean(&all, |path| way(path).0)) < 0.4 && libm::fabs(mean(&all, |path| way(path).1)) < 0.4);
+    }
+    let between = |path: &Path| {
+        let (own, point) = (path.position(seconds(42)), leader.position(seconds(42)));
+        libm::hypot(own.x.0 - point.x.0 - 5.0, own.y.0 - point.y.0 + 8.0)
+    };
+    assert!(all.iter().all(|path| between(path) <= 12.0 + 1e-6));
+    // Behind its span nobody moves.
+    assert!(all.iter().all(|path| path.position(seconds(160)) == path.position(seconds(190))));
+}
+
+#[test]
+fn groups_are_drawn_from_their_seeds() {
+    let of = |group: Group, seed| group.path(&leader(), seconds(60), Seed::new(seed)).map_err(|wrong| wrong.key);
+    assert_eq!(of(GROUP, 3), of(GROUP, 3));
+    assert_ne!(of(GROUP, 3), of(GROUP, 4));
+    let high = of(Group { height: Some(Metres(1.5)), ..GROUP }, 3).expect("a path");
+    assert_eq!(high.position(seconds(10)).z, Metres(1.5));
+    // A leader that stands is one, too.
+    let around = GROUP.path(&Position::default().into(), seconds(60), Seed::new(3)).expect("a path");
+    assert!(
+        around.position(seconds(30)).distance(Position { y: Metres(-8.0), x: Metres(5.0), z: Metres(0.0) }) <= 12.0
+    );
+    assert_eq!(of(Group { radius: Metres(0.0), ..GROUP }, 3), Err("radius"));
+    assert_eq!(of(Group { step: Duration::ZERO, ..GROUP }, 3), Err("step"));
+    assert_eq!(of(Group { radius: Metres(1e6), step: Duration::from_millis(1), ..GROUP }, 3), Err("path"));
+    assert_eq!(of(Group { step: Duration::from_micros(100), radius: Metres(0.01), ..GROUP }, 3), Err("span"));
+}
