@@ -2,7 +2,7 @@
 
 use crate::fixture::{Fixture, User};
 use crate::wait::wait_until;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const LAB: &str = "
@@ -131,6 +131,23 @@ fn a_capture_at_one_point_shows_no_packet_twice() {
     }
 }
 
+/// The file of what `netloom capture` with these arguments writes while something happens.
+fn captured(fixture: &Fixture, arguments: &[&str], file: &str, meanwhile: impl FnOnce()) -> PathBuf {
+    let all = [&["capture"], arguments, &["-w", file]].concat();
+    let mut capture = fixture.command(&all).spawn().unwrap();
+    let path = fixture.work().join(file);
+    // What comes first is written when nothing else comes.
+    wait_until("a file with something in it", || {
+        assert!(capture.try_wait().unwrap().is_none(), "it ended");
+        std::fs::metadata(&path).is_ok_and(|found| found.len() > 0)
+    });
+    meanwhile();
+    let pid = nix::unistd::Pid::from_raw(capture.id().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert!(capture.wait().unwrap().success());
+    path
+}
+
 #[test]
 fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     let fixture = Fixture::new(User::Own);
@@ -142,18 +159,9 @@ fn a_running_lab_is_captured_until_somebody_interrupts_it() {
     assert!(unknown.stderr.contains("no link is called `m`"), "{unknown:#?}");
     let refused = fixture.netloom(&["capture", "watched", "l", "--at", "c", "-w", "l.pcapng"]).expect_code(2);
     assert!(refused.stderr.contains("`c` is not a point of this link: write sent, delivered, a or b"), "{refused:#?}");
-    let mut capture =
-        fixture.command(&["capture", "watched", "l.forward", "-w", "l.pcapng", "-s", "80"]).spawn().unwrap();
-    let file = fixture.work().join("l.pcapng");
-    // What comes first is written when nothing else comes.
-    wait_until("a file with something in it", || {
-        assert!(capture.try_wait().unwrap().is_none(), "it ended");
-        std::fs::metadata(&file).is_ok_and(|found| found.len() > 0)
+    let file = captured(&fixture, &["watched", "l.forward", "-s", "80"], "l.pcapng", || {
+        fixture.netloom(&["exec", "watched", "a", "--", "ping", "-4", "-c", "5", "-i", "0.05", "b"]).expect_code(0);
     });
-    fixture.netloom(&["exec", "watched", "a", "--", "ping", "-4", "-c", "5", "-i", "0.05", "b"]).expect_code(0);
-    let pid = nix::unistd::Pid::from_raw(capture.id().cast_signed());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-    assert!(capture.wait().unwrap().success());
     let requests = tcpdump(&file, &["icmp"]);
     assert_eq!(requests.len(), 10, "{requests:#?}");
     assert!(requests.iter().all(|line| line.contains("ICMP echo request")), "{requests:#?}");
@@ -277,4 +285,29 @@ fn a_capture_of_the_air_has_its_headers() {
     assert!(attempts >= 60, "{attempts}");
     // Stations send what the others have: requests and replies, none of it twice.
     assert_eq!(tcpdump(&captures.join("wifi.pcapng"), &[]).len(), 80);
+}
+
+/// A client sees what is on the air of a running lab, too, and only there.
+#[test]
+fn the_air_of_a_running_lab_is_captured() {
+    let fixture = Fixture::new(User::Own);
+    let (network, _) = AIR.split_once("capture:").unwrap();
+    fixture.write("onair.yaml", network);
+    fixture.netloom(&["up", "onair.yaml"]).expect_code(0);
+    let radiotap = ["--headers", "radiotap", "-w", "none.pcapng"];
+    for (place, why) in
+        [(&["wire"][..], "`wire` is no radio medium"), (&["wifi", "--at", "sent"], "leave the point out")]
+    {
+        let refused = fixture.netloom(&[&["capture", "onair"], place, &radiotap].concat()).expect_code(2);
+        assert!(refused.stderr.contains(why), "{refused:#?}");
+    }
+    let file = captured(&fixture, &["onair", "wifi", "--headers", "radiotap"], "air.pcapng", || {
+        fixture
+            .netloom(&["exec", "onair", "near", "--", "ping", "-4", "-c", "5", "-i", "0.05", "server"])
+            .expect_code(0);
+    });
+    let all = tcpdump(&file, &["-e"]);
+    let requests = all.iter().filter(|line| line.contains("echo request")).count();
+    assert!(requests >= 5 && all.iter().all(|line| line.contains("5200 MHz")), "{all:#?}");
+    fixture.netloom(&["down", "onair"]).expect_code(0);
 }

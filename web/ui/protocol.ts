@@ -1,7 +1,7 @@
 // What is said over the control socket of a lab. Written by `scripts/page-types` from `netloom schema --protocol`: change that, and run it again.
 
-/** Netloom control protocol 1.11. */
-export const PROTOCOL = "1.11";
+/** Netloom control protocol 1.12. */
+export const PROTOCOL = "1.12";
 
 /** A step of lab time. */
 export interface Advance {
@@ -17,6 +17,8 @@ export interface Capture {
   at?: string | null;
   /** `forward` or `backward`; none: both. */
   direction?: string | null;
+  /** `ethernet`, or of a radio medium `radiotap`: what is on the air, with headers of 802.11; none: `ethernet`. */
+  headers?: string | null;
   /** The link's name. */
   link: string;
   /** So much of each packet is wanted, from the Ethernet header on; none: all. */

@@ -35,13 +35,14 @@ struct Wanted {
 }
 
 fn wanted(link: String, query: &str) -> Result<Wanted, Refusal> {
-    let mut wanted =
-        Wanted { capture: Capture { link, direction: None, at: None, snaplen_bytes: None }, seconds: None };
+    let capture = Capture { link, direction: None, at: None, snaplen_bytes: None, headers: None };
+    let mut wanted = Wanted { capture, seconds: None };
     for (key, value) in pairs(query)? {
         let wrong = |what: &str| Refusal::bad(format!("`{key}` is {what}")).with("key", key.as_str());
         match key.as_str() {
             "direction" => wanted.capture.direction = Some(value),
             "at" => wanted.capture.at = Some(value),
+            "headers" => wanted.capture.headers = Some(value),
             "snaplen_bytes" => {
                 wanted.capture.snaplen_bytes = Some(value.parse().map_err(|_| wrong("a number of bytes"))?);
             }
@@ -155,6 +156,9 @@ fn local(lab: &str, link: &str, capture: &Capture) -> String {
     if let Some(bytes) = capture.snaplen_bytes {
         command.push_str(&format!(" --snaplen {bytes}"));
     }
+    if let Some(headers) = &capture.headers {
+        command.push_str(&format!(" --headers {}", quoted(headers)));
+    }
     command + " | wireshark -k -i -"
 }
 
@@ -178,6 +182,11 @@ mod tests {
         assert_eq!(
             local("star", "l1", &asked.capture),
             "netloom capture star l1.forward --at sent --snaplen 96 | wireshark -k -i -"
+        );
+        let on_air = wanted("wifi".into(), "headers=radiotap").unwrap();
+        assert_eq!(
+            local("star", "wifi", &on_air.capture),
+            "netloom capture star wifi --headers radiotap | wireshark -k -i -"
         );
         let hostile = wanted("l1".into(), "at=x%27;reboot;%27").unwrap();
         assert_eq!(

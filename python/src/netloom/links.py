@@ -78,7 +78,12 @@ class LiveLink:
 
     @contextlib.contextmanager
     def capture(
-        self, path: str | os.PathLike[str], *, direction: Direction | None = None, at: str | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        direction: Direction | None = None,
+        at: str | None = None,
+        headers: Literal["ethernet", "radiotap"] | None = None,
     ) -> Generator[Path]:
         """Keeps its packets in a pcapng file during the `with` block.
 
@@ -86,11 +91,16 @@ class LiveLink:
             path: The file.
             direction: Only this one.
             at: `sent`, `delivered`, or a node at an end of it; both ends if none is given.
+            headers: `radiotap` for what is on the air of a radio medium; `ethernet` if none is given.
         """
         connection = self.lab.connect()
         try:
             with open(path, "wb") as file:
-                connection.ask("capture", [file.fileno()], link=self.name, direction=direction, at=at)
+                wanted: dict[str, object] = {"link": self.name, "direction": direction, "at": at}
+                # Labs of earlier versions do not know the key.
+                if headers is not None:
+                    wanted["headers"] = headers
+                connection.ask("capture", [file.fileno()], **wanted)
             yield Path(path)
         finally:
             connection.close()

@@ -9,6 +9,7 @@ use std::path::PathBuf;
   netloom capture dumbbell backbone -w backbone.pcapng
   netloom capture dumbbell backbone.forward --snaplen 128 | tcpdump -n -r -
   netloom capture dumbbell backbone --at sent | tshark -r - -z io,stat,1
+  netloom capture wifi air --headers radiotap | wireshark -k -i -
 
 Times are lab time since time zero. Ctrl-C ends it.")]
 pub(crate) struct CaptureArgs {
@@ -20,6 +21,9 @@ pub(crate) struct CaptureArgs {
     /// Where to capture: each packet once as it is sent or delivered, or all that pass this node; default: both ends
     #[arg(long, value_name = "sent|delivered|NODE")]
     pub(crate) at: Option<String>,
+    /// What is in front of packets: ethernet, or of a radio medium radiotap, for all that is on the air
+    #[arg(long, value_name = "HEADERS", value_parser = ["ethernet", "radiotap"])]
+    pub(crate) headers: Option<String>,
     /// The pcapng file to write; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) write: PathBuf,

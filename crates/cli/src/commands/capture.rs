@@ -20,7 +20,8 @@ pub(super) fn capture(args: &CaptureArgs) -> Outcome {
             "a capture is binary, not for a terminal: write it to a file with -w FILE, or pipe it to a program".into(),
         ));
     }
-    let wanted = Capture { link, direction, at: args.at.clone(), snaplen_bytes: args.snaplen };
+    let (at, headers) = (args.at.clone(), args.headers.clone());
+    let wanted = Capture { link, direction, at, snaplen_bytes: args.snaplen, headers };
     let mut out: Box<dyn Write> = if to_stdout {
         Box::new(stdout().lock())
     } else {

@@ -153,6 +153,9 @@ pub struct Capture {
     pub at: Option<String>,
     /// So much of each packet is wanted, from the Ethernet header on; none: all.
     pub snaplen_bytes: Option<u64>,
+    /// `ethernet`, or of a radio medium `radiotap`: what is on the air, with headers of 802.11; none: `ethernet`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headers: Option<String>,
 }
 
 /// A change of a link.

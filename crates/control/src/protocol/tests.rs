@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// One message of every kind, as a client may send it.
-const REQUESTS: [&str; 32] = [
+const REQUESTS: [&str; 33] = [
     r#"{"request": "verdict"}"#,
     r#"{"request": "exercise"}"#,
     r#"{"request": "restart", "name": "web"}"#,
@@ -22,6 +22,7 @@ const REQUESTS: [&str; 32] = [
     r#"{"request": "exec", "node": "a", "argv": ["true"]}"#,
     r#"{"request": "exec", "node": "a", "argv": ["true"], "env": [["A", "b"]], "cwd": "/", "terminal": false, "user": null}"#,
     r#"{"request": "capture", "link": "l", "direction": null, "at": "sent", "snaplen_bytes": 96}"#,
+    r#"{"request": "capture", "link": "wifi", "headers": "radiotap"}"#,
     r#"{"request": "signal", "signal": 15}"#,
     r#"{"request": "set", "link": "l", "changes": [["delay", "80 ms"]]}"#,
     r#"{"request": "set", "link": "l", "direction": "forward", "pipe": "voip", "changes": []}"#,

@@ -2,7 +2,7 @@
 
 use super::{Direction, EndPlan, Plan};
 use crate::diagnostics::one_of;
-use crate::words::words;
+use crate::words::{Words, words};
 use netloom_link::Filter;
 use netloom_units::Bytes;
 
@@ -40,6 +40,17 @@ words! {
         Ethernet = "ethernet",
         /// Everything with data on the air of a radio medium, with headers of radiotap and 802.11.
         Radiotap = "radiotap",
+    }
+}
+
+impl CaptureHeaders {
+    /// Parses the value of `headers`.
+    ///
+    /// # Errors
+    /// If it means nothing; the message says what would be right.
+    pub fn of(word: &str) -> Result<Self, String> {
+        let known = Self::WORDS.iter().find(|(own, _)| *own == word).map(|(_, headers)| *headers);
+        known.ok_or_else(|| format!("`{word}` is not known here: write {}", one_of(Self::NAMES)))
     }
 }
 

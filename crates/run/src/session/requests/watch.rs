@@ -6,7 +6,7 @@ use super::state::Requests;
 use crate::session::context::Context;
 use netloom_control::{Capture, ClientId};
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{CapturePlan, CapturePoint};
+use netloom_lab::{CaptureHeaders, CapturePlan, CapturePoint, LinkPlan};
 use netloom_results::capture::LiveCapture;
 use netloom_units::Bytes;
 use serde_json::json;
@@ -58,7 +58,12 @@ impl Requests {
         let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, &ends)).transpose();
         let at = at.map_err(|wrong| (ExitCode::Usage, wrong))?;
         let snaplen = wanted.snaplen_bytes.map(Bytes::new);
-        let capture = CapturePlan { link: Some(link), direction, at, snaplen, ..CapturePlan::default() };
+        let headers = wanted.headers.as_deref().map_or(Ok(CaptureHeaders::Ethernet), CaptureHeaders::of);
+        let headers = headers.map_err(|wrong| (ExitCode::Usage, wrong))?;
+        if headers == CaptureHeaders::Radiotap {
+            check_radiotap(&context.job.plan.links[link], wanted)?;
+        }
+        let capture = CapturePlan { link: Some(link), direction, at, snaplen, headers, ..CapturePlan::default() };
         Ok((capture, out))
     }
 
@@ -69,4 +74,19 @@ impl Requests {
         context.links.remove_tap(tap)?;
         context.note("capture ended", json!({ "lost_packets": lost }))
     }
+}
+
+/// Checks that headers of radiotap are wanted of what is on the air, and of all of it.
+fn check_radiotap(link: &LinkPlan, wanted: &Capture) -> Result<(), Refusal> {
+    let refused = |message: String| Err((ExitCode::Usage, message));
+    if !link.pipes.iter().any(|pipe| pipe.air.is_some()) {
+        return refused(format!(
+            "`{}` is no radio medium, of which there are headers of radiotap: leave them out",
+            link.name
+        ));
+    }
+    if wanted.at.is_some() {
+        return refused("with headers of radiotap everything on the air is captured: leave the point out".to_owned());
+    }
+    Ok(())
 }
