@@ -8,3 +8,4 @@ mod multicast;
 mod partition_shapes;
 mod partitions;
 mod radio;
+mod walls;

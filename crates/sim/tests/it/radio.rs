@@ -34,7 +34,7 @@ fn throughput(outcome: &Outcome) -> f64 {
     outcome.pipes[0].counters.departed.bytes as f64 * 8.0 / outcome.duration.as_secs_f64()
 }
 
-fn within(share: f64, found: f64, expected: f64, what: &str) {
+pub(crate) fn within(share: f64, found: f64, expected: f64, what: &str) {
     assert!((found / expected - 1.0).abs() <= share, "{what}: {found:.5} instead of {expected:.5}");
 }
 
@@ -236,7 +236,7 @@ fn stations_are_where_the_lab_file_says() {
 }
 
 /// Bits per second that cross a medium of a lab in each second.
-fn per_second(text: &str, seconds: u64) -> Vec<f64> {
+pub(crate) fn per_second(text: &str, seconds: u64) -> Vec<f64> {
     let plan = netloom_lab::parse(text, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
     let mut bytes = Vec::new();
     let mut watch = |sample: &netloom_sim::Sample<'_>| bytes.push(sample.pipes[0].counters.departed.bytes);
