@@ -15,35 +15,49 @@ fn value(text: &str) -> Value {
 }
 
 /// A lab with a hunt in which a pair stands in a section.
-fn lab_with_hunt(section: &str, pair: &str, signal: &str) -> String {
+fn lab_with_hunt(section: &str, pair: &str, whole: &str) -> String {
     let inner = match section.trim_start_matches("hunt").trim_start_matches('_') {
         "" => pair.to_owned(),
         "faults" => format!("faults: {{{pair}}}"),
         "nodes" => format!("faults: {{kill: {{{pair}}}}}"),
-        "signal" => format!("faults: {{signal: {signal}}}"),
         "checker" => format!("always: [{{{pair}}}]"),
-        kind => format!("faults: {{{kind}: {{{pair}}}}}"),
+        kind => format!("faults: {{{kind}: {whole}}}"),
     };
     format!("{HUNTED}hunt: {{{inner}}}\n")
 }
 
+/// A key with its example, and with what entries of the timeline need beside it.
+fn pair_of(section: &Section, key: &Key) -> String {
+    let with = match key.name {
+        "every" => ", times: 2",
+        "times" | "until" if section.keys().any(|other| other.name == "every") => ", every: 5 s",
+        _ => "",
+    };
+    format!("{}: {}{with}", key.name, key.example)
+}
+
+/// A map with a key, with `others` and with the examples of the required keys that neither brings along.
+fn beside_of(section: &Section, key: &Key, others: &[(&str, &str)]) -> String {
+    let is_new = |name: &str| name != key.name && others.iter().all(|(other, _)| *other != name);
+    let required = section.keys().filter(|own| own.required && is_new(own.name)).map(|own| (own.name, own.example));
+    let others = others.iter().copied().filter(|(name, _)| *name != key.name).chain(required);
+    others.fold(format!("{{{}", pair_of(section, key)), |text, (name, value)| format!("{text}, {name}: {value}")) + "}"
+}
+
 /// A lab in which `key` of `section` stands with its example as the value.
 fn lab_with(section: &Section, key: &Key) -> String {
-    let pair = format!("{}: {}", key.name, key.example);
-    // Required keys that the pair does not bring along.
-    let beside = |others: &[(&str, &str)]| {
-        let others = others.iter().filter(|(name, _)| *name != key.name);
-        others.fold(format!("{{{pair}"), |text, (name, value)| format!("{text}, {name}: {value}")) + "}"
-    };
+    let pair = pair_of(section, key);
+    let beside = |others: &[(&str, &str)]| beside_of(section, key, others);
+    let whole = beside(&[]);
     let link = |text: &str| format!("nodes: {{client: {{}}, r1: {{kind: router}}}}\nlinks: {{access: {text}}}\n");
     let pipe = |filter: &str| link(&format!("{{ends: [client, r1], pipes: {{far: {{match: {filter}}}}}}}"));
+    let port = |text: &str| {
+        format!("nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], {text}}}}}\n")
+    };
     let network = NETWORK;
     match section.name {
         "lab" => whole_lab(key.name, &pair, network),
-        "multicast" => {
-            let tree = beside(&[("group", "239.1.2.3"), ("from", "server"), ("to", "[a, b]")]);
-            format!("{LAN}multicast: [{tree}]\n")
-        }
+        "multicast" => format!("{LAN}multicast: [{whole}]\n"),
         "convergence" => format!("nodes: {{r1: {{kind: router, daemons: [ospf]}}}}\nready: {{{pair}}}\n"),
         "node" if SWITCH_KEYS.contains(&key.name) => switch(key.name, &pair),
         "node" if EXTERNAL_KEYS.contains(&key.name) => external(key.name, &pair),
@@ -56,13 +70,10 @@ fn lab_with(section: &Section, key: &Key) -> String {
             let way = if ["via", "link", "table"].contains(&key.name) { "" } else { ", link: uplink" };
             node_lab("rules", &format!("rules: [{}{way}}}]", rule.trim_end_matches('}')))
         }
-        "route" => node_lab("routes", &format!("routes: [{}]", beside(&[("to", "10.9.0.0/16"), ("via", "10.0.0.2")]))),
+        "route" => node_lab("routes", &format!("routes: [{whole}]")),
         "far_interface" => format!("elsewhere: {{db: {{eth0: {{{pair}}}}}}}\nnodes: {{client: {{}}}}\n"),
         "tunnel_key" => external("key", &format!("key: {{{pair}}}")),
-        "far_end" => lab_beyond(
-            "address: 10.0.0.2/30, mac: '02:00:00:00:00:02'",
-            &format!("beyond: [{}]", beside(&[("node", "db"), ("interface", "eth0")])),
-        ),
+        "far_end" => external("beyond", &format!("beyond: [{whole}]")),
         "snooping" => switch("snooping", &format!("snooping: {{{pair}}}")),
         "querier" => switch("snooping", &format!("snooping: {{querier: {{{pair}}}}}")),
         "stp" => format!("nodes: {{s1: {{kind: switch, stp: {{{pair}}}}}}}\n"),
@@ -73,28 +84,16 @@ fn lab_with(section: &Section, key: &Key) -> String {
         }
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
         "clock" | "bounds" | "addresses" | "measure" | "journal" => format!("{network}{}: {{{pair}}}\n", section.name),
-        "link" if key.name == "vlans" => {
-            format!(
-                "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], {pair}}}}}\n"
-            )
-        }
+        "link" if key.name == "vlans" => port(&pair),
         "link" => link(&beside(&[("ends", "[client, r1]")])),
-        "vlans" => format!(
-            "nodes: {{client: {{}}, s1: {{kind: switch}}}}\nlinks: {{access: {{ends: [client, s1], vlans: {}}}}}\n",
-            beside(&[("trunk", "all")])
-        ),
-        "disk" => {
-            format!(
-                "clock: virtual\nnodes: {{client: {{stack: kernel, disk: {}}}}}\n",
-                beside(&[("at", "/var/lib/etcd")])
-            )
-        }
+        "vlans" => port(&format!("vlans: {}", beside(&[("trunk", "all")]))),
+        "disk" => format!("clock: virtual\nnodes: {{client: {{stack: kernel, disk: {whole}}}}}\n"),
         "direction" => link(&format!("{{ends: [client, r1], forward: {{{pair}}}}}")),
-        "pipe" => link(&format!("{{ends: [client, r1], pipes: {{far: {}}}}}", beside(&[("match", "{to: r1}")]))),
+        "pipe" => link(&format!("{{ends: [client, r1], pipes: {{far: {whole}}}}}")),
         "match" if key.name.ends_with("port") => pipe(&format!("{{{pair}, protocol: udp}}")),
         "match" => pipe(&format!("{{{pair}}}")),
-        "end" => link(&format!("{{ends: [client, {}]}}", beside(&[("node", "r1")]))),
-        name if name.starts_with("hunt") => lab_with_hunt(name, &pair, &beside(&[("signals", "[SIGHUP]")])),
+        "end" => link(&format!("{{ends: [client, {whole}]}}")),
+        name if name.starts_with("hunt") => lab_with_hunt(name, &pair, &whole),
         "capture" if key.name == "headers" => format!("{AIR}capture: [{}]\n", beside(&[("link", "air")])),
         "capture" => format!("{network}capture: [{}]\n", beside(&[("link", "backbone")])),
         _ => lab_with_entry(section, key),
@@ -122,182 +121,97 @@ fn lab_with_shape(key: &Key, pair: &str) -> String {
     )
 }
 
-/// A key with its example, and with what that needs beside it.
-fn pair_of(key: &Key) -> String {
-    let with = match key.name {
-        "every" => ", times: 2",
-        "times" | "until" => ", every: 5 s",
-        _ => "",
-    };
-    format!("{}: {}{with}", key.name, key.example)
-}
-
-/// An entry with a key, and with those required keys that the key does not bring along.
-fn beside_of(key: &Key, others: &[(&str, &str)]) -> String {
-    let others = others.iter().filter(|(name, _)| *name != key.name);
-    others.fold(format!("{{{}", pair_of(key)), |text, (name, value)| format!("{text}, {name}: {value}")) + "}"
-}
-
-/// The same of entries of the timeline.
+/// The same of the timeline and of what its entries have.
 fn lab_with_entry(section: &Section, key: &Key) -> String {
-    let network = NETWORK;
-    let pair = pair_of(key);
-    let beside = |others: &[(&str, &str)]| beside_of(key, others);
+    let pair = pair_of(section, key);
+    let beside = |others: &[(&str, &str)]| beside_of(section, key, others);
+    let whole = beside(&[]);
+    let network = match key.name {
+        // The only link has a further pipe of this name.
+        "pipe" => NETWORK.replace("r1]}", "r1], pipes: {far: {match: {dscp: 7}}}}"),
+        _ => NETWORK.to_owned(),
+    };
     let entry = |text: &str| format!("{network}timeline: [{text}]\n");
     match section.name {
-        "setup" => format!("{network}setup: [{}]\n", beside(&[("on", "client"), ("run", "iperf3 -s")])),
-        "run" if key.name == "after" => entry(&format!(
-            "{{on: client, run: migrate, as: migration}}, {}",
-            beside(&[("on", "client"), ("run", "iperf3 -s")])
-        )),
-        "run" if key.name == "delay" => entry(&format!(
-            "{{on: client, run: migrate, as: migration}}, {}",
-            beside(&[("on", "client"), ("run", "iperf3 -s"), ("after", "migration")])
-        )),
-        "run" => entry(&beside(&[("on", "client"), ("run", "iperf3 -s")])),
-        "set" | "down" | "up" | "ramp_entry" if key.name == "pipe" => {
-            let network = network.replace("r1]}", "r1], pipes: {far: {match: {dscp: 7}}}}");
-            let (action, what) = match section.name {
-                "set" => ("set", "{delay: 1 ms}"),
-                "ramp_entry" => ("ramp", "{loss: [0, 1 %], over: 1 s}"),
-                cut => (cut, "true"),
-            };
-            format!("{network}timeline: [{}]\n", beside(&[("link", "backbone"), (action, what)]))
+        "setup" => format!("{network}setup: [{whole}]\n"),
+        "run" if ["after", "delay"].contains(&key.name) => {
+            entry(&format!("{{on: client, run: migrate, as: migration}}, {}", beside(&[("after", "migration")])))
         }
         "change" => entry(&format!("{{link: backbone, set: {{{pair}}}}}")),
         "partition" => entry(&beside(&[("partition", "[[client], [r1]]")])),
         "partition_shape" => lab_with_shape(key, &pair),
-        "heal" => {
-            entry(&format!("{{partition: [[client], [r1]], every: 5 s, times: 20}}, {}", beside(&[("heal", "true")])))
-        }
-        "ramp_entry" => entry(&beside(&[("link", "backbone"), ("ramp", "{delay: [10 ms, 80 ms], over: 5 s}")])),
-        "ramp" => {
-            let ramp = beside(&[("over", "5 s"), ("delay", "[1 ms, 2 ms]")]);
-            entry(&format!("{{link: backbone, ramp: {ramp}}}"))
-        }
-        "log" => entry(&beside(&[("log", "rush hour")])),
+        "heal" => entry(&format!("{{partition: [[client], [r1]], every: 5 s, times: 20}}, {whole}")),
+        "ramp_entry" => entry(&beside(&[("ramp", "{loss: [0, 1 %], over: 1 s}")])),
+        "ramp" => entry(&format!("{{link: backbone, ramp: {}}}", beside(&[("delay", "[1 ms, 2 ms]")]))),
         "drawn" => entry(&format!("{{at: {{{pair}}}, on: client, run: nc}}")),
-        "set" => entry(&beside(&[("link", "backbone"), ("set", "{delay: 1 ms}")])),
-        "down" => entry(&beside(&[("link", "backbone"), ("down", "true")])),
-        "up" => entry(&beside(&[("link", "backbone"), ("up", "true")])),
         "ready" if key.name == "timeout" => entry(&format!("{{on: client, run: nc, ready: {{{pair}, tcp: 80}}}}")),
         "ready" => entry(&format!("{{on: client, run: nc, ready: {{{pair}}}}}")),
-        _ => lab_with_fault(section, key),
-    }
-}
-
-/// The same of entries that disturb packets, programs and nodes.
-fn lab_with_fault(section: &Section, key: &Key) -> String {
-    let network = NETWORK;
-    let pair = pair_of(key);
-    let beside = |others: &[(&str, &str)]| beside_of(key, others);
-    let entry = |text: &str| format!("{network}timeline: [{text}]\n");
-    let virtually = |text: &str| format!("clock: virtual\n{}", entry(text));
-    match section.name {
-        "packet_entry" | "reset_entry" => {
-            let network = match key.name {
-                "pipe" => network.replace("r1]}", "r1], pipes: {far: {match: {dscp: 7}}}}"),
-                _ => network.to_owned(),
-            };
-            let what: &[(&str, &str)] = if section.name == "reset_entry" {
-                &[("reset", "true")]
-            } else {
-                &[("packet", "{nth: 3}"), ("do", "drop")]
-            };
-            format!("{network}timeline: [{}]\n", beside(&[&[("link", "backbone")], what].concat()))
-        }
         "packet" => entry(&format!("{{link: backbone, packet: {{{pair}}}, do: drop}}")),
         "packet_treatment" => entry(&format!("{{link: backbone, packet: {{nth: 3}}, do: {{{pair}}}}}")),
-        "kill" => entry(&beside(&[("kill", "client")])),
-        "pause" => entry(&beside(&[("pause", "client")])),
-        "continue" => entry(&beside(&[("continue", "client")])),
-        "signal" => entry(&beside(&[("signal", "SIGHUP"), ("to", "client")])),
-        "clock_entry" => virtually(&beside(&[("on", "client"), ("clock", "{step: 3 s}")])),
-        "clock_change" => virtually(&format!("{{on: client, clock: {{{pair}}}}}")),
-        "limit_entry" => {
-            let more = if ["memory", "pids", "fds"].contains(&key.name) { None } else { Some(("fds", "9")) };
-            virtually(&beside(&[Some(("limit", "client")), more].into_iter().flatten().collect::<Vec<_>>()))
-        }
-        "disk_entry" => {
-            let more: &[(&str, &str)] = match key.name {
-                "calls" => &[("slow", "20 ms")],
-                "hang" => &[("for", "1 s")],
-                "path" => &[("error", "read")],
-                "disk" | "nth" | "count" | "sectors" | "for" | "at" | "every" | "times" | "until" => {
-                    &[("error", "read")]
-                }
-                _ => &[],
-            };
-            let whole = virtually(&beside(&[&[("disk", "client")], more].concat()));
-            whole.replacen("[client, r1, server]", "{client: {disk: {at: /var/lib/etcd}}, r1: , server: }", 1)
-        }
-        "freeze" => virtually(&beside(&[("freeze", "client"), ("for", "2 s")])),
-        "restart" => entry(&beside(&[("restart", "client")])),
-        "reboot" => entry(&beside(&[("reboot", "client")])),
-        "stop_entry" => entry(&beside(&[("stop", "client")])),
         "start_entry" => {
             // What is repeated starts what was stopped again.
             let again = ["every", "times", "until"].contains(&key.name);
-            let stop =
-                if again { beside(&[("at", "1 s"), ("stop", "client")]) } else { "{at: 0 s, stop: client}".into() };
-            entry(&format!("{stop}, {}", beside(&[("at", "2 s"), ("start", "client")])))
+            let stop = format!("{{{}, stop: client}}", if again { pair.as_str() } else { "at: 0 s" });
+            entry(&format!("{stop}, {}", beside(&[("at", "2 s")])))
         }
-        "crash" => virtually(&beside(&[("crash", "client")])).replacen(
-            "[client, r1, server]",
-            "{client: {disk: {at: /var/lib/etcd}}, r1: , server: }",
-            1,
-        ),
-        "flap_entry" => entry(&beside(&[("flap", "backbone"), ("for", "1 s")])),
-        _ => lab_with_program_fault(section, key),
+        "run" | "set" | "down" | "up" | "log" | "packet_entry" | "reset_entry" | "kill" | "pause" | "continue"
+        | "signal" | "restart" | "reboot" | "stop_entry" | "flap_entry" => entry(&whole),
+        _ => lab_with_kernels(section, key),
     }
 }
 
-/// The same of entries that disturb programs by their kernel.
-fn lab_with_program_fault(section: &Section, key: &Key) -> String {
-    let network = NETWORK;
-    let pair = pair_of(key);
-    let beside = |others: &[(&str, &str)]| beside_of(key, others);
-    let virtually = |text: &str| format!("clock: virtual\n{network}timeline: [{text}]\n");
+/// The same of entries about kernels of nodes.
+fn lab_with_kernels(section: &Section, key: &Key) -> String {
+    let pair = pair_of(section, key);
+    let beside = |others: &[(&str, &str)]| beside_of(section, key, others);
+    let virtually = |text: &str| {
+        let nodes = "{client: {disk: {at: /var/lib/etcd}}, r1: , server: }";
+        format!("clock: virtual\n{}timeline: [{text}]\n", NETWORK.replacen("[client, r1, server]", nodes, 1))
+    };
     match section.name {
-        "fail_entry" => virtually(&beside(&[("on", "client"), ("fail", "{call: fsync, error: EIO}")])),
-        "fail" => {
-            let others: &[(&str, &str)] = match key.name {
+        "clock_change" => virtually(&format!("{{on: client, clock: {{{pair}}}}}")),
+        "limit_entry" if ["memory", "pids", "fds"].contains(&key.name) => virtually(&beside(&[])),
+        "limit_entry" => virtually(&beside(&[("fds", "9")])),
+        "disk_entry" => virtually(&beside(match key.name {
+            "calls" => &[("slow", "20 ms")],
+            "hang" => &[("for", "1 s")],
+            "path" | "disk" | "nth" | "count" | "sectors" | "for" | "at" | "every" | "times" | "until" => {
+                &[("error", "read")]
+            }
+            _ => &[],
+        })),
+        "fail" => virtually(&format!(
+            "{{on: client, fail: {}}}",
+            beside(match key.name {
                 "call" | "most" => &[("call", "read"), ("most", "1 B")],
                 _ => &[("call", "read"), ("error", "EIO")],
-            };
-            // Its `times` counts calls, and needs no `every`.
-            virtually(&format!("{{on: client, fail: {}}}", beside(others).replace(", every: 5 s", "")))
-        }
-        "starve_entry" => virtually(&beside(&[("on", "client"), ("starve", "true"), ("for", "50 ms")])),
+            })
+        )),
         "starve" => {
             let others: &[(&str, &str)] = if key.name == "spans" { &[("share", "10 %")] } else { &[] };
             virtually(&format!("{{on: client, starve: {}, for: 1 s}}", beside(others)))
         }
-        "schedule_entry" => virtually(&beside(&[("on", "client"), ("schedule", "{changes: 3}")])),
         "turns" => virtually(&format!("{{on: client, schedule: {{{pair}}}}}")),
-        "oom_entry" => virtually(&beside(&[("on", "client"), ("oom", "sleep*")])),
+        "freeze" => virtually(&beside(&[("for", "2 s")])),
+        "clock_entry" | "crash" | "fail_entry" | "starve_entry" | "schedule_entry" | "oom_entry" => {
+            virtually(&beside(&[]))
+        }
         _ => lab_with_service(section, key),
     }
 }
 
 /// The same of the services of networks, and of moves between them.
 fn lab_with_service(section: &Section, key: &Key) -> String {
-    let pair = format!("{}: {}", key.name, key.example);
+    let (pair, whole) = (pair_of(section, key), beside_of(section, key, &[]));
     let lan = |text: &str| {
         let links = "{lan: {ends: [server, r1]}, access: {ends: [r1, isp]}}";
         format!("nodes: {{server: {{}}, r1: {{kind: router, {text}}}, isp: {{}}}}\nlinks: {links}\n")
     };
     let dhcp = "links: {lan: {ends: [client, r1]}}\n";
     match (section.name, key.name) {
-        ("move", name) => {
-            let all = [("move", "mobile"), ("from", "lan1"), ("to", "lan2")];
-            let others: Vec<String> = all
-                .iter()
-                .filter(|(other, _)| *other != name)
-                .map(|(other, what)| format!("{other}: {what}"))
-                .collect();
+        ("move", _) => {
             let links = "{lan1: {ends: [mobile, a]}, lan2: {ends: [mobile, b]}}";
-            format!("nodes: [mobile, a, b]\nlinks: {links}\ntimeline: [{{{pair}, {}}}]\n", others.join(", "))
+            format!("nodes: [mobile, a, b]\nlinks: {links}\ntimeline: [{whole}]\n")
         }
         ("node", "addresses") => format!("nodes: {{client: {{{pair}}}, r1: {{dhcp: true}}}}\n{dhcp}"),
         ("node", "dhcp") => format!("nodes: {{client: {{addresses: dhcp}}, r1: {{{pair}}}}}\n{dhcp}"),
@@ -310,12 +224,8 @@ fn lab_with_service(section: &Section, key: &Key) -> String {
         }
         ("dns", _) => format!("nodes: {{client: {{dns: {{{pair}}}}}}}\n"),
         ("node", _) => lan(&pair),
-        ("nat", "outside") => lan(&format!("nat: {{{pair}}}")),
-        ("nat", _) => lan(&format!("nat: {{outside: access, {pair}}}")),
-        ("forward", "port") => lan(&format!("nat: {{outside: access, forward: [{{{pair}, to: server}}]}}")),
-        ("forward", "to") => lan(&format!("nat: {{outside: access, forward: [{{{pair}, port: 1}}]}}")),
-        ("forward", _) => lan(&format!("nat: {{outside: access, forward: [{{{pair}, port: 1, to: server}}]}}")),
-        ("configuration", _) => format!("nodes: {{r1: {{kind: router, daemons: [ospf], frr: {{{pair}}}}}}}\n"),
+        ("nat", _) => lan(&format!("nat: {whole}")),
+        ("forward", _) => lan(&format!("nat: {{outside: access, forward: [{whole}]}}")),
         ("iptables", _) => format!("nodes: {{client: {{firewall: {{{pair}}}}}}}\n"),
         (other, _) => panic!("no lab is known for a key of {other}"),
     }
@@ -366,7 +276,11 @@ const EXTERNAL_KEYS: [&str; 11] =
 /// A lab with an external interface or a tunnel that has this.
 fn external(key: &str, pair: &str) -> String {
     if key == "beyond" {
-        return lab_beyond("address: 10.0.0.2/30, mac: '02:00:00:00:00:02'", pair);
+        return format!(
+            "elsewhere: {{db: {{eth0: {{address: 10.0.0.2/30, mac: '02:00:00:00:00:02'}}}}}}\n\
+             nodes: {{t1: {{kind: tunnel, remote: 192.0.2.7, {pair}}}, c0: {{}}}}\n\
+             links: {{uplink: {{ends: [{{node: c0, address: 10.0.0.1/30}}, t1]}}}}\n"
+        );
     }
     if ["remote", "port", "vni", "wait", "key"].contains(&key) {
         let remote = if key == "remote" { "" } else { "remote: 192.0.2.7, " };
@@ -376,14 +290,6 @@ fn external(key: &str, pair: &str) -> String {
     }
     let interface = if key == "interface" { "" } else { "interface: eth1, " };
     format!("nodes: {{e1: {{kind: external, {interface}{pair}}}, c0: {{}}}}\nlinks: {{uplink: {{ends: [c0, e1]}}}}\n")
-}
-
-/// A lab with a tunnel behind which something is said to be.
-fn lab_beyond(interface: &str, pair: &str) -> String {
-    format!(
-        "elsewhere: {{db: {{eth0: {{{interface}}}}}}}\nnodes: {{t1: {{kind: tunnel, remote: 192.0.2.7, {pair}}}, c0: {{}}}}\n\
-         links: {{uplink: {{ends: [{{node: c0, address: 10.0.0.1/30}}, t1]}}}}\n"
-    )
 }
 
 /// What switches and OpenFlow switches have.
