@@ -1,11 +1,8 @@
 //! Which links are joined in the kernel, and what is said of those that are not.
 
+use crate::labs::plan;
 use netloom_lab::{Bypass, Clock, Plan};
 use netloom_units::Dilation;
-
-fn plan(text: &str) -> Plan {
-    netloom_lab::parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan
-}
 
 /// A lab of three nodes and two links, `l` and `m`, with `top` in front, `l` said about the first link and `rest` behind.
 fn lab(top: &str, l: &str, rest: &str) -> String {

@@ -1,11 +1,8 @@
 //! From lab files to plans: the clock, whose stack nodes have, and what that means for their settings.
 
+use crate::labs::lab;
 use netloom_lab::{Clock, Cpus, Lab, NodePlan, Stack, VmBegin};
 use netloom_units::{BranchCount, Bytes, Computing, CpuCost, CpuLevel, Dilation, Duration, TimePerBranch, TimePerByte};
-
-fn lab(text: &str) -> Lab {
-    netloom_lab::parse(text, "test.yaml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
-}
 
 /// A lab of two nodes, of which `a` has these settings.
 fn with(clock: &str, settings: &str) -> Lab {

@@ -6,6 +6,7 @@ mod clocks;
 mod errors;
 mod faults;
 mod fuzz;
+mod labs;
 mod media;
 mod packets;
 mod plan;

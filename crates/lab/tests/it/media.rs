@@ -1,7 +1,8 @@
 //! Shared media in lab files: one pipe for all ends.
 
+use crate::labs::{node, plan};
 use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs};
-use netloom_lab::{CaptureHeaders, Direction, Plan, parse};
+use netloom_lab::{CaptureHeaders, Direction, parse};
 use netloom_radio::{AntennaPattern, Beam, Decibels, FadingConfig, FadingModel, Metres, Source};
 use netloom_units::Duration;
 
@@ -13,10 +14,6 @@ links:
   lan: {ends: [a, b, r, s], medium: shared, rate: 10 Mbit/s, delay: 10 us, queue: 50 packets, loss: 1 %}
   wan: {ends: [r, out], delay: 5 ms}
 ";
-
-fn plan(text: &str) -> Plan {
-    parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan
-}
 
 #[test]
 fn a_medium_is_one_pipe_for_all_its_ends() {
@@ -33,10 +30,7 @@ fn a_medium_is_one_pipe_for_all_its_ends() {
 #[test]
 fn a_medium_is_part_of_a_lan() {
     let plan = plan(BUS);
-    let first = |name: &str| {
-        let node = plan.nodes.iter().find(|node| node.name == name).unwrap();
-        node.interfaces[0].addresses[0].to_string()
-    };
+    let first = |name: &str| node(&plan, name).interfaces[0].addresses[0].to_string();
     assert_eq!(["c", "a", "b", "r"].map(first), ["10.0.0.1/29", "10.0.0.2/29", "10.0.0.3/29", "10.0.0.4/29"]);
     let way = |from: usize, to: &str| {
         let way = plan.way_to(plan.nodes[from].interfaces[0].end, to.parse().unwrap()).unwrap();

@@ -1,13 +1,10 @@
 //! Faults of single packets, as plans have them.
 
+use crate::labs::plan;
 use netloom_lab::fabric::pipe_specs;
-use netloom_lab::{Action, Plan, describe_change};
+use netloom_lab::{Action, describe_change};
 use netloom_link::{After, FaultAction, FaultGround, PacketFault, PipeChange, ResetEnds, TcpKind};
 use netloom_units::{Bytes, Duration};
-
-fn plan(text: &str) -> Plan {
-    netloom_lab::parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan
-}
 
 const TOP: &str = "seed: 5
 nodes: [a, b]

@@ -1,7 +1,8 @@
 //! From lab files to plans: addresses, names, routes.
 
+use crate::labs::node;
 use ipnet::IpNet;
-use netloom_lab::{Action, CapturePoint, Direction, Lab, NodePlan, Plan, Precision};
+use netloom_lab::{Action, CapturePoint, Direction, Lab, Plan, Precision};
 use netloom_link::{LossConfig, QueueConfig};
 use netloom_units::{Bytes, Duration, Limit, Rate};
 use std::net::IpAddr;
@@ -18,10 +19,6 @@ fn plan(text: &str) -> Plan {
 
 fn warnings(text: &str) -> Vec<String> {
     lab(text).warnings.lines().collect()
-}
-
-fn node<'a>(plan: &'a Plan, name: &str) -> &'a NodePlan {
-    plan.nodes.iter().find(|node| node.name == name).expect("the node is there")
 }
 
 fn addresses(plan: &Plan, name: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Every packet takes a shortest path, whatever is done to make route tables small: packets are led through random graphs
 //! by the routes of a plan, and the length of their paths is compared to what a plain search finds.
 
+use crate::labs::{Random, node};
 use netloom_lab::{NodePlan, Plan};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -8,18 +9,6 @@ use std::net::IpAddr;
 
 /// Cost, then links.
 type Length = (u64, u32);
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        // Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
-}
 
 struct Graph {
     text: String,
@@ -344,7 +333,7 @@ fn a_router_of_two_large_lans_has_a_route_to_neither() {
     let plan = netloom_lab::parse(&text.replace("kind: router}", &format!("kind: router}}{nodes}")), "lans.yaml")
         .expect("a lab")
         .plan;
-    let routes = |name: &str| plan.nodes.iter().find(|node| node.name == name).unwrap().routes.len();
+    let routes = |name: &str| node(&plan, name).routes.len();
     assert_eq!((routes("r"), routes("a7"), routes("b39")), (0, 2, 2));
 }
 

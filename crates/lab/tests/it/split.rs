@@ -1,6 +1,7 @@
 //! The parts of a lab are the lab: over generated and random networks, every node and link is in the parts once, with the addresses,
 //! neighbours, routes and names that it has in one piece.
 
+use crate::labs::Random;
 use netloom_lab::placement::Settings;
 use netloom_lab::{Division, NodePlan, Plan, SplitSettings, Undivided, generate, parse, split};
 use netloom_units::Duration;
@@ -108,18 +109,6 @@ fn generated_networks_are_the_union_of_their_parts() {
                 assert_eq!(check(&lab, machines) == 0, machines == 1);
             }
         }
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        // Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003.
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % end
     }
 }
 

@@ -1,28 +1,9 @@
 //! Switches and hubs in lab files: what they join has one subnet, and is reached as if they were not there.
 
-use netloom_lab::{NodePlan, Plan};
+use crate::labs::{node, plan, v4_addresses as addresses, v4_routes as routes};
 use netloom_link::{PipeChange, RateConfig};
 use netloom_units::Rate;
 use std::net::IpAddr;
-
-fn plan(text: &str) -> Plan {
-    netloom_lab::parse(text, "t.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan
-}
-
-fn node<'a>(plan: &'a Plan, name: &str) -> &'a NodePlan {
-    plan.nodes.iter().find(|node| node.name == name).expect("there is such a node")
-}
-
-/// The IPv4 addresses of a node, interface by interface.
-fn addresses(plan: &Plan, name: &str) -> Vec<String> {
-    let of_node = node(plan, name).interfaces.iter().flat_map(|interface| &interface.addresses);
-    of_node.filter(|net| net.addr().is_ipv4()).map(ToString::to_string).collect()
-}
-
-fn routes(plan: &Plan, name: &str) -> Vec<String> {
-    let v4 = node(plan, name).routes.iter().filter(|route| route.via.is_ipv4());
-    v4.map(|route| format!("{} via {}", route.destination, route.via)).collect()
-}
 
 /// Two hosts and a router at two switches and a hub, and a server behind the router.
 const LAN: &str = "\

@@ -1,11 +1,8 @@
 //! Further pipes and partitions: from lab files to plans.
 
-use netloom_lab::{Action, Direction, Lab, Plan};
+use crate::labs::lab;
+use netloom_lab::{Action, Direction, Plan};
 use netloom_units::Duration;
-
-fn lab(text: &str) -> Lab {
-    netloom_lab::parse(text, "test.yaml").unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
-}
 
 fn plan(text: &str) -> Plan {
     let lab = lab(text);
